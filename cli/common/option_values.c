@@ -286,8 +286,18 @@ void cli_option_json(io_json *j, const cli_row *row) {
     const char *key = name + inverted;
     if (o->kind == OPT_FLAG) {
         io_json_bool(j, key, cli_option_set(row) != inverted);
+    } else if (o->kind == OPT_INT && o->size > sizeof(int64_t)) {
+        io_json_ints(j, key, (const void *)(row->base + o->at),
+                     (int64_t)(o->size / sizeof(int64_t)));
     } else if (o->kind == OPT_INT) {
         io_json_int(j, key, get_int(row));
+    } else if (o->kind == OPT_SEED) {
+        io_json_uint(j, key, (uint64_t)get_int(row));
+    } else if (is_real(o->kind) && o->size == sizeof(float)) {
+        io_json_float(j, key, *(const float *)(const void *)(row->base + o->at));
+    } else if (is_real(o->kind) && o->size > sizeof(double)) {
+        io_json_doubles(j, key, (const void *)(row->base + o->at),
+                        (int64_t)(o->size / sizeof(double)));
     } else if (is_real(o->kind)) {
         io_json_double(j, key, real_at(row));
     } else if (o->kind == OPT_REALS) {
@@ -296,6 +306,16 @@ void cli_option_json(io_json *j, const cli_row *row) {
         char *text = cli_option_text(row);
         io_json_string(j, key, text);
         free(text);
+    }
+}
+
+void cli_json_results(io_json *j, const cli_option *rows, const void *of) {
+    for (; rows->kind != OPT_END; rows++) {
+        const cli_row row = { rows, (char *)(uintptr_t)of };
+        if (of)
+            cli_option_json(j, &row);
+        else
+            io_json_null(j, rows->name);
     }
 }
 

@@ -33,9 +33,11 @@ typedef enum cli_kind {
     OPT_END,      /* of the table                                                       */
     OPT_HEADING,  /* no option: .help stands above the group                            */
     OPT_FLAG,     /* bool, int: becomes .value, or 1 if that is 0                       */
-    OPT_INT,      /* int, int64_t, uint32_t: least to most, without a limit if most is 0 */
+    OPT_INT,      /* int, int64_t, uint32_t: least to most, without a limit if most is 0;
+                     of a result also an array of int64_t                               */
     OPT_SEED,     /* uint64_t                                                           */
-    OPT_REAL,     /* double: finite, and from least to most if these differ             */
+    OPT_REAL,     /* double: finite, and from least to most if these differ; of a result
+                     also float, or an array of double                                  */
     OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
     OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
     OPT_CHOICE,   /* bool, enum, char: .value plus the place of the word in .words      */
@@ -147,6 +149,17 @@ const char *cli_given_among(const cli_command *k, const void *arguments, const c
 int cli_real_text(double x, char text[32]);
 /* Word i of "f64|f32", its length in *length; NULL past the end. */
 const char *cli_option_word(const char *words, int i, int *length);
+
+/* A row of a result: the type of the member is the kind of its value. .at and .size of arrays are written out,
+ * { "inertia", OPT_INT, AT(inertia) }, and so are choices, { "type", OPT_CHOICE, AT(type), .words = CLI_TYPES }. */
+#define CLI_RESULT(name, type, member) \
+    { name, \
+      _Generic(((type *)0)->member, bool: OPT_FLAG, int: OPT_INT, int64_t: OPT_INT, \
+          uint64_t: OPT_SEED, double: OPT_REAL, float: OPT_REAL, const char *: OPT_TEXT), \
+      CLI_AT(type, member) }
+
+/* Writes the members of a struct that a table of results names; NULL: nothing is known, all are null. */
+void cli_json_results(io_json *j, const cli_option *rows, const void *of);
 
 /* The members of the JSON object that the rows ask for. */
 void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void *arguments);

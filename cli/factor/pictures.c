@@ -7,10 +7,8 @@
  * reduced matrix. Every picture needs a factorization of its own. Up to PLAIN rows a pixel is an
  * entry, beyond that the largest of a box. Colours run from blue to red with log |.|, over the range
  * that all pictures of a run have together, at most 2^52; zero and the upper triangle are white.
- * Until that range is known pictures wait as 16-bit levels, 31 an octave, 2 bytes a pixel.
+ * Until that range is known pictures wait as 16-bit levels, 31 per octave, 2 bytes per pixel.
  */
-#include "pictures.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "factor.h"
 #include "io/png.h"
 #include "io/svg.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/common/charts.h"
+#include "io/svg.h"
 
 enum { HELD_BACK = 10 }; /* one row of so many, the last ones, where there is no validation set */
 
@@ -85,8 +85,23 @@ static int say(void *of, const shoal_surrogate_epoch *e) {
 }
 
 static int plot(const char *path, const history *h) {
+    const io_series series[] = {
+        { .name = "training", .count = h->count, .x = h->epoch, .y = h->train, .no_markers = true },
+        { .name = "validation",
+          .count = h->count,
+          .x = h->epoch,
+          .y = h->validation,
+          .no_markers = true }
+    };
+    const io_chart chart = { .title = "Training",
+                             .subtitle = "weighted root mean square of price errors",
+                             .x_label = "epoch",
+                             .y_label = "error",
+                             .y_scale = IO_LOG10,
+                             .series_count = 2,
+                             .series = series };
     io_error err;
-    return cli_io(chart_training(path, h->count, h->epoch, h->train, h->validation, &err), &err);
+    return cli_io(io_svg_write_lines(path, &chart, &err), &err);
 }
 
 /* ---- the result ------------------------------------------------------------------------------------ */

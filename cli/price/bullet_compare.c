@@ -10,8 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/common/charts.h"
-
 enum { COLUMNS = 6, MOST = 16 };
 static const char *const columns[COLUMNS] = { "nested",  "points",     "paths",
                                               "seconds", "rms_stderr", "rms_error" };
@@ -19,13 +17,13 @@ static const char *const columns[COLUMNS] = { "nested",  "points",     "paths",
 typedef struct side {
     shoal_price *plan;
     int64_t points;
-    double *truth;
+    double *exact;
 } side;
 
-/* A plan of either strategy, and the truth at its points. */
+/* A plan of either strategy, and the exact values at its points. */
 static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
     shoal_price_opts o = price_opts_of(c, &a->o);
-    shoal_price *exact = NULL;
+    shoal_price *quad = NULL;
     bullet_points lattice = { 0 };
     int code = CLI_OK;
     o.greeks = 0, o.method = nested ? "nested" : "grid";
@@ -41,16 +39,16 @@ static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
     shoal_status status = shoal_price_describe(s->plan, &info);
     s->points = status == SHOAL_OK ? info.contracts : 0;
     shoal_price_value *v = calloc((size_t)s->points + 1, sizeof *v);
-    s->truth = calloc((size_t)s->points + 1, sizeof *s->truth);
+    s->exact = calloc((size_t)s->points + 1, sizeof *s->exact);
     o.method = "quad";
-    if (!v || !s->truth) status = SHOAL_E_NOMEM;
+    if (!v || !s->exact) status = SHOAL_E_NOMEM;
     if (status == SHOAL_OK)
         status =
-            shoal_price_bullet(c->ctx, &a->m, &o, shoal_price_points(s->plan), s->points, &exact);
+            shoal_price_bullet(c->ctx, &a->m, &o, shoal_price_points(s->plan), s->points, &quad);
     code = cli_status(c, status);
-    if (code == CLI_OK) code = price_by_formula(c, exact, v);
-    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) s->truth[i] = v[i].price;
-    shoal_price_free(exact);
+    if (code == CLI_OK) code = price_by_formula(c, quad, v);
+    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) s->exact[i] = v[i].price;
+    shoal_price_free(quad);
     free(v);
     return code;
 }
@@ -62,7 +60,7 @@ static int measure(cli *c, const side *s, bool nested, int64_t paths, double *ro
     const int code = price_measure(c, s->plan, paths, v, &seconds);
     for (int64_t i = 0; code == CLI_OK && i < s->points; i++) {
         error += v[i].error * v[i].error;
-        off += (v[i].price - s->truth[i]) * (v[i].price - s->truth[i]);
+        off += (v[i].price - s->exact[i]) * (v[i].price - s->exact[i]);
     }
     const double n = (double)s->points;
     const double all[COLUMNS] = {
@@ -81,9 +79,11 @@ static int draw(const char *path, const price_rows *rows) {
         const int side_of = r[0] > 0;
         x[side_of][n[side_of]] = r[3], y[side_of][n[side_of]++] = r[5];
     }
-    const chart_points grid = { n[0], x[0], y[0] }, nested = { n[1], x[1], y[1] };
-    io_error err;
-    return cli_io(chart_bullet_compare(path, &grid, &nested, &err), &err);
+    const io_series series[] = { { .name = "grid", .count = n[0], .x = x[0], .y = y[0] },
+                                 { .name = "nested", .count = n[1], .x = x[1], .y = y[1] } };
+    return price_rows_plot(path, "Bullet option: error against time",
+                           "root mean square over all points, against quadrature", "seconds",
+                           "error", series);
 }
 
 static int print(cli *c, const price_rows *rows) {
@@ -119,7 +119,7 @@ int bullet_compare(cli *c, const bullet_arguments *a) {
         }
     for (int i = 0; i < 2; i++) {
         shoal_price_free(sides[i].plan);
-        free(sides[i].truth);
+        free(sides[i].exact);
     }
     if (code == CLI_OK && a->o.output) code = price_rows_csv(a->o.output, &rows);
     if (code == CLI_OK && a->o.plot) code = draw(a->o.plot, &rows);

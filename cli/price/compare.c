@@ -12,8 +12,85 @@
 #include "price.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "cli/common/charts.h"
+#include "io/csv.h"
+#include "io/file.h"
+
+enum { WARM_SAMPLES = 256 };
+
+/* ---- what comparisons share ------------------------------------------------------------------- */
+
+int price_rows_csv(const char *path, const price_rows *rows) {
+    io_out *file;
+    io_error err;
+    const int status = io_out_open(path, &file, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    io_csv_header(io_out_file(file), rows->columns, rows->width);
+    for (int i = 0; i < rows->count; i++)
+        io_csv_row(io_out_file(file), rows->row + i * rows->width, rows->width, 17);
+    return cli_io(io_out_commit(file, &err), &err);
+}
+
+void price_rows_json(io_json *j, const price_rows *rows) {
+    io_json_array(j, "compare");
+    for (int i = 0; i < rows->count; i++) {
+        io_json_object_line(j, NULL);
+        for (int k = 0; k < rows->width; k++)
+            io_json_double(j, rows->columns[k], rows->row[i * rows->width + k]);
+        io_json_close(j);
+    }
+    io_json_close(j);
+}
+
+int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
+                  double *seconds) {
+    shoal_price_info info;
+    void *sums = NULL;
+    shoal_status s = shoal_price_describe(plan, &info);
+    const int64_t each = s == SHOAL_OK ? info.paths_each : 1;
+    const int64_t samples = shoal_price_width(plan) > 0 ? (paths + each - 1) / each : 0;
+    const int64_t numbers = shoal_price_sums(plan, samples);
+    double *host = calloc((size_t)numbers + 1, sizeof *host);
+    double *total = calloc((size_t)(2 * shoal_price_width(plan)) + 1, sizeof *total);
+    if (s == SHOAL_OK && (!host || !total)) s = SHOAL_E_NOMEM;
+    if (s == SHOAL_OK) s = shoal_alloc(c->ctx, (size_t)numbers * sizeof(double), &sums);
+    if (s == SHOAL_OK) /* warms the machine */
+        s = shoal_price_run(plan, 0, samples < WARM_SAMPLES ? samples : WARM_SAMPLES, sums);
+    if (s == SHOAL_OK) s = shoal_wait(c->ctx);
+    const double start = cli_now();
+    if (s == SHOAL_OK) s = shoal_price_run(plan, 0, samples, sums);
+    if (s == SHOAL_OK) s = shoal_copy(c->ctx, host, sums, (size_t)numbers * sizeof(double));
+    *seconds = cli_now() - start;
+    if (s == SHOAL_OK) s = shoal_price_add(plan, host, samples, total);
+    if (s == SHOAL_OK) s = shoal_price_result(plan, total, samples, values);
+    shoal_free(c->ctx, sums);
+    free(host);
+    free(total);
+    return cli_status(c, s);
+}
+
+int price_compare_check(const cli_command *command, const void *arguments, const char *names) {
+    char name[CLI_NAME];
+    const char *other = cli_given_among(command, arguments, names, name);
+    return other ? cli_fail(CLI_USAGE, "--compare has no %s", other) : CLI_OK;
+}
+
+int price_rows_plot(const char *path, const char *title, const char *subtitle, const char *x_label,
+                    const char *y_label, const io_series series[2]) {
+    const io_chart chart = { .title = title,
+                             .subtitle = subtitle,
+                             .x_label = x_label,
+                             .y_label = y_label,
+                             .x_scale = IO_LOG10,
+                             .y_scale = IO_LOG10,
+                             .series_count = 2,
+                             .series = series };
+    io_error err;
+    return cli_io(io_svg_write_lines(path, &chart, &err), &err);
+}
+
+/* ---- Euler against exact ---------------------------------------------------------------------- */
 
 enum { EACH = 4, MOST = EACH * EACH * EACH, COLUMNS = 16 };
 
@@ -80,7 +157,7 @@ static int compare_set(cli *c, const shoal_heston *m, const price_options *o, do
     return CLI_OK;
 }
 
-/* Seconds to Euler's error against the Feller ratio, a point a set. */
+/* Seconds to Euler's error against the Feller ratio, one point per set. */
 static int draw(const char *path, const price_rows *rows) {
     double x[MOST], euler[MOST], exact[MOST];
     const int count = rows->count;
@@ -89,22 +166,37 @@ static int draw(const char *path, const price_rows *rows) {
         x[i] = 2 * r[0] * r[1] / (r[2] * r[2]);
         euler[i] = r[7], exact[i] = r[14];
     }
-    io_error err;
-    return cli_io(chart_heston_compare(path, count, x, euler, exact, &err), &err);
+    const io_series series[] = {
+        { .name = "euler", .count = count, .x = x, .y = euler, .no_line = true },
+        { .name = "exact", .count = count, .x = x, .y = exact, .no_line = true }
+    };
+    return price_rows_plot(path, "Heston: seconds to an equal error",
+                           "one point per set of kappa, theta, sigma", "2 kappa theta / sigma^2",
+                           "seconds", series);
 }
+
+/* clang-format off */
+#define AT(member) CLI_AT(price_options, member)
+static const cli_option shape_results[] = {
+    { "paths", OPT_INT, AT(paths) }, { "steps", OPT_INT, AT(opts.steps) },
+    { "type", OPT_CHOICE, AT(opts.type), .words = CLI_TYPES },
+    { 0 }
+};
+static const cli_option kind_results[] = {
+    { "put", OPT_FLAG, AT(opts.put) }, { "antithetic", OPT_FLAG, AT(opts.antithetic) },
+    { "control", OPT_FLAG, AT(opts.control) },
+    { 0 }
+};
+/* clang-format on */
 
 static int print(cli *c, const price_options *o, const price_rows *rows) {
     if (c->json) {
         io_json *j = cli_json_begin(c, "price heston");
         io_json_uint(j, "seed", c->seed);
-        io_json_int(j, "paths", o->paths);
-        io_json_int(j, "steps", o->opts.steps);
-        io_json_string(j, "type", cli_type_name(o->opts.type));
+        cli_json_results(j, shape_results, o);
         io_json_double(j, "strike", o->strike.values[0]);
         io_json_double(j, "maturity", o->maturity.values[0]);
-        io_json_bool(j, "put", o->opts.put != 0);
-        io_json_bool(j, "antithetic", o->opts.antithetic != 0);
-        io_json_bool(j, "control", o->opts.control > 0);
+        cli_json_results(j, kind_results, o);
         price_rows_json(j, rows);
         return cli_json_end(c, CLI_OK);
     }

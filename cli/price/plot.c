@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * plot.c - pictures of `shoal price`: the convergence of a simulation with its error bars, or,
- * of several strikes, their implied volatilities, a line a maturity.
+ * of several strikes, their implied volatilities, one line per maturity.
  */
 #include "price.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/svg.h"
-
 static int convergence(const char *path, const char *model, const price_outcome *out,
-                       double truth) {
+                       double exact) {
     double x[PRICE_POINTS], y[PRICE_POINTS], error[PRICE_POINTS], ends[2], level[2];
     for (int i = 0; i < out->points; i++) {
         x[i] = (double)(out->point[i].samples * out->info.paths_each);
@@ -19,7 +17,7 @@ static int convergence(const char *path, const char *model, const price_outcome 
         error[i] = 2 * out->point[i].error;
     }
     ends[0] = out->points ? x[0] : 1, ends[1] = out->points ? x[out->points - 1] : 2;
-    level[0] = level[1] = truth;
+    level[0] = level[1] = exact;
     char title[120], subtitle[160];
     const io_series series[] = {
         { .name = out->info.method, .count = out->points, .x = x, .y = y, .error = error },
@@ -38,7 +36,7 @@ static int convergence(const char *path, const char *model, const price_outcome 
                              .x_label = "paths",
                              .y_label = "price",
                              .x_scale = IO_LOG10,
-                             .series_count = isfinite(truth) ? 2 : 1,
+                             .series_count = isfinite(exact) ? 2 : 1,
                              .series = series };
     io_error err;
     return cli_io(io_svg_write_lines(path, &chart, &err), &err);
@@ -100,9 +98,9 @@ static int smile(const char *path, const char *model, const price_options *o,
 }
 
 int price_plot(const char *path, const char *model, const price_options *o,
-               const price_outcome *out, double truth) {
+               const price_outcome *out, double exact) {
     if (o->strike.count > 1) return smile(path, model, o, out);
-    return convergence(path, model, out, truth);
+    return convergence(path, model, out, exact);
 }
 
 int price_plot_density(const char *path, const char *model, int count, const double *x,

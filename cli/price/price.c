@@ -5,6 +5,7 @@
 #include "price.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* clang-format off */
 #define AT(member) CLI_AT(price_options, member)
@@ -47,6 +48,10 @@ void price_check(const price_options *o, struct argp_state *state) {
         argp_error(state, "--shard and --plot exclude each other: merge-parts knows the whole");
 }
 
+void price_default_method(price_options *o, const char *method) {
+    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = method;
+}
+
 int price_default_lists(price_options *o) {
     for (int i = 0; i < 2; i++) {
         price_list *list = i ? &o->maturity : &o->strike;
@@ -61,4 +66,19 @@ int price_default_lists(price_options *o) {
 void price_options_free(price_options *o) {
     free(o->strike.values);
     free(o->maturity.values);
+}
+
+shoal_price_opts price_opts_of(const cli *c, const price_options *o) {
+    shoal_price_opts opts = o->opts;
+    opts.math = c->fast_math ? SHOAL_FAST : SHOAL_EXACT, opts.seed = c->seed;
+    opts.strikes = o->strike.count, opts.strike = o->strike.values;
+    opts.maturities = o->maturity.count, opts.maturity = o->maturity.values;
+    return opts;
+}
+
+int price_check_plot(const price_options *o, bool png) {
+    if (!o->plot || cli_ends_in(o->plot, ".svg") || (png && cli_ends_in(o->plot, ".png")))
+        return CLI_OK;
+    return cli_fail(CLI_USAGE, "--plot: '%s' does not end in .svg%s", o->plot,
+                    png ? " or .png" : "; a .png is drawn of price bullet --method pde alone");
 }

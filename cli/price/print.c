@@ -11,18 +11,29 @@ static double path_steps(const price_outcome *out) {
     return out->seconds > 0 ? all / out->seconds : 0;
 }
 
+/* clang-format off */
+#define VALUE(name, member) CLI_RESULT(name, shoal_price_value, member)
+static const cli_option price_results[]       = { VALUE("price", price), VALUE("stderr", error), { 0 } };
+static const cli_option probability_results[] = { VALUE("probability", price), VALUE("stderr", error), { 0 } };
+static const cli_option volatility_results[]  = { VALUE("implied_vol", implied_vol), { 0 } };
+static const cli_option greek_results[] = {
+    VALUE("delta", delta), VALUE("delta_stderr", delta_error), VALUE("gamma", gamma), VALUE("gamma_stderr", gamma_error),
+    { 0 }
+};
+static const cli_option vega_results[]  = { VALUE("vega", vega), VALUE("vega_stderr", vega_error), { 0 } };
+static const cli_option shard_results[] = {
+    CLI_RESULT("shard", price_options, shard), CLI_RESULT("shards", price_options, shards),
+    CLI_RESULT("part", price_options, output),
+    { 0 }
+};
+/* clang-format on */
+
 void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v) {
-    io_json_double(j, o->opts.probability ? "probability" : "price", v->price);
-    io_json_double(j, "stderr", v->error);
-    if (o->maturity.count > 0) io_json_double(j, "implied_vol", v->implied_vol);
+    cli_json_results(j, o->opts.probability ? probability_results : price_results, v);
+    if (o->maturity.count > 0) cli_json_results(j, volatility_results, v);
     if (!o->opts.greeks) return;
-    io_json_double(j, "delta", v->delta);
-    io_json_double(j, "delta_stderr", v->delta_error);
-    io_json_double(j, "gamma", v->gamma);
-    io_json_double(j, "gamma_stderr", v->gamma_error);
-    if (isnan(v->vega)) return; /* a model without */
-    io_json_double(j, "vega", v->vega);
-    io_json_double(j, "vega_stderr", v->vega_error);
+    cli_json_results(j, greek_results, v);
+    if (!isnan(v->vega)) cli_json_results(j, vega_results, v); /* a model may have none */
 }
 
 static bool is_list(const price_options *o) { return o->strike.count * o->maturity.count != 1; }
@@ -43,11 +54,7 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
     io_json_double(j, "path_steps_per_second", path_steps(out));
     io_json_double(j, "simulation_seconds", out->seconds);
     if (o->target > 0) io_json_int(j, "unpaid", out->unpaid);
-    if (o->shards) {
-        io_json_int(j, "shard", o->shard);
-        io_json_int(j, "shards", o->shards);
-        io_json_string(j, "part", o->output);
-    }
+    if (o->shards) cli_json_results(j, shard_results, o);
 }
 
 void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
@@ -126,4 +133,24 @@ void price_table(const cli *c, const price_options *o, const price_outcome *out)
         surface(o, out);
     else
         price_table_value(o, out->values);
+}
+
+int price_print(const price_job *job, const price_outcome *out) {
+    cli *c = job->c;
+    if (c->json) {
+        io_json *j = cli_json_begin(c, job->command->name);
+        cli_json_options(j, c, job->command, job->arguments);
+        if (job->json) job->json(job, j);
+        price_json(j, c, job->o, out);
+        return cli_json_end(c, CLI_OK);
+    }
+    printf("model         %s", job->command->name + sizeof "price");
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(job->command, c, job->arguments, i)).option; i++)
+        if ((row.option->in & IN_MODEL) == IN_MODEL)
+            printf("%s %s %g", i == 0 ? ":" : ",", row.option->name,
+                   *(const double *)(void *)(row.base + row.option->at));
+    putchar('\n');
+    price_table(c, job->o, out);
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }

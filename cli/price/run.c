@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * run.c - simulations as the library has them (shoal_price_simulate()), with a progress bar, points
- * for a picture, and Ctrl-C, after which what is known is the outcome; and the same out of parts.
+ * for a picture, and Ctrl-C, after which what is known is the outcome; the same out of parts; and what the
+ * commands do alike once their plan is made: write the part, print, draw.
  */
 #include "price.h"
 
@@ -131,4 +132,40 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
 void price_outcome_free(price_outcome *out) {
     free(out->values);
     free(out->sums);
+}
+
+int price_finish(const price_job *job) {
+    const price_options *o = job->o;
+    price_outcome out = { 0 };
+    int code = job->c->parts ? price_join(job->c, o, job->plan, job->c->parts, &out)
+                             : price_simulate(job->c, o, job->plan, &out);
+    if (code == CLI_OK && o->shards)
+        code = price_part_write(job->c, job->command, job->arguments, o, &out);
+    if (code == CLI_OK && o->output && !o->shards && job->keep) code = job->keep(job, &out);
+    if (code == CLI_OK) {
+        /* the price before the picture, which may take a formula and be interrupted */
+        code = job->print(job, &out);
+        fflush(stdout);
+        const bool known = code == CLI_OK || code == CLI_INTERRUPTED;
+        const int drawn = known && o->plot && price_any(&out) ? job->draw(job, &out) : CLI_OK;
+        if (drawn != CLI_OK) code = drawn;
+    }
+    price_outcome_free(&out);
+    shoal_price_free(job->plan);
+    return code;
+}
+
+typedef struct formula {
+    shoal_price *plan;
+    shoal_price_value *values;
+} formula;
+
+static shoal_status result_of(void *of) {
+    const formula *f = of;
+    return shoal_price_result(f->plan, NULL, 0, f->values);
+}
+
+int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values) {
+    formula f = { plan, values };
+    return cli_status(c, cli_call(c, result_of, &f));
 }

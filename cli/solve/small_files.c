@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * small_files.c - reads small symmetric systems, and matrices of eigenproblems, from .npy files.
+ * small_files.c - reads small symmetric systems, samples of regressions, and matrices of eigenproblems from .npy files.
  */
-#include "small_files.h"
-
 #include <float.h>
 #include <math.h>
-#include <string.h>
+
+#include "small.h"
+
+enum { A, B }; /* of in[]; psi and y, d and e */
 
 /* n of a triangle of m numbers, m = n (n + 1) / 2; -1 if there is none. */
 static int64_t unknowns_of(int64_t m) {
@@ -18,102 +19,123 @@ static int64_t unknowns_of(int64_t m) {
 
 /* n and count from the shape of A. */
 static int check_matrix(small_batch *batch) {
-    const io_array *a = &batch->A.a;
+    const io_array *a = &batch->in[A].a;
     const bool packed = batch->storage == SHOAL_PACKED;
     const int axes = packed ? 1 : 2; /* of one system */
     char text[96];
     io_shape_text(a->ndim, a->shape, text, sizeof text);
     if (a->ndim != axes && a->ndim != axes + 1)
-        return cli_fail(CLI_INPUT, "%s has shape %s; %s", batch->A.path, text,
+        return cli_fail(CLI_INPUT, "%s has shape %s; %s", batch->in[A].path, text,
                         packed ? "packed matrices are (count, n (n + 1) / 2) or (n (n + 1) / 2,)"
                                : "matrices are (count, n, n) or (n, n); with --packed "
                                  "(count, n (n + 1) / 2)");
     const int64_t last = a->shape[a->ndim - 1];
     batch->n = packed ? unknowns_of(last) : last;
-    batch->many = a->ndim > axes;
-    batch->count = batch->many ? a->shape[0] : 1;
+    batch->several = a->ndim > axes;
+    batch->count = batch->several ? a->shape[0] : 1;
     if (batch->n < 0)
-        return cli_fail(CLI_INPUT, "%s has shape %s; %lld is no n (n + 1) / 2", batch->A.path, text,
-                        (long long)last);
+        return cli_fail(CLI_INPUT, "%s has shape %s; %lld is no n (n + 1) / 2", batch->in[A].path,
+                        text, (long long)last);
     if (!packed && a->shape[a->ndim - 2] != batch->n)
-        return cli_fail(CLI_INPUT, "%s has shape %s; the matrices are not square", batch->A.path,
-                        text);
+        return cli_fail(CLI_INPUT, "%s has shape %s; the matrices are not square",
+                        batch->in[A].path, text);
     return CLI_OK;
 }
 
-static int check_rhs(small_batch *batch) {
-    const io_array *b = &batch->b.a;
-    const bool many = batch->many;
-    const int axes = many ? 2 : 1; /* of one right-hand side a system */
+static int check_system(small_batch *batch) {
+    const int code = check_matrix(batch);
+    if (code != CLI_OK || !batch->a->in[B]) return code;
+    const io_array *b = &batch->in[B].a;
+    const bool several = batch->several;
+    const int axes = several ? 2 : 1; /* of one right-hand side per system */
     if ((b->ndim != axes && b->ndim != axes + 1) || b->shape[axes - 1] != batch->n ||
-        (many && b->shape[0] != batch->count))
-        return cli_array_misfit(&batch->b, &batch->A,
-                                many ? "right-hand sides are (count, n) or (count, n, nrhs)"
-                                     : "right-hand sides of one system are (n,) or (n, nrhs)");
+        (several && b->shape[0] != batch->count))
+        return cli_array_misfit(&batch->in[B], &batch->in[A],
+                                several ? "right-hand sides are (count, n) or (count, n, nrhs)"
+                                        : "right-hand sides of one system are (n,) or (n, nrhs)");
     batch->nrhs = b->ndim == axes ? 1 : b->shape[axes];
     return CLI_OK;
 }
 
-int small_read(const cli *c, const char *A, const char *b, shoal_storage storage,
-               small_batch *batch) {
-    memset(batch, 0, sizeof *batch);
-    batch->storage = storage;
-    int code = cli_array_read(&batch->A, A);
-    if (code == CLI_OK && b) code = cli_array_read(&batch->b, b);
-    if (code == CLI_OK) code = check_matrix(batch);
-    if (code == CLI_OK && b) code = check_rhs(batch);
-    cli_array *all[] = { &batch->A, &batch->b };
-    if (code == CLI_OK) code = cli_array_unify(c, all, b ? 2 : 1, &batch->type);
-    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
-    return code;
+static int check_psi(small_batch *batch) {
+    const io_array *psi = &batch->in[A].a;
+    char text[96];
+    io_shape_text(psi->ndim, psi->shape, text, sizeof text);
+    if (psi->ndim != 2 && psi->ndim != 3)
+        return cli_fail(CLI_INPUT, "%s has shape %s; samples are (count, M, n) or (M, n)",
+                        batch->in[A].path, text);
+    batch->count = psi->ndim == 2 ? 1 : psi->shape[0];
+    batch->samples = psi->shape[psi->ndim - 2];
+    batch->n = psi->shape[psi->ndim - 1];
+    if (batch->samples == 0)
+        return cli_fail(CLI_INPUT, "%s has shape %s; there is no sample", batch->in[A].path, text);
+    return CLI_OK;
+}
+
+static int check_samples(small_batch *batch) {
+    const int code = check_psi(batch);
+    if (code != CLI_OK) return code;
+    const io_array *psi = &batch->in[A].a, *y = &batch->in[B].a;
+    const int axes = psi->ndim - 1; /* of one right-hand side per system */
+    if ((y->ndim != axes && y->ndim != axes + 1) || y->shape[axes - 1] != batch->samples ||
+        (axes == 2 && y->shape[0] != batch->count))
+        return cli_array_misfit(&batch->in[B], &batch->in[A],
+                                axes == 2 ? "y is (count, M) or (count, M, nrhs)"
+                                          : "y of one system is (M,) or (M, nrhs)");
+    batch->nrhs = y->ndim == axes ? 1 : y->shape[axes];
+    return CLI_OK;
 }
 
 /* n and count from the shape of d; e has one entry less in a matrix, and none where there are no
  * rows. */
 static int check_diagonals(small_batch *batch) {
-    const io_array *d = &batch->d.a, *e = &batch->e.a;
+    const io_array *d = &batch->in[A].a, *e = &batch->in[B].a;
     const bool apart = batch->layout == SHOAL_INTERLEAVED;
     char text[96];
     if (d->ndim != 1 && d->ndim != 2)
-        return cli_fail(CLI_INPUT, "%s has shape %s; a diagonal is (n,) or %s", batch->d.path,
+        return cli_fail(CLI_INPUT, "%s has shape %s; a diagonal is (n,) or %s", batch->in[A].path,
                         io_shape_text(d->ndim, d->shape, text, sizeof text),
                         apart ? "(n, count)" : "(count, n)");
-    batch->many = d->ndim == 2;
-    const int rows = batch->many && !apart ? 1 : 0; /* the axis of length n */
+    batch->several = d->ndim == 2;
+    const int rows = batch->several && !apart ? 1 : 0; /* the axis of length n */
     batch->n = d->shape[rows];
-    batch->count = batch->many ? d->shape[1 - rows] : 1;
+    batch->count = batch->several ? d->shape[1 - rows] : 1;
     if (e->ndim != d->ndim || e->shape[rows] != (batch->n > 0 ? batch->n - 1 : 0) ||
-        (batch->many && e->shape[1 - rows] != batch->count))
-        return cli_array_misfit(&batch->e, &batch->d,
-                                !batch->many ? "the subdiagonal of one matrix is (n - 1,)"
-                                : apart      ? "subdiagonals are (n - 1, count)"
-                                             : "subdiagonals are (count, n - 1)");
+        (batch->several && e->shape[1 - rows] != batch->count))
+        return cli_array_misfit(&batch->in[B], &batch->in[A],
+                                !batch->several ? "the subdiagonal of one matrix is (n - 1,)"
+                                : apart         ? "subdiagonals are (n - 1, count)"
+                                                : "subdiagonals are (count, n - 1)");
     return CLI_OK;
 }
 
-int small_read_diagonals(const cli *c, const char *d, const char *e, shoal_layout layout,
-                         small_batch *batch) {
-    memset(batch, 0, sizeof *batch);
-    batch->layout = layout;
-    batch->tridiagonal = true;
-    int code = cli_array_read(&batch->d, d);
-    if (code == CLI_OK) code = cli_array_read(&batch->e, e);
-    if (code == CLI_OK) code = check_diagonals(batch);
-    cli_array *all[] = { &batch->d, &batch->e };
-    if (code == CLI_OK) code = cli_array_unify(c, all, 2, &batch->type);
+static int read_both(const cli *c, const char *const *paths, int (*check)(small_batch *),
+                     small_batch *batch) {
+    int code = CLI_OK, count = 0;
+    cli_array *read[2];
+    for (int i = 0; i < 2 && code == CLI_OK; i++)
+        if (paths[i]) code = cli_array_read(read[count++] = &batch->in[i], paths[i]);
+    if (code == CLI_OK) code = check(batch);
+    if (code == CLI_OK) code = cli_array_unify(c, read, count, &batch->type);
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     return code;
 }
 
+int small_read_diagonals(const cli *c, small_batch *batch) {
+    batch->layout = batch->a->opts.layout;
+    batch->tridiagonal = true;
+    return read_both(c, batch->a->in, check_diagonals, batch);
+}
+
 static double entry(const small_batch *batch, int64_t at) {
-    return batch->type == SHOAL_F32 ? (double)((const float *)batch->A.a.data)[at]
-                                    : ((const double *)batch->A.a.data)[at];
+    return batch->type == SHOAL_F32 ? (double)((const float *)batch->in[A].a.data)[at]
+                                    : ((const double *)batch->in[A].a.data)[at];
 }
 
 /* Whether matrix k is not symmetric. */
 static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
     const int64_t n = batch->n, from = k * n * n;
-    const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+    const double epsilon = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     double largest = 0;
     for (int64_t at = from; at < from + n * n; at++) {
         const double size = fabs(entry(batch, at));
@@ -123,13 +145,17 @@ static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
         for (int64_t j = 0; j < i; j++) {
             const double below = entry(batch, from + i * n + j);
             const double above = entry(batch, from + j * n + i);
-            const bool near = fabs(below - above) <= 10 * (double)n * roundoff * largest;
+            const bool near = fabs(below - above) <= 10 * (double)n * epsilon * largest;
             if (!near && below != above && !isnan(upper ? below : above)) return true;
         }
     return false;
 }
 
-void small_note_triangles(const cli *c, const small_batch *batch, shoal_triangle triangle) {
+/* Notes that the triangles of matrices differ: they are not symmetric, and one triangle is read. Differences of 10 n
+ * epsilon of the largest entry are not seen in an answer, and NaN in the other triangle means that nothing is there:
+ * neither counts. */
+static void note_triangles(const cli *c, const small_batch *batch) {
+    const shoal_triangle triangle = batch->a->opts.triangle;
     const bool upper = triangle == SHOAL_UPPER;
     int64_t differ = 0, first = 0;
     if (c->quiet || batch->storage == SHOAL_PACKED) return;
@@ -142,21 +168,21 @@ void small_note_triangles(const cli *c, const small_batch *batch, shoal_triangle
             c,
             "%s: not symmetric: the triangles of %lld of %lld matrices differ, first of number "
             "%lld, counted from 0; the %s one is read (--triangle)",
-            batch->A.path, (long long)differ, (long long)batch->count, (long long)first,
+            batch->in[A].path, (long long)differ, (long long)batch->count, (long long)first,
             cli_triangle_name(triangle));
 }
 
-void small_json_limits(io_json *j, const small_batch *batch, double tol, double cond) {
-    const bool single = batch->type == SHOAL_F32;
-    const double roundoff = single ? FLT_EPSILON : DBL_EPSILON;
-    const double n = batch->n > 0 ? (double)batch->n : 1;
-    io_json_double(j, "tol", tol > 0 ? tol : 9 * n * roundoff);
-    io_json_double(j, "cond", cond > 0 ? cond : single ? 1e5 : 1e12);
+int small_read(const cli *c, small_batch *batch) {
+    const small_arguments *a = batch->a;
+    if (a->psi) return read_both(c, (const char *[]){ a->psi, a->y }, check_samples, batch);
+    batch->storage = a->opts.storage;
+    const int code = read_both(c, a->in, check_system, batch);
+    if (code == CLI_OK && !a->triangle_given) note_triangles(c, batch);
+    return code;
 }
 
 void small_free(small_batch *batch) {
-    io_array_free(&batch->A.a);
-    io_array_free(&batch->b.a);
-    io_array_free(&batch->d.a);
-    io_array_free(&batch->e.a);
+    for (int i = 0; i < 2; i++) io_array_free(&batch->in[i].a);
+    for (int i = 0; i < 2; i++) io_array_free(&batch->answer[i]);
+    for (int i = 0; i < SMALL_OUTCOMES; i++) io_array_free(&batch->out[i]);
 }

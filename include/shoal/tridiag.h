@@ -72,6 +72,8 @@ typedef struct shoal_tridiag_info { /* what the last solve did                  
     float max_residual;             /* largest residual of an answered system; -1 if it was
                                        not computed, NaN if one could not be                  */
     int threads, groups;            /* of "pscheme"; 0 elsewhere                              */
+    double tol;                     /* in force: opts.tol, or its default                     */
+    double delta, cond;             /* of "gspike", likewise; cond 0: no estimate. 0 elsewhere */
     size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 

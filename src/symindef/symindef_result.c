@@ -98,6 +98,8 @@ shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info
     *info = (shoal_symindef_info){ .method = plan->chosen.name,
                                    .variant = plan->chosen.variant_name,
                                    .sign_det = 1,
+                                   .alpha = plan->job.alpha,
+                                   .epsilon = shoal_epsilon(plan->head.type),
                                    .bytes = plan->head.bytes };
     if (plan->job.shape.n == 0) return SHOAL_OK;
     host_factors h = { 0 };
@@ -111,6 +113,7 @@ shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info
             info->eliminated = h.state.done ? plan->job.shape.n : h.state.row;
             info->largest = h.state.largest;
             info->tol = h.state.tol;
+            info->rounding = (double)plan->job.shape.n * info->epsilon * info->largest;
             info->growth = h.state.largest > 0 ? h.state.peak / h.state.largest : 0;
             info->max_multiplier = h.state.multiplier;
             count_pivots(plan, &h, info);
