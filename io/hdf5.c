@@ -14,9 +14,32 @@
 
 #include "hdf5.h"
 
+#include <string.h>
+
+#ifndef IO_WITH_HDF5
+
+bool io_h5_available(void) { return false; }
+
+static int without(const char *path, int status, io_error *err) {
+    return io_fail(err, status, "%s: this program was built without HDF5 (`shoal info')", path);
+}
+
+int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, int64_t *n,
+                        io_array *array, io_error *err) {
+    (void)t, (void)limit, (void)n;
+    memset(array, 0, sizeof *array);
+    return without(place, IO_E_OPEN, err);
+}
+
+int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *err) {
+    (void)items, (void)count;
+    return without(path, IO_E_WRITE, err);
+}
+
+#else
+
 #include <hdf5.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "file.h"
@@ -207,30 +230,17 @@ static int open_square(source *s, const char *place, int64_t *n, io_error *err) 
 
 int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, int64_t *n,
                         io_array *array, io_error *err) {
-    const quiet old = be_quiet();
-    source s;
-    memset(array, 0, sizeof *array);
-    int status = open_square(&s, place, n, err);
-    if (status == IO_OK)
-        status = io_triangle_create(t, s.single ? IO_F4 : IO_F8, *n, s.name, limit, array, err);
-    if (status == IO_OK) status = read_rows(&s, t, *n, array, err);
-    if (status != IO_OK) io_array_free(array);
-    close_source(&s);
-    be_loud(old);
-    return status;
-}
-
-int io_h5_read_square(const char *place, int64_t limit, int64_t *n, io_array *array,
-                      io_error *err) {
     const io_triangle full = { .packed = false };
     const quiet old = be_quiet();
     source s;
     memset(array, 0, sizeof *array);
     int status = open_square(&s, place, n, err);
     if (status == IO_OK)
-        status = io_triangle_create(&full, s.single ? IO_F4 : IO_F8, *n, s.name, limit, array, err);
+        status = io_triangle_create(t ? t : &full, s.single ? IO_F4 : IO_F8, *n, s.name, limit,
+                                    array, err);
     const hid_t type = s.single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
-    if (status == IO_OK && *n > 0 &&
+    if (status == IO_OK && t) status = read_rows(&s, t, *n, array, err);
+    if (status == IO_OK && !t && *n > 0 &&
         H5Dread(s.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0)
         status = fail(err, IO_E_OPEN, s.name, "cannot read");
     if (status != IO_OK) io_array_free(array);
@@ -292,3 +302,5 @@ int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *
     io_out_abandon(out);
     return status;
 }
+
+#endif

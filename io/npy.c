@@ -16,6 +16,8 @@
 #include "npy.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,13 @@
 #define MAGIC_SIZE  6
 #define START_SIZE  12        /* longest start: magic, version, 4-byte length */
 #define HEADER_SIZE (1 << 20) /* longest header accepted                      */
+
+typedef struct layout { /* what a header says */
+    io_type type;
+    bool swap, fortran; /* the other byte order; the first index runs fastest */
+    int ndim;
+    int64_t shape[IO_MAX_DIM];
+} layout;
 
 typedef struct cursor { /* the header text, as far as it is read */
     const char *at, *end;
@@ -70,7 +79,7 @@ static bool take_string(cursor *c, const char **text, size_t *length) {
     return true;
 }
 
-static int parse_descr(cursor *c, const char *name, io_npy_layout *to, io_error *err) {
+static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
     const char *text;
     size_t length;
     char quoted[IO_QUOTE_SIZE];
@@ -94,7 +103,7 @@ static int parse_descr(cursor *c, const char *name, io_npy_layout *to, io_error 
                    io_quote(text, length, quoted));
 }
 
-static int parse_shape(cursor *c, const char *name, io_npy_layout *to, io_error *err) {
+static int parse_shape(cursor *c, const char *name, layout *to, io_error *err) {
     bool comma = true; /* "(3)" is a number in Python, not a tuple */
     if (!take(c, '(')) return io_fail(err, IO_E_FORMAT, "%s: header: 'shape' is not a tuple", name);
     to->ndim = 0;
@@ -126,7 +135,7 @@ static int parse_shape(cursor *c, const char *name, io_npy_layout *to, io_error 
     return IO_OK;
 }
 
-static int parse_header(const char *name, const char *text, size_t size, io_npy_layout *to,
+static int parse_header(const char *name, const char *text, size_t size, layout *to,
                         io_error *err) {
     static const char *const keys[] = { "descr", "fortran_order", "shape" };
     bool seen[3] = { false, false, false };
@@ -193,7 +202,7 @@ static int find_header(const char *name, const char *bytes, size_t have, int64_t
 }
 
 /* Checks the promised size against the `left` bytes after the header. */
-static int check_size(const char *name, const io_npy_layout *says, int64_t left, int64_t *bytes,
+static int check_size(const char *name, const layout *says, int64_t left, int64_t *bytes,
                       io_error *err) {
     int64_t count;
     char text[200];
@@ -208,7 +217,8 @@ static int check_size(const char *name, const io_npy_layout *says, int64_t left,
     return IO_OK;
 }
 
-void io_npy_swap(void *numbers, int64_t count, size_t width) {
+/* Turns the bytes of each of `count` numbers around. */
+static void swap_bytes(void *numbers, int64_t count, size_t width) {
     unsigned char *data = numbers;
     for (int64_t i = 0; i < count; i++, data += width) {
         for (size_t low = 0, high = width - 1; low < high; low++, high--) {
@@ -220,7 +230,7 @@ void io_npy_swap(void *numbers, int64_t count, size_t width) {
 }
 
 /* to[i0, i1, ...] in C order from `from` in Fortran order: index k has stride s0 s1 ... s(k-1). */
-static void reorder(const io_npy_layout *says, const unsigned char *from, unsigned char *to,
+static void reorder(const layout *says, const unsigned char *from, unsigned char *to,
                     int64_t count) {
     size_t width = io_type_size(says->type);
     int64_t index[IO_MAX_DIM] = { 0 }, stride[IO_MAX_DIM], offset = 0;
@@ -237,11 +247,11 @@ static void reorder(const io_npy_layout *says, const unsigned char *from, unsign
 }
 
 /* Turns the elements as they stood in the file (`data`, owned from here on) into *array. */
-static int finish(const char *name, const io_npy_layout *says, void *data, int64_t bytes,
-                  io_array *array, io_error *err) {
+static int finish(const char *name, const layout *says, void *data, int64_t bytes, io_array *array,
+                  io_error *err) {
     size_t width = io_type_size(says->type);
     int64_t count = bytes / (int64_t)width;
-    if (says->swap) io_npy_swap(data, count, width);
+    if (says->swap) swap_bytes(data, count, width);
     if (says->fortran && says->ndim > 1 && count > 1) {
         void *ordered = malloc((size_t)bytes);
         if (ordered) reorder(says, data, ordered, count);
@@ -258,7 +268,7 @@ static int finish(const char *name, const io_npy_layout *says, void *data, int64
 }
 
 int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err) {
-    io_npy_layout says;
+    layout says;
     size_t start = 0, length = 0;
     int64_t data_bytes = 0;
     memset(array, 0, sizeof *array);
@@ -276,8 +286,8 @@ int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *arr
 }
 
 /* Reads the header of an open regular file of `size` bytes; *left bytes follow it. */
-static int read_header(FILE *file, const char *name, int64_t size, io_npy_layout *says,
-                       int64_t *left, io_error *err) {
+static int read_header(FILE *file, const char *name, int64_t size, layout *says, int64_t *left,
+                       io_error *err) {
     char first[START_SIZE];
     size_t start = 0, length = 0, have = fread(first, 1, sizeof first, file);
     int status = find_header(name, first, have, size, &start, &length, err);
@@ -293,7 +303,9 @@ static int read_header(FILE *file, const char *name, int64_t size, io_npy_layout
     return status;
 }
 
-int io_npy_begin(FILE *file, const char *name, int64_t size, io_npy_layout *says, int64_t *bytes,
+/* Reads the header of a regular file of `size` bytes and leaves the stream at the first element. That the file
+ * contains all *bytes of them has been checked. */
+static int begin(FILE *file, const char *name, int64_t size, layout *says, int64_t *bytes,
                  io_error *err) {
     int64_t left = 0;
     int status = read_header(file, name, size, says, &left, err);
@@ -302,9 +314,9 @@ int io_npy_begin(FILE *file, const char *name, int64_t size, io_npy_layout *says
 
 static int read_regular(FILE *file, const char *name, int64_t size, io_array *array,
                         io_error *err) {
-    io_npy_layout says;
+    layout says;
     int64_t bytes = 0;
-    int status = io_npy_begin(file, name, size, &says, &bytes, err);
+    int status = begin(file, name, size, &says, &bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (!data) return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
@@ -338,6 +350,113 @@ int io_npy_read(const char *path, io_array *array, io_error *err) {
     free(image);
     return status;
 }
+
+/* ---- one triangle -----------------------------------------------------------------------------
+ *
+ * A line of the file is what is contiguous there: a row, of a Fortran-ordered file a column, of a
+ * packed file a row of the triangle. Of each line the part inside the triangle is read, n calls of
+ * fread, n(n+1)/2 numbers, through a buffer of one line. A pipe is read to its end first. */
+
+/* n of a square shape, or of the rows of a triangle. */
+static int find_order(const char *name, int ndim, const int64_t *shape, int64_t *n, io_error *err) {
+    char text[200];
+    if (ndim == 2 && shape[0] == shape[1]) {
+        *n = shape[0];
+        return IO_OK;
+    }
+    if (ndim == 1) { /* numbers that are on disk: far below 2^62 */
+        *n = (int64_t)((sqrt(8.0 * (double)shape[0] + 1) - 1) / 2 + 0.5);
+        if (*n * (*n + 1) / 2 == shape[0]) return IO_OK;
+    }
+    return io_fail(err, IO_E_FORMAT, "%s has shape %s; it is (n, n), or (n(n+1)/2,) of a triangle",
+                   name, io_shape_text(ndim, shape, text, sizeof text));
+}
+
+static void store(io_array *array, int64_t at, double value) {
+    if (array->type == IO_F4)
+        ((float *)array->data)[at] = (float)value;
+    else
+        ((double *)array->data)[at] = value;
+}
+
+static int read_lines(FILE *file, const char *name, const layout *says, const io_triangle *t,
+                      int64_t n, io_array *array, io_error *err) {
+    const size_t width = io_type_size(says->type);
+    const bool packed = says->ndim == 1, columns = says->fortran && !packed;
+    const bool begins = t->upper != columns; /* lines begin on the diagonal; else they end there */
+    io_array line = { .type = says->type };  /* a list: io_array_get() needs no shape */
+    line.data = malloc((size_t)(n > 0 ? n : 1) * width);
+    if (!line.data) return io_fail(err, IO_E_MEMORY, "%s: no memory for a row", name);
+    int status = IO_OK;
+    for (int64_t k = 0; k < n && status == IO_OK; k++) {
+        const int64_t first = begins ? k : 0, count = begins ? n - k : k + 1;
+        const int64_t before = packed ? 0 : first, after = packed ? 0 : n - first - count;
+        if ((before > 0 && fseek(file, (long)(before * (int64_t)width), SEEK_CUR) != 0) ||
+            fread(line.data, width, (size_t)count, file) != (size_t)count ||
+            (after > 0 && fseek(file, (long)(after * (int64_t)width), SEEK_CUR) != 0))
+            status = io_fail(err, IO_E_OPEN, "%s: row %" PRId64 " cannot be read", name, k);
+        if (says->swap) swap_bytes(line.data, count, width);
+        for (int64_t i = 0; i < count && status == IO_OK; i++)
+            store(array,
+                  columns ? io_triangle_at(t, n, first + i, k) : io_triangle_at(t, n, k, first + i),
+                  io_array_get(&line, i));
+    }
+    free(line.data);
+    return status;
+}
+
+/* The triangle of an array in memory. */
+static void take_triangle(const io_array *whole, const io_triangle *t, int64_t n, io_array *array) {
+    int64_t next = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = t->upper ? i : 0; j < (t->upper ? n : i + 1); j++, next++)
+            store(array, io_triangle_at(t, n, i, j),
+                  io_array_get(whole, whole->ndim == 1 ? next : i * n + j));
+}
+
+static io_type kept(io_type type) { return type == IO_F4 ? IO_F4 : IO_F8; }
+
+static int read_pipe(FILE *file, const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                     io_array *array, io_error *err) {
+    char *image;
+    size_t size;
+    io_array whole = { 0 };
+    int status = io_file_slurp(file, path, limit, &image, &size, err);
+    if (status != IO_OK) return status;
+    status = io_npy_parse(path, image, size, &whole, err);
+    free(image);
+    if (status == IO_OK) status = find_order(path, whole.ndim, whole.shape, n, err);
+    if (status == IO_OK)
+        status = io_triangle_create(t, kept(whole.type), *n, path, limit, array, err);
+    if (status == IO_OK) take_triangle(&whole, t, *n, array);
+    io_array_free(&whole);
+    return status;
+}
+
+int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                         io_array *array, io_error *err) {
+    FILE *file;
+    int64_t size = -1, bytes = 0;
+    layout says;
+    memset(array, 0, sizeof *array);
+    int status = io_file_open(path, &file, &size, err);
+    if (status != IO_OK) return status;
+    if (size < 0) {
+        status = read_pipe(file, path, t, limit, n, array, err);
+        fclose(file);
+        return status;
+    }
+    status = begin(file, path, size, &says, &bytes, err);
+    if (status == IO_OK) status = find_order(path, says.ndim, says.shape, n, err);
+    if (status == IO_OK)
+        status = io_triangle_create(t, kept(says.type), *n, path, limit, array, err);
+    if (status == IO_OK) status = read_lines(file, path, &says, t, *n, array, err);
+    if (status != IO_OK) io_array_free(array);
+    fclose(file);
+    return status;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
 
 int io_npy_header(FILE *file, const char *name, io_type type, int ndim, const int64_t *shape,
                   io_error *err) {

@@ -182,7 +182,7 @@ typedef struct cli_progress {
 } cli_progress;
 
 void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total);
-void cli_progress_step(cli_progress *bar, int64_t done); /* redraws ten times a second at most */
+void cli_progress_step(cli_progress *bar, int64_t done); /* redraws up to ten times per second */
 void cli_progress_end(cli_progress *bar);                /* removes the bar                     */
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/file.h"
 #include "io/text.h"
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -317,6 +318,49 @@ void cli_json_results(io_json *j, const cli_option *rows, const void *of) {
         else
             io_json_null(j, rows->name);
     }
+}
+
+void cli_json_result_list(io_json *j, const char *key, const cli_option *rows, const void *of,
+                          size_t size, int64_t count) {
+    io_json_array(j, key);
+    for (int64_t i = 0; i < count; i++) {
+        io_json_object_line(j, NULL);
+        cli_json_results(j, rows, (const char *)of + (size_t)i * size);
+        io_json_close(j);
+    }
+    io_json_close(j);
+}
+
+double cli_result_number(const cli_option *rows, int i, const void *of) {
+    const cli_row row = { &rows[i], (char *)(uintptr_t)of };
+    return is_real(row.option->kind) ? real_at(&row) : (double)get_int(&row);
+}
+
+int cli_csv_result_list(const char *path, const cli_option *rows, const void *of, size_t size,
+                        int64_t count) {
+    io_out *out;
+    io_error err;
+    const int status = io_out_open(path, &out, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    FILE *file = io_out_file(out);
+    for (int k = 0; rows[k].kind != OPT_END; k++) fprintf(file, "%s%s", k ? "," : "", rows[k].name);
+    putc('\n', file);
+    for (int64_t i = 0; i < count; i++) {
+        const void *at = (const char *)of + (size_t)i * size;
+        for (int k = 0; rows[k].kind != OPT_END; k++) {
+            const cli_row row = { &rows[k], (char *)(uintptr_t)at };
+            char *word =
+                is_real(rows[k].kind) || rows[k].kind == OPT_INT ? NULL : cli_option_text(&row);
+            if (k) putc(',', file);
+            if (word)
+                fputs(word, file);
+            else
+                fprintf(file, "%.17g", cli_result_number(rows, k, at));
+            free(word);
+        }
+        putc('\n', file);
+    }
+    return cli_io(io_out_commit(out, &err), &err);
 }
 
 /* ---- names ------------------------------------------------------------------------------------ */

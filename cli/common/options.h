@@ -161,6 +161,15 @@ const char *cli_option_word(const char *words, int i, int *length);
 /* Writes the members of a struct that a table of results names; NULL: nothing is known, all are null. */
 void cli_json_results(io_json *j, const cli_option *rows, const void *of);
 
+/* The same of `count` structs of `size` bytes: the array `key` of objects, one per line; a .csv file under the names,
+ * with so many digits that numbers are read back as they are. */
+void cli_json_result_list(io_json *j, const char *key, const cli_option *rows, const void *of,
+                          size_t size, int64_t count);
+int cli_csv_result_list(const char *path, const cli_option *rows, const void *of, size_t size,
+                        int64_t count);
+/* Number i of a table without words. */
+double cli_result_number(const cli_option *rows, int i, const void *of);
+
 /* The members of the JSON object that the rows ask for. */
 void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void *arguments);
 

@@ -7,9 +7,6 @@
  */
 #include "cva.h"
 
-#include "io/csv.h"
-#include "io/file.h"
-
 static const char *const solvers[] = { "auto", "ldlt", "ldltp", "hhpcr", "eigdc" };
 static const shoal_type types[] = { SHOAL_F64, SHOAL_F32 };
 enum { SOLVERS = sizeof solvers / sizeof *solvers, RUNS = 4 * SOLVERS };
@@ -23,26 +20,16 @@ typedef struct row {
     double truncated, failed, seconds;
 } row;
 
-static const char *const columns[] = { "solver",
-                                       "basis",
-                                       "type",
-                                       "cva",
-                                       "stderr",
-                                       "bias",
-                                       "difference",
-                                       "difference_stderr",
-                                       "difference_errors",
-                                       "truncated",
-                                       "failed",
-                                       "seconds" };
-enum { WORDS = 3, COLUMNS = sizeof columns / sizeof *columns, NUMBERS = COLUMNS - WORDS };
-
-static void numbers_of(const row *r, double numbers[NUMBERS]) {
-    const double all[NUMBERS] = { r->value.cva,  r->value.error,      r->value.bias,
-                                  r->difference, r->difference_error, r->off,
-                                  r->truncated,  r->failed,           r->seconds };
-    for (int i = 0; i < NUMBERS; i++) numbers[i] = all[i];
-}
+/* clang-format off */
+#define ROW(name, member) CLI_RESULT(name, row, member)
+static const cli_option row_results[] = {
+    ROW("solver", solver), ROW("basis", basis), { "type", OPT_CHOICE, CLI_AT(row, type), .words = CLI_TYPES },
+    ROW("cva", value.cva), ROW("stderr", value.error), ROW("bias", value.bias), ROW("difference", difference),
+    ROW("difference_stderr", difference_error), ROW("difference_errors", off), ROW("truncated", truncated),
+    ROW("failed", failed), ROW("seconds", seconds),
+    { 0 }
+};
+/* clang-format on */
 
 static row row_of(const cva_options *o, const cva_result *first, const cva_result *r) {
     const double systems = r->counts.systems > 0 ? (double)r->counts.systems : 1;
@@ -58,22 +45,6 @@ static row row_of(const cva_options *o, const cva_result *first, const cva_resul
     return result;
 }
 
-static int write_csv(const char *path, const row *rows, int count) {
-    io_out *out;
-    io_error err;
-    const int status = io_out_open(path, &out, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    FILE *file = io_out_file(out);
-    io_csv_header(file, columns, COLUMNS);
-    for (int i = 0; i < count; i++) {
-        double numbers[NUMBERS];
-        numbers_of(&rows[i], numbers);
-        fprintf(file, "%s,%s,%s,", rows[i].solver, rows[i].basis, cli_type_name(rows[i].type));
-        io_csv_row(file, numbers, NUMBERS, 17);
-    }
-    return cli_io(io_out_commit(out, &err), &err);
-}
-
 static int print_json(cli *c, const cva_options *o, const row *rows, int count) {
     io_json *j = cli_json_begin(c, "cva");
     io_json_string(j, "book", o->book);
@@ -81,18 +52,7 @@ static int print_json(cli *c, const cva_options *o, const row *rows, int count) 
     io_json_uint(j, "seed", c->seed);
     io_json_int(j, "dates", o->opts.dates);
     io_json_int(j, "paths", o->opts.outer);
-    io_json_array(j, "compare");
-    for (int i = 0; i < count; i++) {
-        double numbers[NUMBERS];
-        numbers_of(&rows[i], numbers);
-        io_json_object_line(j, NULL);
-        io_json_string(j, columns[0], rows[i].solver);
-        io_json_string(j, columns[1], rows[i].basis);
-        io_json_string(j, columns[2], cli_type_name(rows[i].type));
-        for (int k = 0; k < NUMBERS; k++) io_json_double(j, columns[WORDS + k], numbers[k]);
-        io_json_close(j);
-    }
-    io_json_close(j);
+    cli_json_result_list(j, "compare", row_results, rows, sizeof *rows, count);
     return cli_json_end(c, CLI_OK);
 }
 
@@ -139,6 +99,6 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     cli_progress_end(&bar);
     cva_result_free(&first);
     if (code == CLI_OK && options->output && count > 0)
-        code = write_csv(options->output, rows, count);
+        code = cli_csv_result_list(options->output, row_results, rows, sizeof *rows, count);
     return code == CLI_OK ? print(c, options, rows, count) : code;
 }

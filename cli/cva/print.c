@@ -4,45 +4,58 @@
  */
 #include "cva.h"
 
-#include "io/csv.h"
-#include "io/file.h"
+#include <string.h>
 
-static const char *const columns[] = { "time",  "epe",      "epe_stderr",          "ene", "pfe95",
-                                       "pfe99", "discount", "default_probability", "cva", "inner" };
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static double column(const shoal_cva_date *d, int i) {
-    const double all[COLUMNS] = { d->time,  d->epe,          d->epe_error, d->ene,
-                                  d->pfe95, d->pfe99,        d->discount,  d->default_probability,
-                                  d->cva,   (double)d->inner };
-    return all[i];
-}
+/* clang-format off */
+#define DATE(name, member) CLI_RESULT(name, shoal_cva_date, member)
+static const cli_option date_results[] = {
+    DATE("time", time), DATE("epe", epe), DATE("epe_stderr", epe_error), DATE("ene", ene), DATE("pfe95", pfe95),
+    DATE("pfe99", pfe99), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("inner", inner),
+    { 0 }
+};
+#define RESULT(name, member) CLI_RESULT(name, cva_result, member)
+static const cli_option info_results[] = {
+    RESULT("expired", info.expired), RESULT("closed_form", info.closed), RESULT("nested", info.nested),
+    RESULT("american", info.american), RESULT("netting_sets", info.sets), RESULT("horizon", info.horizon),
+    RESULT("dates", info.dates), RESULT("paths", outer),
+    { 0 }
+};
+static const cli_option value_results[] = {
+    RESULT("cva", value.cva), RESULT("stderr", value.error), RESULT("bias", value.bias),
+    RESULT("bias_stderr", value.bias_error), RESULT("extrapolated", value.extrapolated),
+    RESULT("extrapolated_stderr", value.extrapolated_error),
+    { 0 }
+};
+static const cli_option outcome_results[] = {
+    RESULT("empty", counts.empty), RESULT("warned", counts.warned), RESULT("truncated", counts.truncated),
+    RESULT("refined", counts.refined), RESULT("failed", counts.failed),
+    { 0 }
+};
+static const cli_option second_results[] = {
+    RESULT("rules", rules), RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]),
+    RESULT("american", counts.seconds[2]),
+    { 0 }
+};
+/* clang-format on */
 
 int cva_write_csv(const char *path, const cva_result *r) {
-    io_out *file;
-    io_error err;
-    const int status = io_out_open(path, &file, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    io_csv_header(io_out_file(file), columns, COLUMNS);
-    for (int64_t k = 0; k < r->info.dates; k++) {
-        double row[COLUMNS];
-        for (int i = 0; i < COLUMNS; i++) row[i] = column(&r->profile[k], i);
-        io_csv_row(io_out_file(file), row, COLUMNS, 17);
-    }
-    return cli_io(io_out_commit(file, &err), &err);
+    return cli_csv_result_list(path, date_results, r->profile, sizeof *r->profile, r->info.dates);
 }
 
 static void json_profile(io_json *j, const cva_result *r) {
-    for (int i = 0; i < COLUMNS; i++) {
-        io_json_array_line(j, i == 8 ? "cva_by_date" : columns[i]);
+    for (int i = 0; date_results[i].kind != OPT_END; i++) {
+        const char *name = date_results[i].name;
+        io_json_array_line(j, strcmp(name, "cva") == 0 ? "cva_by_date" : name);
         for (int64_t k = 0; k < r->info.dates; k++)
-            io_json_double(j, NULL, column(&r->profile[k], i));
+            io_json_double(j, NULL, cli_result_number(date_results, i, &r->profile[k]));
         io_json_close(j);
     }
 }
 
-/* Systems by what became of them and by who answered, and how they were conditioned. */
-static void json_systems(io_json *j, const shoal_cva_counts *n) {
+/* Systems by outcome, by the method that answered, and by condition number. */
+static void json_systems(io_json *j, const cva_result *r) {
+    const shoal_cva_counts *n = &r->counts;
     io_json_int(j, "systems", n->systems);
     io_json_object_line(j, "solver_share");
     for (int i = 0; i < SHOAL_CVA_METHODS && shoal_methods("smallsym", i); i++)
@@ -50,11 +63,7 @@ static void json_systems(io_json *j, const shoal_cva_counts *n) {
                        n->systems ? (double)n->method[i] / (double)n->systems : 0);
     io_json_close(j);
     io_json_object_line(j, "outcomes");
-    io_json_int(j, "empty", n->empty);
-    io_json_int(j, "warned", n->warned);
-    io_json_int(j, "truncated", n->truncated);
-    io_json_int(j, "refined", n->refined);
-    io_json_int(j, "failed", n->failed);
+    cli_json_results(j, outcome_results, r);
     io_json_close(j);
     io_json_ints(j, "condition_decades", n->decade, SHOAL_CVA_DECADES);
 }
@@ -68,30 +77,15 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (o->opts.stopping == SHOAL_CVA_BY_RULE && o->opts.rule_paths)
         io_json_int(j, "rule_paths", o->opts.rule_paths);
     io_json_int(j, "contracts", b->count);
-    io_json_int(j, "expired", r->info.expired);
-    io_json_int(j, "closed_form", r->info.closed);
-    io_json_int(j, "nested", r->info.nested);
-    io_json_int(j, "american", r->info.american);
-    io_json_int(j, "netting_sets", r->info.sets);
-    io_json_double(j, "horizon", r->info.horizon);
-    io_json_int(j, "dates", o->opts.dates);
-    io_json_int(j, "paths", r->outer);
+    cli_json_results(j, info_results, r);
     if (r->outer > 0) {
-        io_json_double(j, "cva", r->value.cva);
-        io_json_double(j, "stderr", r->value.error);
-        io_json_double(j, "bias", r->value.bias);
-        io_json_double(j, "bias_stderr", r->value.bias_error);
-        io_json_double(j, "extrapolated", r->value.extrapolated);
-        io_json_double(j, "extrapolated_stderr", r->value.extrapolated_error);
+        cli_json_results(j, value_results, r);
         json_profile(j, r);
     }
     io_json_int(j, "inner_paths", r->counts.inner_paths);
-    json_systems(j, &r->counts);
+    json_systems(j, r);
     io_json_object_line(j, "stage_seconds");
-    io_json_double(j, "rules", r->rules);
-    io_json_double(j, "outer", r->counts.seconds[0]);
-    io_json_double(j, "nested", r->counts.seconds[1]);
-    io_json_double(j, "american", r->counts.seconds[2]);
+    cli_json_results(j, second_results, r);
     io_json_close(j);
     if (o->report && r->outer > 0) io_json_string(j, "report", o->report);
     return cli_json_end(c, CLI_OK);

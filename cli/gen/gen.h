@@ -51,20 +51,18 @@ int gen_file_open(gen_file *f, const char *stem, const char *suffix);
 bool gen_file_write(gen_file *f, const void *data, size_t bytes);
 /* Makes the file visible if `code` is CLI_OK, else removes it. Returns `code`, or CLI_OUTPUT. */
 int gen_file_close(gen_file *f, int code);
-/* One line a file: name, type, shape. */
+/* One line per file: name, type, shape. */
 void gen_print_files(const gen_file *files, int count);
 
 /* The module's functions (cli_modules). `check` sees the options before anything is opened and ends
  * the program with CLI_USAGE if they make no sense. */
-void gen_tridiag_check(const gen_arguments *a, struct argp_state *state);
+void gen_batch_check(const gen_arguments *a, struct argp_state *state);
 int gen_tridiag(cli *c, const gen_arguments *a);
-void gen_smallsym_check(const gen_arguments *a, struct argp_state *state);
 int gen_smallsym(cli *c, const gen_arguments *a);
 void gen_symindef_check(const gen_arguments *a, struct argp_state *state);
 int gen_symindef(cli *c, const gen_arguments *a);
 const char *gen_symindef_kind(int i);
 const char *gen_symindef_kind_text(int i);
-void gen_recur_check(const gen_arguments *a, struct argp_state *state);
 int gen_recur(cli *c, const gen_arguments *a);
 void gen_rng_check(const gen_arguments *a, struct argp_state *state);
 int gen_rng(cli *c, const gen_arguments *a);

@@ -42,7 +42,7 @@ typedef struct writer {
     const gen_arguments *a;
     shoal_rng *plan;
     void *there, *here; /* a slice: in the context's memory, and on the host */
-    int64_t each;       /* numbers a point */
+    int64_t each;       /* numbers per point */
 } writer;
 
 const char *gen_rng_kind(int i) { return shoal_methods("rng", i); }

@@ -235,6 +235,7 @@ static int compare(cli *c, const surrogate_request *q, const shoal_surrogate *ne
 static int run(cli *c, const arguments *a, const shoal_surrogate *net,
                const shoal_surrogate_info *n, const surrogate_table *t) {
     const surrogate_request q = { .model = a->model,
+                                  .seed = c->seed,
                                   .params = a->params,
                                   .output = a->output,
                                   .export = a->export,

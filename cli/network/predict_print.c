@@ -42,27 +42,40 @@ int surrogate_write(const char *path, const surrogate_table *t, const surrogate_
 
 /* ---- the table and the JSON object ----------------------------------------------------------------- */
 
+/* clang-format off */
+#define BIN(name, member) CLI_RESULT(name, surrogate_bin, member)
+static const cli_option bin_head[] = { BIN("input", input), BIN("from", from), BIN("to", to), { 0 } };
+static const cli_option bin_results[] = {
+    BIN("rows", rows), BIN("rmse", rmse), BIN("noise", noise), BIN("q99", q99), BIN("worst", worst), { 0 }
+};
+static const cli_option truth_results[] = {
+    CLI_RESULT("paths", surrogate_truth, paths), CLI_RESULT("monte_carlo_seconds", surrogate_truth, seconds), { 0 }
+};
+#define ARBITRAGE(name, member) CLI_RESULT(name, surrogate_arbitrage, member)
+static const cli_option point_results[] = { ARBITRAGE("sets", sets), ARBITRAGE("points", points), { 0 } };
+static const cli_option strike_results[] = {
+    ARBITRAGE("not_falling_in_strike", strike), ARBITRAGE("not_convex_in_strike", convexity), { 0 }
+};
+static const cli_option maturity_results[] = { ARBITRAGE("not_rising_in_maturity", maturity), { 0 } };
+static const cli_option worst_results[] = {
+    ARBITRAGE("worst_strike", worst_strike), ARBITRAGE("worst_convexity", worst_convexity),
+    ARBITRAGE("worst_maturity", worst_maturity), { 0 }
+};
+#define REQUEST(name, member) CLI_RESULT(name, surrogate_request, member)
+static const cli_option request_results[] = {
+    REQUEST("model", model), REQUEST("params", params), REQUEST("output", output), REQUEST("export", export),
+    { "type", OPT_CHOICE, CLI_AT(surrogate_request, type), .words = CLI_TYPES }, { 0 }
+};
+static const cli_option simulation_results[] = {
+    REQUEST("seed", seed), REQUEST("target_se", target), REQUEST("most_paths", paths), { 0 }
+};
+/* clang-format on */
+
 static void json_bin(io_json *j, const char *key, const surrogate_bin *b) {
     io_json_object_line(j, key);
-    if (b->input) {
-        io_json_string(j, "input", b->input);
-        io_json_double(j, "from", b->from);
-        io_json_double(j, "to", b->to);
-    }
-    io_json_int(j, "rows", b->rows);
-    io_json_double(j, "rmse", b->rmse);
-    io_json_double(j, "noise", b->noise);
-    io_json_double(j, "q99", b->q99);
-    io_json_double(j, "worst", b->worst);
+    if (b->input) cli_json_results(j, bin_head, b);
+    cli_json_results(j, bin_results, b);
     io_json_close(j);
-}
-
-/* Points that fail; null where nothing was looked for. */
-static void json_failures(io_json *j, const char *key, int values, int64_t count) {
-    if (values > 1)
-        io_json_int(j, key, count);
-    else
-        io_json_null(j, key);
 }
 
 static void json_check(io_json *j, const surrogate_results *r) {
@@ -71,45 +84,21 @@ static void json_check(io_json *j, const surrogate_results *r) {
     io_json_array(j, "errors_by");
     for (int i = 0; i < r->errors.bins; i++) json_bin(j, NULL, &r->errors.bin[i]);
     io_json_close(j);
-    if (r->truth.paths) {
-        io_json_int(j, "paths", r->truth.paths);
-        io_json_double(j, "monte_carlo_seconds", r->truth.seconds);
-    }
+    if (r->truth.paths) cli_json_results(j, truth_results, &r->truth);
     io_json_object_line(j, "arbitrage");
-    io_json_int(j, "sets", f->sets);
-    io_json_int(j, "points", f->points);
-    json_failures(j, "not_falling_in_strike", f->strikes, f->strike);
-    json_failures(j, "not_convex_in_strike", f->strikes, f->convexity);
-    json_failures(j, "not_rising_in_maturity", f->maturities, f->maturity);
-    io_json_double(j, "worst_strike", f->worst_strike);
-    io_json_double(j, "worst_convexity", f->worst_convexity);
-    io_json_double(j, "worst_maturity", f->worst_maturity);
+    cli_json_results(j, point_results, f);
+    cli_json_results(j, strike_results, f->strikes > 1 ? f : NULL); /* null: not looked for */
+    cli_json_results(j, maturity_results, f->maturities > 1 ? f : NULL);
+    cli_json_results(j, worst_results, f);
     io_json_close(j);
-}
-
-/* What a simulation is made by; null where there is none. */
-static void json_request(cli *c, io_json *j, const surrogate_request *q) {
-    io_json_string(j, "model", q->model);
-    io_json_string(j, "params", q->params);
-    io_json_string(j, "output", q->output);
-    io_json_string(j, "export", q->export);
-    io_json_string(j, "type", cli_type_name(q->type));
-    if (q->simulated) {
-        io_json_uint(j, "seed", c->seed);
-        io_json_double(j, "target_se", q->target);
-        io_json_int(j, "most_paths", q->paths);
-    } else {
-        io_json_null(j, "seed");
-        io_json_null(j, "target_se");
-        io_json_null(j, "most_paths");
-    }
 }
 
 /* The names of its members are not to be those of inputs: surrogate_name_is_free(). */
 static int print_json(cli *c, const surrogate_request *q, const surrogate_table *t,
                       const surrogate_results *r) {
     io_json *j = cli_json_begin(c, "predict");
-    json_request(c, j, q);
+    cli_json_results(j, request_results, q);
+    cli_json_results(j, simulation_results, q->simulated ? q : NULL);
     io_json_int(j, "rows", t->rows);
     io_json_int(j, "outside", r->outsiders);
     io_json_double(j, "network_seconds", r->seconds);
@@ -143,7 +132,7 @@ static void print_check(const surrogate_results *r) {
     print_bin(&r->errors.all);
     for (int i = 0; i < r->errors.bins; i++) print_bin(&r->errors.bin[i]);
     if (r->truth.paths)
-        printf("Monte Carlo took %.3g s, %.3g us a row\n", r->truth.seconds,
+        printf("Monte Carlo took %.3g s, %.3g us per row\n", r->truth.seconds,
                1e6 * r->truth.seconds / (double)r->errors.all.rows);
     if (f->points == 0) return;
     printf("\nstatic arbitrage, %lld points of %lld surfaces; the worst\n", (long long)f->points,
@@ -174,7 +163,7 @@ static void print_table(const surrogate_table *t, const surrogate_results *r) {
         printf("  %s\n", r->outside[row] ? "yes" : "no");
     }
     if (t->rows > SHOWN) printf("and %lld rows more: -o keeps all\n", (long long)(t->rows - SHOWN));
-    printf("%lld rows, %.3g prices a second\n", (long long)t->rows, (double)t->rows / r->seconds);
+    printf("%lld rows, %.3g prices per second\n", (long long)t->rows, (double)t->rows / r->seconds);
     if (r->truth_known) print_check(r);
 }
 

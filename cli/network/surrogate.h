@@ -99,7 +99,8 @@ typedef struct surrogate_results {
 typedef struct surrogate_request { /* what was asked for */
     const char *model, *params, *output, *export;
     shoal_type type;
-    bool simulated; /* with the next two */
+    bool simulated; /* with the next three */
+    uint64_t seed;
     double target;
     int64_t paths;
 } surrogate_request;

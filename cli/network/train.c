@@ -66,7 +66,7 @@ typedef struct history {
     bool live;
 } history;
 
-/* One line on the terminal, twice a second. */
+/* One line on the terminal, twice per second. */
 static void show(history *h, const shoal_surrogate_epoch *e) {
     const double now = cli_now();
     if (!h->live || now - h->shown < 0.5) return;
@@ -149,7 +149,7 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
            (long long)r->best_epoch);
     printf("error        %.4g on the validation set (weighted root mean square, of prices)\n",
            r->validation);
-    printf("time         %.1f s, %.3g rows a second\n", seconds, speed);
+    printf("time         %.1f s, %.3g rows per second\n", seconds, speed);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 

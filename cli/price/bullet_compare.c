@@ -10,9 +10,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { COLUMNS = 6, MOST = 16 };
-static const char *const columns[COLUMNS] = { "nested",  "points",     "paths",
-                                              "seconds", "rms_stderr", "rms_error" };
+enum { MOST = 16 };
+
+typedef struct row {
+    int64_t nested, points, paths;
+    double seconds, rms_stderr, rms_error;
+} row;
+
+/* clang-format off */
+#define ROW(member) CLI_RESULT(#member, row, member)
+static const cli_option row_results[] = {
+    ROW(nested), ROW(points), ROW(paths), ROW(seconds), ROW(rms_stderr), ROW(rms_error), { 0 }
+};
+/* clang-format on */
 
 typedef struct side {
     shoal_price *plan;
@@ -53,7 +63,7 @@ static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
     return code;
 }
 
-static int measure(cli *c, const side *s, bool nested, int64_t paths, double *row) {
+static int measure(cli *c, const side *s, bool nested, int64_t paths, row *to) {
     shoal_price_value *v = calloc((size_t)s->points + 1, sizeof *v);
     double error = 0, off = 0, seconds = 0;
     if (!v) return cli_no_memory();
@@ -63,65 +73,60 @@ static int measure(cli *c, const side *s, bool nested, int64_t paths, double *ro
         off += (v[i].price - s->exact[i]) * (v[i].price - s->exact[i]);
     }
     const double n = (double)s->points;
-    const double all[COLUMNS] = {
-        nested, n, (double)paths, seconds, sqrt(error / n), sqrt(off / n)
-    };
-    for (int i = 0; i < COLUMNS; i++) row[i] = all[i];
+    *to = (row){ nested, s->points, paths, seconds, sqrt(error / n), sqrt(off / n) };
     free(v);
     return code;
 }
 
-static int draw(const char *path, const price_rows *rows) {
+static int draw(const char *path, const row *rows, int count) {
     double x[2][MOST], y[2][MOST];
     int n[2] = { 0, 0 };
-    for (int i = 0; i < rows->count; i++) {
-        const double *r = rows->row + i * COLUMNS;
-        const int side_of = r[0] > 0;
-        x[side_of][n[side_of]] = r[3], y[side_of][n[side_of]++] = r[5];
+    for (int i = 0; i < count; i++) {
+        const int64_t k = rows[i].nested;
+        x[k][n[k]] = rows[i].seconds, y[k][n[k]++] = rows[i].rms_error;
     }
     const io_series series[] = { { .name = "grid", .count = n[0], .x = x[0], .y = y[0] },
                                  { .name = "nested", .count = n[1], .x = x[1], .y = y[1] } };
-    return price_rows_plot(path, "Bullet option: error against time",
+    return price_plot_pair(path, "Bullet option: error against time",
                            "root mean square over all points, against quadrature", "seconds",
                            "error", series);
 }
 
-static int print(cli *c, const price_rows *rows) {
+static int print(cli *c, const row *rows, int count) {
     if (c->json) {
         io_json *j = cli_json_begin(c, "price bullet");
         io_json_uint(j, "seed", c->seed);
-        price_rows_json(j, rows);
+        cli_json_result_list(j, "compare", row_results, rows, sizeof *rows, count);
         return cli_json_end(c, CLI_OK);
     }
     printf("%-8s %10s %10s %10s %11s %11s\n", "strategy", "points", "paths", "seconds", "stderr",
            "error");
-    for (int i = 0; i < rows->count; i++) {
-        const double *r = rows->row + i * COLUMNS;
-        printf("%-8s %10.0f %10.0f %10.4g %11.3e %11.3e\n", r[0] > 0 ? "nested" : "grid", r[1],
-               r[2], r[3], r[4], r[5]);
-    }
+    for (int i = 0; i < count; i++)
+        printf("%-8s %10lld %10lld %10.4g %11.3e %11.3e\n", rows[i].nested ? "nested" : "grid",
+               (long long)rows[i].points, (long long)rows[i].paths, rows[i].seconds,
+               rows[i].rms_stderr, rows[i].rms_error);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
 int bullet_compare(cli *c, const bullet_arguments *a) {
-    double row[2 * MOST * COLUMNS] = { 0 };
-    price_rows rows = { .columns = columns, .width = COLUMNS, .row = row };
+    row rows[2 * MOST];
     side sides[2] = { { 0 }, { 0 } };
-    int code = CLI_OK;
+    int code = CLI_OK, count = 0;
     for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
         code = prepare(c, a, nested, &sides[nested]);
     for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
         for (int64_t paths = 64; paths <= a->o.paths && code == CLI_OK && !cli_interrupted();
              paths *= 4) {
-            if (rows.count >= (nested + 1) * MOST) break;
-            code = measure(c, &sides[nested], nested, paths, row + rows.count * COLUMNS);
-            if (code == CLI_OK) rows.count++;
+            if (count >= (nested + 1) * MOST) break;
+            code = measure(c, &sides[nested], nested, paths, &rows[count]);
+            if (code == CLI_OK) count++;
         }
     for (int i = 0; i < 2; i++) {
         shoal_price_free(sides[i].plan);
         free(sides[i].exact);
     }
-    if (code == CLI_OK && a->o.output) code = price_rows_csv(a->o.output, &rows);
-    if (code == CLI_OK && a->o.plot) code = draw(a->o.plot, &rows);
-    return code == CLI_OK ? print(c, &rows) : code;
+    if (code == CLI_OK && a->o.output)
+        code = cli_csv_result_list(a->o.output, row_results, rows, sizeof *rows, count);
+    if (code == CLI_OK && a->o.plot) code = draw(a->o.plot, rows, count);
+    return code == CLI_OK ? print(c, rows, count) : code;
 }

@@ -14,34 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/csv.h"
-#include "io/file.h"
-
 enum { WARM_SAMPLES = 256 };
 
 /* ---- what comparisons share ------------------------------------------------------------------- */
-
-int price_rows_csv(const char *path, const price_rows *rows) {
-    io_out *file;
-    io_error err;
-    const int status = io_out_open(path, &file, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    io_csv_header(io_out_file(file), rows->columns, rows->width);
-    for (int i = 0; i < rows->count; i++)
-        io_csv_row(io_out_file(file), rows->row + i * rows->width, rows->width, 17);
-    return cli_io(io_out_commit(file, &err), &err);
-}
-
-void price_rows_json(io_json *j, const price_rows *rows) {
-    io_json_array(j, "compare");
-    for (int i = 0; i < rows->count; i++) {
-        io_json_object_line(j, NULL);
-        for (int k = 0; k < rows->width; k++)
-            io_json_double(j, rows->columns[k], rows->row[i * rows->width + k]);
-        io_json_close(j);
-    }
-    io_json_close(j);
-}
 
 int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
                   double *seconds) {
@@ -76,7 +51,7 @@ int price_compare_check(const cli_command *command, const void *arguments, const
     return other ? cli_fail(CLI_USAGE, "--compare has no %s", other) : CLI_OK;
 }
 
-int price_rows_plot(const char *path, const char *title, const char *subtitle, const char *x_label,
+int price_plot_pair(const char *path, const char *title, const char *subtitle, const char *x_label,
                     const char *y_label, const io_series series[2]) {
     const io_chart chart = { .title = title,
                              .subtitle = subtitle,
@@ -92,21 +67,34 @@ int price_rows_plot(const char *path, const char *title, const char *subtitle, c
 
 /* ---- Euler against exact ---------------------------------------------------------------------- */
 
-enum { EACH = 4, MOST = EACH * EACH * EACH, COLUMNS = 16 };
+enum { EACH = 4, MOST = EACH * EACH * EACH };
 
 static const double kappas[EACH] = { 0.1, 0.5, 2, 10 }, thetas[EACH] = { 0.01, 0.05, 0.1, 0.5 },
                     sigmas[EACH] = { 0.1, 0.3, 0.6, 1 };
 
-static const char *const columns[COLUMNS] = {
-    "kappa",        "theta",         "sigma",         "analytic",  "euler",
-    "euler_stderr", "euler_error",   "euler_seconds", "exact",     "exact_stderr",
-    "exact_error",  "exact_seconds", "euler_rms",     "exact_rms", "exact_seconds_to_equal",
-    "exact_steps"
-};
-
 typedef struct measured {
     double price, error, seconds;
+    double off, rms; /* from the analytic price; with the standard error */
 } measured;
+
+typedef struct row {
+    shoal_heston m;
+    measured analytic, euler, exact;
+    double to_equal; /* seconds that exact needs for Euler's error */
+    int64_t exact_steps;
+} row;
+
+/* clang-format off */
+#define ROW(name, member) CLI_RESULT(name, row, member)
+static const cli_option row_results[] = {
+    ROW("kappa", m.kappa), ROW("theta", m.theta), ROW("sigma", m.sigma), ROW("analytic", analytic.price),
+    ROW("euler", euler.price), ROW("euler_stderr", euler.error), ROW("euler_error", euler.off), ROW("euler_seconds", euler.seconds),
+    ROW("exact", exact.price), ROW("exact_stderr", exact.error), ROW("exact_error", exact.off), ROW("exact_seconds", exact.seconds),
+    ROW("euler_rms", euler.rms), ROW("exact_rms", exact.rms), ROW("exact_seconds_to_equal", to_equal),
+    ROW("exact_steps", exact_steps),
+    { 0 }
+};
+/* clang-format on */
 
 /* One scheme on one set. */
 static int measure(cli *c, const shoal_heston *m, const price_options *o, const char *method,
@@ -128,49 +116,36 @@ static int64_t exact_steps(const shoal_heston *m, double maturity) {
     return enough > 8 ? (int64_t)fmin(enough, 1 << 20) : 8;
 }
 
-static int compare_set(cli *c, const shoal_heston *m, const price_options *o, double *row) {
-    measured truth, euler, exact;
-    const int64_t fewer = exact_steps(m, o->maturity.values[0]);
-    int code = measure(c, m, o, "analytic", 1, &truth);
-    if (code == CLI_OK) code = measure(c, m, o, "euler", o->opts.steps, &euler);
-    if (code == CLI_OK) code = measure(c, m, o, "exact", fewer, &exact);
+static int compare_set(cli *c, const shoal_heston *m, const price_options *o, row *r) {
+    measured *const both[] = { &r->euler, &r->exact };
+    r->m = *m;
+    r->exact_steps = exact_steps(m, o->maturity.values[0]);
+    int code = measure(c, m, o, "analytic", 1, &r->analytic);
+    if (code == CLI_OK) code = measure(c, m, o, "euler", o->opts.steps, &r->euler);
+    if (code == CLI_OK) code = measure(c, m, o, "exact", r->exact_steps, &r->exact);
     if (code != CLI_OK) return code;
-    const double rms[2] = { hypot(euler.price - truth.price, euler.error),
-                            hypot(exact.price - truth.price, exact.error) };
-    const double all[COLUMNS] = { m->kappa,
-                                  m->theta,
-                                  m->sigma,
-                                  truth.price,
-                                  euler.price,
-                                  euler.error,
-                                  euler.price - truth.price,
-                                  euler.seconds,
-                                  exact.price,
-                                  exact.error,
-                                  exact.price - truth.price,
-                                  exact.seconds,
-                                  rms[0],
-                                  rms[1],
-                                  exact.seconds * (rms[1] / rms[0]) * (rms[1] / rms[0]),
-                                  (double)fewer };
-    for (int i = 0; i < COLUMNS; i++) row[i] = all[i];
+    for (int i = 0; i < 2; i++) {
+        both[i]->off = both[i]->price - r->analytic.price;
+        both[i]->rms = hypot(both[i]->off, both[i]->error);
+    }
+    const double ratio = r->exact.rms / r->euler.rms;
+    r->to_equal = r->exact.seconds * ratio * ratio;
     return CLI_OK;
 }
 
 /* Seconds to Euler's error against the Feller ratio, one point per set. */
-static int draw(const char *path, const price_rows *rows) {
+static int draw(const char *path, const row *rows, int count) {
     double x[MOST], euler[MOST], exact[MOST];
-    const int count = rows->count;
     for (int i = 0; i < count; i++) {
-        const double *r = rows->row + i * COLUMNS;
-        x[i] = 2 * r[0] * r[1] / (r[2] * r[2]);
-        euler[i] = r[7], exact[i] = r[14];
+        const shoal_heston *m = &rows[i].m;
+        x[i] = 2 * m->kappa * m->theta / (m->sigma * m->sigma);
+        euler[i] = rows[i].euler.seconds, exact[i] = rows[i].to_equal;
     }
     const io_series series[] = {
         { .name = "euler", .count = count, .x = x, .y = euler, .no_line = true },
         { .name = "exact", .count = count, .x = x, .y = exact, .no_line = true }
     };
-    return price_rows_plot(path, "Heston: seconds to an equal error",
+    return price_plot_pair(path, "Heston: seconds to an equal error",
                            "one point per set of kappa, theta, sigma", "2 kappa theta / sigma^2",
                            "seconds", series);
 }
@@ -189,7 +164,7 @@ static const cli_option kind_results[] = {
 };
 /* clang-format on */
 
-static int print(cli *c, const price_options *o, const price_rows *rows) {
+static int print(cli *c, const price_options *o, const row *rows, int count) {
     if (c->json) {
         io_json *j = cli_json_begin(c, "price heston");
         io_json_uint(j, "seed", c->seed);
@@ -197,25 +172,25 @@ static int print(cli *c, const price_options *o, const price_rows *rows) {
         io_json_double(j, "strike", o->strike.values[0]);
         io_json_double(j, "maturity", o->maturity.values[0]);
         cli_json_results(j, kind_results, o);
-        price_rows_json(j, rows);
+        cli_json_result_list(j, "compare", row_results, rows, sizeof *rows, count);
         return cli_json_end(c, CLI_OK);
     }
     printf("paths         %lld; euler %lld steps, on %s, %s\n\n", (long long)o->paths,
            (long long)o->opts.steps, c->machine.backend, c->machine.device);
     printf("%6s %6s %6s %11s %11s %9s %6s %11s %9s %10s\n", "kappa", "theta", "sigma", "analytic",
            "euler off", "seconds", "steps", "exact off", "seconds", "to equal");
-    for (int i = 0; i < rows->count; i++) {
-        const double *r = rows->row + i * COLUMNS;
-        printf("%6g %6g %6g %11.8f %11.2e %9.4g %6g %11.2e %9.4g %10.4g\n", r[0], r[1], r[2], r[3],
-               r[6], r[7], r[15], r[10], r[11], r[14]);
+    for (int i = 0; i < count; i++) {
+        const row *r = &rows[i];
+        printf("%6g %6g %6g %11.8f %11.2e %9.4g %6lld %11.2e %9.4g %10.4g\n", r->m.kappa,
+               r->m.theta, r->m.sigma, r->analytic.price, r->euler.off, r->euler.seconds,
+               (long long)r->exact_steps, r->exact.off, r->exact.seconds, r->to_equal);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
 int price_compare(cli *c, const shoal_heston *model, const price_options *o) {
-    double row[MOST * COLUMNS];
-    price_rows rows = { .columns = columns, .width = COLUMNS, .row = row };
-    int code = CLI_OK;
+    row rows[MOST];
+    int code = CLI_OK, count = 0;
     cli_progress bar;
     cli_progress_begin(&bar, c, "comparing", MOST);
     for (int i = 0; i < MOST && code == CLI_OK && !cli_interrupted(); i++) {
@@ -223,12 +198,13 @@ int price_compare(cli *c, const shoal_heston *model, const price_options *o) {
         m.kappa = kappas[i / (EACH * EACH)], m.theta = thetas[i / EACH % EACH];
         m.sigma = sigmas[i % EACH];
         if (!(20 * m.kappa * m.theta > m.sigma * m.sigma)) continue;
-        code = compare_set(c, &m, o, row + rows.count * COLUMNS);
-        if (code == CLI_OK) rows.count++;
+        code = compare_set(c, &m, o, &rows[count]);
+        if (code == CLI_OK) count++;
         cli_progress_step(&bar, i + 1);
     }
     cli_progress_end(&bar);
-    if (code == CLI_OK && o->output) code = price_rows_csv(o->output, &rows);
-    if (code == CLI_OK && o->plot) code = draw(o->plot, &rows);
-    return code == CLI_OK ? print(c, o, &rows) : code;
+    if (code == CLI_OK && o->output)
+        code = cli_csv_result_list(o->output, row_results, rows, sizeof *rows, count);
+    if (code == CLI_OK && o->plot) code = draw(o->plot, rows, count);
+    return code == CLI_OK ? print(c, o, rows, count) : code;
 }

@@ -122,17 +122,8 @@ int price_plot(const char *path, const char *model, const price_options *o,
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
 
-/* Comparisons: rows of numbers under the names of their columns. */
-typedef struct price_rows {
-    const char *const *columns;
-    int width, count;
-    double *row;
-} price_rows;
-
-int price_rows_csv(const char *path, const price_rows *rows);
-void price_rows_json(io_json *j, const price_rows *rows); /* as the array "compare" */
 /* Two series on logarithmic axes. */
-int price_rows_plot(const char *path, const char *title, const char *subtitle, const char *x_label,
+int price_plot_pair(const char *path, const char *title, const char *subtitle, const char *x_label,
                     const char *y_label, const io_series series[2]);
 /* The values of a plan with so many paths, and the seconds of one run, the second one. */
 int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
