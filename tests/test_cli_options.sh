@@ -39,6 +39,11 @@ for command in $(commands); do
     done
 done
 
+# --- help: its long form, for the documents, has more sentences ---
+expect 0 solve small --help; check "the short form" test "$(grep -c "On a GPU not by" out)" = 0
+SHOAL_HELP=long ARGP_HELP_FMT=rmargin=10000 "$shoal" solve small --help >out
+check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not by hhpcr and eigdc." out
+
 # --- completion: candidates for the last word, each word behind a + ---
 offers() { # offers WORD,..: stdout has these candidates and no others
     check "offers $1" test "$(cut -f 1 out | tr '\n' ,)" = "$1"

@@ -85,6 +85,7 @@ struct cli_option {
     const char *key;     /* of the JSON object [name, _ for -]; "!key": not                     */
     size_t given;        /* of a bool that becomes true with the option; 0: none                */
     const char *needed;  /* the option must be given: what it is, for the message               */
+    const char *more;    /* sentences for docs/cli.md and the manual pages, not for --help      */
     void (*parse)(struct argp_state *state, const cli_option *o, const char *text, void *arguments);
     char *(*text)(const void *arguments); /* from malloc; NULL: it has no value, or no memory   */
 };

@@ -32,7 +32,8 @@ static const cli_option options[] = {
     { "rate",       OPT_POSITIVE, AT(o.rate),     "R",     3, "learning rate at the start; a cosine takes it to a hundredth", .in = IN_JSON },
     { "floor",      OPT_POSITIVE, AT(o.floor),    "E",     3, "rows weigh in proportion to 1/(stderr^2 + E^2)", .in = IN_JSON },
     { "type",       OPT_CHOICE,   AT(o.type),     "T",     3, "arithmetic: f32 or f64", .words = CLI_TYPES, .in = IN_JSON },
-    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas", .usual = "fused, own where the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON },
+    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas", .usual = "fused, own where the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON,
+      .more = "cuBLAS is opened at run time: exit 69 if it does not open, or SHOAL_NO_CUBLAS=1 forbids it." },
     { "plot",       OPT_OUTPUT,   AT(plot),       "F.svg", 4, "draw the errors of the passes" },
     { "export",     OPT_OUTPUT,   AT(export),     "W.npz", 4, "the weights for numpy" },
     { 0 }

@@ -232,13 +232,15 @@ static const cli_option options[] = {
     { "outer",   OPT_INT,      AT(outer),      "N",  2, "of nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
     { "put",     OPT_FLAG,     AT(o.opts.put), NULL, 20, "no effect: a bullet option is a call" },
     { "probability", OPT_FLAG, AT(o.opts.probability), NULL, 2, "the probability that the count is from p1 to p2, instead of the price; not of pde", .in = IN_PART },
-    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot" },
+    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot",
+      .more = "Errors are root mean squares against quadrature. Options that it does not have (--method, --at, ...) are refused." },
     { "nx",      OPT_INT,      AT(o.opts.nx),  "N",  3, "of pde: grid lines", 5, 8192, .usual = "1025" },
     { "steps-per-date", OPT_INT, AT(o.opts.steps_per_date), "N", 3, "of pde: time steps from date to date", 1, 1 << 20, .usual = "10, 500 in all at least" },
     { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "of pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
     { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)" },
     { "last",    OPT_INT,      AT(intervals),  "N",  3, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 1, 1 << 20, .in = IN_JSON_SET },
-    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ" },
+    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ",
+      .more = "Another column, or a p1 or p2 that is not whole, is an error with its line." },
     { 0 }
 };
 

@@ -28,7 +28,8 @@ static const cli_option options[] = {
     { "rho",      OPT_REAL,     AT(m.rho),          "X",  1, "correlation", .in = IN_MODEL },
     { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler, and a negative variance: full truncation, plus (positive part) or abs", .words = "full|plus|abs", .usual = "full" },
     { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "variant of the method: exact and conditional have poisson and normal", .usual = "the first", .suggest = "poisson|normal", .in = IN_PART },
-    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot" },
+    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot",
+      .more = "Euler has --steps [1000], exact 8 kappa T steps, at least 8; one strike [s0] and maturity, a call or --put, with --antithetic and --control as given. Other options are refused." },
     { 0 }
 };
 

@@ -7,8 +7,10 @@
 /* clang-format off */
 #define AT(member) CLI_AT(small_arguments, member)
 static const cli_option eig_options[] = {
-    { "values",   OPT_OUTPUT,   AT(answer[0]),            "FILE", 2, "write the eigenvalues here, ascending", .letter = 'w', .needed = "where to write the eigenvalues" },
-    { "vectors",  OPT_OUTPUT,   AT(answer[1]),           "FILE", 3, "write the eigenvectors here [values alone]", .letter = 'v' },
+    { "values",   OPT_OUTPUT,   AT(answer[0]),            "FILE", 2, "write the eigenvalues here, ascending", .letter = 'w', .needed = "where to write the eigenvalues",
+      .more = "Shape (count,n), of one matrix (n), in the type of the matrices." },
+    { "vectors",  OPT_OUTPUT,   AT(answer[1]),           "FILE", 3, "write the eigenvectors here [values alone]", .letter = 'v',
+      .more = "Shape (count,n,n) or (n,n): V[k,:,m] belongs to w[k,m] and has length 1." },
     { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same", .methods = "smallsym", .suggest = "auto|eigdc" },
     { "variant",  OPT_TEXT,     AT(opts.variant),      "V",    5, "variant of the method, middle or gragg: how the secular equation is solved", .usual = "middle", .suggest = "middle|gragg" },
     { "cond",     OPT_POSITIVE, AT(opts.cond),         "C",    8, "eigenvalues below the largest / C are zeros to --rank and --inertia", .usual = "1e5 in f32, 1e12 in f64" },
@@ -26,7 +28,8 @@ static const cli_option small_options[] = {
 };
 static const cli_option tridiag_options[] = {
     { "d",      OPT_INPUT,  AT(in[0]),           "FILE", 1, "diagonals, n numbers per matrix", .needed = "the diagonals" },
-    { "e",      OPT_INPUT,  AT(in[1]),           "FILE", 1, "subdiagonals, n - 1 numbers per matrix", .needed = "the subdiagonals" },
+    { "e",      OPT_INPUT,  AT(in[1]),           "FILE", 1, "subdiagonals, n - 1 numbers per matrix", .needed = "the subdiagonals",
+      .more = "They are empty if n = 0." },
     { "layout", OPT_CHOICE, AT(opts.layout), "L",    6, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
     { 0 }
 };

@@ -29,10 +29,12 @@ typedef struct arguments {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "s",        OPT_INPUT,  AT(in.s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients" },
+    { "s",        OPT_INPUT,  AT(in.s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients",
+      .more = "Shape (n) or (count,n), for orders above 1 with one more last axis of R." },
     { "t",        OPT_INPUT,  AT(in.t),         "FILE|X",       2, "what is added" },
     { "w0",       OPT_INPUT,  AT(in.w0),        "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
-    { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here", .letter = 'o', .key = "w" },
+    { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here", .letter = 'o', .key = "w",
+      .more = "It has the shape of t." },
     { "order",    OPT_INT,    AT(in.order),     "R",            5, "s has a last axis of R where R > 1", 1, SHOAL_RECUR_ORDERS },
     { "moebius",  OPT_FLAG,   AT(in.moebius),   NULL,           6, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): s has a last axis of these four, there is no t" },
     { "reverse",  OPT_FLAG,   AT(in.reverse),   NULL,           7, "from the last row to the first" },

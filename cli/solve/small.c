@@ -18,21 +18,29 @@ static const cli_outcome outcomes[SMALL_OUTCOMES] = {
 /* clang-format off */
 #define AT(member) CLI_AT(small_arguments, member)
 const cli_option small_matrix_options[] = {
-    { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED },
-    { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(small_arguments, triangle_given) },
+    { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED,
+      .more = "Shape (count,n(n+1)/2), or (n(n+1)/2) for one: A00 A10 A11 A20 ... of the lower triangle." },
+    { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(small_arguments, triangle_given),
+      .more = "The other may contain anything. Without the option, a note names matrices whose triangles differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not count." },
     { 0 }
 };
 static const cli_option options[] = {
     { NULL,         OPT_INPUT,    AT(in[A]),             "FILE", 1, "matrices; one triangle is read, the other may hold anything", .letter = 'A' },
-    { NULL,         OPT_INPUT,    AT(in[B]),             "FILE", 2, "right-hand sides", .letter = 'b' },
-    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples, of which the systems are formed" },
-    { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them" },
-    { NULL,         OPT_OUTPUT,   AT(answer[0]),             "FILE", 3, "write the solutions here, in the shape of b", .letter = 'x' },
+    { NULL,         OPT_INPUT,    AT(in[B]),             "FILE", 2, "right-hand sides", .letter = 'b',
+      .more = "Shape (count,n), of one matrix (n), or one more last axis." },
+    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples, of which the systems are formed",
+      .more = "Shape (count,M,n), or (M,n) for one system. A is the mean of psi psit over the M samples, b that of psi y: x is the fit of least squares." },
+    { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them",
+      .more = "Shape (count,M), or (M), or one more last axis." },
+    { NULL,         OPT_OUTPUT,   AT(answer[0]),             "FILE", 3, "write the solutions here, in the shape of b", .letter = 'x',
+      .more = "They have the type of b; of samples shape (count,n) or (n), or one more last axis." },
     { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .methods = "smallsym" },
     { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "its first" },
     { "team",       OPT_INT,      AT(opts.team),     "N",    5, "threads per system, of the variant hybrid", 1, 1024, .usual = "n/2 below 40, else n", .in = IN_JSON },
-    { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON },
-    { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON },
+    { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON,
+      .more = "On a GPU not by hhpcr and eigdc." },
+    { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON,
+      .more = "On a GPU not by hhpcr and eigdc." },
     { "cond",       OPT_POSITIVE, AT(opts.cond),     "C",    8, "condition number beyond which eigenvalues are discarded, by methods that do so", .usual = "1e5 in f32, 1e12 in f64" },
     { "tol",        OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "9 n units of roundoff" },
     { "status",     OPT_OUTPUT,   AT(out[SMALL_STATUS]),   "FILE", 10, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
