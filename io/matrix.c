@@ -14,7 +14,7 @@
 #include "hdf5.h"
 #include "npy.h"
 
-static bool before(const io_entry *a, const io_entry *b) {
+static bool precedes(const io_entry *a, const io_entry *b) {
     return a->row != b->row ? a->row < b->row : a->col < b->col;
 }
 
@@ -27,7 +27,7 @@ static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
             int64_t end = start + 2 * width < count ? start + 2 * width : count;
             int64_t a = start, b = middle;
             for (int64_t i = start; i < end; i++) {
-                bool right = a == middle || (b < end && before(&from[b], &from[a]));
+                bool right = a == middle || (b < end && precedes(&from[b], &from[a]));
                 to[i] = right ? from[b++] : from[a++];
             }
         }
@@ -40,7 +40,7 @@ static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
 
 int io_matrix_sort(io_matrix *m, const char *name, io_error *err) {
     int64_t sorted = 1;
-    while (sorted < m->count && !before(&m->entries[sorted], &m->entries[sorted - 1])) sorted++;
+    while (sorted < m->count && !precedes(&m->entries[sorted], &m->entries[sorted - 1])) sorted++;
     if (sorted < m->count) {
         io_entry *spare = malloc((size_t)m->count * sizeof *spare);
         if (!spare)
@@ -51,7 +51,7 @@ int io_matrix_sort(io_matrix *m, const char *name, io_error *err) {
     }
     int64_t kept = 0;
     for (int64_t i = 0; i < m->count; i++) {
-        if (kept > 0 && !before(&m->entries[kept - 1], &m->entries[i])) {
+        if (kept > 0 && !precedes(&m->entries[kept - 1], &m->entries[i])) {
             m->entries[kept - 1].value += m->entries[i].value;
             m->duplicates++;
         } else {
@@ -73,12 +73,12 @@ static double value_at(const io_matrix *m, int64_t row, int64_t col) {
     int64_t low = 0, high = m->count;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (before(&m->entries[middle], &wanted))
+        if (precedes(&m->entries[middle], &wanted))
             low = middle + 1;
         else
             high = middle;
     }
-    const bool found = low < m->count && !before(&wanted, &m->entries[low]);
+    const bool found = low < m->count && !precedes(&wanted, &m->entries[low]);
     return found ? m->entries[low].value : 0;
 }
 

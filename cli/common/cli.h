@@ -133,7 +133,7 @@ void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
  * library refuses, or CLI_UNAVAILABLE, with the reason on stderr. */
 int cli_open(cli *c);
 /* Notes on systems without an answer, and on those that were answered with a warning. */
-void cli_note_systems(const cli *c, const char *one, const char *many, const int32_t *status,
+void cli_note_systems(const cli *c, const char *singular, const char *plural, const int32_t *status,
                       int64_t count);
 /* Notes on --seed and --math fast, if given, for commands in which they have no effect. */
 void cli_note_no_seed(const cli *c);
@@ -160,10 +160,10 @@ shoal_status cli_call(cli *c, cli_work *work, void *of);
 shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known);
 
 /* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
-void cli_say_interrupted(cli *c);
+void cli_report_interrupted(cli *c);
 
 /* Says, once, that results on stdout are lost, and why. */
-void cli_stdout_lost(const char *reason);
+void cli_report_lost_output(const char *reason);
 
 /* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
  * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout

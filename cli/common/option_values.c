@@ -167,7 +167,7 @@ static void set_int(const cli_row *row, int64_t value) {
         *(char *)at = (char)value;
 }
 
-static int64_t get_int(const cli_row *row) {
+static int64_t int_at(const cli_row *row) {
     const void *at = row->base + row->option->at;
     if (row->option->size == sizeof(int64_t)) return *(const int64_t *)at;
     return row->option->size == sizeof(int) ? *(const int *)at : *(const char *)at;
@@ -210,11 +210,11 @@ bool cli_option_set(const cli_row *row) {
                (!(o->least < o->most) || (real_at(row) >= o->least && real_at(row) <= o->most));
     if (cli_kind_is_name(o->kind)) return *name_at(row) != NULL;
     switch (o->kind) {
-    case OPT_FLAG: return get_int(row) == flag_of(o);
-    case OPT_INT: return get_int(row) >= (int64_t)o->least && get_int(row) <= most_of(o);
+    case OPT_FLAG: return int_at(row) == flag_of(o);
+    case OPT_INT: return int_at(row) >= (int64_t)o->least && int_at(row) <= most_of(o);
     case OPT_CHOICE:
-        return get_int(row) >= o->value &&
-               cli_option_word(o->words, (int)get_int(row) - o->value, &length);
+        return int_at(row) >= o->value &&
+               cli_option_word(o->words, (int)int_at(row) - o->value, &length);
     case OPT_REALS:
     case OPT_INTS: return list_at(row)->count > 0;
     case OPT_SHARD: return ((const int64_t *)(const void *)at)[1] > 0;
@@ -257,11 +257,11 @@ char *cli_option_text(const cli_row *row) {
     if (cli_kind_is_name(o->kind)) return strdup(*name_at(row));
     if (o->kind == OPT_REALS || o->kind == OPT_INTS) return list_text(o, list_at(row));
     if (o->kind == OPT_CHOICE) {
-        const char *word = cli_option_word(o->words, (int)get_int(row) - o->value, &length);
+        const char *word = cli_option_word(o->words, (int)int_at(row) - o->value, &length);
         return strndup(word, (size_t)length);
     }
-    if (o->kind == OPT_INT) snprintf(text, sizeof text, "%lld", (long long)get_int(row));
-    if (o->kind == OPT_SEED) snprintf(text, sizeof text, "%llu", (unsigned long long)get_int(row));
+    if (o->kind == OPT_INT) snprintf(text, sizeof text, "%lld", (long long)int_at(row));
+    if (o->kind == OPT_SEED) snprintf(text, sizeof text, "%llu", (unsigned long long)int_at(row));
     if (is_real(o->kind)) cli_real_text(real_at(row), text);
     return *text ? strdup(text) : NULL;
 }
@@ -291,9 +291,9 @@ void cli_option_json(io_json *j, const cli_row *row) {
         io_json_ints(j, key, (const void *)(row->base + o->at),
                      (int64_t)(o->size / sizeof(int64_t)));
     } else if (o->kind == OPT_INT) {
-        io_json_int(j, key, get_int(row));
+        io_json_int(j, key, int_at(row));
     } else if (o->kind == OPT_SEED) {
-        io_json_uint(j, key, (uint64_t)get_int(row));
+        io_json_uint(j, key, (uint64_t)int_at(row));
     } else if (is_real(o->kind) && o->size == sizeof(float)) {
         io_json_float(j, key, *(const float *)(const void *)(row->base + o->at));
     } else if (is_real(o->kind) && o->size > sizeof(double)) {
@@ -333,7 +333,7 @@ void cli_json_result_list(io_json *j, const char *key, const cli_option *rows, c
 
 double cli_result_number(const cli_option *rows, int i, const void *of) {
     const cli_row row = { &rows[i], (char *)(uintptr_t)of };
-    return is_real(row.option->kind) ? real_at(&row) : (double)get_int(&row);
+    return is_real(row.option->kind) ? real_at(&row) : (double)int_at(&row);
 }
 
 int cli_csv_result_list(const char *path, const cli_option *rows, const void *of, size_t size,

@@ -153,11 +153,13 @@ const char *cli_option_word(const char *words, int i, int *length);
 
 /* A row of a result: the type of the member is the kind of its value. .at and .size of arrays are written out,
  * { "inertia", OPT_INT, AT(inertia) }, and so are choices, { "type", OPT_CHOICE, AT(type), .words = CLI_TYPES }. */
-#define CLI_RESULT(name, type, member) \
-    { name, \
+#define CLI_RESULT(name, type, member)                                                             \
+    {                                                                                              \
+        name, \
       _Generic(((type *)0)->member, bool: OPT_FLAG, int: OPT_INT, int64_t: OPT_INT, \
           uint64_t: OPT_SEED, double: OPT_REAL, float: OPT_REAL, const char *: OPT_TEXT), \
-      CLI_AT(type, member) }
+      CLI_AT(type, member)                                                                                    \
+    }
 
 /* Writes the members of a struct that a table of results names; NULL: nothing is known, all are null. */
 void cli_json_results(io_json *j, const cli_option *rows, const void *of);

@@ -35,7 +35,7 @@ typedef struct part {
 /* ---- writing --- */
 
 /* CLI_USAGE if a part of so many rows could not be read back. Before the work. */
-int part_fits(int64_t rows, int64_t width);
+int part_check_size(int64_t rows, int64_t width);
 
 /* Writes p (path, command, shard, shards, first, count: `unit` is the name of what is counted), the
  * words, and the members that write(j, what) adds. An interrupted run has no part. */

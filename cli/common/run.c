@@ -90,7 +90,7 @@ shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool 
     pthread_t thread;
     if (pthread_create(&thread, NULL, thread_of, &k) != 0) return work(of);
     if (!wait_for(&k)) { /* the thread has the context still: nothing can be closed */
-        cli_say_interrupted(c);
+        cli_report_interrupted(c);
         fflush(NULL);
         _exit(CLI_INTERRUPTED);
     }
@@ -193,7 +193,7 @@ int cli_open(cli *c) {
     return cli_status(c, status);
 }
 
-void cli_note_systems(const cli *c, const char *one, const char *many, const int32_t *status,
+void cli_note_systems(const cli *c, const char *singular, const char *plural, const int32_t *status,
                       int64_t count) {
     static const char *const what[] = { "without an answer", "answered with a warning" };
     int64_t number[2] = { 0, 0 }, first[2] = { 0, 0 };
@@ -205,7 +205,7 @@ void cli_note_systems(const cli *c, const char *one, const char *many, const int
     for (int i = 0; i < 2; i++)
         if (number[i] > 0)
             cli_note(c, "%lld %s %s; the first is number %lld, counted from 0: %s",
-                     (long long)number[i], number[i] == 1 ? one : many, what[i],
+                     (long long)number[i], number[i] == 1 ? singular : plural, what[i],
                      (long long)first[i], shoal_system_text(status[first[i]]));
 }
 
@@ -225,7 +225,7 @@ int cli_io(int status, const io_error *err) {
                     "%s", err->text);
 }
 
-void cli_stdout_lost(const char *reason) {
+void cli_report_lost_output(const char *reason) {
     static bool told;
     if (!told) fprintf(stderr, "shoal: standard output: %s\n", reason);
     told = true;
@@ -251,13 +251,13 @@ int cli_json_end(cli *c, int code) {
     }
     io_json_close(&c->out);
     if (io_json_end(&c->out, &err) != IO_OK) {
-        cli_stdout_lost(err.text);
+        cli_report_lost_output(err.text);
         return CLI_OUTPUT;
     }
     return code;
 }
 
-void cli_say_interrupted(cli *c) {
+void cli_report_interrupted(cli *c) {
     if (c->json && !c->out_begun) {
         cli_json_begin(c, c->command);
         cli_json_end(c, CLI_INTERRUPTED);

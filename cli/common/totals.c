@@ -94,7 +94,7 @@ int cli_totals_show(cli *c, int code, const cli_totals *t, const int32_t *status
     } else if (code != CLI_INTERRUPTED) {
         table(c, of, t);
     }
-    if (t->failed + t->warned > 0) cli_note_systems(c, t->one, t->many, status, t->solved);
+    if (t->failed + t->warned > 0) cli_note_systems(c, t->singular, t->plural, status, t->solved);
     return code;
 }
 

@@ -78,7 +78,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
     r->width = shoal_cva_width(plan);
-    int code = o->shards ? part_fits(outer, r->width) : CLI_OK;
+    int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
     if (code != CLI_OK) return code;
     r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
     r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);

@@ -67,8 +67,8 @@ static int size_outputs(const gen_arguments *a, const batch_kind *batch, outputs
     }
     out->empty = largest == 0;
     out->slice = a->count;
-    const int64_t fit = out->empty ? a->count : (int64_t)(SLICE / largest);
-    if (a->layout == SHOAL_SYSTEM_MAJOR && fit < a->count) out->slice = fit > 0 ? fit : 1;
+    const int64_t most = out->empty ? a->count : (int64_t)(SLICE / largest);
+    if (a->layout == SHOAL_SYSTEM_MAJOR && most < a->count) out->slice = most > 0 ? most : 1;
     return CLI_OK;
 }
 

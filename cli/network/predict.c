@@ -224,12 +224,12 @@ static int compare(cli *c, const surrogate_request *q, const shoal_surrogate *ne
         const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
         r->mc = malloc(bytes), r->mc_error = malloc(bytes);
         if (!r->mc || !r->mc_error) return cli_no_memory();
-        code = surrogate_simulate(c, t, q->paths, q->target, r->mc, r->mc_error, &r->truth);
+        code = surrogate_simulate(c, t, q->paths, q->target, r->mc, r->mc_error, &r->reference);
     } else {
-        r->truth = (surrogate_truth){ .price = t->price, .error = t->error };
+        r->reference = (surrogate_reference){ .price = t->price, .error = t->error };
     }
-    r->truth_known = true;
-    if (code == CLI_OK) code = surrogate_compare(t, r->price, &r->truth, &r->errors);
+    r->has_reference = true;
+    if (code == CLI_OK) code = surrogate_compare(t, r->price, &r->reference, &r->errors);
     if (code == CLI_OK) code = surrogate_static(c, net, t, &r->arbitrage);
     return code;
 }

@@ -109,7 +109,7 @@ static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
 }
 
 static int take_values(const surrogate_table *t, const simulation *s, double *price, double *error,
-                       surrogate_truth *truth) {
+                       surrogate_reference *reference) {
     const int maturity = input_of(t, "maturity");
     for (int64_t row = 0; row < t->rows; row++) {
         const double *v = s->values + row * SHOAL_DATASET_VALUES;
@@ -117,21 +117,21 @@ static int take_values(const surrogate_table *t, const simulation *s, double *pr
             return surrogate_wrong(t, row, "maturity", t->x[row * t->inputs + maturity],
                                    "needs, with this alpha, m, beta and y0, more than 2048 steps a "
                                    "path, or numbers that overflow");
-        price[row] = v[0], error[row] = v[1], truth->paths += (int64_t)v[2];
+        price[row] = v[0], error[row] = v[1], reference->paths += (int64_t)v[2];
     }
-    truth->price = price, truth->error = error;
+    reference->price = price, reference->error = error;
     return CLI_OK;
 }
 
 /* By the estimator of data sets, with the steps that a row needs. */
 int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double target,
-                       double *price, double *error, surrogate_truth *truth) {
+                       double *price, double *error, surrogate_reference *reference) {
     shoal_dataset_opts o = { .seed = c->seed, .target = target, .most_paths = paths };
     const size_t given = SHOAL_DATASET_COLUMNS * sizeof(double),
                  made = SHOAL_DATASET_VALUES * sizeof(double);
     simulation s = { .rows = malloc((size_t)(t->rows + 1) * given),
                      .values = malloc((size_t)(t->rows + 1) * made) };
-    *truth = (surrogate_truth){ .paths = 0 };
+    *reference = (surrogate_reference){ .paths = 0 };
     all_steps(&o);
     int code = s.rows && s.values ? rows_of(t, s.rows) : cli_no_memory();
     if (code == CLI_OK) code = cli_status(c, shoal_dataset_create(c->ctx, &o, &s.plan));
@@ -140,8 +140,8 @@ int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double t
     if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, piece * made, &s.device[1]));
     const double start = cli_now();
     if (code == CLI_OK) code = simulate_all(c, t, &s);
-    truth->seconds = cli_now() - start;
-    if (code == CLI_OK) code = take_values(t, &s, price, error, truth);
+    reference->seconds = cli_now() - start;
+    if (code == CLI_OK) code = take_values(t, &s, price, error, reference);
     shoal_dataset_free(s.plan);
     shoal_free(c->ctx, s.device[0]);
     shoal_free(c->ctx, s.device[1]);
@@ -158,16 +158,17 @@ static int ascending(const void *left, const void *right) {
 }
 
 /* Statistics of the rows whose input lies from..to; the last bin has its end too. */
-static void measure(const surrogate_table *t, const double *price, const surrogate_truth *truth,
-                    int input, bool last, double *room, surrogate_bin *b) {
+static void measure(const surrogate_table *t, const double *price,
+                    const surrogate_reference *reference, int input, bool last, double *room,
+                    surrogate_bin *b) {
     double squares = 0, noise = 0;
     b->rows = 0;
     for (int64_t row = 0; row < t->rows; row++) {
         const double x = input < 0 ? 0 : t->x[row * t->inputs + input];
         if (input >= 0 && !(x >= b->from && (x < b->to || (last && x == b->to)))) continue;
-        const double off = price[row] - truth->price[row];
+        const double off = price[row] - reference->price[row];
         room[b->rows++] = fabs(off);
-        squares += off * off, noise += truth->error[row] * truth->error[row];
+        squares += off * off, noise += reference->error[row] * reference->error[row];
     }
     if (b->rows == 0) return;
     qsort(room, (size_t)b->rows, sizeof *room, ascending);
@@ -176,14 +177,14 @@ static void measure(const surrogate_table *t, const double *price, const surroga
     b->q99 = room[(int64_t)ceil(0.99 * n) - 1], b->worst = room[b->rows - 1];
 }
 
-int surrogate_compare(const surrogate_table *t, const double *price, const surrogate_truth *truth,
-                      surrogate_errors *e) {
+int surrogate_compare(const surrogate_table *t, const double *price,
+                      const surrogate_reference *reference, surrogate_errors *e) {
     static const double edges[MONEYNESS + 1] = { 0, 0.8, 0.95, 1.05, 1.25, INFINITY };
     double *room = malloc((size_t)(t->rows + 1) * sizeof *room);
     if (!room) return cli_no_memory();
     const int strike = input_of(t, "strike"), maturity = input_of(t, "maturity");
     *e = (surrogate_errors){ .bins = 0 };
-    measure(t, price, truth, -1, true, room, &e->all);
+    measure(t, price, reference, -1, true, room, &e->all);
     if (maturity >= 0 && t->rows > 1) {
         double least = INFINITY, most = 0;
         for (int64_t row = 0; row < t->rows; row++) {
@@ -194,14 +195,14 @@ int surrogate_compare(const surrogate_table *t, const double *price, const surro
             surrogate_bin *b = &e->bin[e->bins];
             b->input = "maturity", b->from = least + q * (most - least) / QUARTERS;
             b->to = q == QUARTERS - 1 ? most : least + (q + 1) * (most - least) / QUARTERS;
-            measure(t, price, truth, maturity, q == QUARTERS - 1, room, b);
+            measure(t, price, reference, maturity, q == QUARTERS - 1, room, b);
             e->bins += b->rows > 0;
         }
     }
     for (int q = 0; strike >= 0 && t->rows > 1 && q < MONEYNESS; q++) {
         surrogate_bin *b = &e->bin[e->bins];
         b->input = "strike", b->from = edges[q], b->to = edges[q + 1];
-        measure(t, price, truth, strike, false, room, b);
+        measure(t, price, reference, strike, false, room, b);
         e->bins += b->rows > 0;
     }
     free(room);

@@ -14,8 +14,8 @@ int surrogate_write(const char *path, const surrogate_table *t, const surrogate_
     } more[] = { { "price", r->price },
                  { "dprice_dstrike", r->by_strike },
                  { "dprice_dmaturity", r->by_maturity },
-                 { "mc_price", r->truth_known ? r->truth.price : NULL },
-                 { "mc_stderr", r->truth_known ? r->truth.error : NULL } };
+                 { "mc_price", r->has_reference ? r->reference.price : NULL },
+                 { "mc_stderr", r->has_reference ? r->reference.error : NULL } };
     enum { MORE = sizeof more / sizeof *more };
     const char *names[SHOAL_SURROGATE_INPUTS + MORE + 1];
     io_out *out;
@@ -48,8 +48,8 @@ static const cli_option bin_head[] = { BIN("input", input), BIN("from", from), B
 static const cli_option bin_results[] = {
     BIN("rows", rows), BIN("rmse", rmse), BIN("noise", noise), BIN("q99", q99), BIN("worst", worst), { 0 }
 };
-static const cli_option truth_results[] = {
-    CLI_RESULT("paths", surrogate_truth, paths), CLI_RESULT("monte_carlo_seconds", surrogate_truth, seconds), { 0 }
+static const cli_option reference_results[] = {
+    CLI_RESULT("paths", surrogate_reference, paths), CLI_RESULT("monte_carlo_seconds", surrogate_reference, seconds), { 0 }
 };
 #define ARBITRAGE(name, member) CLI_RESULT(name, surrogate_arbitrage, member)
 static const cli_option point_results[] = { ARBITRAGE("sets", sets), ARBITRAGE("points", points), { 0 } };
@@ -84,7 +84,7 @@ static void json_check(io_json *j, const surrogate_results *r) {
     io_json_array(j, "errors_by");
     for (int i = 0; i < r->errors.bins; i++) json_bin(j, NULL, &r->errors.bin[i]);
     io_json_close(j);
-    if (r->truth.paths) cli_json_results(j, truth_results, &r->truth);
+    if (r->reference.paths) cli_json_results(j, reference_results, &r->reference);
     io_json_object_line(j, "arbitrage");
     cli_json_results(j, point_results, f);
     cli_json_results(j, strike_results, f->strikes > 1 ? f : NULL); /* null: not looked for */
@@ -108,12 +108,12 @@ static int print_json(cli *c, const surrogate_request *q, const surrogate_table 
         io_json_double(j, "price", r->price[0]);
         if (r->by_strike) io_json_double(j, "dprice_dstrike", r->by_strike[0]);
         if (r->by_maturity) io_json_double(j, "dprice_dmaturity", r->by_maturity[0]);
-        if (r->truth_known) {
-            io_json_double(j, "mc_price", r->truth.price[0]);
-            io_json_double(j, "mc_stderr", r->truth.error[0]);
+        if (r->has_reference) {
+            io_json_double(j, "mc_price", r->reference.price[0]);
+            io_json_double(j, "mc_stderr", r->reference.error[0]);
         }
     }
-    if (r->truth_known) json_check(j, r);
+    if (r->has_reference) json_check(j, r);
     return cli_json_end(c, CLI_OK);
 }
 
@@ -131,9 +131,9 @@ static void print_check(const surrogate_results *r) {
            "its noise", "99 %", "worst");
     print_bin(&r->errors.all);
     for (int i = 0; i < r->errors.bins; i++) print_bin(&r->errors.bin[i]);
-    if (r->truth.paths)
-        printf("Monte Carlo took %.3g s, %.3g us per row\n", r->truth.seconds,
-               1e6 * r->truth.seconds / (double)r->errors.all.rows);
+    if (r->reference.paths)
+        printf("Monte Carlo took %.3g s, %.3g us per row\n", r->reference.seconds,
+               1e6 * r->reference.seconds / (double)r->errors.all.rows);
     if (f->points == 0) return;
     printf("\nstatic arbitrage, %lld points of %lld surfaces; the worst\n", (long long)f->points,
            (long long)f->sets);
@@ -153,18 +153,19 @@ static void print_table(const surrogate_table *t, const surrogate_results *r) {
     printf("%12s", "price");
     if (r->by_strike) printf("  %12s", "d/dstrike");
     if (r->by_maturity) printf("  %12s", "d/dmaturity");
-    if (r->truth_known) printf("  %12s  %9s", "Monte Carlo", "+-");
+    if (r->has_reference) printf("  %12s  %9s", "Monte Carlo", "+-");
     printf("  outside\n");
     for (int64_t row = 0; row < t->rows && row < SHOWN; row++) {
         printf("%12.8f", r->price[row]);
         if (r->by_strike) printf("  %12.8f", r->by_strike[row]);
         if (r->by_maturity) printf("  %12.8f", r->by_maturity[row]);
-        if (r->truth_known) printf("  %12.8f  %9.2g", r->truth.price[row], r->truth.error[row]);
+        if (r->has_reference)
+            printf("  %12.8f  %9.2g", r->reference.price[row], r->reference.error[row]);
         printf("  %s\n", r->outside[row] ? "yes" : "no");
     }
     if (t->rows > SHOWN) printf("and %lld rows more: -o keeps all\n", (long long)(t->rows - SHOWN));
     printf("%lld rows, %.3g prices per second\n", (long long)t->rows, (double)t->rows / r->seconds);
-    if (r->truth_known) print_check(r);
+    if (r->has_reference) print_check(r);
 }
 
 int surrogate_print(cli *c, const surrogate_request *q, const surrogate_table *t,

@@ -45,11 +45,11 @@ int surrogate_export(cli *c, const char *path, const shoal_surrogate *net);
 
 /* ---- predict_check.c ---- */
 
-typedef struct surrogate_truth { /* by Monte Carlo: of the file, or simulated here */
+typedef struct surrogate_reference { /* by Monte Carlo: of the file, or simulated here */
     const double *price, *error;
     double seconds; /* of the simulation, 0 for a file */
     int64_t paths;  /* of all rows, 0 for a file       */
-} surrogate_truth;
+} surrogate_reference;
 
 typedef struct surrogate_bin { /* rows with an input from..to */
     const char *input;
@@ -76,9 +76,9 @@ typedef struct surrogate_arbitrage {
 
 /* Simulates every row until its error is at most `target`, or it has so many paths. */
 int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double target,
-                       double *price, double *error, surrogate_truth *truth);
-int surrogate_compare(const surrogate_table *t, const double *price, const surrogate_truth *truth,
-                      surrogate_errors *errors);
+                       double *price, double *error, surrogate_reference *reference);
+int surrogate_compare(const surrogate_table *t, const double *price,
+                      const surrogate_reference *reference, surrogate_errors *errors);
 int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *t,
                      surrogate_arbitrage *found);
 
@@ -90,8 +90,8 @@ typedef struct surrogate_results {
     char *outside;                           /* 1: of the ranges of the training set          */
     int64_t outsiders;
     double seconds; /* of the network                                                         */
-    bool truth_known;
-    surrogate_truth truth;
+    bool has_reference;
+    surrogate_reference reference;
     surrogate_errors errors;
     surrogate_arbitrage arbitrage;
 } surrogate_results;

@@ -77,7 +77,7 @@ static void show(history *h, const shoal_surrogate_epoch *e) {
     fflush(stderr);
 }
 
-static int say(void *of, const shoal_surrogate_epoch *e) {
+static int record_epoch(void *of, const shoal_surrogate_epoch *e) {
     history *h = of;
     h->epoch[h->count] = (double)e->epoch;
     h->train[h->count] = e->train, h->validation[h->count++] = e->validation;
@@ -215,9 +215,10 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     cli_catch_interrupt();
     const double start = cli_now();
     if (code == CLI_OK)
-        code =
-            trained(c, shoal_surrogate_train(c->ctx, &train, &validation, &a->o, say, &h, &net, &r),
-                    &r, t, rows, a->validation ? v : t);
+        code = trained(
+            c,
+            shoal_surrogate_train(c->ctx, &train, &validation, &a->o, record_epoch, &h, &net, &r),
+            &r, t, rows, a->validation ? v : t);
     const double seconds = cli_now() - start;
     if (h.live) fputs("\r\033[K", stderr);
     if (code == CLI_OK) code = write_all(c, a, &h, net, &r);

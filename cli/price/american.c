@@ -304,7 +304,7 @@ static int run(cli *c, arguments *a) {
         code = c->parts ? price_join(c, o, plan, c->parts, &out) : price_simulate(c, o, plan, &out);
     if (code == CLI_OK && o->shards)
         code = price_part_write(c, &price_american_command, a, o, &out);
-    if (code == CLI_OK && o->plot && price_any(&out))
+    if (code == CLI_OK && o->plot && price_has_values(&out))
         code = price_plot(o->plot, "American option, lower bound", o, &out, NAN);
     if (code == CLI_OK && a->upper && !cli_interrupted()) code = run_upper(c, a);
     if (code == CLI_OK) code = print(c, a, &out);

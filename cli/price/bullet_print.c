@@ -46,7 +46,7 @@ static int print_json(const price_job *job, const price_outcome *out) {
     cli_json_options(j, c, job->command, a);
     io_json_int(j, "points", out->info.contracts);
     price_json_run(j, c, &a->o, out);
-    if (price_any(out)) json_points(j, a, bullet_points_of(job), out);
+    if (price_has_values(out)) json_points(j, a, bullet_points_of(job), out);
     if (a->o.output && bullet_can(a, SHOAL_CAN_SURFACE)) json_files(j, a->o.output);
     return cli_json_end(c, CLI_OK);
 }
@@ -89,7 +89,7 @@ int bullet_print(const price_job *job, const price_outcome *out) {
     if (a->o.output && bullet_can(a, SHOAL_CAN_SURFACE))
         printf("surface       %s as [k][j][x]; T_k %s, x %s\n", a->o.output,
                bullet_axis_name(a->o.output, "t", t), bullet_axis_name(a->o.output, "x", x));
-    if (!price_any(out)) return CLI_OK;
+    if (!price_has_values(out)) return CLI_OK;
     if (out->info.contracts == 1) {
         printf("at            k %lld, x %g, j %lld\n", (long long)at->k, at->x, (long long)at->j);
         price_table_value(&a->o, out->values);

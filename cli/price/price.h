@@ -111,7 +111,7 @@ void price_table_run(const cli *c, const price_options *o, const price_outcome *
 void price_table_value(const price_options *o, const shoal_price_value *v);
 void price_table(const cli *c, const price_options *o, const price_outcome *out);
 /* False: there is nothing to print, since a part was empty. */
-bool price_any(const price_outcome *out);
+bool price_has_values(const price_outcome *out);
 
 /* A picture of a simulation: its convergence, or, of several strikes, the smile. `exact` is drawn
  * beside it unless it is NaN. */

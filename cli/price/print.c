@@ -38,7 +38,9 @@ void price_json_value(io_json *j, const price_options *o, const shoal_price_valu
 
 static bool is_list(const price_options *o) { return o->strike.count * o->maturity.count != 1; }
 
-bool price_any(const price_outcome *out) { return out->samples > 0 || out->info.deterministic; }
+bool price_has_values(const price_outcome *out) {
+    return out->samples > 0 || out->info.deterministic;
+}
 
 void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
     const shoal_price_info *i = &out->info;
@@ -59,7 +61,7 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
 
 void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
     price_json_run(j, c, o, out);
-    if (!price_any(out)) return;
+    if (!price_has_values(out)) return;
     if (!is_list(o)) {
         price_json_value(j, o, out->values);
         return;
@@ -128,7 +130,7 @@ void price_table_run(const cli *c, const price_options *o, const price_outcome *
 
 void price_table(const cli *c, const price_options *o, const price_outcome *out) {
     price_table_run(c, o, out);
-    if (!price_any(out)) return;
+    if (!price_has_values(out)) return;
     if (is_list(o))
         surface(o, out);
     else

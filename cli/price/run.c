@@ -46,7 +46,7 @@ static int make_room(const simulation *s) {
                                                         s->out->info.paths_each) /
                           (s->out->width ? s->out->width : 1);
     const int64_t rows = units * o->shard / o->shards - units * (o->shard - 1) / o->shards;
-    const int code = part_fits(rows, s->out->width);
+    const int code = part_check_size(rows, s->out->width);
     if (code != CLI_OK) return code;
     s->out->sums = calloc((size_t)(rows * s->out->width) + 1, sizeof(double));
     return s->out->sums ? CLI_OK
@@ -54,7 +54,7 @@ static int make_room(const simulation *s) {
                                    (long long)(rows * s->out->width));
 }
 
-static int seen(const shoal_price_progress *now, void *with) {
+static int on_progress(const shoal_price_progress *now, void *with) {
     simulation *s = with;
     price_outcome *out = s->out;
     if (out->sums)
@@ -84,7 +84,7 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
                                  .target = o->target,
                                  .part = o->shard,
                                  .parts = o->shards,
-                                 .seen = seen,
+                                 .seen = on_progress,
                                  .with = &s };
     /* a formula, and the first round of many points, are long, and nothing is known before their end */
     s.known = !out->info.deterministic && !(shoal_price_points(plan) && out->info.contracts > 1);
@@ -147,7 +147,8 @@ int price_finish(const price_job *job) {
         code = job->print(job, &out);
         fflush(stdout);
         const bool known = code == CLI_OK || code == CLI_INTERRUPTED;
-        const int drawn = known && o->plot && price_any(&out) ? job->draw(job, &out) : CLI_OK;
+        const int drawn =
+            known && o->plot && price_has_values(&out) ? job->draw(job, &out) : CLI_OK;
         if (drawn != CLI_OK) code = drawn;
     }
     price_outcome_free(&out);

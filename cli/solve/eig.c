@@ -85,7 +85,7 @@ static int run(cli *c, const cli_command *command, int argc, char **argv,
                int (*read)(const cli *c, small_batch *batch)) {
     small_arguments a = { .opts.method = "eigdc" };
     small_batch batch = { .command = command, .a = &a, .eigen = true };
-    cli_totals t = { .verb = "eig", .one = "matrix", .many = "matrices" };
+    cli_totals t = { .verb = "eig", .singular = "matrix", .plural = "matrices" };
     int code = cli_begin(c, command, argc, argv, &a);
     if (code != CLI_OK) return code;
     code = read(c, &batch);

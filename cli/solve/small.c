@@ -245,7 +245,7 @@ static int create_answer(small_batch *batch) {
 static int command(cli *c, int argc, char **argv) {
     small_arguments a = { .opts.method = "auto" };
     small_batch batch = { .command = &solve_small_command, .a = &a };
-    cli_totals t = { .verb = "solve", .one = "system", .many = "systems", .redoes = true };
+    cli_totals t = { .verb = "solve", .singular = "system", .plural = "systems", .redoes = true };
     int code = cli_begin(c, &solve_small_command, argc, argv, &a);
     if (code != CLI_OK) return code;
     code = small_read(c, &batch);

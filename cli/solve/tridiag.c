@@ -314,9 +314,11 @@ static int solve_batch(cli *c, batch *s) {
     const arguments *a = s->a;
     const io_array *b = &s->in[B].a;
     bool kept[OUTCOMES];
-    cli_totals t = {
-        .verb = "solve", .one = "system", .many = "systems", .redoes = true, .max_residual = -1
-    };
+    cli_totals t = { .verb = "solve",
+                     .singular = "system",
+                     .plural = "systems",
+                     .redoes = true,
+                     .max_residual = -1 };
     for (int i = 0; i < OUTCOMES; i++) kept[i] = is_kept(a, i);
     int code = cli_array_create(b->type, b->ndim, b->shape, &s->x);
     if (code == CLI_OK)
