@@ -109,7 +109,7 @@ static bool split_place(const char *place, char **file, char **dataset) {
     return *dataset != NULL;
 }
 
-enum { MOST_SLOTS = 1000003 }; /* of the hash table, a prime; HDF5 advises 100 a chunk */
+enum { MOST_SLOTS = 1000003 }; /* of the hash table, a prime; HDF5 advises 100 per chunk */
 
 /* Chunks of one row of the dataset, and a tenth more. */
 static hid_t cache_for_rows(hid_t dataset, hid_t space) {
@@ -160,7 +160,7 @@ static int open_source(source *s, const char *place, io_error *err) {
     }
     FILE *file = NULL;
     int64_t size;
-    status = io_file_open(path, &file, &size, err); /* says better why it cannot be opened */
+    status = io_file_open(path, &file, &size, err); /* has the better message */
     if (status == IO_OK) {
         fclose(file);
         s->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

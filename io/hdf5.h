@@ -3,7 +3,7 @@
  * hdf5.h - HDF5 files: one triangle of a square dataset, or all of it, and several named arrays.
  *
  * An optional feature: where the HDF5 library was not there when Shoal was built every
- * function fails with a message that says so.
+ * function fails with a message.
  */
 #ifndef SHOAL_IO_HDF5_H
 #define SHOAL_IO_HDF5_H

@@ -29,7 +29,7 @@
 #define START_SIZE  12        /* longest start: magic, version, 4-byte length */
 #define HEADER_SIZE (1 << 20) /* longest header accepted                      */
 
-typedef struct layout { /* what a header says */
+typedef struct layout { /* what a header contains */
     io_type type;
     bool swap, fortran; /* the other byte order; the first index runs fastest */
     int ndim;
@@ -202,14 +202,14 @@ static int find_header(const char *name, const char *bytes, size_t have, int64_t
 }
 
 /* Checks the promised size against the `left` bytes after the header. */
-static int check_size(const char *name, const layout *says, int64_t left, int64_t *bytes,
+static int check_size(const char *name, const layout *header, int64_t left, int64_t *bytes,
                       io_error *err) {
     int64_t count;
     char text[200];
-    if (io_shape_bytes(says->type, says->ndim, says->shape, &count, bytes) != IO_OK)
+    if (io_shape_bytes(header->type, header->ndim, header->shape, &count, bytes) != IO_OK)
         return io_fail(err, IO_E_SIZE, "%s: shape %s of %s overflows", name,
-                       io_shape_text(says->ndim, says->shape, text, sizeof text),
-                       io_type_name(says->type));
+                       io_shape_text(header->ndim, header->shape, text, sizeof text),
+                       io_type_name(header->type));
     if (*bytes > left)
         return io_fail(err, IO_E_SIZE,
                        "%s: header promises %" PRId64 " bytes of data, file holds %" PRId64, name,
@@ -230,63 +230,63 @@ static void swap_bytes(void *numbers, int64_t count, size_t width) {
 }
 
 /* to[i0, i1, ...] in C order from `from` in Fortran order: index k has stride s0 s1 ... s(k-1). */
-static void reorder(const layout *says, const unsigned char *from, unsigned char *to,
+static void reorder(const layout *header, const unsigned char *from, unsigned char *to,
                     int64_t count) {
-    size_t width = io_type_size(says->type);
+    size_t width = io_type_size(header->type);
     int64_t index[IO_MAX_DIM] = { 0 }, stride[IO_MAX_DIM], offset = 0;
-    for (int k = 0; k < says->ndim; k++) stride[k] = k ? stride[k - 1] * says->shape[k - 1] : 1;
+    for (int k = 0; k < header->ndim; k++) stride[k] = k ? stride[k - 1] * header->shape[k - 1] : 1;
     for (int64_t i = 0; i < count; i++) {
         memcpy(to + (size_t)i * width, from + (size_t)offset * width, width);
-        for (int k = says->ndim - 1; k >= 0; k--) { /* the last index runs fastest */
+        for (int k = header->ndim - 1; k >= 0; k--) { /* the last index runs fastest */
             offset += stride[k];
-            if (++index[k] < says->shape[k]) break;
-            offset -= stride[k] * says->shape[k];
+            if (++index[k] < header->shape[k]) break;
+            offset -= stride[k] * header->shape[k];
             index[k] = 0;
         }
     }
 }
 
 /* Turns the elements as they stood in the file (`data`, owned from here on) into *array. */
-static int finish(const char *name, const layout *says, void *data, int64_t bytes, io_array *array,
-                  io_error *err) {
-    size_t width = io_type_size(says->type);
+static int finish(const char *name, const layout *header, void *data, int64_t bytes,
+                  io_array *array, io_error *err) {
+    size_t width = io_type_size(header->type);
     int64_t count = bytes / (int64_t)width;
-    if (says->swap) swap_bytes(data, count, width);
-    if (says->fortran && says->ndim > 1 && count > 1) {
+    if (header->swap) swap_bytes(data, count, width);
+    if (header->fortran && header->ndim > 1 && count > 1) {
         void *ordered = malloc((size_t)bytes);
-        if (ordered) reorder(says, data, ordered, count);
+        if (ordered) reorder(header, data, ordered, count);
         free(data);
         if (!ordered)
             return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
         data = ordered;
     }
-    array->type = says->type;
-    array->ndim = says->ndim;
-    memcpy(array->shape, says->shape, sizeof array->shape);
+    array->type = header->type;
+    array->ndim = header->ndim;
+    memcpy(array->shape, header->shape, sizeof array->shape);
     array->data = data;
     return IO_OK;
 }
 
 int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err) {
-    layout says;
+    layout header;
     size_t start = 0, length = 0;
     int64_t data_bytes = 0;
     memset(array, 0, sizeof *array);
     int status = find_header(name, bytes, size, (int64_t)size, &start, &length, err);
     if (status == IO_OK)
-        status = parse_header(name, (const char *)bytes + start, length, &says, err);
+        status = parse_header(name, (const char *)bytes + start, length, &header, err);
     if (status == IO_OK)
-        status = check_size(name, &says, (int64_t)(size - start - length), &data_bytes, err);
+        status = check_size(name, &header, (int64_t)(size - start - length), &data_bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(data_bytes > 0 ? (size_t)data_bytes : 1);
     if (!data)
         return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, data_bytes);
     if (data_bytes > 0) memcpy(data, (const char *)bytes + start + length, (size_t)data_bytes);
-    return finish(name, &says, data, data_bytes, array, err);
+    return finish(name, &header, data, data_bytes, array, err);
 }
 
 /* Reads the header of an open regular file of `size` bytes; *left bytes follow it. */
-static int read_header(FILE *file, const char *name, int64_t size, layout *says, int64_t *left,
+static int read_header(FILE *file, const char *name, int64_t size, layout *header, int64_t *left,
                        io_error *err) {
     char first[START_SIZE];
     size_t start = 0, length = 0, have = fread(first, 1, sizeof first, file);
@@ -297,7 +297,7 @@ static int read_header(FILE *file, const char *name, int64_t size, layout *says,
     if (fseek(file, (long)start, SEEK_SET) != 0 || fread(text, 1, length, file) != length)
         status = io_fail(err, IO_E_SIZE, "%s: file ends inside its header", name);
     else
-        status = parse_header(name, text, length, says, err);
+        status = parse_header(name, text, length, header, err);
     *left = size - (int64_t)(start + length);
     free(text);
     return status;
@@ -305,18 +305,18 @@ static int read_header(FILE *file, const char *name, int64_t size, layout *says,
 
 /* Reads the header of a regular file of `size` bytes and leaves the stream at the first element. That the file
  * contains all *bytes of them has been checked. */
-static int begin(FILE *file, const char *name, int64_t size, layout *says, int64_t *bytes,
+static int begin(FILE *file, const char *name, int64_t size, layout *header, int64_t *bytes,
                  io_error *err) {
     int64_t left = 0;
-    int status = read_header(file, name, size, says, &left, err);
-    return status == IO_OK ? check_size(name, says, left, bytes, err) : status;
+    int status = read_header(file, name, size, header, &left, err);
+    return status == IO_OK ? check_size(name, header, left, bytes, err) : status;
 }
 
 static int read_regular(FILE *file, const char *name, int64_t size, io_array *array,
                         io_error *err) {
-    layout says;
+    layout header;
     int64_t bytes = 0;
-    int status = begin(file, name, size, &says, &bytes, err);
+    int status = begin(file, name, size, &header, &bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (!data) return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
@@ -327,7 +327,7 @@ static int read_regular(FILE *file, const char *name, int64_t size, io_array *ar
                        "%s: header promises %" PRId64 " bytes of data, only %zu could be read",
                        name, bytes, got);
     }
-    return finish(name, &says, data, bytes, array, err);
+    return finish(name, &header, data, bytes, array, err);
 }
 
 int io_npy_read(const char *path, io_array *array, io_error *err) {
@@ -379,12 +379,12 @@ static void store(io_array *array, int64_t at, double value) {
         ((double *)array->data)[at] = value;
 }
 
-static int read_lines(FILE *file, const char *name, const layout *says, const io_triangle *t,
+static int read_lines(FILE *file, const char *name, const layout *header, const io_triangle *t,
                       int64_t n, io_array *array, io_error *err) {
-    const size_t width = io_type_size(says->type);
-    const bool packed = says->ndim == 1, columns = says->fortran && !packed;
-    const bool begins = t->upper != columns; /* lines begin on the diagonal; else they end there */
-    io_array line = { .type = says->type };  /* a list: io_array_get() needs no shape */
+    const size_t width = io_type_size(header->type);
+    const bool packed = header->ndim == 1, columns = header->fortran && !packed;
+    const bool begins = t->upper != columns;  /* lines begin on the diagonal; else they end there */
+    io_array line = { .type = header->type }; /* a list: io_array_get() needs no shape */
     line.data = malloc((size_t)(n > 0 ? n : 1) * width);
     if (!line.data) return io_fail(err, IO_E_MEMORY, "%s: no memory for a row", name);
     int status = IO_OK;
@@ -395,7 +395,7 @@ static int read_lines(FILE *file, const char *name, const layout *says, const io
             fread(line.data, width, (size_t)count, file) != (size_t)count ||
             (after > 0 && fseek(file, (long)(after * (int64_t)width), SEEK_CUR) != 0))
             status = io_fail(err, IO_E_OPEN, "%s: row %" PRId64 " cannot be read", name, k);
-        if (says->swap) swap_bytes(line.data, count, width);
+        if (header->swap) swap_bytes(line.data, count, width);
         for (int64_t i = 0; i < count && status == IO_OK; i++)
             store(array,
                   columns ? io_triangle_at(t, n, first + i, k) : io_triangle_at(t, n, k, first + i),
@@ -437,7 +437,7 @@ int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, 
                          io_array *array, io_error *err) {
     FILE *file;
     int64_t size = -1, bytes = 0;
-    layout says;
+    layout header;
     memset(array, 0, sizeof *array);
     int status = io_file_open(path, &file, &size, err);
     if (status != IO_OK) return status;
@@ -446,11 +446,11 @@ int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, 
         fclose(file);
         return status;
     }
-    status = begin(file, path, size, &says, &bytes, err);
-    if (status == IO_OK) status = find_order(path, says.ndim, says.shape, n, err);
+    status = begin(file, path, size, &header, &bytes, err);
+    if (status == IO_OK) status = find_order(path, header.ndim, header.shape, n, err);
     if (status == IO_OK)
-        status = io_triangle_create(t, kept(says.type), *n, path, limit, array, err);
-    if (status == IO_OK) status = read_lines(file, path, &says, t, *n, array, err);
+        status = io_triangle_create(t, kept(header.type), *n, path, limit, array, err);
+    if (status == IO_OK) status = read_lines(file, path, &header, t, *n, array, err);
     if (status != IO_OK) io_array_free(array);
     fclose(file);
     return status;

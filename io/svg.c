@@ -184,12 +184,12 @@ static void sort_tags(name_tag *tags, int count) {
 }
 
 /* Moves sorted tags apart to `gap`, between top and bottom, as little as possible: tags that
- * collide form a block, which stands where its members on average want it; blocks that collide
+ * collide form a block, which stands at the mean of the places of its members; blocks that collide
  * merge. */
 static void spread_tags(name_tag *tags, int count, double top, double bottom, double gap) {
     struct {
         int first, size;
-        double wish; /* sum over the members of where each wants the block to begin */
+        double wish; /* sum over the members of where the block would begin for each */
         double begin;
     } block[IO_SVG_MAX_SERIES];
     int blocks = 0;

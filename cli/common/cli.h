@@ -84,7 +84,7 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv);
 /* Whether a file name ends so, and is not all ending. */
 bool cli_ends_in(const char *name, const char *ending);
 
-/* Whether both names, either of which may be NULL, are of one file that exists. */
+/* Whether both names are of one file that exists; either may be NULL. */
 bool cli_same_file(const char *a, const char *b);
 
 /* Refuses two outputs that would be one file, outputs that are inputs (CLI_USAGE) and outputs that cannot be
@@ -152,7 +152,7 @@ void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 
 /* Makes a call of the library that cannot be broken off, such as a quadrature, in a thread of its own.
- * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object that says so: nothing is
+ * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object: nothing is
  * known yet. */
 typedef shoal_status cli_work(void *of);
 shoal_status cli_call(cli *c, cli_work *work, void *of);

@@ -6,7 +6,7 @@
  * A part is a JSON object: the command and its arguments in one form, which are parsed again, the
  * program's version, which part of how many it is and where it begins, then the command's own members.
  * Its first member is the CRC-32 of all text behind that line: a part that was damaged on its way is
- * refused, whatever it still says.
+ * refused.
  */
 #ifndef CLI_PARTS_H
 #define CLI_PARTS_H

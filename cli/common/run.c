@@ -61,7 +61,7 @@ static void *thread_of(void *self) {
     return NULL;
 }
 
-/* Waits for the call; false after Ctrl-C, which is looked for twenty times a second, unless something is
+/* Waits for the call; false after Ctrl-C, which is looked for twenty times per second, unless something is
  * known by then. */
 static bool wait_for(called *k) {
     bool done;

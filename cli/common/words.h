@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * words.h - the modules of the library as the program knows them.
+ * words.h - the modules of the library, for the program.
  */
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H

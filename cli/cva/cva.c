@@ -91,10 +91,10 @@ static const cli_option options[] = {
 
 static const char doc[] =
     "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, the "
-    "bias of the inner paths, and the profile of exposures. BOOK is a .csv file, a contract a line: columns payoff (put, call, max-call, "
+    "bias of the inner paths, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
     "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, set."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
-    "docs/cva.md says what is computed.\n\nExample:\n"
+    "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 --plot profile.svg\n"
     "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json\n"
     "  shoal cva examples/book.csv --market examples/market.csv --degree 2 --outer 256 --compare";

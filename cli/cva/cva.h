@@ -13,7 +13,7 @@ typedef struct cva_book {
     double *s0, *sigma, *dividend, *correlation;
     int64_t count;
     shoal_cva_contract *contract;
-    int64_t *line;  /* of the file, a contract      */
+    int64_t *line;  /* of the file, per contract    */
     int64_t *index; /* what contracts point at     */
     double *weight;
     int64_t sets;

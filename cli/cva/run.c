@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Outer paths between two looks at the keyboard. A GPU wants many at a time; on a CPU a hundred of them
+/* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
  * may take seconds. */
 enum { AT_ONCE_CPU = 128, AT_ONCE = 16384 };
 
-/* What the library says about a contract is about a line of the book; numbers of assets and correlations are the
+/* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */
 static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
     static const struct {

@@ -27,7 +27,7 @@ typedef struct factor_matrix {
     io_triangle form;
     int64_t n;
     shoal_type type;
-    cli_array file; /* the triangle, f4 or f8 as `type` says */
+    cli_array file; /* the triangle, f4 or f8 by `type`    */
     size_t bytes;   /* of it                                 */
 } factor_matrix;
 

@@ -31,7 +31,7 @@ static const cli_option options[] = {
     { .kind = OPT_HEADING, .group = 7, .help = "Of smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):" },
     { "packed",  OPT_FLAG,   AT(storage),  NULL,   7, "one triangle, row after row: A of shape (count,n(n+1)/2)", GIVEN(packed), .value = SHOAL_PACKED },
     { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "lower or upper: the one that is filled", GIVEN(triangle), .words = CLI_TRIANGLES },
-    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind, as `--list' says", GIVEN(parameter) },
+    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind: see `--list'", GIVEN(parameter) },
     { .kind = OPT_HEADING, .group = 8, .help = "Of symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: --n and --type alone." },
     { .kind = OPT_HEADING, .group = 9, .help = "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):" },
     { "order",   OPT_INT,    AT(order),    "R",    9, "above 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, GIVEN(order) },

@@ -118,7 +118,7 @@ static int write_slice(cli *c, writer *w, int64_t at, int64_t count, bool *writt
 
 static int write_all(cli *c, writer *w) {
     const gen_arguments *a = w->a;
-    const int64_t each = w->each > 0 ? w->each : 1; /* the library says what is wrong with it */
+    const int64_t each = w->each > 0 ? w->each : 1; /* the library has the message */
     int64_t slice = SLICE / each > 0 ? SLICE / each : 1, numbers, bytes;
     if (slice > a->count) slice = a->count;
     if (io_shape_bytes(w->file.type, w->file.ndim, w->file.shape, &numbers, &bytes) != IO_OK)

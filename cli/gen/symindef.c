@@ -3,7 +3,7 @@
  * symindef.c - `shoal gen symindef`: one symmetric matrix as a .npy, .mtx or .h5 file, and
  * triplets of a lower triangle as Matrix Market.
  *
- * The matrix is in memory whole. The ending of the name that is asked for says what is written; a name
+ * The matrix is in memory whole. The ending of the name decides what is written; a name
  * without one of these endings gets .npy.
  */
 #include <inttypes.h>

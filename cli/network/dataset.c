@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * dataset.c - `shoal dataset expou`: call prices for many combinations of parameters, block after block of rows,
- * each of which is in the file before the next begins.
+ * each in the file before the next begins.
  */
 #include "dataset.h"
 
@@ -115,7 +115,7 @@ static int print(const maker *m) {
                  (long long)m->work.above);
     const char *kept = cli_interrupted() ? m->work.path : a->output;
     if (!m->c->json) {
-        printf("%s: %lld rows, of which %lld made now in %.3g s (%.3g ms each, %.4g paths)\n", kept,
+        printf("%s: %lld rows, %lld made now in %.3g s (%.3g ms each, %.4g paths)\n", kept,
                (long long)rows, (long long)made, m->seconds,
                made > 0 ? 1e3 * m->seconds / (double)made : 0,
                made > 0 ? m->paths / (double)made : 0);

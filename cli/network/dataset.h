@@ -25,7 +25,7 @@ typedef struct dataset_work {
 /* One line of all that rows depend on, less the part; the part, "shard=I/N", follows it in the file. */
 void dataset_identity(const shoal_dataset_opts *o, char line[DATASET_LINE]);
 
-/* What the first line of a file says. The options are those of a line that dataset_identity() makes again. */
+/* The first line of a file. The options are those of a line that dataset_identity() makes again. */
 typedef struct dataset_part {
     shoal_dataset_opts opts;
     int64_t shard, shards;

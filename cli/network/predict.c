@@ -10,7 +10,7 @@
 
 enum { PARAMETERS = 8, NU2 = 3 };
 
-/* A design fills its ranges but for their ends: so much of one is no matter. */
+/* A design does not reach the ends of its ranges: a share this small does not matter. */
 #define EDGE   1e-3
 #define TARGET 5e-5 /* of a simulation, and its most paths: as a data set has them */
 enum { MOST_PATHS = 1 << 21 };
@@ -52,8 +52,8 @@ static const cli_option options[] = { /* the parameters first */
 static const char doc[] =
     "Prices of calls, and their derivatives in strike and maturity, by a network that shoal train has made, for the rows of a .csv file or "
     "for one set of parameters."
-    "\vRows with an input outside of the ranges of the training set are flagged: a network knows nothing there. "
-    "docs/surrogate-network.md says what is computed.\n\nExample:\n"
+    "\vRows with an input outside of the ranges of the training set are flagged: no training set covers them. "
+    "docs/surrogate-network.md describes what is computed.\n\nExample:\n"
     "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check\n"
     "  shoal predict examples/expou.net params.csv -o prices.csv\n"
     "  shoal predict expou.net test.csv --check --json";

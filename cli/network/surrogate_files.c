@@ -48,7 +48,7 @@ static int check_price(const surrogate_table *t, int64_t row) {
         return surrogate_wrong(t, row, "stderr", t->error[row], "is less than 0");
     if (t->error[row] > 1)
         return surrogate_wrong(t, row, "stderr", t->error[row],
-                               "is above 1: it says nothing of a price from 0 to 1");
+                               "is above 1: it means nothing for a price from 0 to 1");
     if (price > 1 + room)
         return surrogate_wrong(t, row, "price", price, "is above 1, the price of the asset");
     const double inner = strike < 0 ? 0 : 1 - t->x[row * t->inputs + strike];

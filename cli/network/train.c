@@ -43,7 +43,7 @@ static const char doc[] =
     "Trains a network on prices of calls (of an asset that costs 1, no rates) and writes it to a model file. TRAIN is a .csv file: "
     "columns price and stderr are learnt, all others are inputs."
     "\vThe same seed makes the same network on one backend, for any number of threads. Ctrl-C ends it after a pass: the best network so far is written. "
-    "docs/surrogate-network.md says what is computed.\n\nExample:\n"
+    "docs/surrogate-network.md describes what is computed.\n\nExample:\n"
     "  shoal train train.csv -o expou.net --plot loss.svg\n"
     "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net\n"
     "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";

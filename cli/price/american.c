@@ -72,10 +72,10 @@ static const cli_option options[] = {
 
 static const char doc[] =
     "Prices American options, as Bermudan ones, on assets of Black and Scholes by the regressions of Longstaff and Schwartz: a "
-    "rule of exercise is fitted on one set of paths and priced on another, so that the price is a lower bound but for its "
+    "rule of exercise is fitted on one set of paths and priced on another, so that the price is a lower bound up to its "
     "standard error. Several strikes and maturities are fitted together."
     "\vIn the money the payoffs of puts, calls and baskets are linear in the prices; that of a max-call is a function of the "
-    "basis beside the polynomials, of which there may be 64 in all.\n\nExample:\n"
+    "basis beside the polynomials, up to 64 functions in all.\n\nExample:\n"
     "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --maturity 3 --dates 9\n"
     "  shoal price american --payoff basket-put --assets 5 --correlation 0.3 --strike 90,100,110";

@@ -239,7 +239,7 @@ static const cli_option options[] = {
     { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "of pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
     { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)" },
     { "last",    OPT_INT,      AT(intervals),  "N",  3, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 1, 1 << 20, .in = IN_JSON_SET },
-    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ",
+    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, one per row; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ",
       .more = "Another column, or a p1 or p2 that is not whole, is an error with its line." },
     { 0 }
 };

@@ -65,7 +65,7 @@ static void colour(double t, unsigned char *rgb) {
 
 enum { PANEL = 160, GAP = 4 };
 
-/* A panel a count, counts from the left and then down: dates to the right, log S upwards. */
+/* One panel per count, counts from the left and then down: dates to the right, log S upwards. */
 static int draw(const char *path, const shoal_pde_shape *s, const double *surface) {
     const int columns = (int)ceil(sqrt((double)s->counts));
     const int rows = (int)((s->counts + columns - 1) / columns);

@@ -65,7 +65,7 @@ static int check_compare(const arguments *a) {
                                "shard target-se method g variant greeks kappa theta sigma");
 }
 
-/* Fills in what was not said, and says what will not be used. */
+/* Fills in defaults, and notes options without effect. */
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     int code = check_compare(a);

@@ -47,7 +47,7 @@ void price_check(const price_options *o, struct argp_state *state) {
     if (o->shards && o->target > 0)
         argp_error(state, "--shard and --target-se exclude each other: a part has its paths");
     if (o->shards && o->plot)
-        argp_error(state, "--shard and --plot exclude each other: merge-parts knows the whole");
+        argp_error(state, "--shard and --plot exclude each other: merge-parts draws the whole");
 }
 
 void price_default_method(price_options *o, const char *method) {

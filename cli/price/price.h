@@ -46,7 +46,7 @@ enum { PRICE_POINTS = 128 };
 
 typedef struct price_outcome {
     shoal_price_info info;
-    int64_t samples, unpaid; /* unpaid: values of which no path paid        */
+    int64_t samples, unpaid; /* unpaid: values that no path paid for         */
     double seconds;          /* of simulation; 0 for merged parts           */
     shoal_price_value *values;
     int points;

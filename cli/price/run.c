@@ -30,7 +30,7 @@ static int begin(simulation *s) {
     return out->values ? CLI_OK : cli_no_memory();
 }
 
-/* A point of the picture, and what the progress bar says. */
+/* A point of the picture, and the label of the progress bar. */
 static void note_values(simulation *s, int64_t samples, const shoal_price_value *values) {
     price_outcome *out = s->out;
     if (out->info.contracts == 0) return;

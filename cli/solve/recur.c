@@ -144,7 +144,7 @@ static int find_shape(const given *in, const input *inputs, batch *out) {
         return CLI_OK;
     }
     if (in->n >= 0 || in->count >= 0)
-        return cli_fail(CLI_USAGE, "--n and --count are for numbers; %s says how many there are",
+        return cli_fail(CLI_USAGE, "--n and --count are for numbers; %s decides how many there are",
                         first->text);
     for (int i = S; i <= T; i++) {
         int ndim;

@@ -28,7 +28,7 @@ static const cli_option options[] = {
     { NULL,         OPT_INPUT,    AT(in[A]),             "FILE", 1, "matrices; one triangle is read, the other may hold anything", .letter = 'A' },
     { NULL,         OPT_INPUT,    AT(in[B]),             "FILE", 2, "right-hand sides", .letter = 'b',
       .more = "Shape (count,n), of one matrix (n), or one more last axis." },
-    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples, of which the systems are formed",
+    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples that the systems are formed from",
       .more = "Shape (count,M,n), or (M,n) for one system. A is the mean of psi psit over the M samples, b that of psi y: x is the fit of least squares." },
     { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them",
       .more = "Shape (count,M), or (M), or one more last axis." },
