@@ -114,6 +114,9 @@ typedef const char *cli_names(const void *of, int i);
 int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
                 const void *of);
 
+/* Whether a word is one of "n count nrhs". */
+bool cli_among(const char *words, const char *word);
+
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant);
@@ -171,7 +174,7 @@ void cli_report_lost_output(const char *reason);
 io_json *cli_json_begin(cli *c, const char *command);
 int cli_json_end(cli *c, int code);
 
-/* --- progress (progress.c) --- */
+/* --- progress (run.c) --- */
 
 /* A bar on stderr; nothing unless that is a terminal, and not with --quiet. */
 typedef struct cli_progress {

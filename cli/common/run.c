@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c - what happens around a command: messages, the context, Ctrl-C, the JSON object.
+ * run.c - what happens around a command: messages, the context, Ctrl-C, the JSON object, the progress bar.
  */
 #include "cli.h"
 
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -263,4 +264,36 @@ void cli_report_interrupted(cli *c) {
         cli_json_end(c, CLI_INTERRUPTED);
     }
     fputs("shoal: interrupted\n", stderr);
+}
+
+/* ---- progress ---------------------------------------------------------------------------------- */
+
+enum { BAR = 30 };
+
+void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total) {
+    const char *terminal = getenv("TERM");
+    bar->label = label;
+    bar->total = total;
+    bar->start = bar->shown = cli_now();
+    bar->on = !c->quiet && total > 0 && isatty(STDERR_FILENO) && terminal &&
+              strcmp(terminal, "dumb") != 0;
+}
+
+void cli_progress_step(cli_progress *bar, int64_t done) {
+    double now = cli_now();
+    if (!bar->on || now - bar->shown < 0.1) return; /* short runs show nothing at all */
+    bar->shown = now;
+    double part = (double)done / (double)bar->total;
+    char filled[BAR + 1];
+    for (int i = 0; i < BAR; i++) filled[i] = i < part * BAR ? '#' : '.';
+    filled[BAR] = '\0';
+    fprintf(stderr, "\r%s [%s] %3.0f %%", bar->label, filled, 100 * part);
+    if (part > 0) fprintf(stderr, ", %.0f s left ", (now - bar->start) * (1 - part) / part);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void cli_progress_end(cli_progress *bar) {
+    if (bar->on && bar->shown > bar->start) fputs("\r\033[K", stderr);
+    bar->on = false;
 }

@@ -126,9 +126,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         printf("inner bias    %.4g +- %.2g; extrapolated %.10g +- %.2g\n", r->value.bias,
                r->value.bias_error, r->value.extrapolated, r->value.extrapolated_error);
     if (o->report) {
-        const shoal_cva_date *top = r->profile;
-        for (int64_t k = 1; k < r->info.dates; k++)
-            if (r->profile[k].epe > top->epe) top = &r->profile[k];
+        const shoal_cva_date *top = cva_peak(r);
         printf("exposure      at most %.6g +- %.2g in the mean, after %.5g years\n", top->epe,
                top->epe_error, top->time);
         printf("report        %s\n", o->report);

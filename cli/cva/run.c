@@ -132,3 +132,10 @@ double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, doub
     *error = paths > 1 ? sqrt(squares / (double)paths / (double)(paths - 1)) : NAN;
     return mean;
 }
+
+const shoal_cva_date *cva_peak(const cva_result *r) {
+    const shoal_cva_date *top = r->profile;
+    for (int64_t k = 1; k < r->info.dates; k++)
+        if (r->profile[k].epe > top->epe) top = &r->profile[k];
+    return top;
+}

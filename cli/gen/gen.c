@@ -63,13 +63,6 @@ bool gen_given(const gen_arguments *a, const char *option) {
     return cli_given_among(&gen_command, a, option, name) != NULL;
 }
 
-static bool among(const char *words, const char *word) {
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
-    return false;
-}
-
 static void check(void *of, struct argp_state *state) {
     const gen_arguments *a = of;
     const cli_module *module = a->module ? cli_module_find(a->module) : NULL;
@@ -81,7 +74,7 @@ static void check(void *of, struct argp_state *state) {
         argp_error(state, "unexpected argument '%s'", a->input);
     if (!module) return; /* there is more to say: command */
     for (const cli_option *o = options; o->kind != OPT_END; o++)
-        if (o->given && gen_given(a, o->name) && !among(module->options, o->name))
+        if (o->given && gen_given(a, o->name) && !cli_among(module->options, o->name))
             argp_error(state, "--%s is no option of module '%s'", o->name, a->module);
     module->check(a, state);
     if (!a->stem) argp_error(state, "-o is missing: how the names of the files begin");

@@ -9,6 +9,10 @@
 
 enum { DATASET_FIELDS = SHOAL_DATASET_COLUMNS + 2, DATASET_LINE = 1024 };
 
+/* Prices of rows first .. first + count - 1, [count][7] parameters, into [count][3] values; an exit code. */
+int dataset_price(cli *c, shoal_dataset *plan, int64_t first, int64_t count,
+                  const double *parameters, double *values);
+
 /* Reads FILE, columns parameter, low, high and maybe scale, over the ranges in opts. */
 int dataset_read_ranges(const char *path, shoal_dataset_opts *opts);
 
@@ -61,7 +65,7 @@ int dataset_check_output(const char *output);
 
 /* Whether a file begins as one of those, and what `shoal merge-parts` does with them. */
 bool dataset_is_part(const char *path);
-/* Says how many rows have no price. */
+/* Notes how many rows have no price. */
 void dataset_note_missing(const cli *c, int64_t missing);
 int dataset_merge(cli *c, const char *const *paths, int count, const char *output);
 
