@@ -3,7 +3,7 @@
  * words.c - the words of the command line: methods, variants, kinds of test problem, and what to
  * say about a word that does not exist.
  */
-#include "words.h"
+#include "cli/gen/gen.h"
 
 #include <string.h>
 

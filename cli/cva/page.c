@@ -38,17 +38,11 @@ static int begin_profile(const cva_result *r, profile_chart *p, io_error *err) {
         for (int i = 0; i < 5; i++) p->numbers[i * n + k] = all[i];
     }
     for (int i = 0; i < 4; i++)
-        p->series[i] = (io_series){
-            .name = names[i], .count = n, .x = p->numbers, .y = p->numbers + (i + 1) * n
-        };
+        p->series[i] = (io_series){ names[i], n, p->numbers, .y = p->numbers + (i + 1) * n };
     snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %.6g +- %.2g",
              (long long)r->outer, r->value.cva, r->value.error);
-    p->chart = (io_chart){ .title = "Exposure",
-                           .subtitle = p->subtitle,
-                           .x_label = "years",
-                           .y_label = "exposure",
-                           .series_count = 4,
-                           .series = p->series };
+    p->chart = (io_chart){ "Exposure", p->subtitle,       "years",
+                           "exposure", .series_count = 4, .series = p->series };
     return IO_OK;
 }
 
@@ -83,15 +77,11 @@ static int draw_convergence(FILE *file, const cva_result *r, io_error *err) {
         y[count] = cva_mean(r, NULL, paths, &error[count]);
         error[count] *= 2;
     }
-    const io_series series = { .name = "CVA", .count = count, .x = x, .y = y, .error = error };
-    const io_chart chart = { .title = "Convergence",
-                             .subtitle = "mean of the first paths +- 2 standard errors",
-                             .x_label = "outer paths",
-                             .y_label = "CVA",
-                             .x_scale = IO_LOG2,
-                             .width = NARROW,
-                             .height = LOW,
-                             .series_count = 1,
+    const io_series series = { "CVA", count, x, y, .error = error };
+    const io_chart chart = { "Convergence",    "mean of the first paths +- 2 standard errors",
+                             "outer paths",    "CVA",
+                             IO_LOG2,          .width = NARROW,
+                             .height = LOW,    .series_count = 1,
                              .series = &series };
     return io_svg_lines(file, &chart, err);
 }

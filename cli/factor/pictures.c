@@ -76,27 +76,15 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
     if (!take_points(m, &found->result, false, low, high, &single) ||
         !take_points(m, &found->result, true, low, high, &pair))
         code = cli_no_memory();
-    const io_series series[] = { /* the first lies on top: mostly there are fewer 2x2 pivots */
-                                 { .name = "2x2 pivots",
-                                   .count = pair.count,
-                                   .x = pair.x,
-                                   .y = pair.y,
-                                   .color = 2,
-                                   .no_line = true },
-                                 { .name = "1x1 pivots",
-                                   .count = single.count,
-                                   .x = single.x,
-                                   .y = single.y,
-                                   .color = 1,
-                                   .no_line = true }
+    const io_series series[] = {
+        /* the first lies on top: mostly there are fewer 2x2 pivots */
+        { "2x2 pivots", pair.count, pair.x, pair.y, .color = 2, .no_line = true },
+        { "1x1 pivots", single.count, single.x, single.y, .color = 1, .no_line = true }
     };
-    const io_chart chart = { .title = title,
-                             .subtitle = subtitle,
-                             .x_label = "stage",
-                             .y_label = "max |reduced matrix| / max |A|",
-                             .y_scale = IO_LOG10,
-                             .series_count = 2,
-                             .series = series };
+    const io_chart chart = {
+        title,     subtitle, "stage",           "max |reduced matrix| / max |A|",
+        IO_LINEAR, IO_LOG10, .series_count = 2, .series = series
+    };
     if (code == CLI_OK) code = cli_io(io_svg_write_lines(a->growth, &chart, &err), &err);
     free(single.x), free(single.y), free(pair.x), free(pair.y);
     return code;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "io/npy.h"
-#include "cli/common/words.h"
+#include "cli/gen/gen.h"
 
 /* clang-format off */
 #define AT(member) CLI_AT(gen_arguments, member)

@@ -2,7 +2,7 @@
  *
  * gen.h - what the modules of `shoal gen` share: the options, and files written in slices.
  *
- * gen.c reads the command line and looks the module up in cli_modules (words.h), whose functions
+ * gen.c reads the command line and looks the module up in cli_modules (words.c), whose functions
  * say whether the options make sense and write the files.
  */
 #ifndef CLI_GEN_H
@@ -68,5 +68,24 @@ void gen_rng_check(const gen_arguments *a, struct argp_state *state);
 int gen_rng(cli *c, const gen_arguments *a);
 const char *gen_rng_kind(int i);
 const char *gen_rng_kind_text(int i);
+
+/* ---- the modules (words.c) --- */
+
+typedef struct cli_module {
+    const char *name;
+    const char *(*kind)(int i);      /* what `shoal gen` makes of it, NULL past the last */
+    const char *(*kind_text)(int i); /* and its descriptions                             */
+    const char *options;             /* of `shoal gen`, that it takes                    */
+    void (*check)(const gen_arguments *a, struct argp_state *state); /* gen.h            */
+    int (*write)(cli *c, const gen_arguments *a);
+    bool on_host;  /* whatever the backend: "auto" is the CPU then                        */
+    bool values;   /* a kind may be followed by ":" and values, which the library judges  */
+    bool converts; /* a kind may take a file                                             */
+} cli_module;
+
+extern const cli_module cli_modules[]; /* ends with a NULL name */
+
+const char *cli_module_name(const void *unused, int i); /* a cli_names */
+const cli_module *cli_module_find(const char *name);    /* NULL: no such module */
 
 #endif

@@ -26,29 +26,6 @@ typedef struct dataset_work {
     double worst, sum; /* of their errors: largest, sum       */
 } dataset_work;
 
-/* One line of all that rows depend on, less the part; the part, "shard=I/N", follows it in the file. */
-void dataset_identity(const shoal_dataset_opts *o, char line[DATASET_LINE]);
-
-/* The first line of a file. The options are those of a line that dataset_identity() makes again. */
-typedef struct dataset_part {
-    shoal_dataset_opts opts;
-    int64_t shard, shards;
-} dataset_part;
-
-bool dataset_parse(const char *line, dataset_part *part);
-
-/* The first words in which two lines differ; false: in none. */
-typedef struct dataset_words {
-    const char *one, *other;
-    int length, other_length;
-} dataset_words;
-
-bool dataset_differ(const char *one, const char *other, dataset_words *words);
-
-/* Checks a part to its last row: the header, the parameters of the design, prices, errors, their number. */
-int dataset_verify(const char *path, const dataset_part *part, const shoal_dataset *plan,
-                   dataset_work *w);
-
 /* Opens the file, or begins it. Rows that are there must be the first ones from `first` on of the plan; a
  * last line that was cut off is dropped. CLI_INPUT with the reason where the file is of other options. */
 int dataset_open(dataset_work *w, const shoal_dataset_opts *o, const shoal_dataset *plan,

@@ -86,21 +86,13 @@ static int record_epoch(void *of, const shoal_surrogate_epoch *e) {
 }
 
 static int plot(const char *path, const history *h) {
-    const io_series series[] = {
-        { .name = "training", .count = h->count, .x = h->epoch, .y = h->train, .no_markers = true },
-        { .name = "validation",
-          .count = h->count,
-          .x = h->epoch,
-          .y = h->validation,
-          .no_markers = true }
-    };
-    const io_chart chart = { .title = "Training",
-                             .subtitle = "weighted root mean square of price errors",
-                             .x_label = "epoch",
-                             .y_label = "error",
-                             .y_scale = IO_LOG10,
-                             .series_count = 2,
-                             .series = series };
+    const io_series series[] = { { "training", h->count, h->epoch, h->train, .no_markers = true },
+                                 { "validation", h->count, h->epoch, h->validation,
+                                   .no_markers = true } };
+    const io_chart chart = { "Training",        "weighted root mean square of price errors",
+                             "epoch",           "error",
+                             IO_LINEAR,         IO_LOG10,
+                             .series_count = 2, .series = series };
     io_error err;
     return cli_io(io_svg_write_lines(path, &chart, &err), &err);
 }

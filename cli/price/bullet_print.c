@@ -150,11 +150,7 @@ static void add_line(lines *l, bool nested, const shoal_bullet_point *at, int64_
     else
         snprintf(l->name[l->count], sizeof *l->name, "k = %lld, j = %lld", (long long)at->k,
                  (long long)at->j);
-    *s = (io_series){ .name = l->name[l->count],
-                      .count = n,
-                      .x = l->x + from,
-                      .y = l->y + from,
-                      .error = l->error + from };
+    *s = (io_series){ l->name[l->count], n, l->x + from, l->y + from, .error = l->error + from };
     l->count++;
 }
 
@@ -189,11 +185,11 @@ static int plot_lines(const char *path, bool nested, bool exact, const shoal_bul
                 if (exact) l->series[l->count - 1].error = NULL;
                 from = i + 1;
             }
-        const io_chart chart = { .title = nested ? "Bullet option along outer trajectories"
-                                                 : "Bullet option: value against price",
-                                 .subtitle = exact ? NULL : "bars are two standard errors",
-                                 .x_label = nested ? "date" : "x",
-                                 .y_label = "value",
+        const io_chart chart = { nested ? "Bullet option along outer trajectories"
+                                        : "Bullet option: value against price",
+                                 exact ? NULL : "bars are two standard errors",
+                                 nested ? "date" : "x",
+                                 "value",
                                  .y_from_zero = true,
                                  .series_count = l->count,
                                  .series = l->series };

@@ -9,7 +9,7 @@
  * price and the standard error; the time to an equal error is what exact needs for Euler's, as errors
  * fall with the root of the paths.
  */
-#include "price.h"
+#include "bullet.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,9 @@ enum { WARM_SAMPLES = 256 };
 
 /* ---- what comparisons share ------------------------------------------------------------------- */
 
-int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
-                  double *seconds) {
+/* The values of a plan with so many paths, and the seconds of one run, the second one. */
+static int run_twice(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
+                     double *seconds) {
     shoal_price_info info;
     void *sums = NULL;
     shoal_status s = shoal_price_describe(plan, &info);
@@ -51,16 +52,11 @@ int price_compare_check(const cli_command *command, const void *arguments, const
     return other ? cli_fail(CLI_USAGE, "--compare has no %s", other) : CLI_OK;
 }
 
-int price_plot_pair(const char *path, const char *title, const char *subtitle, const char *x_label,
-                    const char *y_label, const io_series series[2]) {
-    const io_chart chart = { .title = title,
-                             .subtitle = subtitle,
-                             .x_label = x_label,
-                             .y_label = y_label,
-                             .x_scale = IO_LOG10,
-                             .y_scale = IO_LOG10,
-                             .series_count = 2,
-                             .series = series };
+/* Two series on logarithmic axes. */
+static int plot_pair(const char *path, const char *title, const char *subtitle, const char *x_label,
+                     const char *y_label, const io_series series[2]) {
+    const io_chart chart = { title,    subtitle, x_label,           y_label,
+                             IO_LOG10, IO_LOG10, .series_count = 2, .series = series };
     io_error err;
     return cli_io(io_svg_write_lines(path, &chart, &err), &err);
 }
@@ -104,7 +100,7 @@ static int measure(cli *c, const shoal_heston *m, const price_options *o, const 
     shoal_price_value v = { 0 };
     opts.method = method, opts.steps = steps, opts.strikes = opts.maturities = 1;
     int code = cli_status(c, shoal_price_heston(c->ctx, m, &opts, &plan));
-    if (code == CLI_OK) code = price_measure(c, plan, o->paths, &v, &to->seconds);
+    if (code == CLI_OK) code = run_twice(c, plan, o->paths, &v, &to->seconds);
     to->price = v.price, to->error = v.error;
     shoal_price_free(plan);
     return code;
@@ -141,13 +137,11 @@ static int draw(const char *path, const row *rows, int count) {
         x[i] = 2 * m->kappa * m->theta / (m->sigma * m->sigma);
         euler[i] = rows[i].euler.seconds, exact[i] = rows[i].to_equal;
     }
-    const io_series series[] = {
-        { .name = "euler", .count = count, .x = x, .y = euler, .no_line = true },
-        { .name = "exact", .count = count, .x = x, .y = exact, .no_line = true }
-    };
-    return price_plot_pair(path, "Heston: seconds to an equal error",
-                           "one point per set of kappa, theta, sigma", "2 kappa theta / sigma^2",
-                           "seconds", series);
+    const io_series series[] = { { "euler", count, x, euler, .no_line = true },
+                                 { "exact", count, x, exact, .no_line = true } };
+    return plot_pair(path, "Heston: seconds to an equal error",
+                     "one point per set of kappa, theta, sigma", "2 kappa theta / sigma^2",
+                     "seconds", series);
 }
 
 /* clang-format off */
@@ -207,4 +201,132 @@ int price_compare(cli *c, const shoal_heston *model, const price_options *o) {
         code = cli_csv_result_list(o->output, row_results, rows, sizeof *rows, count);
     if (code == CLI_OK && o->plot) code = draw(o->plot, rows, count);
     return code == CLI_OK ? print(c, o, rows, count) : code;
+}
+
+/* ---- grid against nested ----------------------------------------------------------------------
+ *
+ * `shoal price bullet --compare`: the values at many points by both strategies
+ * of a project sheet (src/models/bullet.h names it; questions 2 and 3): points of a lattice (grid), and points that
+ * outer trajectories reach (nested). Both have about as many points, and paths from 64 on by factors of
+ * four; what is compared is the root mean square error against quadrature, and time. */
+
+enum { MOST_RUNS = 16 };
+
+typedef struct bullet_row {
+    int64_t nested, points, paths;
+    double seconds, rms_stderr, rms_error;
+} bullet_row;
+
+/* clang-format off */
+#define BULLET(member) CLI_RESULT(#member, bullet_row, member)
+static const cli_option bullet_results[] = {
+    BULLET(nested), BULLET(points), BULLET(paths), BULLET(seconds), BULLET(rms_stderr), BULLET(rms_error), { 0 }
+};
+/* clang-format on */
+
+typedef struct side {
+    shoal_price *plan;
+    int64_t points;
+    double *exact;
+} side;
+
+/* A plan of either strategy, and the exact values at its points. */
+static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
+    shoal_price_opts o = price_opts_of(c, &a->o);
+    shoal_price *quad = NULL;
+    bullet_points lattice = { 0 };
+    int code = CLI_OK;
+    o.greeks = 0, o.method = nested ? "nested" : "grid";
+    const int64_t last = bullet_last(&a->m);
+    const int64_t n[3] = { last + 1, a->outer > 1 ? a->outer / 2 : 1, a->outer > 1 ? 2 : 1 };
+    if (!nested) code = bullet_points_lattice(&a->m, last, n, &lattice);
+    if (code == CLI_OK)
+        code = cli_status(c, shoal_price_bullet(c->ctx, &a->m, &o, lattice.list,
+                                                nested ? a->outer : lattice.count, &s->plan));
+    free(lattice.list);
+    if (code != CLI_OK) return code;
+    shoal_price_info info;
+    shoal_status status = shoal_price_describe(s->plan, &info);
+    s->points = status == SHOAL_OK ? info.contracts : 0;
+    shoal_price_value *v = calloc((size_t)s->points + 1, sizeof *v);
+    s->exact = calloc((size_t)s->points + 1, sizeof *s->exact);
+    o.method = "quad";
+    if (!v || !s->exact) status = SHOAL_E_NOMEM;
+    if (status == SHOAL_OK)
+        status =
+            shoal_price_bullet(c->ctx, &a->m, &o, shoal_price_points(s->plan), s->points, &quad);
+    code = cli_status(c, status);
+    if (code == CLI_OK) code = price_by_formula(c, quad, v);
+    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) s->exact[i] = v[i].price;
+    shoal_price_free(quad);
+    free(v);
+    return code;
+}
+
+static int measure_bullet(cli *c, const side *s, bool nested, int64_t paths, bullet_row *to) {
+    shoal_price_value *v = calloc((size_t)s->points + 1, sizeof *v);
+    double error = 0, off = 0, seconds = 0;
+    if (!v) return cli_no_memory();
+    const int code = run_twice(c, s->plan, paths, v, &seconds);
+    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) {
+        error += v[i].error * v[i].error;
+        off += (v[i].price - s->exact[i]) * (v[i].price - s->exact[i]);
+    }
+    const double n = (double)s->points;
+    *to = (bullet_row){ nested, s->points, paths, seconds, sqrt(error / n), sqrt(off / n) };
+    free(v);
+    return code;
+}
+
+static int draw_bullet(const char *path, const bullet_row *rows, int count) {
+    double x[2][MOST_RUNS], y[2][MOST_RUNS];
+    int n[2] = { 0, 0 };
+    for (int i = 0; i < count; i++) {
+        const int64_t k = rows[i].nested;
+        x[k][n[k]] = rows[i].seconds, y[k][n[k]++] = rows[i].rms_error;
+    }
+    const io_series series[] = { { "grid", n[0], x[0], .y = y[0] },
+                                 { "nested", n[1], x[1], .y = y[1] } };
+    return plot_pair(path, "Bullet option: error against time",
+                     "root mean square over all points, against quadrature", "seconds", "error",
+                     series);
+}
+
+static int print_bullet(cli *c, const bullet_row *rows, int count) {
+    if (c->json) {
+        io_json *j = cli_json_begin(c, "price bullet");
+        io_json_uint(j, "seed", c->seed);
+        cli_json_result_list(j, "compare", bullet_results, rows, sizeof *rows, count);
+        return cli_json_end(c, CLI_OK);
+    }
+    printf("%-8s %10s %10s %10s %11s %11s\n", "strategy", "points", "paths", "seconds", "stderr",
+           "error");
+    for (int i = 0; i < count; i++)
+        printf("%-8s %10lld %10lld %10.4g %11.3e %11.3e\n", rows[i].nested ? "nested" : "grid",
+               (long long)rows[i].points, (long long)rows[i].paths, rows[i].seconds,
+               rows[i].rms_stderr, rows[i].rms_error);
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+int bullet_compare(cli *c, const bullet_arguments *a) {
+    bullet_row rows[2 * MOST_RUNS];
+    side sides[2] = { { 0 }, { 0 } };
+    int code = CLI_OK, count = 0;
+    for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
+        code = prepare(c, a, nested, &sides[nested]);
+    for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
+        for (int64_t paths = 64; paths <= a->o.paths && code == CLI_OK && !cli_interrupted();
+             paths *= 4) {
+            if (count >= (nested + 1) * MOST_RUNS) break;
+            code = measure_bullet(c, &sides[nested], nested, paths, &rows[count]);
+            if (code == CLI_OK) count++;
+        }
+    for (int i = 0; i < 2; i++) {
+        shoal_price_free(sides[i].plan);
+        free(sides[i].exact);
+    }
+    if (code == CLI_OK && a->o.output)
+        code = cli_csv_result_list(a->o.output, bullet_results, rows, sizeof *rows, count);
+    if (code == CLI_OK && a->o.plot) code = draw_bullet(a->o.plot, rows, count);
+    return code == CLI_OK ? print_bullet(c, rows, count) : code;
 }

@@ -122,12 +122,6 @@ int price_plot(const char *path, const char *model, const price_options *o,
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
 
-/* Two series on logarithmic axes. */
-int price_plot_pair(const char *path, const char *title, const char *subtitle, const char *x_label,
-                    const char *y_label, const io_series series[2]);
-/* The values of a plan with so many paths, and the seconds of one run, the second one. */
-int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
-                  double *seconds);
 /* The values of a plan without paths; Ctrl-C ends the program. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
 /* CLI_USAGE, naming the first of these options that was given although --compare has no such thing. */
