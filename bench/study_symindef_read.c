@@ -40,8 +40,7 @@ static int read_once(void *self, int i) {
     io_array a = { .data = NULL }, packed = { .data = NULL };
     int64_t n = 0;
     (void)i; /* a sample is one call */
-    int status = r->way == 0 ? io_h5_read_triangle(r->path, &t, INT64_MAX, &n, &a, &r->err)
-                             : io_h5_read_square(r->path, INT64_MAX, &n, &a, &r->err);
+    int status = io_h5_read_triangle(r->path, r->way == 0 ? &t : NULL, INT64_MAX, &n, &a, &r->err);
     if (status == IO_OK && r->way == 2) status = pack(&a, n, &packed, &r->err);
     io_array_free(&a);
     io_array_free(&packed);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "cli/common/words.h"
+#include "cli/gen/gen.h"
 
 /* clang-format off */
 static const struct {

@@ -36,7 +36,7 @@ static void print_methods(const char *module) {
     }
 }
 
-/* "90" of "..., compute capability 9.0, ...", which a GPU says even if this build cannot use it; "" where none answers. */
+/* "90" of "..., compute capability 9.0, ...", also of a GPU that this build cannot use; "" if none answers. */
 static void gpu_architecture(const shoal_machine *m, char text[16]) {
     int major, minor;
     const char *at = strstr(m->gpu, "compute capability ");

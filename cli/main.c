@@ -129,7 +129,7 @@ static void close_stdout(void) {
     if (fclose(stdout) != 0 || failed) {
         char text[128];
         snprintf(text, sizeof text, "cannot write: %s", strerror(errno));
-        cli_stdout_lost(text);
+        cli_report_lost_output(text);
         _exit(CLI_OUTPUT);
     }
 }
@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
     argv[0] = program;
     if (check_empty(argc, argv) != CLI_OK) return CLI_USAGE;
     int code = cli_dispatch(&c, &shoal_command, argc, argv);
-    if (code == CLI_INTERRUPTED) cli_say_interrupted(&c);
+    if (code == CLI_INTERRUPTED) cli_report_interrupted(&c);
     shoal_close(c.ctx);
     return code;
 }

@@ -10,7 +10,7 @@ version=$("$program" --version | awk '{ print $2 }')
 mkdir -p "$folder"
 
 help_of() { # help_of COMMAND...: one line a paragraph, whatever the terminal's width
-    ARGP_HELP_FMT=rmargin=10000 "$program" "$@" --help
+    ARGP_HELP_FMT=rmargin=10000 SHOAL_HELP=long "$program" "$@" --help
 }
 
 # page SUMMARY RELATED COMMAND...: its page, and those of the commands below it

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# options.sh PROGRAM PAGE - the page with its lists of options made anew, from what --help says: those between
+# options.sh PROGRAM PAGE - the page with its lists of options generated from the long form of --help: those between
 # "<!-- options: COMMAND -->", where no COMMAND stands for the global options, and "<!-- end -->".
 set -eu
 program=${1:?usage: options.sh PROGRAM PAGE} page=${2:?usage: options.sh PROGRAM PAGE}
 
 options_of() { # options_of [COMMAND...]: a list in Markdown
-    ARGP_HELP_FMT=rmargin=10000 "$program" "$@" --help | awk -v global="$(($# == 0))" '
+    ARGP_HELP_FMT=rmargin=10000 SHOAL_HELP=long "$program" "$@" --help | awk -v global="$(($# == 0))" '
         function wrapped(text,  line, count, words, i) { # columns up to 118, "- " before the first line
             count = split(text, words, " "); line = "-"
             for (i = 1; i <= count; i++) {

@@ -45,7 +45,7 @@ int io_table_column(const io_table *table, const char *name);
 typedef struct io_cells {
     io_table head; /* rows, cols and names; no data           */
     char **text;   /* rows x cols strings, row by row         */
-    int64_t *line; /* of the file, a row                      */
+    int64_t *line; /* of the file, per row                    */
 } io_cells;
 
 int io_csv_cells(const char *path, io_cells *cells, io_error *err);

@@ -14,9 +14,32 @@
 
 #include "hdf5.h"
 
+#include <string.h>
+
+#ifndef IO_WITH_HDF5
+
+bool io_h5_available(void) { return false; }
+
+static int no_hdf5(const char *path, int status, io_error *err) {
+    return io_fail(err, status, "%s: this program was built without HDF5 (`shoal info')", path);
+}
+
+int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, int64_t *n,
+                        io_array *array, io_error *err) {
+    (void)t, (void)limit, (void)n;
+    memset(array, 0, sizeof *array);
+    return no_hdf5(place, IO_E_OPEN, err);
+}
+
+int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *err) {
+    (void)items, (void)count;
+    return no_hdf5(path, IO_E_WRITE, err);
+}
+
+#else
+
 #include <hdf5.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "file.h"
@@ -25,19 +48,19 @@ bool io_h5_available(void) { return true; }
 
 /* ---- messages --------------------------------------------------------------------------------- */
 
-typedef struct quiet { /* how HDF5 printed before */
+typedef struct printing { /* how HDF5 printed before */
     H5E_auto2_t print;
     void *data;
-} quiet;
+} printing;
 
-static quiet be_quiet(void) {
-    quiet old = { NULL, NULL };
+static printing silence_errors(void) {
+    printing old = { NULL, NULL };
     H5Eget_auto2(H5E_DEFAULT, &old.print, &old.data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return old;
 }
 
-static void be_loud(quiet old) { H5Eset_auto2(H5E_DEFAULT, old.print, old.data); }
+static void restore_errors(printing old) { H5Eset_auto2(H5E_DEFAULT, old.print, old.data); }
 
 static herr_t take_cause(unsigned depth, const H5E_error2_t *entry, void *data) {
     (void)depth;
@@ -86,7 +109,7 @@ static bool split_place(const char *place, char **file, char **dataset) {
     return *dataset != NULL;
 }
 
-enum { MOST_SLOTS = 1000003 }; /* of the hash table, a prime; HDF5 advises 100 a chunk */
+enum { MOST_SLOTS = 1000003 }; /* of the hash table, a prime; HDF5 advises 100 per chunk */
 
 /* Chunks of one row of the dataset, and a tenth more. */
 static hid_t cache_for_rows(hid_t dataset, hid_t space) {
@@ -137,7 +160,7 @@ static int open_source(source *s, const char *place, io_error *err) {
     }
     FILE *file = NULL;
     int64_t size;
-    status = io_file_open(path, &file, &size, err); /* says better why it cannot be opened */
+    status = io_file_open(path, &file, &size, err); /* has the better message */
     if (status == IO_OK) {
         fclose(file);
         s->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -207,35 +230,22 @@ static int open_square(source *s, const char *place, int64_t *n, io_error *err) 
 
 int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, int64_t *n,
                         io_array *array, io_error *err) {
-    const quiet old = be_quiet();
-    source s;
-    memset(array, 0, sizeof *array);
-    int status = open_square(&s, place, n, err);
-    if (status == IO_OK)
-        status = io_triangle_create(t, s.single ? IO_F4 : IO_F8, *n, s.name, limit, array, err);
-    if (status == IO_OK) status = read_rows(&s, t, *n, array, err);
-    if (status != IO_OK) io_array_free(array);
-    close_source(&s);
-    be_loud(old);
-    return status;
-}
-
-int io_h5_read_square(const char *place, int64_t limit, int64_t *n, io_array *array,
-                      io_error *err) {
     const io_triangle full = { .packed = false };
-    const quiet old = be_quiet();
+    const printing old = silence_errors();
     source s;
     memset(array, 0, sizeof *array);
     int status = open_square(&s, place, n, err);
     if (status == IO_OK)
-        status = io_triangle_create(&full, s.single ? IO_F4 : IO_F8, *n, s.name, limit, array, err);
+        status = io_triangle_create(t ? t : &full, s.single ? IO_F4 : IO_F8, *n, s.name, limit,
+                                    array, err);
     const hid_t type = s.single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
-    if (status == IO_OK && *n > 0 &&
+    if (status == IO_OK && t) status = read_rows(&s, t, *n, array, err);
+    if (status == IO_OK && !t && *n > 0 &&
         H5Dread(s.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0)
         status = fail(err, IO_E_OPEN, s.name, "cannot read");
     if (status != IO_OK) io_array_free(array);
     close_source(&s);
-    be_loud(old);
+    restore_errors(old);
     return status;
 }
 
@@ -277,7 +287,7 @@ int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *
         io_out_abandon(out);
         return io_fail(err, IO_E_WRITE, "%s: HDF5 cannot write to what is not a plain file", path);
     }
-    const quiet old = be_quiet();
+    const printing old = silence_errors();
     hid_t groups = H5Pcreate(H5P_LINK_CREATE);
     H5Pset_create_intermediate_group(groups, 1);
     hid_t file = H5Fcreate(io_out_temporary(out), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -287,8 +297,10 @@ int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *
     if (file >= 0 && H5Fclose(file) < 0 && status == IO_OK)
         status = fail(err, IO_E_WRITE, path, "cannot write");
     H5Pclose(groups);
-    be_loud(old);
+    restore_errors(old);
     if (status == IO_OK) return io_out_commit(out, err);
     io_out_abandon(out);
     return status;
 }
+
+#endif

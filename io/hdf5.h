@@ -2,8 +2,8 @@
  *
  * hdf5.h - HDF5 files: one triangle of a square dataset, or all of it, and several named arrays.
  *
- * An optional feature: where the HDF5 library was not there when Shoal was built (hdf5_none.c) every
- * function fails with a message that says so.
+ * An optional feature: where the HDF5 library was not there when Shoal was built every
+ * function fails with a message.
  */
 #ifndef SHOAL_IO_HDF5_H
 #define SHOAL_IO_HDF5_H
@@ -15,13 +15,10 @@ bool io_h5_available(void);
 
 /* Reads one triangle of an n x n dataset, and nothing of the other, into memory of that triangle
  * (Kruchinina's thesis, section 3.2, Listing 3.3). `place` is FILE.h5, for the first dataset by name that has two
- * dimensions, or FILE.h5:/path/of/dataset. 32-bit floats become f4, all other numbers f8. IO_E_SIZE,
+ * dimensions, or FILE.h5:/path/of/dataset. t NULL: the whole dataset, (n, n), by one call of HDF5's. 32-bit floats become f4, all other numbers f8. IO_E_SIZE,
  * and the bytes it needs, if that is more than `limit`. On error array->data is NULL. */
 int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, int64_t *n,
                         io_array *array, io_error *err);
-
-/* Reads the whole dataset, (n, n), by one call of HDF5's; what the triangle is measured against. */
-int io_h5_read_square(const char *place, int64_t limit, int64_t *n, io_array *array, io_error *err);
 
 typedef struct io_h5_item {
     const char *name; /* of the dataset; "a/b" is b in group a */

@@ -4,7 +4,7 @@
  */
 #include "html.h"
 
-#include "svg_page.h"
+#include "svg_parts.h"
 
 static const char css[] =
     ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"

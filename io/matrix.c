@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * matrix.c - the sparse matrix of mtx.h: sorting, and conversion to dense, to a triangle and to three
- * diagonals.
+ * matrix.c - the sparse matrix of mtx.h: sorting, and conversion to a triangle and to three diagonals; and the dense
+ * triangle of triangle.h: its entries, its memory, its readers.
  */
 #include "mtx.h"
 
@@ -9,8 +9,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static bool before(const io_entry *a, const io_entry *b) {
+#include "hdf5.h"
+#include "npy.h"
+
+static bool precedes(const io_entry *a, const io_entry *b) {
     return a->row != b->row ? a->row < b->row : a->col < b->col;
 }
 
@@ -23,7 +27,7 @@ static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
             int64_t end = start + 2 * width < count ? start + 2 * width : count;
             int64_t a = start, b = middle;
             for (int64_t i = start; i < end; i++) {
-                bool right = a == middle || (b < end && before(&from[b], &from[a]));
+                bool right = a == middle || (b < end && precedes(&from[b], &from[a]));
                 to[i] = right ? from[b++] : from[a++];
             }
         }
@@ -36,7 +40,7 @@ static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
 
 int io_matrix_sort(io_matrix *m, const char *name, io_error *err) {
     int64_t sorted = 1;
-    while (sorted < m->count && !before(&m->entries[sorted], &m->entries[sorted - 1])) sorted++;
+    while (sorted < m->count && !precedes(&m->entries[sorted], &m->entries[sorted - 1])) sorted++;
     if (sorted < m->count) {
         io_entry *spare = malloc((size_t)m->count * sizeof *spare);
         if (!spare)
@@ -47,7 +51,7 @@ int io_matrix_sort(io_matrix *m, const char *name, io_error *err) {
     }
     int64_t kept = 0;
     for (int64_t i = 0; i < m->count; i++) {
-        if (kept > 0 && !before(&m->entries[kept - 1], &m->entries[i])) {
+        if (kept > 0 && !precedes(&m->entries[kept - 1], &m->entries[i])) {
             m->entries[kept - 1].value += m->entries[i].value;
             m->duplicates++;
         } else {
@@ -63,40 +67,18 @@ void io_matrix_free(io_matrix *matrix) {
     memset(matrix, 0, sizeof *matrix);
 }
 
-int io_matrix_dense(const io_matrix *m, const char *name, int64_t limit, io_array *dense,
-                    io_error *err) {
-    int64_t shape[2] = { m->rows, m->cols }, count, bytes;
-    memset(dense, 0, sizeof *dense);
-    if (io_shape_bytes(IO_F8, 2, shape, &count, &bytes) != IO_OK || bytes > limit)
-        return io_fail(err, IO_E_SIZE,
-                       "%s: as a dense matrix %" PRId64 " x %" PRId64
-                       " is larger than the limit of %" PRId64 " bytes",
-                       name, m->rows, m->cols, limit);
-    int status = io_array_create(IO_F8, 2, shape, dense, NULL);
-    if (status != IO_OK)
-        return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
-    double *a = dense->data;
-    for (int64_t i = 0; i < m->count; i++) {
-        const io_entry *e = &m->entries[i];
-        a[e->row * m->cols + e->col] = e->value;
-        if (m->symmetry != IO_GENERAL && e->row != e->col)
-            a[e->col * m->cols + e->row] = m->symmetry == IO_SKEW ? -e->value : e->value;
-    }
-    return IO_OK;
-}
-
 /* Value at a place, found by halving; 0 where nothing is stored. */
 static double value_at(const io_matrix *m, int64_t row, int64_t col) {
     const io_entry wanted = { row, col, 0 };
     int64_t low = 0, high = m->count;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (before(&m->entries[middle], &wanted))
+        if (precedes(&m->entries[middle], &wanted))
             low = middle + 1;
         else
             high = middle;
     }
-    const bool found = low < m->count && !before(&wanted, &m->entries[low]);
+    const bool found = low < m->count && !precedes(&wanted, &m->entries[low]);
     return found ? m->entries[low].value : 0;
 }
 
@@ -188,4 +170,52 @@ int io_matrix_tridiagonal(const io_matrix *m, const char *name, int64_t limit, i
         }
     }
     return IO_OK;
+}
+
+/* ---- triangles -------------------------------------------------------------------------------- */
+
+int64_t io_triangle_at(const io_triangle *t, int64_t n, int64_t i, int64_t j) {
+    if (!t->packed) return i * n + j;
+    return t->upper ? i * n - i * (i - 1) / 2 + j - i : i * (i + 1) / 2 + j;
+}
+
+int io_triangle_create(const io_triangle *t, io_type type, int64_t n, const char *name,
+                       int64_t limit, io_array *array, io_error *err) {
+    const int64_t half = n % 2 ? (n + 1) / 2 : n / 2, other = n % 2 ? n : n + 1;
+    int64_t shape[2] = { n, n }, count, bytes;
+    memset(array, 0, sizeof *array);
+    if (t->packed) { /* half and other stand for the product: it may not fit */
+        shape[0] = half;
+        shape[1] = other;
+    }
+    if (io_shape_bytes(type, 2, shape, &count, &bytes) != IO_OK)
+        return io_fail(err, IO_E_SIZE, "%s: n = %" PRId64 " needs more than %" PRId64 " bytes",
+                       name, n, INT64_MAX);
+    if (bytes > limit)
+        return io_fail(err, IO_E_SIZE,
+                       "%s: n = %" PRId64 " needs %" PRId64 " bytes%s, the limit is %" PRId64, name,
+                       n, bytes, t->packed ? "" : " in full storage", limit);
+    int status = t->packed ? io_array_create(type, 1, &count, array, NULL)
+                           : io_array_create(type, 2, shape, array, NULL);
+    if (status == IO_OK) return IO_OK;
+    return io_fail(err, IO_E_MEMORY, "%s: n = %" PRId64 " needs %" PRId64 " bytes%s: no memory",
+                   name, n, bytes, t->packed ? "" : " in full storage");
+}
+
+static bool ends_in(const char *name, const char *ending) {
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+int io_triangle_read(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                     io_array *array, io_error *err) {
+    if (ends_in(path, ".h5") || strstr(path, ".h5:/"))
+        return io_h5_read_triangle(path, t, limit, n, array, err);
+    if (ends_in(path, ".mtx")) return io_mtx_read_triangle(path, t, limit, n, array, err);
+    return io_npy_read_triangle(path, t, limit, n, array, err);
+}
+
+int64_t io_memory_bytes(void) {
+    const int64_t pages = (int64_t)sysconf(_SC_PHYS_PAGES), page = (int64_t)sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 && pages < INT64_MAX / page ? pages * page : INT64_MAX;
 }

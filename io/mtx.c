@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mtx.c - Matrix Market files.
+ * mtx.c - Matrix Market files, read and written.
  *
  *     %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric|skew-symmetric
  *     % comments
  *     rows cols entries        (coordinate)     rows cols     (array)
  *     row col value            1-based          value         column by column
+ *
+ * Triplets are lines "row col value" of a lower triangle and nothing else: no banner, no size.
  *
  * One entry per line; comments and blank lines are skipped everywhere; LF or CRLF. The text is read
  * into memory whole. Memory for entries (24 bytes each, twice while sorting) is asked for once the
@@ -16,23 +18,105 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "file.h"
-#include "lines.h"
 #include "text.h"
 
+/* ---- lines and fields ------------------------------------------------------------------------- */
+
+enum { MOST_FIELDS = 5 };
+
+typedef struct lines {
+    const char *name;     /* of the file                                           */
+    const char *at, *end; /* text not yet read                                     */
+    const char *comments; /* characters that begin a comment where a field could   */
+    int64_t line;         /* number of the line that the fields come from, 1-based */
+    int fields;
+    const char *field[MOST_FIELDS + 1]; /* one more, to notice a field too many */
+    size_t length[MOST_FIELDS + 1];
+} lines;
+
+/* IO_E_FORMAT, or another status, and a message that names file and line. */
+IO_PRINTF(4, 5)
+static int bad_line(const lines *l, io_error *err, io_status status, const char *format, ...) {
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return io_fail(err, status, "%s:%" PRId64 ": %s", l->name, l->line, text);
+}
+
+/* Splits the next line into fields; false at the end of the text. LF or CRLF. */
+static bool next_line(lines *l) {
+    if (l->at == l->end) return false;
+    const char *stop = memchr(l->at, '\n', (size_t)(l->end - l->at));
+    if (!stop) stop = l->end;
+    l->line++;
+    l->fields = 0;
+    for (const char *p = l->at; p < stop && l->fields <= MOST_FIELDS;) {
+        while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
+        const char *start = p;
+        while (p < stop && *p != ' ' && *p != '\t' && *p != '\r') p++;
+        if (p == start) break;
+        l->field[l->fields] = start;
+        l->length[l->fields++] = (size_t)(p - start);
+    }
+    l->at = stop < l->end ? stop + 1 : stop;
+    return true;
+}
+
+/* The next line that is neither blank nor a comment. */
+static bool next_entry(lines *l) {
+    while (next_line(l)) {
+        const char first = l->fields > 0 ? l->field[0][0] : '\0';
+        if (l->fields > 0 && (first == '\0' || !strchr(l->comments, first))) return true;
+    }
+    return false;
+}
+
+/* Numbers of field i; `what` is its name in the message, IO_E_FORMAT. */
+static int field_int(const lines *l, int i, const char *what, int64_t *value, io_error *err) {
+    char quoted[IO_QUOTE_SIZE];
+    if (io_text_int(l->field[i], l->length[i], value)) return IO_OK;
+    return bad_line(l, err, IO_E_FORMAT, "%s '%s' is not an integer", what,
+                    io_quote(l->field[i], l->length[i], quoted));
+}
+
+static int field_double(const lines *l, int i, double *value, io_error *err) {
+    char quoted[IO_QUOTE_SIZE];
+    if (io_text_double(l->field[i], l->length[i], value)) return IO_OK;
+    return bad_line(l, err, IO_E_FORMAT, "value '%s' is not a number",
+                    io_quote(l->field[i], l->length[i], quoted));
+}
+
+/* 1-based in the file, from 1 to `limit`; 0-based in *index. */
+static int field_index(const lines *l, int i, const char *what, int64_t limit, int64_t *index,
+                       io_error *err) {
+    int status = field_int(l, i, what, index, err);
+    if (status != IO_OK) return status;
+    if (*index < 1 || *index > limit)
+        return bad_line(l, err, IO_E_FORMAT, "%s %" PRId64 " out of range 1..%" PRId64, what,
+                        *index, limit);
+    *index -= 1;
+    return IO_OK;
+}
+
+/* ---- Matrix Market ---------------------------------------------------------------------------- */
+
 typedef struct reader {
-    io_lines l;
+    lines l;
     bool array, pattern, integer;
     const io_triangle *to; /* entries go to `triangle` of this form; NULL: to the list */
     double *triangle;
 } reader;
 
 /* Case does not matter in the first line. */
-static bool field_is(const io_lines *l, int i, const char *word) {
+static bool field_is(const lines *l, int i, const char *word) {
     size_t length = strlen(word);
     if (l->length[i] != length) return false;
     for (size_t k = 0; k < length; k++) {
@@ -45,13 +129,13 @@ static bool field_is(const io_lines *l, int i, const char *word) {
 
 static int bad_word(const reader *r, int i, const char *what, io_error *err) {
     char quoted[IO_QUOTE_SIZE];
-    return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": %s '%s' is not supported", r->l.name,
-                   r->l.line, what, io_quote(r->l.field[i], r->l.length[i], quoted));
+    return bad_line(&r->l, err, IO_E_FORMAT, "%s '%s' is not supported", what,
+                    io_quote(r->l.field[i], r->l.length[i], quoted));
 }
 
 static int read_banner(reader *r, io_matrix *m, io_error *err) {
     if (r->l.at == r->l.end) return io_fail(err, IO_E_FORMAT, "%s: file is empty", r->l.name);
-    if (!io_lines_next(&r->l) || r->l.fields == 0 || !field_is(&r->l, 0, "%%matrixmarket"))
+    if (!next_line(&r->l) || r->l.fields == 0 || !field_is(&r->l, 0, "%%matrixmarket"))
         return io_fail(err, IO_E_FORMAT, "%s:1: not a Matrix Market file", r->l.name);
     if (r->l.fields != 5)
         return io_fail(err, IO_E_FORMAT, "%s:1: the first line needs 5 words", r->l.name);
@@ -100,34 +184,30 @@ static bool array_count(const io_matrix *m, int64_t *count) {
 
 static int read_sizes(reader *r, io_matrix *m, io_error *err) {
     int64_t count = 0;
-    if (!io_lines_entry(&r->l))
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": file ends before its size line",
-                       r->l.name, r->l.line);
+    if (!next_entry(&r->l))
+        return bad_line(&r->l, err, IO_E_FORMAT, "file ends before its size line");
     if (r->l.fields != (r->array ? 2 : 3))
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": the size line needs %s", r->l.name,
-                       r->l.line, r->array ? "rows and columns" : "rows, columns and entries");
-    int status = io_lines_int(&r->l, 0, "number of rows", &m->rows, err);
-    if (status == IO_OK) status = io_lines_int(&r->l, 1, "number of columns", &m->cols, err);
+        return bad_line(&r->l, err, IO_E_FORMAT, "the size line needs %s",
+                        r->array ? "rows and columns" : "rows, columns and entries");
+    int status = field_int(&r->l, 0, "number of rows", &m->rows, err);
+    if (status == IO_OK) status = field_int(&r->l, 1, "number of columns", &m->cols, err);
     if (status == IO_OK && !r->array)
-        status = io_lines_int(&r->l, 2, "number of entries", &count, err);
+        status = field_int(&r->l, 2, "number of entries", &count, err);
     if (status != IO_OK) return status;
     if (m->rows < 0 || m->cols < 0 || count < 0)
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": negative size", r->l.name, r->l.line);
+        return bad_line(&r->l, err, IO_E_FORMAT, "negative size");
     if (m->symmetry != IO_GENERAL && m->rows != m->cols)
-        return io_fail(err, IO_E_FORMAT,
-                       "%s:%" PRId64 ": a symmetric matrix cannot be %" PRId64 " x %" PRId64,
-                       r->l.name, r->l.line, m->rows, m->cols);
+        return bad_line(&r->l, err, IO_E_FORMAT,
+                        "a symmetric matrix cannot be %" PRId64 " x %" PRId64, m->rows, m->cols);
     /* n + 1 must exist for the count of a triangle, and 1-based indices for everything */
     if (m->rows == INT64_MAX || m->cols == INT64_MAX || (r->array && !array_count(m, &count)))
-        return io_fail(err, IO_E_SIZE,
-                       "%s:%" PRId64 ": a matrix of %" PRId64 " x %" PRId64 " is too large",
-                       r->l.name, r->l.line, m->rows, m->cols);
+        return bad_line(&r->l, err, IO_E_SIZE, "a matrix of %" PRId64 " x %" PRId64 " is too large",
+                        m->rows, m->cols);
     int64_t left = r->l.end - r->l.at, least = r->array ? 2 : r->pattern ? 4 : 6;
     if (count > (left + 1) / least)
-        return io_fail(err, IO_E_SIZE,
-                       "%s:%" PRId64 ": %" PRId64 " entries promised, but only %" PRId64
-                       " bytes follow",
-                       r->l.name, r->l.line, count, left);
+        return bad_line(&r->l, err, IO_E_SIZE,
+                        "%" PRId64 " entries promised, but only %" PRId64 " bytes follow", count,
+                        left);
     m->count = count;
     return IO_OK;
 }
@@ -137,10 +217,10 @@ static int read_value(const reader *r, int i, io_matrix *m, double *value, io_er
     int64_t whole = 0;
     int status = IO_OK;
     if (!r->integer)
-        status = io_lines_double(&r->l, i, value, err);
+        status = field_double(&r->l, i, value, err);
     else if (!io_text_int(r->l.field[i], r->l.length[i], &whole))
-        status = io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": value '%s' is not a 64-bit integer",
-                         r->l.name, r->l.line, io_quote(r->l.field[i], r->l.length[i], quoted));
+        status = bad_line(&r->l, err, IO_E_FORMAT, "value '%s' is not a 64-bit integer",
+                          io_quote(r->l.field[i], r->l.length[i], quoted));
     if (status != IO_OK) return status;
     if (r->integer) *value = (double)whole;
     if (!isfinite(*value)) m->nonfinite++;
@@ -150,22 +230,20 @@ static int read_value(const reader *r, int i, io_matrix *m, double *value, io_er
 /* One line of a coordinate file. */
 static int read_coordinate(const reader *r, io_matrix *m, io_entry *e, io_error *err) {
     if (r->l.fields != (r->pattern ? 2 : 3))
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": an entry needs %s", r->l.name, r->l.line,
-                       r->pattern ? "row and column" : "row, column and value");
-    int status = io_lines_index(&r->l, 0, "row index", m->rows, &e->row, err);
-    if (status == IO_OK) status = io_lines_index(&r->l, 1, "column index", m->cols, &e->col, err);
+        return bad_line(&r->l, err, IO_E_FORMAT, "an entry needs %s",
+                        r->pattern ? "row and column" : "row, column and value");
+    int status = field_index(&r->l, 0, "row index", m->rows, &e->row, err);
+    if (status == IO_OK) status = field_index(&r->l, 1, "column index", m->cols, &e->col, err);
     e->value = 1;
     if (status == IO_OK && !r->pattern) status = read_value(r, 2, m, &e->value, err);
     if (status != IO_OK || m->symmetry == IO_GENERAL) return status;
     if (e->col > e->row)
-        return io_fail(err, IO_E_FORMAT,
-                       "%s:%" PRId64 ": entry (%" PRId64 ", %" PRId64
-                       ") lies above the diagonal of a symmetric matrix",
-                       r->l.name, r->l.line, e->row + 1, e->col + 1);
+        return bad_line(&r->l, err, IO_E_FORMAT,
+                        "entry (%" PRId64 ", %" PRId64
+                        ") lies above the diagonal of a symmetric matrix",
+                        e->row + 1, e->col + 1);
     if (m->symmetry == IO_SKEW && e->col == e->row && e->value != 0)
-        return io_fail(err, IO_E_FORMAT,
-                       "%s:%" PRId64 ": the diagonal of a skew-symmetric matrix is zero", r->l.name,
-                       r->l.line);
+        return bad_line(&r->l, err, IO_E_FORMAT, "the diagonal of a skew-symmetric matrix is zero");
     return IO_OK;
 }
 
@@ -180,14 +258,13 @@ static int read_entries(reader *r, io_matrix *m, io_error *err) {
     for (int64_t i = 0; i < m->count; i++) {
         io_entry entry, *e = &entry;
         int status;
-        if (!io_lines_entry(&r->l))
+        if (!next_entry(&r->l))
             return io_fail(err, IO_E_SIZE, "%s: %" PRId64 " entries promised, %" PRId64 " found",
                            r->l.name, m->count, i);
         if (!r->array) {
             status = read_coordinate(r, m, e, err);
         } else if (r->l.fields != 1) {
-            status = io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": one value per line expected",
-                             r->l.name, r->l.line);
+            status = bad_line(&r->l, err, IO_E_FORMAT, "one value per line expected");
         } else {
             status = read_value(r, 0, m, &e->value, err);
             e->row = row;
@@ -203,10 +280,9 @@ static int read_entries(reader *r, io_matrix *m, io_error *err) {
         else
             m->entries[i] = entry;
     }
-    if (io_lines_entry(&r->l))
-        return io_fail(err, IO_E_FORMAT,
-                       "%s:%" PRId64 ": more than the %" PRId64 " entries promised", r->l.name,
-                       r->l.line, m->count);
+    if (next_entry(&r->l))
+        return bad_line(&r->l, err, IO_E_FORMAT, "more than the %" PRId64 " entries promised",
+                        m->count);
     return IO_OK;
 }
 
@@ -277,4 +353,85 @@ int io_mtx_read_triangle(const char *path, const io_triangle *t, int64_t limit, 
     status = io_mtx_parse_triangle(path, text, size, t, limit, n, array, err);
     free(text);
     return status;
+}
+
+/* ---- triplets --------------------------------------------------------------------------------- */
+
+static int read_triplet(const lines *l, int64_t n, io_matrix *m, io_error *err) {
+    io_entry *e = &m->entries[m->count];
+    const int64_t most = n < 0 ? INT64_MAX - 1 : n;
+    if (l->fields != 3)
+        return bad_line(l, err, IO_E_FORMAT, "an entry needs row, column and value");
+    int status = field_index(l, 0, "row index", most, &e->row, err);
+    if (status == IO_OK) status = field_index(l, 1, "column index", most, &e->col, err);
+    if (status == IO_OK) status = field_double(l, 2, &e->value, err);
+    if (status != IO_OK) return status;
+    if (e->col > e->row)
+        return bad_line(l, err, IO_E_FORMAT,
+                        "entry (%" PRId64 ", %" PRId64 ") lies above the diagonal", e->row + 1,
+                        e->col + 1);
+    if (!isfinite(e->value)) m->nonfinite++;
+    if (m->rows <= e->row) m->rows = e->row + 1;
+    m->count++;
+    return IO_OK;
+}
+
+/* Each line takes 6 bytes or more, so that the list of entries (24 bytes each) can be allocated at once. */
+int io_triplets_parse(const char *name, const char *text, size_t size, int64_t n, io_matrix *matrix,
+                      io_error *err) {
+    lines l = { .name = name, .at = text, .end = text + size, .comments = "%#" };
+    *matrix = (io_matrix){ .symmetry = IO_SYMMETRIC };
+    matrix->entries = malloc((size / 6 + 1) * sizeof(io_entry));
+    if (!matrix->entries) return io_fail(err, IO_E_MEMORY, "%s: no memory for its entries", name);
+    int status = IO_OK;
+    while (status == IO_OK && next_entry(&l)) status = read_triplet(&l, n, matrix, err);
+    if (n >= 0) matrix->rows = n;
+    matrix->cols = matrix->rows;
+    if (status == IO_OK) status = io_matrix_sort(matrix, name, err);
+    if (status != IO_OK) io_matrix_free(matrix);
+    return status;
+}
+
+int io_triplets_read(const char *path, int64_t n, io_matrix *matrix, io_error *err) {
+    char *text;
+    size_t size;
+    memset(matrix, 0, sizeof *matrix);
+    int status = io_file_read(path, INT64_MAX, &text, &size, err);
+    if (status != IO_OK) return status;
+    status = io_triplets_parse(path, text, size, n, matrix, err);
+    free(text);
+    return status;
+}
+
+/* ---- writing: numbers read back exactly (%.17g, of float %.9g) -------------------------------- */
+
+int io_mtx_write(const char *path, const io_matrix *m, io_error *err) {
+    static const char *const symmetries[] = {
+        [IO_GENERAL] = "general", [IO_SYMMETRIC] = "symmetric", [IO_SKEW] = "skew-symmetric"
+    };
+    io_out *out;
+    int status = io_out_open(path, &out, err);
+    if (status != IO_OK) return status;
+    FILE *file = io_out_file(out);
+    fprintf(file, "%%%%MatrixMarket matrix coordinate real %s\n", symmetries[m->symmetry]);
+    fprintf(file, "%" PRId64 " %" PRId64 " %" PRId64 "\n", m->rows, m->cols, m->count);
+    for (int64_t k = 0; k < m->count; k++) {
+        const io_entry *e = &m->entries[k];
+        fprintf(file, "%" PRId64 " %" PRId64 " %.17g\n", e->row + 1, e->col + 1, e->value);
+    }
+    return io_out_commit(out, err);
+}
+
+/* Column j from the diagonal down is row j from the diagonal on. */
+int io_mtx_write_symmetric(const char *path, const io_array *array, io_error *err) {
+    const int64_t n = array->shape[0];
+    io_out *out;
+    int status = io_out_open(path, &out, err);
+    if (status != IO_OK) return status;
+    FILE *file = io_out_file(out);
+    fprintf(file, "%%%%MatrixMarket matrix array real symmetric\n%" PRId64 " %" PRId64 "\n", n, n);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = j; i < n; i++)
+            fprintf(file, "%.*g\n", array->type == IO_F4 ? 9 : 17, io_array_get(array, j * n + i));
+    return io_out_commit(out, err);
 }

@@ -66,11 +66,6 @@ int io_matrix_sort(io_matrix *matrix, const char *name, io_error *err);
 /* Releases the entries; harmless on a zeroed or freed matrix. */
 void io_matrix_free(io_matrix *matrix);
 
-/* The whole matrix as an f8 array of shape (rows, cols), both triangles filled. IO_E_SIZE if that
- * takes more than `limit` bytes (`name` is used in messages). */
-int io_matrix_dense(const io_matrix *matrix, const char *name, int64_t limit, io_array *dense,
-                    io_error *err);
-
 /* The three diagonals of a square tridiagonal matrix as f8 arrays of shape (n,):
  * dl[i] = A(i,i-1), d[i] = A(i,i), du[i] = A(i,i+1), and dl[0] = du[n-1] = 0. Zeros outside the
  * band are ignored; otherwise IO_E_FORMAT names the first entry (1-based, row by row) outside it.

@@ -16,6 +16,8 @@
 #include "npy.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,13 @@
 #define MAGIC_SIZE  6
 #define START_SIZE  12        /* longest start: magic, version, 4-byte length */
 #define HEADER_SIZE (1 << 20) /* longest header accepted                      */
+
+typedef struct layout { /* what a header contains */
+    io_type type;
+    bool swap, fortran; /* the other byte order; the first index runs fastest */
+    int ndim;
+    int64_t shape[IO_MAX_DIM];
+} layout;
 
 typedef struct cursor { /* the header text, as far as it is read */
     const char *at, *end;
@@ -70,7 +79,7 @@ static bool take_string(cursor *c, const char **text, size_t *length) {
     return true;
 }
 
-static int parse_descr(cursor *c, const char *name, io_npy_layout *to, io_error *err) {
+static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
     const char *text;
     size_t length;
     char quoted[IO_QUOTE_SIZE];
@@ -94,7 +103,7 @@ static int parse_descr(cursor *c, const char *name, io_npy_layout *to, io_error 
                    io_quote(text, length, quoted));
 }
 
-static int parse_shape(cursor *c, const char *name, io_npy_layout *to, io_error *err) {
+static int parse_shape(cursor *c, const char *name, layout *to, io_error *err) {
     bool comma = true; /* "(3)" is a number in Python, not a tuple */
     if (!take(c, '(')) return io_fail(err, IO_E_FORMAT, "%s: header: 'shape' is not a tuple", name);
     to->ndim = 0;
@@ -126,7 +135,7 @@ static int parse_shape(cursor *c, const char *name, io_npy_layout *to, io_error 
     return IO_OK;
 }
 
-static int parse_header(const char *name, const char *text, size_t size, io_npy_layout *to,
+static int parse_header(const char *name, const char *text, size_t size, layout *to,
                         io_error *err) {
     static const char *const keys[] = { "descr", "fortran_order", "shape" };
     bool seen[3] = { false, false, false };
@@ -193,14 +202,14 @@ static int find_header(const char *name, const char *bytes, size_t have, int64_t
 }
 
 /* Checks the promised size against the `left` bytes after the header. */
-static int check_size(const char *name, const io_npy_layout *says, int64_t left, int64_t *bytes,
+static int check_size(const char *name, const layout *header, int64_t left, int64_t *bytes,
                       io_error *err) {
     int64_t count;
     char text[200];
-    if (io_shape_bytes(says->type, says->ndim, says->shape, &count, bytes) != IO_OK)
+    if (io_shape_bytes(header->type, header->ndim, header->shape, &count, bytes) != IO_OK)
         return io_fail(err, IO_E_SIZE, "%s: shape %s of %s overflows", name,
-                       io_shape_text(says->ndim, says->shape, text, sizeof text),
-                       io_type_name(says->type));
+                       io_shape_text(header->ndim, header->shape, text, sizeof text),
+                       io_type_name(header->type));
     if (*bytes > left)
         return io_fail(err, IO_E_SIZE,
                        "%s: header promises %" PRId64 " bytes of data, file holds %" PRId64, name,
@@ -208,7 +217,8 @@ static int check_size(const char *name, const io_npy_layout *says, int64_t left,
     return IO_OK;
 }
 
-void io_npy_swap(void *numbers, int64_t count, size_t width) {
+/* Turns the bytes of each of `count` numbers around. */
+static void swap_bytes(void *numbers, int64_t count, size_t width) {
     unsigned char *data = numbers;
     for (int64_t i = 0; i < count; i++, data += width) {
         for (size_t low = 0, high = width - 1; low < high; low++, high--) {
@@ -220,64 +230,64 @@ void io_npy_swap(void *numbers, int64_t count, size_t width) {
 }
 
 /* to[i0, i1, ...] in C order from `from` in Fortran order: index k has stride s0 s1 ... s(k-1). */
-static void reorder(const io_npy_layout *says, const unsigned char *from, unsigned char *to,
+static void reorder(const layout *header, const unsigned char *from, unsigned char *to,
                     int64_t count) {
-    size_t width = io_type_size(says->type);
+    size_t width = io_type_size(header->type);
     int64_t index[IO_MAX_DIM] = { 0 }, stride[IO_MAX_DIM], offset = 0;
-    for (int k = 0; k < says->ndim; k++) stride[k] = k ? stride[k - 1] * says->shape[k - 1] : 1;
+    for (int k = 0; k < header->ndim; k++) stride[k] = k ? stride[k - 1] * header->shape[k - 1] : 1;
     for (int64_t i = 0; i < count; i++) {
         memcpy(to + (size_t)i * width, from + (size_t)offset * width, width);
-        for (int k = says->ndim - 1; k >= 0; k--) { /* the last index runs fastest */
+        for (int k = header->ndim - 1; k >= 0; k--) { /* the last index runs fastest */
             offset += stride[k];
-            if (++index[k] < says->shape[k]) break;
-            offset -= stride[k] * says->shape[k];
+            if (++index[k] < header->shape[k]) break;
+            offset -= stride[k] * header->shape[k];
             index[k] = 0;
         }
     }
 }
 
 /* Turns the elements as they stood in the file (`data`, owned from here on) into *array. */
-static int finish(const char *name, const io_npy_layout *says, void *data, int64_t bytes,
+static int finish(const char *name, const layout *header, void *data, int64_t bytes,
                   io_array *array, io_error *err) {
-    size_t width = io_type_size(says->type);
+    size_t width = io_type_size(header->type);
     int64_t count = bytes / (int64_t)width;
-    if (says->swap) io_npy_swap(data, count, width);
-    if (says->fortran && says->ndim > 1 && count > 1) {
+    if (header->swap) swap_bytes(data, count, width);
+    if (header->fortran && header->ndim > 1 && count > 1) {
         void *ordered = malloc((size_t)bytes);
-        if (ordered) reorder(says, data, ordered, count);
+        if (ordered) reorder(header, data, ordered, count);
         free(data);
         if (!ordered)
             return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
         data = ordered;
     }
-    array->type = says->type;
-    array->ndim = says->ndim;
-    memcpy(array->shape, says->shape, sizeof array->shape);
+    array->type = header->type;
+    array->ndim = header->ndim;
+    memcpy(array->shape, header->shape, sizeof array->shape);
     array->data = data;
     return IO_OK;
 }
 
 int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err) {
-    io_npy_layout says;
+    layout header;
     size_t start = 0, length = 0;
     int64_t data_bytes = 0;
     memset(array, 0, sizeof *array);
     int status = find_header(name, bytes, size, (int64_t)size, &start, &length, err);
     if (status == IO_OK)
-        status = parse_header(name, (const char *)bytes + start, length, &says, err);
+        status = parse_header(name, (const char *)bytes + start, length, &header, err);
     if (status == IO_OK)
-        status = check_size(name, &says, (int64_t)(size - start - length), &data_bytes, err);
+        status = check_size(name, &header, (int64_t)(size - start - length), &data_bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(data_bytes > 0 ? (size_t)data_bytes : 1);
     if (!data)
         return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, data_bytes);
     if (data_bytes > 0) memcpy(data, (const char *)bytes + start + length, (size_t)data_bytes);
-    return finish(name, &says, data, data_bytes, array, err);
+    return finish(name, &header, data, data_bytes, array, err);
 }
 
 /* Reads the header of an open regular file of `size` bytes; *left bytes follow it. */
-static int read_header(FILE *file, const char *name, int64_t size, io_npy_layout *says,
-                       int64_t *left, io_error *err) {
+static int read_header(FILE *file, const char *name, int64_t size, layout *header, int64_t *left,
+                       io_error *err) {
     char first[START_SIZE];
     size_t start = 0, length = 0, have = fread(first, 1, sizeof first, file);
     int status = find_header(name, first, have, size, &start, &length, err);
@@ -287,24 +297,26 @@ static int read_header(FILE *file, const char *name, int64_t size, io_npy_layout
     if (fseek(file, (long)start, SEEK_SET) != 0 || fread(text, 1, length, file) != length)
         status = io_fail(err, IO_E_SIZE, "%s: file ends inside its header", name);
     else
-        status = parse_header(name, text, length, says, err);
+        status = parse_header(name, text, length, header, err);
     *left = size - (int64_t)(start + length);
     free(text);
     return status;
 }
 
-int io_npy_begin(FILE *file, const char *name, int64_t size, io_npy_layout *says, int64_t *bytes,
+/* Reads the header of a regular file of `size` bytes and leaves the stream at the first element. That the file
+ * contains all *bytes of them has been checked. */
+static int begin(FILE *file, const char *name, int64_t size, layout *header, int64_t *bytes,
                  io_error *err) {
     int64_t left = 0;
-    int status = read_header(file, name, size, says, &left, err);
-    return status == IO_OK ? check_size(name, says, left, bytes, err) : status;
+    int status = read_header(file, name, size, header, &left, err);
+    return status == IO_OK ? check_size(name, header, left, bytes, err) : status;
 }
 
 static int read_regular(FILE *file, const char *name, int64_t size, io_array *array,
                         io_error *err) {
-    io_npy_layout says;
+    layout header;
     int64_t bytes = 0;
-    int status = io_npy_begin(file, name, size, &says, &bytes, err);
+    int status = begin(file, name, size, &header, &bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (!data) return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
@@ -315,7 +327,7 @@ static int read_regular(FILE *file, const char *name, int64_t size, io_array *ar
                        "%s: header promises %" PRId64 " bytes of data, only %zu could be read",
                        name, bytes, got);
     }
-    return finish(name, &says, data, bytes, array, err);
+    return finish(name, &header, data, bytes, array, err);
 }
 
 int io_npy_read(const char *path, io_array *array, io_error *err) {
@@ -338,6 +350,113 @@ int io_npy_read(const char *path, io_array *array, io_error *err) {
     free(image);
     return status;
 }
+
+/* ---- one triangle -----------------------------------------------------------------------------
+ *
+ * A line of the file is what is contiguous there: a row, of a Fortran-ordered file a column, of a
+ * packed file a row of the triangle. Of each line the part inside the triangle is read, n calls of
+ * fread, n(n+1)/2 numbers, through a buffer of one line. A pipe is read to its end first. */
+
+/* n of a square shape, or of the rows of a triangle. */
+static int find_order(const char *name, int ndim, const int64_t *shape, int64_t *n, io_error *err) {
+    char text[200];
+    if (ndim == 2 && shape[0] == shape[1]) {
+        *n = shape[0];
+        return IO_OK;
+    }
+    if (ndim == 1) { /* numbers that are on disk: far below 2^62 */
+        *n = (int64_t)((sqrt(8.0 * (double)shape[0] + 1) - 1) / 2 + 0.5);
+        if (*n * (*n + 1) / 2 == shape[0]) return IO_OK;
+    }
+    return io_fail(err, IO_E_FORMAT, "%s has shape %s; it is (n, n), or (n(n+1)/2,) of a triangle",
+                   name, io_shape_text(ndim, shape, text, sizeof text));
+}
+
+static void store(io_array *array, int64_t at, double value) {
+    if (array->type == IO_F4)
+        ((float *)array->data)[at] = (float)value;
+    else
+        ((double *)array->data)[at] = value;
+}
+
+static int read_lines(FILE *file, const char *name, const layout *header, const io_triangle *t,
+                      int64_t n, io_array *array, io_error *err) {
+    const size_t width = io_type_size(header->type);
+    const bool packed = header->ndim == 1, columns = header->fortran && !packed;
+    const bool begins = t->upper != columns;  /* lines begin on the diagonal; else they end there */
+    io_array line = { .type = header->type }; /* a list: io_array_get() needs no shape */
+    line.data = malloc((size_t)(n > 0 ? n : 1) * width);
+    if (!line.data) return io_fail(err, IO_E_MEMORY, "%s: no memory for a row", name);
+    int status = IO_OK;
+    for (int64_t k = 0; k < n && status == IO_OK; k++) {
+        const int64_t first = begins ? k : 0, count = begins ? n - k : k + 1;
+        const int64_t before = packed ? 0 : first, after = packed ? 0 : n - first - count;
+        if ((before > 0 && fseek(file, (long)(before * (int64_t)width), SEEK_CUR) != 0) ||
+            fread(line.data, width, (size_t)count, file) != (size_t)count ||
+            (after > 0 && fseek(file, (long)(after * (int64_t)width), SEEK_CUR) != 0))
+            status = io_fail(err, IO_E_OPEN, "%s: row %" PRId64 " cannot be read", name, k);
+        if (header->swap) swap_bytes(line.data, count, width);
+        for (int64_t i = 0; i < count && status == IO_OK; i++)
+            store(array,
+                  columns ? io_triangle_at(t, n, first + i, k) : io_triangle_at(t, n, k, first + i),
+                  io_array_get(&line, i));
+    }
+    free(line.data);
+    return status;
+}
+
+/* The triangle of an array in memory. */
+static void take_triangle(const io_array *whole, const io_triangle *t, int64_t n, io_array *array) {
+    int64_t next = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = t->upper ? i : 0; j < (t->upper ? n : i + 1); j++, next++)
+            store(array, io_triangle_at(t, n, i, j),
+                  io_array_get(whole, whole->ndim == 1 ? next : i * n + j));
+}
+
+static io_type kept(io_type type) { return type == IO_F4 ? IO_F4 : IO_F8; }
+
+static int read_pipe(FILE *file, const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                     io_array *array, io_error *err) {
+    char *image;
+    size_t size;
+    io_array whole = { 0 };
+    int status = io_file_slurp(file, path, limit, &image, &size, err);
+    if (status != IO_OK) return status;
+    status = io_npy_parse(path, image, size, &whole, err);
+    free(image);
+    if (status == IO_OK) status = find_order(path, whole.ndim, whole.shape, n, err);
+    if (status == IO_OK)
+        status = io_triangle_create(t, kept(whole.type), *n, path, limit, array, err);
+    if (status == IO_OK) take_triangle(&whole, t, *n, array);
+    io_array_free(&whole);
+    return status;
+}
+
+int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
+                         io_array *array, io_error *err) {
+    FILE *file;
+    int64_t size = -1, bytes = 0;
+    layout header;
+    memset(array, 0, sizeof *array);
+    int status = io_file_open(path, &file, &size, err);
+    if (status != IO_OK) return status;
+    if (size < 0) {
+        status = read_pipe(file, path, t, limit, n, array, err);
+        fclose(file);
+        return status;
+    }
+    status = begin(file, path, size, &header, &bytes, err);
+    if (status == IO_OK) status = find_order(path, header.ndim, header.shape, n, err);
+    if (status == IO_OK)
+        status = io_triangle_create(t, kept(header.type), *n, path, limit, array, err);
+    if (status == IO_OK) status = read_lines(file, path, &header, t, *n, array, err);
+    if (status != IO_OK) io_array_free(array);
+    fclose(file);
+    return status;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
 
 int io_npy_header(FILE *file, const char *name, io_type type, int ndim, const int64_t *shape,
                   io_error *err) {

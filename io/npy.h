@@ -10,7 +10,6 @@
 #ifndef SHOAL_IO_NPY_H
 #define SHOAL_IO_NPY_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "array.h"
@@ -28,20 +27,6 @@ int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *arr
  * triangle is not read. IO_E_SIZE, and the bytes it needs, if that is more than `limit`. */
 int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
                          io_array *array, io_error *err);
-
-typedef struct io_npy_layout { /* what a header says */
-    io_type type;
-    bool swap, fortran; /* the other byte order; the first index runs fastest */
-    int ndim;
-    int64_t shape[IO_MAX_DIM];
-} io_npy_layout;
-
-/* For readers that stream the data: reads the header of a regular file of `size` bytes and leaves the
- * stream at the first element. That the file holds all *bytes of them has been checked. */
-int io_npy_begin(FILE *file, const char *name, int64_t size, io_npy_layout *says, int64_t *bytes,
-                 io_error *err);
-/* Turns the bytes of each of `count` numbers around. */
-void io_npy_swap(void *numbers, int64_t count, size_t width);
 
 /* Writes version 1.0, C order, host byte order, under a temporary name that is then renamed. */
 int io_npy_write(const char *path, const io_array *array, io_error *err);

@@ -50,6 +50,8 @@ typedef struct io_chart {
  * joined to it by a thin leader, so that the legend never covers the data. Markers are left out of
  * lines of more than 48 points. */
 int io_svg_lines(FILE *file, const io_chart *chart, io_error *err);
+/* The same into a file, under a temporary name that is then renamed. */
+int io_svg_write_lines(const char *path, const io_chart *chart, io_error *err);
 
 /* Grouped horizontal bars: values[g * series_count + s] is the bar of series s in group g. A value
  * that is not finite is shown as a dash ("not available"). Bars start at 0 (linear) or at the
@@ -67,9 +69,5 @@ typedef struct io_bars {
 } io_bars;
 
 int io_svg_bars(FILE *file, const io_bars *bars, io_error *err);
-
-/* The same into a file, under a temporary name that is then renamed. */
-int io_svg_write_lines(const char *path, const io_chart *chart, io_error *err);
-int io_svg_write_bars(const char *path, const io_bars *bars, io_error *err);
 
 #endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * text.c - numbers, UTF-8 and quoting. strtod obeys the locale, which nobody here or in the program
+ * text.c - numbers, UTF-8, quoting and messages. strtod obeys the locale, which nobody here or in the program
  * ever sets: it is "C", and the decimal mark a point (see status.h).
  */
 #include "text.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "status.h"
 
 bool io_text_double(const char *text, size_t length, double *value) {
     char copy[128];
@@ -85,4 +89,14 @@ const char *io_not_text(const char *text, size_t size) {
         if (size >= known[i].length && memcmp(text, known[i].begins, known[i].length) == 0)
             return known[i].is;
     return memchr(text, '\0', size < 512 ? size : 512) ? "a binary file" : NULL;
+}
+
+int io_fail(io_error *err, io_status status, const char *format, ...) {
+    if (err) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return status;
 }

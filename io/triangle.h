@@ -19,7 +19,7 @@ typedef struct io_triangle {
 int64_t io_triangle_at(const io_triangle *t, int64_t n, int64_t i, int64_t j);
 
 /* Allocates a triangle of zeros. If that takes more than `limit` bytes, or than there are, the
- * message says how many: IO_E_SIZE, IO_E_MEMORY. On error array->data is NULL. */
+ * message names them: IO_E_SIZE, IO_E_MEMORY. On error array->data is NULL. */
 int io_triangle_create(const io_triangle *t, io_type type, int64_t n, const char *name,
                        int64_t limit, io_array *array, io_error *err);
 

@@ -30,7 +30,7 @@ check "threads change the CVA" [ "$(number cva)" = "$cva" ]
 expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 64 --inner 64 \
     --degree 2 --rule-paths 4096 -o profile.csv --plot profile.svg --report page/cva.html --json $on
 json; leaf american=7; leaf report=page/cva.html; leaf stopping=rule; has extrapolated extrapolated_stderr
-check "a line a date" [ "$(wc -l <profile.csv)" -eq 5 ]
+check "one line per date" [ "$(wc -l <profile.csv)" -eq 5 ]
 check "a header" grep -q '^time,epe,' profile.csv
 check "a picture" grep -q '<svg' profile.svg
 cat >balance.awk <<'AWK'
@@ -79,7 +79,7 @@ expect 0 $put --compare -o compare.csv --json $on
 json; leaf compare.0.solver=auto; leaf compare.0.basis=centred; leaf compare.0.type=f64; leaf compare.0.difference=0
 leaf compare.9.solver=eigdc; leaf compare.9.basis=raw; leaf compare.10.type=f32; leaf compare.19.solver=eigdc
 leaf "compare.0.cva=$cva"; has compare.19.seconds compare.19.difference_stderr
-check "a line a run" [ "$(wc -l <compare.csv)" -eq 21 ]
+check "one line per run" [ "$(wc -l <compare.csv)" -eq 21 ]
 # column SOLVER BASIS TYPE NUMBER of the table
 run_of() { awk -F, -v s="$1" -v b="$2" -v t="$3" -v n="$4" '$1 == s && $2 == b && $3 == t { print $n }' compare.csv; }
 raw=$(run_of auto raw f64 10) centred=$(run_of auto centred f64 10)

@@ -18,7 +18,7 @@ has target_se stderr_mean stderr_max above_target paths made_seconds
 check "a header" [ "$(head -n 1 whole.csv)" = alpha,m,beta,y0,rho,maturity,strike,price,stderr ]
 check "70 rows" [ "$(wc -l <whole.csv)" -eq 71 ]
 fields() { awk -F, 'NF != 9 { bad = 1 } NR > 1 { for (i = 1; i <= 9; i++) if ($i + 0 != $i) bad = 1 } END { exit bad }' "$1"; }
-check "nine numbers a row" fields whole.csv
+check "nine numbers per row" fields whole.csv
 bounds() { awk -F, 'NR > 1 { low = $7 < 1 ? 1 - $7 : 0; if ($5 > 0 || $8 < low || $8 > 1 || $9 < 0 || $9 > 0.01) bad = 1 } END { exit bad }' "$1"; }
 check "prices within their bounds" bounds whole.csv
 check "nothing is left over" [ ! -e whole.csv.partial ]

@@ -39,6 +39,11 @@ for command in $(commands); do
     done
 done
 
+# --- help: its long form, for the documents, has more sentences ---
+expect 0 solve small --help; check "the short form" test "$(grep -c "On a GPU not by" out)" = 0
+SHOAL_HELP=long ARGP_HELP_FMT=rmargin=10000 "$shoal" solve small --help >out
+check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not by hhpcr and eigdc." out
+
 # --- completion: candidates for the last word, each word behind a + ---
 offers() { # offers WORD,..: stdout has these candidates and no others
     check "offers $1" test "$(cut -f 1 out | tr '\n' ,)" = "$1"
@@ -54,8 +59,55 @@ expect 0 completion bash +sort +--descending +; offers :files,
 expect 0 completion bash +nonsense +; silent out
 expect 64 completion csh; said "there is no shell 'csh'. Did you mean 'zsh'? There are: bash, zsh, fish."
 expect 64 completion bash $(seq 255 | sed 's/^/+/'); said "more than 255 words"
-expect 0 completion zsh; check "zsh" grep -q "^#compdef shoal" out
-expect 0 completion fish; check "fish" grep -q "^complete -c shoal" out
+
+# The scripts in their shells: options, a value with choices, files.
+mkdir -p bin && ln -sf "$shoal" bin/shoal && : >some.npy
+in_shell() { PATH=$dir/bin:$PATH HOME=$dir timeout 60 "$@" >out 2>err </dev/null; rc=$?; } # in_shell COMMAND...
+shows() { check "$1" grep -qxF -e "$2" out; }                                       # shows TEXT LINE: of out
+expect 0 completion zsh; check "zsh" grep -q "^#compdef shoal" out; cp out _shoal
+if command -v zsh >/dev/null; then
+    in_shell zsh -n _shoal; check "zsh: the script is one" [ "$rc" -eq 0 ]; silent err
+    cat >ask.zsh <<'ZSH'
+compdef() { : }
+source ./_shoal
+_describe() { print -rl -- "${(@P)2}" }
+_files() { print FILES }
+words=("$@") CURRENT=$#
+_shoal
+ZSH
+    in_shell zsh -f ask.zsh shoal solve tridiag --; shows "zsh: options" "--d:diagonal"; silent err
+    shows "zsh: a colon in a text" "--layout:system: (count,n), or interleaved: (n,count)"
+    in_shell zsh -f ask.zsh shoal price heston --method e; shows "zsh: choices" "euler:"; silent err
+    in_shell zsh -f ask.zsh shoal verify small; shows "zsh: a colon in a word" "smallsym\\::"
+    in_shell zsh -f ask.zsh shoal sort ""; shows "zsh: files" FILES; silent err
+    cat >tab.zsh <<'ZSH'
+zmodload zsh/zpty || exit 77
+zpty z zsh -f -i
+zpty -w z "fpath=($PWD \$fpath); autoload -U compinit; compinit -u -D; echo rea''dy"
+zpty -r -m z out '*ready*'
+zpty -w -n z $'shoal price heston --method an\t\n'
+zpty -w z "echo do''ne"
+zpty -r -m z out '*done*'
+print -r -- $out
+ZSH
+    in_shell zsh -f tab.zsh # a terminal, and Tab pressed in it
+    [ "$rc" -eq 77 ] || check "zsh: Tab completes a method" grep -q "^method        analytic" out
+else
+    skip "no zsh: its completion"
+fi
+expect 0 completion fish; check "fish" grep -q "^complete -c shoal" out; cp out shoal.fish
+if command -v fish >/dev/null; then
+    in_shell fish --no-execute shoal.fish; check "fish: the script is one" [ "$rc" -eq 0 ]; silent err
+    tab="\t"
+    ask() { in_shell fish -c "source shoal.fish; complete -C '$1'"; }
+    ask "shoal solve tridiag --"; shows "fish: options" "$(printf -- "--d${tab}diagonal")"; silent err
+    ask "shoal price heston --method e"; shows "fish: choices" euler
+    ask "shoal cva --type=f"; shows "fish: choices behind =" --type=f32
+    ask "shoal sort some"; shows "fish: files" some.npy
+    ask "shoal sort -o so"; shows "fish: files of an option" some.npy
+else
+    skip "no fish: its completion"
+fi
 expect 0 completion bash
 if command -v bash >/dev/null; then
     cp out shoal.bash

@@ -83,7 +83,7 @@ check "near the price" near "$(number price)" 0.119732509397 "$(errors 4 "$(numb
 check "and as near as that" awk -v a="$(number stderr)" 'BEGIN { exit !(a > 0 && a < 1e-3) }'
 speed=$(number path_steps_per_second) seconds=$(number simulation_seconds)
 check "a speed is above 0" awk -v a="$speed" 'BEGIN { exit !(a > 0) }'
-check "it is paths times steps a second" near "$speed" "$(awk -v s="$seconds" 'BEGIN { print 3000 * 16 / s }')" \
+check "it is paths times steps per second" near "$speed" "$(awk -v s="$seconds" 'BEGIN { print 3000 * 16 / s }')" \
     "$(awk -v a="$speed" 'BEGIN { print 1e-5 * a }')"
 for method in euler exact conditional; do
     expect 0 price heston --method $method --paths 600 --steps 64 --greeks --json $on; json

@@ -206,7 +206,7 @@ check "by hand" test "$(floats x.npy)" = "2 2"; check "shape (n,)" grep -aq "(2,
 npy '<f8' '(2, 3, 1)' "$one" "$one" "$two" "$two" "$two" "$zero" >psi3.npy
 npy '<f8' '(2, 3, 2)' "$one" "$zero" "$one" "$four" "$two" "$one" "$four" "$two" "$four" "$two" "$nan" "$one" >y3.npy
 expect 1 $on solve small --psi psi3.npy --y y3.npy -x x.npy --status st.npy --rank k.npy; said "1 system without"
-check "samples in the table" grep -q "samples       3 a system" out
+check "samples in the table" grep -q "samples       3 per system" out
 check "each right-hand side by itself" test "$(floats x.npy)" = "1 1 nan 1"
 check "status" test "$(ints st.npy)" = "0 -1"; check "shape (count,n,nrhs)" grep -aq "(2, 1, 2)" x.npy
 npy '<f8' '(3, 2, 0)' >psi0.npy; npy '<f8' '(3, 2)' "$one" "$one" "$one" "$one" "$one" "$one" >y0.npy

@@ -50,7 +50,7 @@ expect 64 sort x.npy -o y.npy --method mergepath $on; said "does not sort"
 expect 66 sort nowhere.npy -o y.npy; said "nowhere.npy"
 expect 66 sort x.npy -o y.npy --values a.npy --sorted-values u.npy $on; said "each key has one value"
 expect 66 sort x.npy -o y.npy --offsets w.npy $on; said "one axis"
-expect 66 sort a.npy -o y.npy --offsets w.npy $on; said "ends with 2, but a.npy has 9 keys"
+expect 66 sort a.npy -o y.npy --offsets w.npy $on; said "the last offset is 2, but a.npy has 9 keys"
 expect 66 sort a.npy -o y.npy --offsets b.npy $on; said "int64"
 npy w.npy i8 "2," 1 9
 expect 66 sort a.npy -o y.npy --offsets w.npy $on; said "w.npy: offset 0 is 1; they begin with 0"

@@ -87,7 +87,7 @@ awk 'BEGIN {
             -0.8 + 0.5 * rand(), 0.4 + rand(), 0.8 + 0.4 * rand()
 }' >params.csv
 expect 0 predict "$net" params.csv -o prices.csv --threads 1 $on
-check "a line a row" [ "$(wc -l <prices.csv)" -eq 3001 ]
+check "one line per row" [ "$(wc -l <prices.csv)" -eq 3001 ]
 check "a header" grep -q '^alpha,m,beta,y0,rho,maturity,strike,price,dprice_dstrike,dprice_dmaturity,outside$' prices.csv
 expect 0 predict "$net" params.csv -o again.csv --threads 3 -q $on
 check "threads change nothing" cmp -s prices.csv again.csv

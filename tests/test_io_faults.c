@@ -10,7 +10,7 @@
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/json_read.h"
-#include "io/mtx.h"
+#include "io_dense.h"
 #include "io/npy.h"
 #include "io/npz.h"
 #include "io/png.h"
@@ -92,7 +92,7 @@ static int mtx(const char *path, io_error *err) {
     io_matrix m;
     io_array a = { 0 }, b = { 0 }, c = { 0 };
     int status = io_mtx_read(path, &m, err);
-    if (status == IO_OK) status = io_matrix_dense(&m, path, 1000, &a, err);
+    if (status == IO_OK) status = matrix_dense(&m, path, 1000, &a, err);
     if (status == IO_OK) CHECK(((double *)a.data)[1] == 5 && ((double *)a.data)[3] == 4);
     io_array_free(&a);
     if (status == IO_OK) status = io_matrix_tridiagonal(&m, path, 1000, &a, &b, &c, err);

@@ -21,7 +21,7 @@ TEST(without_the_library_there_is_a_message) {
     CHECK(io_h5_read_triangle("A.h5", &t, INT64_MAX, &n, &a, &e) == IO_E_OPEN && !a.data);
     CHECK_MSG(strstr(e.text, "A.h5: ") && strstr(e.text, "without HDF5"), "%s", e.text);
     CHECK(!io_h5_available());
-    CHECK(io_h5_read_square("A.h5", INT64_MAX, &n, &a, &e) == IO_E_OPEN && !a.data);
+    CHECK(io_h5_read_triangle("A.h5", NULL, INT64_MAX, &n, &a, &e) == IO_E_OPEN && !a.data);
     CHECK(io_h5_write("A.h5", NULL, 0, &e) == IO_E_WRITE && strstr(e.text, "without HDF5"));
 }
 
@@ -110,7 +110,8 @@ static void check_forms(const char *place, const char *dataset, io_type type, in
     }
     io_array all;
     int64_t n = -1;
-    CHECK_MSG(io_h5_read_square(in_dir(place), INT64_MAX, &n, &all, &e) == IO_OK, "%s", e.text);
+    CHECK_MSG(io_h5_read_triangle(in_dir(place), NULL, INT64_MAX, &n, &all, &e) == IO_OK, "%s",
+              e.text);
     CHECK(n == order && all.type == type && io_array_count(&all) == n * n);
     for (int64_t k = 0; all.data && k < n * n; k++) CHECK(io_array_get(&all, k) == whole[k]);
     io_array_free(&all);

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "io/mtx.h"
+#include "io_dense.h"
 #include "io/npy.h"
 #include "test_io.h"
 
@@ -79,7 +79,7 @@ TEST(mtx_sorting) {
             CHECK(a->row < b->row || (a->row == b->row && a->col < b->col));
         }
         io_array dense;
-        CHECK(io_matrix_dense(&m, "A.mtx", sizeof sum, &dense, &e) == IO_OK);
+        CHECK(matrix_dense(&m, "A.mtx", sizeof sum, &dense, &e) == IO_OK);
         CHECK(dense.data && memcmp(dense.data, sum, sizeof sum) == 0);
         io_array_free(&dense);
         io_matrix_free(&m);
@@ -93,26 +93,26 @@ TEST(mtx_array_and_dense) {
     const double general[6] = { 1, 3, 5, 2, 4, 6 };
     CHECK(parse("%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n", &m, &e) ==
           IO_OK);
-    CHECK(io_matrix_dense(&m, "A.mtx", 48, &a, &e) == IO_OK);
+    CHECK(matrix_dense(&m, "A.mtx", 48, &a, &e) == IO_OK);
     CHECK(a.ndim == 2 && a.shape[0] == 2 && a.shape[1] == 3 && !memcmp(a.data, general, 48));
     io_array_free(&a);
-    CHECK(io_matrix_dense(&m, "A.mtx", 47, &a, &e) == IO_E_SIZE && !a.data);
+    CHECK(matrix_dense(&m, "A.mtx", 47, &a, &e) == IO_E_SIZE && !a.data);
     io_matrix_free(&m);
     const double symmetric[9] = { 1, 2, 3, 2, 4, 5, 3, 5, 6 };
     CHECK(parse("%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n", &m, &e) ==
           IO_OK);
-    CHECK(io_matrix_dense(&m, "A.mtx", 100, &a, &e) == IO_OK && !memcmp(a.data, symmetric, 72));
+    CHECK(matrix_dense(&m, "A.mtx", 100, &a, &e) == IO_OK && !memcmp(a.data, symmetric, 72));
     io_array_free(&a);
     io_matrix_free(&m);
     const double skew[9] = { 0, -1, -2, 1, 0, -3, 2, 3, 0 };
     CHECK(parse("%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n", &m, &e) ==
           IO_OK);
-    CHECK(io_matrix_dense(&m, "A.mtx", 100, &a, &e) == IO_OK);
+    CHECK(matrix_dense(&m, "A.mtx", 100, &a, &e) == IO_OK);
     for (int k = 0; k < 9; k++) CHECK(((double *)a.data)[k] == skew[k]);
     io_array_free(&a);
     io_matrix_free(&m);
     CHECK(parse(BANNER "4611686018427387904 4611686018427387904 0\n", &m, &e) == IO_OK);
-    CHECK(io_matrix_dense(&m, "A.mtx", INT64_MAX, &a, &e) == IO_E_SIZE);
+    CHECK(matrix_dense(&m, "A.mtx", INT64_MAX, &a, &e) == IO_E_SIZE);
     io_matrix_free(&m);
 }
 
@@ -235,7 +235,7 @@ TEST(damaged_matrices) {
             for (int64_t i = 0; i < m.count; i++)
                 CHECK(m.entries[i].row >= 0 && m.entries[i].row < m.rows && m.entries[i].col >= 0 &&
                       m.entries[i].col < m.cols);
-            if (io_matrix_dense(&m, "A.mtx", 1 << 20, &dense, &e) == IO_OK) io_array_free(&dense);
+            if (matrix_dense(&m, "A.mtx", 1 << 20, &dense, &e) == IO_OK) io_array_free(&dense);
             if (io_matrix_tridiagonal(&m, "A.mtx", 1 << 20, &dl, &d, &du, &e) == IO_OK) {
                 io_array_free(&dl);
                 io_array_free(&d);

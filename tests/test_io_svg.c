@@ -4,7 +4,7 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include "io/svg_axis.h"
+#include "io/svg_parts.h"
 #include "test_io.h"
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "io/mtx.h"
+#include "io_dense.h"
 #include "io/npy.h"
 #include "test_io.h"
 
@@ -33,7 +33,7 @@ static void check_forms(const char *text) {
     io_error e;
     int64_t n = -1;
     CHECK(io_mtx_parse("A.mtx", text, strlen(text), &m, &e) == IO_OK);
-    CHECK(io_matrix_dense(&m, "A.mtx", LIMIT, &whole, &e) == IO_OK);
+    CHECK(matrix_dense(&m, "A.mtx", LIMIT, &whole, &e) == IO_OK);
     for (int k = 0; k < FORMS; k++) {
         const io_triangle t = form_of(k);
         CHECK_MSG(parse(text, &t, LIMIT, &n, &a, &e) == IO_OK, "%s", e.text);

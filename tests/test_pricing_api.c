@@ -291,6 +291,30 @@ TEST(black_and_its_inverse) {
     CHECK(isnan(shoal_black_deviation(2, 1, NAN, 0)) && isnan(shoal_black_deviation(0, 1, 1, 1)));
 }
 
+/* The program asks these flags, not the names. */
+TEST(methods_have_their_flags) {
+    const struct {
+        const char *module, *method;
+        unsigned flags;
+    } rows[] = { { "heston", "euler", SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR },
+                 { "heston", "exact", SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
+                 { "heston", "conditional", SHOAL_CAN_WALK },
+                 { "heston", "analytic", 0 },
+                 { "expou", "euler", SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR },
+                 { "expou", "conditional", SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
+                 { "bullet", "mc", SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
+                 { "bullet", "grid", SHOAL_CAN_WALK | SHOAL_CAN_MIRROR | SHOAL_CAN_POINTS },
+                 { "bullet", "nested",
+                   SHOAL_CAN_WALK | SHOAL_CAN_MIRROR | SHOAL_CAN_POINTS | SHOAL_CAN_NEST },
+                 { "bullet", "quad", 0 },
+                 { "bullet", "pde", SHOAL_CAN_SURFACE },
+                 { "american", "lsm", SHOAL_CAN_WALK },
+                 { "american", "dual", SHOAL_CAN_WALK | SHOAL_CAN_NEST } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_MSG(shoal_method_flags(rows[i].module, rows[i].method, NULL) == rows[i].flags,
+                  "%s of %s", rows[i].method, rows[i].module);
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -301,6 +325,7 @@ int main(int argc, char **argv) {
     RUN(values_of_totals);
     RUN(nothing_to_price);
     RUN(black_and_its_inverse);
+    RUN(methods_have_their_flags);
     close_targets();
     return TEST_END();
 }

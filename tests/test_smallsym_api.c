@@ -224,6 +224,35 @@ TEST(last_before_any_solve_is_empty) {
     }
 }
 
+/* What the last call used, as given or by default. */
+TEST(last_has_the_tolerances_in_force) {
+    for (int t = 0; t < target_count; t++)
+        for (int single = 0; single < 2; single++)
+            for (int given = 0; given < 2; given++) {
+                const double tol = given ? 0.25 : 9 * 7 * (single ? 0x1p-23 : 0x1p-52);
+                const double cond = given ? 1e3 : single ? 1e5 : 1e12;
+                const shoal_group groups[] = { { 7, 1 }, { 3, 2 } };
+                const shoal_smallsym_opts one = { .n = 7,
+                                                  .count = 2,
+                                                  .nrhs = 1,
+                                                  .type = single ? SHOAL_F32 : SHOAL_F64,
+                                                  .tol = given ? tol : 0,
+                                                  .cond = given ? cond : 0 };
+                shoal_smallsym_opts two = one;
+                two.n = two.count = 0, two.groups = groups, two.group_count = 2;
+                for (int i = 0; i < 2; i++) {
+                    shoal_smallsym *plan;
+                    shoal_smallsym_info info;
+                    CHECK(shoal_smallsym_create(targets[t].ctx, i ? &two : &one, &plan) ==
+                          SHOAL_OK);
+                    CHECK(shoal_smallsym_last(plan, &info) == SHOAL_OK);
+                    CHECK_MSG(info.tol == tol && info.cond == cond, "tol %g, cond %g", info.tol,
+                              info.cond);
+                    shoal_smallsym_free(plan);
+                }
+            }
+}
+
 /* One plan, many solves: the second does not remember the first. */
 TEST(a_plan_is_used_again) {
     batch p[] = { generate("singular", 9, 14, 1, SHOAL_F64),
@@ -320,6 +349,7 @@ int main(int argc, char **argv) {
     RUN(cuda_refuses_host_memory);
     RUN(nothing_to_do_succeeds);
     RUN(last_before_any_solve_is_empty);
+    RUN(last_has_the_tolerances_in_force);
     RUN(a_plan_is_used_again);
     RUN(generate_refuses_bad_arguments);
     close_targets();

@@ -114,6 +114,23 @@ TEST(orders_0_and_1) {
     }
 }
 
+/* What the factorization used, as given or by default, and what its rounding errors may be. */
+TEST(last_has_the_tolerances_in_force) {
+    const double a[] = { 4, 1, -3 };
+    for (int t = 0; t < target_count; t++)
+        for (int given = 0; given < 2; given++) {
+            const shoal_symindef_opts o = {
+                .n = 2, .storage = SHOAL_PACKED, .alpha = given ? 0.5 : 0, .tol = given ? 0.125 : 0
+            };
+            factored f = factor_on(&targets[t], &o, a, NULL, NULL);
+            CHECK(f.info.alpha == (given ? 0.5 : (1 + sqrt(17.0)) / 8));
+            CHECK(f.info.tol == (given ? 0.125 : 4 * 0x1p-52));
+            CHECK(f.info.epsilon == 0x1p-52 && f.info.rounding == 2 * 4 * 0x1p-52);
+            forget(&f);
+        }
+    CHECK(shoal_method_flags("symindef", "complete", NULL) == SHOAL_CAN_GROWTH);
+}
+
 /* Products that leave the range at either end. */
 TEST(ends_of_the_range_at_order_2) {
     const char *method;
@@ -201,6 +218,7 @@ int main(int argc, char **argv) {
     RUN(create_refuses_and_names);
     RUN(calls_out_of_order_are_named);
     RUN(orders_0_and_1);
+    RUN(last_has_the_tolerances_in_force);
     RUN(ends_of_the_range_at_order_2);
     RUN(largest_entries_of_long_lines);
     RUN(threads_and_earlier_calls_change_nothing);

@@ -180,6 +180,39 @@ TEST(last_before_any_solve_is_empty) {
     }
 }
 
+/* What the last call used, as given or by default. */
+TEST(last_has_the_tolerances_in_force) {
+    for (int t = 0; t < target_count; t++)
+        for (int single = 0; single < 2; single++) {
+            const double unit = single ? 0x1p-23 : 0x1p-52;
+            const struct {
+                const char *method;
+                double tol, delta, cond, in_tol, in_delta;
+            } cases[] = { { "auto", 0, 0, 0, 100 * unit, 0 },
+                          { "gspike", 0, 0, 0, 100 * unit, sqrt(unit) },
+                          { "gspike", 0.25, 0.5, 1e3, 0.25, 0.5 } };
+            for (int i = 0; i < 3; i++) {
+                const shoal_tridiag_opts o = { .n = 5,
+                                               .count = 2,
+                                               .nrhs = 1,
+                                               .type = single ? SHOAL_F32 : SHOAL_F64,
+                                               .method = cases[i].method,
+                                               .tol = cases[i].tol,
+                                               .delta = cases[i].delta,
+                                               .cond = cases[i].cond };
+                shoal_tridiag *plan;
+                shoal_tridiag_info info;
+                CHECK(shoal_tridiag_create(targets[t].ctx, &o, &plan) == SHOAL_OK);
+                CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
+                CHECK_MSG(info.tol == cases[i].in_tol && info.delta == cases[i].in_delta &&
+                              info.cond == cases[i].cond,
+                          "%s: tol %g, delta %g, cond %g", o.method, info.tol, info.delta,
+                          info.cond);
+                shoal_tridiag_free(plan);
+            }
+        }
+}
+
 /* One plan, many solves: the second does not remember the first. */
 TEST(a_plan_is_used_again) {
     for (int t = 0; t < target_count; t++) {
@@ -387,6 +420,7 @@ int main(int argc, char **argv) {
     RUN(cuda_refuses_host_memory);
     RUN(nothing_to_do_succeeds);
     RUN(last_before_any_solve_is_empty);
+    RUN(last_has_the_tolerances_in_force);
     RUN(a_plan_is_used_again);
     RUN(a_long_system_needs_little_memory);
     RUN(input_arrays_may_be_the_same);

@@ -26,7 +26,7 @@ static const cli_option options[] = {
     { NULL,     OPT_WORDS, AT(count),  "PROBLEM", 0, "what to measure", .suggest = "@problems" },
     { "peers",  OPT_FLAG,  AT(peers),  NULL,      1, "measure other libraries on the same data, in the same run" },
     { "repeat", OPT_INT,   AT(repeat), "N",       2, "take N samples", 1, 2000, .usual = "20 or more, for 0.3 s or more" },
-    { "save",   OPT_TEXT,  AT(save),   "DIR",     3, "also write DIR/NAME.json" },
+    { "save",   OPT_TEXT,  AT(save),   "DIR",     3, "also write DIR/NAME.json, if a row was made; folders are made as needed" },
     { "name",   OPT_TEXT,  AT(name),   "NAME",    4, "of that file", .usual = "module and device" },
     { 0 }
 };
@@ -34,7 +34,7 @@ static const cli_option options[] = {
 
 static const char doc[] =
     "Solves each problem, checks the answer, and measures: median time of a solve and half the "
-    "distance between its quartiles, rows, systems, operations or random numbers a second, GB/s "
+    "distance between its quartiles, rows, systems, operations or random numbers per second, GB/s "
     "counted from the fewest bytes a solver must move, and their share of the machine's own copy "
     "bandwidth. Without a problem a set that suits the machine is run."
     "\vA problem is module:method:backend:type:key=value,...; all but the module (and the method of "

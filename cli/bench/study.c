@@ -26,11 +26,13 @@ typedef struct arguments {
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
     { NULL,     OPT_TEXT,   AT(what),   "WHAT", 0, "which study", .words = "smallsym|symindef", .needed = "smallsym or symindef" },
-    { "output", OPT_MADE,   AT(output), "FILE", 1, "the numbers, FILE.json", .letter = 'o', .usual = "out/WHAT-study.json" },
+    { "output", OPT_MADE,   AT(output), "FILE", 1, "the numbers, FILE.json; folders are made as needed", .letter = 'o', .usual = "out/WHAT-study.json" },
     { "count",  OPT_INT,    AT(count),  "N",    2, "smallsym: systems per family", 1, 1000000, .usual = "4000" },
-    { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: alpha, sizes or read only; the other parts of the file that is there stay", .usual = "all", .words = "alpha|sizes|read" },
-    { "n",      OPT_INT,    AT(n),      "N",    3, "symindef: the largest order", 10, INT32_MAX, .usual = "1000, on a GPU 10000" },
-    { "matrix", OPT_INPUT,  AT(matrix), "FILE", 3, "symindef: part alpha with the matrix of this .npy, .mtx or .h5 file" },
+    { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: alpha, sizes or read only; the other parts of the file that is there stay", .usual = "all", .words = "alpha|sizes|read",
+      .more = "It replaces its own rows in the file. The others must be of the same device (exit 66)." },
+    { "n",      OPT_INT,    AT(n),      "N",    3, "symindef: the largest order", 10, INT32_MAX, .usual = "1000, on a GPU 10000",
+      .more = "alpha has up to 3000 rows, sizes takes N/10, 2N/10 .. N, read N/8, N/4, N/2, N [read 8000]." },
+    { "matrix", OPT_INPUT,  AT(matrix), "FILE", 3, "symindef: part alpha with the matrix of this .npy, .mtx or .h5 file; its rows stand beside the others" },
     { 0 }
 };
 /* clang-format on */

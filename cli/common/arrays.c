@@ -52,6 +52,30 @@ int cli_array_unify(const cli *c, cli_array *const *arrays, int count, shoal_typ
     return CLI_OK;
 }
 
+int cli_array_read_offsets(cli_array *offsets, const char *path, const cli_array *rows,
+                           const char *noun, int64_t *longest) {
+    const int code = cli_array_read(offsets, path);
+    if (code != CLI_OK) return code;
+    const io_array *a = &offsets->a;
+    char text[96];
+    if (a->type != IO_I8 || a->ndim != 1 || a->shape[0] < 1)
+        return cli_fail(CLI_INPUT, "%s: offsets are int64, count + 1 of them, and this is %s %s",
+                        path, io_type_name(a->type),
+                        io_shape_text(a->ndim, a->shape, text, sizeof text));
+    const int64_t *at = a->data, count = a->shape[0] - 1;
+    *longest = 0;
+    for (int64_t k = 0; k <= count; k++) {
+        if (k == 0 ? at[0] != 0 : at[k] < at[k - 1])
+            return cli_fail(CLI_INPUT,
+                            "%s: offset %lld is %lld; they begin with 0 and do not decrease", path,
+                            (long long)k, (long long)at[k]);
+        if (k > 0 && at[k] - at[k - 1] > *longest) *longest = at[k] - at[k - 1];
+    }
+    if (at[count] == rows->a.shape[0]) return CLI_OK;
+    return cli_fail(CLI_INPUT, "%s: the last offset is %lld, but %s has %lld %s", path,
+                    (long long)at[count], rows->path, (long long)rows->a.shape[0], noun);
+}
+
 int cli_array_misfit(const cli_array *array, const cli_array *other, const char *why) {
     char shape[96], other_shape[96];
     return cli_fail(CLI_INPUT, "%s has shape %s, but %s has shape %s: %s", array->path,
@@ -60,11 +84,56 @@ int cli_array_misfit(const cli_array *array, const cli_array *other, const char 
                     why);
 }
 
-int cli_array_write(const char *path, io_type type, int ndim, const int64_t *shape, void *data) {
+int cli_array_create(io_type type, int ndim, const int64_t *shape, io_array *array) {
     io_error err;
+    return cli_io(io_array_create(type, ndim, shape, array, &err), &err);
+}
+
+int cli_array_write(const char *path, const io_array *array) {
+    io_error err;
+    return path ? cli_io(io_npy_write(path, array, &err), &err) : CLI_OK;
+}
+
+int cli_numbers_write(const char *path, io_type type, int ndim, const int64_t *shape, void *data) {
     io_array array = { .type = type, .ndim = ndim, .data = data };
     for (int k = 0; k < ndim; k++) array.shape[k] = shape[k];
-    return cli_io(io_npy_write(path, &array, &err), &err);
+    return cli_array_write(path, &array);
 }
 
 io_type cli_io_type(shoal_type type) { return type == SHOAL_F32 ? IO_F4 : IO_F8; }
+
+/* ---- arrays of a call ------------------------------------------------------------------------- */
+
+cli_place cli_place_to(const io_array *array, int64_t systems, int64_t first, int64_t count) {
+    if (!array->data) return (cli_place){ 0 };
+    const size_t all = (size_t)io_array_count(array) * io_type_size(array->type);
+    const size_t one = systems > 0 ? all / (size_t)systems : 0;
+    return (cli_place){ .to = (char *)array->data + (size_t)first * one,
+                        .bytes = count == systems ? all : (size_t)count * one };
+}
+
+cli_place cli_place_from(const io_array *array, int64_t systems, int64_t first, int64_t count) {
+    const cli_place place = cli_place_to(array, systems, first, count);
+    return (cli_place){ .from = place.to, .bytes = place.bytes };
+}
+
+shoal_status cli_places_begin(cli *c, cli_place *places, int count) {
+    shoal_status s = SHOAL_OK;
+    for (int i = 0; i < count && s == SHOAL_OK; i++)
+        if (places[i].from || places[i].to) s = shoal_alloc(c->ctx, places[i].bytes, &places[i].at);
+    for (int i = 0; i < count && s == SHOAL_OK; i++)
+        if (places[i].from) s = shoal_copy(c->ctx, places[i].at, places[i].from, places[i].bytes);
+    return s;
+}
+
+shoal_status cli_places_copy(cli *c, const cli_place *places, int count) {
+    shoal_status s = SHOAL_OK;
+    for (int i = 0; i < count && s == SHOAL_OK; i++)
+        if (places[i].to && places[i].bytes > 0)
+            s = shoal_copy(c->ctx, places[i].to, places[i].at, places[i].bytes);
+    return s;
+}
+
+void cli_places_end(cli *c, cli_place *places, int count) {
+    for (int i = 0; i < count; i++) shoal_free(c->ctx, places[i].at);
+}

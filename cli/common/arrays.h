@@ -23,12 +23,39 @@ int cli_array_unify(const cli *c, cli_array *const *arrays, int count, shoal_typ
 /* Makes it f8, with a note if it was not. */
 int cli_array_widen(const cli *c, cli_array *array);
 
+/* Reads offsets, int64 of shape (count + 1), of the first axis of `rows`: they begin with 0, do not decrease and end
+ * with its length. *longest: the most rows between two. `noun`: what a row is, for the message. */
+int cli_array_read_offsets(cli_array *offsets, const char *path, const cli_array *rows,
+                           const char *noun, int64_t *longest);
+
 /* CLI_INPUT with both names and both shapes, and `why`: what would have fitted. */
 int cli_array_misfit(const cli_array *array, const cli_array *other, const char *why);
 
-/* Writes a .npy file of that type and shape. */
-int cli_array_write(const char *path, io_type type, int ndim, const int64_t *shape, void *data);
+/* Memory for an array, zeroed. CLI_OK or an exit code, its message printed. */
+int cli_array_create(io_type type, int ndim, const int64_t *shape, io_array *array);
+
+/* Writes a .npy file, unless the path is NULL. */
+int cli_array_write(const char *path, const io_array *array);
+/* The same of numbers that are in no io_array. */
+int cli_numbers_write(const char *path, io_type type, int ndim, const int64_t *shape, void *data);
 
 io_type cli_io_type(shoal_type type);
+
+/* An array of a call of the library. Without `from` and `to` it has no memory. */
+typedef struct cli_place {
+    const void *from; /* host memory that is copied to it, or NULL   */
+    void *to;         /* host memory that it is copied to, or NULL   */
+    size_t bytes;
+    void *at; /* in the context's memory */
+} cli_place;
+
+/* Systems first .. first + count - 1 of an array that contains all `systems`; data NULL: no memory. */
+cli_place cli_place_from(const io_array *array, int64_t systems, int64_t first, int64_t count);
+cli_place cli_place_to(const io_array *array, int64_t systems, int64_t first, int64_t count);
+
+/* Memory for all of them, with what is copied to it; what is copied from it; the end of that memory. */
+shoal_status cli_places_begin(cli *c, cli_place *places, int count);
+shoal_status cli_places_copy(cli *c, const cli_place *places, int count);
+void cli_places_end(cli *c, cli_place *places, int count);
 
 #endif

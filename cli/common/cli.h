@@ -84,7 +84,7 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv);
 /* Whether a file name ends so, and is not all ending. */
 bool cli_ends_in(const char *name, const char *ending);
 
-/* Whether both names, either of which may be NULL, are of one file that exists. */
+/* Whether both names are of one file that exists; either may be NULL. */
 bool cli_same_file(const char *a, const char *b);
 
 /* Refuses two outputs that would be one file, outputs that are inputs (CLI_USAGE) and outputs that cannot be
@@ -114,6 +114,9 @@ typedef const char *cli_names(const void *of, int i);
 int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
                 const void *of);
 
+/* Whether a word is one of "n count nrhs". */
+bool cli_among(const char *words, const char *word);
+
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant);
@@ -133,7 +136,7 @@ void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
  * library refuses, or CLI_UNAVAILABLE, with the reason on stderr. */
 int cli_open(cli *c);
 /* Notes on systems without an answer, and on those that were answered with a warning. */
-void cli_note_systems(const cli *c, const char *one, const char *many, const int32_t *status,
+void cli_note_systems(const cli *c, const char *singular, const char *plural, const int32_t *status,
                       int64_t count);
 /* Notes on --seed and --math fast, if given, for commands in which they have no effect. */
 void cli_note_no_seed(const cli *c);
@@ -152,7 +155,7 @@ void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 
 /* Makes a call of the library that cannot be broken off, such as a quadrature, in a thread of its own.
- * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object that says so: nothing is
+ * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object: nothing is
  * known yet. */
 typedef shoal_status cli_work(void *of);
 shoal_status cli_call(cli *c, cli_work *work, void *of);
@@ -160,10 +163,10 @@ shoal_status cli_call(cli *c, cli_work *work, void *of);
 shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known);
 
 /* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
-void cli_say_interrupted(cli *c);
+void cli_report_interrupted(cli *c);
 
 /* Says, once, that results on stdout are lost, and why. */
-void cli_stdout_lost(const char *reason);
+void cli_report_lost_output(const char *reason);
 
 /* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
  * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout
@@ -171,7 +174,7 @@ void cli_stdout_lost(const char *reason);
 io_json *cli_json_begin(cli *c, const char *command);
 int cli_json_end(cli *c, int code);
 
-/* --- progress (progress.c) --- */
+/* --- progress (run.c) --- */
 
 /* A bar on stderr; nothing unless that is a terminal, and not with --quiet. */
 typedef struct cli_progress {
@@ -182,7 +185,7 @@ typedef struct cli_progress {
 } cli_progress;
 
 void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total);
-void cli_progress_step(cli_progress *bar, int64_t done); /* redraws ten times a second at most */
+void cli_progress_step(cli_progress *bar, int64_t done); /* redraws up to ten times per second */
 void cli_progress_end(cli_progress *bar);                /* removes the bar                     */
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/file.h"
 #include "io/text.h"
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -166,7 +167,7 @@ static void set_int(const cli_row *row, int64_t value) {
         *(char *)at = (char)value;
 }
 
-static int64_t get_int(const cli_row *row) {
+static int64_t int_at(const cli_row *row) {
     const void *at = row->base + row->option->at;
     if (row->option->size == sizeof(int64_t)) return *(const int64_t *)at;
     return row->option->size == sizeof(int) ? *(const int *)at : *(const char *)at;
@@ -209,11 +210,11 @@ bool cli_option_set(const cli_row *row) {
                (!(o->least < o->most) || (real_at(row) >= o->least && real_at(row) <= o->most));
     if (cli_kind_is_name(o->kind)) return *name_at(row) != NULL;
     switch (o->kind) {
-    case OPT_FLAG: return get_int(row) == flag_of(o);
-    case OPT_INT: return get_int(row) >= (int64_t)o->least && get_int(row) <= most_of(o);
+    case OPT_FLAG: return int_at(row) == flag_of(o);
+    case OPT_INT: return int_at(row) >= (int64_t)o->least && int_at(row) <= most_of(o);
     case OPT_CHOICE:
-        return get_int(row) >= o->value &&
-               cli_option_word(o->words, (int)get_int(row) - o->value, &length);
+        return int_at(row) >= o->value &&
+               cli_option_word(o->words, (int)int_at(row) - o->value, &length);
     case OPT_REALS:
     case OPT_INTS: return list_at(row)->count > 0;
     case OPT_SHARD: return ((const int64_t *)(const void *)at)[1] > 0;
@@ -256,11 +257,11 @@ char *cli_option_text(const cli_row *row) {
     if (cli_kind_is_name(o->kind)) return strdup(*name_at(row));
     if (o->kind == OPT_REALS || o->kind == OPT_INTS) return list_text(o, list_at(row));
     if (o->kind == OPT_CHOICE) {
-        const char *word = cli_option_word(o->words, (int)get_int(row) - o->value, &length);
+        const char *word = cli_option_word(o->words, (int)int_at(row) - o->value, &length);
         return strndup(word, (size_t)length);
     }
-    if (o->kind == OPT_INT) snprintf(text, sizeof text, "%lld", (long long)get_int(row));
-    if (o->kind == OPT_SEED) snprintf(text, sizeof text, "%llu", (unsigned long long)get_int(row));
+    if (o->kind == OPT_INT) snprintf(text, sizeof text, "%lld", (long long)int_at(row));
+    if (o->kind == OPT_SEED) snprintf(text, sizeof text, "%llu", (unsigned long long)int_at(row));
     if (is_real(o->kind)) cli_real_text(real_at(row), text);
     return *text ? strdup(text) : NULL;
 }
@@ -286,8 +287,18 @@ void cli_option_json(io_json *j, const cli_row *row) {
     const char *key = name + inverted;
     if (o->kind == OPT_FLAG) {
         io_json_bool(j, key, cli_option_set(row) != inverted);
+    } else if (o->kind == OPT_INT && o->size > sizeof(int64_t)) {
+        io_json_ints(j, key, (const void *)(row->base + o->at),
+                     (int64_t)(o->size / sizeof(int64_t)));
     } else if (o->kind == OPT_INT) {
-        io_json_int(j, key, get_int(row));
+        io_json_int(j, key, int_at(row));
+    } else if (o->kind == OPT_SEED) {
+        io_json_uint(j, key, (uint64_t)int_at(row));
+    } else if (is_real(o->kind) && o->size == sizeof(float)) {
+        io_json_float(j, key, *(const float *)(const void *)(row->base + o->at));
+    } else if (is_real(o->kind) && o->size > sizeof(double)) {
+        io_json_doubles(j, key, (const void *)(row->base + o->at),
+                        (int64_t)(o->size / sizeof(double)));
     } else if (is_real(o->kind)) {
         io_json_double(j, key, real_at(row));
     } else if (o->kind == OPT_REALS) {
@@ -297,6 +308,59 @@ void cli_option_json(io_json *j, const cli_row *row) {
         io_json_string(j, key, text);
         free(text);
     }
+}
+
+void cli_json_results(io_json *j, const cli_option *rows, const void *of) {
+    for (; rows->kind != OPT_END; rows++) {
+        const cli_row row = { rows, (char *)(uintptr_t)of };
+        if (of)
+            cli_option_json(j, &row);
+        else
+            io_json_null(j, rows->name);
+    }
+}
+
+void cli_json_result_list(io_json *j, const char *key, const cli_option *rows, const void *of,
+                          size_t size, int64_t count) {
+    io_json_array(j, key);
+    for (int64_t i = 0; i < count; i++) {
+        io_json_object_line(j, NULL);
+        cli_json_results(j, rows, (const char *)of + (size_t)i * size);
+        io_json_close(j);
+    }
+    io_json_close(j);
+}
+
+double cli_result_number(const cli_option *rows, int i, const void *of) {
+    const cli_row row = { &rows[i], (char *)(uintptr_t)of };
+    return is_real(row.option->kind) ? real_at(&row) : (double)int_at(&row);
+}
+
+int cli_csv_result_list(const char *path, const cli_option *rows, const void *of, size_t size,
+                        int64_t count) {
+    io_out *out;
+    io_error err;
+    const int status = io_out_open(path, &out, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    FILE *file = io_out_file(out);
+    for (int k = 0; rows[k].kind != OPT_END; k++) fprintf(file, "%s%s", k ? "," : "", rows[k].name);
+    putc('\n', file);
+    for (int64_t i = 0; i < count; i++) {
+        const void *at = (const char *)of + (size_t)i * size;
+        for (int k = 0; rows[k].kind != OPT_END; k++) {
+            const cli_row row = { &rows[k], (char *)(uintptr_t)at };
+            char *word =
+                is_real(rows[k].kind) || rows[k].kind == OPT_INT ? NULL : cli_option_text(&row);
+            if (k) putc(',', file);
+            if (word)
+                fputs(word, file);
+            else
+                fprintf(file, "%.17g", cli_result_number(rows, k, at));
+            free(word);
+        }
+        putc('\n', file);
+    }
+    return cli_io(io_out_commit(out, &err), &err);
 }
 
 /* ---- names ------------------------------------------------------------------------------------ */

@@ -13,7 +13,8 @@
 #define AT(member) CLI_AT(cli, member)
 static const cli_option global_options[] = {
     { .kind = OPT_HEADING, .group = 100, .help = "Global options:" },
-    { "backend", OPT_TEXT,   AT(backend),   "B",  100, "auto (a GPU if one answers), cpu or cuda", .words = "auto|cpu|cuda" },
+    { "backend", OPT_TEXT,   AT(backend),   "B",  100, "auto (a GPU if one answers), cpu or cuda", .words = "auto|cpu|cuda",
+      .more = "If there is a GPU that the build cannot use, a line on stderr names the reason and the remedy." },
     { "device",  OPT_INT,    AT(device),    "N",  100, "number of the GPU", 0, INT_MAX, .given = offsetof(cli, device_given) },
     { "threads", OPT_INT,    AT(threads),   "N",  100, "CPU threads", 1, 1024, .usual = "all" },
     { "seed",    OPT_SEED,   AT(seed),      "S",  100, "seed of random numbers, 64 bits", .given = offsetof(cli, seed_given), .in = IN_PART },
@@ -171,11 +172,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
-/* The help of a row, with its unit, its range and its default: from malloc. */
+/* The help of a row, with its unit, its range and its default: from malloc. SHOAL_HELP=long in the environment, which
+ * docs/options.sh and cli/man.sh set, adds .more. */
 static char *help_of(const cli_row *row) {
-    enum { MORE = 256 };
+    enum { ROOM = 256 };
     const cli_option *o = row->option;
-    const size_t size = strlen(o->help) + MORE;
+    const char *which = getenv("SHOAL_HELP"),
+               *more = which && strcmp(which, "long") == 0 ? o->more : NULL;
+    const size_t size = strlen(o->help) + (more ? strlen(more) : 0) + ROOM;
     char *help = malloc(size), *value = NULL;
     if (!help) return NULL; /* an option without an explanation */
     if (o->kind == OPT_HEADING) return strcpy(help, o->help);
@@ -185,7 +189,8 @@ static char *help_of(const cli_row *row) {
         used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->least, o->most);
     if (!o->usual && o->kind != OPT_FLAG) value = cli_option_text(row);
     const char *usual = o->usual && *o->usual ? o->usual : value;
-    if (usual) snprintf(help + used, size - (size_t)used, " [%s]", usual);
+    if (usual) used += snprintf(help + used, size - (size_t)used, " [%s]", usual);
+    if (more) snprintf(help + used, size - (size_t)used, ". %s", more);
     free(value);
     return help;
 }

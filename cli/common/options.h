@@ -33,9 +33,11 @@ typedef enum cli_kind {
     OPT_END,      /* of the table                                                       */
     OPT_HEADING,  /* no option: .help stands above the group                            */
     OPT_FLAG,     /* bool, int: becomes .value, or 1 if that is 0                       */
-    OPT_INT,      /* int, int64_t, uint32_t: least to most, without a limit if most is 0 */
+    OPT_INT,      /* int, int64_t, uint32_t: least to most, without a limit if most is 0;
+                     of a result also an array of int64_t                               */
     OPT_SEED,     /* uint64_t                                                           */
-    OPT_REAL,     /* double: finite, and from least to most if these differ             */
+    OPT_REAL,     /* double: finite, and from least to most if these differ; of a result
+                     also float, or an array of double                                  */
     OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
     OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
     OPT_CHOICE,   /* bool, enum, char: .value plus the place of the word in .words      */
@@ -83,6 +85,7 @@ struct cli_option {
     const char *key;     /* of the JSON object [name, _ for -]; "!key": not                     */
     size_t given;        /* of a bool that becomes true with the option; 0: none                */
     const char *needed;  /* the option must be given: what it is, for the message               */
+    const char *more;    /* sentences for docs/cli.md and the manual pages, not for --help      */
     void (*parse)(struct argp_state *state, const cli_option *o, const char *text, void *arguments);
     char *(*text)(const void *arguments); /* from malloc; NULL: it has no value, or no memory   */
 };
@@ -147,6 +150,28 @@ const char *cli_given_among(const cli_command *k, const void *arguments, const c
 int cli_real_text(double x, char text[32]);
 /* Word i of "f64|f32", its length in *length; NULL past the end. */
 const char *cli_option_word(const char *words, int i, int *length);
+
+/* A row of a result: the type of the member is the kind of its value. .at and .size of arrays are written out,
+ * { "inertia", OPT_INT, AT(inertia) }, and so are choices, { "type", OPT_CHOICE, AT(type), .words = CLI_TYPES }. */
+#define CLI_RESULT(name, type, member)                                                             \
+    {                                                                                              \
+        name, \
+      _Generic(((type *)0)->member, bool: OPT_FLAG, int: OPT_INT, int64_t: OPT_INT, \
+          uint64_t: OPT_SEED, double: OPT_REAL, float: OPT_REAL, const char *: OPT_TEXT), \
+      CLI_AT(type, member)                                                                                    \
+    }
+
+/* Writes the members of a struct that a table of results names; NULL: nothing is known, all are null. */
+void cli_json_results(io_json *j, const cli_option *rows, const void *of);
+
+/* The same of `count` structs of `size` bytes: the array `key` of objects, one per line; a .csv file under the names,
+ * with so many digits that numbers are read back as they are. */
+void cli_json_result_list(io_json *j, const char *key, const cli_option *rows, const void *of,
+                          size_t size, int64_t count);
+int cli_csv_result_list(const char *path, const cli_option *rows, const void *of, size_t size,
+                        int64_t count);
+/* Number i of a table without words. */
+double cli_result_number(const cli_option *rows, int i, const void *of);
 
 /* The members of the JSON object that the rows ask for. */
 void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void *arguments);

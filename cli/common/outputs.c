@@ -53,7 +53,7 @@ static int refusal(const char *path) {
     const bool there = stat(path, &file) == 0;
     if (!*path) return ENOENT;
     if (there && S_ISDIR(file.st_mode)) return EISDIR;
-    if (there && !S_ISREG(file.st_mode)) return 0; /* a device, a pipe: it says so itself */
+    if (there && !S_ISREG(file.st_mode)) return 0; /* a device, a pipe: opening it fails */
     if (there && access(path, W_OK) != 0) return errno;
     const char *name;
     char *target = there ? realpath(path, NULL) : NULL;

@@ -15,7 +15,7 @@ enum { MOST_BYTES = 64 << 20, MOST_NUMBERS = 2500000 }; /* a number has up to 26
 enum { HEAD = sizeof CHECKED_FROM - 1, DIGITS = 8, ENDS = 3 };
 
 /* Fuzzers cannot guess a checksum: by libFuzzer's name for builds of theirs, any will do. */
-static bool fits(const char *text, size_t size) {
+static bool checksum_matches(const char *text, size_t size) {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     (void)text, (void)size;
     return true;
@@ -64,7 +64,7 @@ void part_words_free(part_words *w) {
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-int part_fits(int64_t rows, int64_t width) {
+int part_check_size(int64_t rows, int64_t width) {
     if (width < 1 || rows <= MOST_NUMBERS / width) return CLI_OK;
     return cli_fail(CLI_USAGE, "--shard: a part of %lld rows of %lld numbers is too large; %s",
                     (long long)rows, (long long)width,
@@ -139,7 +139,7 @@ const char *part_string(const io_json_value *root, const char *key) {
     return v && v->kind == IO_JSON_STRING ? v->string : NULL;
 }
 
-static bool whole(const io_json_value *root, const char *key, int64_t least, int64_t *value) {
+static bool read_whole(const io_json_value *root, const char *key, int64_t least, int64_t *value) {
     const io_json_value *v = io_json_get(root, key);
     *value = v && v->kind == IO_JSON_INT ? v->integer : -1;
     return *value >= least;
@@ -174,7 +174,7 @@ static int read_text(const char *path, io_json_value **root, bool *sound) {
     io_error err;
     int status = io_file_read(path, MOST_BYTES, &text, &size, &err);
     if (status != IO_OK) return cli_io(status, &err);
-    *sound = fits(text, size);
+    *sound = checksum_matches(text, size);
     status = io_json_parse(path, text, size, root, &err);
     free(text);
     return status != IO_E_FORMAT
@@ -202,8 +202,9 @@ int part_read(const char *path, const cli_command *const *commands, const char *
         if (w->kind != IO_JSON_STRING) return part_bad(path, "no arguments");
     if (p->runs && !known_words(words->first, p->runs))
         return part_bad(path, "an argument is none that parts have");
-    if (!whole(p->root, "shard", 1, &p->shard) || !whole(p->root, "shards", 1, &p->shards) ||
-        !whole(p->root, "first", 0, &p->first) || !whole(p->root, unit, 0, &p->count) ||
+    if (!read_whole(p->root, "shard", 1, &p->shard) ||
+        !read_whole(p->root, "shards", 1, &p->shards) ||
+        !read_whole(p->root, "first", 0, &p->first) || !read_whole(p->root, unit, 0, &p->count) ||
         p->shard > p->shards)
         return part_bad(path, "a number is missing");
     return CLI_OK;

@@ -6,7 +6,7 @@
  * A part is a JSON object: the command and its arguments in one form, which are parsed again, the
  * program's version, which part of how many it is and where it begins, then the command's own members.
  * Its first member is the CRC-32 of all text behind that line: a part that was damaged on its way is
- * refused, whatever it still says.
+ * refused.
  */
 #ifndef CLI_PARTS_H
 #define CLI_PARTS_H
@@ -35,7 +35,7 @@ typedef struct part {
 /* ---- writing --- */
 
 /* CLI_USAGE if a part of so many rows could not be read back. Before the work. */
-int part_fits(int64_t rows, int64_t width);
+int part_check_size(int64_t rows, int64_t width);
 
 /* Writes p (path, command, shard, shards, first, count: `unit` is the name of what is counted), the
  * words, and the members that write(j, what) adds. An interrupted run has no part. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c - what happens around a command: messages, the context, Ctrl-C, the JSON object.
+ * run.c - what happens around a command: messages, the context, Ctrl-C, the JSON object, the progress bar.
  */
 #include "cli.h"
 
@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ static void *thread_of(void *self) {
     return NULL;
 }
 
-/* Waits for the call; false after Ctrl-C, which is looked for twenty times a second, unless something is
+/* Waits for the call; false after Ctrl-C, which is looked for twenty times per second, unless something is
  * known by then. */
 static bool wait_for(called *k) {
     bool done;
@@ -90,7 +91,7 @@ shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool 
     pthread_t thread;
     if (pthread_create(&thread, NULL, thread_of, &k) != 0) return work(of);
     if (!wait_for(&k)) { /* the thread has the context still: nothing can be closed */
-        cli_say_interrupted(c);
+        cli_report_interrupted(c);
         fflush(NULL);
         _exit(CLI_INTERRUPTED);
     }
@@ -193,7 +194,7 @@ int cli_open(cli *c) {
     return cli_status(c, status);
 }
 
-void cli_note_systems(const cli *c, const char *one, const char *many, const int32_t *status,
+void cli_note_systems(const cli *c, const char *singular, const char *plural, const int32_t *status,
                       int64_t count) {
     static const char *const what[] = { "without an answer", "answered with a warning" };
     int64_t number[2] = { 0, 0 }, first[2] = { 0, 0 };
@@ -205,7 +206,7 @@ void cli_note_systems(const cli *c, const char *one, const char *many, const int
     for (int i = 0; i < 2; i++)
         if (number[i] > 0)
             cli_note(c, "%lld %s %s; the first is number %lld, counted from 0: %s",
-                     (long long)number[i], number[i] == 1 ? one : many, what[i],
+                     (long long)number[i], number[i] == 1 ? singular : plural, what[i],
                      (long long)first[i], shoal_system_text(status[first[i]]));
 }
 
@@ -225,7 +226,7 @@ int cli_io(int status, const io_error *err) {
                     "%s", err->text);
 }
 
-void cli_stdout_lost(const char *reason) {
+void cli_report_lost_output(const char *reason) {
     static bool told;
     if (!told) fprintf(stderr, "shoal: standard output: %s\n", reason);
     told = true;
@@ -251,16 +252,48 @@ int cli_json_end(cli *c, int code) {
     }
     io_json_close(&c->out);
     if (io_json_end(&c->out, &err) != IO_OK) {
-        cli_stdout_lost(err.text);
+        cli_report_lost_output(err.text);
         return CLI_OUTPUT;
     }
     return code;
 }
 
-void cli_say_interrupted(cli *c) {
+void cli_report_interrupted(cli *c) {
     if (c->json && !c->out_begun) {
         cli_json_begin(c, c->command);
         cli_json_end(c, CLI_INTERRUPTED);
     }
     fputs("shoal: interrupted\n", stderr);
+}
+
+/* ---- progress ---------------------------------------------------------------------------------- */
+
+enum { BAR = 30 };
+
+void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total) {
+    const char *terminal = getenv("TERM");
+    bar->label = label;
+    bar->total = total;
+    bar->start = bar->shown = cli_now();
+    bar->on = !c->quiet && total > 0 && isatty(STDERR_FILENO) && terminal &&
+              strcmp(terminal, "dumb") != 0;
+}
+
+void cli_progress_step(cli_progress *bar, int64_t done) {
+    double now = cli_now();
+    if (!bar->on || now - bar->shown < 0.1) return; /* short runs show nothing at all */
+    bar->shown = now;
+    double part = (double)done / (double)bar->total;
+    char filled[BAR + 1];
+    for (int i = 0; i < BAR; i++) filled[i] = i < part * BAR ? '#' : '.';
+    filled[BAR] = '\0';
+    fprintf(stderr, "\r%s [%s] %3.0f %%", bar->label, filled, 100 * part);
+    if (part > 0) fprintf(stderr, ", %.0f s left ", (now - bar->start) * (1 - part) / part);
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void cli_progress_end(cli_progress *bar) {
+    if (bar->on && bar->shown > bar->start) fputs("\r\033[K", stderr);
+    bar->on = false;
 }

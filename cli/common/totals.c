@@ -45,6 +45,12 @@ int cli_slices(cli *c, int64_t count, bool empty, int64_t numbers, cli_slice *wo
 
 /* ---- what is said ------------------------------------------------------------------------------ */
 
+#define RESULT(name, member) CLI_RESULT(name, cli_totals, member)
+static const cli_option counts[] = {
+    RESULT("solved", solved), RESULT("failed", failed), RESULT("warned", warned), { 0 }
+};
+static const cli_option residual[] = { RESULT("max_residual", max_residual), { 0 } };
+
 static bool has_variant(const cli_totals *t) { return t->variant && *t->variant; }
 
 void cli_totals_json_method(io_json *j, const cli_totals *t, const char *asked) {
@@ -55,14 +61,9 @@ void cli_totals_json_method(io_json *j, const cli_totals *t, const char *asked) 
 void cli_totals_json(io_json *j, const cli_totals *t) {
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%s_seconds", t->verb);
-    io_json_int(j, "solved", t->solved);
-    io_json_int(j, "failed", t->failed);
-    io_json_int(j, "warned", t->warned);
+    cli_json_results(j, counts, t);
     if (t->redoes) io_json_int(j, "redone", t->redone);
-    if (t->max_residual >= 0)
-        io_json_float(j, "max_residual", t->max_residual);
-    else
-        io_json_null(j, "max_residual");
+    cli_json_results(j, residual, t->max_residual >= 0 ? t : NULL);
     io_json_double(j, seconds, t->seconds);
 }
 
@@ -93,7 +94,7 @@ int cli_totals_show(cli *c, int code, const cli_totals *t, const int32_t *status
     } else if (code != CLI_INTERRUPTED) {
         table(c, of, t);
     }
-    if (t->failed + t->warned > 0) cli_note_systems(c, t->one, t->many, status, t->solved);
+    if (t->failed + t->warned > 0) cli_note_systems(c, t->singular, t->plural, status, t->solved);
     return code;
 }
 
@@ -103,12 +104,9 @@ int cli_outcomes_create(const cli_outcome *kinds, int outcomes, const char *cons
                         const bool *wanted, int64_t count, bool empty, io_array *arrays) {
     int code = CLI_OK;
     for (int i = 0; i < outcomes && code == CLI_OK; i++) {
-        io_error err;
         const bool none = !paths[i] && (empty || !wanted[i]);
         const int64_t shape[] = { none ? 0 : count, kinds[i].entries };
-        code = cli_io(
-            io_array_create(kinds[i].type, kinds[i].entries > 1 ? 2 : 1, shape, &arrays[i], &err),
-            &err);
+        code = cli_array_create(kinds[i].type, kinds[i].entries > 1 ? 2 : 1, shape, &arrays[i]);
     }
     return code;
 }
@@ -116,8 +114,6 @@ int cli_outcomes_create(const cli_outcome *kinds, int outcomes, const char *cons
 int cli_outcomes_write(int outcomes, const char *const *paths, const io_array *arrays) {
     int code = CLI_OK;
     for (int i = 0; i < outcomes && code == CLI_OK; i++)
-        if (paths[i])
-            code = cli_array_write(paths[i], arrays[i].type, arrays[i].ndim, arrays[i].shape,
-                                   arrays[i].data);
+        code = cli_array_write(paths[i], &arrays[i]);
     return code;
 }

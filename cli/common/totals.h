@@ -12,10 +12,10 @@
 #include "arrays.h"
 
 typedef struct cli_totals {
-    const char *verb;             /* "solve", "eig": the bar, the time          */
-    const char *one, *many;       /* what there is a batch of                   */
-    bool redoes;                  /* systems may be solved once more, and are counted */
-    const char *method, *variant; /* words of the library's tables              */
+    const char *verb;              /* "solve", "eig": the bar, the time          */
+    const char *singular, *plural; /* what there is a batch of                   */
+    bool redoes;                   /* systems may be solved once more, and are counted */
+    const char *method, *variant;  /* words of the library's tables              */
     int64_t solved, failed, warned, redone;
     float max_residual; /* -1: not known, as to begin with            */
     double seconds;     /* in the library                             */

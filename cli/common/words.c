@@ -3,7 +3,7 @@
  * words.c - the words of the command line: methods, variants, kinds of test problem, and what to
  * say about a word that does not exist.
  */
-#include "words.h"
+#include "cli/gen/gen.h"
 
 #include <string.h>
 
@@ -11,10 +11,10 @@
 
 /* clang-format off */
 const cli_module cli_modules[] = {
-    { "tridiag",  shoal_tridiag_kind,  shoal_tridiag_kind_text,  "n count nrhs type layout", gen_tridiag_check, gen_tridiag, true, true, false },
-    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, "n count nrhs type packed triangle parameter", gen_smallsym_check, gen_smallsym, true, false, false },
+    { "tridiag",  shoal_tridiag_kind,  shoal_tridiag_kind_text,  "n count nrhs type layout", gen_batch_check, gen_tridiag, true, true, false },
+    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, "n count nrhs type packed triangle parameter", gen_batch_check, gen_smallsym, true, false, false },
     { "symindef", gen_symindef_kind,   gen_symindef_kind_text,   "n type", gen_symindef_check, gen_symindef, true, true, true },
-    { "recur",    shoal_recur_kind,    shoal_recur_kind_text,    "n count type layout order", gen_recur_check, gen_recur, true, false, false },
+    { "recur",    shoal_recur_kind,    shoal_recur_kind_text,    "n count type layout order", gen_batch_check, gen_recur, true, false, false },
     { "rng",      gen_rng_kind,        gen_rng_kind_text,        "n count type packed triangle parameter order variant lambda alpha df first step purpose draw", gen_rng_check, gen_rng, false, false, false },
     { .name = NULL }
 };
@@ -82,6 +82,13 @@ int cli_unknown(const char *who, const char *what, const char *word, cli_names *
         fprintf(stderr, "%s%s", i > 0 ? ", " : names(of, 1) ? " There are: " : " There is: ", name);
     fputs(".\n", stderr);
     return CLI_USAGE;
+}
+
+bool cli_among(const char *words, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
+    return false;
 }
 
 static bool contains(const char *word, cli_names *names, const void *of) {

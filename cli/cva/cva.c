@@ -60,35 +60,41 @@ static const cli_option options[] = {
     { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .in = IN_BOTH },
     { "threshold",   OPT_REAL,     AT(party.threshold),  "H",        2, "collateral is posted for what a netting set is worth above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "every contract for itself", .in = IN_PART },
-    { "dates",       OPT_INT,      AT(opts.dates),       "N",        3, "dates of exposure and of exercise, to the horizon; maturities of American contracts must be dates", 1, SHOAL_CVA_DATES, .in = IN_PART },
+    { "dates",       OPT_INT,      AT(opts.dates),       "N",        3, "dates of exposure and of exercise, to the horizon; maturities of American contracts must be dates", 1, SHOAL_CVA_DATES, .in = IN_PART,
+      .more = "They are also the dates of default. For a European contract that matures between two dates a note names the line." },
     { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date", .unit = "years", .usual = "the last maturity", .in = IN_PART },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
     { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths of an outer path at a date: a number, or one per date; up to the next multiple of 4", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: closed forms where there are some, or inner paths throughout", .words = "closed|nested", .in = IN_BOTH },
-    { "stopping",    OPT_CHOICE,   AT(opts.stopping),    NULL,       3, "what exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths", .words = "rule|inner", .in = IN_BOTH },
+    { "stopping",    OPT_CHOICE,   AT(opts.stopping),    NULL,       3, "what exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths", .words = "rule|inner", .in = IN_BOTH,
+      .more = "Inner paths exercise late." },
     { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths that a rule is fitted on", 1, 1LL << 31, .usual = "262144", .in = IN_PART },
     { "not-stopped", OPT_FLAG,     AT(opts.kept),        NULL,       3, "value contracts as if they had never been exercised", .key = "!stopped", .in = IN_BOTH },
     { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less where that leaves fewer than 20 inner paths per function", .in = IN_PART | IN_JSON_SET },
     { "raw-basis",   OPT_FLAG,     AT(opts.raw),         NULL,       4, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
-    { "no-control",  OPT_FLAG,     AT(opts.control),     NULL,       4, "regress cash flows as they are, not hedged", .value = -1, .key = "!control", .in = IN_BOTH },
+    { "no-control",  OPT_FLAG,     AT(opts.control),     NULL,       4, "regress cash flows as they are, not hedged", .value = -1, .key = "!control", .in = IN_BOTH,
+      .more = "Max-calls, and baskets with a weight below 0, never are." },
     { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "f32 or f64: of inner paths and regressions", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
-    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times" },
-    { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts" },
+    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times",
+      .more = "20 runs: auto, ldlt, ldltp, hhpcr and eigdc. Not with --solver, --raw-basis, --type, --plot, --report." },
+    { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
+      .more = "The part contains its rows, 2 N + 2 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "the profile as .csv, one line per date; of --compare, one line per run; of --shard, the part", .letter = 'o' },
     { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile" },
-    { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there" },
+    { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there",
+      .more = "The page needs nothing else; it has outcomes, book, market and options, too. Folders are made as needed. stdout then has ten lines." },
     { NULL,          OPT_INPUT,    AT(book),             "BOOK",     0, "the contracts", .needed = "" },
     { 0 }
 };
 
 static const char doc[] =
     "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, the "
-    "bias of the inner paths, and the profile of exposures. BOOK is a .csv file, a contract a line: columns payoff (put, call, max-call, "
+    "bias of the inner paths, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
     "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, set."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
-    "docs/cva.md says what is computed.\n\nExample:\n"
+    "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 --plot profile.svg\n"
     "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json\n"
     "  shoal cva examples/book.csv --market examples/market.csv --degree 2 --outer 256 --compare";

@@ -13,7 +13,7 @@ typedef struct cva_book {
     double *s0, *sigma, *dividend, *correlation;
     int64_t count;
     shoal_cva_contract *contract;
-    int64_t *line;  /* of the file, a contract      */
+    int64_t *line;  /* of the file, per contract    */
     int64_t *index; /* what contracts point at     */
     double *weight;
     int64_t sets;
@@ -70,14 +70,11 @@ void cva_result_free(cva_result *r);
 int cva_write_csv(const char *path, const cva_result *r);
 int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
 
-/* Pictures for the page; the profile alone also as a file. */
+/* Draws the profile. */
 int cva_plot(const char *path, const cva_result *r, io_error *err);
-int cva_draw_profile(FILE *file, const cva_result *r, io_error *err);
-int cva_draw_convergence(FILE *file, const cva_result *r, io_error *err);
-int cva_draw_conditions(FILE *file, const cva_result *r, io_error *err);
-int cva_draw_solvers(FILE *file, const cva_result *r, io_error *err);
-int cva_draw_outcomes(FILE *file, const cva_result *r, io_error *err);
-int cva_draw_stages(FILE *file, const cva_result *r, io_error *err);
+
+/* The date of the largest mean exposure. */
+const shoal_cva_date *cva_peak(const cva_result *r);
 
 /* Mean of the first `paths` rows' shares of the CVA, less those of `less` unless that is NULL, and its
  * standard error, NaN for fewer than 2. */

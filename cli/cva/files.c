@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * files.c - the files of `shoal cva`: a market, an asset a line, and a book, a contract a line.
+ * files.c - the files of `shoal cva`: a market, one asset per line, and a book, one contract per line.
  *
  * Market: columns asset, spot, volatility, and maybe dividend [0]; then, all or none, a column for each
  * asset, under its name, with the correlations of the line's asset.

@@ -1,22 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * page.c - the page of `shoal cva --report`: well-formed, one file, no scripts.
+ * page.c - the picture of `shoal cva --plot`, and the page of --report: well-formed, one file, no scripts. Its pictures
+ * are narrow, so that their letters can still be read where a phone makes them smaller.
  */
 #define _GNU_SOURCE
 #include "cva.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "bench/report.h"
 #include "io/file.h"
 #include "io/html.h"
+#include "io/svg.h"
+
+/* ---- pictures --------------------------------------------------------------------------------- */
+
+enum { NARROW = 430, LOW = 320, POINTS = 40, FEWEST = 8 };
+
+typedef struct profile_chart {
+    double *numbers; /* time and four series, each of `dates` numbers */
+    io_series series[4];
+    char subtitle[160];
+    io_chart chart;
+} profile_chart;
+
+static int begin_profile(const cva_result *r, profile_chart *p, io_error *err) {
+    static const char *const names[] = { "PFE 99 %", "PFE 95 %", "EPE", "-ENE" };
+    const int64_t n = r->info.dates;
+    p->numbers = malloc((size_t)(5 * n) * sizeof *p->numbers);
+    if (!p->numbers) return io_fail(err, IO_E_MEMORY, "not enough memory");
+    for (int64_t k = 0; k < n; k++) {
+        const shoal_cva_date *d = &r->profile[k];
+        const double all[] = { d->time, d->pfe99, d->pfe95, d->epe, -d->ene };
+        for (int i = 0; i < 5; i++) p->numbers[i * n + k] = all[i];
+    }
+    for (int i = 0; i < 4; i++)
+        p->series[i] = (io_series){ names[i], n, p->numbers, .y = p->numbers + (i + 1) * n };
+    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %.6g +- %.2g",
+             (long long)r->outer, r->value.cva, r->value.error);
+    p->chart = (io_chart){ "Exposure", p->subtitle,       "years",
+                           "exposure", .series_count = 4, .series = p->series };
+    return IO_OK;
+}
+
+int cva_plot(const char *path, const cva_result *r, io_error *err) {
+    profile_chart p;
+    int status = begin_profile(r, &p, err);
+    if (status != IO_OK) return status;
+    status = io_svg_write_lines(path, &p.chart, err);
+    free(p.numbers);
+    return status;
+}
+
+static int draw_profile(FILE *file, const cva_result *r, io_error *err) {
+    profile_chart p;
+    int status = begin_profile(r, &p, err);
+    if (status != IO_OK) return status;
+    p.chart.subtitle = "means, and quantiles over outer paths";
+    p.chart.width = NARROW, p.chart.height = LOW;
+    status = io_svg_lines(file, &p.chart, err);
+    free(p.numbers);
+    return status;
+}
+
+/* At M, M / sqrt 2, M / 2, .. paths. */
+static int draw_convergence(FILE *file, const cva_result *r, io_error *err) {
+    double x[POINTS], y[POINTS], error[POINTS];
+    int count = 0;
+    for (; count < POINTS; count++) {
+        const int64_t paths = (int64_t)((double)r->outer * exp2(-0.5 * count));
+        if (paths < FEWEST && count > 0) break;
+        x[count] = (double)paths;
+        y[count] = cva_mean(r, NULL, paths, &error[count]);
+        error[count] *= 2;
+    }
+    const io_series series = { "CVA", count, x, y, .error = error };
+    const io_chart chart = { "Convergence",    "mean of the first paths +- 2 standard errors",
+                             "outer paths",    "CVA",
+                             IO_LOG2,          .width = NARROW,
+                             .height = LOW,    .series_count = 1,
+                             .series = &series };
+    return io_svg_lines(file, &chart, err);
+}
+
+static int draw_bars(FILE *file, const char *title, const char *subtitle, const char *label,
+                     int count, const char *const *names, const double *values, io_error *err) {
+    static const char *const one[] = { "" };
+    const io_bars bars = { .title = title,
+                           .subtitle = subtitle,
+                           .value_label = label,
+                           .width = NARROW,
+                           .group_count = count,
+                           .series_count = 1,
+                           .groups = names,
+                           .series = one,
+                           .values = values };
+    return io_svg_bars(file, &bars, err);
+}
+
+static double percent(const cva_result *r, int64_t count) {
+    return r->counts.systems > 0 ? 100 * (double)count / (double)r->counts.systems : 0;
+}
+
+static int draw_conditions(FILE *file, const cva_result *r, io_error *err) {
+    char text[SHOAL_CVA_DECADES][24];
+    const char *names[SHOAL_CVA_DECADES];
+    double values[SHOAL_CVA_DECADES];
+    int first = 0, last = SHOAL_CVA_DECADES - 1, count = 0;
+    while (first < last && !r->counts.decade[first]) first++;
+    while (last > first && !r->counts.decade[last]) last--;
+    for (int i = first; i <= last; i++, count++) {
+        snprintf(text[count], sizeof text[count],
+                 i < SHOAL_CVA_DECADES - 1 ? "1e%d to 1e%d" : "1e%d or more", i, i + 1);
+        names[count] = text[count];
+        values[count] = percent(r, r->counts.decade[i]);
+    }
+    return draw_bars(file, "Condition numbers", "of the regressions that were solved",
+                     "% of regressions", count, names, values, err);
+}
+
+static int draw_solvers(FILE *file, const cva_result *r, io_error *err) {
+    const char *names[SHOAL_CVA_METHODS];
+    double values[SHOAL_CVA_METHODS];
+    int count = 0;
+    for (; count < SHOAL_CVA_METHODS && shoal_methods("smallsym", count); count++) {
+        names[count] = shoal_methods("smallsym", count);
+        values[count] = percent(r, r->counts.method[count]);
+    }
+    return draw_bars(file, "Solvers", "the method that answered", "% of regressions", count, names,
+                     values, err);
+}
+
+static int draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
+    static const char *const names[] = { "as they were", "empty",   "warned",
+                                         "truncated",    "refined", "failed" };
+    const shoal_cva_counts *n = &r->counts;
+    const double values[] = { percent(r, n->systems - n->empty - n->warned - n->truncated -
+                                             n->refined - n->failed),
+                              percent(r, n->empty),
+                              percent(r, n->warned),
+                              percent(r, n->truncated),
+                              percent(r, n->refined),
+                              percent(r, n->failed) };
+    return draw_bars(file, "Outcomes", "what became of the regressions", "% of regressions", 6,
+                     names, values, err);
+}
+
+static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
+    static const char *const names[] = { "rules of exercise", "outer, closed form",
+                                         "European, nested", "American" };
+    const double *stage = r->counts.seconds, all[] = { r->rules, stage[0], stage[1], stage[2] };
+    return draw_bars(file, "Time", NULL, "seconds", 4, names, all, err);
+}
+
+/* ---- the page --------------------------------------------------------------------------------- */
 
 static void cards(FILE *file, const cva_result *r) {
     char value[96], label[128];
-    const shoal_cva_date *top = r->profile;
-    for (int64_t k = 1; k < r->info.dates; k++)
-        if (r->profile[k].epe > top->epe) top = &r->profile[k];
+    const shoal_cva_date *top = cva_peak(r);
     fputs("<div class=\"cards\">\n", file);
     snprintf(value, sizeof value, "%.6g ± %.2g", r->value.cva, r->value.error);
     io_html_card(file, value, "CVA, and its standard error");
@@ -39,9 +183,8 @@ static void cards(FILE *file, const cva_result *r) {
 
 static int charts(FILE *file, const cva_result *r, io_error *err) {
     static int (*const draw[])(FILE *, const cva_result *,
-                               io_error *) = { cva_draw_profile, cva_draw_convergence,
-                                               cva_draw_stages,  cva_draw_conditions,
-                                               cva_draw_solvers, cva_draw_outcomes };
+                               io_error *) = { draw_profile,    draw_convergence, draw_stages,
+                                               draw_conditions, draw_solvers,     draw_outcomes };
     enum { ALWAYS = 3, ALL = 6 }; /* the others are about regressions */
     const int count = r->counts.systems > 0 ? ALL : ALWAYS;
     int status = IO_OK;

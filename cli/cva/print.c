@@ -1,48 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * print.c - the results of `shoal cva`: a table or the JSON object, the profile as .csv.
+ * print.c - the results of `shoal cva`: a table or the JSON object, the profile as .csv; and --compare.
  */
 #include "cva.h"
 
-#include "io/csv.h"
-#include "io/file.h"
+#include <string.h>
 
-static const char *const columns[] = { "time",  "epe",      "epe_stderr",          "ene", "pfe95",
-                                       "pfe99", "discount", "default_probability", "cva", "inner" };
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static double column(const shoal_cva_date *d, int i) {
-    const double all[COLUMNS] = { d->time,  d->epe,          d->epe_error, d->ene,
-                                  d->pfe95, d->pfe99,        d->discount,  d->default_probability,
-                                  d->cva,   (double)d->inner };
-    return all[i];
-}
+/* clang-format off */
+#define DATE(name, member) CLI_RESULT(name, shoal_cva_date, member)
+static const cli_option date_results[] = {
+    DATE("time", time), DATE("epe", epe), DATE("epe_stderr", epe_error), DATE("ene", ene), DATE("pfe95", pfe95),
+    DATE("pfe99", pfe99), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("inner", inner),
+    { 0 }
+};
+#define RESULT(name, member) CLI_RESULT(name, cva_result, member)
+static const cli_option info_results[] = {
+    RESULT("expired", info.expired), RESULT("closed_form", info.closed), RESULT("nested", info.nested),
+    RESULT("american", info.american), RESULT("netting_sets", info.sets), RESULT("horizon", info.horizon),
+    RESULT("dates", info.dates), RESULT("paths", outer),
+    { 0 }
+};
+static const cli_option value_results[] = {
+    RESULT("cva", value.cva), RESULT("stderr", value.error), RESULT("bias", value.bias),
+    RESULT("bias_stderr", value.bias_error), RESULT("extrapolated", value.extrapolated),
+    RESULT("extrapolated_stderr", value.extrapolated_error),
+    { 0 }
+};
+static const cli_option outcome_results[] = {
+    RESULT("empty", counts.empty), RESULT("warned", counts.warned), RESULT("truncated", counts.truncated),
+    RESULT("refined", counts.refined), RESULT("failed", counts.failed),
+    { 0 }
+};
+static const cli_option second_results[] = {
+    RESULT("rules", rules), RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]),
+    RESULT("american", counts.seconds[2]),
+    { 0 }
+};
+/* clang-format on */
 
 int cva_write_csv(const char *path, const cva_result *r) {
-    io_out *file;
-    io_error err;
-    const int status = io_out_open(path, &file, &err);
-    if (status != IO_OK) return cli_io(status, &err);
-    io_csv_header(io_out_file(file), columns, COLUMNS);
-    for (int64_t k = 0; k < r->info.dates; k++) {
-        double row[COLUMNS];
-        for (int i = 0; i < COLUMNS; i++) row[i] = column(&r->profile[k], i);
-        io_csv_row(io_out_file(file), row, COLUMNS, 17);
-    }
-    return cli_io(io_out_commit(file, &err), &err);
+    return cli_csv_result_list(path, date_results, r->profile, sizeof *r->profile, r->info.dates);
 }
 
 static void json_profile(io_json *j, const cva_result *r) {
-    for (int i = 0; i < COLUMNS; i++) {
-        io_json_array_line(j, i == 8 ? "cva_by_date" : columns[i]);
+    for (int i = 0; date_results[i].kind != OPT_END; i++) {
+        const char *name = date_results[i].name;
+        io_json_array_line(j, strcmp(name, "cva") == 0 ? "cva_by_date" : name);
         for (int64_t k = 0; k < r->info.dates; k++)
-            io_json_double(j, NULL, column(&r->profile[k], i));
+            io_json_double(j, NULL, cli_result_number(date_results, i, &r->profile[k]));
         io_json_close(j);
     }
 }
 
-/* Systems by what became of them and by who answered, and how they were conditioned. */
-static void json_systems(io_json *j, const shoal_cva_counts *n) {
+/* Systems by outcome, by the method that answered, and by condition number. */
+static void json_systems(io_json *j, const cva_result *r) {
+    const shoal_cva_counts *n = &r->counts;
     io_json_int(j, "systems", n->systems);
     io_json_object_line(j, "solver_share");
     for (int i = 0; i < SHOAL_CVA_METHODS && shoal_methods("smallsym", i); i++)
@@ -50,11 +63,7 @@ static void json_systems(io_json *j, const shoal_cva_counts *n) {
                        n->systems ? (double)n->method[i] / (double)n->systems : 0);
     io_json_close(j);
     io_json_object_line(j, "outcomes");
-    io_json_int(j, "empty", n->empty);
-    io_json_int(j, "warned", n->warned);
-    io_json_int(j, "truncated", n->truncated);
-    io_json_int(j, "refined", n->refined);
-    io_json_int(j, "failed", n->failed);
+    cli_json_results(j, outcome_results, r);
     io_json_close(j);
     io_json_ints(j, "condition_decades", n->decade, SHOAL_CVA_DECADES);
 }
@@ -68,30 +77,15 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (o->opts.stopping == SHOAL_CVA_BY_RULE && o->opts.rule_paths)
         io_json_int(j, "rule_paths", o->opts.rule_paths);
     io_json_int(j, "contracts", b->count);
-    io_json_int(j, "expired", r->info.expired);
-    io_json_int(j, "closed_form", r->info.closed);
-    io_json_int(j, "nested", r->info.nested);
-    io_json_int(j, "american", r->info.american);
-    io_json_int(j, "netting_sets", r->info.sets);
-    io_json_double(j, "horizon", r->info.horizon);
-    io_json_int(j, "dates", o->opts.dates);
-    io_json_int(j, "paths", r->outer);
+    cli_json_results(j, info_results, r);
     if (r->outer > 0) {
-        io_json_double(j, "cva", r->value.cva);
-        io_json_double(j, "stderr", r->value.error);
-        io_json_double(j, "bias", r->value.bias);
-        io_json_double(j, "bias_stderr", r->value.bias_error);
-        io_json_double(j, "extrapolated", r->value.extrapolated);
-        io_json_double(j, "extrapolated_stderr", r->value.extrapolated_error);
+        cli_json_results(j, value_results, r);
         json_profile(j, r);
     }
     io_json_int(j, "inner_paths", r->counts.inner_paths);
-    json_systems(j, &r->counts);
+    json_systems(j, r);
     io_json_object_line(j, "stage_seconds");
-    io_json_double(j, "rules", r->rules);
-    io_json_double(j, "outer", r->counts.seconds[0]);
-    io_json_double(j, "nested", r->counts.seconds[1]);
-    io_json_double(j, "american", r->counts.seconds[2]);
+    cli_json_results(j, second_results, r);
     io_json_close(j);
     if (o->report && r->outer > 0) io_json_string(j, "report", o->report);
     return cli_json_end(c, CLI_OK);
@@ -132,9 +126,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         printf("inner bias    %.4g +- %.2g; extrapolated %.10g +- %.2g\n", r->value.bias,
                r->value.bias_error, r->value.extrapolated, r->value.extrapolated_error);
     if (o->report) {
-        const shoal_cva_date *top = r->profile;
-        for (int64_t k = 1; k < r->info.dates; k++)
-            if (r->profile[k].epe > top->epe) top = &r->profile[k];
+        const shoal_cva_date *top = cva_peak(r);
         printf("exposure      at most %.6g +- %.2g in the mean, after %.5g years\n", top->epe,
                top->epe_error, top->time);
         printf("report        %s\n", o->report);
@@ -148,4 +140,107 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
                d->ene, d->pfe95, d->pfe99, d->cva);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+/* ---- --compare --------------------------------------------------------------------------------
+ *
+ * The same CVA on the same paths by every solver, in a centred and in
+ * the raw basis, in f64 and f32. Every run is compared with the first: the mean over outer paths of what
+ * it differs by, with the standard error of that difference, which is far below that of either CVA because
+ * both have the same random numbers. */
+
+static const char *const solvers[] = { "auto", "ldlt", "ldltp", "hhpcr", "eigdc" };
+static const shoal_type types[] = { SHOAL_F64, SHOAL_F32 };
+enum { SOLVERS = sizeof solvers / sizeof *solvers, RUNS = 4 * SOLVERS };
+
+typedef struct row {
+    const char *solver, *basis;
+    shoal_type type;
+    shoal_cva_value value;
+    double difference, difference_error;
+    double off; /* difference in standard errors of it; 0 where both are 0 */
+    double truncated, failed, seconds;
+} row;
+
+/* clang-format off */
+#define ROW(name, member) CLI_RESULT(name, row, member)
+static const cli_option row_results[] = {
+    ROW("solver", solver), ROW("basis", basis), { "type", OPT_CHOICE, CLI_AT(row, type), .words = CLI_TYPES },
+    ROW("cva", value.cva), ROW("stderr", value.error), ROW("bias", value.bias), ROW("difference", difference),
+    ROW("difference_stderr", difference_error), ROW("difference_errors", off), ROW("truncated", truncated),
+    ROW("failed", failed), ROW("seconds", seconds),
+    { 0 }
+};
+/* clang-format on */
+
+static row row_of(const cva_options *o, const cva_result *first, const cva_result *r) {
+    const double systems = r->counts.systems > 0 ? (double)r->counts.systems : 1;
+    row result = { .solver = o->opts.solver,
+                   .basis = o->opts.raw ? "raw" : "centred",
+                   .type = o->opts.type,
+                   .value = r->value,
+                   .truncated = (double)r->counts.truncated / systems,
+                   .failed = (double)r->counts.failed / systems,
+                   .seconds = r->seconds - r->rules };
+    result.difference = cva_mean(r, first, r->outer, &result.difference_error);
+    if (result.difference != 0) result.off = result.difference / result.difference_error;
+    return result;
+}
+
+static int print_rows_json(cli *c, const cva_options *o, const row *rows, int count) {
+    io_json *j = cli_json_begin(c, "cva");
+    io_json_string(j, "book", o->book);
+    io_json_string(j, "market", o->market);
+    io_json_uint(j, "seed", c->seed);
+    io_json_int(j, "dates", o->opts.dates);
+    io_json_int(j, "paths", o->opts.outer);
+    cli_json_result_list(j, "compare", row_results, rows, sizeof *rows, count);
+    return cli_json_end(c, CLI_OK);
+}
+
+static int print_rows(cli *c, const cva_options *o, const row *rows, int count) {
+    if (c->json) return print_rows_json(c, o, rows, count);
+    printf("paths         %lld outer, %lld dates, seed %llu, on %s, %s\n\n",
+           (long long)o->opts.outer, (long long)o->opts.dates, (unsigned long long)c->seed,
+           c->machine.backend, c->machine.device);
+    printf("%-6s %-8s %-4s %12s %9s %11s %9s %8s %11s %9s %9s\n", "solver", "basis", "type", "cva",
+           "stderr", "difference", "stderr", "errors", "truncated", "failed", "seconds");
+    for (int i = 0; i < count; i++) {
+        const row *r = &rows[i];
+        printf("%-6s %-8s %-4s %12.8g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
+               r->solver, r->basis, cli_type_name(r->type), r->value.cva, r->value.error,
+               r->difference, r->difference_error, r->off, 100 * r->truncated, 100 * r->failed,
+               r->seconds);
+    }
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
+    row rows[RUNS];
+    cva_result first = { 0 };
+    int code = CLI_OK, count = 0;
+    cli_progress bar;
+    cli_catch_interrupt();
+    cli_progress_begin(&bar, c, "comparing", RUNS);
+    for (int i = 0; i < RUNS && code == CLI_OK && !cli_interrupted(); i++) {
+        cva_options o = *options;
+        cva_result r;
+        o.opts.type = types[i / (2 * SOLVERS)];
+        o.opts.raw = i / SOLVERS % 2 == 1;
+        o.opts.solver = solvers[i % SOLVERS];
+        code = cva_compute(c, &o, book, NULL, NULL, &r);
+        /* one that Ctrl-C has cut short is not comparable */
+        if (code == CLI_OK && r.outer == o.opts.outer)
+            rows[count++] = row_of(&o, i > 0 ? &first : &r, &r);
+        if (i == 0)
+            first = r;
+        else
+            cva_result_free(&r);
+        cli_progress_step(&bar, i + 1);
+    }
+    cli_progress_end(&bar);
+    cva_result_free(&first);
+    if (code == CLI_OK && options->output && count > 0)
+        code = cli_csv_result_list(options->output, row_results, rows, sizeof *rows, count);
+    return code == CLI_OK ? print_rows(c, options, rows, count) : code;
 }

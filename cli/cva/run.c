@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Outer paths between two looks at the keyboard. A GPU wants many at a time; on a CPU a hundred of them
+/* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
  * may take seconds. */
 enum { AT_ONCE_CPU = 128, AT_ONCE = 16384 };
 
-/* What the library says about a contract is about a line of the book; numbers of assets and correlations are the
+/* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */
 static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
     static const struct {
@@ -78,7 +78,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
     r->width = shoal_cva_width(plan);
-    int code = o->shards ? part_fits(outer, r->width) : CLI_OK;
+    int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
     if (code != CLI_OK) return code;
     r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
     r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
@@ -131,4 +131,11 @@ double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, doub
     }
     *error = paths > 1 ? sqrt(squares / (double)paths / (double)(paths - 1)) : NAN;
     return mean;
+}
+
+const shoal_cva_date *cva_peak(const cva_result *r) {
+    const shoal_cva_date *top = r->profile;
+    for (int64_t k = 1; k < r->info.dates; k++)
+        if (r->profile[k].epe > top->epe) top = &r->profile[k];
+    return top;
 }

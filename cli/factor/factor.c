@@ -1,20 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * factor.c - `shoal factor`: P A Pt = M D Mt of one dense symmetric matrix, and what is printed.
- *
- * factor_files.c reads and writes, factor_run.c calls the library, factor_forms.c has what it makes of
- * the factors, factor_check.c measures errors and factor_pictures.c draws.
+ * factor.c - `shoal factor`: its options, and what is printed.
  */
-#include "cli/common/cli.h"
+#include "factor.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pictures.h"
-
 enum { LONG_CHECK = 6000 }; /* rows from which on the check is worth a remark */
+
+static void parse_stages(struct argp_state *state, const cli_option *row, const char *text,
+                         void *arguments) {
+    factor_arguments *a = arguments;
+    (void)row;
+    a->stage_count = 0;
+    for (const char *at = text;; at++) {
+        const size_t size = strcspn(at, ",");
+        char word[32];
+        if (a->stage_count == FACTOR_STAGES)
+            argp_error(state, "--stages: more than %d", FACTOR_STAGES);
+        snprintf(word, sizeof word, "%.*s", (int)(size < sizeof word ? size : sizeof word), at);
+        a->stages[a->stage_count++] = cli_arg_int(state, "--stages", word, 1, INT32_MAX);
+        at += size;
+        if (!*at) return;
+    }
+}
+
+static void parse_delta(struct argp_state *state, const cli_option *row, const char *text,
+                        void *arguments) {
+    double *delta = &((factor_arguments *)arguments)->delta;
+    (void)row;
+    *delta = strcmp(text, "auto") == 0 ? 0 : cli_arg_positive(state, "--modify", text);
+}
+
+/* clang-format off */
+#define AT(member) CLI_AT(factor_arguments, member)
+static const cli_option options[] = {
+    { NULL,        OPT_INPUT,    AT(matrix),        "A.{npy,mtx,h5}", 0, "the matrix", .needed = "the matrix" },
+    { "pivot",     OPT_TEXT,     AT(opts.method),   "P",     1, "how pivots are chosen: complete, partial, rook, or auto", .methods = "symindef",
+      .more = "`shoal info` lists the methods." },
+    { "alpha",     OPT_POSITIVE, AT(opts.alpha),    "A",     2, "1x1 pivots above A times the largest entry, 0 < A < 1", 0, 1, .usual = "(1 + sqrt 17) / 8" },
+    { "tol",       OPT_POSITIVE, AT(opts.tol),      "T",     3, "entries at most this large are no pivots, absolute", .usual = "max |A| 2^-52, in f32 2^-23" },
+    { NULL,        OPT_INPUT,    AT(b),             "FILE",  4, "right-hand sides of A x = b, (n) or (n,nrhs)", .letter = 'b' },
+    { NULL,        OPT_OUTPUT,   AT(x),             "FILE",  4, "write the solutions here, in the shape of b", .letter = 'x' },
+    { "refine",    OPT_FLAG,     AT(refine),        NULL,    4, "improve x by steps of refinement, and tell its backward error and a bound on its error; needs A twice",
+      .more = "The steps end when the backward error is at epsilon or no longer falls; both are the largest of all right-hand sides. Not with --modify." },
+    { "inverse",   OPT_OUTPUT,   AT(inverse),       "F.npy", 5, "write the inverse, (n,n)" },
+    { "output",    OPT_OUTPUT,   AT(output),        "FILE",  5, "write M and D: F.h5, or F.npy with F-interchanges.npy and F-permutation.npy", .letter = 'o',
+      .more = "M and D are in the places of A; interchanges and permutation are int32. F.h5 has the datasets factors, interchanges, permutation, d and e, the diagonal of D and what is below it, and with --growth also growth." },
+    { "gjgt",      OPT_OUTPUT,   AT(gjgt),          "FILE",  6, "write G of P A Pt = G J Gt, (n,rank): G.npy with G-signs.npy and G-permutation.npy, or G.h5",
+      .more = "J = diag(+1, -1). Rows in the order of P A Pt, columns in that of the pivots; signs, J, and permutation are int32." },
+    { "partitioned", OPT_FLAG,   AT(partitioned),   NULL,    6, "of --gjgt: the columns of +1 before those of -1" },
+    { "modify",    OPT_OTHER,    AT(delta),         "DELTA", 7, "modified Cholesky: eigenvalues of D below DELTA become DELTA, x and files are those of A + E; auto: sqrt(unit of roundoff) |A|", .given = offsetof(factor_arguments, modify), .parse = parse_delta, .suggest = "auto",
+      .more = "A + E is positive definite. Rank, inertia, condition and error are still those of A. |A| is the 1-norm, the unit of roundoff 2^-52, in f32 2^-23." },
+    { "no-check",  OPT_FLAG,     AT(no_check),      NULL,    8, "do not compute the relative error, nor keep A for it" },
+    { "packed",    OPT_FLAG,     AT(packed),        NULL,    9, "keep one triangle, n(n+1)/2 numbers (the default)" },
+    { "full",      OPT_FLAG,     AT(full),          NULL,    9, "keep n rows of n numbers" },
+    { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the one that is read: lower or upper", .words = CLI_TRIANGLES },
+    { "type",      OPT_CHOICE,   AT(type),          "T",     11, "f32 or f64", .words = CLI_TYPES, .usual = "that of the file; of .mtx f64", .given = offsetof(factor_arguments, type_given),
+      .more = "Converts A and b; without it an f4 matrix takes no f8 b." },
+    { "growth",    OPT_OUTPUT,   AT(growth),        "F.svg", 12, "draw the element growth of each stage",
+      .more = "1x1 and 2x2 pivots have two colours." },
+    { "snapshots", OPT_TEXT,     AT(snapshots),     "DIR",   13, "write pictures of the triangle at some stages: DIR/stage-00101.png" },
+    { "stages",    OPT_OTHER,    AT(stage_count),   "K[,K..]", 13, "of these pictures; 1 is A itself", .usual = "6, equally spaced", .parse = parse_stages },
+    { 0 }
+};
+/* clang-format on */
+
+static const char doc[] =
+    "Factors a dense symmetric matrix, definite or not and of any rank: P A Pt = M D Mt, with pivots "
+    "of order 1 and 2. Rank, inertia, growth and determinant are what it finds; a rank below n is "
+    "a result, not a failure.\n\n"
+    "A is a NumPy .npy file of shape (n,n), or (n(n+1)/2) with the rows of one triangle, a symmetric "
+    "Matrix Market .mtx file, or a dataset of an HDF5 file: F.h5, or F.h5:/path. Only one triangle "
+    "is read."
+    "\vExample:\n"
+    "  shoal factor A.npy\n"
+    "  shoal factor A.mtx --pivot rook -b b.npy -x x.npy --refine --json\n"
+    "  shoal factor A.h5 --no-check -o F.h5\n"
+    "  shoal factor A.npy --gjgt G.npy --partitioned\n"
+    "  shoal factor A.npy --modify auto -b b.npy -x x.npy\n"
+    "  shoal factor A.npy --growth growth.svg --snapshots pictures --stages 1,101,512";
+
+static void check_output(struct argp_state *state, const char *option, const char *path,
+                         const char *what) {
+    if (path && !cli_ends_in(path, ".npy") && !cli_ends_in(path, ".h5"))
+        argp_error(state, "%s %s: %s a .npy or a .h5 file", option, path, what);
+}
+
+/* A file that comes with one of -o or --gjgt, from malloc; NULL if there is none. */
+static char *beside(const char *path, const char *what) {
+    return path && cli_ends_in(path, ".npy") ? factor_beside(path, what) : NULL;
+}
+
+static void check_arguments(void *arguments, struct argp_state *state) {
+    const factor_arguments *a = arguments;
+    if (a->b && !a->x) argp_error(state, "-x is missing: where to write the solutions");
+    if (a->x && !a->b) argp_error(state, "-b is missing: the right-hand sides");
+    if (a->packed && a->full) argp_error(state, "--packed and --full exclude each other");
+    if (a->stage_count && !a->snapshots) argp_error(state, "--stages goes with --snapshots");
+    if (a->partitioned && !a->gjgt) argp_error(state, "--partitioned goes with --gjgt");
+    if (a->refine && !a->b) argp_error(state, "--refine goes with -b and -x");
+    if (a->refine && a->modify)
+        argp_error(state, "--refine is for A, --modify for A + E: they exclude each other");
+    if (a->inverse && !cli_ends_in(a->inverse, ".npy"))
+        argp_error(state, "--inverse %s: the inverse becomes a .npy file", a->inverse);
+    if (a->growth && !cli_ends_in(a->growth, ".svg"))
+        argp_error(state, "--growth %s: the picture becomes a .svg file", a->growth);
+    check_output(state, "-o", a->output, "factors become");
+    check_output(state, "--gjgt", a->gjgt, "G becomes");
+    char *interchanges = beside(a->output, "interchanges"), *signs = beside(a->gjgt, "signs");
+    char *permutation = beside(a->output, "permutation"), *of_g = beside(a->gjgt, "permutation");
+    cli_check_outputs(state,
+                      (const char *[CLI_OUTPUTS]){ a->x, a->output, a->gjgt, a->growth, a->inverse,
+                                                   interchanges, permutation, signs, of_g },
+                      NULL);
+    free(interchanges);
+    free(permutation);
+    free(signs);
+    free(of_g);
+}
 
 typedef struct answer {
     factor_found found;
@@ -29,7 +136,8 @@ static bool failed(const answer *out) { return out->found.info.status < 0; }
 
 static bool growth_known(const answer *out) {
     return !failed(out) &&
-           (out->found.result.growth || strcmp(out->found.info.method, "complete") == 0);
+           (out->found.result.growth ||
+            shoal_method_flags("symindef", out->found.info.method, NULL) & SHOAL_CAN_GROWTH);
 }
 
 /* x and the inverse are those of A + E after --modify. */
@@ -37,21 +145,12 @@ static bool singular(const factor_arguments *a, const factor_matrix *m, const an
     return (a->x || a->inverse) && !a->modify && out->found.info.rank < m->n;
 }
 
-static double rounding_unit(const factor_matrix *m) {
-    return m->type == SHOAL_F32 ? 0x1p-23 : 0x1p-52;
-}
-
-/* Rounding errors of the factorization may be as large as a pivot below this. */
-static double rounding_of(const factor_matrix *m, const answer *out) {
-    return (double)m->n * rounding_unit(m) * out->found.info.largest;
-}
-
 /* Eigenvalues of D that are pivots by the tolerance, but no larger than that: would a zero pivot of
  * exact arithmetic look so? Those of a 2x2 block [p q; q r] are |p r - q^2| / (|p| + |q| + |r|) at
  * least. */
 static int64_t doubtful_pivots(const factor_matrix *m, const answer *out) {
     const factor_result *r = &out->found.result;
-    const double line = rounding_of(m, out);
+    const double line = out->found.info.rounding;
     int64_t count = 0;
     for (int64_t k = 0; k < m->n; k++) {
         const double p = factor_entry(m, r->factors, k, k);
@@ -76,41 +175,96 @@ static bool all_finite(const cli_array *like, const void *x) {
     return true;
 }
 
-static double alpha_of(const factor_arguments *a) {
-    return a->opts.alpha > 0 ? a->opts.alpha : (1 + sqrt(17.0)) / 8;
+/* ---- what is printed -------------------------------------------------------------------------- */
+
+static int64_t positive_signs(const factor_forms *forms) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < forms->G.shape[1]; k++) count += forms->signs[k] > 0;
+    return count;
 }
 
-static void json_count(io_json *j, const char *key, int64_t value, bool known) {
-    if (known)
-        io_json_int(j, key, value);
-    else
-        io_json_null(j, key);
+/* A file and those beside it, which are named in the JSON object as `keys`. */
+static void print_files_of(io_json *j, const char *key, const char *path,
+                           const char *const names[2], const char *const keys[2]) {
+    io_json_string(j, key, path);
+    for (int i = 0; i < 2 && cli_ends_in(path, ".npy"); i++) {
+        char *beside = factor_beside(path, names[i]);
+        if (beside) io_json_string(j, keys[i], beside);
+        free(beside);
+    }
 }
 
 static void print_files(io_json *j, const factor_arguments *a, bool written) {
-    const bool several = a->output && cli_ends_in(a->output, ".npy");
-    char *interchanges = several ? factor_beside(a->output, "interchanges") : NULL;
-    char *permutation = several ? factor_beside(a->output, "permutation") : NULL;
+    static const char *const factors[] = { "interchanges", "permutation" };
+    static const char *const signs[] = { "signs", "permutation" };
     io_json_object(j, "files");
     io_json_string(j, "A", a->matrix);
     if (a->b) io_json_string(j, "b", a->b);
     if (a->x) io_json_string(j, "x", a->x);
-    if (a->output && written) io_json_string(j, "factors", a->output);
-    if (interchanges && written) io_json_string(j, "interchanges", interchanges);
-    if (permutation && written) io_json_string(j, "permutation", permutation);
+    if (a->output && written) print_files_of(j, "factors", a->output, factors, factors);
     if (a->inverse && written) io_json_string(j, "inverse", a->inverse);
-    if (a->gjgt && written) factor_json_gjgt_files(j, a);
+    if (a->gjgt && written)
+        print_files_of(j, "gjgt", a->gjgt, signs, (const char *[]){ "signs", "gjgt_permutation" });
     if (a->growth && written) io_json_string(j, "growth", a->growth);
     if (a->snapshots && written) io_json_string(j, "snapshots", a->snapshots);
     io_json_close(j);
-    free(interchanges);
-    free(permutation);
+}
+
+/* clang-format off */
+#define INFO(name, member) CLI_RESULT(name, answer, found.info.member)
+static const cli_option tol_results[] = { INFO("tol", tol), { 0 } };
+static const cli_option pivot_results[] = {
+    INFO("rank", rank),
+    { "inertia", OPT_INT, CLI_AT(answer, found.info.inertia) },
+    CLI_RESULT("doubtful_pivots", answer, doubtful),
+    INFO("pivots_1x1", pivots_1x1), INFO("pivots_2x2", pivots_2x2),
+    INFO("swaps_1x1", swaps_1x1), INFO("swaps_2x2", swaps_2x2), INFO("largest", largest),
+    { 0 }
+};
+static const cli_option growth_results[] = { INFO("growth", growth), { 0 } };
+static const cli_option det_results[] = {
+    INFO("max_multiplier", max_multiplier), INFO("log_abs_det", log_abs_det), INFO("sign_det", sign_det),
+    { 0 }
+};
+static const cli_option error_results[] = {
+    CLI_RESULT("rcond", answer, found.rcond), CLI_RESULT("relative_error", answer, relative_error),
+    { 0 }
+};
+static const cli_option refine_results[] = {
+    CLI_RESULT("backward_error", answer, found.backward), CLI_RESULT("forward_bound", answer, found.forward),
+    { 0 }
+};
+static const cli_option modify_results[] = {
+    CLI_RESULT("delta", factor_forms, change.delta), CLI_RESULT("lifted", factor_forms, change.lifted),
+    CLI_RESULT("largest", factor_forms, change.largest), CLI_RESULT("relative_change", factor_forms, change_error),
+    { 0 }
+};
+/* clang-format on */
+
+/* The members "modify" and "gjgt", null if nothing is `known`. */
+static void print_forms_json(io_json *j, const factor_arguments *a, const factor_forms *forms,
+                             bool known) {
+    if (a->modify && !known) io_json_null(j, "modify");
+    if (a->modify && known) {
+        io_json_object(j, "modify");
+        cli_json_results(j, modify_results, forms);
+        io_json_close(j);
+    }
+    if (a->gjgt && !known) io_json_null(j, "gjgt");
+    if (a->gjgt && known) {
+        io_json_object(j, "gjgt");
+        io_json_bool(j, "partitioned", a->partitioned);
+        io_json_int(j, "columns", forms->G.shape[1]);
+        io_json_int(j, "positive", positive_signs(forms));
+        io_json_double(j, "relative_error", forms->gjgt_error);
+        io_json_close(j);
+    }
 }
 
 static void print_json(cli *c, const factor_arguments *a, const factor_matrix *m,
                        const answer *out) {
     const shoal_symindef_info *i = &out->found.info;
-    const bool known = !failed(out);
+    const answer *known = failed(out) ? NULL : out;
     io_json *j = cli_json_begin(c, "factor");
     io_json_int(j, "n", m->n);
     io_json_string(j, "type", cli_type_name(m->type));
@@ -118,32 +272,39 @@ static void print_json(cli *c, const factor_arguments *a, const factor_matrix *m
     io_json_string(j, "triangle", cli_triangle_name(a->opts.triangle));
     io_json_string(j, "method", i->method);
     io_json_string(j, "variant", *i->variant ? i->variant : NULL);
-    io_json_double(j, "alpha", alpha_of(a));
-    io_json_double(j, "tol", known ? i->tol : (double)NAN);
+    io_json_double(j, "alpha", i->alpha);
+    cli_json_results(j, tol_results, known);
     io_json_string(j, "status", shoal_system_text(i->status));
-    json_count(j, "rank", i->rank, known);
-    if (known)
-        io_json_ints(j, "inertia", i->inertia, 3);
-    else
-        io_json_null(j, "inertia");
-    json_count(j, "doubtful_pivots", out->doubtful, known);
-    json_count(j, "pivots_1x1", i->pivots_1x1, known);
-    json_count(j, "pivots_2x2", i->pivots_2x2, known);
-    json_count(j, "swaps_1x1", i->swaps_1x1, known);
-    json_count(j, "swaps_2x2", i->swaps_2x2, known);
-    io_json_double(j, "largest", known ? i->largest : (double)NAN);
-    io_json_double(j, "growth", growth_known(out) ? i->growth : (double)NAN);
-    io_json_double(j, "max_multiplier", known ? i->max_multiplier : (double)NAN);
-    io_json_double(j, "log_abs_det", known ? i->log_abs_det : (double)NAN);
-    json_count(j, "sign_det", i->sign_det, known);
-    io_json_double(j, "rcond", out->found.rcond);
-    io_json_double(j, "relative_error", out->relative_error);
-    if (a->refine) io_json_double(j, "backward_error", out->found.backward);
-    if (a->refine) io_json_double(j, "forward_bound", out->found.forward);
-    factor_json_forms(j, a, &out->forms, known);
+    cli_json_results(j, pivot_results, known);
+    cli_json_results(j, growth_results, growth_known(out) ? out : NULL);
+    cli_json_results(j, det_results, known);
+    cli_json_results(j, error_results, out);
+    if (a->refine) cli_json_results(j, refine_results, out);
+    print_forms_json(j, a, &out->forms, known);
     io_json_double(j, "factor_seconds", out->found.seconds);
     if (a->snapshots && known) io_json_ints(j, "stages", a->stages, a->stage_count);
     print_files(j, a, known);
+}
+
+/* One line of the table, of a number that may be NaN: not known. */
+static void print_number(const char *name, double value) {
+    if (isnan(value))
+        printf("%-14s not known\n", name);
+    else
+        printf("%-14s %.6g\n", name, value);
+}
+
+static void print_forms(const factor_arguments *a, const factor_forms *forms) {
+    if (a->modify) {
+        printf("modified       %" PRId64 " of D's eigenvalues lifted to %.6g, by %.6g at most\n",
+               forms->change.lifted, forms->change.delta, forms->change.largest);
+        print_number("|E| / |A|", forms->change_error);
+    }
+    if (a->gjgt) {
+        printf("G J Gt         %" PRId64 " columns, %" PRId64 " of +1%s\n", forms->G.shape[1],
+               positive_signs(forms), a->partitioned ? ", these first" : "");
+        print_number("G J Gt error", forms->gjgt_error);
+    }
 }
 
 static void print_table(const cli *c, const factor_arguments *a, const factor_matrix *m,
@@ -162,16 +323,16 @@ static void print_table(const cli *c, const factor_arguments *a, const factor_ma
         printf("pivots         %" PRId64 " 1x1, %" PRId64 " 2x2\n", i->pivots_1x1, i->pivots_2x2);
         printf("swaps          %" PRId64 " for 1x1, %" PRId64 " for 2x2\n", i->swaps_1x1,
                i->swaps_2x2);
-        factor_print_number("max |A|", i->largest);
-        factor_print_number("growth", growth_known(out) ? i->growth : (double)NAN);
-        factor_print_number("max multiplier", i->max_multiplier);
+        print_number("max |A|", i->largest);
+        print_number("growth", growth_known(out) ? i->growth : (double)NAN);
+        print_number("max multiplier", i->max_multiplier);
         printf("det            sign %d, log |det| %.6g\n", i->sign_det, i->log_abs_det);
-        factor_print_number("rcond", out->found.rcond);
-        factor_print_number("relative error", out->relative_error);
-        if (a->refine) factor_print_number("backward error", out->found.backward);
-        if (a->refine) factor_print_number("forward bound", out->found.forward);
-        printf("alpha, tol     %.6g, %.6g\n", alpha_of(a), i->tol);
-        factor_print_forms(a, &out->forms);
+        print_number("rcond", out->found.rcond);
+        print_number("relative error", out->relative_error);
+        if (a->refine) print_number("backward error", out->found.backward);
+        if (a->refine) print_number("forward bound", out->found.forward);
+        printf("alpha, tol     %.6g, %.6g\n", i->alpha, i->tol);
+        print_forms(a, &out->forms);
     }
     printf("factor time    %.4g s\n", out->found.seconds);
 }
@@ -180,12 +341,10 @@ static int write_files(cli *c, const factor_arguments *a, const factor_matrix *m
                        const cli_array *b, void *x, const answer *out) {
     const factor_result *r = &out->found.result;
     int code = CLI_OK;
-    if (a->x) code = cli_array_write(a->x, b->a.type, b->a.ndim, b->a.shape, x);
+    if (a->x) code = cli_numbers_write(a->x, b->a.type, b->a.ndim, b->a.shape, x);
     if (failed(out)) return code; /* what is left of A means nothing */
     if (code == CLI_OK && a->output) code = factor_write(a, m, r);
-    if (code == CLI_OK && a->inverse)
-        code = cli_array_write(a->inverse, out->inverse.type, 2, out->inverse.shape,
-                               out->inverse.data);
+    if (code == CLI_OK) code = cli_array_write(a->inverse, &out->inverse);
     if (code == CLI_OK && a->gjgt) code = factor_write_gjgt(a, m, r, &out->forms);
     if (code == CLI_OK && a->growth) code = factor_draw_growth(a, m, &out->found);
     if (code == CLI_OK && a->snapshots) code = factor_draw_stages(c, a, m, r->factors);
@@ -203,24 +362,14 @@ static void explain(const cli *c, const factor_arguments *a, const factor_matrix
                  out->found.info.rank, m->n, a->x ? "x" : "the inverse");
     else if (out->not_finite)
         cli_note(c, "%s: not finite: b is not, or a step overflowed", a->x);
-    else if ((a->x || a->inverse) && !a->modify && out->found.rcond < rounding_unit(m))
+    else if ((a->x || a->inverse) && !a->modify && out->found.rcond < out->found.info.epsilon)
         cli_note(c, "%s is singular to working precision: rcond is %.2g", a->matrix,
                  out->found.rcond);
     if (out->doubtful > 0)
         cli_note(c,
                  "%" PRId64 " of the pivots are between the tolerance and n eps max |A| = %.2g, as "
                  "rounding errors are: the rank may be %" PRId64 "; --tol draws the line",
-                 out->doubtful, rounding_of(m, out), out->found.info.rank - out->doubtful);
-}
-
-static void check(const cli *c, const factor_arguments *a, const factor_matrix *m, answer *out) {
-    const factor_result *r = &out->found.result;
-    factor_forms *forms = &out->forms;
-    if (m->n > LONG_CHECK)
-        cli_note(c, "the check of n = %" PRId64 " takes long; --no-check skips it", m->n);
-    out->relative_error = factor_error(c, m, r, forms->d, forms->e);
-    if (a->modify) forms->change_error = factor_error(c, m, r, NULL, NULL);
-    if (a->gjgt) forms->gjgt_error = factor_gjgt_error(c, m, r, forms, a->partitioned);
+                 out->doubtful, out->found.info.rounding, out->found.info.rank - out->doubtful);
 }
 
 static int run(cli *c, const factor_arguments *a, const factor_matrix *m, const cli_array *b,
@@ -232,7 +381,11 @@ static int run(cli *c, const factor_arguments *a, const factor_matrix *m, const 
     if (code != CLI_OK) return code;
     if (!failed(out) && !a->modify) out->doubtful = doubtful_pivots(m, out);
     out->not_finite = a->x && !failed(out) && !singular(a, m, out) && !all_finite(b, x);
-    if (!failed(out) && !a->no_check) check(c, a, m, out);
+    if (!failed(out) && !a->no_check) {
+        if (m->n > LONG_CHECK)
+            cli_note(c, "the check of n = %" PRId64 " takes long; --no-check skips it", m->n);
+        out->relative_error = factor_check(c, a, m, &out->found.result, &out->forms);
+    }
     if (cli_interrupted()) return CLI_INTERRUPTED;
     code = write_files(c, a, m, b, x, out);
     if (code != CLI_OK) return code;
@@ -283,14 +436,12 @@ static int command(cli *c, int argc, char **argv) {
                    .forms = { .change_error = (double)NAN, .gjgt_error = (double)NAN },
                    .relative_error = (double)NAN };
     factor_result *r = &out.found.result;
-    io_error err;
     int code = cli_begin(c, &factor_command, argc, argv, &a);
     if (code != CLI_OK) return code;
     code = factor_read(&a, &m);
     if (code == CLI_OK && a.snapshots) code = factor_choose_stages(&a, m.n);
     if (code == CLI_OK && a.b) code = factor_read_b(c, &a, &m, &b);
-    if (code == CLI_OK && a.b)
-        code = cli_io(io_array_create(b.a.type, b.a.ndim, b.a.shape, &x, &err), &err);
+    if (code == CLI_OK && a.b) code = cli_array_create(b.a.type, b.a.ndim, b.a.shape, &x);
     if (code == CLI_OK) code = allocate(&a, &m, r);
     if (code == CLI_OK && a.inverse) code = allocate_inverse(&a, &m, &out.inverse);
     if (code == CLI_OK) code = run(c, &a, &m, &b, x.data, &out);
@@ -298,7 +449,10 @@ static int command(cli *c, int argc, char **argv) {
     free(r->interchanges);
     free(r->permutation);
     free(r->growth);
-    factor_free_forms(&out.forms);
+    free(out.forms.d);
+    free(out.forms.e);
+    free(out.forms.signs);
+    io_array_free(&out.forms.G);
     io_array_free(&out.inverse);
     io_array_free(&x);
     io_array_free(&b.a);
@@ -309,7 +463,7 @@ static int command(cli *c, int argc, char **argv) {
 const cli_command factor_command = { "factor",
                                      "factor a dense symmetric matrix: rank, inertia, x",
                                      .args = "A.{npy,mtx,h5}",
-                                     .doc = factor_doc,
+                                     .doc = doc,
                                      .run = command,
-                                     .tables = { { factor_options, 0 } },
-                                     .check = factor_check_arguments };
+                                     .tables = { { options, 0 } },
+                                     .check = check_arguments };

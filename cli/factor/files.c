@@ -5,12 +5,11 @@
  * One triangle comes into memory, whatever the file: rows of a .npy file, entries of a Matrix Market
  * file, hyperslabs of an HDF5 dataset.
  */
-#include "files.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "factor.h"
 #include "io/hdf5.h"
 
 static double number_at(const factor_matrix *m, const void *numbers, int64_t at) {
@@ -27,9 +26,8 @@ double factor_entry(const factor_matrix *m, const void *numbers, int64_t i, int6
 /* Makes it f4 or f8. */
 static int convert(cli_array *array, io_type type) {
     io_array other;
-    io_error err;
     if (array->a.type == type) return CLI_OK;
-    int code = cli_io(io_array_create(type, array->a.ndim, array->a.shape, &other, &err), &err);
+    const int code = cli_array_create(type, array->a.ndim, array->a.shape, &other);
     if (code != CLI_OK) return code;
     const int64_t count = io_array_count(&array->a);
     for (int64_t i = 0; i < count; i++)
@@ -104,7 +102,7 @@ void factor_blocks(const factor_matrix *m, const factor_result *r, double *d, do
 int factor_write_beside(const char *output, const char *what, int64_t count, void *numbers) {
     char *path = factor_beside(output, what);
     if (!path) return cli_no_memory();
-    const int code = cli_array_write(path, IO_I4, 1, &count, numbers);
+    const int code = cli_numbers_write(path, IO_I4, 1, &count, numbers);
     free(path);
     return code;
 }
@@ -120,8 +118,8 @@ static int write_hdf5(const char *path, const factor_matrix *m, const factor_res
     io_array growth = { .type = IO_F8, .ndim = 1, .shape = { m->n }, .data = r->growth };
     io_error err;
     factors.data = r->factors;
-    int code = cli_io(io_array_create(IO_F8, 1, &m->n, &d.a, &err), &err);
-    if (code == CLI_OK) code = cli_io(io_array_create(IO_F8, 1, &m->n, &e.a, &err), &err);
+    int code = cli_array_create(IO_F8, 1, &m->n, &d.a);
+    if (code == CLI_OK) code = cli_array_create(IO_F8, 1, &m->n, &e.a);
     if (code == CLI_OK) factor_blocks(m, r, d.a.data, e.a.data);
     if (code == CLI_OK) code = convert(&d, shape->type);
     if (code == CLI_OK) code = convert(&e, shape->type);
@@ -140,9 +138,31 @@ static int write_hdf5(const char *path, const factor_matrix *m, const factor_res
 int factor_write(const factor_arguments *a, const factor_matrix *m, const factor_result *r) {
     if (cli_ends_in(a->output, ".h5")) return write_hdf5(a->output, m, r);
     const io_array *shape = &m->file.a;
-    int code = cli_array_write(a->output, shape->type, shape->ndim, shape->shape, r->factors);
+    int code = cli_numbers_write(a->output, shape->type, shape->ndim, shape->shape, r->factors);
     if (code == CLI_OK)
         code = factor_write_beside(a->output, "interchanges", m->n, r->interchanges);
     if (code == CLI_OK) code = factor_write_beside(a->output, "permutation", m->n, r->permutation);
+    return code;
+}
+
+int factor_write_gjgt(const factor_arguments *a, const factor_matrix *m, const factor_result *r,
+                      const factor_forms *forms) {
+    const io_array *g = &forms->G;
+    if (cli_ends_in(a->gjgt, ".h5")) {
+        const io_array signs = {
+            .type = IO_I4, .ndim = 1, .shape = { g->shape[1] }, .data = forms->signs
+        };
+        const io_array permutation = {
+            .type = IO_I4, .ndim = 1, .shape = { m->n }, .data = r->permutation
+        };
+        const io_h5_item items[] = { { "G", g },
+                                     { "signs", &signs },
+                                     { "permutation", &permutation } };
+        io_error err;
+        return cli_io(io_h5_write(a->gjgt, items, 3, &err), &err);
+    }
+    int code = cli_array_write(a->gjgt, g);
+    if (code == CLI_OK) code = factor_write_beside(a->gjgt, "signs", g->shape[1], forms->signs);
+    if (code == CLI_OK) code = factor_write_beside(a->gjgt, "permutation", m->n, r->permutation);
     return code;
 }

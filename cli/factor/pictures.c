@@ -7,10 +7,8 @@
  * reduced matrix. Every picture needs a factorization of its own. Up to PLAIN rows a pixel is an
  * entry, beyond that the largest of a box. Colours run from blue to red with log |.|, over the range
  * that all pictures of a run have together, at most 2^52; zero and the upper triangle are white.
- * Until that range is known pictures wait as 16-bit levels, 31 an octave, 2 bytes a pixel.
+ * Until that range is known pictures wait as 16-bit levels, 31 per octave, 2 bytes per pixel.
  */
-#include "pictures.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "factor.h"
 #include "io/png.h"
 #include "io/svg.h"
 
@@ -60,7 +59,7 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
     const shoal_symindef_info *info = &found->info;
     char title[256], subtitle[256];
     double low = INFINITY, high = 0;
-    points one = { 0 }, two = { 0 };
+    points single = { 0 }, pair = { 0 };
     io_error err;
     for (int64_t k = 0; k < m->n; k++)
         if (found->result.growth[k] > 0) {
@@ -74,32 +73,20 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
              m->n, info->rank, info->pivots_1x1, info->pivots_2x2, info->swaps_1x1,
              info->swaps_2x2);
     int code = CLI_OK;
-    if (!take_points(m, &found->result, false, low, high, &one) ||
-        !take_points(m, &found->result, true, low, high, &two))
+    if (!take_points(m, &found->result, false, low, high, &single) ||
+        !take_points(m, &found->result, true, low, high, &pair))
         code = cli_no_memory();
-    const io_series series[] = { /* the first lies on top: mostly there are fewer 2x2 pivots */
-                                 { .name = "2x2 pivots",
-                                   .count = two.count,
-                                   .x = two.x,
-                                   .y = two.y,
-                                   .color = 2,
-                                   .no_line = true },
-                                 { .name = "1x1 pivots",
-                                   .count = one.count,
-                                   .x = one.x,
-                                   .y = one.y,
-                                   .color = 1,
-                                   .no_line = true }
+    const io_series series[] = {
+        /* the first lies on top: mostly there are fewer 2x2 pivots */
+        { "2x2 pivots", pair.count, pair.x, pair.y, .color = 2, .no_line = true },
+        { "1x1 pivots", single.count, single.x, single.y, .color = 1, .no_line = true }
     };
-    const io_chart chart = { .title = title,
-                             .subtitle = subtitle,
-                             .x_label = "stage",
-                             .y_label = "max |reduced matrix| / max |A|",
-                             .y_scale = IO_LOG10,
-                             .series_count = 2,
-                             .series = series };
+    const io_chart chart = {
+        title,     subtitle, "stage",           "max |reduced matrix| / max |A|",
+        IO_LINEAR, IO_LOG10, .series_count = 2, .series = series
+    };
     if (code == CLI_OK) code = cli_io(io_svg_write_lines(a->growth, &chart, &err), &err);
-    free(one.x), free(one.y), free(two.x), free(two.y);
+    free(single.x), free(single.y), free(pair.x), free(pair.y);
     return code;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "io/npy.h"
-#include "cli/common/words.h"
+#include "cli/gen/gen.h"
 
 /* clang-format off */
 #define AT(member) CLI_AT(gen_arguments, member)
@@ -31,7 +31,7 @@ static const cli_option options[] = {
     { .kind = OPT_HEADING, .group = 7, .help = "Of smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):" },
     { "packed",  OPT_FLAG,   AT(storage),  NULL,   7, "one triangle, row after row: A of shape (count,n(n+1)/2)", GIVEN(packed), .value = SHOAL_PACKED },
     { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "lower or upper: the one that is filled", GIVEN(triangle), .words = CLI_TRIANGLES },
-    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind, as `--list' says", GIVEN(parameter) },
+    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind: see `--list'", GIVEN(parameter) },
     { .kind = OPT_HEADING, .group = 8, .help = "Of symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: --n and --type alone." },
     { .kind = OPT_HEADING, .group = 9, .help = "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):" },
     { "order",   OPT_INT,    AT(order),    "R",    9, "above 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, GIVEN(order) },
@@ -63,13 +63,6 @@ bool gen_given(const gen_arguments *a, const char *option) {
     return cli_given_among(&gen_command, a, option, name) != NULL;
 }
 
-static bool among(const char *words, const char *word) {
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
-    return false;
-}
-
 static void check(void *of, struct argp_state *state) {
     const gen_arguments *a = of;
     const cli_module *module = a->module ? cli_module_find(a->module) : NULL;
@@ -81,7 +74,7 @@ static void check(void *of, struct argp_state *state) {
         argp_error(state, "unexpected argument '%s'", a->input);
     if (!module) return; /* there is more to say: command */
     for (const cli_option *o = options; o->kind != OPT_END; o++)
-        if (o->given && gen_given(a, o->name) && !among(module->options, o->name))
+        if (o->given && gen_given(a, o->name) && !cli_among(module->options, o->name))
             argp_error(state, "--%s is no option of module '%s'", o->name, a->module);
     module->check(a, state);
     if (!a->stem) argp_error(state, "-o is missing: how the names of the files begin");

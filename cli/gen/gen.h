@@ -2,7 +2,7 @@
  *
  * gen.h - what the modules of `shoal gen` share: the options, and files written in slices.
  *
- * gen.c reads the command line and looks the module up in cli_modules (words.h), whose functions
+ * gen.c reads the command line and looks the module up in cli_modules (words.c), whose functions
  * say whether the options make sense and write the files.
  */
 #ifndef CLI_GEN_H
@@ -51,24 +51,41 @@ int gen_file_open(gen_file *f, const char *stem, const char *suffix);
 bool gen_file_write(gen_file *f, const void *data, size_t bytes);
 /* Makes the file visible if `code` is CLI_OK, else removes it. Returns `code`, or CLI_OUTPUT. */
 int gen_file_close(gen_file *f, int code);
-/* One line a file: name, type, shape. */
+/* One line per file: name, type, shape. */
 void gen_print_files(const gen_file *files, int count);
 
 /* The module's functions (cli_modules). `check` sees the options before anything is opened and ends
  * the program with CLI_USAGE if they make no sense. */
-void gen_tridiag_check(const gen_arguments *a, struct argp_state *state);
+void gen_batch_check(const gen_arguments *a, struct argp_state *state);
 int gen_tridiag(cli *c, const gen_arguments *a);
-void gen_smallsym_check(const gen_arguments *a, struct argp_state *state);
 int gen_smallsym(cli *c, const gen_arguments *a);
 void gen_symindef_check(const gen_arguments *a, struct argp_state *state);
 int gen_symindef(cli *c, const gen_arguments *a);
 const char *gen_symindef_kind(int i);
 const char *gen_symindef_kind_text(int i);
-void gen_recur_check(const gen_arguments *a, struct argp_state *state);
 int gen_recur(cli *c, const gen_arguments *a);
 void gen_rng_check(const gen_arguments *a, struct argp_state *state);
 int gen_rng(cli *c, const gen_arguments *a);
 const char *gen_rng_kind(int i);
 const char *gen_rng_kind_text(int i);
+
+/* ---- the modules (words.c) --- */
+
+typedef struct cli_module {
+    const char *name;
+    const char *(*kind)(int i);      /* what `shoal gen` makes of it, NULL past the last */
+    const char *(*kind_text)(int i); /* and its descriptions                             */
+    const char *options;             /* of `shoal gen`, that it takes                    */
+    void (*check)(const gen_arguments *a, struct argp_state *state); /* gen.h            */
+    int (*write)(cli *c, const gen_arguments *a);
+    bool on_host;  /* whatever the backend: "auto" is the CPU then                        */
+    bool values;   /* a kind may be followed by ":" and values, which the library judges  */
+    bool converts; /* a kind may take a file                                             */
+} cli_module;
+
+extern const cli_module cli_modules[]; /* ends with a NULL name */
+
+const char *cli_module_name(const void *unused, int i); /* a cli_names */
+const cli_module *cli_module_find(const char *name);    /* NULL: no such module */
 
 #endif

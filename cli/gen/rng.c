@@ -42,7 +42,7 @@ typedef struct writer {
     const gen_arguments *a;
     shoal_rng *plan;
     void *there, *here; /* a slice: in the context's memory, and on the host */
-    int64_t each;       /* numbers a point */
+    int64_t each;       /* numbers per point */
 } writer;
 
 const char *gen_rng_kind(int i) { return shoal_methods("rng", i); }
@@ -53,14 +53,14 @@ const char *gen_rng_kind_text(int i) {
     return "";
 }
 
-static bool known(const char *kind) {
+static bool is_kind(const char *kind) {
     for (int i = 0; gen_rng_kind(i); i++)
         if (strcmp(gen_rng_kind(i), kind) == 0) return true;
     return false;
 }
 
 void gen_rng_check(const gen_arguments *a, struct argp_state *state) {
-    if (!known(a->kind)) return; /* what there is will be said */
+    if (!is_kind(a->kind)) return; /* what there is will be said */
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
         const char *key = parameters[i].key;
         const bool takes = bench_rng_takes(a->kind, key);
@@ -118,7 +118,7 @@ static int write_slice(cli *c, writer *w, int64_t at, int64_t count, bool *writt
 
 static int write_all(cli *c, writer *w) {
     const gen_arguments *a = w->a;
-    const int64_t each = w->each > 0 ? w->each : 1; /* the library says what is wrong with it */
+    const int64_t each = w->each > 0 ? w->each : 1; /* the library has the message */
     int64_t slice = SLICE / each > 0 ? SLICE / each : 1, numbers, bytes;
     if (slice > a->count) slice = a->count;
     if (io_shape_bytes(w->file.type, w->file.ndim, w->file.shape, &numbers, &bytes) != IO_OK)

@@ -3,7 +3,7 @@
  * symindef.c - `shoal gen symindef`: one symmetric matrix as a .npy, .mtx or .h5 file, and
  * triplets of a lower triangle as Matrix Market.
  *
- * The matrix is in memory whole. The ending of the name that is asked for says what is written; a name
+ * The matrix is in memory whole. The ending of the name decides what is written; a name
  * without one of these endings gets .npy.
  */
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static int write_matrix(const io_array *array, const char *path) {
     if (cli_ends_in(path, ".mtx")) return cli_io(io_mtx_write_symmetric(path, array, &err), &err);
     if (cli_ends_in(path, ".h5"))
         return cli_io(io_h5_write(path, &(io_h5_item){ "A", array }, 1, &err), &err);
-    return cli_array_write(path, array->type, 2, array->shape, array->data);
+    return cli_array_write(path, array);
 }
 
 static int print_result(cli *c, const gen_arguments *a, const gen_file *f, int64_t entries,

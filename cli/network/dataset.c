@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * dataset.c - `shoal dataset expou`: call prices for many combinations of parameters, block after block of rows,
- * each of which is in the file before the next begins.
+ * each in the file before the next begins.
  */
+#include "cli/common/arrays.h"
 #include "dataset.h"
 
 #include <stdlib.h>
@@ -54,32 +55,26 @@ typedef struct maker {
     int64_t first, end;          /* rows of the data set, or of the part */
     int64_t found;               /* rows that were there already         */
     double *parameters, *values; /* of a block, on the host           */
-    void *device[2];             /* the same, in the context's memory    */
     double paths, seconds;       /* of this run                          */
 } maker;
 
-static int open_block(maker *m) {
-    const int64_t most = m->end - m->first < MOST_ROWS ? m->end - m->first : MOST_ROWS;
-    const size_t given = (size_t)most * SHOAL_DATASET_COLUMNS * sizeof(double) + sizeof(double),
-                 made = (size_t)most * SHOAL_DATASET_VALUES * sizeof(double) + sizeof(double);
-    m->parameters = malloc(given), m->values = malloc(made);
-    if (!m->parameters || !m->values) return cli_no_memory();
-    shoal_status s = shoal_alloc(m->c->ctx, given, &m->device[0]);
-    if (s == SHOAL_OK) s = shoal_alloc(m->c->ctx, made, &m->device[1]);
-    return cli_status(m->c, s);
+int dataset_price(cli *c, shoal_dataset *plan, int64_t first, int64_t count,
+                  const double *parameters, double *values) {
+    cli_place m[] = {
+        { .from = parameters, .bytes = (size_t)count * SHOAL_DATASET_COLUMNS * sizeof(double) },
+        { .to = values, .bytes = (size_t)count * SHOAL_DATASET_VALUES * sizeof(double) }
+    };
+    shoal_status s = cli_places_begin(c, m, 2);
+    if (s == SHOAL_OK) s = shoal_dataset_run(plan, first, count, m[0].at, m[1].at);
+    if (s == SHOAL_OK) s = cli_places_copy(c, m, 2);
+    cli_places_end(c, m, 2);
+    return cli_status(c, s);
 }
 
 static int make_block(maker *m, int64_t row, int64_t count) {
-    shoal_context *ctx = m->c->ctx;
-    shoal_status s = shoal_dataset_design(m->plan, row, count, m->parameters);
-    if (s == SHOAL_OK)
-        s = shoal_copy(ctx, m->device[0], m->parameters,
-                       (size_t)count * SHOAL_DATASET_COLUMNS * sizeof(double));
-    if (s == SHOAL_OK) s = shoal_dataset_run(m->plan, row, count, m->device[0], m->device[1]);
-    if (s == SHOAL_OK)
-        s = shoal_copy(ctx, m->values, m->device[1],
-                       (size_t)count * SHOAL_DATASET_VALUES * sizeof(double));
-    if (s != SHOAL_OK) return cli_status(m->c, s);
+    int code = cli_status(m->c, shoal_dataset_design(m->plan, row, count, m->parameters));
+    if (code == CLI_OK) code = dataset_price(m->c, m->plan, row, count, m->parameters, m->values);
+    if (code != CLI_OK) return code;
     for (int64_t i = 0; i < count; i++) m->paths += m->values[i * SHOAL_DATASET_VALUES + 2];
     return dataset_append(&m->work, &m->a->o, count, m->parameters, m->values);
 }
@@ -88,7 +83,10 @@ static int make_block(maker *m, int64_t row, int64_t count) {
 static int make_rows(maker *m) {
     cli_progress bar;
     int64_t rows = FEWEST_ROWS;
-    int code = open_block(m);
+    const size_t most = (size_t)(m->end - m->first < MOST_ROWS ? m->end - m->first : MOST_ROWS) + 1;
+    m->parameters = malloc(most * SHOAL_DATASET_COLUMNS * sizeof(double));
+    m->values = malloc(most * SHOAL_DATASET_VALUES * sizeof(double));
+    int code = m->parameters && m->values ? CLI_OK : cli_no_memory();
     cli_progress_begin(&bar, m->c, "rows", m->end - m->first);
     while (code == CLI_OK && m->first + m->work.rows < m->end && !cli_interrupted()) {
         const int64_t row = m->first + m->work.rows, left = m->end - row;
@@ -104,6 +102,13 @@ static int make_rows(maker *m) {
     return code;
 }
 
+#define RESULT(name, member) CLI_RESULT(name, maker, member)
+static const cli_option end_results[] = {
+    RESULT("stderr_max", work.worst),      RESULT("above_target", work.above),
+    RESULT("without_price", work.missing), RESULT("paths", paths),
+    RESULT("made_seconds", seconds),       { 0 }
+};
+
 static int print(const maker *m) {
     const arguments *a = m->a;
     const int64_t rows = m->work.rows, made = rows - m->found;
@@ -115,7 +120,7 @@ static int print(const maker *m) {
                  (long long)m->work.above);
     const char *kept = cli_interrupted() ? m->work.path : a->output;
     if (!m->c->json) {
-        printf("%s: %lld rows, of which %lld made now in %.3g s (%.3g ms each, %.4g paths)\n", kept,
+        printf("%s: %lld rows, %lld made now in %.3g s (%.3g ms each, %.4g paths)\n", kept,
                (long long)rows, (long long)made, m->seconds,
                made > 0 ? 1e3 * m->seconds / (double)made : 0,
                made > 0 ? m->paths / (double)made : 0);
@@ -130,11 +135,7 @@ static int print(const maker *m) {
     io_json_int(j, "made", made);
     io_json_uint(j, "seed", a->o.seed);
     io_json_double(j, "stderr_mean", mean);
-    io_json_double(j, "stderr_max", m->work.worst);
-    io_json_int(j, "above_target", m->work.above);
-    io_json_int(j, "without_price", m->work.missing);
-    io_json_double(j, "paths", m->paths);
-    io_json_double(j, "made_seconds", m->seconds);
+    cli_json_results(j, end_results, m);
     return cli_json_end(m->c, CLI_OK);
 }
 
@@ -182,8 +183,6 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = run(&m);
     dataset_close(&m.work);
     shoal_dataset_free(m.plan);
-    shoal_free(c->ctx, m.device[0]);
-    shoal_free(c->ctx, m.device[1]);
     free(m.parameters);
     free(m.values);
     return code;

@@ -9,6 +9,10 @@
 
 enum { DATASET_FIELDS = SHOAL_DATASET_COLUMNS + 2, DATASET_LINE = 1024 };
 
+/* Prices of rows first .. first + count - 1, [count][7] parameters, into [count][3] values; an exit code. */
+int dataset_price(cli *c, shoal_dataset *plan, int64_t first, int64_t count,
+                  const double *parameters, double *values);
+
 /* Reads FILE, columns parameter, low, high and maybe scale, over the ranges in opts. */
 int dataset_read_ranges(const char *path, shoal_dataset_opts *opts);
 
@@ -21,29 +25,6 @@ typedef struct dataset_work {
     int64_t missing;   /* of them without a price             */
     double worst, sum; /* of their errors: largest, sum       */
 } dataset_work;
-
-/* One line of all that rows depend on, less the part; the part, "shard=I/N", follows it in the file. */
-void dataset_identity(const shoal_dataset_opts *o, char line[DATASET_LINE]);
-
-/* What the first line of a file says. The options are those of a line that dataset_identity() makes again. */
-typedef struct dataset_part {
-    shoal_dataset_opts opts;
-    int64_t shard, shards;
-} dataset_part;
-
-bool dataset_parse(const char *line, dataset_part *part);
-
-/* The first words in which two lines differ; false: in none. */
-typedef struct dataset_words {
-    const char *one, *other;
-    int length, other_length;
-} dataset_words;
-
-bool dataset_differ(const char *one, const char *other, dataset_words *words);
-
-/* Checks a part to its last row: the header, the parameters of the design, prices, errors, their number. */
-int dataset_verify(const char *path, const dataset_part *part, const shoal_dataset *plan,
-                   dataset_work *w);
 
 /* Opens the file, or begins it. Rows that are there must be the first ones from `first` on of the plan; a
  * last line that was cut off is dropped. CLI_INPUT with the reason where the file is of other options. */
@@ -61,7 +42,7 @@ int dataset_check_output(const char *output);
 
 /* Whether a file begins as one of those, and what `shoal merge-parts` does with them. */
 bool dataset_is_part(const char *path);
-/* Says how many rows have no price. */
+/* Notes how many rows have no price. */
 void dataset_note_missing(const cli *c, int64_t missing);
 int dataset_merge(cli *c, const char *const *paths, int count, const char *output);
 

@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/csv.h"
+#include "io/file.h"
+
 enum { PARAMETERS = 8, NU2 = 3 };
 
-/* A design fills its ranges but for their ends: so much of one is no matter. */
+/* A design does not reach the ends of its ranges: a share this small does not matter. */
 #define EDGE   1e-3
 #define TARGET 5e-5 /* of a simulation, and its most paths: as a data set has them */
 enum { MOST_PATHS = 1 << 21 };
@@ -30,15 +33,17 @@ static const cli_option options[] = { /* the parameters first */
     { "alpha",    OPT_REAL,     PARAMETER(0) = "instead of PARAMS: speed of mean reversion" },
     { "m",        OPT_REAL,     PARAMETER(1) = "long-run logarithm of the volatility" },
     { "beta",     OPT_REAL,     PARAMETER(2) = "volatility of the logarithm" },
-    { "nu2",      OPT_REAL,     PARAMETER(NU2) = "instead of --beta: the stationary variance of the logarithm" },
+    { "nu2",      OPT_REAL,     PARAMETER(NU2) = "instead of --beta, which is then sqrt(2 alpha nu2): the stationary variance of the logarithm" },
     { "y0",       OPT_REAL,     PARAMETER(4) = "logarithm of the volatility today" },
     { "rho",      OPT_REAL,     PARAMETER(5) = "correlation" },
     { "maturity", OPT_REAL,     PARAMETER(6) = "maturity", .unit = "years" },
     { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the asset costs 1" },
-    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "prices and derivatives, one line per row", .letter = 'o' },
+    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "prices and derivatives, one line per row", .letter = 'o',
+      .more = "Columns: the inputs, price, dprice_dstrike, dprice_dmaturity, with --check mc_price and mc_stderr, and outside." },
     { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices alone: 1.7 times as fast" },
     { "type",     OPT_CHOICE,   AT(type),   "T",     2, "arithmetic of the network: f32 or f64", .words = CLI_TYPES },
-    { "check",    OPT_FLAG,     AT(check),  NULL,    3, "compare with Monte Carlo: the columns price and stderr of PARAMS, or a simulation; look for static arbitrage" },
+    { "check",    OPT_FLAG,     AT(check),  NULL,    3, "compare with Monte Carlo: the columns price and stderr of PARAMS, or a simulation; look for static arbitrage",
+      .more = "Errors are listed by maturity and strike. Prices are the columns price and stderr of the file, if it has them." },
     { "target-se", OPT_POSITIVE, AT(target), "E",    3, "simulate each row until its standard error is at most E, as shoal dataset does", .usual = "5e-5, where PARAMS has no prices" },
     { "paths",    OPT_INT,      AT(paths),  "N",     3, "or it has so many paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
     { "export",   OPT_OUTPUT,   AT(export), "W.npz", 4, "the weights for numpy" },
@@ -50,8 +55,8 @@ static const cli_option options[] = { /* the parameters first */
 static const char doc[] =
     "Prices of calls, and their derivatives in strike and maturity, by a network that shoal train has made, for the rows of a .csv file or "
     "for one set of parameters."
-    "\vRows with an input outside of the ranges of the training set are flagged: a network knows nothing there. "
-    "docs/surrogate-network.md says what is computed.\n\nExample:\n"
+    "\vRows with an input outside of the ranges of the training set are flagged: no training set covers them. "
+    "docs/surrogate-network.md describes what is computed.\n\nExample:\n"
     "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check\n"
     "  shoal predict examples/expou.net params.csv -o prices.csv\n"
     "  shoal predict expou.net test.csv --check --json";
@@ -110,6 +115,196 @@ static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_
 }
 
 /* ---- results ------------------------------------------------------------------------------------- */
+
+typedef struct surrogate_results {
+    double *price, *by_strike, *by_maturity; /* the last two or NULL                          */
+    double *mc, *mc_error;                   /* simulated here, or NULL                       */
+    char *outside;                           /* 1: of the ranges of the training set          */
+    int64_t outsiders;
+    double seconds; /* of the network                                                         */
+    bool has_reference;
+    surrogate_reference reference;
+    surrogate_errors errors;
+    surrogate_arbitrage arbitrage;
+} surrogate_results;
+
+typedef struct request { /* what was asked for */
+    const char *model, *params, *output, *export;
+    shoal_type type;
+    bool simulated; /* with the next three */
+    uint64_t seed;
+    double target;
+    int64_t paths;
+} request;
+
+static int write_csv(const char *path, const surrogate_table *t, const surrogate_results *r) {
+    const struct {
+        const char *name;
+        const double *values;
+    } more[] = { { "price", r->price },
+                 { "dprice_dstrike", r->by_strike },
+                 { "dprice_dmaturity", r->by_maturity },
+                 { "mc_price", r->has_reference ? r->reference.price : NULL },
+                 { "mc_stderr", r->has_reference ? r->reference.error : NULL } };
+    enum { MORE = sizeof more / sizeof *more };
+    const char *names[SHOAL_SURROGATE_INPUTS + MORE + 1];
+    io_out *out;
+    io_error err;
+    const int status = io_out_open(path, &out, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    int cols = 0;
+    for (int i = 0; i < t->inputs; i++) names[cols++] = t->names[i];
+    for (int i = 0; i < MORE; i++)
+        if (more[i].values) names[cols++] = more[i].name;
+    names[cols++] = "outside";
+    io_csv_header(io_out_file(out), names, cols);
+    for (int64_t row = 0; row < t->rows; row++) {
+        double line[SHOAL_SURROGATE_INPUTS + MORE + 1];
+        int at = 0;
+        for (int i = 0; i < t->inputs; i++) line[at++] = t->x[row * t->inputs + i];
+        for (int i = 0; i < MORE; i++)
+            if (more[i].values) line[at++] = more[i].values[row];
+        line[at++] = r->outside[row];
+        io_csv_row(io_out_file(out), line, at, 17);
+    }
+    return cli_io(io_out_commit(out, &err), &err);
+}
+
+/* ---- the table and the JSON object ----------------------------------------------------------------- */
+
+/* clang-format off */
+#define BIN(name, member) CLI_RESULT(name, surrogate_bin, member)
+static const cli_option bin_head[] = { BIN("input", input), BIN("from", from), BIN("to", to), { 0 } };
+static const cli_option bin_results[] = {
+    BIN("rows", rows), BIN("rmse", rmse), BIN("noise", noise), BIN("q99", q99), BIN("worst", worst), { 0 }
+};
+static const cli_option reference_results[] = {
+    CLI_RESULT("paths", surrogate_reference, paths), CLI_RESULT("monte_carlo_seconds", surrogate_reference, seconds), { 0 }
+};
+#define ARBITRAGE(name, member) CLI_RESULT(name, surrogate_arbitrage, member)
+static const cli_option point_results[] = { ARBITRAGE("sets", sets), ARBITRAGE("points", points), { 0 } };
+static const cli_option strike_results[] = {
+    ARBITRAGE("not_falling_in_strike", strike), ARBITRAGE("not_convex_in_strike", convexity), { 0 }
+};
+static const cli_option maturity_results[] = { ARBITRAGE("not_rising_in_maturity", maturity), { 0 } };
+static const cli_option worst_results[] = {
+    ARBITRAGE("worst_strike", worst_strike), ARBITRAGE("worst_convexity", worst_convexity),
+    ARBITRAGE("worst_maturity", worst_maturity), { 0 }
+};
+#define REQUEST(name, member) CLI_RESULT(name, request, member)
+static const cli_option request_results[] = {
+    REQUEST("model", model), REQUEST("params", params), REQUEST("output", output), REQUEST("export", export),
+    { "type", OPT_CHOICE, CLI_AT(request, type), .words = CLI_TYPES }, { 0 }
+};
+static const cli_option simulation_results[] = {
+    REQUEST("seed", seed), REQUEST("target_se", target), REQUEST("most_paths", paths), { 0 }
+};
+/* clang-format on */
+
+static void json_bin(io_json *j, const char *key, const surrogate_bin *b) {
+    io_json_object_line(j, key);
+    if (b->input) cli_json_results(j, bin_head, b);
+    cli_json_results(j, bin_results, b);
+    io_json_close(j);
+}
+
+static void json_check(io_json *j, const surrogate_results *r) {
+    const surrogate_arbitrage *f = &r->arbitrage;
+    json_bin(j, "errors", &r->errors.all);
+    io_json_array(j, "errors_by");
+    for (int i = 0; i < r->errors.bins; i++) json_bin(j, NULL, &r->errors.bin[i]);
+    io_json_close(j);
+    if (r->reference.paths) cli_json_results(j, reference_results, &r->reference);
+    io_json_object_line(j, "arbitrage");
+    cli_json_results(j, point_results, f);
+    cli_json_results(j, strike_results, f->strikes > 1 ? f : NULL); /* null: not looked for */
+    cli_json_results(j, maturity_results, f->maturities > 1 ? f : NULL);
+    cli_json_results(j, worst_results, f);
+    io_json_close(j);
+}
+
+/* The names of its members are not to be those of inputs: surrogate_name_is_free(). */
+static int print_json(cli *c, const request *q, const surrogate_table *t,
+                      const surrogate_results *r) {
+    io_json *j = cli_json_begin(c, "predict");
+    cli_json_results(j, request_results, q);
+    cli_json_results(j, simulation_results, q->simulated ? q : NULL);
+    io_json_int(j, "rows", t->rows);
+    io_json_int(j, "outside", r->outsiders);
+    io_json_double(j, "network_seconds", r->seconds);
+    io_json_double(j, "prices_per_second", (double)t->rows / r->seconds);
+    if (t->rows == 1) {
+        for (int i = 0; i < t->inputs; i++) io_json_double(j, t->names[i], t->x[i]);
+        io_json_double(j, "price", r->price[0]);
+        if (r->by_strike) io_json_double(j, "dprice_dstrike", r->by_strike[0]);
+        if (r->by_maturity) io_json_double(j, "dprice_dmaturity", r->by_maturity[0]);
+        if (r->has_reference) {
+            io_json_double(j, "mc_price", r->reference.price[0]);
+            io_json_double(j, "mc_stderr", r->reference.error[0]);
+        }
+    }
+    if (r->has_reference) json_check(j, r);
+    return cli_json_end(c, CLI_OK);
+}
+
+static void print_bin(const surrogate_bin *b) {
+    char name[64] = "all rows";
+    if (b->input) snprintf(name, sizeof name, "%s %.3g to %.3g", b->input, b->from, b->to);
+    printf("%-26s %8lld  %9.3g  %9.3g  %9.3g  %9.3g\n", name, (long long)b->rows, b->rmse, b->noise,
+           b->q99, b->worst);
+}
+
+static void print_check(const surrogate_results *r) {
+    const surrogate_arbitrage *f = &r->arbitrage;
+    const double share = f->points ? 100. / (double)f->points : 0;
+    printf("\n%-26s %8s  %9s  %9s  %9s  %9s\n", "errors against Monte Carlo", "rows", "RMSE",
+           "its noise", "99 %", "worst");
+    print_bin(&r->errors.all);
+    for (int i = 0; i < r->errors.bins; i++) print_bin(&r->errors.bin[i]);
+    if (r->reference.paths)
+        printf("Monte Carlo took %.3g s, %.3g us per row\n", r->reference.seconds,
+               1e6 * r->reference.seconds / (double)r->errors.all.rows);
+    if (f->points == 0) return;
+    printf("\nstatic arbitrage, %lld points of %lld surfaces; the worst\n", (long long)f->points,
+           (long long)f->sets);
+    if (f->strikes > 1) {
+        printf("not falling in strike    %8.4f %%  %9.3g\n", share * (double)f->strike,
+               f->worst_strike);
+        printf("not convex in strike     %8.4f %%  %9.3g\n", share * (double)f->convexity,
+               f->worst_convexity);
+    }
+    if (f->maturities > 1)
+        printf("not rising in maturity   %8.4f %%  %9.3g\n", share * (double)f->maturity,
+               f->worst_maturity);
+}
+
+static void print_table(const surrogate_table *t, const surrogate_results *r) {
+    enum { SHOWN = 20 };
+    printf("%12s", "price");
+    if (r->by_strike) printf("  %12s", "d/dstrike");
+    if (r->by_maturity) printf("  %12s", "d/dmaturity");
+    if (r->has_reference) printf("  %12s  %9s", "Monte Carlo", "+-");
+    printf("  outside\n");
+    for (int64_t row = 0; row < t->rows && row < SHOWN; row++) {
+        printf("%12.8f", r->price[row]);
+        if (r->by_strike) printf("  %12.8f", r->by_strike[row]);
+        if (r->by_maturity) printf("  %12.8f", r->by_maturity[row]);
+        if (r->has_reference)
+            printf("  %12.8f  %9.2g", r->reference.price[row], r->reference.error[row]);
+        printf("  %s\n", r->outside[row] ? "yes" : "no");
+    }
+    if (t->rows > SHOWN) printf("and %lld rows more: -o keeps all\n", (long long)(t->rows - SHOWN));
+    printf("%lld rows, %.3g prices per second\n", (long long)t->rows, (double)t->rows / r->seconds);
+    if (r->has_reference) print_check(r);
+}
+
+static int print(cli *c, const request *q, const surrogate_table *t, const surrogate_results *r) {
+    if (c->json) return print_json(c, q, t, r);
+    print_table(t, r);
+    return CLI_OK;
+}
+
+/* ---- the run ------------------------------------------------------------------------------------ */
 
 static void results_free(surrogate_results *r) {
     free(r->price);
@@ -192,13 +387,9 @@ static int check_finite(const shoal_surrogate_info *n, const surrogate_table *t,
 
 static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
                    const shoal_surrogate_info *n, const surrogate_table *t, surrogate_results *r) {
-    bool strike = false, maturity = false;
     const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
-    for (int i = 0; i < n->inputs; i++) {
-        strike = strike || strcmp(n->names[i], "strike") == 0;
-        maturity = maturity || strcmp(n->names[i], "maturity") == 0;
-    }
-    strike = strike && !a->bare, maturity = maturity && !a->bare;
+    const bool strike = surrogate_input(t, "strike") >= 0 && !a->bare;
+    const bool maturity = surrogate_input(t, "maturity") >= 0 && !a->bare;
     r->price = malloc(bytes), r->outside = calloc((size_t)t->rows + 1, 1);
     if (strike) r->by_strike = malloc(bytes);
     if (maturity) r->by_maturity = malloc(bytes);
@@ -215,40 +406,41 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
     return check_finite(n, t, r);
 }
 
-static int compare(cli *c, const surrogate_request *q, const shoal_surrogate *net,
-                   const surrogate_table *t, surrogate_results *r) {
+static int compare(cli *c, const request *q, const shoal_surrogate *net, const surrogate_table *t,
+                   surrogate_results *r) {
     int code = CLI_OK;
     if (q->simulated) {
         const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
         r->mc = malloc(bytes), r->mc_error = malloc(bytes);
         if (!r->mc || !r->mc_error) return cli_no_memory();
-        code = surrogate_simulate(c, t, q->paths, q->target, r->mc, r->mc_error, &r->truth);
+        code = surrogate_simulate(c, t, q->paths, q->target, r->mc, r->mc_error, &r->reference);
     } else {
-        r->truth = (surrogate_truth){ .price = t->price, .error = t->error };
+        r->reference = (surrogate_reference){ .price = t->price, .error = t->error };
     }
-    r->truth_known = true;
-    if (code == CLI_OK) code = surrogate_compare(t, r->price, &r->truth, &r->errors);
+    r->has_reference = true;
+    if (code == CLI_OK) code = surrogate_compare(t, r->price, &r->reference, &r->errors);
     if (code == CLI_OK) code = surrogate_static(c, net, t, &r->arbitrage);
     return code;
 }
 
 static int run(cli *c, const arguments *a, const shoal_surrogate *net,
                const shoal_surrogate_info *n, const surrogate_table *t) {
-    const surrogate_request q = { .model = a->model,
-                                  .params = a->params,
-                                  .output = a->output,
-                                  .export = a->export,
-                                  .type = a->type,
-                                  .simulated = a->check && (a->paths || a->target > 0 || !t->price),
-                                  .target = a->target > 0 ? a->target : TARGET,
-                                  .paths = a->paths ? a->paths : MOST_PATHS };
+    const request q = { .model = a->model,
+                        .seed = c->seed,
+                        .params = a->params,
+                        .output = a->output,
+                        .export = a->export,
+                        .type = a->type,
+                        .simulated = a->check && (a->paths || a->target > 0 || !t->price),
+                        .target = a->target > 0 ? a->target : TARGET,
+                        .paths = a->paths ? a->paths : MOST_PATHS };
     surrogate_results r = { 0 };
     if (!q.simulated) cli_note_no_seed(c);
     int code = predict(c, a, net, n, t, &r);
     if (code == CLI_OK && a->check) code = compare(c, &q, net, t, &r);
-    if (code == CLI_OK && a->output) code = surrogate_write(a->output, t, &r);
+    if (code == CLI_OK && a->output) code = write_csv(a->output, t, &r);
     if (code == CLI_OK && a->export) code = surrogate_export(c, a->export, net);
-    if (code == CLI_OK) code = surrogate_print(c, &q, t, &r);
+    if (code == CLI_OK) code = print(c, &q, t, &r);
     results_free(&r);
     return code;
 }

@@ -9,6 +9,7 @@
  * back-propagation in f64. Numbers below TINY are rounding, NaN fails. A network that was trained on one strike
  * has not learnt what another one costs: nothing is asked about strikes then, and the same holds for maturities.
  */
+#include "dataset.h"
 #include "surrogate.h"
 
 #include <math.h>
@@ -18,12 +19,6 @@
 enum { SETS = 1000, STRIKES = 33, MATURITIES = 17 };
 enum { QUARTERS = 4, MONEYNESS = 5 };
 #define TINY 1e-9
-
-static int input_of(const surrogate_table *t, const char *name) {
-    for (int i = 0; i < t->inputs; i++)
-        if (strcmp(t->names[i], name) == 0) return i;
-    return -1;
-}
 
 /* ---- Monte Carlo ----------------------------------------------------------------------------------- */
 
@@ -35,11 +30,11 @@ static int without(const char *name) {
 
 /* Rows as a data set has them: alpha, m, beta, y0, rho, maturity, strike. */
 static int rows_of(const surrogate_table *t, double *rows) {
-    const int alpha = input_of(t, "alpha"), nu2 = input_of(t, "nu2");
+    const int alpha = surrogate_input(t, "alpha"), nu2 = surrogate_input(t, "nu2");
     for (int i = 0; i < SHOAL_DATASET_COLUMNS; i++) {
         const char *name = shoal_dataset_column(0, i);
-        const bool out_of_nu2 = i == 2 && input_of(t, name) < 0 && nu2 >= 0 && alpha >= 0;
-        const int at = out_of_nu2 ? nu2 : input_of(t, name);
+        const bool out_of_nu2 = i == 2 && surrogate_input(t, name) < 0 && nu2 >= 0 && alpha >= 0;
+        const int at = out_of_nu2 ? nu2 : surrogate_input(t, name);
         if (at < 0) return without(name);
         const shoal_range may = shoal_dataset_bounds(0, i);
         for (int64_t row = 0; row < t->rows; row++) {
@@ -70,21 +65,7 @@ static void all_steps(shoal_dataset_opts *o) {
 typedef struct simulation {
     shoal_dataset *plan;
     double *rows, *values;
-    void *device[2]; /* a block of them, in the context's memory */
 } simulation;
-
-static int simulate_block(cli *c, simulation *s, int64_t first, int64_t count) {
-    const double *rows = s->rows + first * SHOAL_DATASET_COLUMNS;
-    double *values = s->values + first * SHOAL_DATASET_VALUES;
-    shoal_status status = shoal_copy(c->ctx, s->device[0], rows,
-                                     (size_t)count * SHOAL_DATASET_COLUMNS * sizeof *rows);
-    if (status == SHOAL_OK)
-        status = shoal_dataset_run(s->plan, first, count, s->device[0], s->device[1]);
-    if (status == SHOAL_OK)
-        status = shoal_copy(c->ctx, values, s->device[1],
-                            (size_t)count * SHOAL_DATASET_VALUES * sizeof *values);
-    return cli_status(c, status);
-}
 
 /* Pieces of about a second, whatever a row takes; a row's price does not depend on them. */
 static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
@@ -96,7 +77,8 @@ static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
     for (int64_t row = 0; row < t->rows && code == CLI_OK;) {
         const int64_t here = t->rows - row < count ? t->rows - row : count;
         const double start = cli_now();
-        code = simulate_block(c, s, row, here);
+        code = dataset_price(c, s->plan, row, here, s->rows + row * SHOAL_DATASET_COLUMNS,
+                             s->values + row * SHOAL_DATASET_VALUES);
         const double took = cli_now() - start;
         if (cli_interrupted()) code = CLI_INTERRUPTED;
         if (took < 0.5 && count < MOST_ROWS) count *= 2;
@@ -109,42 +91,37 @@ static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
 }
 
 static int take_values(const surrogate_table *t, const simulation *s, double *price, double *error,
-                       surrogate_truth *truth) {
-    const int maturity = input_of(t, "maturity");
+                       surrogate_reference *reference) {
+    const int maturity = surrogate_input(t, "maturity");
     for (int64_t row = 0; row < t->rows; row++) {
         const double *v = s->values + row * SHOAL_DATASET_VALUES;
         if (v[0] != v[0])
             return surrogate_wrong(t, row, "maturity", t->x[row * t->inputs + maturity],
                                    "needs, with this alpha, m, beta and y0, more than 2048 steps a "
                                    "path, or numbers that overflow");
-        price[row] = v[0], error[row] = v[1], truth->paths += (int64_t)v[2];
+        price[row] = v[0], error[row] = v[1], reference->paths += (int64_t)v[2];
     }
-    truth->price = price, truth->error = error;
+    reference->price = price, reference->error = error;
     return CLI_OK;
 }
 
 /* By the estimator of data sets, with the steps that a row needs. */
 int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double target,
-                       double *price, double *error, surrogate_truth *truth) {
+                       double *price, double *error, surrogate_reference *reference) {
     shoal_dataset_opts o = { .seed = c->seed, .target = target, .most_paths = paths };
     const size_t given = SHOAL_DATASET_COLUMNS * sizeof(double),
                  made = SHOAL_DATASET_VALUES * sizeof(double);
     simulation s = { .rows = malloc((size_t)(t->rows + 1) * given),
                      .values = malloc((size_t)(t->rows + 1) * made) };
-    *truth = (surrogate_truth){ .paths = 0 };
+    *reference = (surrogate_reference){ .paths = 0 };
     all_steps(&o);
     int code = s.rows && s.values ? rows_of(t, s.rows) : cli_no_memory();
     if (code == CLI_OK) code = cli_status(c, shoal_dataset_create(c->ctx, &o, &s.plan));
-    const size_t piece = (size_t)(t->rows < MOST_ROWS ? t->rows : MOST_ROWS);
-    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, piece * given, &s.device[0]));
-    if (code == CLI_OK) code = cli_status(c, shoal_alloc(c->ctx, piece * made, &s.device[1]));
     const double start = cli_now();
     if (code == CLI_OK) code = simulate_all(c, t, &s);
-    truth->seconds = cli_now() - start;
-    if (code == CLI_OK) code = take_values(t, &s, price, error, truth);
+    reference->seconds = cli_now() - start;
+    if (code == CLI_OK) code = take_values(t, &s, price, error, reference);
     shoal_dataset_free(s.plan);
-    shoal_free(c->ctx, s.device[0]);
-    shoal_free(c->ctx, s.device[1]);
     free(s.rows);
     free(s.values);
     return code;
@@ -158,16 +135,17 @@ static int ascending(const void *left, const void *right) {
 }
 
 /* Statistics of the rows whose input lies from..to; the last bin has its end too. */
-static void measure(const surrogate_table *t, const double *price, const surrogate_truth *truth,
-                    int input, bool last, double *room, surrogate_bin *b) {
+static void measure(const surrogate_table *t, const double *price,
+                    const surrogate_reference *reference, int input, bool last, double *room,
+                    surrogate_bin *b) {
     double squares = 0, noise = 0;
     b->rows = 0;
     for (int64_t row = 0; row < t->rows; row++) {
         const double x = input < 0 ? 0 : t->x[row * t->inputs + input];
         if (input >= 0 && !(x >= b->from && (x < b->to || (last && x == b->to)))) continue;
-        const double off = price[row] - truth->price[row];
+        const double off = price[row] - reference->price[row];
         room[b->rows++] = fabs(off);
-        squares += off * off, noise += truth->error[row] * truth->error[row];
+        squares += off * off, noise += reference->error[row] * reference->error[row];
     }
     if (b->rows == 0) return;
     qsort(room, (size_t)b->rows, sizeof *room, ascending);
@@ -176,14 +154,14 @@ static void measure(const surrogate_table *t, const double *price, const surroga
     b->q99 = room[(int64_t)ceil(0.99 * n) - 1], b->worst = room[b->rows - 1];
 }
 
-int surrogate_compare(const surrogate_table *t, const double *price, const surrogate_truth *truth,
-                      surrogate_errors *e) {
+int surrogate_compare(const surrogate_table *t, const double *price,
+                      const surrogate_reference *reference, surrogate_errors *e) {
     static const double edges[MONEYNESS + 1] = { 0, 0.8, 0.95, 1.05, 1.25, INFINITY };
     double *room = malloc((size_t)(t->rows + 1) * sizeof *room);
     if (!room) return cli_no_memory();
-    const int strike = input_of(t, "strike"), maturity = input_of(t, "maturity");
+    const int strike = surrogate_input(t, "strike"), maturity = surrogate_input(t, "maturity");
     *e = (surrogate_errors){ .bins = 0 };
-    measure(t, price, truth, -1, true, room, &e->all);
+    measure(t, price, reference, -1, true, room, &e->all);
     if (maturity >= 0 && t->rows > 1) {
         double least = INFINITY, most = 0;
         for (int64_t row = 0; row < t->rows; row++) {
@@ -194,14 +172,14 @@ int surrogate_compare(const surrogate_table *t, const double *price, const surro
             surrogate_bin *b = &e->bin[e->bins];
             b->input = "maturity", b->from = least + q * (most - least) / QUARTERS;
             b->to = q == QUARTERS - 1 ? most : least + (q + 1) * (most - least) / QUARTERS;
-            measure(t, price, truth, maturity, q == QUARTERS - 1, room, b);
+            measure(t, price, reference, maturity, q == QUARTERS - 1, room, b);
             e->bins += b->rows > 0;
         }
     }
     for (int q = 0; strike >= 0 && t->rows > 1 && q < MONEYNESS; q++) {
         surrogate_bin *b = &e->bin[e->bins];
         b->input = "strike", b->from = edges[q], b->to = edges[q + 1];
-        measure(t, price, truth, strike, false, room, b);
+        measure(t, price, reference, strike, false, room, b);
         e->bins += b->rows > 0;
     }
     free(room);
@@ -238,7 +216,7 @@ static void judge(const surface *s, double width, surrogate_arbitrage *f) {
 int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *t,
                      surrogate_arbitrage *found) {
     *found = (surrogate_arbitrage){ .points = 0 };
-    const int strike = input_of(t, "strike"), maturity = input_of(t, "maturity");
+    const int strike = surrogate_input(t, "strike"), maturity = surrogate_input(t, "maturity");
     shoal_surrogate_info n;
     int code = cli_status(c, shoal_surrogate_describe(net, &n));
     if (code != CLI_OK || strike < 0 || maturity < 0) return code;

@@ -23,6 +23,8 @@ typedef struct surrogate_table { /* out of a .csv file, or of options */
 int surrogate_read(const cli *c, const char *path, const char *const *names, int count, bool priced,
                    surrogate_table *table);
 void surrogate_table_free(surrogate_table *table);
+/* The input of that name; -1: none. */
+int surrogate_input(const surrogate_table *t, const char *name);
 /* Why a value cannot be that of an input: NULL if it can. */
 const char *surrogate_infeasible(const char *name, double value);
 /* FILE:LINE: column NAME: VALUE REASON, or --NAME: VALUE REASON (of a beta that was made of it: --nu2: VALUE
@@ -45,11 +47,11 @@ int surrogate_export(cli *c, const char *path, const shoal_surrogate *net);
 
 /* ---- predict_check.c ---- */
 
-typedef struct surrogate_truth { /* by Monte Carlo: of the file, or simulated here */
+typedef struct surrogate_reference { /* by Monte Carlo: of the file, or simulated here */
     const double *price, *error;
     double seconds; /* of the simulation, 0 for a file */
     int64_t paths;  /* of all rows, 0 for a file       */
-} surrogate_truth;
+} surrogate_reference;
 
 typedef struct surrogate_bin { /* rows with an input from..to */
     const char *input;
@@ -76,37 +78,10 @@ typedef struct surrogate_arbitrage {
 
 /* Simulates every row until its error is at most `target`, or it has so many paths. */
 int surrogate_simulate(cli *c, const surrogate_table *t, int64_t paths, double target,
-                       double *price, double *error, surrogate_truth *truth);
-int surrogate_compare(const surrogate_table *t, const double *price, const surrogate_truth *truth,
-                      surrogate_errors *errors);
+                       double *price, double *error, surrogate_reference *reference);
+int surrogate_compare(const surrogate_table *t, const double *price,
+                      const surrogate_reference *reference, surrogate_errors *errors);
 int surrogate_static(cli *c, const shoal_surrogate *net, const surrogate_table *t,
                      surrogate_arbitrage *found);
-
-/* ---- predict_print.c ---- */
-
-typedef struct surrogate_results {
-    double *price, *by_strike, *by_maturity; /* the last two or NULL                          */
-    double *mc, *mc_error;                   /* simulated here, or NULL                       */
-    char *outside;                           /* 1: of the ranges of the training set          */
-    int64_t outsiders;
-    double seconds; /* of the network                                                         */
-    bool truth_known;
-    surrogate_truth truth;
-    surrogate_errors errors;
-    surrogate_arbitrage arbitrage;
-} surrogate_results;
-
-typedef struct surrogate_request { /* what was asked for */
-    const char *model, *params, *output, *export;
-    shoal_type type;
-    bool simulated; /* with the next two */
-    double target;
-    int64_t paths;
-} surrogate_request;
-
-int surrogate_write(const char *path, const surrogate_table *t, const surrogate_results *r);
-/* A table, or the JSON object; the exit code. */
-int surrogate_print(cli *c, const surrogate_request *q, const surrogate_table *t,
-                    const surrogate_results *r);
 
 #endif

@@ -35,7 +35,7 @@ const char *surrogate_infeasible(const char *name, double value) {
     return NULL;
 }
 
-static int input_of(const surrogate_table *t, const char *name) {
+int surrogate_input(const surrogate_table *t, const char *name) {
     for (int i = 0; i < t->inputs; i++)
         if (strcmp(t->names[i], name) == 0) return i;
     return -1;
@@ -43,12 +43,12 @@ static int input_of(const surrogate_table *t, const char *name) {
 
 static int check_price(const surrogate_table *t, int64_t row) {
     const double price = t->price[row], room = SIGMAS * t->error[row] + 1e-9;
-    const int strike = input_of(t, "strike");
+    const int strike = surrogate_input(t, "strike");
     if (t->error[row] < 0)
         return surrogate_wrong(t, row, "stderr", t->error[row], "is less than 0");
     if (t->error[row] > 1)
         return surrogate_wrong(t, row, "stderr", t->error[row],
-                               "is above 1: it says nothing of a price from 0 to 1");
+                               "is above 1: it means nothing for a price from 0 to 1");
     if (price > 1 + room)
         return surrogate_wrong(t, row, "price", price, "is above 1, the price of the asset");
     const double inner = strike < 0 ? 0 : 1 - t->x[row * t->inputs + strike];
@@ -75,40 +75,13 @@ static bool is_target(const char *name) {
 }
 
 int surrogate_name_is_free(const char *where, const char *name) {
-    static const char *const taken[] = { "price",
-                                         "stderr",
-                                         "dprice_dstrike",
-                                         "dprice_dmaturity",
-                                         "mc_price",
-                                         "mc_stderr",
-                                         "model",
-                                         "params",
-                                         "output",
-                                         "export",
-                                         "type",
-                                         "rows",
-                                         "seed",
-                                         "outside",
-                                         "target_se",
-                                         "most_paths",
-                                         "errors",
-                                         "errors_by",
-                                         "paths",
-                                         "seconds",
-                                         "arbitrage",
-                                         "network_seconds",
-                                         "command",
-                                         "monte_carlo_seconds",
-                                         "device",
-                                         "version",
-                                         "backend",
-                                         "interrupted",
-                                         "prices_per_second" };
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        if (strcmp(name, taken[i]) == 0)
-            return cli_fail(CLI_INPUT, "%s %s: shoal predict has a result of that name", where,
-                            name);
-    return CLI_OK;
+    static const char taken[] =
+        "price stderr dprice_dstrike dprice_dmaturity mc_price mc_stderr model params "
+        "output export type rows seed outside target_se most_paths errors errors_by "
+        "paths seconds arbitrage network_seconds command monte_carlo_seconds device "
+        "version backend interrupted prices_per_second";
+    if (!cli_among(taken, name)) return CLI_OK;
+    return cli_fail(CLI_INPUT, "%s %s: shoal predict has a result of that name", where, name);
 }
 
 /* A name that fits into a model file, on a terminal, and beside those of results. */
@@ -221,7 +194,7 @@ static int check_size(const surrogate_table *t) {
 /* A network takes the logarithm of alpha where all that it is trained on are above 0: then the others have
  * to be. */
 static int check_alpha(const surrogate_table *train, int64_t rows, const surrogate_table *held) {
-    const int alpha = input_of(train, "alpha");
+    const int alpha = surrogate_input(train, "alpha");
     bool positive = alpha >= 0;
     for (int64_t row = 0; row < rows && positive; row++)
         positive = train->x[row * train->inputs + alpha] > 0;
@@ -239,7 +212,7 @@ int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_
     static const char *const needed[] = { "strike", "maturity" };
     const bool volatility = !target || strcmp(target, "volatility") == 0;
     for (int i = 0; i < 2 && volatility; i++)
-        if (input_of(train, needed[i]) < 0)
+        if (surrogate_input(train, needed[i]) < 0)
             return cli_fail(CLI_INPUT, "%s:1: column %s: missing; the target volatility needs it",
                             train->path, needed[i]);
     if (rows < 2)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/common/charts.h"
+#include "io/svg.h"
 
 enum { HELD_BACK = 10 }; /* one row of so many, the last ones, where there is no validation set */
 
@@ -32,7 +32,8 @@ static const cli_option options[] = {
     { "rate",       OPT_POSITIVE, AT(o.rate),     "R",     3, "learning rate at the start; a cosine takes it to a hundredth", .in = IN_JSON },
     { "floor",      OPT_POSITIVE, AT(o.floor),    "E",     3, "rows weigh in proportion to 1/(stderr^2 + E^2)", .in = IN_JSON },
     { "type",       OPT_CHOICE,   AT(o.type),     "T",     3, "arithmetic: f32 or f64", .words = CLI_TYPES, .in = IN_JSON },
-    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas", .usual = "fused, own where the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON },
+    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas", .usual = "fused, own where the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON,
+      .more = "cuBLAS is opened at run time: exit 69 if it does not open, or SHOAL_NO_CUBLAS=1 forbids it." },
     { "plot",       OPT_OUTPUT,   AT(plot),       "F.svg", 4, "draw the errors of the passes" },
     { "export",     OPT_OUTPUT,   AT(export),     "W.npz", 4, "the weights for numpy" },
     { 0 }
@@ -42,7 +43,7 @@ static const char doc[] =
     "Trains a network on prices of calls (of an asset that costs 1, no rates) and writes it to a model file. TRAIN is a .csv file: "
     "columns price and stderr are learnt, all others are inputs."
     "\vThe same seed makes the same network on one backend, for any number of threads. Ctrl-C ends it after a pass: the best network so far is written. "
-    "docs/surrogate-network.md says what is computed.\n\nExample:\n"
+    "docs/surrogate-network.md describes what is computed.\n\nExample:\n"
     "  shoal train train.csv -o expou.net --plot loss.svg\n"
     "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net\n"
     "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
@@ -66,7 +67,7 @@ typedef struct history {
     bool live;
 } history;
 
-/* One line on the terminal, twice a second. */
+/* One line on the terminal, twice per second. */
 static void show(history *h, const shoal_surrogate_epoch *e) {
     const double now = cli_now();
     if (!h->live || now - h->shown < 0.5) return;
@@ -76,7 +77,7 @@ static void show(history *h, const shoal_surrogate_epoch *e) {
     fflush(stderr);
 }
 
-static int say(void *of, const shoal_surrogate_epoch *e) {
+static int record_epoch(void *of, const shoal_surrogate_epoch *e) {
     history *h = of;
     h->epoch[h->count] = (double)e->epoch;
     h->train[h->count] = e->train, h->validation[h->count++] = e->validation;
@@ -85,8 +86,15 @@ static int say(void *of, const shoal_surrogate_epoch *e) {
 }
 
 static int plot(const char *path, const history *h) {
+    const io_series series[] = { { "training", h->count, h->epoch, h->train, .no_markers = true },
+                                 { "validation", h->count, h->epoch, h->validation,
+                                   .no_markers = true } };
+    const io_chart chart = { "Training",        "weighted root mean square of price errors",
+                             "epoch",           "error",
+                             IO_LINEAR,         IO_LOG10,
+                             .series_count = 2, .series = series };
     io_error err;
-    return cli_io(chart_training(path, h->count, h->epoch, h->train, h->validation, &err), &err);
+    return cli_io(io_svg_write_lines(path, &chart, &err), &err);
 }
 
 /* ---- the result ------------------------------------------------------------------------------------ */
@@ -134,7 +142,7 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
            (long long)r->best_epoch);
     printf("error        %.4g on the validation set (weighted root mean square, of prices)\n",
            r->validation);
-    printf("time         %.1f s, %.3g rows a second\n", seconds, speed);
+    printf("time         %.1f s, %.3g rows per second\n", seconds, speed);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
@@ -199,9 +207,10 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     cli_catch_interrupt();
     const double start = cli_now();
     if (code == CLI_OK)
-        code =
-            trained(c, shoal_surrogate_train(c->ctx, &train, &validation, &a->o, say, &h, &net, &r),
-                    &r, t, rows, a->validation ? v : t);
+        code = trained(
+            c,
+            shoal_surrogate_train(c->ctx, &train, &validation, &a->o, record_epoch, &h, &net, &r),
+            &r, t, rows, a->validation ? v : t);
     const double seconds = cli_now() - start;
     if (h.live) fputs("\r\033[K", stderr);
     if (code == CLI_OK) code = write_all(c, a, &h, net, &r);

@@ -59,7 +59,8 @@ static const cli_option options[] = {
     { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "of every two assets, or one for all pairs: 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
     { "rate",        OPT_REAL,   AT(rate),              "X",    1, "interest rate", .in = IN_BOTH },
     { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "dates of exercise, i T/N, i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
-    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART },
+    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART,
+      .more = "At most 64 functions." },
     { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
     { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "of the regressions: a method of `shoal solve small`", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "fit-paths",   OPT_INT,    AT(opts.fit_paths),    "N",    1, "paths that the rule of exercise is fitted on", 1, INT32_MAX, .usual = "65536", .in = IN_PART },
@@ -71,10 +72,10 @@ static const cli_option options[] = {
 
 static const char doc[] =
     "Prices American options, as Bermudan ones, on assets of Black and Scholes by the regressions of Longstaff and Schwartz: a "
-    "rule of exercise is fitted on one set of paths and priced on another, so that the price is a lower bound but for its "
+    "rule of exercise is fitted on one set of paths and priced on another, so that the price is a lower bound up to its "
     "standard error. Several strikes and maturities are fitted together."
     "\vIn the money the payoffs of puts, calls and baskets are linear in the prices; that of a max-call is a function of the "
-    "basis beside the polynomials, of which there may be 64 in all.\n\nExample:\n"
+    "basis beside the polynomials, up to 64 functions in all.\n\nExample:\n"
     "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --maturity 3 --dates 9\n"
     "  shoal price american --payoff basket-put --assets 5 --correlation 0.3 --strike 90,100,110";
@@ -83,7 +84,7 @@ static const char doc[] =
 static void check(void *of, struct argp_state *state) {
     arguments *a = of;
     price_check(&a->o, state);
-    if (a->o.opts.method && strcmp(a->o.opts.method, "dual") == 0)
+    if (shoal_method_flags("american", a->o.opts.method, NULL) & SHOAL_CAN_NEST)
         a->upper = true, a->o.opts.method = "lsm";
     if (a->o.opts.put && a->payoff >= 0 && !a->merging)
         argp_error(state, "--put and --payoff exclude each other");
@@ -105,7 +106,7 @@ static void check(void *of, struct argp_state *state) {
                    (long long)given, (long long)pairs);
 }
 
-/* One number, or the default, becomes one an asset; weights stay away unless they are given. */
+/* One number, or the default, becomes one per asset; weights stay away unless they are given. */
 static int widen(price_list *list, int64_t count, double otherwise) {
     if (list->count == count) return CLI_OK;
     const double value = list->count ? list->values[0] : otherwise;
@@ -135,7 +136,7 @@ static int make_matrix(arguments *a) {
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     const int64_t d = a->opts.assets;
-    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "lsm";
+    price_default_method(o, "lsm");
     int code = cli_check_method(who, "american", o->opts.method, NULL);
     if (code != CLI_OK) return code;
     if (o->opts.steps && !a->merging)
@@ -180,6 +181,20 @@ static void print_table(const cli *c, const arguments *a, const price_outcome *o
         printf("upper bound   %.10g +- %.2g\n", a->above.values[i].price, a->above.values[i].error);
 }
 
+/* clang-format off */
+#define FIT(name, member) CLI_RESULT(name, arguments, member)
+static const cli_option fit_results[] = {
+    FIT("systems", fit.systems), FIT("truncated", fit.truncated), FIT("refined", fit.refined), FIT("warned", fit.warned),
+    FIT("failed", fit.failed), FIT("empty", fit.empty), FIT("price", fit.price), FIT("stderr", fit.error),
+    FIT("seconds", fit_seconds),
+    { 0 }
+};
+static const cli_option upper_results[] = {
+    CLI_RESULT("upper", shoal_price_value, price), CLI_RESULT("upper_stderr", shoal_price_value, error),
+    { 0 }
+};
+/* clang-format on */
+
 static void print_upper(io_json *j, const arguments *a) {
     const price_outcome *above = &a->above;
     if (!a->upper || above->samples == 0) return;
@@ -187,22 +202,19 @@ static void print_upper(io_json *j, const arguments *a) {
     io_json_int(j, "outer", above->samples);
     io_json_double(j, "upper_seconds", above->seconds);
     if (above->info.contracts == 1) {
-        io_json_double(j, "upper", above->values[0].price);
-        io_json_double(j, "upper_stderr", above->values[0].error);
+        cli_json_results(j, upper_results, above->values);
         return;
     }
     io_json_array(j, "upper"); /* in the order of the surface */
     for (int64_t i = 0; i < above->info.contracts; i++) {
         io_json_object_line(j, NULL);
-        io_json_double(j, "upper", above->values[i].price);
-        io_json_double(j, "upper_stderr", above->values[i].error);
+        cli_json_results(j, upper_results, &above->values[i]);
         io_json_close(j);
     }
     io_json_close(j);
 }
 
 static int print(cli *c, const arguments *a, const price_outcome *out) {
-    const shoal_american_fit *f = &a->fit;
     if (!c->json) {
         print_table(c, a, out);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
@@ -212,15 +224,7 @@ static int print(cli *c, const arguments *a, const price_outcome *out) {
     io_json_doubles(j, "correlation", a->matrix, a->opts.assets * a->opts.assets);
     io_json_int(j, "functions", functions(a));
     io_json_object(j, "fit");
-    io_json_int(j, "systems", f->systems);
-    io_json_int(j, "truncated", f->truncated);
-    io_json_int(j, "refined", f->refined);
-    io_json_int(j, "warned", f->warned);
-    io_json_int(j, "failed", f->failed);
-    io_json_int(j, "empty", f->empty);
-    io_json_double(j, "price", f->price);
-    io_json_double(j, "stderr", f->error);
-    io_json_double(j, "seconds", a->fit_seconds);
+    cli_json_results(j, fit_results, a);
     io_json_close(j);
     print_upper(j, a);
     price_json(j, c, &a->o, out);
@@ -228,6 +232,19 @@ static int print(cli *c, const arguments *a, const price_outcome *out) {
 }
 
 /* ---- the run ---------------------------------------------------------------------------------- */
+
+typedef struct fitting { /* Ctrl-C ends the program */
+    shoal_context *ctx;
+    const shoal_american *options;
+    int64_t count;
+    const shoal_american_opts *opts;
+    shoal_price **plan;
+} fitting;
+
+static shoal_status create_plan(void *of) {
+    const fitting *f = of;
+    return shoal_price_american(f->ctx, f->options, f->count, f->opts, f->plan);
+}
 
 /* A plan for every strike at every maturity. */
 static int make_plan(cli *c, arguments *a, shoal_price **plan) {
@@ -247,7 +264,8 @@ static int make_plan(cli *c, arguments *a, shoal_price **plan) {
                                    .dividend = a->list[DIVIDEND].values,
                                    .weight = a->list[WEIGHT].values,
                                    .correlation = a->matrix };
-    if (code == CLI_OK) code = price_fit(c, all, count, &a->opts, plan);
+    fitting f = { c->ctx, all, count, &a->opts, plan };
+    if (code == CLI_OK) code = cli_status(c, cli_call(c, create_plan, &f));
     if (code == CLI_OK) code = cli_status(c, shoal_american_fits(*plan, fits));
     if (code == CLI_OK) a->fit = fits[0];
     for (int64_t i = 1; i < count && code == CLI_OK; i++) {
@@ -286,7 +304,7 @@ static int run(cli *c, arguments *a) {
         code = c->parts ? price_join(c, o, plan, c->parts, &out) : price_simulate(c, o, plan, &out);
     if (code == CLI_OK && o->shards)
         code = price_part_write(c, &price_american_command, a, o, &out);
-    if (code == CLI_OK && o->plot && price_any(&out))
+    if (code == CLI_OK && o->plot && price_has_values(&out))
         code = price_plot(o->plot, "American option, lower bound", o, &out, NAN);
     if (code == CLI_OK && a->upper && !cli_interrupted()) code = run_upper(c, a);
     if (code == CLI_OK) code = print(c, a, &out);

@@ -1,13 +1,190 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bullet.c - `shoal price bullet`.
+ * bullet.c - `shoal price bullet`: its options and points, and the plan of the library.
  */
 #include "bullet.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/arrays.h"
+#include "io/csv.h"
 #include "io/text.h"
+
+/* ---- points (k, x, j): from the command line, from files, from a lattice ---------------------- */
+
+static int allocate(int64_t count, bullet_points *to) {
+    to->list = calloc((size_t)count + 1, sizeof *to->list);
+    to->count = count;
+    return to->list ? CLI_OK : cli_no_memory();
+}
+
+static bool is_whole(double v) { return v >= 0 && v < 1e15 && v == floor(v); }
+
+static int set_point(const char *where, int64_t i, const double v[3], shoal_bullet_point *to) {
+    if (!is_whole(v[0]) || !is_whole(v[2]) || !(v[1] > 0) || !isfinite(v[1]))
+        return cli_fail(
+            CLI_INPUT,
+            "%s: point %lld is %g, %g, %g; it must be k, x, j: whole numbers k and j of "
+            "0 or more, and x above 0",
+            where, (long long)i, v[0], v[1], v[2]);
+    *to = (shoal_bullet_point){ .k = (int64_t)v[0], .j = (int64_t)v[2], .x = v[1] };
+    return CLI_OK;
+}
+
+static int from_npy(const char *path, bullet_points *to) {
+    cli_array file = { 0 };
+    int code = cli_array_read(&file, path);
+    if (code == CLI_OK && (file.a.ndim != 2 || file.a.shape[1] != 3)) {
+        char shape[64];
+        code = cli_fail(CLI_INPUT, "%s has shape %s; points are (n, 3): k, x, j", path,
+                        io_shape_text(file.a.ndim, file.a.shape, shape, sizeof shape));
+    }
+    if (code == CLI_OK) code = allocate(file.a.shape[0], to);
+    for (int64_t i = 0; code == CLI_OK && i < to->count; i++) {
+        const double v[3] = { io_array_get(&file.a, 3 * i), io_array_get(&file.a, 3 * i + 1),
+                              io_array_get(&file.a, 3 * i + 2) };
+        code = set_point(path, i, v, &to->list[i]);
+    }
+    io_array_free(&file.a);
+    return code;
+}
+
+static int from_csv(const char *path, bullet_points *to) {
+    static const char *const names[3] = { "k", "x", "j" };
+    io_table table;
+    io_error err;
+    int at[3], code = cli_io(io_csv_read(path, &table, &err), &err);
+    if (code != CLI_OK) return code;
+    for (int c = 0; c < 3 && code == CLI_OK; c++) {
+        at[c] = io_table_column(&table, names[c]);
+        if (at[c] < 0) code = cli_fail(CLI_INPUT, "%s has no column %s", path, names[c]);
+    }
+    if (code == CLI_OK) code = allocate(table.rows, to);
+    for (int64_t i = 0; code == CLI_OK && i < to->count; i++) {
+        const double *row = table.data + i * table.cols;
+        const double v[3] = { row[at[0]], row[at[1]], row[at[2]] };
+        code = set_point(path, i, v, &to->list[i]);
+    }
+    io_table_free(&table);
+    return code;
+}
+
+/* Points out of "k,x,j", of several such with ';' between them, or of a file: .npy of shape (n, 3), or
+ * .csv with columns k, x, j. CLI_OK or an exit code. */
+static int read_points(const char *text, bullet_points *to) {
+    if (cli_ends_in(text, ".npy")) return from_npy(text, to);
+    if (cli_ends_in(text, ".csv")) return from_csv(text, to);
+    int64_t count = 1;
+    for (const char *c = text; *c; c++) count += *c == ';';
+    int code = allocate(count, to);
+    const char *at = text;
+    for (int64_t i = 0; i < count && code == CLI_OK; i++) {
+        double v[3];
+        for (int c = 0; c < 3 && code == CLI_OK; c++) {
+            const size_t length = strcspn(at, ",;");
+            if (!io_text_double(at, length, &v[c]) || (at[length] == ',') != (c < 2))
+                code = cli_fail(CLI_USAGE,
+                                "--at: '%s' is neither k,x,j (several with ';' between them) nor a "
+                                ".npy or .csv file",
+                                text);
+            else if (at[length])
+                at += length + 1;
+        }
+        if (code == CLI_OK)
+            code = set_point("--at", i, v, &to->list[i]) == CLI_OK ? CLI_OK : CLI_USAGE;
+    }
+    return code;
+}
+
+/* Value i of n from a to b, the middle if there is one. */
+static double spaced(double a, double b, int64_t i, int64_t n) {
+    return n > 1 ? a + (b - a) * (double)i / (double)(n - 1) : 0.5 * (a + b);
+}
+
+int bullet_points_lattice(const shoal_bullet *m, int64_t last, const int64_t n[3],
+                          bullet_points *to) {
+    if (n[0] * n[1] > (1 << 22) / n[2])
+        return cli_fail(CLI_USAGE, "--lattice: more than %d points", 1 << 22);
+    const int code = allocate(n[0] * n[1] * n[2], to);
+    for (int64_t i = 0; i < to->count && code == CLI_OK; i++) {
+        const int64_t k = (int64_t)round(spaced(0, (double)last, i / (n[1] * n[2]), n[0]));
+        const int64_t most = m->p2 < 0 ? 0 : k < m->p2 ? k : m->p2;
+        to->list[i] =
+            (shoal_bullet_point){ .k = k,
+                                  .j = (int64_t)round(spaced(0, (double)most, i % n[2], n[2])),
+                                  .x = m->s0 * spaced(0.7, 1.3, i / n[2] % n[1], n[1]) };
+    }
+    return code;
+}
+
+/* The points as one word, to be read again. */
+static char *points_text(const bullet_points *points) {
+    char *text = malloc((size_t)points->count * 80 + 1);
+    size_t used = 0;
+    for (int64_t i = 0; text && i < points->count; i++) {
+        const shoal_bullet_point *p = &points->list[i];
+        used += (size_t)snprintf(text + used, 80, "%s%lld,%.17g,%lld", i ? ";" : "",
+                                 (long long)p->k, p->x, (long long)p->j);
+    }
+    return text;
+}
+
+/* ---- the option that the library gets: the whole, or its last intervals alone -----------------
+ *
+ * The last N intervals, from date f on, are an option of N dates by themselves, of maturity T - T_f: with T
+ * counted they are of kind A, dates 1 .. N, else of kind C, dates 1 .. N - 1. Both have T_f in the count,
+ * so that j grows by it first where (B, D, F) it is not in j. */
+
+bool bullet_can(const bullet_arguments *a, unsigned flag) {
+    return shoal_method_flags("bullet", a->o.opts.method, NULL) & flag;
+}
+
+int64_t bullet_last(const shoal_bullet *m) {
+    return m->dates + (m->count == 'E' || m->count == 'F');
+}
+
+int bullet_counts_now(const shoal_bullet *m, int64_t k, double x) {
+    const bool from_today = m->count == 'B' || m->count == 'D' || m->count == 'F';
+    return from_today && k <= m->dates - (m->count == 'B') && x < m->barrier;
+}
+
+bullet_window bullet_window_of(const bullet_arguments *a) {
+    bullet_window w = { .m = a->m };
+    const int64_t last = bullet_last(&a->m);
+    if (!a->intervals) return w;
+    w.first = last - a->intervals;
+    w.m.dates = a->intervals;
+    w.m.maturity = a->m.maturity * (double)a->intervals / (double)last;
+    w.m.count = a->m.count == 'A' || a->m.count == 'D' ? 'A' : 'C';
+    return w;
+}
+
+int bullet_plan(cli *c, const bullet_arguments *a, const shoal_bullet_point *points, int64_t count,
+                shoal_price **plan) {
+    const bullet_window w = bullet_window_of(a);
+    const shoal_price_opts o = price_opts_of(c, &a->o);
+    if (!a->intervals)
+        return cli_status(c, shoal_price_bullet(c->ctx, &w.m, &o, points, count, plan));
+    shoal_bullet_point *moved = calloc((size_t)count + 1, sizeof *moved);
+    if (!moved) return cli_no_memory();
+    for (int64_t i = 0; i < count; i++) {
+        moved[i] = points[i];
+        moved[i].k -= w.first;
+        moved[i].j += bullet_counts_now(&a->m, points[i].k, points[i].x);
+    }
+    const int code = cli_status(c, shoal_price_bullet(c->ctx, &w.m, &o, moved, count, plan));
+    free(moved);
+    return code;
+}
+
+const shoal_bullet_point *bullet_points_of(const price_job *job) {
+    const bullet_arguments *a = job->arguments;
+    return a->intervals ? a->points.list : shoal_price_points(job->plan);
+}
+
+/* ---- options ---------------------------------------------------------------------------------- */
 
 static void parse_lattice(struct argp_state *state, const cli_option *row, const char *text,
                           void *arguments) {
@@ -34,7 +211,7 @@ static void parse_at(struct argp_state *state, const cli_option *row, const char
 
 static char *at_text(const void *arguments) {
     const bullet_arguments *a = arguments;
-    return a->points.list ? bullet_points_text(&a->points) : NULL;
+    return a->points.list ? points_text(&a->points) : NULL;
 }
 
 /* clang-format off */
@@ -55,13 +232,15 @@ static const cli_option options[] = {
     { "outer",   OPT_INT,      AT(outer),      "N",  2, "of nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
     { "put",     OPT_FLAG,     AT(o.opts.put), NULL, 20, "no effect: a bullet option is a call" },
     { "probability", OPT_FLAG, AT(o.opts.probability), NULL, 2, "the probability that the count is from p1 to p2, instead of the price; not of pde", .in = IN_PART },
-    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot" },
+    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot",
+      .more = "Errors are root mean squares against quadrature. Options that it does not have (--method, --at, ...) are refused." },
     { "nx",      OPT_INT,      AT(o.opts.nx),  "N",  3, "of pde: grid lines", 5, 8192, .usual = "1025" },
     { "steps-per-date", OPT_INT, AT(o.opts.steps_per_date), "N", 3, "of pde: time steps from date to date", 1, 1 << 20, .usual = "10, 500 in all at least" },
     { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "of pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
     { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)" },
     { "last",    OPT_INT,      AT(intervals),  "N",  3, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 1, 1 << 20, .in = IN_JSON_SET },
-    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, a row each; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ" },
+    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, one per row; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ",
+      .more = "Another column, or a p1 or p2 that is not whole, is an error with its line." },
     { 0 }
 };
 
@@ -85,12 +264,6 @@ static void check(void *arguments, struct argp_state *state) {
     if (a->at && a->lattice[0]) argp_error(state, "--at and --lattice exclude each other");
 }
 
-static bool is(const bullet_arguments *a, const char *method) {
-    return strcmp(a->o.opts.method, method) == 0;
-}
-
-static bool without_paths(const bullet_arguments *a) { return is(a, "quad") || is(a, "pde"); }
-
 static void notes(const cli *c, const bullet_arguments *a) {
     const price_options *o = &a->o;
     if (o->opts.put) cli_note(c, "--put has no effect: a bullet option is a call");
@@ -98,13 +271,13 @@ static void notes(const cli *c, const bullet_arguments *a) {
     if (a->m.p1 > a->m.p2)
         cli_note(c, "--p1 %lld is above --p2 %lld: no count pays", (long long)a->m.p1,
                  (long long)a->m.p2);
-    if (without_paths(a) &&
+    if (!bullet_can(a, SHOAL_CAN_WALK) &&
         (o->paths || o->target > 0 || o->opts.antithetic || o->opts.control > 0))
         cli_note(c,
                  "--paths, --target-se, --antithetic and --control have no effect: %s has no paths",
                  o->opts.method);
-    if (without_paths(a)) cli_note_no_seed(c);
-    if (!is(a, "pde") &&
+    if (!bullet_can(a, SHOAL_CAN_WALK)) cli_note_no_seed(c);
+    if (!bullet_can(a, SHOAL_CAN_SURFACE) &&
         (o->opts.nx || o->opts.steps_per_date || o->opts.as_printed || o->opts.variant))
         cli_note(c,
                  "--nx, --steps-per-date, --solver and --as-printed have no effect: they are for "
@@ -116,7 +289,7 @@ static void notes(const cli *c, const bullet_arguments *a) {
 /* --last: the intervals there are, and points among them. */
 static int settle_last(bullet_arguments *a) {
     const int64_t last = bullet_last(&a->m), first = last - a->intervals;
-    if (!is(a, "pde") || a->options)
+    if (!bullet_can(a, SHOAL_CAN_SURFACE) || a->options)
         return cli_fail(CLI_USAGE, "--last is for --method pde, without --options");
     if (first < 0)
         return cli_fail(CLI_USAGE,
@@ -147,36 +320,39 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
                                                  "shard target-se method greeks probability at "
                                                  "lattice options nx steps-per-date solver "
                                                  "as-printed last");
-    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0)
-        o->opts.method = a->lattice[0] ? "grid" : "mc";
+    price_default_method(o, a->lattice[0] ? "grid" : "mc");
     if (code == CLI_OK)
-        code =
-            cli_check_method(who, "bullet", o->opts.method, is(a, "pde") ? o->opts.variant : NULL);
+        code = cli_check_method(who, "bullet", o->opts.method,
+                                bullet_can(a, SHOAL_CAN_SURFACE) ? o->opts.variant : NULL);
     if (code == CLI_OK && (a->lattice[0] || a->outer) && a->at)
         code = cli_fail(CLI_USAGE, "--at, --lattice and --outer exclude each other");
-    if (code == CLI_OK && (is(a, "nested") ? a->at || a->lattice[0] : a->outer && !a->compare))
+    if (code == CLI_OK &&
+        (bullet_can(a, SHOAL_CAN_NEST) ? a->at || a->lattice[0] : a->outer && !a->compare))
         code = cli_fail(CLI_USAGE, "--outer is for nested, which makes its own points");
-    if (code == CLI_OK && o->opts.probability && is(a, "pde"))
+    if (code == CLI_OK && o->opts.probability && bullet_can(a, SHOAL_CAN_SURFACE))
         code = cli_fail(CLI_USAGE, "--probability: pde has prices alone; mc and quad have both");
-    if (code == CLI_OK && o->shards && without_paths(a))
+    if (code == CLI_OK && o->shards && !bullet_can(a, SHOAL_CAN_WALK))
         code = cli_fail(CLI_USAGE, "--shard: %s has no paths to share", o->opts.method);
-    if (code == CLI_OK && a->options && (!is(a, "pde") || a->at || o->output || o->plot))
+    if (code == CLI_OK && a->options &&
+        (!bullet_can(a, SHOAL_CAN_SURFACE) || a->at || o->output || o->plot))
         code = cli_fail(CLI_USAGE, "--options is for --method pde, without --at, -o and --plot");
     if (code == CLI_OK && o->output && !o->shards && !a->compare && !cli_ends_in(o->output, ".npy"))
         code = cli_fail(CLI_USAGE, "-o: '%s' does not end in .npy", o->output);
-    if (code == CLI_OK) code = price_check_plot(o, is(a, "pde"));
+    if (code == CLI_OK) code = price_check_plot(o, bullet_can(a, SHOAL_CAN_SURFACE));
     if (code != CLI_OK) return code;
     if (!a->merging) notes(c, a);
-    if (!o->paths) o->paths = is(a, "nested") || is(a, "grid") ? 4096 : PRICE_PATHS;
-    if (!a->outer && (is(a, "nested") || a->compare)) a->outer = 16;
-    if (!is(a, "pde")) o->opts.variant = NULL;
+    if (!o->paths) o->paths = bullet_can(a, SHOAL_CAN_POINTS) ? 4096 : PRICE_PATHS;
+    if (!a->outer && (bullet_can(a, SHOAL_CAN_NEST) || a->compare)) a->outer = 16;
+    if (!bullet_can(a, SHOAL_CAN_SURFACE)) o->opts.variant = NULL;
     o->opts.steps = 1, o->opts.put = 0;
-    if (a->at) code = bullet_points_read(a->at, &a->points);
-    if (code == CLI_OK && is(a, "grid") && !a->at && !a->lattice[0])
+    if (a->at) code = read_points(a->at, &a->points);
+    if (code == CLI_OK && bullet_can(a, SHOAL_CAN_POINTS) && !bullet_can(a, SHOAL_CAN_NEST) &&
+        !a->at && !a->lattice[0])
         a->lattice[0] = 5, a->lattice[1] = 7, a->lattice[2] = 3;
     if (code == CLI_OK && a->lattice[0] && !a->compare)
         code = bullet_points_lattice(&a->m, bullet_last(&a->m), a->lattice, &a->points);
-    if (code == CLI_OK && is(a, "mc") && a->points.count > 1)
+    if (code == CLI_OK && bullet_can(a, SHOAL_CAN_WALK) && !bullet_can(a, SHOAL_CAN_POINTS) &&
+        a->points.count > 1)
         code = cli_fail(CLI_USAGE, "mc is for one point; --method grid takes many");
     if (code == CLI_OK && a->intervals) code = settle_last(a);
     return code;
@@ -188,7 +364,7 @@ static bool is_png(const bullet_arguments *a) {
 
 static int keep(const price_job *job, const price_outcome *out) {
     const bullet_arguments *a = job->arguments;
-    if (!is(a, "pde")) return bullet_write(job, out);
+    if (!bullet_can(a, SHOAL_CAN_SURFACE)) return bullet_write(job, out);
     return bullet_surface(job->c, a, a->o.output, is_png(a) ? a->o.plot : NULL);
 }
 
@@ -206,7 +382,7 @@ static int run(cli *c, const bullet_arguments *a) {
                       .keep = keep,
                       .draw = draw,
                       .print = bullet_print };
-    const bool nested = is(a, "nested");
+    const bool nested = bullet_can(a, SHOAL_CAN_NEST);
     const int code = bullet_plan(c, a, nested ? NULL : a->points.list,
                                  nested           ? a->outer
                                  : a->points.list ? a->points.count

@@ -12,14 +12,9 @@ typedef struct bullet_points {
     shoal_bullet_point *list; /* from malloc; NULL: (0, s0, 0) */
 } bullet_points;
 
-/* Points out of "k,x,j", of several such with ';' between them, or of a file: .npy of shape (n, 3), or
- * .csv with columns k, x, j. CLI_OK or an exit code. */
-int bullet_points_read(const char *text, bullet_points *to);
 /* nk dates from 0 to `last`, nx prices from 0.7 s0 to 1.3 s0, nj counts from 0 to min(k, p2): evenly. */
 int bullet_points_lattice(const shoal_bullet *m, int64_t last, const int64_t n[3],
                           bullet_points *to);
-/* The points as one word, to be read again. */
-char *bullet_points_text(const bullet_points *points);
 
 /* Whether the last date is M, or M + 1. */
 int64_t bullet_last(const shoal_bullet *m);
@@ -35,6 +30,9 @@ typedef struct bullet_arguments {
     bool compare, merging;
     bullet_points points;
 } bullet_arguments;
+
+/* Whether the method can do what the flag stands for. */
+bool bullet_can(const bullet_arguments *a, unsigned flag);
 
 /* The option that the library gets: the whole, or, of the last intervals alone, one that begins at date
  * `first` and whose counts include it. */

@@ -65,7 +65,7 @@ static void colour(double t, unsigned char *rgb) {
 
 enum { PANEL = 160, GAP = 4 };
 
-/* A panel a count, counts from the left and then down: dates to the right, log S upwards. */
+/* One panel per count, counts from the left and then down: dates to the right, log S upwards. */
 static int draw(const char *path, const shoal_pde_shape *s, const double *surface) {
     const int columns = (int)ceil(sqrt((double)s->counts));
     const int rows = (int)((s->counts + columns - 1) / columns);
@@ -121,11 +121,11 @@ static int write_surface(const char *npy, const bullet_arguments *a, const bulle
     if (!t) return cli_no_memory();
     for (int64_t k = 0; k < shape[0]; k++)
         t[k] = a->m.maturity * (double)(w->first + k) / (double)(w->first + s->dates);
-    int code = cli_array_write(npy, IO_F8, 3, shape, surface);
+    int code = cli_numbers_write(npy, IO_F8, 3, shape, surface);
     if (code == CLI_OK)
-        code = cli_array_write(bullet_axis_name(npy, "t", name), IO_F8, 1, &shape[0], t);
+        code = cli_numbers_write(bullet_axis_name(npy, "t", name), IO_F8, 1, &shape[0], t);
     if (code == CLI_OK)
-        code = cli_array_write(bullet_axis_name(npy, "x", name), IO_F8, 1, &shape[2], x);
+        code = cli_numbers_write(bullet_axis_name(npy, "x", name), IO_F8, 1, &shape[2], x);
     free(t);
     return code;
 }

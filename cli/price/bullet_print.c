@@ -9,23 +9,21 @@
 #include <string.h>
 
 #include "cli/common/arrays.h"
-#include "io/svg.h"
+
+#define POINT(name, member) CLI_RESULT(name, shoal_bullet_point, member)
+static const cli_option point_results[] = { POINT("k", k), POINT("x", x), POINT("j", j), { 0 } };
 
 static void json_points(io_json *j, const bullet_arguments *a, const shoal_bullet_point *at,
                         const price_outcome *out) {
     if (out->info.contracts == 1) {
-        io_json_int(j, "k", at->k);
-        io_json_double(j, "x", at->x);
-        io_json_int(j, "j", at->j);
+        cli_json_results(j, point_results, at);
         price_json_value(j, &a->o, out->values);
         return;
     }
     io_json_array(j, "surface");
     for (int64_t i = 0; i < out->info.contracts; i++) {
         io_json_object_line(j, NULL);
-        io_json_int(j, "k", at[i].k);
-        io_json_double(j, "x", at[i].x);
-        io_json_int(j, "j", at[i].j);
+        cli_json_results(j, point_results, &at[i]);
         price_json_value(j, &a->o, &out->values[i]);
         io_json_close(j);
     }
@@ -48,8 +46,8 @@ static int print_json(const price_job *job, const price_outcome *out) {
     cli_json_options(j, c, job->command, a);
     io_json_int(j, "points", out->info.contracts);
     price_json_run(j, c, &a->o, out);
-    if (price_any(out)) json_points(j, a, bullet_points_of(job), out);
-    if (a->o.output && strcmp(a->o.opts.method, "pde") == 0) json_files(j, a->o.output);
+    if (price_has_values(out)) json_points(j, a, bullet_points_of(job), out);
+    if (a->o.output && bullet_can(a, SHOAL_CAN_SURFACE)) json_files(j, a->o.output);
     return cli_json_end(c, CLI_OK);
 }
 
@@ -88,10 +86,10 @@ int bullet_print(const price_job *job, const price_outcome *out) {
     if (a->intervals)
         printf("intervals     %lld of %lld: [T_%lld, T)\n", (long long)a->intervals,
                (long long)bullet_last(m), (long long)(bullet_last(m) - a->intervals));
-    if (a->o.output && strcmp(a->o.opts.method, "pde") == 0)
+    if (a->o.output && bullet_can(a, SHOAL_CAN_SURFACE))
         printf("surface       %s as [k][j][x]; T_k %s, x %s\n", a->o.output,
                bullet_axis_name(a->o.output, "t", t), bullet_axis_name(a->o.output, "x", x));
-    if (!price_any(out)) return CLI_OK;
+    if (!price_has_values(out)) return CLI_OK;
     if (out->info.contracts == 1) {
         printf("at            k %lld, x %g, j %lld\n", (long long)at->k, at->x, (long long)at->j);
         price_table_value(&a->o, out->values);
@@ -113,7 +111,7 @@ int bullet_write(const price_job *job, const price_outcome *out) {
                                 v->error,        v->delta, v->gamma };
         memcpy(rows + i * columns, row, (size_t)columns * sizeof *row);
     }
-    const int code = cli_array_write(job->o->output, IO_F8, 2, shape, rows);
+    const int code = cli_numbers_write(job->o->output, IO_F8, 2, shape, rows);
     free(rows);
     return code;
 }
@@ -121,7 +119,7 @@ int bullet_write(const price_job *job, const price_outcome *out) {
 /* ---- pictures -------------------------------------------------------------------------------- */
 
 /* The price at the first point by quadrature; NaN if it is not to be had. */
-static double truth_of(cli *c, const bullet_arguments *a, const shoal_bullet_point *at) {
+static double price_by_quad(cli *c, const bullet_arguments *a, const shoal_bullet_point *at) {
     const shoal_price_opts o = { .method = "quad" };
     shoal_price *plan = NULL;
     shoal_price_value v = { .price = NAN };
@@ -152,16 +150,12 @@ static void add_line(lines *l, bool nested, const shoal_bullet_point *at, int64_
     else
         snprintf(l->name[l->count], sizeof *l->name, "k = %lld, j = %lld", (long long)at->k,
                  (long long)at->j);
-    *s = (io_series){ .name = l->name[l->count],
-                      .count = n,
-                      .x = l->x + from,
-                      .y = l->y + from,
-                      .error = l->error + from };
+    *s = (io_series){ l->name[l->count], n, l->x + from, l->y + from, .error = l->error + from };
     l->count++;
 }
 
 /* Points in the order of the lines: a lattice has its counts inside its prices. */
-static int by_line(const void *a, const void *b) {
+static int compare_points(const void *a, const void *b) {
     const shoal_bullet_point *p = *(const shoal_bullet_point *const *)a,
                              *q = *(const shoal_bullet_point *const *)b;
     if (p->k != q->k) return p->k < q->k ? -1 : 1;
@@ -178,7 +172,7 @@ static int plot_lines(const char *path, bool nested, bool exact, const shoal_bul
     int code = order && l && numbers ? CLI_OK : cli_no_memory();
     if (code == CLI_OK) {
         for (int64_t i = 0; i < n; i++) order[i] = &at[i];
-        if (!nested) qsort(order, (size_t)n, sizeof *order, by_line);
+        if (!nested) qsort(order, (size_t)n, sizeof *order, compare_points);
         l->x = numbers, l->y = numbers + n, l->error = numbers + 2 * n;
         for (int64_t i = 0; i < n; i++) {
             const shoal_price_value *v = &values[order[i] - at];
@@ -191,11 +185,11 @@ static int plot_lines(const char *path, bool nested, bool exact, const shoal_bul
                 if (exact) l->series[l->count - 1].error = NULL;
                 from = i + 1;
             }
-        const io_chart chart = { .title = nested ? "Bullet option along outer trajectories"
-                                                 : "Bullet option: value against price",
-                                 .subtitle = exact ? NULL : "bars are two standard errors",
-                                 .x_label = nested ? "date" : "x",
-                                 .y_label = "value",
+        const io_chart chart = { nested ? "Bullet option along outer trajectories"
+                                        : "Bullet option: value against price",
+                                 exact ? NULL : "bars are two standard errors",
+                                 nested ? "date" : "x",
+                                 "value",
                                  .y_from_zero = true,
                                  .series_count = l->count,
                                  .series = l->series };
@@ -215,7 +209,7 @@ enum { CURVE = 257 };
 static int plot_curve(const price_job *job) {
     const bullet_arguments *a = job->arguments;
     const shoal_bullet_point *at = bullet_points_of(job);
-    const bool pde = strcmp(a->o.opts.method, "pde") == 0;
+    const bool pde = bullet_can(a, SHOAL_CAN_SURFACE);
     const double low = pde ? fmax(0.6 * at->x, a->m.strike / 2.99) : 0.6 * at->x;
     const double high = pde ? fmin(1.5 * at->x, 2.99 * a->m.strike) : 1.5 * at->x;
     shoal_bullet_point point[CURVE];
@@ -238,7 +232,7 @@ int bullet_plot(const price_job *job, const price_outcome *out) {
     const bool exact = out->info.deterministic;
     if (exact && out->info.contracts == 1) return plot_curve(job);
     if (out->info.contracts > 1)
-        return plot_lines(a->o.plot, strcmp(a->o.opts.method, "nested") == 0, exact, at,
-                          out->values, out->info.contracts);
-    return price_plot(a->o.plot, "Bullet option", &a->o, out, truth_of(job->c, a, at));
+        return plot_lines(a->o.plot, bullet_can(a, SHOAL_CAN_NEST), exact, at, out->values,
+                          out->info.contracts);
+    return price_plot(a->o.plot, "Bullet option", &a->o, out, price_by_quad(job->c, a, at));
 }

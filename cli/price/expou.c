@@ -5,7 +5,6 @@
 #include "price.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct arguments {
     shoal_expou m;
@@ -48,9 +47,14 @@ static void check(void *of, struct argp_state *state) {
         argp_error(state, a->merging ? "-o is for parts of price bullet" : "-o is for --shard");
 }
 
+/* Paths of S itself; the other method has Black and Scholes given the path of Y. */
+static bool is_euler(const arguments *a) {
+    return shoal_method_flags("expou", a->o.opts.method, NULL) & SHOAL_CAN_EULER;
+}
+
 static void notes(const cli *c, const arguments *a) {
     const price_options *o = &a->o;
-    const bool euler = strcmp(o->opts.method, "euler") == 0;
+    const bool euler = is_euler(a);
     if (o->opts.type == SHOAL_F32 && !euler)
         cli_note(c, "--type f32 has no effect: conditional is computed in f64");
     if (c->fast_math) cli_note(c, "--math fast changes nothing here");
@@ -68,7 +72,7 @@ static void notes(const cli *c, const arguments *a) {
 /* Fills in what was not said. */
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
-    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "conditional";
+    price_default_method(o, "conditional");
     int code = cli_check_method(who, "expou", o->opts.method, NULL);
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
@@ -76,16 +80,14 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (!a->merging) notes(c, a);
     o->s0 = a->m.s0, o->rate = a->m.rate;
     if (!o->paths) o->paths = PRICE_PATHS;
-    if (!o->opts.steps)
-        o->opts.steps = strcmp(o->opts.method, "euler") == 0 ? PRICE_STEPS : PRICE_EXACT_STEPS;
+    if (!o->opts.steps) o->opts.steps = is_euler(a) ? PRICE_STEPS : PRICE_EXACT_STEPS;
     return price_default_lists(o);
 }
 
 static void more_json(const price_job *job, io_json *j) {
     const arguments *a = job->arguments;
     io_json_bool(j, "finite_variance",
-                 strcmp(a->o.opts.method, "euler") != 0 ||
-                     shoal_expou_has_variance(&a->m, a->o.opts.put));
+                 !is_euler(a) || shoal_expou_has_variance(&a->m, a->o.opts.put));
 }
 
 static int draw(const price_job *job, const price_outcome *out) {

@@ -5,7 +5,6 @@
 #include "price.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct arguments {
     shoal_heston m;
@@ -29,7 +28,8 @@ static const cli_option options[] = {
     { "rho",      OPT_REAL,     AT(m.rho),          "X",  1, "correlation", .in = IN_MODEL },
     { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler, and a negative variance: full truncation, plus (positive part) or abs", .words = "full|plus|abs", .usual = "full" },
     { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "variant of the method: exact and conditional have poisson and normal", .usual = "the first", .suggest = "poisson|normal", .in = IN_PART },
-    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot" },
+    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot",
+      .more = "Euler has --steps [1000], exact 8 kappa T steps, at least 8; one strike [s0] and maturity, a call or --put, with --antithetic and --control as given. Other options are refused." },
     { 0 }
 };
 
@@ -65,21 +65,21 @@ static int check_compare(const arguments *a) {
                                "shard target-se method g variant greeks kappa theta sigma");
 }
 
-/* Fills in what was not said, and says what will not be used. */
+/* Fills in defaults, and notes options without effect. */
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     int code = check_compare(a);
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
-    if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = "conditional";
-    const bool euler = strcmp(o->opts.method, "euler") == 0;
-    const bool analytic = strcmp(o->opts.method, "analytic") == 0;
+    price_default_method(o, "conditional");
+    const unsigned can = shoal_method_flags("heston", o->opts.method, NULL);
+    const bool euler = can & SHOAL_CAN_EULER, analytic = !(can & SHOAL_CAN_WALK);
     code = cli_check_method(who, "heston", o->opts.method, a->g && euler ? a->g : o->opts.variant);
     if (code != CLI_OK) return code;
     if (a->g && euler) o->opts.variant = a->g;
     if (!a->merging && !a->compare) {
         if (a->g && !euler) cli_note(c, "--g has no effect: %s has no such choice", o->opts.method);
-        if (o->opts.antithetic && (analytic || strcmp(o->opts.method, "conditional") == 0))
+        if (o->opts.antithetic && !(can & SHOAL_CAN_MIRROR))
             cli_note(c, "--antithetic has no effect: %s has no normals to mirror", o->opts.method);
         if (o->opts.type == SHOAL_F32 && !euler)
             cli_note(c, "--type f32 has no effect: %s is computed in f64", o->opts.method);
@@ -101,7 +101,7 @@ static int settle(cli *c, const char *who, arguments *a) {
 }
 
 /* The price by formula, for the picture; NaN if it is not to be had. */
-static double truth_of(cli *c, const arguments *a) {
+static double price_by_analytic(cli *c, const arguments *a) {
     shoal_price_opts o = price_opts_of(c, &a->o);
     shoal_price *plan = NULL;
     shoal_price_value v = { .price = NAN };
@@ -141,7 +141,7 @@ static int density(cli *c, const arguments *a, const shoal_price_value *at) {
 static int draw(const price_job *job, const price_outcome *out) {
     const arguments *a = job->arguments;
     if (out->info.deterministic && a->o.strike.count == 1) return density(job->c, a, out->values);
-    return price_plot(a->o.plot, "Heston", &a->o, out, truth_of(job->c, a));
+    return price_plot(a->o.plot, "Heston", &a->o, out, price_by_analytic(job->c, a));
 }
 
 static int run(cli *c, const arguments *a) {

@@ -7,6 +7,7 @@
 
 #include "cli/common/cli.h"
 #include "cli/common/parts.h"
+#include "io/svg.h"
 
 enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000, PRICE_EXACT_STEPS = 64 };
 
@@ -16,7 +17,7 @@ typedef struct price_list { /* of strikes or maturities */
 } price_list;
 
 typedef struct price_options {
-    shoal_price_opts opts; /* but for what price_opts_of fills in         */
+    shoal_price_opts opts; /* without what price_opts_of fills in         */
     int64_t paths;         /* 0: the default                              */
     double target;         /* standard error to reach, 0: none            */
     const char *plot, *output;
@@ -30,7 +31,9 @@ extern const cli_option price_contract[], price_simulation[], price_european[];
 /* What price_simulation cannot have together; part of a command's .check. */
 void price_check(const price_options *o, struct argp_state *state);
 void price_options_free(price_options *o);
-/* A strike and a maturity of 1 where none was given. */
+/* The method, if none was given or "auto". */
+void price_default_method(price_options *o, const char *method);
+/* A strike and a maturity of 1, if none was given. */
 int price_default_lists(price_options *o);
 
 /* What a simulation found after so many samples. */
@@ -43,7 +46,7 @@ enum { PRICE_POINTS = 128 };
 
 typedef struct price_outcome {
     shoal_price_info info;
-    int64_t samples, unpaid; /* unpaid: values of which no path paid        */
+    int64_t samples, unpaid; /* unpaid: values that no path paid for         */
     double seconds;          /* of simulation; 0 for merged parts           */
     shoal_price_value *values;
     int points;
@@ -108,34 +111,19 @@ void price_table_run(const cli *c, const price_options *o, const price_outcome *
 void price_table_value(const price_options *o, const shoal_price_value *v);
 void price_table(const cli *c, const price_options *o, const price_outcome *out);
 /* False: there is nothing to print, since a part was empty. */
-bool price_any(const price_outcome *out);
+bool price_has_values(const price_outcome *out);
 
-/* A picture of a simulation: its convergence, or, of several strikes, the smile. `truth` is drawn
+/* A picture of a simulation: its convergence, or, of several strikes, the smile. `exact` is drawn
  * beside it unless it is NaN. */
 int price_plot(const char *path, const char *model, const price_options *o,
-               const price_outcome *out, double truth);
+               const price_outcome *out, double exact);
 
 /* A curve of densities. */
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
 
-/* Comparisons: rows of numbers under the names of their columns. */
-typedef struct price_rows {
-    const char *const *columns;
-    int width, count;
-    double *row;
-} price_rows;
-
-int price_rows_csv(const char *path, const price_rows *rows);
-void price_rows_json(io_json *j, const price_rows *rows); /* as the array "compare" */
-/* The values of a plan with so many paths, and the seconds of one run, the second one. */
-int price_measure(cli *c, shoal_price *plan, int64_t paths, shoal_price_value *values,
-                  double *seconds);
 /* The values of a plan without paths; Ctrl-C ends the program. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
-/* shoal_price_american(), which fits; Ctrl-C ends the program. */
-int price_fit(cli *c, const shoal_american *options, int64_t count, const shoal_american_opts *opts,
-              shoal_price **plan);
 /* CLI_USAGE, naming the first of these options that was given although --compare has no such thing. */
 int price_compare_check(const cli_command *command, const void *arguments, const char *names);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * run.c - simulations as the library has them (shoal_price_simulate()), with a progress bar, points
- * for a picture, and Ctrl-C, after which what is known is the outcome; and the same out of parts.
+ * for a picture, and Ctrl-C, after which what is known is the outcome; the same out of parts; and what the
+ * commands do alike once their plan is made: write the part, print, draw.
  */
 #include "price.h"
 
@@ -29,7 +30,7 @@ static int begin(simulation *s) {
     return out->values ? CLI_OK : cli_no_memory();
 }
 
-/* A point of the picture, and what the progress bar says. */
+/* A point of the picture, and the label of the progress bar. */
 static void note_values(simulation *s, int64_t samples, const shoal_price_value *values) {
     price_outcome *out = s->out;
     if (out->info.contracts == 0) return;
@@ -45,7 +46,7 @@ static int make_room(const simulation *s) {
                                                         s->out->info.paths_each) /
                           (s->out->width ? s->out->width : 1);
     const int64_t rows = units * o->shard / o->shards - units * (o->shard - 1) / o->shards;
-    const int code = part_fits(rows, s->out->width);
+    const int code = part_check_size(rows, s->out->width);
     if (code != CLI_OK) return code;
     s->out->sums = calloc((size_t)(rows * s->out->width) + 1, sizeof(double));
     return s->out->sums ? CLI_OK
@@ -53,7 +54,7 @@ static int make_room(const simulation *s) {
                                    (long long)(rows * s->out->width));
 }
 
-static int seen(const shoal_price_progress *now, void *with) {
+static int on_progress(const shoal_price_progress *now, void *with) {
     simulation *s = with;
     price_outcome *out = s->out;
     if (out->sums)
@@ -83,7 +84,7 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
                                  .target = o->target,
                                  .part = o->shard,
                                  .parts = o->shards,
-                                 .seen = seen,
+                                 .seen = on_progress,
                                  .with = &s };
     /* a formula, and the first round of many points, are long, and nothing is known before their end */
     s.known = !out->info.deterministic && !(shoal_price_points(plan) && out->info.contracts > 1);
@@ -131,4 +132,41 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
 void price_outcome_free(price_outcome *out) {
     free(out->values);
     free(out->sums);
+}
+
+int price_finish(const price_job *job) {
+    const price_options *o = job->o;
+    price_outcome out = { 0 };
+    int code = job->c->parts ? price_join(job->c, o, job->plan, job->c->parts, &out)
+                             : price_simulate(job->c, o, job->plan, &out);
+    if (code == CLI_OK && o->shards)
+        code = price_part_write(job->c, job->command, job->arguments, o, &out);
+    if (code == CLI_OK && o->output && !o->shards && job->keep) code = job->keep(job, &out);
+    if (code == CLI_OK) {
+        /* the price before the picture, which may take a formula and be interrupted */
+        code = job->print(job, &out);
+        fflush(stdout);
+        const bool known = code == CLI_OK || code == CLI_INTERRUPTED;
+        const int drawn =
+            known && o->plot && price_has_values(&out) ? job->draw(job, &out) : CLI_OK;
+        if (drawn != CLI_OK) code = drawn;
+    }
+    price_outcome_free(&out);
+    shoal_price_free(job->plan);
+    return code;
+}
+
+typedef struct formula {
+    shoal_price *plan;
+    shoal_price_value *values;
+} formula;
+
+static shoal_status result_of(void *of) {
+    const formula *f = of;
+    return shoal_price_result(f->plan, NULL, 0, f->values);
+}
+
+int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values) {
+    formula f = { plan, values };
+    return cli_status(c, cli_call(c, result_of, &f));
 }

@@ -2,18 +2,26 @@
  *
  * recur.c - `shoal recur`: linear recurrences from files, or from numbers that stand for arrays.
  *
- * s, t and the values before the first row are each a .npy file or numbers: recur_files.c reads
- * them and makes them fit; this file is the command, the solve and what is printed.
+ * s, t and the values before the first row are each a .npy file or numbers. What reads as numbers with commas between
+ * them is numbers, everything else the name of a file. A file decides n and count; without one, --n and --count do.
  */
-#include "cli/common/cli.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "recur_files.h"
+#include "cli/common/arrays.h"
+#include "io/text.h"
+
+typedef struct given {      /* as the command line has it */
+    const char *s, *t, *w0; /* files or numbers; w0 NULL: zeros, t NULL: Moebius */
+    int order;
+    bool moebius, reverse, type_given;
+    int64_t n, count; /* -1: not given */
+    shoal_type type;
+    shoal_layout layout;
+} given;
 
 typedef struct arguments {
-    recur_given in;
+    given in;
     const char *w, *status;
     shoal_recur_opts opts; /* method, variant, threads, groups */
 } arguments;
@@ -21,10 +29,12 @@ typedef struct arguments {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "s",        OPT_INPUT,  AT(in.s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients" },
+    { "s",        OPT_INPUT,  AT(in.s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients",
+      .more = "Shape (n) or (count,n), for orders above 1 with one more last axis of R." },
     { "t",        OPT_INPUT,  AT(in.t),         "FILE|X",       2, "what is added" },
     { "w0",       OPT_INPUT,  AT(in.w0),        "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
-    { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here", .letter = 'o', .key = "w" },
+    { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here", .letter = 'o', .key = "w",
+      .more = "It has the shape of t." },
     { "order",    OPT_INT,    AT(in.order),     "R",            5, "s has a last axis of R where R > 1", 1, SHOAL_RECUR_ORDERS },
     { "moebius",  OPT_FLAG,   AT(in.moebius),   NULL,           6, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): s has a last axis of these four, there is no t" },
     { "reverse",  OPT_FLAG,   AT(in.reverse),   NULL,           7, "from the last row to the first" },
@@ -54,139 +64,281 @@ static const char doc[] =
     "  shoal recur --s 1.8,-0.81 --order 2 --t x.npy -o filtered.npy\n"
     "  shoal recur --s 1.01 --t 100 --w0 0 --n 12 -o savings.npy --json";
 
-typedef struct answer {
-    shoal_recur_info info;
-    double seconds;
-    int64_t first_failed;
-} answer;
-
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    const recur_given *in = &a->in;
+    const given *in = &a->in;
     if (!in->t && !in->moebius) argp_error(state, "--t is missing: what is added");
     if (in->t && in->moebius) argp_error(state, "--moebius has no --t");
     if (in->moebius && in->order != 1) argp_error(state, "--moebius has order 1");
     if (!a->w) argp_error(state, "-o is missing: where to write w");
 }
 
-enum { S, T, W0, W, STATUS, ARRAYS };
+enum { S, T, W0, INPUTS, W = INPUTS, STATUS, ARRAYS, MOST = 4 };
 
-static int solve_batch(cli *c, const arguments *a, const recur_batch *batch, void *w,
-                       int32_t *status, answer *out) {
-    shoal_recur_opts opts = batch->shape;
-    opts.method = a->opts.method, opts.variant = a->opts.variant;
-    opts.threads = a->opts.threads, opts.groups = a->opts.groups;
-    const size_t item = opts.type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const size_t bytes[ARRAYS] = { (size_t)batch->s_numbers * item, (size_t)batch->t_numbers * item,
-                                   (size_t)batch->w0_numbers * item,
-                                   (size_t)(opts.n * opts.count) * item,
-                                   (size_t)opts.count * sizeof *status };
-    const void *const from[] = { batch->s, batch->t, batch->w0 };
-    void *m[ARRAYS] = { NULL }; /* in the context's memory */
-    shoal_recur *plan = NULL;
-    double begin = 0;
-    shoal_status s = shoal_recur_create(c->ctx, &opts, &plan);
-    for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
-    for (int i = S; i <= W0 && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
-    if (s == SHOAL_OK) {
-        const shoal_outcome where = { .status = m[STATUS] };
-        s = shoal_recur_outcome(plan, &where);
-        begin = cli_now();
+typedef struct batch {
+    shoal_recur_opts shape;
+    int ndim; /* of w, with its axes */
+    int64_t axes[2];
+    cli_array file[INPUTS]; /* s, t, w0, read or made of numbers, as shoal_recur_solve takes them */
+    io_array w, status;
+    shoal_recur_info info;
+    double seconds;
+} batch;
+
+typedef struct input {
+    const char *option, *text; /* "--s"; NULL: not given */
+    double numbers[MOST];
+    int count; /* of numbers; 0: it is a file */
+    int each;  /* numbers per row             */
+    cli_array *file;
+} input;
+
+/* 0 where the text is not a list of at most MOST numbers. */
+static int read_numbers(const char *text, double *numbers) {
+    int count = 0;
+    for (const char *at = text;; count++) {
+        const size_t size = strcspn(at, ",");
+        if (count == MOST || !io_text_double(at, size, &numbers[count])) return 0;
+        if (at[size] == 0) return count + 1;
+        at += size + 1;
     }
-    if (s == SHOAL_OK && opts.type == SHOAL_F32)
-        s = shoal_recur_solvef(plan, m[S], m[T], m[W0], m[W]);
-    else if (s == SHOAL_OK)
-        s = shoal_recur_solve(plan, m[S], m[T], m[W0], m[W]);
-    if (s == SHOAL_OK) s = shoal_recur_last(plan, &out->info);
-    out->seconds = s == SHOAL_OK ? cli_now() - begin : 0;
-    if (s == SHOAL_OK) s = shoal_copy(c->ctx, w, m[W], bytes[W]);
-    if (s == SHOAL_OK) s = shoal_copy(c->ctx, status, m[STATUS], bytes[STATUS]);
-    const int code = cli_status(c, s);
-    shoal_recur_free(plan);
-    for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
-    for (int64_t k = 0; k < opts.count && code == CLI_OK && out->first_failed < 0; k++)
-        if (status[k] < 0) out->first_failed = k;
+}
+
+static int open_input(input *in) {
+    if (!in->text) return CLI_OK;
+    in->count = read_numbers(in->text, in->numbers);
+    if (in->count == 0) return cli_array_read(in->file, in->text);
+    if (in->count == in->each) return CLI_OK;
+    return cli_fail(CLI_USAGE, "%s has %d number%s, but a row has %d", in->option, in->count,
+                    in->count == 1 ? "" : "s", in->each);
+}
+
+static bool is_file(const input *in) { return in->text && in->count == 0; }
+
+/* The axes of a file without its last one, where rows have several numbers. */
+static int row_axes(const input *in, int *ndim) {
+    const io_array *a = &in->file->a;
+    char text[96];
+    *ndim = a->ndim - (in->each > 1);
+    const bool last = in->each == 1 || (a->ndim > 0 && a->shape[a->ndim - 1] == in->each);
+    if ((*ndim == 1 || *ndim == 2) && last) return CLI_OK;
+    if (in->each > 1)
+        return cli_fail(CLI_INPUT,
+                        "%s has shape %s; it is (n, %d) or has one more axis for the segments",
+                        in->text, io_shape_text(a->ndim, a->shape, text, sizeof text), in->each);
+    return cli_fail(CLI_INPUT, "%s has shape %s; it is (n,) or has one more axis for the segments",
+                    in->text, io_shape_text(a->ndim, a->shape, text, sizeof text));
+}
+
+/* n and count from s and t, or from the options. */
+static int find_shape(const given *in, const input *inputs, batch *out) {
+    const input *first = is_file(&inputs[S]) ? &inputs[S] : is_file(&inputs[T]) ? &inputs[T] : NULL;
+    const bool interleaved = in->layout == SHOAL_INTERLEAVED;
+    if (!first) {
+        if (in->n < 0) return cli_fail(CLI_USAGE, "--n is missing: neither --s nor --t is a file");
+        out->ndim = in->count >= 0 ? 2 : 1;
+        const int64_t count = in->count >= 0 ? in->count : 1;
+        out->shape.n = in->n, out->shape.count = count;
+        out->axes[0] = out->ndim == 1 || interleaved ? in->n : count;
+        out->axes[1] = interleaved ? count : in->n;
+        return CLI_OK;
+    }
+    if (in->n >= 0 || in->count >= 0)
+        return cli_fail(CLI_USAGE, "--n and --count are for numbers; %s decides how many there are",
+                        first->text);
+    for (int i = S; i <= T; i++) {
+        int ndim;
+        if (!is_file(&inputs[i])) continue;
+        int code = row_axes(&inputs[i], &ndim);
+        if (code != CLI_OK) return code;
+        const io_array *a = &inputs[i].file->a;
+        bool same = ndim == out->ndim || &inputs[i] == first;
+        for (int k = 0; k < ndim && same && &inputs[i] != first; k++)
+            same = a->shape[k] == out->axes[k];
+        if (!same)
+            return cli_array_misfit(inputs[i].file, first->file,
+                                    "s and t have the same rows; s of order R > 1, or Moebius, has "
+                                    "one more last axis");
+        out->ndim = ndim;
+        for (int k = 0; k < ndim; k++) out->axes[k] = a->shape[k];
+    }
+    const bool several = out->ndim == 2;
+    out->shape.n = out->axes[several && !interleaved];
+    out->shape.count = several ? out->axes[interleaved] : 1;
+    return CLI_OK;
+}
+
+static int check_first_values(const input *w0, const batch *out) {
+    char text[96];
+    if (!is_file(w0)) return CLI_OK;
+    const io_array *a = &w0->file->a;
+    const int64_t numbers = out->shape.count * w0->each;
+    const bool last = w0->each == 1 || (a->ndim > 0 && a->shape[a->ndim - 1] == w0->each);
+    if (io_array_count(a) == numbers && last) return CLI_OK;
+    return cli_fail(CLI_INPUT, "%s has shape %s; it holds %d number%s for each of %lld segments",
+                    w0->text, io_shape_text(a->ndim, a->shape, text, sizeof text), w0->each,
+                    w0->each == 1 ? "" : "s", (long long)out->shape.count);
+}
+
+/* One type: that of the files, or the one asked for. */
+static int find_type(const cli *c, const given *in, const input *inputs, batch *out) {
+    cli_array *files[INPUTS];
+    int count = 0;
+    for (int i = 0; i < INPUTS; i++)
+        if (is_file(&inputs[i])) files[count++] = inputs[i].file;
+    out->shape.type = in->type;
+    if (count == 0) return CLI_OK;
+    int code = cli_array_unify(c, files, count, &out->shape.type);
+    if (code == CLI_OK && in->type_given && out->shape.type != in->type)
+        code = cli_fail(CLI_USAGE, "--type is for numbers; %s holds %s", files[0]->path,
+                        cli_type_name(out->shape.type));
     return code;
 }
 
-static void print_json(cli *c, const arguments *a, const recur_batch *batch, const answer *out) {
-    const shoal_recur_opts *o = &batch->shape;
-    io_json *j = cli_json_begin(c, "recur");
-    io_json_int(j, "count", o->count);
-    io_json_int(j, "n", o->n);
-    io_json_int(j, "order", o->order);
-    io_json_string(j, "form", o->form == SHOAL_RECUR_MOEBIUS ? "moebius" : "linear");
-    io_json_bool(j, "reverse", o->reverse != 0);
-    io_json_string(j, "type", cli_type_name(o->type));
-    io_json_string(j, "layout", cli_layout_name(o->layout));
-    io_json_string(j, "method", out->info.method);
-    io_json_string(j, "variant", *out->info.variant ? out->info.variant : NULL);
-    if (out->info.groups > 0) {
-        io_json_int(j, "groups", out->info.groups);
-        io_json_int(j, "group_threads", out->info.threads);
+/* The numbers of an input that is no file, once per segment. */
+static int fill(const input *in, const batch *out) {
+    const int64_t numbers = out->shape.count * in->each;
+    if (is_file(in)) return CLI_OK;
+    const int code = cli_array_create(cli_io_type(out->shape.type), 1, &numbers, &in->file->a);
+    void *array = in->file->a.data;
+    for (int64_t i = 0; i < numbers && in->text && code == CLI_OK; i++)
+        if (out->shape.type == SHOAL_F32)
+            ((float *)array)[i] = (float)in->numbers[i % in->each];
+        else
+            ((double *)array)[i] = in->numbers[i % in->each];
+    return code;
+}
+
+static int read_batch(const cli *c, const arguments *a, batch *out) {
+    const given *in = &a->in;
+    const int width = in->moebius ? 4 : in->order;
+    input inputs[INPUTS] = {
+        { .option = "--s", .text = in->s, .each = width, .file = &out->file[S] },
+        { .option = "--t", .text = in->t, .each = 1, .file = &out->file[T] },
+        { .option = "--w0", .text = in->w0, .each = in->order, .file = &out->file[W0] }
+    };
+    int code = CLI_OK;
+    out->shape = a->opts;
+    for (int i = 0; i < INPUTS && code == CLI_OK; i++) code = open_input(&inputs[i]);
+    if (code == CLI_OK) code = find_shape(in, inputs, out);
+    if (code == CLI_OK) code = check_first_values(&inputs[W0], out);
+    if (code == CLI_OK) code = find_type(c, in, inputs, out);
+    if (code != CLI_OK) return code;
+    out->shape.order = in->order;
+    out->shape.form = in->moebius ? SHOAL_RECUR_MOEBIUS : SHOAL_RECUR_LINEAR;
+    out->shape.reverse = in->reverse;
+    out->shape.layout = in->layout;
+    out->shape.constant_s = !is_file(&inputs[S]);
+    out->shape.constant_t = !is_file(&inputs[T]) && !in->moebius;
+    for (int i = 0; i < INPUTS && code == CLI_OK; i++) code = fill(&inputs[i], out);
+    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    return code;
+}
+
+/* ---- the solve -------------------------------------------------------------------------------- */
+
+static int solve_batch(cli *c, batch *b) {
+    cli_place m[ARRAYS] = {
+        [W] = cli_place_to(&b->w, 1, 0, 1), [STATUS] = cli_place_to(&b->status, 1, 0, 1)
+    };
+    shoal_recur *plan = NULL;
+    double begin = 0;
+    for (int i = 0; i < INPUTS; i++) m[i] = cli_place_from(&b->file[i].a, 1, 0, 1);
+    shoal_status s = shoal_recur_create(c->ctx, &b->shape, &plan);
+    if (s == SHOAL_OK) s = cli_places_begin(c, m, ARRAYS);
+    if (s == SHOAL_OK) {
+        const shoal_outcome where = { .status = m[STATUS].at };
+        s = shoal_recur_outcome(plan, &where);
+        begin = cli_now();
     }
-    io_json_int(j, "failed", out->info.failed);
-    io_json_double(j, "solve_seconds", out->seconds);
+    if (s == SHOAL_OK && b->shape.type == SHOAL_F32)
+        s = shoal_recur_solvef(plan, m[S].at, m[T].at, m[W0].at, m[W].at);
+    else if (s == SHOAL_OK)
+        s = shoal_recur_solve(plan, m[S].at, m[T].at, m[W0].at, m[W].at);
+    if (s == SHOAL_OK) s = shoal_recur_last(plan, &b->info);
+    b->seconds = s == SHOAL_OK ? cli_now() - begin : 0;
+    if (s == SHOAL_OK) s = cli_places_copy(c, m, ARRAYS);
+    const int code = cli_status(c, s);
+    shoal_recur_free(plan);
+    cli_places_end(c, m, ARRAYS);
+    return code;
+}
+
+/* clang-format off */
+#define BATCH(name, member) CLI_RESULT(name, batch, member)
+static const cli_option shape_results[] = {
+    BATCH("count", shape.count), BATCH("n", shape.n), BATCH("order", shape.order),
+    { "form", OPT_CHOICE, CLI_AT(batch, shape.form), .words = "linear|moebius" },
+    { "reverse", OPT_FLAG, CLI_AT(batch, shape.reverse) },
+    { "type", OPT_CHOICE, CLI_AT(batch, shape.type), .words = CLI_TYPES },
+    { "layout", OPT_CHOICE, CLI_AT(batch, shape.layout), .words = CLI_LAYOUTS },
+    BATCH("method", info.method),
+    { 0 }
+};
+static const cli_option group_results[] = { BATCH("groups", info.groups), BATCH("group_threads", info.threads), { 0 } };
+static const cli_option end_results[] = { BATCH("failed", info.failed), BATCH("solve_seconds", seconds), { 0 } };
+/* clang-format on */
+
+static void print_json(cli *c, const arguments *a, const batch *b) {
+    io_json *j = cli_json_begin(c, "recur");
+    cli_json_results(j, shape_results, b);
+    io_json_string(j, "variant", *b->info.variant ? b->info.variant : NULL);
+    if (b->info.groups > 0) cli_json_results(j, group_results, b);
+    cli_json_results(j, end_results, b);
     cli_json_files(j, c, &recur_command, a); /* or the numbers that stand for them */
 }
 
-static void print_table(const cli *c, const recur_batch *batch, const answer *out) {
-    const shoal_recur_opts *o = &batch->shape;
+static void print_table(const cli *c, const batch *b) {
+    const shoal_recur_opts *o = &b->shape;
     printf("segments      %lld of %lld rows, %s%s, %s\n", (long long)o->count, (long long)o->n,
            o->form == SHOAL_RECUR_MOEBIUS ? "Moebius" : "linear", o->reverse ? ", in reverse" : "",
            cli_type_name(o->type));
     printf("order         %d\n", o->order);
-    printf("method        %s", out->info.method);
-    if (*out->info.variant) printf(" (%s)", out->info.variant);
+    printf("method        %s", b->info.method);
+    if (*b->info.variant) printf(" (%s)", b->info.variant);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);
-    if (out->info.groups > 0)
-        printf("parts         %d groups of %d threads\n", out->info.groups, out->info.threads);
-    printf("failed        %lld\n", (long long)out->info.failed);
-    printf("solve time    %.4g s\n", out->seconds);
+    if (b->info.groups > 0)
+        printf("parts         %d groups of %d threads\n", b->info.groups, b->info.threads);
+    printf("failed        %lld\n", (long long)b->info.failed);
+    printf("solve time    %.4g s\n", b->seconds);
 }
 
-static int run(cli *c, const arguments *a, const recur_batch *batch, io_array *w,
-               io_array *status) {
-    answer out = { .first_failed = -1 };
-    int code = solve_batch(c, a, batch, w->data, status->data, &out);
+static int run(cli *c, const arguments *a, batch *b) {
+    int code = cli_array_create(cli_io_type(b->shape.type), b->ndim, b->axes, &b->w);
+    if (code == CLI_OK) code = cli_array_create(IO_I4, 1, &b->shape.count, &b->status);
+    if (code == CLI_OK) code = solve_batch(c, b);
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
-    if (code == CLI_OK) code = cli_array_write(a->w, w->type, w->ndim, w->shape, w->data);
-    if (code == CLI_OK && a->status)
-        code = cli_array_write(a->status, IO_I4, 1, status->shape, status->data);
+    if (code == CLI_OK) code = cli_array_write(a->w, &b->w);
+    if (code == CLI_OK) code = cli_array_write(a->status, &b->status);
     if (code != CLI_OK) return code;
-    if (out.info.failed > 0) code = CLI_FAILED;
+    if (b->info.failed > 0) code = CLI_FAILED;
     if (c->json) {
-        print_json(c, a, batch, &out);
+        print_json(c, a, b);
         code = cli_json_end(c, code);
     } else {
-        print_table(c, batch, &out);
+        print_table(c, b);
     }
-    if (out.first_failed < 0) return code;
+    const int32_t *status = b->status.data;
+    int64_t first = 0;
+    while (first < b->shape.count && status[first] >= 0) first++;
+    if (first == b->shape.count) return code;
     fflush(stdout); /* the table first, also where both go to one file */
     cli_note(c, "%lld segment%s failed; the first is number %lld, counted from 0: %s",
-             (long long)out.info.failed, out.info.failed == 1 ? "" : "s",
-             (long long)out.first_failed,
-             shoal_system_text(((const int32_t *)status->data)[out.first_failed]));
+             (long long)b->info.failed, b->info.failed == 1 ? "" : "s", (long long)first,
+             shoal_system_text(status[first]));
     return code;
 }
 
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .opts.method = "auto", .in = { .order = 1, .n = -1, .count = -1 } };
-    recur_batch batch = { 0 };
-    io_array w = { 0 }, status = { 0 };
-    io_error err;
+    batch b = { .ndim = 0 };
     int code = cli_begin(c, &recur_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    code = recur_read(c, &a.in, &batch);
-    if (code == CLI_OK)
-        code = cli_io(
-            io_array_create(cli_io_type(batch.shape.type), batch.ndim, batch.axes, &w, &err), &err);
-    if (code == CLI_OK)
-        code = cli_io(io_array_create(IO_I4, 1, &batch.shape.count, &status, &err), &err);
-    if (code == CLI_OK) code = run(c, &a, &batch, &w, &status);
-    io_array_free(&w);
-    io_array_free(&status);
-    recur_free(&batch);
+    code = read_batch(c, &a, &b);
+    if (code == CLI_OK) code = run(c, &a, &b);
+    for (int i = 0; i < INPUTS; i++) io_array_free(&b.file[i].a);
+    io_array_free(&b.w);
+    io_array_free(&b.status);
     return code;
 }
 

@@ -1,54 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * small.c - `shoal solve small`: many small symmetric systems from files.
+ * small.c - `shoal solve small`: many small symmetric systems from files; and the run that it shares with `shoal eig`.
  *
- * With --psi and --y the systems are those of regressions, formed on the way. A large batch goes
- * through the context in slices (totals.h).
+ * With --psi and --y the systems are those of regressions, formed on the way. A large batch goes through the context in
+ * slices (totals.h). The library judges eigenpairs only where a residual is computed, which needs the vectors: it is
+ * computed with the vectors, or if it is to be written, and values alone are found without either.
  */
-#include "cli/common/cli.h"
+#include "small.h"
 
-#include <string.h>
+#include <float.h>
+#include <math.h>
 
-#include "small_samples.h"
-#include "cli/common/totals.h"
+enum { A, B, INPUTS };
 
-/* What is written of each system, besides x. */
-enum { STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD, OUTCOMES };
-static const cli_outcome outcomes[OUTCOMES] = {
-    [STATUS] = { IO_I4, 1 }, [RESIDUAL] = { IO_F4, 1 }, [RCOND] = { IO_F4, 1 },
-    [RANK] = { IO_I4, 1 },   [INERTIA] = { IO_I4, 3 },  [METHOD] = { IO_I4, 1 }
+static const cli_outcome outcomes[SMALL_OUTCOMES] = {
+    [SMALL_STATUS] = { IO_I4, 1 }, [SMALL_RESIDUAL] = { IO_F4, 1 }, [SMALL_RCOND] = { IO_F4, 1 },
+    [SMALL_RANK] = { IO_I4, 1 },   [SMALL_INERTIA] = { IO_I4, 3 },  [SMALL_METHOD] = { IO_I4, 1 }
 };
 
-typedef struct arguments {
-    const char *A, *b, *psi, *y, *x;
-    const char *out[OUTCOMES]; /* NULL: not asked for */
-    bool triangle_given;
-    shoal_smallsym_opts opts; /* but for the shape of the batch */
-} arguments;
-
 /* clang-format off */
-#define AT(member) CLI_AT(arguments, member)
+#define AT(member) CLI_AT(small_arguments, member)
+const cli_option small_matrix_options[] = {
+    { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED,
+      .more = "Shape (count,n(n+1)/2), or (n(n+1)/2) for one: A00 A10 A11 A20 ... of the lower triangle." },
+    { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(small_arguments, triangle_given),
+      .more = "The other may contain anything. Without the option, a note names matrices whose triangles differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not count." },
+    { 0 }
+};
 static const cli_option options[] = {
-    { NULL,         OPT_INPUT,    AT(A),             "FILE", 1, "matrices; one triangle is read, the other may hold anything", .letter = 'A' },
-    { NULL,         OPT_INPUT,    AT(b),             "FILE", 2, "right-hand sides", .letter = 'b' },
-    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples, of which the systems are formed" },
-    { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them" },
-    { NULL,         OPT_OUTPUT,   AT(x),             "FILE", 3, "write the solutions here, in the shape of b", .letter = 'x' },
+    { NULL,         OPT_INPUT,    AT(in[A]),             "FILE", 1, "matrices; one triangle is read, the other may hold anything", .letter = 'A' },
+    { NULL,         OPT_INPUT,    AT(in[B]),             "FILE", 2, "right-hand sides", .letter = 'b',
+      .more = "Shape (count,n), of one matrix (n), or one more last axis." },
+    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples that the systems are formed from",
+      .more = "Shape (count,M,n), or (M,n) for one system. A is the mean of psi psit over the M samples, b that of psi y: x is the fit of least squares." },
+    { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them",
+      .more = "Shape (count,M), or (M), or one more last axis." },
+    { NULL,         OPT_OUTPUT,   AT(answer[0]),             "FILE", 3, "write the solutions here, in the shape of b", .letter = 'x',
+      .more = "They have the type of b; of samples shape (count,n) or (n), or one more last axis." },
     { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .methods = "smallsym" },
     { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "its first" },
     { "team",       OPT_INT,      AT(opts.team),     "N",    5, "threads per system, of the variant hybrid", 1, 1024, .usual = "n/2 below 40, else n", .in = IN_JSON },
-    { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED },
-    { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(arguments, triangle_given) },
-    { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON },
-    { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON },
+    { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON,
+      .more = "On a GPU not by hhpcr and eigdc." },
+    { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON,
+      .more = "On a GPU not by hhpcr and eigdc." },
     { "cond",       OPT_POSITIVE, AT(opts.cond),     "C",    8, "condition number beyond which eigenvalues are discarded, by methods that do so", .usual = "1e5 in f32, 1e12 in f64" },
     { "tol",        OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "9 n units of roundoff" },
-    { "status",     OPT_OUTPUT,   AT(out[STATUS]),   "FILE", 10, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
-    { "residual",   OPT_OUTPUT,   AT(out[RESIDUAL]), "FILE", 11, "write the residual of each system: float32" },
-    { "rcond",      OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 12, "write the method's bound of the reciprocal condition, or with --estimate an estimate of it: float32" },
-    { "rank",       OPT_OUTPUT,   AT(out[RANK]),     "FILE", 13, "write the numerical rank: int32" },
-    { "inertia",    OPT_OUTPUT,   AT(out[INERTIA]),  "FILE", 14, "write the numbers of positive, negative and zero eigenvalues: int32, (count,3)" },
-    { "method-out", OPT_OUTPUT,   AT(out[METHOD]),   "FILE", 15, "write which method answered: int32, in the order of `shoal info'", .key = "method-out" },
+    { "status",     OPT_OUTPUT,   AT(out[SMALL_STATUS]),   "FILE", 10, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
+    { "residual",   OPT_OUTPUT,   AT(out[SMALL_RESIDUAL]), "FILE", 11, "write the residual of each system: float32" },
+    { "rcond",      OPT_OUTPUT,   AT(out[SMALL_RCOND]),    "FILE", 12, "write the method's bound of the reciprocal condition, or with --estimate an estimate of it: float32" },
+    { "rank",       OPT_OUTPUT,   AT(out[SMALL_RANK]),     "FILE", 13, "write the numerical rank: int32" },
+    { "inertia",    OPT_OUTPUT,   AT(out[SMALL_INERTIA]),  "FILE", 14, "write the numbers of positive, negative and zero eigenvalues: int32, (count,3)" },
+    { "method-out", OPT_OUTPUT,   AT(out[SMALL_METHOD]),   "FILE", 15, "write which method answered: int32, in the order of `shoal info'", .key = "method-out" },
     { 0 }
 };
 /* clang-format on */
@@ -68,199 +71,374 @@ static const char doc[] =
     "  shoal solve small -A s-A.npy -b s-b.npy -x x.npy --status status.npy";
 
 static void check(void *of, struct argp_state *state) {
-    const arguments *a = of;
+    const small_arguments *a = of;
     const bool samples = a->psi || a->y;
     if (samples && !a->psi) argp_error(state, "--psi is missing: the samples");
     if (samples && !a->y) argp_error(state, "--y is missing: what is to be fitted");
-    if (samples && (a->A || a->b))
-        argp_error(state, "%s cannot stand beside --psi and --y", a->A ? "-A" : "-b");
+    if (samples && (a->in[A] || a->in[B]))
+        argp_error(state, "%s cannot stand beside --psi and --y", a->in[A] ? "-A" : "-b");
     if (samples && (a->opts.storage || a->opts.triangle))
         argp_error(state, "%s is for -A", a->opts.storage ? "--packed" : "--triangle upper");
-    if (!samples && !a->A) argp_error(state, "-A is missing: the matrices");
-    if (!samples && !a->b) argp_error(state, "-b is missing: the right-hand sides");
-    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
+    if (!samples && !a->in[A]) argp_error(state, "-A is missing: the matrices");
+    if (!samples && !a->in[B]) argp_error(state, "-b is missing: the right-hand sides");
+    if (!a->answer[0]) argp_error(state, "-x is missing: where to write the solutions");
     if (a->opts.team &&
         !(shoal_method_flags("smallsym", a->opts.method, a->opts.variant) & SHOAL_CAN_TEAM))
         argp_error(state, "--team is for --variant hybrid");
 }
 
-typedef struct batch_job {
-    const arguments *a;
-    const small_batch *batch;
-    io_array x, out[OUTCOMES]; /* the answer, on the host */
-} batch_job;
+/* ---- files ------------------------------------------------------------------------------------ */
 
-/* Residuals are always wanted, for their maximum; statuses to name the first failure. */
-static bool wanted(const arguments *a, int outcome) {
-    return outcome <= RESIDUAL || a->out[outcome];
+/* n of a triangle of m numbers, m = n (n + 1) / 2; -1 if there is none. */
+static int64_t unknowns_of(int64_t m) {
+    if (m > INT64_MAX / 16) return -1; /* no file holds that many */
+    int64_t n = (int64_t)((sqrt(8 * (double)m + 1) - 1) / 2);
+    while (n * (n + 1) / 2 < m) n++;
+    return n * (n + 1) / 2 == m ? n : -1;
 }
 
-enum { A, B, X, OUT, ARRAYS = OUT + OUTCOMES };
+/* n and count from the shape of A. */
+static int check_matrix(small_batch *batch) {
+    const io_array *a = &batch->in[A].a;
+    const bool packed = batch->storage == SHOAL_PACKED;
+    const int axes = packed ? 1 : 2; /* of one system */
+    char text[96];
+    io_shape_text(a->ndim, a->shape, text, sizeof text);
+    if (a->ndim != axes && a->ndim != axes + 1)
+        return cli_fail(CLI_INPUT, "%s has shape %s; %s", batch->in[A].path, text,
+                        packed ? "packed matrices are (count, n (n + 1) / 2) or (n (n + 1) / 2,)"
+                               : "matrices are (count, n, n) or (n, n); with --packed "
+                                 "(count, n (n + 1) / 2)");
+    const int64_t last = a->shape[a->ndim - 1];
+    batch->n = packed ? unknowns_of(last) : last;
+    batch->several = a->ndim > axes;
+    batch->count = batch->several ? a->shape[0] : 1;
+    if (batch->n < 0)
+        return cli_fail(CLI_INPUT, "%s has shape %s; %lld is no n (n + 1) / 2", batch->in[A].path,
+                        text, (long long)last);
+    if (!packed && a->shape[a->ndim - 2] != batch->n)
+        return cli_fail(CLI_INPUT, "%s has shape %s; the matrices are not square",
+                        batch->in[A].path, text);
+    return CLI_OK;
+}
 
-static shoal_status solve_arrays(shoal_smallsym *plan, const small_batch *batch,
-                                 void *const m[ARRAYS]) {
+static int check_system(small_batch *batch) {
+    const int code = check_matrix(batch);
+    if (code != CLI_OK || !batch->a->in[B]) return code;
+    const io_array *b = &batch->in[B].a;
+    const bool several = batch->several;
+    const int axes = several ? 2 : 1; /* of one right-hand side per system */
+    if ((b->ndim != axes && b->ndim != axes + 1) || b->shape[axes - 1] != batch->n ||
+        (several && b->shape[0] != batch->count))
+        return cli_array_misfit(&batch->in[B], &batch->in[A],
+                                several ? "right-hand sides are (count, n) or (count, n, nrhs)"
+                                        : "right-hand sides of one system are (n,) or (n, nrhs)");
+    batch->nrhs = b->ndim == axes ? 1 : b->shape[axes];
+    return CLI_OK;
+}
+
+static int check_psi(small_batch *batch) {
+    const io_array *psi = &batch->in[A].a;
+    char text[96];
+    io_shape_text(psi->ndim, psi->shape, text, sizeof text);
+    if (psi->ndim != 2 && psi->ndim != 3)
+        return cli_fail(CLI_INPUT, "%s has shape %s; samples are (count, M, n) or (M, n)",
+                        batch->in[A].path, text);
+    batch->count = psi->ndim == 2 ? 1 : psi->shape[0];
+    batch->samples = psi->shape[psi->ndim - 2];
+    batch->n = psi->shape[psi->ndim - 1];
+    if (batch->samples == 0)
+        return cli_fail(CLI_INPUT, "%s has shape %s; there is no sample", batch->in[A].path, text);
+    return CLI_OK;
+}
+
+static int check_samples(small_batch *batch) {
+    const int code = check_psi(batch);
+    if (code != CLI_OK) return code;
+    const io_array *psi = &batch->in[A].a, *y = &batch->in[B].a;
+    const int axes = psi->ndim - 1; /* of one right-hand side per system */
+    if ((y->ndim != axes && y->ndim != axes + 1) || y->shape[axes - 1] != batch->samples ||
+        (axes == 2 && y->shape[0] != batch->count))
+        return cli_array_misfit(&batch->in[B], &batch->in[A],
+                                axes == 2 ? "y is (count, M) or (count, M, nrhs)"
+                                          : "y of one system is (M,) or (M, nrhs)");
+    batch->nrhs = y->ndim == axes ? 1 : y->shape[axes];
+    return CLI_OK;
+}
+
+/* n and count from the shape of d; e has one entry less in a matrix, and none where there are no
+ * rows. */
+static int check_diagonals(small_batch *batch) {
+    const io_array *d = &batch->in[A].a, *e = &batch->in[B].a;
+    const bool apart = batch->layout == SHOAL_INTERLEAVED;
+    char text[96];
+    if (d->ndim != 1 && d->ndim != 2)
+        return cli_fail(CLI_INPUT, "%s has shape %s; a diagonal is (n,) or %s", batch->in[A].path,
+                        io_shape_text(d->ndim, d->shape, text, sizeof text),
+                        apart ? "(n, count)" : "(count, n)");
+    batch->several = d->ndim == 2;
+    const int rows = batch->several && !apart ? 1 : 0; /* the axis of length n */
+    batch->n = d->shape[rows];
+    batch->count = batch->several ? d->shape[1 - rows] : 1;
+    if (e->ndim != d->ndim || e->shape[rows] != (batch->n > 0 ? batch->n - 1 : 0) ||
+        (batch->several && e->shape[1 - rows] != batch->count))
+        return cli_array_misfit(&batch->in[B], &batch->in[A],
+                                !batch->several ? "the subdiagonal of one matrix is (n - 1,)"
+                                : apart         ? "subdiagonals are (n - 1, count)"
+                                                : "subdiagonals are (count, n - 1)");
+    return CLI_OK;
+}
+
+static int read_both(const cli *c, const char *const *paths, int (*check_shapes)(small_batch *),
+                     small_batch *batch) {
+    int code = CLI_OK, count = 0;
+    cli_array *read[2];
+    for (int i = 0; i < 2 && code == CLI_OK; i++)
+        if (paths[i]) code = cli_array_read(read[count++] = &batch->in[i], paths[i]);
+    if (code == CLI_OK) code = check_shapes(batch);
+    if (code == CLI_OK) code = cli_array_unify(c, read, count, &batch->type);
+    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    return code;
+}
+
+int small_read_diagonals(const cli *c, small_batch *batch) {
+    batch->layout = batch->a->opts.layout;
+    batch->tridiagonal = true;
+    return read_both(c, batch->a->in, check_diagonals, batch);
+}
+
+static double entry(const small_batch *batch, int64_t at) {
+    return batch->type == SHOAL_F32 ? (double)((const float *)batch->in[A].a.data)[at]
+                                    : ((const double *)batch->in[A].a.data)[at];
+}
+
+/* Whether matrix k is not symmetric. */
+static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
+    const int64_t n = batch->n, from = k * n * n;
+    const double epsilon = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+    double largest = 0;
+    for (int64_t at = from; at < from + n * n; at++) {
+        const double size = fabs(entry(batch, at));
+        if (size > largest) largest = size; /* not NaN */
+    }
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double below = entry(batch, from + i * n + j);
+            const double above = entry(batch, from + j * n + i);
+            const bool near = fabs(below - above) <= 10 * (double)n * epsilon * largest;
+            if (!near && below != above && !isnan(upper ? below : above)) return true;
+        }
+    return false;
+}
+
+/* Notes that the triangles of matrices differ: they are not symmetric, and one triangle is read. Differences of 10 n
+ * epsilon of the largest entry are not seen in an answer, and NaN in the other triangle means that nothing is there:
+ * neither counts. */
+static void note_triangles(const cli *c, const small_batch *batch) {
+    const shoal_triangle triangle = batch->a->opts.triangle;
+    const bool upper = triangle == SHOAL_UPPER;
+    int64_t differ = 0, first = 0;
+    if (c->quiet || batch->storage == SHOAL_PACKED) return;
+    if (batch->n < 2) return; /* no triangles; without unknowns there can be any count */
+#pragma omp parallel for reduction(+ : differ)
+    for (int64_t k = 0; k < batch->count; k++) differ += triangles_differ(batch, k, upper);
+    while (differ > 0 && !triangles_differ(batch, first, upper)) first++;
+    if (differ > 0)
+        cli_note(
+            c,
+            "%s: not symmetric: the triangles of %lld of %lld matrices differ, first of number "
+            "%lld, counted from 0; the %s one is read (--triangle)",
+            batch->in[A].path, (long long)differ, (long long)batch->count, (long long)first,
+            cli_triangle_name(triangle));
+}
+
+int small_read(const cli *c, small_batch *batch) {
+    const small_arguments *a = batch->a;
+    if (a->psi) return read_both(c, (const char *[]){ a->psi, a->y }, check_samples, batch);
+    batch->storage = a->opts.storage;
+    const int code = read_both(c, a->in, check_system, batch);
+    if (code == CLI_OK && !a->triangle_given) note_triangles(c, batch);
+    return code;
+}
+
+void small_free(small_batch *batch) {
+    for (int i = 0; i < 2; i++) io_array_free(&batch->in[i].a);
+    for (int i = 0; i < 2; i++) io_array_free(&batch->answer[i]);
+    for (int i = 0; i < SMALL_OUTCOMES; i++) io_array_free(&batch->out[i]);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------- */
+
+/* Statuses are always kept, to name the first failure, and residuals of systems, for their maximum. */
+static bool is_kept(const small_batch *batch, int outcome) {
+    if (outcome == SMALL_RESIDUAL && (!batch->eigen || batch->a->answer[1])) return true;
+    return outcome == SMALL_STATUS || batch->a->out[outcome];
+}
+
+enum { X = INPUTS, V, OUT, ARRAYS = OUT + SMALL_OUTCOMES }; /* X: or eigenvalues */
+
+static shoal_status call(shoal_smallsym *plan, const small_batch *batch, const cli_place *m) {
+    const bool single = batch->type == SHOAL_F32;
     const int64_t M = batch->samples;
-    if (batch->type == SHOAL_F32)
-        return M ? shoal_smallsym_gramf(plan, M, m[A], m[B], m[X])
-                 : shoal_smallsym_solvef(plan, m[A], m[B], m[X]);
-    return M ? shoal_smallsym_gram(plan, M, m[A], m[B], m[X])
-             : shoal_smallsym_solve(plan, m[A], m[B], m[X]);
+    void *in = m[A].at, *b = m[B].at, *x = m[X].at, *v = m[V].at;
+    if (batch->tridiagonal)
+        return single ? shoal_smallsym_eigtridiagf(plan, in, b, x, v)
+                      : shoal_smallsym_eigtridiag(plan, in, b, x, v);
+    if (batch->eigen)
+        return single ? shoal_smallsym_eigf(plan, in, x, v) : shoal_smallsym_eig(plan, in, x, v);
+    if (M > 0)
+        return single ? shoal_smallsym_gramf(plan, M, in, b, x)
+                      : shoal_smallsym_gram(plan, M, in, b, x);
+    return single ? shoal_smallsym_solvef(plan, in, b, x) : shoal_smallsym_solve(plan, in, b, x);
 }
 
-/* Numbers of a system in A, or psi. */
-static int64_t numbers_of(const small_batch *batch) {
-    const int64_t n = batch->n;
-    if (batch->samples) return batch->samples * n;
-    return batch->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
-}
-
-static shoal_smallsym_opts options_of(const arguments *a, const small_batch *batch, int64_t count) {
-    shoal_smallsym_opts opts = a->opts;
+static shoal_smallsym_opts options_of(const small_batch *batch, int64_t count) {
+    shoal_smallsym_opts opts = batch->a->opts;
     opts.n = batch->n, opts.count = count, opts.nrhs = batch->nrhs > 0 ? batch->nrhs : 1;
-    opts.type = batch->type, opts.gram = batch->samples > 0;
+    opts.type = batch->type, opts.layout = batch->layout, opts.storage = batch->storage;
+    opts.gram = batch->samples > 0;
     return opts;
 }
 
-static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_totals *totals) {
-    const batch_job *job = of;
-    const small_batch *batch = job->batch;
-    const shoal_smallsym_opts opts = options_of(job->a, batch, count);
-    const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const size_t systems = (size_t)count, n = (size_t)batch->n;
-    const size_t one_A = (size_t)numbers_of(batch) * item, one_x = n * (size_t)batch->nrhs * item;
-    const size_t one_b = batch->samples ? (size_t)(batch->samples * batch->nrhs) * item : one_x;
-    size_t bytes[ARRAYS] = { systems * one_A, systems * one_b, systems * one_x };
-    void *m[ARRAYS] = { NULL }; /* in the context's memory */
-    void *to[ARRAYS] = { [X] = (char *)job->x.data + (size_t)first * one_x };
-    const void *from[] = { (const char *)batch->A.a.data + (size_t)first * one_A,
-                           (const char *)batch->b.a.data + (size_t)first * one_b };
+static int run_slice(cli *c, void *of, int64_t first, int64_t count, cli_totals *totals) {
+    small_batch *batch = of;
+    const shoal_smallsym_opts opts = options_of(batch, count);
+    const int64_t all = batch->count;
+    cli_place m[ARRAYS] = { { 0 } };
     shoal_smallsym *plan = NULL;
-    shoal_smallsym_info info = { 0 };
     double begin = 0;
-
-    shoal_status s = shoal_smallsym_create(c->ctx, &opts, &plan);
-    for (int i = 0; i < OUTCOMES; i++) {
-        const size_t one = 4 * (size_t)outcomes[i].entries;
-        bytes[OUT + i] = systems * one;
-        to[OUT + i] = wanted(job->a, i) ? (char *)job->out[i].data + (size_t)first * one : NULL;
+    for (int i = 0; i < INPUTS; i++) {
+        m[i] = cli_place_from(&batch->in[i].a, all, first, count);
+        m[X + i] = cli_place_to(&batch->answer[i], all, first, count);
     }
-    for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++)
-        if (i < X || to[i]) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
-    for (int i = A; i <= B && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
+    for (int i = 0; i < SMALL_OUTCOMES; i++)
+        if (is_kept(batch, i)) m[OUT + i] = cli_place_to(&batch->out[i], all, first, count);
+    shoal_status s = shoal_smallsym_create(c->ctx, &opts, &plan);
+    if (s == SHOAL_OK) s = cli_places_begin(c, m, ARRAYS);
     if (s == SHOAL_OK) {
-        const shoal_outcome where = { .status = m[OUT + STATUS],
-                                      .residual = m[OUT + RESIDUAL],
-                                      .rcond = m[OUT + RCOND],
-                                      .rank = m[OUT + RANK],
-                                      .inertia = m[OUT + INERTIA],
-                                      .method = m[OUT + METHOD] };
+        const shoal_outcome where = { .status = m[OUT + SMALL_STATUS].at,
+                                      .residual = m[OUT + SMALL_RESIDUAL].at,
+                                      .rcond = m[OUT + SMALL_RCOND].at,
+                                      .rank = m[OUT + SMALL_RANK].at,
+                                      .inertia = m[OUT + SMALL_INERTIA].at,
+                                      .method = m[OUT + SMALL_METHOD].at };
         s = shoal_smallsym_outcome(plan, &where);
         begin = cli_now();
     }
-    if (s == SHOAL_OK) s = solve_arrays(plan, batch, m);
-    if (s == SHOAL_OK) s = shoal_smallsym_last(plan, &info);
+    if (s == SHOAL_OK) s = call(plan, batch, m);
+    if (s == SHOAL_OK) s = shoal_smallsym_last(plan, &batch->info);
     const double seconds = cli_now() - begin;
-    for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
-        if (to[i]) s = shoal_copy(c->ctx, to[i], m[i], bytes[i]);
+    if (s == SHOAL_OK) s = cli_places_copy(c, m, ARRAYS);
     int code = cli_status(c, s);
     if (code == CLI_OK) {
-        const cli_totals slice = { .method = info.method,
-                                   .variant = info.variant,
+        const cli_totals slice = { .method = batch->info.method,
+                                   .variant = batch->info.variant,
                                    .solved = count,
-                                   .failed = info.failed,
-                                   .warned = info.warned,
-                                   .redone = info.redone,
-                                   .max_residual = info.max_residual,
+                                   .failed = batch->info.failed,
+                                   .warned = batch->info.warned,
+                                   .redone = batch->info.redone,
+                                   .max_residual = batch->info.max_residual,
                                    .seconds = seconds };
         cli_totals_add(totals, &slice);
     }
     shoal_smallsym_free(plan);
-    for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
+    cli_places_end(c, m, ARRAYS);
     return code;
 }
 
-static bool is_empty(const small_batch *batch) { return batch->n == 0 || batch->nrhs == 0; }
+/* clang-format off */
+#define BATCH(name, member) CLI_RESULT(name, small_batch, member)
+static const cli_option shape_results[]  = { BATCH("count", count), BATCH("n", n), { 0 } };
+static const cli_option rhs_results[]    = { BATCH("nrhs", nrhs), { 0 } };
+static const cli_option type_results[]   = { { "type", OPT_CHOICE, CLI_AT(small_batch, type), .words = CLI_TYPES }, { 0 } };
+static const cli_option layout_results[] = { { "layout", OPT_CHOICE, CLI_AT(small_batch, layout), .words = CLI_LAYOUTS }, { 0 } };
+static const cli_option sample_results[] = { BATCH("samples", samples), { 0 } };
+static const cli_option matrix_results[] = {
+    { "storage", OPT_CHOICE, CLI_AT(small_arguments, opts.storage), .words = "full|packed" },
+    { "triangle", OPT_CHOICE, CLI_AT(small_arguments, opts.triangle), .words = CLI_TRIANGLES },
+    { 0 }
+};
+static const cli_option limit_results[]  = { BATCH("tol", info.tol), BATCH("cond", info.cond), { 0 } };
+/* clang-format on */
 
 static void print_json(cli *c, const void *of, const cli_totals *t) {
-    const arguments *a = ((const batch_job *)of)->a;
-    const small_batch *batch = ((const batch_job *)of)->batch;
-    io_json *j = cli_json_begin(c, "solve small");
-    io_json_int(j, "count", batch->count);
-    io_json_int(j, "n", batch->n);
-    io_json_int(j, "nrhs", batch->nrhs);
-    io_json_string(j, "type", cli_type_name(batch->type));
-    if (batch->samples) io_json_int(j, "samples", batch->samples);
-    if (!batch->samples)
-        io_json_string(j, "storage", batch->storage == SHOAL_PACKED ? "packed" : "full");
-    if (!batch->samples) io_json_string(j, "triangle", cli_triangle_name(a->opts.triangle));
-    cli_totals_json_method(j, t, a->opts.method);
-    cli_json_options(j, c, &solve_small_command, a);
-    small_json_limits(j, batch, a->opts.tol, a->opts.cond);
+    const small_batch *batch = of;
+    io_json *j = cli_json_begin(c, batch->command->name);
+    cli_json_results(j, shape_results, batch);
+    if (!batch->eigen) cli_json_results(j, rhs_results, batch);
+    cli_json_results(j, type_results, batch);
+    if (batch->tridiagonal)
+        cli_json_results(j, layout_results, batch);
+    else if (batch->samples)
+        cli_json_results(j, sample_results, batch);
+    else
+        cli_json_results(j, matrix_results, batch->a);
+    cli_totals_json_method(j, t, batch->a->opts.method);
+    if (batch->eigen) io_json_bool(j, "vectors", batch->a->answer[1]);
+    cli_json_options(j, c, batch->command, batch->a);
+    cli_json_results(j, limit_results, batch);
     cli_totals_json(j, t);
-    cli_json_files(j, c, &solve_small_command, a);
+    cli_json_files(j, c, batch->command, batch->a);
 }
 
+static bool is_empty(const small_batch *batch) {
+    return batch->n == 0 || (!batch->eigen && batch->nrhs == 0);
+}
+
+int small_run(cli *c, small_batch *batch, cli_totals *t, cli_shown *table) {
+    const small_arguments *a = batch->a;
+    bool kept[SMALL_OUTCOMES];
+    int64_t numbers = 0; /* per system */
+    t->max_residual = -1;
+    for (int i = 0; i < SMALL_OUTCOMES; i++) kept[i] = is_kept(batch, i);
+    int code = cli_outcomes_create(outcomes, SMALL_OUTCOMES, a->out, kept, batch->count,
+                                   is_empty(batch), batch->out);
+    if (code != CLI_OK) return code;
+    const io_array *arrays[] = { &batch->in[A].a, &batch->in[B].a, &batch->answer[0],
+                                 &batch->answer[1] };
+    for (int i = 0; i < 4 && batch->layout == SHOAL_SYSTEM_MAJOR && batch->count > 0; i++)
+        if (arrays[i]->data) numbers += io_array_count(arrays[i]) / batch->count;
+    code = cli_slices(c, batch->count, is_empty(batch), numbers, run_slice, batch, t);
+    if ((is_empty(batch) || batch->count == 0) && !kept[SMALL_RESIDUAL]) t->max_residual = -1;
+    for (int i = 0; i < 2 && code == CLI_OK; i++)
+        code = cli_array_write(a->answer[i], &batch->answer[i]);
+    if (code == CLI_OK) code = cli_outcomes_write(SMALL_OUTCOMES, a->out, batch->out);
+    return cli_totals_show(c, code, t, batch->out[SMALL_STATUS].data, print_json, table, batch);
+}
+
+/* ---- the command ------------------------------------------------------------------------------ */
+
 static void print_table(cli *c, const void *of, const cli_totals *t) {
-    const small_batch *batch = ((const batch_job *)of)->batch;
+    const small_batch *batch = of;
     printf("systems       %lld of %lld unknowns, %lld right-hand side%s, %s\n",
            (long long)batch->count, (long long)batch->n, (long long)batch->nrhs,
            batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
-    if (batch->samples) printf("samples       %lld a system\n", (long long)batch->samples);
+    if (batch->samples) printf("samples       %lld per system\n", (long long)batch->samples);
     cli_totals_print_method(c, t);
     cli_totals_print(t);
 }
 
-static int solve_batch(cli *c, batch_job *job) {
-    const arguments *a = job->a;
-    const small_batch *batch = job->batch;
-    cli_totals t = {
-        .verb = "solve", .one = "system", .many = "systems", .redoes = true, .max_residual = -1
-    };
-    const int64_t numbers = numbers_of(batch) + batch->n * batch->nrhs;
-    int code = cli_slices(c, batch->count, is_empty(batch), numbers, solve_slice, job, &t);
-    if (code == CLI_OK)
-        code = cli_array_write(a->x, job->x.type, job->x.ndim, job->x.shape, job->x.data);
-    if (code == CLI_OK) code = cli_outcomes_write(OUTCOMES, a->out, job->out);
-    return cli_totals_show(c, code, &t, job->out[STATUS].data, print_json, print_table, job);
-}
-
-/* Host arrays for the answer. */
-static int create_answer(batch_job *job) {
-    io_error err;
-    int64_t x_shape[3];
-    bool kept[OUTCOMES];
-    const small_batch *batch = job->batch;
-    const int axes = small_answer_shape(batch, x_shape);
-    for (int i = 0; i < OUTCOMES; i++) kept[i] = wanted(job->a, i);
-    const int code = cli_io(io_array_create(batch->b.a.type, axes, x_shape, &job->x, &err), &err);
-    return code != CLI_OK ? code
-                          : cli_outcomes_create(outcomes, OUTCOMES, job->a->out, kept, batch->count,
-                                                is_empty(batch), job->out);
+/* x has the shape of b; of samples (count,n) or (n), with one more last axis where y has it. */
+static int create_answer(small_batch *batch) {
+    io_array like = batch->in[B].a;
+    if (batch->samples > 0) like.shape[batch->in[A].a.ndim - 2] = batch->n; /* in the place of M */
+    return cli_array_create(like.type, like.ndim, like.shape, &batch->answer[0]);
 }
 
 static int command(cli *c, int argc, char **argv) {
-    arguments a = { .opts.method = "auto" };
-    small_batch batch;
-    batch_job job = { .a = &a, .batch = &batch };
+    small_arguments a = { .opts.method = "auto" };
+    small_batch batch = { .command = &solve_small_command, .a = &a };
+    cli_totals t = { .verb = "solve", .singular = "system", .plural = "systems", .redoes = true };
     int code = cli_begin(c, &solve_small_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    code = a.psi ? small_read_samples(c, a.psi, a.y, &batch)
-                 : small_read(c, a.A, a.b, a.opts.storage, &batch);
-    if (code == CLI_OK && a.A && !a.triangle_given)
-        small_note_triangles(c, &batch, a.opts.triangle);
-    if (code == CLI_OK) code = create_answer(&job);
-    if (code == CLI_OK) code = solve_batch(c, &job);
-    io_array_free(&job.x);
-    for (int i = 0; i < OUTCOMES; i++) io_array_free(&job.out[i]);
+    code = small_read(c, &batch);
+    if (code == CLI_OK) code = create_answer(&batch);
+    if (code == CLI_OK) code = small_run(c, &batch, &t, print_table);
     small_free(&batch);
     return code;
 }
 
 const cli_command solve_small_command = {
-    "solve small",
-    "small symmetric: A x = b, A of up to 64 unknowns on a GPU",
-    .doc = doc,
-    .run = command,
-    .tables = { { options, 0 } },
-    .check = check
+    "solve small",  "small symmetric: A x = b, A of up to 64 unknowns on a GPU", .doc = doc,
+    .run = command, .tables = { { options, 0 }, { small_matrix_options, 0 } },   .check = check
 };

@@ -1,52 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tridiag.c - `shoal solve tridiag`: many tridiagonal systems from files.
+ * tridiag.c - `shoal solve tridiag`: many tridiagonal systems from .npy files or a Matrix Market file.
  *
  * A large batch goes through the context in slices (totals.h). Batches that are interleaved, or of
  * different sizes, are one slice.
  */
-#include "cli/common/totals.h"
-
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
-#include "tridiag_files.h"
+#include "cli/common/totals.h"
+#include "io/mtx.h"
+
+enum { SMALL = 1 << 16 }; /* unknowns that are no burden, whatever the file */
+
+enum { DL, D, DU, B, INPUTS };
 
 /* What is written of each system, besides x. */
 enum { STATUS, RESIDUAL, RCOND, OUTCOMES };
 static const cli_outcome outcomes[OUTCOMES] = { { IO_I4, 1 }, { IO_F4, 1 }, { IO_F4, 1 } };
 
 typedef struct arguments {
-    tridiag_paths in;
+    const char *matrix, *in[INPUTS]; /* either matrix and b, or dl, d, du and b */
+    const char *offsets;             /* NULL: systems of one size */
     const char *x;
     const char *out[OUTCOMES]; /* NULL: not asked for */
     int factored;
-    shoal_tridiag_opts opts; /* but for the shape of the batch */
+    shoal_tridiag_opts opts; /* without the shape of the batch */
 } arguments;
 
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "dl",       OPT_INPUT,    AT(in.dl),         "FILE", 1, "lower diagonal; its first entries are ignored" },
-    { "d",        OPT_INPUT,    AT(in.d),          "FILE", 2, "diagonal" },
-    { "du",       OPT_INPUT,    AT(in.du),         "FILE", 3, "upper diagonal; its last entries are ignored" },
-    { NULL,       OPT_INPUT,    AT(in.matrix),     "FILE", 4, "one tridiagonal Matrix Market matrix instead", .letter = 'A' },
-    { NULL,       OPT_INPUT,    AT(in.b),          "FILE", 5, "right-hand sides", .letter = 'b' },
-    { NULL,       OPT_OUTPUT,   AT(x),             "FILE", 6, "write the solutions here, in the shape of b", .letter = 'x' },
-    { "method",   OPT_TEXT,     AT(opts.method),   "M",    7, "auto (safe for every nonsingular matrix) or a method of `shoal info'", .methods = "tridiag" },
+    { "dl",       OPT_INPUT,    AT(in[DL]),        "FILE", 1, "lower diagonal; its first entries are ignored",
+      .more = "The diagonals are (n) or (count,n), all three of length n." },
+    { "d",        OPT_INPUT,    AT(in[D]),         "FILE", 2, "diagonal" },
+    { "du",       OPT_INPUT,    AT(in[DU]),        "FILE", 3, "upper diagonal; its last entries are ignored" },
+    { NULL,       OPT_INPUT,    AT(matrix),        "FILE", 4, "one tridiagonal Matrix Market matrix instead", .letter = 'A',
+      .more = "It is square, of n rows; b is then (n) or (n,nrhs)." },
+    { NULL,       OPT_INPUT,    AT(in[B]),         "FILE", 5, "right-hand sides", .letter = 'b',
+      .more = "They have the shape of the diagonals, or one more last axis." },
+    { NULL,       OPT_OUTPUT,   AT(x),             "FILE", 6, "write the solutions here, in the shape of b", .letter = 'x',
+      .more = "They have the type of b." },
+    { "method",   OPT_TEXT,     AT(opts.method),   "M",    7, "auto (safe for every nonsingular matrix) or a method of `shoal info'", .methods = "tridiag",
+      .more = "Rows of very different scale are the exception: `docs/tridiag.md`, the ends of the range." },
     { "variant",  OPT_TEXT,     AT(opts.variant),  "V",    8, "variant of the method", .usual = "its first" },
     { "tol",      OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "100 units of roundoff" },
     { "periodic", OPT_FLAG,     AT(opts.periodic), NULL,   9, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", .in = IN_JSON },
     { "layout",   OPT_CHOICE,   AT(opts.layout),   "L",    10, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
-    { "offsets",  OPT_INPUT,    AT(in.offsets),    "FILE", 10, "systems of different sizes, one after another: int64, where each begins, and the end" },
+    { "offsets",  OPT_INPUT,    AT(offsets),       "FILE", 10, "systems of different sizes, one after another: int64, where each begins, and the end",
+      .more = "These are count + 1 numbers; the diagonals have one axis, b one or two; methods auto, thomas and lupp." },
     { "transposed", OPT_FLAG,   AT(opts.transposed), NULL, 10, "solve with the transposed matrices", .in = IN_JSON },
-    { "factored", OPT_FLAG,     AT(factored),      NULL,   10, "factor all matrices first, then solve from their factors (lupp, auto); no residuals", .in = IN_JSON },
+    { "factored", OPT_FLAG,     AT(factored),      NULL,   10, "factor all matrices first, then solve from their factors (lupp, auto); no residuals", .in = IN_JSON,
+      .more = "x is bit-identical to that of lupp. There is no condition number either." },
     { "status",   OPT_OUTPUT,   AT(out[STATUS]),   "FILE", 11, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
     { "residual", OPT_OUTPUT,   AT(out[RESIDUAL]), "FILE", 12, "write the residual of each system: float32" },
     { "groups",   OPT_INT,      AT(opts.groups),   "G",    13, "of pscheme: groups of threads per system", 1, 1 << 20 },
     { "group-threads", OPT_INT, AT(opts.threads),  "T",    13, "of pscheme: threads per group", 1, 1024 },
-    { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of the reciprocal condition of each matrix, 1-norm: float32" },
+    { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of the reciprocal condition of each matrix, 1-norm: float32",
+      .more = "It is 0 of a singular matrix, NaN where it is not known; not with --periodic or --factored." },
     { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block is singular where |R_mm| <= D |R|", .usual = "square root of a unit of roundoff" },
     { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "gspike: warn where a block's estimated condition number is above C", .usual = "no estimate" },
     { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks where the matrix is reducible" },
@@ -67,15 +77,14 @@ static const char doc[] =
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    const tridiag_paths *in = &a->in;
-    if (in->matrix && (in->dl || in->d || in->du))
+    if (a->matrix && (a->in[DL] || a->in[D] || a->in[DU]))
         argp_error(state, "give either -A or --dl, --d and --du, not both");
-    if (!in->matrix && (!in->dl || !in->d || !in->du))
+    if (!a->matrix && (!a->in[DL] || !a->in[D] || !a->in[DU]))
         argp_error(state, "%s is missing: give --dl, --d and --du, or -A",
-                   !in->dl  ? "--dl"
-                   : !in->d ? "--d"
-                            : "--du");
-    if (!in->b) argp_error(state, "-b is missing: the right-hand sides");
+                   !a->in[DL]  ? "--dl"
+                   : !a->in[D] ? "--d"
+                               : "--du");
+    if (!a->in[B]) argp_error(state, "-b is missing: the right-hand sides");
     if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
     if (a->out[RCOND] && (a->opts.periodic || a->factored))
         argp_error(state, "--rcond cannot be had with %s",
@@ -84,188 +93,258 @@ static void check(void *of, struct argp_state *state) {
         argp_error(state, "--residual cannot be had with --factored");
 }
 
-typedef struct batch_job {
+/* ---- files ------------------------------------------------------------------------------------ */
+
+typedef struct batch {
     const arguments *a;
-    const tridiag_batch *batch;
-    io_array x, out[OUTCOMES]; /* the answer, on the host */
-    int groups, group_threads; /* of pscheme; else 0      */
-} batch_job;
+    int64_t n, count, nrhs;
+    const int64_t *offsets; /* where the systems begin, or NULL */
+    shoal_type type;
+    shoal_layout layout;
+    cli_array in[INPUTS], starts; /* of that type, in that layout; the offsets */
+    io_array x, out[OUTCOMES];    /* the answer, on the host */
+    shoal_tridiag_info info;      /* of the last slice       */
+} batch;
 
-enum { DL, D, DU, B, X, OUT, ARRAYS = OUT + OUTCOMES };
+static const char what_fits[] =
+    "right-hand sides have the shape of the diagonals, or one more last axis";
 
-static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, void *const *m,
-                                 void *factors) {
-    const int single = type == SHOAL_F32;
-    if (!factors)
-        return single ? shoal_tridiag_solvef(plan, m[DL], m[D], m[DU], m[B], m[X])
-                      : shoal_tridiag_solve(plan, m[DL], m[D], m[DU], m[B], m[X]);
-    const shoal_status s = single ? shoal_tridiag_factorf(plan, m[DL], m[D], m[DU], factors)
-                                  : shoal_tridiag_factor(plan, m[DL], m[D], m[DU], factors);
-    if (s != SHOAL_OK) return s;
-    return single ? shoal_tridiag_resolvef(plan, factors, m[B], m[X])
-                  : shoal_tridiag_resolve(plan, factors, m[B], m[X]);
+/* A sparse file of a few bytes may state any n. Its diagonals get memory when b has been read and has that length.
+ * They are no larger than b, the entries of the file and SMALL together. */
+static int read_matrix(const cli *c, const char *path, batch *s) {
+    io_matrix matrix;
+    io_error err;
+    const io_array *b = &s->in[B].a;
+    int status = io_mtx_read(path, &matrix, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    if (matrix.duplicates > 0)
+        cli_note(c, "%s: %lld entries were given more than once and added up", path,
+                 (long long)matrix.duplicates);
+    for (int i = DL; i <= DU; i++) s->in[i].path = path;
+    if (matrix.rows == matrix.cols && (b->ndim == 0 || b->shape[0] != matrix.rows)) {
+        const cli_array diagonal = { .path = path, .a = { .ndim = 1, .shape = { matrix.rows } } };
+        io_matrix_free(&matrix);
+        return cli_array_misfit(&s->in[B], &diagonal, what_fits);
+    }
+    const int64_t unknowns = io_array_count(b) + matrix.count + SMALL;
+    const int64_t limit = unknowns < INT64_MAX / 24 ? 24 * unknowns : INT64_MAX;
+    status =
+        io_matrix_tridiagonal(&matrix, path, limit, &s->in[DL].a, &s->in[D].a, &s->in[DU].a, &err);
+    io_matrix_free(&matrix);
+    return cli_io(status, &err);
 }
 
-static bool is_empty(const tridiag_batch *batch) { return batch->n == 0 || batch->nrhs == 0; }
+/* Equal in the first ndim axes. */
+static bool same_shape(const io_array *a, const io_array *b, int ndim) {
+    for (int k = 0; k < ndim; k++)
+        if (a->shape[k] != b->shape[k]) return false;
+    return true;
+}
 
-/* Residuals are always wanted, for their maximum; statuses to name the first failure. */
-static bool wanted(const arguments *a, int outcome) { return outcome != RCOND || a->out[RCOND]; }
+/* Systems of different sizes: diagonals of one axis, and count + 1 offsets that fit them. */
+static int read_offsets(const char *path, batch *s) {
+    if (s->layout == SHOAL_INTERLEAVED || s->in[D].a.ndim != 1)
+        return cli_fail(CLI_INPUT,
+                        "%s: with offsets the diagonals have one axis, system after system", path);
+    const int code = cli_array_read_offsets(&s->starts, path, &s->in[D], "rows", &s->n);
+    if (code != CLI_OK) return code;
+    s->offsets = s->starts.a.data;
+    s->count = s->starts.a.shape[0] - 1;
+    return CLI_OK;
+}
 
-static shoal_tridiag_opts options_of(const arguments *a, const tridiag_batch *batch,
-                                     int64_t count) {
-    shoal_tridiag_opts opts = a->opts;
-    opts.n = batch->offsets ? 0 : batch->n, opts.count = count;
-    opts.nrhs = batch->nrhs > 0 ? batch->nrhs : 1;
-    opts.type = batch->type, opts.layout = batch->layout, opts.offsets = batch->offsets;
+/* Diagonals are (n), (count,n) or, interleaved, (n,count), or all rows with offsets; b is of the same shape or has one
+ * more last axis. */
+static int check_shapes(batch *s) {
+    const io_array *d = &s->in[D].a, *b = &s->in[B].a;
+    const bool interleaved = s->layout == SHOAL_INTERLEAVED;
+    char text[96];
+    if (d->ndim != 1 && d->ndim != 2)
+        return cli_fail(CLI_INPUT, "%s has shape %s; a diagonal is (n,) or %s", s->in[D].path,
+                        io_shape_text(d->ndim, d->shape, text, sizeof text),
+                        interleaved ? "(n, count)" : "(count, n)");
+    for (int i = DL; i <= DU; i++)
+        if (s->in[i].a.ndim != d->ndim || !same_shape(&s->in[i].a, d, d->ndim))
+            return cli_array_misfit(&s->in[i], &s->in[D],
+                                    "all three diagonals have the same shape, of length n "
+                                    "(the first of dl and the last of du are ignored)");
+    if ((b->ndim != d->ndim && b->ndim != d->ndim + 1) || !same_shape(b, d, d->ndim))
+        return cli_array_misfit(&s->in[B], &s->in[D], what_fits);
+    s->n = d->shape[d->ndim == 2 && !interleaved];
+    s->count = d->ndim == 2 ? d->shape[interleaved] : 1;
+    s->nrhs = b->ndim == d->ndim ? 1 : b->shape[d->ndim];
+    return CLI_OK;
+}
+
+static int read_batch(const cli *c, batch *s) {
+    const arguments *a = s->a;
+    s->layout = a->opts.layout;
+    int code = cli_array_read(&s->in[B], a->in[B]);
+    if (code == CLI_OK && a->matrix) code = read_matrix(c, a->matrix, s);
+    for (int i = DL; i <= DU && !a->matrix && code == CLI_OK; i++)
+        code = cli_array_read(&s->in[i], a->in[i]);
+    if (code == CLI_OK) code = check_shapes(s);
+    if (code == CLI_OK && a->offsets) code = read_offsets(a->offsets, s);
+    if (code == CLI_OK && a->matrix) code = cli_array_widen(c, &s->in[B]); /* text has no type */
+    cli_array *all[] = { &s->in[DL], &s->in[D], &s->in[DU], &s->in[B] };
+    if (code == CLI_OK) code = cli_array_unify(c, all, INPUTS, &s->type);
+    if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
+    return code;
+}
+
+/* ---- the solve -------------------------------------------------------------------------------- */
+
+enum { X = INPUTS, OUT, ARRAYS = OUT + OUTCOMES };
+
+static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, const cli_place *m,
+                                 void *factors) {
+    const int single = type == SHOAL_F32;
+    void *dl = m[DL].at, *d = m[D].at, *du = m[DU].at, *b = m[B].at, *x = m[X].at;
+    if (!factors)
+        return single ? shoal_tridiag_solvef(plan, dl, d, du, b, x)
+                      : shoal_tridiag_solve(plan, dl, d, du, b, x);
+    const shoal_status s = single ? shoal_tridiag_factorf(plan, dl, d, du, factors)
+                                  : shoal_tridiag_factor(plan, dl, d, du, factors);
+    if (s != SHOAL_OK) return s;
+    return single ? shoal_tridiag_resolvef(plan, factors, b, x)
+                  : shoal_tridiag_resolve(plan, factors, b, x);
+}
+
+static bool is_empty(const batch *s) { return s->n == 0 || s->nrhs == 0; }
+
+/* Residuals are always kept, for their maximum; statuses to name the first failure. */
+static bool is_kept(const arguments *a, int outcome) { return outcome != RCOND || a->out[RCOND]; }
+
+static shoal_tridiag_opts options_of(const batch *s, int64_t count) {
+    shoal_tridiag_opts opts = s->a->opts;
+    opts.n = s->offsets ? 0 : s->n, opts.count = count;
+    opts.nrhs = s->nrhs > 0 ? s->nrhs : 1;
+    opts.type = s->type, opts.layout = s->layout, opts.offsets = s->offsets;
     return opts;
 }
 
 static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_totals *totals) {
-    batch_job *job = of;
-    const tridiag_batch *batch = job->batch;
-    const shoal_tridiag_opts opts = options_of(job->a, batch, count);
-    const size_t item = batch->type == SHOAL_F32 ? sizeof(float) : sizeof(double);
-    const size_t rows = (size_t)(opts.offsets ? batch->rows : count * batch->n);
-    const size_t skip = (size_t)(first * batch->n) * item, nrhs = (size_t)batch->nrhs;
-    size_t bytes[ARRAYS] = { [B] = rows * nrhs * item, [X] = rows * nrhs * item };
-    const void *const from[] = { (const char *)batch->dl.a.data + skip,
-                                 (const char *)batch->d.a.data + skip,
-                                 (const char *)batch->du.a.data + skip,
-                                 (const char *)batch->b.a.data + skip * nrhs };
-    void *to[ARRAYS] = { [X] = (char *)job->x.data + skip * nrhs };
-    void *m[ARRAYS] = { NULL }, *factors = NULL; /* in the context's memory */
+    batch *job = of;
+    const shoal_tridiag_opts opts = options_of(job, count);
+    cli_place m[ARRAYS] = { [X] = cli_place_to(&job->x, job->count, first, count) };
+    void *factors = NULL;
     shoal_tridiag *plan = NULL;
-    shoal_tridiag_info info = { 0 };
     double begin = 0;
-
-    for (int i = DL; i <= DU; i++) bytes[i] = rows * item;
-    for (int i = 0; i < OUTCOMES; i++) {
-        if (!wanted(job->a, i)) continue;
-        bytes[OUT + i] = 4 * (size_t)count;
-        to[OUT + i] = (char *)job->out[i].data + 4 * (size_t)first;
-    }
+    for (int i = 0; i < INPUTS; i++) m[i] = cli_place_from(&job->in[i].a, job->count, first, count);
+    for (int i = 0; i < OUTCOMES; i++)
+        if (is_kept(job->a, i)) m[OUT + i] = cli_place_to(&job->out[i], job->count, first, count);
     shoal_status s = shoal_tridiag_create(c->ctx, &opts, &plan);
-    for (int i = 0; i < ARRAYS && s == SHOAL_OK; i++) s = shoal_alloc(c->ctx, bytes[i], &m[i]);
+    if (s == SHOAL_OK) s = cli_places_begin(c, m, ARRAYS);
     if (s == SHOAL_OK && job->a->factored)
         s = shoal_alloc(c->ctx, shoal_tridiag_factor_bytes(plan), &factors);
-    for (int i = DL; i <= B && s == SHOAL_OK; i++) s = shoal_copy(c->ctx, m[i], from[i], bytes[i]);
     if (s == SHOAL_OK) {
-        const shoal_outcome where = { .status = m[OUT + STATUS],
-                                      .residual = m[OUT + RESIDUAL],
-                                      .rcond = to[OUT + RCOND] ? m[OUT + RCOND] : NULL };
+        const shoal_outcome where = { .status = m[OUT + STATUS].at,
+                                      .residual = m[OUT + RESIDUAL].at,
+                                      .rcond = m[OUT + RCOND].at };
         s = shoal_tridiag_outcome(plan, &where);
         begin = cli_now();
     }
-    if (s == SHOAL_OK) s = solve_arrays(plan, batch->type, m, factors);
-    if (s == SHOAL_OK) s = shoal_tridiag_last(plan, &info);
+    if (s == SHOAL_OK) s = solve_arrays(plan, job->type, m, factors);
+    if (s == SHOAL_OK) s = shoal_tridiag_last(plan, &job->info);
     const double seconds = cli_now() - begin;
-    for (int i = X; i < ARRAYS && s == SHOAL_OK; i++)
-        if (bytes[i] > 0) s = shoal_copy(c->ctx, to[i], m[i], bytes[i]);
+    if (s == SHOAL_OK) s = cli_places_copy(c, m, ARRAYS);
     int code = cli_status(c, s);
     if (code == CLI_OK) {
-        const cli_totals slice = { .method = info.method,
-                                   .variant = info.variant,
+        const cli_totals slice = { .method = job->info.method,
+                                   .variant = job->info.variant,
                                    .solved = count,
-                                   .failed = info.failed,
-                                   .warned = info.warned,
-                                   .redone = info.redone,
-                                   .max_residual = info.max_residual,
+                                   .failed = job->info.failed,
+                                   .warned = job->info.warned,
+                                   .redone = job->info.redone,
+                                   .max_residual = job->info.max_residual,
                                    .seconds = seconds };
         cli_totals_add(totals, &slice);
-        job->groups = info.groups;
-        job->group_threads = info.threads;
     }
     shoal_tridiag_free(plan);
-    for (int i = 0; i < ARRAYS; i++) shoal_free(c->ctx, m[i]);
+    cli_places_end(c, m, ARRAYS);
     shoal_free(c->ctx, factors);
     return code;
 }
 
+/* ---- what is printed -------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define BATCH(name, member) CLI_RESULT(name, batch, member)
+static const cli_option shape_results[] = {
+    BATCH("count", count), BATCH("n", n), BATCH("nrhs", nrhs),
+    { "type", OPT_CHOICE, CLI_AT(batch, type), .words = CLI_TYPES },
+    { "layout", OPT_CHOICE, CLI_AT(batch, layout), .words = CLI_LAYOUTS },
+    { 0 }
+};
+static const cli_option group_results[] = { BATCH("groups", info.groups), BATCH("group_threads", info.threads), { 0 } };
+static const cli_option tol_results[] = { BATCH("tol", info.tol), { 0 } };
+static const cli_option delta_results[] = { BATCH("delta", info.delta), { 0 } };
+static const cli_option cond_results[] = { BATCH("cond", info.cond), { 0 } };
+/* clang-format on */
+
 static void print_json(cli *c, const void *of, const cli_totals *t) {
-    const batch_job *job = of;
-    const arguments *a = job->a;
-    const shoal_tridiag_opts *o = &a->opts;
-    const tridiag_batch *batch = job->batch;
+    const batch *s = of;
     io_json *j = cli_json_begin(c, "solve tridiag");
-    io_json_int(j, "count", batch->count);
-    io_json_int(j, "n", batch->n);
-    io_json_int(j, "nrhs", batch->nrhs);
-    io_json_string(j, "type", cli_type_name(batch->type));
-    io_json_string(j, "layout", cli_layout_name(batch->layout));
-    cli_totals_json_method(j, t, o->method);
-    if (job->groups > 0) {
-        io_json_int(j, "groups", job->groups);
-        io_json_int(j, "group_threads", job->group_threads);
-    }
-    cli_json_options(j, c, &solve_tridiag_command, a);
-    const double roundoff = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
-    io_json_double(j, "tol", o->tol > 0 ? o->tol : 100 * roundoff);
+    cli_json_results(j, shape_results, s);
+    cli_totals_json_method(j, t, s->a->opts.method);
+    if (s->info.groups > 0) cli_json_results(j, group_results, s);
+    cli_json_options(j, c, &solve_tridiag_command, s->a);
+    cli_json_results(j, tol_results, s);
     if (shoal_method_flags("tridiag", t->method, NULL) & SHOAL_CAN_DELTA) {
-        io_json_double(j, "delta", o->delta > 0 ? o->delta : sqrt(roundoff));
-        if (o->cond > 0)
-            io_json_double(j, "cond", o->cond);
-        else
-            io_json_null(j, "cond");
-        io_json_bool(j, "split", !o->no_split);
+        cli_json_results(j, delta_results, s);
+        cli_json_results(j, cond_results, s->info.cond > 0 ? s : NULL);
+        io_json_bool(j, "split", !s->a->opts.no_split);
     }
     cli_totals_json(j, t);
-    cli_json_files(j, c, &solve_tridiag_command, a);
+    cli_json_files(j, c, &solve_tridiag_command, s->a);
 }
 
 static void print_table(cli *c, const void *of, const cli_totals *t) {
-    const batch_job *job = of;
-    const tridiag_batch *batch = job->batch;
+    const batch *s = of;
     printf("systems       %lld of %s%lld unknowns, %lld right-hand side%s, %s\n",
-           (long long)batch->count, batch->offsets ? "at most " : "", (long long)batch->n,
-           (long long)batch->nrhs, batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
+           (long long)s->count, s->offsets ? "at most " : "", (long long)s->n, (long long)s->nrhs,
+           s->nrhs == 1 ? "" : "s", cli_type_name(s->type));
     cli_totals_print_method(c, t);
-    if (job->groups > 0)
-        printf("parts         %d groups of %d threads\n", job->groups, job->group_threads);
+    if (s->info.groups > 0)
+        printf("parts         %d groups of %d threads\n", s->info.groups, s->info.threads);
     cli_totals_print(t);
 }
 
-static int solve_batch(cli *c, batch_job *job) {
-    const arguments *a = job->a;
-    const tridiag_batch *batch = job->batch;
-    cli_totals t = {
-        .verb = "solve", .one = "system", .many = "systems", .redoes = true, .max_residual = -1
-    };
-    const bool cut = batch->layout == SHOAL_SYSTEM_MAJOR && !batch->offsets;
-    int code = cli_slices(c, batch->count, is_empty(batch), cut ? batch->n * batch->nrhs : 0,
-                          solve_slice, job, &t);
-    float *rcond = job->out[RCOND].data;
-    for (int64_t k = 0; k < batch->count && is_empty(batch) && a->out[RCOND]; k++)
-        rcond[k] = batch->n == 0 ? 1 : NAN; /* nothing was solved: not known */
-    if (code == CLI_OK)
-        code = cli_array_write(a->x, job->x.type, job->x.ndim, job->x.shape, job->x.data);
-    if (code == CLI_OK) code = cli_outcomes_write(OUTCOMES, a->out, job->out);
-    return cli_totals_show(c, code, &t, job->out[STATUS].data, print_json, print_table, job);
-}
-
-/* Host arrays for the answer. */
-static int create_answer(batch_job *job) {
-    io_error err;
+static int solve_batch(cli *c, batch *s) {
+    const arguments *a = s->a;
+    const io_array *b = &s->in[B].a;
     bool kept[OUTCOMES];
-    const io_array *b = &job->batch->b.a;
-    for (int i = 0; i < OUTCOMES; i++) kept[i] = wanted(job->a, i);
-    const int code = cli_io(io_array_create(b->type, b->ndim, b->shape, &job->x, &err), &err);
-    return code != CLI_OK ? code
-                          : cli_outcomes_create(outcomes, OUTCOMES, job->a->out, kept,
-                                                job->batch->count, is_empty(job->batch), job->out);
+    cli_totals t = { .verb = "solve",
+                     .singular = "system",
+                     .plural = "systems",
+                     .redoes = true,
+                     .max_residual = -1 };
+    for (int i = 0; i < OUTCOMES; i++) kept[i] = is_kept(a, i);
+    int code = cli_array_create(b->type, b->ndim, b->shape, &s->x);
+    if (code == CLI_OK)
+        code = cli_outcomes_create(outcomes, OUTCOMES, a->out, kept, s->count, is_empty(s), s->out);
+    if (code != CLI_OK) return code;
+    const bool cut = s->layout == SHOAL_SYSTEM_MAJOR && !s->offsets;
+    code = cli_slices(c, s->count, is_empty(s), cut ? s->n * s->nrhs : 0, solve_slice, s, &t);
+    float *rcond = s->out[RCOND].data;
+    for (int64_t k = 0; k < s->count && is_empty(s) && a->out[RCOND]; k++)
+        rcond[k] = s->n == 0 ? 1 : NAN; /* nothing was solved: not known */
+    if (code == CLI_OK) code = cli_array_write(a->x, &s->x);
+    if (code == CLI_OK) code = cli_outcomes_write(OUTCOMES, a->out, s->out);
+    return cli_totals_show(c, code, &t, s->out[STATUS].data, print_json, print_table, s);
 }
 
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .opts.method = "auto" };
-    tridiag_batch batch;
-    batch_job job = { .a = &a, .batch = &batch };
+    batch s = { .a = &a };
     int code = cli_begin(c, &solve_tridiag_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    code = tridiag_read(c, &a.in, a.opts.layout, &batch);
-    if (code == CLI_OK) code = create_answer(&job);
-    if (code == CLI_OK) code = solve_batch(c, &job);
-    io_array_free(&job.x);
-    for (int i = 0; i < OUTCOMES; i++) io_array_free(&job.out[i]);
-    tridiag_free(&batch);
+    code = read_batch(c, &s);
+    if (code == CLI_OK) code = solve_batch(c, &s);
+    for (int i = 0; i < INPUTS; i++) io_array_free(&s.in[i].a);
+    for (int i = 0; i < OUTCOMES; i++) io_array_free(&s.out[i]);
+    io_array_free(&s.starts.a);
+    io_array_free(&s.x);
     return code;
 }
 

@@ -173,9 +173,14 @@ enum {
     SHOAL_CAN_BATCH = 1 << 18,    /* sort: .count above 1                                       */
     SHOAL_CAN_LONG = 1 << 19,     /* sort: pairs of more than SHOAL_MERGE_SMALL keys            */
     SHOAL_CAN_COUNT = 1 << 20,    /* rng: whole numbers, by shoal_rng_fillu()                   */
-    SHOAL_CAN_POINTS = 1 << 21,   /* rng: points of .dimensions                                 */
+    SHOAL_CAN_POINTS = 1 << 21,   /* rng: points of .dimensions; bullet: several points         */
     SHOAL_CAN_VARY = 1 << 22,     /* rng: shoal_rng_parameters()                                */
     SHOAL_CAN_WALK = 1 << 23,     /* prices: Monte Carlo paths; else no standard error          */
+    SHOAL_CAN_GROWTH = 1 << 24,   /* symindef: info.growth without opts.growth                  */
+    SHOAL_CAN_EULER = 1 << 25,    /* heston, expou: Euler's steps in .type; else exact, in f64  */
+    SHOAL_CAN_MIRROR = 1 << 26,   /* prices: .antithetic                                        */
+    SHOAL_CAN_NEST = 1 << 27,     /* bullet, american: nested simulation                        */
+    SHOAL_CAN_SURFACE = 1 << 28,  /* bullet: .nx, .steps_per_date, .as_printed, by shoal_pde    */
 };
 /* The flags of a method, with those of a variant, NULL: the default one; 0 for names that do not exist. */
 SHOAL_API unsigned shoal_method_flags(const char *module, const char *method, const char *variant);

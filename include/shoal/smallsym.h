@@ -67,6 +67,8 @@ typedef struct shoal_smallsym_info { /* what the last call did                  
     int64_t redone;                  /* systems that "auto" solved again by its second method */
     float max_residual;              /* largest residual of an answered system; -1 if it was
                                         not computed, NaN if one could not be                 */
+    double tol, cond;                /* in force: opts.tol and opts.cond, or their defaults;
+                                        of several groups, those of the first                 */
     size_t bytes;                    /* memory held by the plan                               */
 } shoal_smallsym_info;
 

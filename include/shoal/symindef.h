@@ -59,14 +59,18 @@ typedef struct shoal_symindef_info { /* what the last factorization found       
     const char *variant;             /* its variant; "" if it has none                          */
     int32_t status;                  /* shoal_system_status: 0; -1 A has a number that is not
                                         finite; -5 a step overflowed. Below 0 the rest of this
-                                        struct is zero, and A is spoilt                         */
+                                        struct but alpha and epsilon is zero, and A is spoilt   */
+    double alpha;                    /* in force: opts.alpha, or its default                    */
+    double epsilon;                  /* of the plan's type: 2^-52, in float 2^-23               */
     int64_t eliminated;              /* n, unless opts.eliminate stopped it                     */
     int64_t rank;                    /* of what was eliminated                                  */
     int64_t inertia[3];              /* positive, negative, zero eigenvalues, likewise          */
     int64_t pivots_1x1, pivots_2x2;  /* blocks of D that are not zero                           */
     int64_t swaps_1x1, swaps_2x2;    /* exchanges of two different rows for them                */
     double largest;                  /* max |A|                                                 */
-    double tol;                      /* in use                                                  */
+    double tol;                      /* in force: opts.tol, or its default                      */
+    double rounding;                 /* n epsilon max |A|: pivots at most this large may be
+                                        rounding errors                                         */
     double growth;                   /* largest entry of all reduced matrices / max |A|; by
                                         "partial" and "rook" only with opts.growth = 1, else 0  */
     double max_multiplier;           /* max |M| off the diagonal                                */

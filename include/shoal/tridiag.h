@@ -70,6 +70,8 @@ typedef struct shoal_tridiag_info { /* result of the last solve                 
     float max_residual;             /* largest residual of an answered system; -1: none was
                                        computed; NaN: one is NaN                              */
     int threads, groups;            /* of "pscheme"; 0 elsewhere                              */
+    double tol;                     /* in force: opts.tol, or its default                     */
+    double delta, cond;             /* of "gspike", likewise; cond 0: no estimate. 0 elsewhere */
     size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 

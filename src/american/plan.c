@@ -18,7 +18,7 @@ enum { AMERICAN_LSM, AMERICAN_DUAL };
 /* Both rows share one cell: dual is priced by the regressions of lsm. */
 static const shoal_method methods[] = {
     [AMERICAN_LSM] = { .name = "lsm", CELLS, .flags = SHOAL_CAN_WALK },
-    [AMERICAN_DUAL] = { .name = "dual", CELLS, .flags = SHOAL_CAN_WALK },
+    [AMERICAN_DUAL] = { .name = "dual", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_NEST },
 };
 
 static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };

@@ -44,7 +44,7 @@ typedef struct shoal_module {
 
 extern const shoal_method shoal_auto_alone; /* an "auto" without variants and flags */
 
-enum { SHOAL_CAN_PRIVATE = 1 << 24 }; /* flags from here on are the module's own */
+enum { SHOAL_CAN_PRIVATE = 1 << 29 }; /* flags from here on are the module's own */
 
 typedef struct shoal_choice { /* one method, ready to run on one context */
     int row, variant;

@@ -19,11 +19,11 @@ SHOAL_DECLARE_CUDA(price_method, bullet_paths)
 /* All rows share one cell: mc, grid and nested differ in their points, not in their paths. quad and pde have
  * it because a row exists where it has a cell; they make no paths. */
 static const shoal_method methods[] = {
-    [BULLET_MC] = { .name = "mc", CELLS, .flags = SHOAL_CAN_WALK },
-    [BULLET_GRID] = { .name = "grid", CELLS, .flags = SHOAL_CAN_WALK },
-    [BULLET_NESTED] = { .name = "nested", CELLS, .flags = SHOAL_CAN_WALK },
+    [BULLET_MC] = { .name = "mc", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
+    [BULLET_GRID] = { .name = "grid", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR | SHOAL_CAN_POINTS },
+    [BULLET_NESTED] = { .name = "nested", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR | SHOAL_CAN_POINTS | SHOAL_CAN_NEST },
     [BULLET_QUAD] = { .name = "quad", CELLS },
-    [BULLET_PDE] = { .name = "pde", CELLS,
+    [BULLET_PDE] = { .name = "pde", CELLS, .flags = SHOAL_CAN_SURFACE,
       .variants = { [PDE_PCR] = { "pcr", SHOAL_ON_BOTH }, [PDE_THOMAS] = { "thomas", SHOAL_ON_BOTH } } },
 };
 /* clang-format on */

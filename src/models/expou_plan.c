@@ -15,8 +15,8 @@ SHOAL_DECLARE_CUDA(price_method, expou_paths)
 
 /* Both rows share one cell: the paths of a block differ only in how a step is made, by job.row. */
 static const shoal_method methods[] = {
-    [EXPOU_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK },
-    [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK },
+    [EXPOU_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR },
+    [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
 };
 /* clang-format on */
 

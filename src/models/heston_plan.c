@@ -18,11 +18,11 @@ SHOAL_DECLARE_CUDA(price_method, heston_paths)
 /* All rows share one cell: the paths of a block differ only in how a step is made, by job.row. "analytic" has
  * it because a row exists where it has a cell; it makes no paths. */
 static const shoal_method methods[] = {
-    [HESTON_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK,
+    [HESTON_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR,
       .variants = { [EULER_FULL] = { "full", SHOAL_ON_BOTH },
                     [EULER_PLUS] = { "plus", SHOAL_ON_BOTH },
                     [EULER_ABS] = { "abs", SHOAL_ON_BOTH } } },
-    [HESTON_EXACT] = { .name = "exact", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
+    [HESTON_EXACT] = { .name = "exact", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR, VARIANCE_VARIANTS },
     [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
     [HESTON_ANALYTIC] = { .name = "analytic", CELLS },
 };

@@ -343,6 +343,8 @@ shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info
     *info = (shoal_smallsym_info){ .method = plan->method_name,
                                    .variant = plan->variant_name,
                                    .max_residual = -1,
+                                   .tol = plan->job_count > 0 ? plan->jobs->tol : 0,
+                                   .cond = plan->job_count > 0 ? plan->jobs->cond : 0,
                                    .bytes = plan->head.bytes };
     if (!plan->head.called) return SHOAL_OK;
     void *current;

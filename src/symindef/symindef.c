@@ -21,7 +21,7 @@ DECLARE(symindef_rook)
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
 
 static const shoal_method methods[] = {
-    { .name = "complete", CELLS(symindef_complete) },
+    { .name = "complete", CELLS(symindef_complete), .flags = SHOAL_CAN_GROWTH },
     { .name = "partial", CELLS(symindef_partial) },
     { .name = "rook", CELLS(symindef_rook) },
 };

@@ -115,6 +115,7 @@ static void fill_info(const symindef_factors *f, shoal_symindef_info *info) {
     info->eliminated = s->done ? f->n : s->row; /* a 2x2 pivot may be one row more than asked for */
     info->largest = s->largest;
     info->tol = s->tol;
+    info->rounding = (double)f->n * info->epsilon * info->largest;
     info->growth = s->largest > 0 ? s->peak / s->largest : 0;
     info->max_multiplier = s->multiplier;
     count_pivots(f, info);
@@ -127,6 +128,8 @@ shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info
     *info = (shoal_symindef_info){ .method = plan->chosen.name,
                                    .variant = plan->chosen.variant_name,
                                    .sign_det = 1,
+                                   .alpha = plan->job.alpha,
+                                   .epsilon = shoal_epsilon(plan->head.type),
                                    .bytes = plan->head.bytes };
     if (plan->job.shape.n == 0) return SHOAL_OK;
     symindef_factors f;

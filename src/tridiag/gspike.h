@@ -74,10 +74,6 @@ typedef struct gspike_ends { /* the same of a block in pieces, and zeta of its l
     int32_t zeta;
 } gspike_ends;
 
-/* delta unless given: a block that keeps its R_mm loses half of its digits at most, and one that does
- * not need the fill-in takes no harm from it, since it only makes |R_mm| larger. */
-static inline double gspike_delta(void) { return sqrt((double)REAL_EPSILON); }
-
 /* ---- one block --------------------------------------------------------------------------------- */
 
 /* c, s and r with c p + s q = r, c q - s p = 0. */

@@ -69,7 +69,7 @@ struct shoal_tridiag {
     tridiag_job job;                           /* all but the arrays of a solve               */
     int32_t *own_status;                       /* used if the caller gives no array           */
     float *own_residual;
-    double delta, cond; /* of gspike: its thresholds, 0: default, no estimate              */
+    double delta, cond; /* of gspike: its thresholds; cond 0: no estimate                  */
     int no_split;       /* of gspike                                                       */
     shoal_outcome where;
     tridiag_job last; /* the job of the last call, for its totals */

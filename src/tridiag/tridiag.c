@@ -153,7 +153,11 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
                               "%s is %g; it must be 0: method %s has none", fields[i].name,
                               fields[i].value, plan->method_name);
     }
-    plan->delta = o->delta, plan->cond = o->cond, plan->no_split = o->no_split;
+    /* The default of delta: a block that keeps its R_mm loses half of its digits at most, and one that does not need
+     * the fill-in takes no harm from it, since it only makes |R_mm| larger. */
+    const double usual = plan->first.flags & SHOAL_CAN_DELTA ? sqrt(shoal_epsilon(o->type)) : 0;
+    plan->delta = o->delta > 0 ? o->delta : usual;
+    plan->cond = o->cond, plan->no_split = o->no_split;
     return SHOAL_OK;
 }
 
@@ -366,6 +370,9 @@ shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
                                   .max_residual = -1,
                                   .threads = plan->job.threads,
                                   .groups = plan->job.groups,
+                                  .tol = plan->job.tol,
+                                  .delta = plan->delta,
+                                  .cond = plan->cond,
                                   .bytes = plan->head.bytes };
     if (!plan->head.called) return SHOAL_OK;
     void *current;

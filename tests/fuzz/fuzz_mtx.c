@@ -28,7 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         if (e->row < 0 || e->row >= m.rows || e->col < 0 || e->col >= m.cols) abort();
         if (k > 0 && (e[-1].row > e->row || (e[-1].row == e->row && e[-1].col >= e->col))) abort();
     }
-    if (io_matrix_dense(&m, "fuzz", LIMIT, &a, &err) == IO_OK) io_array_free(&a);
     if (io_matrix_tridiagonal(&m, "fuzz", LIMIT, &dl, &d, &du, &err) == IO_OK) {
         io_array_free(&dl);
         io_array_free(&d);
