@@ -232,8 +232,8 @@ TEST(rounds_of_blocks) {
             void *to = NULL;
             CHECK(shoal_price_heston(targets[t].ctx, &known[1].m, &o, &plan) == SHOAL_OK);
             const size_t bytes = (size_t)shoal_price_sums(plan, 1100) * sizeof(double);
-            CHECK(bytes <= sizeof *sums && plan->job.f.room >= 5);
-            if (way) plan->job.f.room = 2; /* of 5 blocks */
+            CHECK(bytes <= sizeof *sums && plan->frame->room >= 5);
+            if (way) plan->frame->room = 2; /* of 5 blocks */
             CHECK(shoal_alloc(targets[t].ctx, bytes, &to) == SHOAL_OK);
             CHECK(shoal_price_run(plan, 0, 1100, to) == SHOAL_OK);
             CHECK(shoal_copy(targets[t].ctx, sums[way], to, bytes) == SHOAL_OK);

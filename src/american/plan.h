@@ -146,7 +146,14 @@ typedef struct american_method {
     shoal_status (*finish)(shoal_context *ctx, const american_job *job);
 } american_method;
 
-struct american_plan { /* all in the context's memory, but fits */
+typedef struct american_run { /* one run of rules of exercise */
+    price_frame f;
+    const american_job *job;
+} american_run;
+
+typedef struct american_plan { /* arrays are in the context's memory, except fits */
+    shoal_price p;
+    american_run run;
     american_job job;
     shoal_smallsym *solver;
     int64_t systems; /* that the solver has room for, and the unknowns of each                  */
@@ -154,25 +161,26 @@ struct american_plan { /* all in the context's memory, but fits */
     int64_t most; /* problems at a time                                                         */
     int batch;    /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
-};
+} american_plan;
 
 /* plan.c: L with L Lt the correlation c of d assets (NULL: they are independent), rows of the lower
  * triangle; SHOAL_E_ARG names the entry that is not one of a correlation. */
 shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64_t d, double *L);
 /* fit.c: all regressions of the plan's options, whose prices on the fitted paths then are in
  * job.value; of a plan that is not a batch, plan.fits. */
-shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o);
+shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts *o);
 
 /* plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on the
  * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. half: NULL, or
  * the same on the first half of the paths of each, at least one. Crossed, of which `count` is even then, the
  * paths of rows 2 i and 2 i + 1 are exercised by the rules that are fitted on each other's. The counts of
  * all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is used
- * again; the context, type, solver and cond are then those of that call. shoal_price_free(). */
+ * again; the context, type, solver and cond are then those of that call. shoal_plan_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
-                                  const shoal_american_opts *opts, int crossed, shoal_price **plan,
-                                  double *price, double *half, int64_t total[FIT_COUNTS]);
+                                  const shoal_american_opts *opts, int crossed,
+                                  american_plan **plan, double *price, double *half,
+                                  int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
  * and inner paths, the chances of default.
  */
 #include "cva/plan.h"
+#include "smallsym/plan.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,9 +52,7 @@ static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_count
 }
 
 static shoal_status check_solver(shoal_context *ctx, const char *solver) {
-    if (shoal_is_auto(solver)) return SHOAL_OK;
-    for (int i = 0; shoal_methods("smallsym", i); i++)
-        if (strcmp(shoal_methods("smallsym", i), solver) == 0) return SHOAL_OK;
+    if (shoal_is_auto(solver) || shoal_find_method(&shoal_smallsym_module, solver)) return SHOAL_OK;
     return shoal_fail(ctx, SHOAL_E_METHOD, "solver is '%.40s'; smallsym has no such method",
                       solver);
 }
@@ -299,7 +298,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     return s;
 }
 
-static void close_plan(void *plan) { shoal_price_free(((shoal_cva *)plan)->batch); }
+static void close_plan(void *plan) { shoal_plan_free(((shoal_cva *)plan)->batch); }
 
 shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
                               const shoal_cva_contract *contracts, int64_t count,

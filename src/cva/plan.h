@@ -99,7 +99,8 @@ struct shoal_cva {
     const cva_method *wide; /* in f64: rules are of that type                                   */
     cva_job job;
     shoal_american_opts american;
-    shoal_price *batch; /* what problems of early exercise leave for the next ones to work in    */
+    american_plan
+        *batch; /* what problems of early exercise leave for the next ones to work in    */
     int kept;
     int collateral;
     double threshold;

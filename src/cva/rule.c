@@ -103,7 +103,7 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int64_t paths,
                                        .control = p->american.control };
     shoal_price *plan = NULL;
     shoal_status s = shoal_price_american(p->head.ctx, &option, 1, &opts, &plan);
-    if (s == SHOAL_OK) s = take_rule(&p->head, &plan->american->job, to);
+    if (s == SHOAL_OK) s = take_rule(&p->head, &((american_plan *)plan)->job, to);
     shoal_price_free(plan);
     return s;
 }

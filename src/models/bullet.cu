@@ -132,7 +132,7 @@ typedef void (*kernel)(bullet_job, int64_t);
 
 template <int SIGNS, int BUMPS> static kernel kernel_of(const bullet_job *job) {
 #ifdef SHOAL_SINGLE
-    if (job->fast) return walk<SIGNS, BUMPS, true>;
+    if (job->fast_math) return walk<SIGNS, BUMPS, true>;
 #endif
     (void)job;
     return walk<SIGNS, BUMPS, false>;

@@ -12,9 +12,9 @@
 #ifndef SHOAL_MODELS_BULLET_H
 #define SHOAL_MODELS_BULLET_H
 
+#include "models/plan.h"
 #include "pricing/black.h"
 #include "pricing/pick.h"
-#include "pricing/plan.h"
 
 /* The path of a sample of a point. */
 SHOAL_HD static inline uint64_t bullet_path(uint64_t sample, int64_t point) {

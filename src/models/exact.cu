@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK, heston_blocks(SIGNS, BUMPS))
             for (int bump = 0; bump < BUMPS; bump++) {
                 const double next = job.noise == 0.0
                                         ? cir_still(&job, &leg, v[bump])
-                                        : leg.factor * cir_draw(job.shape, leg.per * v[bump],
+                                        : leg.factor * cir_draw(job.shape, leg.lambda * v[bump],
                                                                 job.variant, &s, path);
                 integral[bump] += fma(leg.weight, v[bump] + next, leg.base);
                 v[bump] = next;

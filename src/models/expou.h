@@ -22,6 +22,7 @@
 #ifndef SHOAL_MODELS_EXPOU_H
 #define SHOAL_MODELS_EXPOU_H
 
+#include "models/plan.h"
 #include "pricing/contract.h"
 #include "pricing/pick.h"
 #include "rng/normal.h"

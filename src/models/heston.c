@@ -101,10 +101,10 @@ static shoal_words words_of(const block *b, int i) {
 }
 
 /* N of every lane into draw: the first attempts of all, then the rest. */
-static void poisson_lanes(const shoal_stream *s, uint64_t first, double per, const double *v,
+static void poisson_lanes(const shoal_stream *s, uint64_t first, double lambda, const double *v,
                           block *b) {
     EACH(i, LANES) {
-        const double mean = per * v[i];
+        const double mean = lambda * v[i];
         const int large = (mean >= 10.0) & (mean <= CIR_MOST);
         const shoal_poisson_law law = shoal_poisson_large_law(shoal_pick(large, mean, 10.0));
         const shoal_words w = words_of(b, i);
@@ -113,8 +113,8 @@ static void poisson_lanes(const shoal_stream *s, uint64_t first, double per, con
         b->clear[i] = (uint8_t)(large & shoal_poisson_clear(&law, &t));
     }
     for (int i = 0; i < LANES; i++)
-        if (!b->clear[i] && per * v[i] <= CIR_MOST)
-            b->draw[i] = (double)shoal_poisson(per * v[i], s, first + (uint64_t)i);
+        if (!b->clear[i] && lambda * v[i] <= CIR_MOST)
+            b->draw[i] = (double)shoal_poisson(lambda * v[i], s, first + (uint64_t)i);
 }
 
 /* Gamma(shape + N) of every lane into draw, in the same way. */
@@ -144,16 +144,16 @@ static void exact_step(const price_job *job, const price_leg *leg, uint32_t step
         EACH(i, LANES) b->draw[i] = cir_still(job, leg, v[i]);
     } else if (job->variant == VARIANCE_NORMAL && job->shape > 0.5) {
         for (int i = 0; i < LANES; i++)
-            b->draw[i] = leg->factor * cir_draw(job->shape, leg->per * v[i], VARIANCE_NORMAL, &s,
+            b->draw[i] = leg->factor * cir_draw(job->shape, leg->lambda * v[i], VARIANCE_NORMAL, &s,
                                                 first + (uint64_t)i);
     } else {
         make_words(&s, step, first, b);
-        poisson_lanes(&s, first, leg->per, v, b);
+        poisson_lanes(&s, first, leg->lambda, v, b);
         make_words(&second, step, first, b);
         gamma_lanes(&second, first, job->shape, b);
         for (int i = 0; i < LANES; i++)
-            if (!(leg->per * v[i] <= CIR_MOST))
-                b->draw[i] = cir_draw(job->shape, leg->per * v[i], VARIANCE_POISSON, &s,
+            if (!(leg->lambda * v[i] <= CIR_MOST))
+                b->draw[i] = cir_draw(job->shape, leg->lambda * v[i], VARIANCE_POISSON, &s,
                                       first + (uint64_t)i);
         EACH(i, LANES) b->draw[i] *= leg->factor;
     }

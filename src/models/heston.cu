@@ -149,7 +149,7 @@ typedef void (*kernel)(price_job, int64_t);
 
 template <int SIGNS, int BUMPS> static kernel kernel_of(const price_job *job) {
 #ifdef SHOAL_SINGLE
-    if (job->fast && job->noise > 0) {
+    if (job->fast_math && job->noise > 0) {
         if (job->variant == EULER_PLUS) return fast<SIGNS, BUMPS, EULER_PLUS>;
         if (job->variant == EULER_ABS) return fast<SIGNS, BUMPS, EULER_ABS>;
         return fast<SIGNS, BUMPS, EULER_FULL>;

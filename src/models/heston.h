@@ -11,12 +11,12 @@
  * v+ = max(v, 0), g the identity (full: the variance itself may be negative, only what is taken of it
  * is not), the positive part (plus), or the absolute value (abs).
  *
- * Exact steps of the variance, of any size: N Poisson of mean per v, v' = factor Gamma(shape + N),
+ * Exact steps of the variance, of any size: N Poisson of mean lambda v, v' = factor Gamma(shape + N),
  *
- *     factor = sigma^2 (1 - e^(-kappa dt)) / (2 kappa),  per = e^(-kappa dt) / factor,
+ *     factor = sigma^2 (1 - e^(-kappa dt)) / (2 kappa),  lambda = e^(-kappa dt) / factor,
  *     shape = 2 kappa theta / sigma^2;
  *
- * or, with shape > 1/2 and no Poisson law, v' = factor ((Z + sqrt(2 per v))^2 / 2 + Gamma(shape - 1/2)).
+ * or, with shape > 1/2 and no Poisson law, v' = factor ((Z + sqrt(2 lambda v))^2 / 2 + Gamma(shape - 1/2)).
  * The integral of v over a step is taken as theta dt + w (v - theta) + w (v' - theta), which has the
  * right mean given v for w = tanh(kappa dt / 2) / kappa: trapezoids as kappa dt goes to 0, where w is
  * dt/2. With I the sum of these the integral of sqrt(v) dW is
@@ -26,6 +26,7 @@
 #ifndef SHOAL_MODELS_HESTON_H
 #define SHOAL_MODELS_HESTON_H
 
+#include "models/plan.h"
 #include "pricing/contract.h"
 #include "pricing/pick.h"
 #include "rng/poisson.h"
@@ -79,7 +80,7 @@ SHOAL_HD static inline double cir_by_normal(double shape, double mean, const sho
     return fma(0.5 * shifted, shifted, rest > 0.0 ? shoal_gamma(rest, &second, path) : rest);
 }
 
-/* The draw of one step, v' / factor, mean = per v. A shape of 0 stays at 0. */
+/* The draw of one step, v' / factor, mean = lambda v. A shape of 0 stays at 0. */
 SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
                                        const shoal_stream *s, uint64_t path) {
     if ((variant == VARIANCE_NORMAL && shape > 0.5) || !(mean <= CIR_MOST))

@@ -19,10 +19,9 @@
  * scale, or, if that takes too many points, to 1e-9.
  * The put is the call's by parity.
  */
+#include "models/plan.h"
 #include "pricing/black.h"
-#include "pricing/plan.h"
 #include <complex.h>
-#include <math.h>
 
 enum { PARTS = 4 };                          /* integrands: value, delta, gamma, vega */
 enum { DEPTH = 24, MOST_POINTS = 20000000 }; /* halvings of a panel; points of all    */

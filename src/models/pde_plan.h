@@ -6,7 +6,7 @@
 #define SHOAL_MODELS_PDE_PLAN_H
 
 #include "core/math.h"
-#include "models/bullet_dates.h"
+#include "models/plan.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,9 +3,8 @@
  * pde_value.c - prices out of the layers of a PDE: cubic interpolation in log S through the four nearest
  * nodes, and its derivatives, with F = e^(-r (T - t)) u, F_S = F_x / S, F_SS = (F_xx - F_x) / S^2.
  */
-#include "pricing/black.h"
 #include "models/pde_plan.h"
-#include <stdlib.h>
+#include "pricing/black.h"
 
 /* Value and two derivatives at t of the cubic through y at 0, 1, 2, 3: Newton's form. */
 static void cubic(const double *y, double t, double out[3]) {
@@ -62,14 +61,7 @@ shoal_status shoal_pde_value(const shoal_pde *plan, int64_t option, const shoal_
 
 /* ---- the method pde of a bullet plan --------------------------------------------------------- */
 
-/* The point with T_k in its count. */
-static shoal_bullet_point counted(const shoal_price *p, const shoal_pde *pde, int64_t i) {
-    shoal_bullet_point at = p->points[i];
-    at.j += pde->d.first == 0 && at.k <= pde->d.last && at.x < p->bullet.barrier;
-    return at;
-}
-
-static shoal_status solve(const shoal_pde *pde, int64_t layers, double *host) {
+static shoal_status solve(shoal_pde *pde, int64_t layers, double *host) {
     shoal_context *ctx = pde->head.ctx;
     const int64_t numbers = layers * pde->job.counts * pde->job.nx;
     const size_t size = shoal_type_bytes(pde->head.type);
@@ -77,8 +69,8 @@ static shoal_status solve(const shoal_pde *pde, int64_t layers, double *host) {
     shoal_status s = shoal_alloc(ctx, (size_t)numbers * size, &memory);
     if (layers > 1) to = memory;
     if (s == SHOAL_OK)
-        s = pde->head.type == SHOAL_F32 ? shoal_pde_runf((shoal_pde *)pde, to ? NULL : memory, to)
-                                        : shoal_pde_run((shoal_pde *)pde, to ? NULL : memory, to);
+        s = pde->head.type == SHOAL_F32 ? shoal_pde_runf(pde, to ? NULL : memory, to)
+                                        : shoal_pde_run(pde, to ? NULL : memory, to);
     if (s == SHOAL_OK) s = shoal_copy(ctx, host, memory, (size_t)numbers * size);
     if (s == SHOAL_OK && pde->head.type == SHOAL_F32) /* in place, from the end */
         for (int64_t i = numbers - 1; i >= 0; i--) host[i] = (double)((const float *)host)[i];
@@ -87,20 +79,21 @@ static shoal_status solve(const shoal_pde *pde, int64_t layers, double *host) {
 }
 
 shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values) {
+    const bullet_plan *p = (const bullet_plan *)plan;
     shoal_pde *pde = NULL;
-    shoal_status s = shoal_pde_create(plan->head.ctx, &plan->bullet, 1, &plan->pde, &pde);
+    shoal_status s = shoal_pde_create(plan->head.ctx, &p->model, 1, &p->pde, &pde);
     if (s != SHOAL_OK) return s;
     int64_t latest = 0;
     for (int64_t i = 0; i < plan->groups; i++)
-        if (plan->points[i].k > latest) latest = plan->points[i].k;
+        if (p->points[i].k > latest) latest = p->points[i].k;
     const int64_t layers = latest > 0 ? pde->d.steps + 1 : 1;
     const int64_t layer = pde->job.counts * pde->job.nx;
-    double *host = malloc((size_t)(layers * layer) * sizeof *host);
-    s = host ? solve(pde, layers, host)
-             : shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld dates",
-                          (long long)layers);
+    double *host = NULL;
+    s = shoal_plan_host(&pde->head, layers * layer, sizeof *host, &host);
+    if (s == SHOAL_OK) s = solve(pde, layers, host);
     for (int64_t i = 0; i < plan->groups && s == SHOAL_OK; i++) {
-        const shoal_bullet_point at = counted(plan, pde, i);
+        shoal_bullet_point at = p->points[i];
+        at.j = bullet_count(&p->model, &p->d, &at, at.x);
         s = shoal_pde_value(pde, 0, &at, host + (layers > 1 ? at.k * layer : 0), &values[i]);
         if (s == SHOAL_OK && isnan(values[i].price))
             s = shoal_fail(plan->head.ctx, SHOAL_E_ARG,
@@ -108,7 +101,6 @@ shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values
                            (long long)i, at.x, exp(shoal_pde_log(pde, 0, 0)),
                            exp(shoal_pde_log(pde, 0, pde->job.nx - 1)));
     }
-    free(host);
     shoal_pde_free(pde);
     return s;
 }

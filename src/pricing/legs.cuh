@@ -8,10 +8,6 @@
 #include "pricing/blocks.cuh"
 #include "pricing/contract.h"
 
-/* Of exact.cu. */
-extern "C" shoal_status shoal_exact_heston(shoal_context *ctx, const price_job *job);
-extern "C" shoal_status shoal_exact_expou(shoal_context *ctx, const price_job *job);
-
 namespace {
 
 /* Sums of one leg's statistics over the samples of the block; at holds the states of the thread's. SIGNS and

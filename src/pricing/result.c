@@ -4,7 +4,7 @@
  * control variates, implied volatilities.
  *
  * With the control variate c, of mean 0, the price is mean(x) - b mean(c), b = cov(x, c) / var(c), and
- * its variance var(x) (1 - corr^2) / n. Where puts were simulated for calls parity follows (legs.c).
+ * its variance var(x) (1 - corr^2) / n. If puts were simulated for calls, parity follows (legs.c).
  */
 #include "pricing/black.h"
 #include "pricing/plan.h"
@@ -70,8 +70,8 @@ static double spread(double products, double x, double y, double n) {
     return products - x * (y / n);
 }
 
-/* The factor of a control whose sum of squares about its mean is cc. Its mean should be 0, but for what steps
- * leave: where it varies by less than a tenth of its size it is made of rounding errors, and of no use. */
+/* The factor of a control whose sum of squares about its mean is cc. Its mean is 0 up to the error of
+ * the steps. A control that varies by less than a tenth of its size consists of rounding errors: it is not used. */
 static double control_factor(const double *c, double cc, double both) {
     return cc > 0.01 * number(c, 1) ? both / cc : 0;
 }
@@ -117,34 +117,22 @@ static void value_of(const shoal_price *p, const double *total, double n, int64_
     if (!p->legs || p->legs[group].put == p->put) return;
     const price_leg *leg = &p->legs[group]; /* a put was simulated: call - put = discounted F - K */
     value->price += leg->discount * (leg->forward - p->strikes[strike]);
-    if (p->outputs > 1) value->delta += leg->discount * (leg->forward / p->job.stochvol.terms.s0);
-}
-
-/* Without paths. */
-static shoal_status formula(const shoal_price *p, shoal_price_value *values) {
-    if (p->model == PRICE_BULLET)
-        return p->choice.row == BULLET_PDE ? shoal_bullet_pde(p, values)
-                                           : shoal_bullet_quad(p, values);
-    shoal_status s = SHOAL_OK;
-    for (int64_t i = 0; i < p->groups * p->strike_count && s == SHOAL_OK; i++)
-        s = shoal_heston_analytic(p->head.ctx, &p->heston, p->strikes[i % p->strike_count],
-                                  p->legs[i / p->strike_count].maturity, p->put, &values[i]);
-    return s;
+    if (p->outputs > 1) value->delta += leg->discount * (leg->forward / p->s0);
 }
 
 shoal_status shoal_price_result(const shoal_price *plan, const double *total, int64_t samples,
                                 shoal_price_value *values) {
     if (!plan) return SHOAL_E_ARG;
-    const shoal_array given[] = { { "total", total, plan->deterministic },
+    const shoal_array given[] = { { "total", total, plan->formula != NULL },
                                   { "values", values, 0 } };
     shoal_status s = shoal_check_pointers(plan->head.ctx, given, 2);
-    if (s == SHOAL_OK && !plan->deterministic)
-        s = shoal_check_count(plan->head.ctx, "samples", samples, 1, INT64_MAX);
-    if (s == SHOAL_OK && plan->deterministic) s = formula(plan, values);
+    if (s == SHOAL_OK)
+        s = plan->formula ? plan->formula(plan, values)
+                          : shoal_check_count(plan->head.ctx, "samples", samples, 1, INT64_MAX);
     if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < plan->groups * plan->strike_count; i++) {
         const int64_t group = i / plan->strike_count, strike = i % plan->strike_count;
-        if (!plan->deterministic) value_of(plan, total, (double)samples, group, strike, &values[i]);
+        if (!plan->formula) value_of(plan, total, (double)samples, group, strike, &values[i]);
         for (int o = plan->outputs; o < PRICE_OUTPUTS; o++)
             *output(&values[i], o, 0) = *output(&values[i], o, 1) = NAN;
         values[i].implied_vol = plan->legs ? implied_vol(&plan->legs[group], plan->strikes[strike],
