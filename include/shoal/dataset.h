@@ -48,7 +48,9 @@ typedef struct shoal_dataset_opts {
 
 typedef struct shoal_dataset shoal_dataset; /* a plan; contents private */
 
-/* The default ranges, of opts->nu2's third column; docs/surrogate.md has them. */
+/* Options in which every default is set, and the ranges are those of shoal_dataset_ranges(). */
+SHOAL_API shoal_dataset_opts shoal_dataset_defaults(void);
+/* Sets the default ranges (docs/surrogate.md); the third is that of beta or of nu2, by opts->nu2. */
 SHOAL_API void shoal_dataset_ranges(shoal_dataset_opts *opts);
 /* Names of the columns, in their order; NULL past the end. */
 SHOAL_API const char *shoal_dataset_column(int nu2, int i);

@@ -48,6 +48,14 @@ void shoal_dataset_ranges(shoal_dataset_opts *opts) {
         opts->range[i] = columns[row_of(opts->nu2, i)].range;
 }
 
+shoal_dataset_opts shoal_dataset_defaults(void) {
+    shoal_dataset_opts o = {
+        .design = "sobol", .target = TARGET, .most_paths = MOST_PATHS, .refine = 1
+    };
+    shoal_dataset_ranges(&o);
+    return o;
+}
+
 static shoal_status check_ranges(shoal_context *ctx, const shoal_dataset_opts *o) {
     for (int i = 0; i < SHOAL_DATASET_COLUMNS; i++) {
         const int row = row_of(o->nu2, i);
@@ -104,10 +112,11 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
     if (s != SHOAL_OK) return s;
     shoal_dataset *p = *plan;
     shoal_dataset_opts o = *opts;
-    if (!o.design || !*o.design) o.design = "sobol";
-    if (o.target == 0) o.target = TARGET;
-    if (o.most_paths == 0) o.most_paths = MOST_PATHS;
-    if (o.refine == 0) o.refine = 1;
+    const shoal_dataset_opts usual = shoal_dataset_defaults();
+    if (!o.design || !*o.design) o.design = usual.design;
+    if (o.target == 0) o.target = usual.target;
+    if (o.most_paths == 0) o.most_paths = usual.most_paths;
+    if (o.refine == 0) o.refine = usual.refine;
     int steps = 0;
     s = check(ctx, &o);
     if (s == SHOAL_OK) s = check_steps(ctx, &o, &steps);
