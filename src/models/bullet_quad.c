@@ -15,6 +15,7 @@
  * Nodes lie 10 standard deviations of log S_T around the points; all counts of a node lie side by side,
  * and threads share the nodes. About 14,000 sqrt(steps) multiplications a step and count.
  */
+#include "core/loops.h"
 #include "models/plan.h"
 #include "pricing/black.h"
 #include <string.h>
@@ -179,9 +180,7 @@ static void shift(const grid *g, int64_t date) {
 }
 
 static void step_back(grid *g) {
-    const int workers = g->head.ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(dynamic, 16)
+    ON_THREADS(g->head.ctx->threads, dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {
         const window *w = &g->windows[i];
         double *to = g->next + i * g->counts;

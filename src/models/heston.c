@@ -13,7 +13,6 @@
  */
 #include "models/heston.h"
 #include "pricing/legs.h"
-#include "rng/philox_lanes.h"
 #include <string.h>
 
 enum { LANES = PRICE_BLOCK };
@@ -27,41 +26,6 @@ typedef struct block {    /* of samples */
     uint8_t clear[LANES];   /* exact: the first attempt is accepted                  */
     price_states at[LANES]; /* at the end of a leg                                   */
 } block;
-
-static shoal_stream at_step(const shoal_stream *s, uint32_t step) {
-    shoal_stream here = *s;
-    here.step = step;
-    return here;
-}
-
-static void make_words(const shoal_stream *s, uint32_t step, uint64_t first, block *b) {
-    const shoal_stream here = at_step(s, step);
-    uint32_t *const w[4] = { b->w[0], b->w[1], b->w[2], b->w[3] };
-    shoal_philox_blocks(&here, first, 0, LANES, w);
-}
-
-static uint64_t half_of(const block *b, int i, int half) {
-    return (uint64_t)b->w[2 * half][i] << 32 | b->w[2 * half + 1][i];
-}
-
-/* The normals of step k of a leg; in f32 one Philox block serves two steps. */
-static void make_normals(const price_job *job, const price_leg *leg, int k, uint64_t first,
-                         block *b) {
-#ifdef SHOAL_SINGLE
-    const int half = k & 1;
-    if (half == 0) make_words(&job->normals, (leg->first + (uint32_t)k) / 2, first, b);
-    EACH(i, LANES) {
-        const shoal_normalsf z = shoal_boxmullerf(b->w[2 * half][i], b->w[2 * half + 1][i]);
-        b->z[0][i] = z.z[0], b->z[1][i] = z.z[1];
-    }
-#else
-    make_words(&job->normals, leg->first + (uint32_t)k, first, b);
-    EACH(i, LANES) {
-        const shoal_normals z = shoal_boxmuller(half_of(b, i, 0), half_of(b, i, 1));
-        b->z[0][i] = z.z[0], b->z[1][i] = z.z[1];
-    }
-#endif
-}
 
 static void euler_walk(const euler_numbers *n, int variant, real sign, const block *b, real *v,
                        real *x) {
@@ -83,14 +47,11 @@ static void euler_leg(const price_job *job, const price_leg *leg, uint64_t first
     const euler_numbers n = euler_numbers_of(job, leg);
     const int walks = job->signs * job->bumps;
     for (int k = 0; k < leg->steps; k++) {
-        make_normals(job, leg, k, first, b);
+        legs_normals(job, leg, k, first, b->w[0], b->z);
         for (int walk = 0; walk < walks; walk++)
             euler_move(&n, job->variant, walk < job->bumps ? 1 : -1, b, b->v[walk], b->x[walk]);
     }
-    for (int walk = 0; walk < walks; walk++) EACH(i, LANES) {
-            b->at[i].walk[walk].f = shoal_exp((double)b->x[walk][i]);
-            b->at[i].walk[walk].s = 0;
-        }
+    legs_simulated((const real(*)[LANES])b->x, walks, b->at);
 }
 
 /* ---- exact steps ----------------------------------------------------------------------------- */
@@ -139,7 +100,9 @@ static void gamma_lanes(const shoal_stream *second, uint64_t first, double shape
 /* One exact step of the variance v of every lane, and its part of the integral. */
 static void exact_step(const price_job *job, const price_leg *leg, uint32_t step, uint64_t first,
                        block *b, double *v, double *integral) {
-    const shoal_stream s = at_step(&job->variance, step), second = shoal_second_part(&s);
+    shoal_stream s = job->variance;
+    s.step = step;
+    const shoal_stream second = shoal_second_part(&s);
     if (job->noise == 0) {
         EACH(i, LANES) b->draw[i] = cir_still(job, leg, v[i]);
     } else if (job->variant == VARIANCE_NORMAL && job->shape > 0.5) {
@@ -147,9 +110,9 @@ static void exact_step(const price_job *job, const price_leg *leg, uint32_t step
             b->draw[i] = leg->factor * cir_draw(job->shape, leg->lambda * v[i], VARIANCE_NORMAL, &s,
                                                 first + (uint64_t)i);
     } else {
-        make_words(&s, step, first, b);
+        lanes_words(&s, step, first, LANES, b->w[0]);
         poisson_lanes(&s, first, leg->lambda, v, b);
-        make_words(&second, step, first, b);
+        lanes_words(&second, step, first, LANES, b->w[0]);
         gamma_lanes(&second, first, job->shape, b);
         for (int i = 0; i < LANES; i++)
             if (!(leg->lambda * v[i] <= CIR_MOST))
@@ -169,9 +132,9 @@ static void exact_leg(const price_job *job, const price_leg *leg, int number, ui
         for (int bump = 0; bump < job->bumps; bump++)
             exact_step(job, leg, leg->first + (uint32_t)k, first, b, b->variance[bump],
                        b->integral[bump]);
-    make_words(&job->last, (uint32_t)number, first, b);
+    lanes_words(&job->last, (uint32_t)number, first, LANES, b->w[0]);
     for (int i = 0; i < LANES; i++) {
-        const double g = shoal_boxmuller(half_of(b, i, 0), half_of(b, i, 1)).z[0];
+        const double g = lanes_pair(b->w[0], LANES, i).z[0];
         for (int walk = 0; walk < job->signs * job->bumps; walk++) {
             const int bump = walk % job->bumps;
             b->at[i].walk[walk] = heston_state(job, leg, job->start[bump], b->variance[bump][i],
@@ -182,10 +145,11 @@ static void exact_leg(const price_job *job, const price_leg *leg, int number, ui
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void run_block(const price_job *job, int64_t number, double *sums) {
-    block b;
+static void run_block(const void *given, int64_t number, int64_t group, double *sums) {
+    const price_job *job = given;
     const uint64_t first = job->f.first + (uint64_t)number * LANES;
-    const int64_t left = job->f.samples - number * LANES;
+    block b;
+    (void)group; /* one path serves all maturities */
     for (int bump = 0; bump < PRICE_BUMPS; bump++) {
         for (int i = 0; i < LANES; i++) b.variance[bump][i] = job->start[bump];
         memset(b.integral[bump], 0, sizeof b.integral[bump]);
@@ -199,12 +163,12 @@ static void run_block(const price_job *job, int64_t number, double *sums) {
             euler_leg(job, &job->leg[k], first, &b);
         else
             exact_leg(job, &job->leg[k], k, first, &b);
-        legs_sum(job, k, left < LANES ? (int)left : LANES, b.at, sums);
+        legs_sum(job, k, number, b.at, sums);
     }
 }
 
-static shoal_status run(shoal_context *ctx, const void *given) {
-    return legs_run(ctx, given, run_block);
+static shoal_status run(shoal_context *ctx, const void *job) {
+    return lanes_run(ctx, job, 1, run_block);
 }
 
 const price_method R(heston_paths) = { .blocks = 4 * PRICE_BLOCKS, .run = run };

@@ -12,9 +12,9 @@
 enum { MOST_NX = 8192 };
 
 #ifdef __clang__
-#define EACH(i, from, to) for (int64_t i = (from); i < (to); i++)
+#define EACH_NODE(i, from, to) for (int64_t i = (from); i < (to); i++)
 #else
-#define EACH(i, from, to) INDEPENDENT for (int64_t i = (from); i < (to); i++)
+#define EACH_NODE(i, from, to) INDEPENDENT for (int64_t i = (from); i < (to); i++)
 #endif
 
 /* now_1 .. now_n += the solution for d_1 .. d_n; index 0 and n + 1 are not touched. */
@@ -39,16 +39,16 @@ static void pcr(const real *table, int levels, int64_t n, real *d, real *other, 
         const int64_t h = (int64_t)1 << level;
         const int64_t low = h < n ? h : n, high = n - h > low ? n - h : low;
         real *to = other + 1;
-        EACH(i, 0, low) to[i] = i + h < n ? real_fma(c[i], from[i + h], from[i]) : from[i];
-        EACH(i, low, high)
+        EACH_NODE(i, 0, low) to[i] = i + h < n ? real_fma(c[i], from[i + h], from[i]) : from[i];
+        EACH_NODE(i, low, high)
         to[i] = real_fma(l[i], from[i - h], real_fma(c[i], from[i + h], from[i]));
-        EACH(i, high, n) to[i] = i >= h ? real_fma(l[i], from[i - h], from[i]) : from[i];
+        EACH_NODE(i, high, n) to[i] = i >= h ? real_fma(l[i], from[i - h], from[i]) : from[i];
         real *done = other;
         other = d;
         d = done;
     }
     const real *r = table + 2 * levels * n;
-    EACH(i, 0, n) now[i + 1] = real_fma(r[i], d[i + 1], now[i + 1]);
+    EACH_NODE(i, 0, n) now[i + 1] = real_fma(r[i], d[i + 1], now[i + 1]);
 }
 
 static void run_line(const pde_job *job, int64_t option, int64_t j) {
@@ -61,7 +61,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
     const double *growth = job->growth + o->growth, later = pde_later(o, job->after);
     real now[MOST_NX], one[MOST_NX], two[MOST_NX];
     if (job->counted)
-        EACH(i, 0, nx) now[i] = pde_jump(shares[i], u, above, i);
+        EACH_NODE(i, 0, nx) now[i] = pde_jump(shares[i], u, above, i);
     else
         memcpy(now, u, (size_t)nx * sizeof(real));
     now[nx - 1] = (real)pde_upper(o, j, job->left, later);
@@ -69,7 +69,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
         const double times = pde_times(job, k);
         const real up = (real)(times * o->n.up), down = (real)(times * o->n.down);
         const real upper = (real)pde_upper(o, j, job->left, later * growth[k]);
-        EACH(i, 1, nx - 1) one[i] = pde_right(up, down, now, i);
+        EACH_NODE(i, 1, nx - 1) one[i] = pde_right(up, down, now, i);
         one[n] = real_fma((real)o->n.up, upper - now[nx - 1], one[n]);
         if (job->solver == PDE_THOMAS)
             thomas(table, n, one, now);
@@ -86,9 +86,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
 
 static shoal_status interval(shoal_context *ctx, const pde_job *job) {
     const int64_t lines = job->options * job->counts;
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
+    ON_THREADS(ctx->threads, dynamic)
     for (int64_t line = 0; line < lines; line++)
         run_line(job, line / job->counts, line % job->counts);
     return SHOAL_OK;

@@ -25,12 +25,6 @@
 
 enum { LANES = SURROGATE_LANES };
 
-#if defined(__clang__)
-#define EACH(i) for (int i = 0; i < LANES; i++)
-#else
-#define EACH(i) INDEPENDENT for (int i = 0; i < LANES; i++)
-#endif
-
 typedef struct block { /* of rows, in a worker's memory; numbers as in lanes.h */
     real *in;          /* [inputs]: a_0                                                       */
     real *act, *slope; /* [layer][neuron]: a_l, f'(z_l)                                       */
@@ -145,7 +139,7 @@ static void forward(const surrogate_net *n, const real *w, int slopes, block *b)
 static void price(const surrogate_net *n, int slopes, block *b) {
     const double shift = n->out_shift, scale = n->out_scale;
     if (n->target == SURROGATE_PRICE) {
-        EACH(i) {
+        EACH(i, LANES) {
             b->price[i] = fma(scale, (double)b->lane[i], shift);
             b->slope_u[i] = scale;
             b->by_strike[i] = b->by_maturity[i] = 0;
@@ -153,18 +147,18 @@ static void price(const surrogate_net *n, int slopes, block *b) {
         return;
     }
     double s[LANES], d[2 * LANES]; /* d, then d - s */
-    EACH(i) {
+    EACH(i, LANES) {
         s[i] = sqrt(b->maturity[i]) * shoal_exp(fma(scale, (double)b->lane[i], shift));
         d[i] = fma(0.5, s[i], -(shoal_log(b->strike[i]) / s[i]));
         d[LANES + i] = d[i] - s[i];
     }
-    if (slopes) EACH(i) {
+    if (slopes) EACH(i, LANES) {
             const double density = 0.3989422804014327 * shoal_exp(-0.5 * d[i] * d[i]);
             b->slope_u[i] = density * s[i] * scale;
             b->by_maturity[i] = density * s[i] / (2 * b->maturity[i]);
         }
     for (int i = 0; i < 2 * LANES; i++) d[i] = shoal_normcdf(d[i]);
-    EACH(i) {
+    EACH(i, LANES) {
         b->price[i] = fma(-b->strike[i], d[LANES + i], d[i]);
         b->by_strike[i] = -d[LANES + i];
     }
@@ -188,7 +182,7 @@ static real *error_before(const surrogate_net *n, const real *w, int layer, cons
     real *to = error == b->error ? b->error + width * LANES : b->error;
     apply(back_of(n, w, layer), NULL, error, width, to, width);
     const real *slope = b->slope + (layer - 1) * width * LANES;
-    for (int64_t k = 0; k < width; k++) EACH(i) to[k * LANES + i] *= slope[k * LANES + i];
+    for (int64_t k = 0; k < width; k++) EACH(i, LANES) to[k * LANES + i] *= slope[k * LANES + i];
     return to;
 }
 
@@ -208,7 +202,7 @@ static void through(const surrogate_net *n, const real *w, int input, const doub
 
 static void differentiate(const surrogate_net *n, const real *w, const surrogate_rows *r,
                           block *b) {
-    EACH(i) b->lane[i] = (real)b->slope_u[i];
+    EACH(i, LANES) b->lane[i] = (real)b->slope_u[i];
     const real *error = last_error(n, w, b);
     for (int l = n->layers - 1; l > 0; l--) error = error_before(n, w, l, error, b);
     if (r->by_strike) through(n, w, n->strike, b->strike, error, b->by_strike);
