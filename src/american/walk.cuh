@@ -149,12 +149,10 @@ __global__ void __launch_bounds__(PRICE_BLOCK) walk(walk_job run, int64_t from) 
     const real value =
         follow_rule(job, k, job.fresh, run.f.first + (uint64_t)sample, 0, nullptr, b, last);
     const bool in = sample < run.f.samples;
-    const double x = in ? (double)value : 0.0, c = in ? (double)last : 0.0;
-    const double both[PRICE_CONTROL] = { c, c * c }, all[PRICE_STATISTICS] = { x, x * x, x * c };
+    const double x = (double)value, c = in ? (double)last : 0.0;
     double *sums = run.f.partial + row * run.f.width, *room = (double *)shared;
-    block_sums(both, PRICE_CONTROL, room, sums + k * PRICE_CONTROL);
-    block_sums(all, PRICE_STATISTICS, room,
-               sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
+    block_control(c, room, sums + k * PRICE_CONTROL);
+    block_outputs(&x, 1, in, c, room, sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
 }
 
 /* ---- upper bounds ------------------------------------------------------------------------------ */
@@ -215,11 +213,10 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_sums(walk_job run, int64_t f
     const int64_t row = blockIdx.x / job.problems, k = blockIdx.x % job.problems;
     const bool in = (from + row) * LANES + threadIdx.x < run.f.samples;
     const double x = in ? job.dual[(k * AMERICAN_DUALS + row) * LANES + threadIdx.x] : 0.0;
-    const double none[PRICE_CONTROL] = { 0.0, 0.0 }, all[PRICE_STATISTICS] = { x, x * x, 0.0 };
     double *sums = run.f.partial + row * run.f.width;
-    block_sums(none, PRICE_CONTROL, shared, sums + k * PRICE_CONTROL);
-    block_sums(all, PRICE_STATISTICS, shared,
-               sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
+    block_control(0.0, shared, sums + k * PRICE_CONTROL);
+    block_outputs(&x, 1, in, 0.0, shared,
+                  sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
 }
 
 } // namespace
