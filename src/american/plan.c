@@ -70,17 +70,16 @@ static american_basis basis_of(int64_t assets, int64_t functions, int own) {
 /* ---- checks ----------------------------------------------------------------------------------- */
 
 static shoal_status check_option(shoal_context *ctx, const shoal_american *m, int64_t assets) {
-    if ((int)m->payoff < SHOAL_PUT || (int)m->payoff > SHOAL_BASKET_CALL)
-        return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is none of that number",
-                          (int)m->payoff);
-    if (m->payoff <= SHOAL_CALL && assets != 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "payoff: a %s is on one asset, not %lld",
-                          m->payoff == SHOAL_PUT ? "put" : "call", (long long)assets);
-    if (!m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
-    if (!m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
-    shoal_status s = shoal_check_number(ctx, "strike", -1, m->strike, 0, 1e30);
-    if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
-    if (s == SHOAL_OK) s = shoal_check_number(ctx, "maturity", -1, m->maturity, 0, 1e6);
+    const shoal_bound bounds[] = { { "strike", m->strike, 0, 1e30 },
+                                   { "rate", m->rate, -1e3, 1e3 },
+                                   { "maturity", m->maturity, 0, 1e6 } };
+    const shoal_array given[] = { { "s0", m->s0, 0 }, { "sigma", m->sigma, 0 } };
+    shoal_status s = shoal_check_count(ctx, "payoff", m->payoff, SHOAL_PUT, SHOAL_BASKET_CALL);
+    if (s == SHOAL_OK && m->payoff <= SHOAL_CALL && assets != 1)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "payoff: a %s is on one asset, not %lld",
+                       m->payoff == SHOAL_PUT ? "put" : "call", (long long)assets);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 3);
     for (int64_t a = 0; a < assets && s == SHOAL_OK; a++) {
         const int64_t at = assets > 1 ? a : -1;
         const double dividend = m->dividend ? m->dividend[a] : 0;
@@ -113,9 +112,9 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_american_opts *o,
 /* One basis serves all options: that of a max-call has a function more. */
 static shoal_status check_all(shoal_context *ctx, const shoal_american *options, int64_t count,
                               const shoal_american_opts *o) {
+    const shoal_array given[] = { { "options", options, count == 0 } };
     shoal_status s = check_opts(ctx, o, count);
-    if (s == SHOAL_OK && count > 0 && !options)
-        return shoal_fail(ctx, SHOAL_E_ARG, "options is NULL");
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
         s = check_option(ctx, &options[i], o->assets);
         if (s == SHOAL_OK &&
@@ -125,15 +124,13 @@ static shoal_status check_all(shoal_context *ctx, const shoal_american *options,
                            "are all max-calls, or none is",
                            (long long)i);
     }
-    if (s != SHOAL_OK || count == 0) return s;
-    const int64_t n = shoal_american_functions(o->assets, o->degree, options[0].payoff);
-    return n <= SHOAL_AMERICAN_BASIS
-               ? SHOAL_OK
-               : shoal_fail(ctx, SHOAL_E_ARG,
-                            "degree is %lld: with assets %lld%s that is more than %d functions",
-                            (long long)o->degree, (long long)o->assets,
-                            options[0].payoff == SHOAL_MAX_CALL ? " and the payoff" : "",
-                            SHOAL_AMERICAN_BASIS);
+    if (s == SHOAL_OK && count > 0 &&
+        shoal_american_functions(o->assets, o->degree, options[0].payoff) > SHOAL_AMERICAN_BASIS)
+        s = shoal_fail(
+            ctx, SHOAL_E_ARG, "degree is %lld: with assets %lld%s that is more than %d functions",
+            (long long)o->degree, (long long)o->assets,
+            options[0].payoff == SHOAL_MAX_CALL ? " and the payoff" : "", SHOAL_AMERICAN_BASIS);
+    return s;
 }
 
 /* ---- plans ------------------------------------------------------------------------------------ */
