@@ -162,14 +162,29 @@ __global__ static void __launch_bounds__(THREADS)
 
 static unsigned pieces_of(int64_t count, int size) { return (unsigned)((count + size - 1) / size); }
 
-/* split 0: all of k at once. */
-static shoal_status product(const surrogate_job *j, const surrogate_product &p, int split = 0,
+struct matrix { /* number (i,k) at i * row + k * column */
+    const real *at;
+    int64_t row, column;
+};
+
+/* c = a b, m x n, over k, or with `add` added to it; split 0: all of k at once. */
+static shoal_status product(const surrogate_job *j, int64_t m, int64_t n, int64_t k, matrix a,
+                            matrix b, real *c, int64_t c_row, int add = 0, int split = 0,
                             int64_t c_all = 0) {
+    const surrogate_product p = { (int)m,        (int)n,     (int)k,        a.at,
+                                  b.at,          (int)a.row, (int)a.column, (int)b.row,
+                                  (int)b.column, c,          (int)c_row,    add };
     if (j->blas) return shoal_surrogate_multiply(j->ctx, j->blas, &p);
     const dim3 grid(pieces_of(p.n, TILE), pieces_of(p.m, TILE), split ? pieces_of(p.k, split) : 1);
     SHOAL_LAUNCH(multiply, grid, dim3(THREADS), 2 * sizeof(piece), j->ctx->stream, p,
                  split ? split : p.k, c_all);
     return shoal_launched(j->ctx, "multiply");
+}
+
+/* What enters layer k, with the 1 behind each row. */
+static matrix input_of_layer(const layers &l, int k) {
+    return k > 0 ? matrix{ l.act + (k - 1) * l.act_all, l.act_row, 1 }
+                 : matrix{ l.in, l.in_row, 1 };
 }
 
 static shoal_status forward(const surrogate_job *j, const surrogate_rows &r, const layers &l) {
@@ -179,19 +194,9 @@ static shoal_status forward(const surrogate_job *j, const surrogate_rows &r, con
                  j->ctx->stream, n, r, l.in, l.in_row);
     for (int k = 0; k < n.layers; k++) {
         real *act = l.act + k * l.act_all;
-        const surrogate_product p = { (int)r.count,
-                                      n.width,
-                                      (int)surrogate_fan_in(&n, k) + 1,
-                                      k > 0 ? act - l.act_all : l.in,
-                                      w + surrogate_offset(&n, k),
-                                      (int)(k > 0 ? l.act_row : l.in_row),
-                                      1,
-                                      n.width,
-                                      1,
-                                      act,
-                                      (int)l.act_row,
-                                      0 };
-        const shoal_status s = product(j, p);
+        const matrix weights = { w + surrogate_offset(&n, k), n.width, 1 };
+        const shoal_status s = product(j, r.count, n.width, surrogate_fan_in(&n, k) + 1,
+                                       input_of_layer(l, k), weights, act, l.act_row);
         if (s != SHOAL_OK) return s;
         SHOAL_LAUNCH(activate, dim3(pieces_of(r.count * (n.width + 1), THREADS)), dim3(THREADS), 0,
                      j->ctx->stream, r.count, n.width, act, l.act_row, l.slope + k * l.slope_all);
@@ -203,12 +208,9 @@ static shoal_status forward(const surrogate_job *j, const surrogate_rows &r, con
 static shoal_status error_before(const surrogate_job *j, int64_t rows, int layer, const layers &l) {
     const int width = j->net->width;
     real *slope = l.slope + layer * l.slope_all;
-    const surrogate_product p = {
-        (int)rows, width, width, slope, (const real *)j->weights + surrogate_offset(j->net, layer),
-        width,     1,     1,     width, l.back,
-        width,     0
-    };
-    const shoal_status s = product(j, p);
+    const matrix turned = { (const real *)j->weights + surrogate_offset(j->net, layer), 1, width };
+    const shoal_status s =
+        product(j, rows, width, width, { slope, width, 1 }, turned, l.back, width);
     if (s != SHOAL_OK) return s;
     SHOAL_LAUNCH(times, dim3(pieces_of(rows * width, THREADS)), dim3(THREADS), 0, j->ctx->stream,
                  rows * width, (const real *)l.back, slope - l.slope_all);
@@ -219,20 +221,11 @@ static shoal_status error_before(const surrogate_job *j, int64_t rows, int layer
 static shoal_status gradient_of(const surrogate_job *j, int64_t rows, int layer, const layers &l,
                                 int add, real *gradient) {
     const surrogate_net &n = *j->net;
-    const int neurons = (int)surrogate_neurons(&n, layer);
-    const surrogate_product p = { (int)surrogate_fan_in(&n, layer) + 1,
-                                  neurons,
-                                  (int)rows,
-                                  layer > 0 ? l.act + (layer - 1) * l.act_all : l.in,
-                                  layer < n.layers ? l.slope + layer * l.slope_all : l.lane,
-                                  1,
-                                  (int)(layer > 0 ? l.act_row : l.in_row),
-                                  neurons,
-                                  1,
-                                  gradient + surrogate_offset(&n, layer),
-                                  neurons,
-                                  add };
-    return product(j, p, SPLIT, room_of(&n));
+    const int64_t neurons = surrogate_neurons(&n, layer);
+    const matrix in = input_of_layer(l, layer);
+    const matrix errors = { layer < n.layers ? l.slope + layer * l.slope_all : l.lane, neurons, 1 };
+    return product(j, surrogate_fan_in(&n, layer) + 1, neurons, rows, { in.at, 1, in.row }, errors,
+                   gradient + surrogate_offset(&n, layer), neurons, add, SPLIT, room_of(&n));
 }
 
 template <int WHAT>

@@ -115,7 +115,6 @@ typedef struct surrogate_set { /* of rows to train with, or to validate by */
     const shoal_surrogate_data *data;
     const double *weights;            /* of rows                                              */
     const double *x, *price, *weight; /* the same where a cell can read them: the passes' own */
-    void *copy;                       /* their memory, or NULL                                */
 } surrogate_set;
 
 typedef struct surrogate_fit {
