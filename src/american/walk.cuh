@@ -149,10 +149,10 @@ __global__ void __launch_bounds__(PRICE_BLOCK) walk(walk_job run, int64_t from) 
     const real value =
         follow_rule(job, k, job.fresh, run.f.first + (uint64_t)sample, 0, nullptr, b, last);
     const bool in = sample < run.f.samples;
-    const double x = (double)value, c = in ? (double)last : 0.0;
+    const double x = in ? (double)value : 0.0, c = in ? (double)last : 0.0;
     double *sums = run.f.partial + row * run.f.width, *room = (double *)shared;
     block_control(c, room, sums + k * PRICE_CONTROL);
-    block_outputs(&x, 1, in, c, room, sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
+    block_outputs(&x, 1, true, c, room, sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
 }
 
 /* ---- upper bounds ------------------------------------------------------------------------------ */
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_sums(walk_job run, int64_t f
     const double x = in ? job.dual[(k * AMERICAN_DUALS + row) * LANES + threadIdx.x] : 0.0;
     double *sums = run.f.partial + row * run.f.width;
     block_control(0.0, shared, sums + k * PRICE_CONTROL);
-    block_outputs(&x, 1, in, 0.0, shared,
+    block_outputs(&x, 1, true, 0.0, shared,
                   sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
 }
 

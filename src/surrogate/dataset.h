@@ -22,8 +22,42 @@
 #ifndef SHOAL_SURROGATE_DATASET_H
 #define SHOAL_SURROGATE_DATASET_H
 
-#include "surrogate/dataset_plan.h"
+#include "core/plan.h"
 #include "rng/normal.h"
+#include <shoal/dataset.h>
+
+enum {
+    DATASET_BLOCK = 256,
+    DATASET_LEAST = 16
+};                              /* samples of a block; blocks before the first look */
+enum { DATASET_STEPS = 2048 };  /* of a path, at most                               */
+enum { DATASET_ROW_BITS = 24 }; /* path number: row << 24 | sample                  */
+
+typedef struct dataset_job {
+    const double *parameters; /* [count][7]     */
+    double *values;           /* [count][3]     */
+    int64_t count;
+    uint64_t first;
+    shoal_stream normals;
+    double target;
+    int64_t most; /* blocks of a row */
+    int nu2, refine;
+    int steps; /* of a path, at most: tables have room for these */
+} dataset_job;
+
+typedef struct dataset_method {
+    shoal_status (*run)(shoal_context *ctx, const dataset_job *job);
+} dataset_method;
+
+struct shoal_dataset {
+    shoal_plan head;
+    const dataset_method *method;
+    shoal_dataset_opts opts; /* settled */
+    int latin;
+    dataset_job job; /* all but the arrays and the rows */
+    uint32_t direction[SHOAL_DATASET_COLUMNS * 32];
+    uint64_t shift[SHOAL_DATASET_COLUMNS];
+};
 
 enum { DATASET_CONTROLS = 8, DATASET_STATISTICS = 1 + DATASET_CONTROLS };
 #define DATASET_STILL 1e-12 /* beta below: Y is taken to follow its drift */
@@ -253,5 +287,11 @@ SHOAL_HD static inline void dataset_sample(const dataset_row *r, const dataset_w
     v[7] = fma(w->across, w->across, -r->tilt) / tilt;
     v[8] = fma(w->along, w->across, -r->cross);
 }
+
+#ifndef __cplusplus
+/* dataset_plan.c: a row and its tables. Apart from dataset.c, whose loops inline what stands there once. */
+void shoal_dataset_prepare(const dataset_job *job, const double *parameters, dataset_row *row,
+                           const dataset_tables *tables);
+#endif
 
 #endif
