@@ -36,7 +36,7 @@ typedef enum shoal_payoff {
     SHOAL_BASKET_CALL /* B - strike               */
 } shoal_payoff;
 
-/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have a number an asset. */
+/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number per asset. */
 typedef struct shoal_american {
     shoal_payoff payoff;
     double strike, rate, maturity;

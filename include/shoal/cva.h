@@ -38,11 +38,11 @@ extern "C" {
 #define SHOAL_CVA_ASSETS  64          /* of a market, at most      */
 #define SHOAL_CVA_DATES   100000      /* at most                   */
 #define SHOAL_CVA_OUTER   (1LL << 32) /* outer paths, at most      */
-#define SHOAL_CVA_INNER   (1LL << 20) /* inner paths a date, at most */
+#define SHOAL_CVA_INNER   (1LL << 20) /* inner paths per date, at most */
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
-/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have a number an asset. */
+/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number per asset. */
 typedef struct shoal_cva_market {
     int64_t assets;
     double rate;
@@ -172,7 +172,7 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
 } shoal_cva_date;
 
 /* What rows of samples say, path after path from number 0; profile, or NULL, has room for all dates.
- * Costs two numbers of memory a path for each thread, up to the number of dates. */
+ * Needs two numbers of memory per path for each thread, up to the number of dates. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * dataset.h - call prices for very many combinations of parameters of the exponential Ornstein-Uhlenbeck
- * model (pricing.h), to train networks with: designs of parameters, and their prices, thousands of rows a
+ * model (pricing.h), to train networks with: designs of parameters, and their prices, thousands of rows per
  * launch.
  *
  *     shoal_dataset_opts opts = { .samples = 20000, .seed = 1 };
  *     shoal_dataset_ranges(&opts);                           // or ranges of your own
  *     shoal_dataset *plan;
  *     shoal_dataset_create(ctx, &opts, &plan);
- *     shoal_dataset_design(plan, 0, 1000, rows);             // on the host: 7 numbers a row
+ *     shoal_dataset_design(plan, 0, 1000, rows);             // on the host: 7 numbers per row
  *     shoal_copy(ctx, parameters, rows, bytes);
  *     shoal_dataset_run(plan, 0, 1000, parameters, values);  // price, standard error, paths of each
  *     shoal_dataset_free(plan);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * american.cu - Longstaff-Schwartz problems on the GPU: the random numbers, formulas and sums of
- * american.c, in its order.
+ * american.cu - Longstaff-Schwartz problems on the GPU: the random numbers, formulas and sums of american.c, in
+ * its order.
  *
- *   visit   a date of all paths: line.cuh for one asset, where a warp has a problem, and
- *           wide.cuh for the rest, where a block of threads has 256 paths of a problem. Memory sees
- *           the state once in and once out. What a date knows of the assets (ranges) is made before, a
- *           thread an asset of a problem.
- *   form, settle   a thread an entry, a thread a problem: the sums of blocks become systems, which
- *           smallsym solves in the same stream, and their answers rules.
+ *   visit          a date of all paths: line.cuh for one asset, one warp per problem; wide.cuh for the rest, one
+ *                  block of threads per 256 paths of a problem. Memory sees the state once in and once out. The
+ *                  ranges of the assets at a date are made before, by one thread per asset of a problem.
+ *   form, settle   one thread per entry, one thread per problem: the sums of blocks become systems, which
+ *                  smallsym solves in the same stream, and their answers rules.
  * Prices and upper bounds are in walk.cuh.
  */
 #include "american/line.cuh"

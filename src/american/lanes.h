@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lanes.h - the paths of a block on the CPU, a path a lane: normals, psi, what the rule says, and
- * the walk that follows it. american.h has the formulas.
+ * lanes.h - the paths of a block on the CPU, one path per lane: normals, psi, the value of continuing, and the
+ * walk that follows a rule. american.h has the formulas.
  */
 #ifndef SHOAL_AMERICAN_LANES_H
 #define SHOAL_AMERICAN_LANES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * walk.cuh - paths that follow a rule on the GPU: the board in shared memory on which a block of
- * threads has psi, the walk of a path a thread, its prices, and samples of upper bounds, of which a
- * block of threads has one: its 256 threads are the inner paths, and all of them know the outer one.
+ * walk.cuh - paths that follow a rule on the GPU: the board in shared memory that holds psi of a block of threads,
+ * the walk of one path per thread, prices, and samples of upper bounds, one per block of threads: its 256 threads
+ * are the inner paths, and all of them follow the outer one.
  */
 #ifndef SHOAL_AMERICAN_WALK_CUH
 #define SHOAL_AMERICAN_WALK_CUH
@@ -38,7 +38,7 @@ static size_t board_bytes(const american_basis *basis) {
            sizeof(real);
 }
 
-/* What all paths need to know of date i, between two barriers. */
+/* The numbers of date i for all paths, between two barriers. */
 __device__ void show_date(const american_job &job, int64_t k, int i, bool rule, const board &b) {
     __syncthreads();
     for (int a = (int)threadIdx.x; a < job.basis.assets; a += (int)blockDim.x) {
@@ -52,7 +52,7 @@ __device__ void show_date(const american_job &job, int64_t k, int i, bool rule, 
     __syncthreads();
 }
 
-/* psi of lane l at date i, where its rows 1 .. d hold the Brownian motions; says the gain. */
+/* psi of lane l at date i from the Brownian motions in rows 1 .. d; returns the gain. */
 __device__ real make_psi(const american_job &job, int64_t k, int i, int l, const board &b,
                          real &control) {
     const american_basis &basis = job.basis;
@@ -92,7 +92,7 @@ struct walk_job {
     american_job a;
 };
 
-/* `at` and what is drawn of the normals of a path, moved to the next date. */
+/* Moves the Brownian motions `at` of a path to the next date. */
 __device__ void advance(const american_job &job, int64_t k, double root,
                         const shoal_stream &normals, uint64_t path, uint32_t &drawn,
                         real (&z)[EACH_BLOCK], real *at) {
@@ -110,8 +110,8 @@ __device__ void advance(const american_job &job, int64_t k, double root,
     }
 }
 
-/* The walk of lanes.h for a path a thread: the value as of date `begin`, and the control
- * variate. All threads of the block come here. */
+/* The walk of lanes.h, one path per thread: the value as of date `begin`, and the control variate. All threads
+ * of the block call it. */
 __device__ real follow_rule(const american_job &job, int64_t k, const shoal_stream &normals,
                             uint64_t path, int begin, const real *start, const board &b,
                             real &control) {
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) walk(walk_job run, int64_t from) 
 
 /* ---- upper bounds ------------------------------------------------------------------------------ */
 
-/* follow() of american.c: all threads learn the mean. */
+/* follow() of american.c: all threads get the mean. */
 __device__ double follow_inner(const american_job &job, int64_t k, int i, const real *start,
                                uint64_t path, const board &b, double *sum) {
     double total = 0.0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * american.c - contracts with early exercise along outer paths: at a date, all paths that still hold a
- * contract, and do not exercise it now by its rule, are a batch of Longstaff-Schwartz problems, one for each with
- * the path's prices to start from and the dates that are left, once with all inner paths and once with half of
- * them: together where both hold it on the same paths, as they do with a rule, and one after the other where
- * not. Without a rule all that hold it are, and the inner paths decide.
+ * american.c - contracts with early exercise along outer paths. At a date, all paths that still hold a contract
+ * and do not exercise it now by its rule are a batch of Longstaff-Schwartz problems: one per path, from the
+ * path's prices over the dates that are left, with all inner paths and with half of them. Both levels are one
+ * batch if the same paths hold the contract at both, as they do with a rule. Without a rule the inner paths
+ * decide.
  *
- * A rule that is fitted on few paths sees into their future, and values them too high. With a rule for the
- * outer paths a problem is therefore two, each with one half of its inner paths, which are exercised by the
+ * A rule that is fitted on few paths sees into their future, and values them too high. With a rule for the outer
+ * paths a problem is therefore split in two, each with one half of its inner paths, which are exercised by the
  * rule that is fitted on the other half; its value is the mean of both, and a little too low.
  *
- * The inner paths of an outer path and date have numbers of their own and are the same for all contracts on the
- * same assets: what is bought and sold nets exactly, and what became of a path does not depend on which others
- * are in its batch. Cost: for M outer paths, N dates and m inner paths M m N^2 / 2 path-steps a contract, or 3/2
- * of that, and M (N - 1) (N - 2) systems, with a rule twice as many, less what is exercised.
+ * The inner paths of an outer path and date have addresses of their own and are the same for all contracts on the
+ * same assets: what is bought and sold nets exactly, and a path does not depend on the others of its batch. Cost:
+ * for M outer paths, N dates and m inner paths M m N^2 / 2 path-steps per contract, or 3/2 of that, and
+ * M (N - 1) (N - 2) systems, with a rule twice as many, less what is exercised.
  */
 #include "cva/plan.h"
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { BATCH = 1 << 17 };                     /* problems at a time */
-enum { DEGREE = 3, PATHS_PER_FUNCTION = 20 }; /* the most by default, and inner paths a function */
+enum { DEGREE = 3, PATHS_PER_FUNCTION = 20 }; /* by default: at most, inner paths per function */
 
 typedef struct exercise { /* of one contract at one date and level */
     shoal_cva *p;
@@ -66,7 +66,7 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
     return 2;
 }
 
-/* What is asked for, or what the number of inner paths is good for. Both levels have the same. */
+/* The degree of the options, or what the number of inner paths allows. Both levels have the same. */
 static int64_t degree_of(const exercise *e) {
     const int64_t paths = e->j->inner[e->k - 1];
     int64_t degree = e->p->american.degree ? e->p->american.degree : DEGREE;

@@ -15,8 +15,8 @@
  * with one Z for all contracts of an outer path and date: what is bought and sold nets exactly.
  *
  * Threads share the outer paths; inner paths are lanes, CVA_LANES at a time. A block of Philox makes two
- * normals (f32: four). An inner path costs half a Philox block and an exponential an asset, and one more
- * exponential an asset for each further maturity.
+ * normals (f32: four). An inner path costs half a Philox block and one exponential per asset, and one more
+ * exponential per asset for each additional maturity.
  */
 #include "american/american.h"
 #include "cva/plan.h"

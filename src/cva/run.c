@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c - runs of a plan for CVA, and what their rows say.
+ * run.c - runs of a plan for CVA, and results from their rows.
  *
- * A run takes its outer paths from date to date together. Memory: of each path two numbers an asset, two a
- * netting set, and its row. The result goes through the rows in their order, once for means and
- * once for the deviations from them; quantiles are exact: the exposure of that rank is selected.
+ * A run takes its outer paths from date to date together. Memory per path: two numbers per asset, two per netting
+ * set, and its row. The result goes through the rows in their order, once for means and once for the deviations
+ * from them; quantiles are exact: the exposure of that rank is selected.
  */
 #include "cva/plan.h"
 #include <math.h>
@@ -168,7 +168,7 @@ static double quantile(double *x, int64_t low, int64_t count, int64_t hundredths
     return x[rank];
 }
 
-/* Date k; room: two numbers a path. */
+/* Date k; room: two numbers per path. */
 static void make_date(const shoal_cva *p, const double *samples, int64_t paths, int64_t k,
                       double *room, shoal_cva_date *to) {
     const int64_t width = shoal_cva_width(p);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bullet.cu - Monte Carlo of bullet options on the GPU: a thread a sample of a point, a block of threads
- * a block of samples of one point; all points in one launch. Two kernels:
+ * bullet.cu - Monte Carlo of bullet options on the GPU: one thread per sample of a point, one block of threads
+ * per block of samples of one point; all points in one launch. Two kernels:
  *
- *   exact  the steps of bullet.h as they are: the bits of the CPU.
- *   fast   f32, special-function instructions: y += drift + sqrt(-2 ln 2 vol^2 log2 u) cos t, and the
- *          sine for the next step. A block of Philox, 40 instructions, serves four steps; a step has
- *          10 more, 2 of them special, and 2 for each count.
+ *   exact  the steps of bullet.h: the bits of the CPU.
+ *   fast   f32, special-function instructions: y += drift + sqrt(-2 ln 2 vol^2 log2 u) cos t, and the sine for
+ *          the next step. A Philox block, 40 instructions, serves four steps; a step has 10 more, 2 of them
+ *          special, and 2 per count.
  */
 #include "pricing/blocks.cuh"
 #include "models/bullet.h"

@@ -13,7 +13,7 @@
  * with the derivatives of the kernel.
  *
  * Nodes lie 10 standard deviations of log S_T around the points; all counts of a node lie side by side,
- * and threads share the nodes. About 14,000 sqrt(steps) multiplications a step and count.
+ * and threads share the nodes. About 14,000 sqrt(steps) multiplications per step and count.
  */
 #include "core/loops.h"
 #include "models/plan.h"
@@ -78,7 +78,7 @@ static window window_of(const grid *g, double y) {
     return (window){ first, node_at(g, middle + reach) - first, 0 };
 }
 
-/* Panels from low to high with edges at the kinks; nodes NULL: only counts them. */
+/* Nodes of panels from low to high with edges at the kinks; y NULL: only counts them. */
 static int64_t place(double low, double high, double width, const double *kinks, double *y,
                      double *w) {
     int64_t count = 0;
@@ -215,7 +215,7 @@ static void value_at(const grid *g, const shoal_bullet_point *at, shoal_price_va
     v->gamma = discount * (bend - slope) / (at->x * at->x);
 }
 
-/* Without noise: the one path there is. */
+/* Without noise there is one path. */
 static void still(const grid *g, const shoal_bullet_point *at, shoal_price_value *v) {
     const shoal_bullet *m = &g->plan->model;
     int64_t j = count_of(g, at);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde.c - bullet options by Crank and Nicolson's scheme on the CPU: threads share the pairs of an option
- * and a count, whose grid line of nx numbers stays in the first cache for all time steps from one date
- * back to the one before. A system costs 4 operations a node for the right-hand side, and 4 (thomas, n
- * dependent steps each way) or 2 a level and 1 (pcr, vectorised).
+ * pde.c - bullet options by Crank and Nicolson's scheme on the CPU: threads share the pairs of an option and a
+ * count, whose grid line of nx numbers stays in the first cache for all time steps from one date back to the one
+ * before. A system costs 4 operations per node for the right-hand side, and 4 (thomas, n dependent steps each
+ * way) or 2 per level and 1 (pcr, vectorised).
  */
 #include "core/loops.h"
 #include "models/pde.h"
@@ -59,7 +59,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
     const real *shares = (const real *)job->shares + o->shares;
     const real *table = (const real *)job->table + o->table;
     const double *growth = job->growth + o->growth, later = pde_later(o, job->after);
-    real now[MOST_NX], one[MOST_NX], two[MOST_NX];
+    real now[MOST_NX], right[MOST_NX], other[MOST_NX];
     if (job->counted)
         EACH_NODE(i, 0, nx) now[i] = pde_jump(shares[i], u, above, i);
     else
@@ -69,12 +69,12 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
         const double times = pde_times(job, k);
         const real up = (real)(times * o->n.up), down = (real)(times * o->n.down);
         const real upper = (real)pde_upper(o, j, job->left, later * growth[k]);
-        EACH_NODE(i, 1, nx - 1) one[i] = pde_right(up, down, now, i);
-        one[n] = real_fma((real)o->n.up, upper - now[nx - 1], one[n]);
+        EACH_NODE(i, 1, nx - 1) right[i] = pde_right(up, down, now, i);
+        right[n] = real_fma((real)o->n.up, upper - now[nx - 1], right[n]);
         if (job->solver == PDE_THOMAS)
-            thomas(table, n, one, now);
+            thomas(table, n, right, now);
         else
-            pcr(table, o->levels, n, one, two, now);
+            pcr(table, o->levels, n, right, other, now);
         now[nx - 1] = upper;
     }
     memcpy((real *)job->into + line * nx, now, (size_t)nx * sizeof(real));

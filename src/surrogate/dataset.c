@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset.c - many rows of parameters on the CPU: threads share the rows; the samples of a block are the lanes
- * of a row's loops. Sums have 32 lanes, each of which adds every 32nd sample; a look adds them by halves, as
- * dataset.cu does.
+ * dataset.c - many rows of parameters on the CPU: threads share the rows; the samples of a block are the lanes of a
+ * row's loops. Sums have 32 lanes, each of which adds every 32nd sample; look() adds them by halves, as dataset.cu
+ * does.
  */
 #include "pricing/lanes.h"
 #include "surrogate/dataset_fit.h"

@@ -15,8 +15,8 @@
  * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or, where there
  * are more, SURROGATE_SUMS, each of neighbouring blocks; the step of Adam (Kingma and Ba 2015, algorithm 1)
  * adds them in their order: the same bits for any number of threads. The last formulas, of prices, are in
- * double. Cost of a row: about one multiply-add a weight for a price, two with derivatives, three in
- * training, and an exponential and a division a neuron.
+ * double. Cost of a row: about one multiply-add per weight for a price, two with derivatives, three in
+ * training, and an exponential and a division per neuron.
  */
 #include "core/loops.h"
 #include "pricing/pick.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * surrogate.cu - networks of prices on the GPU, all layers in one kernel: a block of 256 threads has 64
- * rows (32 in training, or if 64 are too many) in shared memory, number s of neuron r at [r][s], and goes with them through all
- * layers, to the prices, and, where derivatives or gradients are wanted, back; the formulas are in
- * surrogate.c. Of global memory it reads rows and weights, and writes prices, or the block's gradient.
+ * surrogate.cu - networks of prices on the GPU, all layers in one kernel: a block of 256 threads has 64 rows
+ * (32 in training, or if 64 are too many) in shared memory, number s of neuron r at [r][s]. It takes them
+ * through all layers to the prices, and back for derivatives or gradients; the formulas are in surrogate.c. Of
+ * global memory it reads rows and weights, and writes prices, or the block's gradient.
  *
- *     forward   z[n][s] = b[n] + sum over k of w[k][n] a[k][s]    4 neurons x 4 (or 2) rows a thread
+ *     forward   z[n][s] = b[n] + sum over k of w[k][n] a[k][s]    4 neurons x 4 (or 2) rows per thread
  *     back      e'[k][s] = sum over n of w[k][n] e[n][s]          the same; e' takes the place of f'(z)
- *     outer     dw[k][n] = sum over s of a[k][s] e[n][s]          4 x 4 numbers a thread
+ *     outer     dw[k][n] = sum over s of a[k][s] e[n][s]          4 x 4 numbers per thread
  *
  * In `back` and `outer` a thread's four neurons are a quarter of the layer apart, and rows of matrices
  * in shared memory 16 bytes longer than their numbers: what neighbouring threads read lies in different
