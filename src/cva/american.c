@@ -101,7 +101,7 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
         snprintf(where, sizeof where, "at date %lld, outer paths %lld to %lld: ", (long long)e->k,
                  (long long)e->j->first + e->path[0],
                  (long long)e->j->first + e->path[problems - 1]);
-        return shoal_cva_invalid_contract(e->p->head.ctx, s, e->c - e->j->contract, where);
+        return shoal_fail_at(e->p->head.ctx, s, "contracts", e->c - e->j->contract, where);
     }
     counts->inner_paths += problems * (inner + (e->half ? inner / 2 : 0));
     counts->systems += problems * (o.dates - 1) * (e->half ? CVA_LEVELS : 1);

@@ -148,8 +148,9 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
     double *weight;
     shoal_status s = SHOAL_OK;
     for (int64_t i = 0; i < count; i++) {
-        s = check_contract(p->head.ctx, &from[i], m);
-        if (s != SHOAL_OK) return shoal_cva_invalid_contract(p->head.ctx, s, i, "");
+        s = shoal_fail_at(p->head.ctx, check_contract(p->head.ctx, &from[i], m), "contracts", i,
+                          "");
+        if (s != SHOAL_OK) return s;
         all += from[i].assets;
     }
     s = shoal_plan_host(&p->head, count, sizeof *contracts, &contracts);

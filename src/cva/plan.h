@@ -113,10 +113,6 @@ struct shoal_cva {
 /* rule.c: the rules of exercise of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
-/* The context's message again, after "contracts[i]: " and the words that say where it went wrong. */
-shoal_status shoal_cva_invalid_contract(shoal_context *ctx, shoal_status status, int64_t i,
-                                        const char *where);
-
 /* A seed for a date and the assets of a contract: inner paths have no room for these in their numbers. */
 uint64_t shoal_cva_seed(uint64_t seed, int64_t k, const cva_contract *c);
 

@@ -38,13 +38,6 @@ uint64_t shoal_cva_seed(uint64_t seed, int64_t k, const cva_contract *c) {
     return shoal_half(&w, 0);
 }
 
-shoal_status shoal_cva_invalid_contract(shoal_context *ctx, shoal_status status, int64_t i,
-                                        const char *where) {
-    char said[400];
-    snprintf(said, sizeof said, "%s", shoal_message(ctx));
-    return shoal_fail(ctx, status, "contracts[%lld]: %s%s", (long long)i, where, said);
-}
-
 void shoal_cva_assets(const cva_job *j, const cva_contract *c, double *numbers) {
     const int64_t d = c->assets;
     for (int64_t a = 0; a < d; a++) {
@@ -119,7 +112,7 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         if (contract[i].kind != CVA_AMERICAN) continue;
         s = fit_rule(p, &contract[i], paths ? paths : RULE_PATHS, numbers, to);
-        if (s != SHOAL_OK) s = shoal_cva_invalid_contract(p->head.ctx, s, i, "");
+        s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
         contract[i].rule = to++;
     }
     free(numbers);

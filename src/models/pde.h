@@ -44,7 +44,7 @@
 
 #include "core/real.h"
 #include "pricing/black.h"
-#include "models/pde_plan.h"
+#include "models/plan.h"
 
 /* Value at x_i after the jump of a date, from u(., j) and u(., j + 1), NULL if that is nothing. */
 SHOAL_HD static inline real pde_jump(real share, const real *u, const real *above, int64_t i) {

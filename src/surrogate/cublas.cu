@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "core/launch.cuh"
-#include "surrogate/blas.h"
+#include "surrogate/surrogate.h"
 
 typedef int gemm_f32(void *handle, int op_a, int op_b, int m, int n, int k, const float *alpha,
                      const float *a, int lda, const float *b, int ldb, const float *beta, float *c,

@@ -14,7 +14,6 @@
  * written and read three times (prices: once).
  */
 #include "surrogate/surrogate.cuh"
-#include "surrogate/blas.h"
 
 namespace {
 
