@@ -21,7 +21,7 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
                  src/pricing/pricing.c src/pricing/simulate.c src/pricing/legs.c src/models/heston_plan.c src/models/heston_analytic.c src/models/expou_plan.c
                  src/models/bullet_plan.c src/models/bullet_quad.c src/models/pde_plan.c src/american/plan.c src/american/fit.c
-                 src/cva/plan.c src/cva/run.c src/cva/american.c src/cva/rule.c src/surrogate/dataset_plan.c
+                 src/cva/plan.c src/cva/run.c src/cva/exercise.c src/surrogate/dataset_plan.c
                  src/surrogate/plan.c src/surrogate/train.c src/surrogate/pass.c src/surrogate/file.c)
 set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cublas.cu)
 

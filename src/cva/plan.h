@@ -110,18 +110,10 @@ struct shoal_cva {
     cva_contract *contracts; /* the job's                                                       */
 };
 
-/* rule.c: the rules of exercise of all contracts with early exercise, fitted on so many paths. */
+/* exercise.c: the rules of exercise of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
-/* A seed for a date and the assets of a contract: inner paths have no room for these in their numbers. */
-uint64_t shoal_cva_seed(uint64_t seed, int64_t k, const cva_contract *c);
-
-/* What regressions need to know of a contract's assets: sigma, dividend, correlation, one after the
- * other, d (d + 2) numbers. */
-static inline int64_t cva_asset_numbers(int64_t d) { return d * (d + 2); }
-void shoal_cva_assets(const cva_job *j, const cva_contract *c, double *numbers);
-
-/* american.c: the contracts with early exercise at date k, added to the values. */
+/* exercise.c: the contracts with early exercise at date k, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
 
