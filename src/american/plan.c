@@ -26,13 +26,8 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
                                              &automatic };
 
-enum {
-    MOST_OPTIONS = 1 << 20,
-    MOST_DATES = 1 << 20,
-    DEGREE = 3,
-    FIT_PATHS = 65536,
-    MOST_INNER = 1 << 24
-};
+enum { MOST_OPTIONS = 1 << 20, MOST_DATES = 1 << 20, MOST_INNER = 1 << 24 };
+enum { DEGREE = 3, FIT_PATHS = 65536 }; /* by default */
 #define MOST_FIT_PATHS  (1LL << 31)
 #define ROUNDING_OF_ONE 1e-10 /* of a correlation that has been rounded to be singular */
 

@@ -20,10 +20,8 @@
 extern "C" {
 #endif
 
-enum {
-    AMERICAN_BLOCK = PRICE_BLOCK,
-    AMERICAN_DUALS = 16
-}; /* blocks of samples of the dual at a time */
+enum { AMERICAN_BLOCK = PRICE_BLOCK };
+enum { AMERICAN_DUALS = 16 }; /* blocks of samples of the dual at a time */
 
 /* psi_0 = 1, psi_(1+a) = x_a, psi_j = psi_from x_asset up to the last of the monomials; then, where
  * they do not span it, the payoff. */
@@ -48,19 +46,11 @@ SHOAL_HD static inline int64_t american_numbers(int assets) {
     return AMERICAN_LISTS * assets + assets * (assets + 1) / 2;
 }
 
-/* Of systems: what became of them; by which row of smallsym's table they were answered; the decade of
- * their condition number, the last one with all beyond. The latter two are for whoever asks. */
+/* Counts of systems: by outcome; in batches also by the row of smallsym's table that answered, and by the decade
+ * of the condition number, the last one with all beyond. */
+enum { FIT_EMPTY, FIT_WARNED, FIT_TRUNCATED, FIT_REFINED, FIT_FAILED, FIT_METHOD };
 enum { FIT_METHODS = 8, FIT_DECADES = 20 };
-enum {
-    FIT_EMPTY,
-    FIT_WARNED,
-    FIT_TRUNCATED,
-    FIT_REFINED,
-    FIT_FAILED,
-    FIT_METHOD,
-    FIT_DECADE = FIT_METHOD + FIT_METHODS,
-    FIT_COUNTS = FIT_DECADE + FIT_DECADES
-};
+enum { FIT_DECADE = FIT_METHOD + FIT_METHODS, FIT_COUNTS = FIT_DECADE + FIT_DECADES };
 
 typedef struct american_job {
     american_basis basis;

@@ -46,10 +46,10 @@ static int64_t degree_within(const cva_contract *c, int64_t degree, int64_t func
 
 /* A seed for a date and the assets of a contract: inner paths have no room for these in their numbers. */
 static uint64_t seed_of(uint64_t seed, int64_t k, const cva_contract *c) {
-    shoal_words w = shoal_philox_at(seed, (uint64_t)k, 0, PRICE_PURPOSE, CVA_INNER_DRAW, 1);
+    shoal_words w = shoal_philox_at(seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
     for (int i = 0; i < c->assets; i++)
         w = shoal_philox_at(shoal_half(&w, 0), (uint64_t)c->asset[i], 0, PRICE_PURPOSE,
-                            CVA_INNER_DRAW, 2);
+                            PRICE_CVA_INNER, 2);
     return shoal_half(&w, 0);
 }
 
@@ -246,28 +246,27 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
 static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     const cva_job *j = e->j;
     const int64_t d = e->c->assets, most = j->paths < BATCH / 2 ? 2 * j->paths : BATCH;
-    e->assets = malloc((size_t)(asset_numbers(d) + most * (d + 2) + 1) * sizeof *e->assets);
-    e->first = malloc((size_t)(most + 1) * sizeof *e->first);
-    e->path = malloc((size_t)(most + 1) * sizeof *e->path);
-    shoal_status s = SHOAL_OK;
-    if (e->assets && e->first && e->path) {
+    shoal_plan *scratch; /* owns the arrays */
+    shoal_status s = shoal_plan_new(e->p->head.ctx, sizeof *scratch, e, &scratch);
+    if (s != SHOAL_OK) return s;
+    const int64_t numbers = asset_numbers(d) + most * (d + 2);
+    s = shoal_plan_host(scratch, numbers, sizeof *e->assets, &e->assets);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, most, sizeof *e->first, &e->first);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, most, sizeof *e->path, &e->path);
+    if (s == SHOAL_OK) {
         e->spot = e->assets + asset_numbers(d), e->price = e->spot + most * d;
         take_assets(j, e->c, e->assets);
         if (e->c->rule && e->k < e->c->last)
             e->p->wide->decide(e->p->head.ctx, j, e->c, e->k, j->now);
-        /* where the same paths hold it at both levels, their inner paths are simulated once */
-        const int same = !memcmp(e->exercised, e->exercised + j->paths, (size_t)j->paths);
-        if (same) e->half = e->price + most;
-        for (e->level = 0; e->level < (same ? 1 : CVA_LEVELS) && s == SHOAL_OK; e->level++) {
-            s = one_level(e, counts);
-            e->exercised += j->paths;
-        }
-    } else {
-        s = shoal_fail(e->p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)most);
     }
-    free(e->assets);
-    free(e->first);
-    free(e->path);
+    /* where the same paths hold it at both levels, their inner paths are simulated once */
+    const int same = !memcmp(e->exercised, e->exercised + j->paths, (size_t)j->paths);
+    if (same && s == SHOAL_OK) e->half = e->price + most;
+    for (e->level = 0; e->level < (same ? 1 : CVA_LEVELS) && s == SHOAL_OK; e->level++) {
+        s = one_level(e, counts);
+        e->exercised += j->paths;
+    }
+    shoal_plan_free(scratch);
     return s;
 }
 

@@ -265,8 +265,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                                          .type = o->type,
                                          .seed = o->seed,
                                          .control = o->control };
-    j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_OUTER_DRAW);
-    j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_INNER_DRAW);
+    j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_OUTER);
+    j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_INNER);
     shoal_status s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
     j->dt = j->horizon / (double)j->dates;

@@ -9,9 +9,7 @@
 #include <math.h>
 #include <shoal/cva.h>
 
-/* Draws of PRICE_PURPOSE: those of plan.h are below. An outer path has its number; the inner ones of
- * path p are p 2^CVA_INNER_BITS + i, 64 of which are made at a time. */
-enum { CVA_OUTER_DRAW = 16, CVA_INNER_DRAW };
+/* An outer path has its number; the inner ones of path p are p 2^CVA_INNER_BITS + i, 64 of them at a time. */
 enum { CVA_INNER_BITS = 20, CVA_LANES = 64 };
 enum { CVA_OTHER_HALF = 1 << (CVA_INNER_BITS - 1) }; /* from one half of them to the other */
 enum { CVA_TASK = 16 };                              /* outer paths in a row that a thread takes */

@@ -10,13 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
     const shoal_status s = shoal_plan_asked(plan, info);
@@ -67,19 +60,19 @@ static shoal_status walk(shoal_cva *p, const cva_job *j, double *samples,
     shoal_status s = SHOAL_OK;
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
-        const double start = now();
+        const double start = shoal_price_seconds();
         p->cell->move(p->head.ctx, j, k);
         p->cell->value(p->head.ctx, j, k);
-        const double half = now();
+        const double half = shoal_price_seconds();
         if (j->kinds[CVA_NESTED] > 0) {
             p->cell->nest(p->head.ctx, j, k);
             counts->inner_paths += j->paths * j->inner[k - 1];
         }
-        const double third = now();
+        const double third = shoal_price_seconds();
         if (j->kinds[CVA_AMERICAN] > 0) s = shoal_cva_exercise(p, j, k, counts);
-        const double last = now();
+        const double last = shoal_price_seconds();
         expose(p, j, k, samples);
-        counts->seconds[0] += half - start + (now() - last);
+        counts->seconds[0] += half - start + (shoal_price_seconds() - last);
         counts->seconds[1] += third - half;
         counts->seconds[2] += last - third;
     }
@@ -103,21 +96,22 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
     const int64_t sums = j.kinds[CVA_NESTED] ? j.contracts : 0, tasks = paths / CVA_TASK + 1;
     const int64_t numbers =
         paths * (2 * j.assets + CVA_LEVELS * j.sets) + tasks * CVA_LEVELS * sums;
-    double *memory = calloc((size_t)numbers + 1, sizeof *memory);
-    j.exercised = calloc((size_t)(paths * (CVA_LEVELS * j.kinds[CVA_AMERICAN] + 1)), 1);
-    if (!memory || !j.exercised) {
-        free(memory);
-        free(j.exercised);
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)paths);
+    shoal_plan *scratch; /* owns them */
+    double *memory;
+    s = shoal_plan_new(ctx, sizeof *scratch, plan, &scratch);
+    if (s != SHOAL_OK) return s;
+    const int64_t exercised = paths * CVA_LEVELS * j.kinds[CVA_AMERICAN];
+    s = shoal_plan_host(scratch, numbers, sizeof *memory, &memory);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, exercised + paths, 1, &j.exercised);
+    if (s == SHOAL_OK) {
+        shoal_cva_counts none = { 0 };
+        j.now = j.exercised + exercised;
+        j.first = (uint64_t)first, j.paths = paths;
+        j.brownian = memory, j.spot = j.brownian + paths * j.assets;
+        j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
+        s = walk(plan, &j, samples, counts ? counts : &none);
     }
-    shoal_cva_counts none = { 0 };
-    j.now = j.exercised + paths * CVA_LEVELS * j.kinds[CVA_AMERICAN];
-    j.first = (uint64_t)first, j.paths = paths;
-    j.brownian = memory, j.spot = j.brownian + paths * j.assets;
-    j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
-    s = walk(plan, &j, samples, counts ? counts : &none);
-    free(memory);
-    free(j.exercised);
+    shoal_plan_free(scratch);
     return s;
 }
 

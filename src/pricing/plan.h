@@ -23,21 +23,14 @@ enum { PRICE_BLOCK = 256, PRICE_BLOCKS = SHOAL_PRICE_UNIT / PRICE_BLOCK };
 enum { PRICE_OUTPUTS = 4, PRICE_CONTROL = 2, PRICE_STATISTICS = 3 };
 enum { PRICE_BUMPS = 3, PRICE_WALKS = 2 * PRICE_BUMPS }; /* of a start, and with both signs */
 
-/* What the random numbers of pricing are for: beside the model, in the address. */
+/* Addresses of random numbers: the purpose, and what they are drawn for. */
 enum { PRICE_PURPOSE = 0xd0 };
-enum {
-    PRICE_NORMALS,
-    PRICE_VARIANCE,
-    PRICE_LAST,
-    PRICE_BULLETS,
-    PRICE_OUTER,
-    PRICE_EXPOUS,
-    PRICE_FITS,
-    PRICE_RULES,
-    PRICE_WITHIN,
-    PRICE_ROWS,
-    PRICE_LATIN
-};
+enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST }; /* Heston's model             */
+enum { PRICE_BULLETS = 3, PRICE_OUTER };            /* bullet options             */
+enum { PRICE_EXPOUS = 5 };                          /* exponential OU             */
+enum { PRICE_FITS = 6, PRICE_RULES, PRICE_WITHIN }; /* American options           */
+enum { PRICE_ROWS = 9, PRICE_LATIN };               /* data sets                  */
+enum { PRICE_CVA_OUTER = 16, PRICE_CVA_INNER };     /* CVA                        */
 
 typedef struct price_leg { /* from one maturity to the next, in equal steps */
     int32_t steps;
@@ -119,6 +112,8 @@ shoal_status shoal_price_new(shoal_context *ctx, const shoal_module *module, siz
 shoal_status shoal_price_choose(shoal_price *p, const shoal_price_opts *o, const char *best);
 /* Memory for the sums of blocks, once groups and outputs are known. */
 shoal_status shoal_price_room(shoal_price *p);
+/* The time of the day. */
+double shoal_price_seconds(void);
 /* Simulates a plan that was created with this status, and frees it. */
 shoal_status shoal_price_once(shoal_status created, shoal_price **plan,
                               const shoal_price_goal *goal, shoal_price_value *values);

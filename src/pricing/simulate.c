@@ -30,7 +30,7 @@ typedef struct simulation {
     int over; /* the caller has ended it */
 } simulation;
 
-static double seconds(void) {
+double shoal_price_seconds(void) {
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -121,7 +121,7 @@ static void show(simulation *s) {
 /* One round. */
 static shoal_status advance(simulation *s, int64_t to) {
     shoal_price *p = s->plan;
-    const double start = seconds();
+    const double start = shoal_price_seconds();
     const int64_t from = s->now.first + s->now.samples, most = s->at_once * UNIT;
     const int64_t here = to - from < most ? to - from : most;
     const int64_t numbers = shoal_price_sums(p, here);
@@ -130,7 +130,7 @@ static shoal_status advance(simulation *s, int64_t to) {
         status = shoal_copy(p->head.ctx, s->host, s->sums, (size_t)numbers * sizeof(double));
     if (status == SHOAL_OK) status = shoal_price_add(p, s->host, here, s->total);
     if (status != SHOAL_OK) return status;
-    const double took = seconds() - start;
+    const double took = shoal_price_seconds() - start;
     s->now.seconds += took;
     s->now.samples += here;
     s->now.units = here / UNIT + (here % UNIT > 0);
@@ -185,10 +185,10 @@ shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goa
     if (!plan) return SHOAL_E_ARG;
     simulation s = { .plan = plan, .goal = goal, .values = values };
     shoal_status status = check(plan, goal, values);
-    const double start = seconds();
+    const double start = shoal_price_seconds();
     if (status == SHOAL_OK && plan->formula) {
         status = shoal_price_result(plan, NULL, 0, values);
-        s.now.seconds = seconds() - start;
+        s.now.seconds = shoal_price_seconds() - start;
     } else if (status == SHOAL_OK) {
         for (int64_t i = 0; i < contracts(plan); i++)
             values[i] = (shoal_price_value){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };

@@ -44,7 +44,7 @@ __global__ static void __launch_bounds__(THREADS)
     const int k = (int)(at % (n.inputs + 1));
     if (row >= r.count) return;
     in[row * row_length + k] =
-        k < n.inputs ? input_of(n, r.x + row_at(r, row) * n.inputs, k) : (real)1;
+        k < n.inputs ? input_of(n, r.x + surrogate_row(&r, row) * n.inputs, k) : (real)1;
 }
 
 /* a and f'(z) out of z, in place of it; and the 1. */
@@ -111,7 +111,7 @@ __global__ static void __launch_bounds__(THREADS)
         sum = real_fma(w[(int64_t)input * n.width + k], error[row * n.width + k], sum);
     for (int distance = 16; distance > 0; distance /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, distance);
-    const double x = r.x[row_at(r, row) * n.inputs + input];
+    const double x = r.x[surrogate_row(&r, row) * n.inputs + input];
     if (lane == 0) to[r.first + row] += (double)sum * inner_of(n, input, x);
 }
 

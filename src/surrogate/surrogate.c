@@ -95,16 +95,12 @@ static void pack_all(const surrogate_job *j) {
     }
 }
 
-static int64_t row_at(const surrogate_rows *r, int64_t i) {
-    return r->order ? r->order[r->first + i] : r->first + i;
-}
-
 /* Rows from .. from + here - 1 into lanes; lanes that are left repeat the last row. */
 static void load(const surrogate_net *n, const surrogate_rows *r, int64_t from, int64_t here,
                  block *b) {
     const double *row[LANES];
     for (int i = 0; i < LANES; i++) {
-        row[i] = r->x + row_at(r, from + (i < here ? i : here - 1)) * n->inputs;
+        row[i] = r->x + surrogate_row(r, from + (i < here ? i : here - 1)) * n->inputs;
         b->strike[i] = n->strike >= 0 ? row[i][n->strike] : 1;
         b->maturity[i] = n->maturity >= 0 ? row[i][n->maturity] : 1;
     }
@@ -192,12 +188,8 @@ static void through(const surrogate_net *n, const real *w, int input, const doub
     real sum[LANES] __attribute__((aligned(VEC_BYTES)));
     combine(w + (int64_t)input * n->width, 0, error, n->width, sum);
     const double per = 1 / n->scale[input];
-    for (int i = 0; i < LANES; i++) {
-        const double inner = n->map[input] == SURROGATE_LOG    ? 1 / x[i]
-                             : n->map[input] == SURROGATE_ROOT ? 0.5 / sqrt(x[i])
-                                                               : 1;
-        to[i] += (double)sum[i] * per * inner;
-    }
+    for (int i = 0; i < LANES; i++)
+        to[i] += (double)sum[i] * per * surrogate_map_slope(n->map[input], x[i]);
 }
 
 static void differentiate(const surrogate_net *n, const real *w, const surrogate_rows *r,
@@ -248,7 +240,7 @@ static double learn_block(const surrogate_net *n, const real *w, const surrogate
     price(n, 1, b);
     for (int i = 0; i < LANES; i++) b->lane[i] = 0; /* of lanes without a row, too */
     for (int i = 0; i < here; i++) {
-        const int64_t row = row_at(r, from + i);
+        const int64_t row = surrogate_row(r, from + i);
         const double off = b->price[i] - r->price[row], weight = r->weight[row];
         loss = fma(weight * off, off, loss);
         b->lane[i] = (real)(weight * off * b->slope_u[i]);

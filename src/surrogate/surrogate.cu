@@ -199,7 +199,7 @@ __device__ static void through(const block &b, const surrogate_rows &r, int64_t 
     const double sum = (double)combine<ROWS>(w + input * (b.n.width + PAD), error, b.n.width, part);
     const int64_t at = from + threadIdx.x;
     if ((int)threadIdx.x >= ROWS || at >= r.count) return;
-    const double x = r.x[row_at(r, at) * b.n.inputs + input];
+    const double x = r.x[surrogate_row(&r, at) * b.n.inputs + input];
     to[r.first + at] += sum * inner_of(b.n, input, x);
 }
 
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(THREADS)
         for (int i = id; i < ROWS * n.inputs; i += THREADS) {
             const int64_t at = from + i / n.inputs < r.count ? from + i / n.inputs : r.count - 1;
             in[i % n.inputs * STRIDE + i / n.inputs] =
-                input_of(n, r.x + row_at(r, at) * n.inputs, i % n.inputs);
+                input_of(n, r.x + surrogate_row(&r, at) * n.inputs, i % n.inputs);
         }
         /* Up to here nothing was read that a kernel writes: rows, and their order, are brought by shoal_copy(),
          * and those that a caller has on the device are waited for by the one that brings the weights; it

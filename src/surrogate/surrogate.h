@@ -65,6 +65,11 @@ SHOAL_HD static inline double surrogate_mapped(int map, double x) {
     return map == SURROGATE_LOG ? shoal_log(x) : map == SURROGATE_ROOT ? sqrt(x) : x;
 }
 
+/* Its derivative. */
+SHOAL_HD static inline double surrogate_map_slope(int map, double x) {
+    return map == SURROGATE_LOG ? 1 / x : map == SURROGATE_ROOT ? 0.5 / sqrt(x) : 1;
+}
+
 typedef struct surrogate_rows { /* rows first .. first + count - 1 of an order                */
     const double *x;            /* [row][inputs]                                              */
     const int64_t *order;       /* NULL: as they are                                          */
@@ -72,6 +77,10 @@ typedef struct surrogate_rows { /* rows first .. first + count - 1 of an order  
     const double *price, *weight; /* of training                                              */
     double *to_price, *by_strike, *by_maturity; /* of prediction; the last two or NULL        */
 } surrogate_rows;
+
+SHOAL_HD static inline int64_t surrogate_row(const surrogate_rows *r, int64_t i) {
+    return r->order ? r->order[r->first + i] : r->first + i;
+}
 
 typedef struct surrogate_step {  /* one step of Adam                                           */
     int64_t blocks;              /* whose gradients are added, in their order                  */
