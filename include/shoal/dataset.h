@@ -13,8 +13,8 @@
  *     shoal_dataset_run(plan, 0, 1000, parameters, values);  // price, standard error, paths of each
  *     shoal_dataset_free(plan);
  *
- * S0 = 1, no rate. Row i has the same parameters and the same paths in every run of the same options, however
- * the runs are cut: the same bits for any number of threads, for parts, and on CPU and GPU.
+ * S0 = 1, no rate. Row i has the same parameters and the same paths in every run of the same options, in any
+ * pieces: the same bits for any number of threads, for parts, and on CPU and GPU.
  */
 #ifndef SHOAL_DATASET_H
 #define SHOAL_DATASET_H
@@ -55,7 +55,7 @@ SHOAL_API void shoal_dataset_ranges(shoal_dataset_opts *opts);
 /* Names of the columns, in their order; NULL past the end. */
 SHOAL_API const char *shoal_dataset_column(int nu2, int i);
 
-/* Where a column's range may lie. */
+/* The bounds of a column's range. */
 SHOAL_API shoal_range shoal_dataset_bounds(int nu2, int i);
 
 /* SHOAL_E_ARG names the range that is not allowed: rho must be -1 to 0 (above 0 S is no martingale), alpha,
@@ -70,9 +70,9 @@ SHOAL_API shoal_status shoal_dataset_design(const shoal_dataset *plan, int64_t f
                                             double *rows);
 
 /* The prices of `count` rows of parameters, the design's or the caller's own, with the paths of rows first ..
- * first + count - 1: values[count][3] are price, standard error and paths; NaN where a row is out of bounds,
- * needs more steps than any row of the ranges, or overflows.
- * Both arrays lie in the context's memory. Neither allocates nor waits. */
+ * first + count - 1: values[count][3] are price, standard error and paths; NaN if a row is out of bounds, needs
+ * more steps than any row of the ranges, or overflows. Both arrays lie in the context's memory. Neither
+ * allocates nor waits. */
 SHOAL_API shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count,
                                          const double *parameters, double *values);
 

@@ -276,15 +276,14 @@ __global__ void __launch_bounds__(32 * LINE_WARPS) line_kernel(american_job job,
 }
 
 static shoal_status line_visit(shoal_context *ctx, const american_job *job, int i) {
-    static void (*const one[])(american_job, int, real) = { line_kernel<2, 1>, line_kernel<3, 1>,
-                                                            line_kernel<4, 1>, line_kernel<5, 1>,
-                                                            line_kernel<6, 1>, line_kernel<7, 1>,
-                                                            line_kernel<8, 1> };
-    static void (*const two[])(american_job, int, real) = { line_kernel<2, 2>, line_kernel<3, 2>,
-                                                            line_kernel<4, 2>, line_kernel<5, 2>,
-                                                            line_kernel<6, 2> };
+    typedef void (*kernel)(american_job, int, real);
+    static const kernel one_level[] = { line_kernel<2, 1>, line_kernel<3, 1>, line_kernel<4, 1>,
+                                        line_kernel<5, 1>, line_kernel<6, 1>, line_kernel<7, 1>,
+                                        line_kernel<8, 1> };
+    static const kernel two_levels[] = { line_kernel<2, 2>, line_kernel<3, 2>, line_kernel<4, 2>,
+                                         line_kernel<5, 2>, line_kernel<6, 2> };
     const int64_t units = job->problems * (line_whole(*job) ? 1 : job->blocks);
-    SHOAL_LAUNCH((job->levels > 1 ? two : one)[job->basis.functions - 2],
+    SHOAL_LAUNCH((job->levels > 1 ? two_levels : one_level)[job->basis.functions - 2],
                  dim3((unsigned)((units + LINE_WARPS - 1) / LINE_WARPS)), dim3(32 * LINE_WARPS), 0,
                  ctx->stream, *job, i, (real)american_keep(job->dates, i));
     return shoal_launched(ctx, "american, a date on a line");

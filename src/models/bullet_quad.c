@@ -216,7 +216,7 @@ static void value_at(const grid *g, const shoal_bullet_point *at, shoal_price_va
 }
 
 /* Without noise there is one path. */
-static void still(const grid *g, const shoal_bullet_point *at, shoal_price_value *v) {
+static void without_noise(const grid *g, const shoal_bullet_point *at, shoal_price_value *v) {
     const shoal_bullet *m = &g->plan->model;
     int64_t j = count_of(g, at);
     for (int64_t k = at->k + 1; k <= g->d.steps; k++)
@@ -248,7 +248,7 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
         for (; left > 0 && p->points[g->order[left - 1]].k == date; left--) {
             const int64_t i = g->order[left - 1];
             if (date == g->d.steps)
-                still(g, &p->points[i], &values[i]);
+                without_noise(g, &p->points[i], &values[i]);
             else
                 value_at(g, &p->points[i], &values[i]);
         }
@@ -277,7 +277,7 @@ shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *value
     if (g->d.vol > 0)
         s = induct(g, values);
     else
-        for (int64_t i = 0; i < plan->groups; i++) still(g, &p->points[i], &values[i]);
+        for (int64_t i = 0; i < plan->groups; i++) without_noise(g, &p->points[i], &values[i]);
     shoal_plan_free(g);
     return s;
 }

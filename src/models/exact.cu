@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK, heston_blocks(SIGNS, BUMPS))
             s.step = leg.first + (uint32_t)k;
             for (int bump = 0; bump < BUMPS; bump++) {
                 const double next = job.noise == 0.0
-                                        ? cir_still(&job, &leg, v[bump])
+                                        ? cir_drift(&job, &leg, v[bump])
                                         : leg.factor * cir_draw(job.shape, leg.lambda * v[bump],
                                                                 job.variant, &s, path);
                 integral[bump] += fma(leg.weight, v[bump] + next, leg.base);

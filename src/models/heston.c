@@ -65,7 +65,7 @@ static void poisson_lanes(const shoal_stream *s, uint64_t first, double lambda, 
                           block *b) {
     EACH(i, LANES) {
         const double mean = lambda * v[i];
-        const int large = (mean >= 10.0) & (mean <= CIR_MOST);
+        const int large = (mean >= 10.0) & (mean <= CIR_MEAN_MAX);
         const shoal_poisson_law law = shoal_poisson_large_law(shoal_pick(large, mean, 10.0));
         const shoal_words w = words_of(b, i);
         const shoal_poisson_try t = shoal_poisson_attempt(&law, &w);
@@ -73,7 +73,7 @@ static void poisson_lanes(const shoal_stream *s, uint64_t first, double lambda, 
         b->clear[i] = (uint8_t)(large & shoal_poisson_clear(&law, &t));
     }
     for (int i = 0; i < LANES; i++)
-        if (!b->clear[i] && lambda * v[i] <= CIR_MOST)
+        if (!b->clear[i] && lambda * v[i] <= CIR_MEAN_MAX)
             b->draw[i] = (double)shoal_poisson(lambda * v[i], s, first + (uint64_t)i);
 }
 
@@ -103,7 +103,7 @@ static void exact_step(const price_job *job, const price_leg *leg, uint32_t step
     s.step = step;
     const shoal_stream second = shoal_second_part(&s);
     if (job->noise == 0) {
-        EACH(i, LANES) b->draw[i] = cir_still(job, leg, v[i]);
+        EACH(i, LANES) b->draw[i] = cir_drift(job, leg, v[i]);
     } else if (job->variant == VARIANCE_NORMAL && job->shape > 0.5) {
         for (int i = 0; i < LANES; i++)
             b->draw[i] = leg->factor * cir_draw(job->shape, leg->lambda * v[i], VARIANCE_NORMAL, &s,
@@ -114,7 +114,7 @@ static void exact_step(const price_job *job, const price_leg *leg, uint32_t step
         lanes_words(&second, step, first, LANES, b->w[0]);
         gamma_lanes(&second, first, job->shape, b);
         for (int i = 0; i < LANES; i++)
-            if (!(leg->lambda * v[i] <= CIR_MOST))
+            if (!(leg->lambda * v[i] <= CIR_MEAN_MAX))
                 b->draw[i] = cir_draw(job->shape, leg->lambda * v[i], VARIANCE_POISSON, &s,
                                       first + (uint64_t)i);
         EACH(i, LANES) b->draw[i] *= leg->factor;

@@ -67,10 +67,10 @@ SHOAL_HD static inline void euler_step(const euler_numbers *n, int variant, real
 
 /* Above this mean the Poisson law is not asked for; the normal one differs by less than double can
  * tell. */
-#define CIR_MOST 1e9
+#define CIR_MEAN_MAX 1e9
 
 /* Z and G of the law without Poisson; shape - 1/2 is the shape of G, which is absent at 0. It may be below 0 for
- * means above CIR_MOST alone, beside which it is nothing. */
+ * means above CIR_MEAN_MAX alone, beside which it is nothing. */
 SHOAL_HD static inline double cir_by_normal(double shape, double mean, const shoal_stream *s,
                                             uint64_t path) {
     const shoal_stream second = shoal_second_part(s);
@@ -83,7 +83,7 @@ SHOAL_HD static inline double cir_by_normal(double shape, double mean, const sho
 /* The draw of one step, v' / factor, mean = lambda v. A shape of 0 stays at 0. */
 SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
                                        const shoal_stream *s, uint64_t path) {
-    if ((variant == VARIANCE_NORMAL && shape > 0.5) || !(mean <= CIR_MOST))
+    if ((variant == VARIANCE_NORMAL && shape > 0.5) || !(mean <= CIR_MEAN_MAX))
         return cir_by_normal(shape, mean, s, path);
     const double alpha = shape + (double)shoal_poisson(mean, s, path);
     const shoal_stream second = shoal_second_part(s);
@@ -91,7 +91,7 @@ SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
 }
 
 /* sigma = 0: the variance follows its drift. */
-SHOAL_HD static inline double cir_still(const price_job *job, const price_leg *leg, double v) {
+SHOAL_HD static inline double cir_drift(const price_job *job, const price_leg *leg, double v) {
     return fma(v - job->mean, shoal_exp(-job->reversion * leg->dt), job->mean);
 }
 

@@ -134,8 +134,8 @@ static int integrate(problem *p, double total[PARTS]) {
 }
 
 /* sigma = 0: the variance is a function of time, and the price is Black's. */
-static void still(const shoal_heston *m, double strike, double forward, double discount,
-                  double maturity, int put, shoal_price_value *value) {
+static void without_noise(const shoal_heston *m, double strike, double forward, double discount,
+                          double maturity, int put, shoal_price_value *value) {
     const double reach = m->kappa * maturity;
     const double part = reach > 0 ? -expm1(-reach) / m->kappa : maturity; /* dI/dv0 */
     const double variance = m->theta * (maturity - part) + m->v0 * part;
@@ -162,7 +162,7 @@ shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *m, do
     *value = (shoal_price_value){ 0 };
     const double mean = m->v0 * maturity + m->kappa * m->theta * maturity * maturity;
     if (m->sigma < 1e-12 || !(strike > 0) || !(maturity > 0) || !(mean > 0)) {
-        still(m, strike, forward, discount, maturity, put, value);
+        without_noise(m, strike, forward, discount, maturity, put, value);
         return SHOAL_OK;
     }
     problem p = { .m = m, .k = log(forward / strike), .maturity = maturity };

@@ -114,7 +114,7 @@ static int reached(const simulation *s) {
 }
 
 static void show(simulation *s) {
-    if (s->goal->seen) s->over = s->goal->seen(&s->now, s->goal->with) != 0;
+    if (s->goal->on_round) s->over = s->goal->on_round(&s->now, s->goal->user) != 0;
     s->now.units = 0, s->now.sums = NULL, s->now.values = NULL;
 }
 

@@ -58,7 +58,7 @@ struct shoal_dataset {
 };
 
 enum { DATASET_CONTROLS = 8, DATASET_STATISTICS = 1 + DATASET_CONTROLS };
-#define DATASET_STILL 1e-12 /* beta below: Y is taken to follow its drift */
+#define DATASET_BETA_MIN 1e-12 /* beta below: Y is taken to follow its drift */
 
 typedef struct dataset_row {
     double alpha, m, beta, y0, rho, maturity, strike;
@@ -118,9 +118,9 @@ SHOAL_HD static inline dataset_row dataset_read(const dataset_job *job, const do
     const double steps =
         good ? dataset_steps(r.alpha, r.m, r.beta, r.y0, r.maturity, job->refine) : 0.0;
     r.steps = steps <= job->steps ? (int)steps : 0;
-    const int still = !(r.beta > DATASET_STILL);
-    r.scale = still ? 0.0 : 1.0 / r.beta;
-    if (still) r.rho = 0.0; /* nothing of W is known from V */
+    const int no_noise = !(r.beta > DATASET_BETA_MIN);
+    r.scale = no_noise ? 0.0 : 1.0 / r.beta;
+    if (no_noise) r.rho = 0.0; /* nothing of W is known from V */
     r.dt = r.steps > 0 ? r.maturity / r.steps : 0.0;
     r.decay = shoal_exp(-r.alpha * r.dt);
     r.noise = r.beta * sqrt(dataset_life(2.0 * r.alpha, r.dt));

@@ -193,7 +193,7 @@ static shoal_status run(trainer *t, shoal_surrogate_result *result) {
             s = shoal_surrogate_take(t->job.ctx, t->cell->size, t->f->model->count, t->job.weights,
                                      t->best);
         }
-        if (t->f->say && t->f->say(t->f->of, &e) != 0) {
+        if (t->f->observer && t->f->observer(t->f->user, &e) != 0) {
             result->end = SHOAL_SURROGATE_STOPPED;
             break;
         }

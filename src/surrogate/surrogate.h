@@ -131,8 +131,8 @@ typedef struct surrogate_fit {
     shoal_surrogate_opts o; /* with all defaults */
     surrogate_set train, held;
     shoal_surrogate *model;
-    shoal_surrogate_say *say;
-    void *of;
+    shoal_surrogate_observer *observer;
+    void *user;
 } surrogate_fit;
 
 /* The cell for a network. gemm: NULL, or what the products of training are to be made by on CUDA,

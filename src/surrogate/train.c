@@ -217,18 +217,20 @@ static double *weights_of(const shoal_surrogate_data *d, double floor) {
 
 shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_data *train,
                                    const shoal_surrogate_data *validation,
-                                   const shoal_surrogate_opts *opts, shoal_surrogate_say *say,
-                                   void *of, shoal_surrogate **net,
-                                   shoal_surrogate_result *result) {
+                                   const shoal_surrogate_opts *opts,
+                                   shoal_surrogate_observer *observer, void *user,
+                                   shoal_surrogate **net, shoal_surrogate_result *result) {
     shoal_surrogate_result found = { .train_row = -1, .validation_row = -1, .input = -1 };
     if (net) *net = NULL;
     if (result) *result = found;
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (!net) return shoal_fail(ctx, SHOAL_E_ARG, "net is NULL");
-    surrogate_fit f = { .ctx = ctx, .train.data = train, .held.data = validation, .say = say };
+    surrogate_fit f = {
+        .ctx = ctx, .train.data = train, .held.data = validation, .observer = observer
+    };
     if (opts) f.o = *opts;
-    f.of = of;
+    f.user = user;
     s = check_opts(ctx, &f.o);
     if (s == SHOAL_OK) s = check_shape(ctx, train, "train");
     if (s == SHOAL_OK) s = check_shape(ctx, validation, "validation");
