@@ -4,13 +4,13 @@
  * all its walks in registers, one block of threads per block of samples. The steps are those of the CPU, bit
  * for bit. In f32 one Philox block serves two steps. Nothing is read; written are the block's sums.
  *
- * Model has: numbers, of a leg; numbers_of(job, leg); step(numbers, job, z1, z2, &driven, &x), driven v or Y;
- * blocks(signs, bumps), for which a multiprocessor must have registers, 0: the compiler chooses.
+ * Model has: step(numbers, job, z1, z2, &driven, &x), driven v or Y; blocks(signs, bumps), for which a
+ * multiprocessor must have registers, 0: the compiler chooses.
  */
 #ifndef SHOAL_MODELS_EULER_CUH
 #define SHOAL_MODELS_EULER_CUH
 
-#include "core/real.h"
+#include "models/euler.h"
 #include "pricing/legs.cuh"
 #include "rng/normal.h"
 
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK, Model::blocks(SIGNS, BUMPS))
     for (int walk = 0; walk < WALKS; walk++) v[walk] = (real)job.start[walk % BUMPS], x[walk] = 0;
     for (int number = 0; number < job.legs; number++) {
         const price_leg leg = job.leg[number];
-        const typename Model::numbers n = Model::numbers_of(job, leg);
+        const euler_numbers n = euler_numbers_of(&job, &leg);
 #ifdef SHOAL_SINGLE
         for (int k = 0; k < leg.steps; k += 2) {
             const shoal_words w = words_at(job.normals, path, (leg.first + (uint32_t)k) / 2);

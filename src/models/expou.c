@@ -5,36 +5,21 @@
  * half), a Box-Muller, and one exponential per walk; a conditional step half a block and an exponential.
  */
 #include "models/expou.h"
-#include "pricing/legs.h"
-
-enum { LANES = PRICE_BLOCK };
 
 typedef struct given_lanes { /* expou_given, lane by lane */
     double y[LANES], vol[LANES], a[LANES], b[LANES];
 } given_lanes;
 
-typedef struct block {                                 /* of samples */
-    uint32_t w[4][LANES];                              /* words of Philox                       */
-    real z[2][LANES];                                  /* euler: normals                        */
-    double normal[2][LANES];                           /* conditional: normals                  */
-    real y[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES]; /* euler: Y, log(S e^(-rt) / S0)         */
-    given_lanes given[PRICE_WALKS];                    /* conditional: Y and its integrals      */
-    price_states at[LANES];                            /* at the end of a leg                   */
+typedef struct block { /* of samples */
+    euler_block e;
+    double normal[2][LANES];        /* conditional: normals             */
+    given_lanes given[PRICE_WALKS]; /* conditional: Y and its integrals */
 } block;
 
-static void move(const expou_numbers *n, real sign, const block *b, real *y, real *x) {
-    EACH(i, LANES) expou_step(n, sign * b->z[0][i], sign * b->z[1][i], &y[i], &x[i]);
-}
-
-static void euler_leg(const price_job *job, const price_leg *leg, uint64_t first, block *b) {
-    const expou_numbers n = expou_numbers_of(job, leg);
-    const int walks = job->signs * job->bumps;
-    for (int k = 0; k < leg->steps; k++) {
-        legs_normals(job, leg, k, first, b->w[0], b->z);
-        for (int walk = 0; walk < walks; walk++)
-            move(&n, walk < job->bumps ? 1 : -1, b, b->y[walk], b->x[walk]);
-    }
-    legs_simulated((const real(*)[LANES])b->x, walks, b->at);
+static void move(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *y,
+                 real *x) {
+    (void)variant; /* there is one */
+    EACH(i, LANES) expou_step(n, sign * z[0][i], sign * z[1][i], &y[i], &x[i]);
 }
 
 static void step_given(const price_job *job, const price_leg *leg, double sign, const double *z,
@@ -51,9 +36,9 @@ static void given_leg(const price_job *job, const price_leg *leg, uint64_t first
     const int walks = job->signs * job->bumps;
     for (int k = 0; k < leg->steps; k++) {
         if (k % 2 == 0) {
-            lanes_words(&job->normals, (leg->first + (uint32_t)k) / 2, first, LANES, b->w[0]);
+            lanes_words(&job->normals, (leg->first + (uint32_t)k) / 2, first, LANES, b->e.w[0]);
             EACH(i, LANES) {
-                const shoal_normals z = lanes_pair(b->w[0], LANES, i);
+                const shoal_normals z = lanes_pair(b->e.w[0], LANES, i);
                 b->normal[0][i] = z.z[0], b->normal[1][i] = z.z[1];
             }
         }
@@ -64,7 +49,7 @@ static void given_leg(const price_job *job, const price_leg *leg, uint64_t first
         for (int i = 0; i < LANES; i++) {
             const given_lanes *g = &b->given[walk];
             const expou_given at = { g->y[i], g->vol[i], g->a[i], g->b[i] };
-            b->at[i].walk[walk] = expou_state(job, job->start[walk % job->bumps], &at);
+            b->e.at[i].walk[walk] = expou_state(job, job->start[walk % job->bumps], &at);
         }
 }
 
@@ -73,20 +58,19 @@ static void run_block(const void *given, int64_t number, int64_t group, double *
     const uint64_t first = job->f.first + (uint64_t)number * LANES;
     block b;
     (void)group; /* one path serves all maturities */
+    euler_begin(job, &b.e);
     for (int walk = 0; walk < PRICE_WALKS; walk++)
         for (int i = 0; i < LANES; i++) {
-            const double y0 = job->start[walk % job->bumps];
-            b.y[walk][i] = (real)y0, b.x[walk][i] = 0;
-            const expou_given g = expou_begin(y0);
+            const expou_given g = expou_begin(job->start[walk % job->bumps]);
             b.given[walk].y[i] = g.y, b.given[walk].vol[i] = g.vol;
             b.given[walk].a[i] = g.a, b.given[walk].b[i] = g.b;
         }
     for (int k = 0; k < job->legs; k++) {
         if (job->row == EXPOU_EULER)
-            euler_leg(job, &job->leg[k], first, &b);
+            euler_leg(job, &job->leg[k], first, move, &b.e);
         else
             given_leg(job, &job->leg[k], first, &b);
-        legs_sum(job, k, number, b.at, sums);
+        legs_sum(job, k, number, b.e.at, sums);
     }
 }
 

@@ -9,13 +9,9 @@
 namespace {
 
 struct expou_model {
-    typedef expou_numbers numbers;
     static constexpr int blocks(int, int) { return 0; }
-    __device__ static numbers numbers_of(const price_job &job, const price_leg &leg) {
-        return expou_numbers_of(&job, &leg);
-    }
-    __device__ static void step(const numbers &n, const price_job &, real z1, real z2, real &y,
-                                real &x) {
+    __device__ static void step(const euler_numbers &n, const price_job &, real z1, real z2,
+                                real &y, real &x) {
         expou_step(&n, z1, z2, &y, &x);
     }
 };

@@ -22,29 +22,10 @@
 #ifndef SHOAL_MODELS_EXPOU_H
 #define SHOAL_MODELS_EXPOU_H
 
-#include "models/plan.h"
-#include "pricing/contract.h"
-#include "pricing/pick.h"
+#include "models/euler.h"
 #include "rng/normal.h"
 
-typedef struct expou_numbers { /* of Euler's steps */
-    real pull, decay, noise;   /* alpha m dt, 1 - alpha dt, beta sqrt(dt)      */
-    real along, across, half;  /* rho sqrt(dt), sqrt(1 - rho^2) sqrt(dt), dt/2 */
-} expou_numbers;
-
-SHOAL_HD static inline expou_numbers expou_numbers_of(const price_job *job, const price_leg *leg) {
-    const double root = sqrt(leg->dt);
-    expou_numbers n;
-    n.pull = (real)(job->reversion * job->mean * leg->dt);
-    n.decay = (real)(1.0 - job->reversion * leg->dt);
-    n.noise = (real)(job->noise * root);
-    n.along = (real)(job->rho * root);
-    n.across = (real)(sqrt(1.0 - job->rho * job->rho) * root);
-    n.half = (real)(0.5 * leg->dt);
-    return n;
-}
-
-SHOAL_HD static inline void expou_step(const expou_numbers *n, real z1, real z2, real *y, real *x) {
+SHOAL_HD static inline void expou_step(const euler_numbers *n, real z1, real z2, real *y, real *x) {
     const real vol = real_exp(*y);
     const real shock = real_fma(n->along, z1, n->across * z2);
     *x = real_fma(vol, real_fma(-n->half, vol, shock), *x);

@@ -11,52 +11,35 @@
  * costs one Philox block (f32: half), a Box-Muller, and 1 root and 8 operations per walk.
  */
 #include "models/heston.h"
-#include "pricing/legs.h"
 #include <string.h>
 
-enum { LANES = PRICE_BLOCK };
-
-typedef struct block {    /* of samples */
-    uint32_t w[4][LANES]; /* words of Philox                                       */
-    real z[2][LANES];     /* euler: normals                                        */
-    real v[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES]; /* euler: as heston.h has them */
+typedef struct block { /* of samples */
+    euler_block e;
     double variance[PRICE_BUMPS][LANES], integral[PRICE_BUMPS][LANES]; /* exact: v, Int v dt */
-    double draw[LANES];     /* exact: N, then the gamma law, then v after the step   */
-    uint8_t clear[LANES];   /* exact: the first attempt is accepted                  */
-    price_states at[LANES]; /* at the end of a leg                                   */
+    double draw[LANES];   /* exact: N, then the gamma law, then v after the step   */
+    uint8_t clear[LANES]; /* exact: the first attempt is accepted                  */
 } block;
 
-static void euler_walk(const euler_numbers *n, int variant, real sign, const block *b, real *v,
-                       real *x) {
-    EACH(i, LANES) euler_step(n, variant, sign * b->z[0][i], sign * b->z[1][i], &v[i], &x[i]);
+static void walk_by(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *v,
+                    real *x) {
+    EACH(i, LANES) heston_step(n, variant, sign * z[0][i], sign * z[1][i], &v[i], &x[i]);
 }
 
-/* The loop knows its variant, so that no lane has to ask. */
-static void euler_move(const euler_numbers *n, int variant, real sign, const block *b, real *v,
-                       real *x) {
+/* Each loop has one variant, so that no lane tests it. */
+static void move(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *v,
+                 real *x) {
     if (variant == EULER_FULL)
-        euler_walk(n, EULER_FULL, sign, b, v, x);
+        walk_by(n, EULER_FULL, sign, z, v, x);
     else if (variant == EULER_PLUS)
-        euler_walk(n, EULER_PLUS, sign, b, v, x);
+        walk_by(n, EULER_PLUS, sign, z, v, x);
     else
-        euler_walk(n, EULER_ABS, sign, b, v, x);
-}
-
-static void euler_leg(const price_job *job, const price_leg *leg, uint64_t first, block *b) {
-    const euler_numbers n = euler_numbers_of(job, leg);
-    const int walks = job->signs * job->bumps;
-    for (int k = 0; k < leg->steps; k++) {
-        legs_normals(job, leg, k, first, b->w[0], b->z);
-        for (int walk = 0; walk < walks; walk++)
-            euler_move(&n, job->variant, walk < job->bumps ? 1 : -1, b, b->v[walk], b->x[walk]);
-    }
-    legs_simulated((const real(*)[LANES])b->x, walks, b->at);
+        walk_by(n, EULER_ABS, sign, z, v, x);
 }
 
 /* ---- exact steps ----------------------------------------------------------------------------- */
 
 static shoal_words words_of(const block *b, int i) {
-    const shoal_words w = { { b->w[0][i], b->w[1][i], b->w[2][i], b->w[3][i] } };
+    const shoal_words w = { { b->e.w[0][i], b->e.w[1][i], b->e.w[2][i], b->e.w[3][i] } };
     return w;
 }
 
@@ -109,9 +92,9 @@ static void exact_step(const price_job *job, const price_leg *leg, uint32_t step
             b->draw[i] = leg->factor * cir_draw(job->shape, leg->lambda * v[i], VARIANCE_NORMAL, &s,
                                                 first + (uint64_t)i);
     } else {
-        lanes_words(&s, step, first, LANES, b->w[0]);
+        lanes_words(&s, step, first, LANES, b->e.w[0]);
         poisson_lanes(&s, first, leg->lambda, v, b);
-        lanes_words(&second, step, first, LANES, b->w[0]);
+        lanes_words(&second, step, first, LANES, b->e.w[0]);
         gamma_lanes(&second, first, job->shape, b);
         for (int i = 0; i < LANES; i++)
             if (!(leg->lambda * v[i] <= CIR_MEAN_MAX))
@@ -131,13 +114,13 @@ static void exact_leg(const price_job *job, const price_leg *leg, int number, ui
         for (int bump = 0; bump < job->bumps; bump++)
             exact_step(job, leg, leg->first + (uint32_t)k, first, b, b->variance[bump],
                        b->integral[bump]);
-    lanes_words(&job->last, (uint32_t)number, first, LANES, b->w[0]);
+    lanes_words(&job->last, (uint32_t)number, first, LANES, b->e.w[0]);
     for (int i = 0; i < LANES; i++) {
-        const double g = lanes_pair(b->w[0], LANES, i).z[0];
+        const double g = lanes_pair(b->e.w[0], LANES, i).z[0];
         for (int walk = 0; walk < job->signs * job->bumps; walk++) {
             const int bump = walk % job->bumps;
-            b->at[i].walk[walk] = heston_state(job, leg, job->start[bump], b->variance[bump][i],
-                                               b->integral[bump][i], walk < job->bumps ? g : -g);
+            b->e.at[i].walk[walk] = heston_state(job, leg, job->start[bump], b->variance[bump][i],
+                                                 b->integral[bump][i], walk < job->bumps ? g : -g);
         }
     }
 }
@@ -153,16 +136,13 @@ static void run_block(const void *given, int64_t number, int64_t group, double *
         for (int i = 0; i < LANES; i++) b.variance[bump][i] = job->start[bump];
         memset(b.integral[bump], 0, sizeof b.integral[bump]);
     }
-    for (int walk = 0; walk < PRICE_WALKS; walk++) {
-        for (int i = 0; i < LANES; i++) b.v[walk][i] = (real)job->start[walk % job->bumps];
-        memset(b.x[walk], 0, sizeof b.x[walk]);
-    }
+    euler_begin(job, &b.e);
     for (int k = 0; k < job->legs; k++) {
         if (job->row == HESTON_EULER)
-            euler_leg(job, &job->leg[k], first, &b);
+            euler_leg(job, &job->leg[k], first, move, &b.e);
         else
             exact_leg(job, &job->leg[k], k, first, &b);
-        legs_sum(job, k, number, b.at, sums);
+        legs_sum(job, k, number, b.e.at, sums);
     }
 }
 

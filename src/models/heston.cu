@@ -18,17 +18,13 @@
 namespace {
 
 struct heston_model {
-    typedef euler_numbers numbers;
     /* Left alone the compiler makes room for more blocks, by instructions in the loop over the steps. */
     static constexpr int blocks(int signs, int bumps) {
         return signs * bumps == 1 ? 4 : signs * bumps == 6 && sizeof(real) == 8 ? 2 : 3;
     }
-    __device__ static numbers numbers_of(const price_job &job, const price_leg &leg) {
-        return euler_numbers_of(&job, &leg);
-    }
-    __device__ static void step(const numbers &n, const price_job &job, real z1, real z2, real &v,
-                                real &x) {
-        euler_step(&n, job.variant, z1, z2, &v, &x);
+    __device__ static void step(const euler_numbers &n, const price_job &job, real z1, real z2,
+                                real &v, real &x) {
+        heston_step(&n, job.variant, z1, z2, &v, &x);
     }
 };
 

@@ -26,41 +26,20 @@
 #ifndef SHOAL_MODELS_HESTON_H
 #define SHOAL_MODELS_HESTON_H
 
-#include "models/plan.h"
-#include "pricing/contract.h"
-#include "pricing/pick.h"
+#include "models/euler.h"
 #include "rng/poisson.h"
 
-typedef struct euler_numbers {
-    real pull, reversion; /* kappa theta dt, kappa dt                               */
-    real noise;           /* sigma sqrt(dt)                                         */
-    real along, across;   /* rho sqrt(dt), sqrt(1 - rho^2) sqrt(dt)                 */
-    real half;            /* dt / 2                                                 */
-} euler_numbers;
-
-SHOAL_HD static inline euler_numbers euler_numbers_of(const price_job *job, const price_leg *leg) {
-    const double root = sqrt(leg->dt);
-    euler_numbers n;
-    n.pull = (real)(job->reversion * job->mean * leg->dt);
-    n.reversion = (real)(job->reversion * leg->dt);
-    n.noise = (real)(job->noise * root);
-    n.along = (real)(job->rho * root);
-    n.across = (real)(sqrt(1.0 - job->rho * job->rho) * root);
-    n.half = (real)(0.5 * leg->dt);
-    return n;
-}
-
-SHOAL_HD static inline real euler_g(real v, int variant) {
+SHOAL_HD static inline real heston_g(real v, int variant) {
     if (variant == EULER_FULL) return v;
     return variant == EULER_PLUS ? real_pick(v > 0, v, 0) : real_abs(v);
 }
 
-SHOAL_HD static inline void euler_step(const euler_numbers *n, int variant, real z1, real z2,
-                                       real *v, real *x) {
+SHOAL_HD static inline void heston_step(const euler_numbers *n, int variant, real z1, real z2,
+                                        real *v, real *x) {
     const real positive = real_pick(*v > 0, *v, 0), root = real_sqrt(positive);
     const real first = root * z1, second = root * z2;
     const real drift = real_fma(-n->reversion, positive, *v + n->pull);
-    *v = euler_g(real_fma(n->noise, first, drift), variant);
+    *v = heston_g(real_fma(n->noise, first, drift), variant);
     const real down = real_fma(-n->half, positive, *x);
     *x = real_fma(n->along, first, real_fma(n->across, second, down));
 }

@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * legs.h - what models of stochastic volatility share on the CPU: the normals of Euler's steps, and the
- * statistics of plan.h of a block's samples at one maturity.
+ * legs.h - the statistics of plan.h of a block's samples at one maturity, on the CPU.
  */
 #ifndef SHOAL_PRICING_LEGS_H
 #define SHOAL_PRICING_LEGS_H
 
 #include "pricing/contract.h"
 #include "pricing/lanes.h"
-
-/* The two normals of step k of a leg; in f32 one Philox block serves two steps. */
-static inline void legs_normals(const price_job *job, const price_leg *leg, int k, uint64_t first,
-                                uint32_t *w, real (*z)[PRICE_BLOCK]) {
-    const int steps = sizeof(real) == sizeof(float) ? 2 : 1; /* of a Philox block */
-    if (k % steps == 0)
-        lanes_words(&job->normals, (leg->first + (uint32_t)k) / (uint32_t)steps, first, PRICE_BLOCK,
-                    w);
-    lanes_normals(w, k % steps, PRICE_BLOCK, z[0], z[1]);
-}
-
-/* The states of all walks from x = log(S e^(-(r - q) t) / S0). */
-static inline void legs_simulated(const real (*x)[PRICE_BLOCK], int walks, price_states *at) {
-    for (int walk = 0; walk < walks; walk++) EACH(i, PRICE_BLOCK) {
-            at[i].walk[walk].f = shoal_exp((double)x[walk][i]);
-            at[i].walk[walk].s = 0;
-        }
-}
 
 /* Sums of one leg's statistics over block `block` of the samples; at: the states of all. */
 static inline void legs_sum(const price_job *job, int number, int64_t block, const price_states *at,
