@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * american.c - Longstaff-Schwartz problems on the CPU: threads share the blocks of all problems, the
- * paths of a block are the lanes of its loops. american.h has the formulas.
+ * american.c - Longstaff-Schwartz problems on the CPU: threads share the blocks of all problems,
+ * the paths of a block are the lanes of its loops. american.h has the formulas.
  *
- * The normals of an asset at a date are those of one Philox block for BLOCK_NORMALS paths, which are
- * SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every 32nd path, those
- * that share Philox blocks with its first, then with its second, and so on; then by halves. american.cu
- * adds in this order.
+ * The normals of an asset at a date are those of one Philox block for BLOCK_NORMALS paths, which
+ * are SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every
+ * 32nd path, those that share Philox blocks with its first, then with its second, and so on;
+ * then by halves. american.cu adds in this order.
  *
- * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two paths (f32:
- * four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB and passes through
- * the cache once a date.
+ * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two
+ * paths (f32: four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB
+ * and passes through the cache once a date.
  */
 #include "american/lanes.h"
 #include <string.h>
@@ -190,8 +190,8 @@ static void run_block(const void *given, int64_t number, int64_t k, double *sums
 
 /* ---- upper bounds ------------------------------------------------------------------------------ */
 
-/* What the rule is worth from date i and Brownian motions `start` on, as of then: the mean over inner
- * paths of its cash flows. */
+/* What the rule is worth from date i and Brownian motions `start` on, as of then: the mean over
+ * inner paths of its cash flows. */
 static double follow(const american_job *job, int64_t k, int i, const real *start, uint64_t path,
                      block *b, outcome *o) {
     double sum = 0, x[LANES];

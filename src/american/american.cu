@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * american.cu - Longstaff-Schwartz problems on the GPU: the random numbers, formulas and sums of american.c, in
- * its order.
+ * american.cu - Longstaff-Schwartz problems on the GPU: the random numbers, formulas and sums of
+ * american.c, in its order.
  *
  *   visit          a date of all paths: line.cuh for one asset, one warp per problem; wide.cuh for the rest, one
  *                  block of threads per 256 paths of a problem. Memory sees the state once in and once out. The

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fit.c - dynamic programming over the dates of a batch of Longstaff-Schwartz problems: from the last date back
- * the paths of all problems move one date, their sums make one system per problem, and the systems of a date are
- * one batch for a plan of smallsym. On CUDA nothing waits until the end.
+ * fit.c - dynamic programming over the dates of a batch of Longstaff-Schwartz problems: from the
+ * last date back the paths of all problems move one date, their sums make one system per
+ * problem, and the systems of a date are one batch for a plan of smallsym. On CUDA nothing waits
+ * until the end.
  */
 #include "american/plan.h"
 #include "smallsym/plan.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lanes.h - the paths of a block on the CPU, one path per lane: normals, psi, the value of continuing, and the
- * walk that follows a rule. american.h has the formulas.
+ * lanes.h - the paths of a block on the CPU, one path per lane: normals, psi, the value of
+ * continuing, and the walk that follows a rule. american.h has the formulas.
  */
 #ifndef SHOAL_AMERICAN_LANES_H
 #define SHOAL_AMERICAN_LANES_H
@@ -24,8 +24,8 @@ typedef struct block {
     real now[LANES], control[LANES]; /* the last asset's price */
 } block;
 
-/* Normals of the Philox blocks of `lanes` lanes, [e][lane], one row after the other. If the rows are those of
- * several paths, the first `wanted` numbers are made. */
+/* Normals of the Philox blocks of `lanes` lanes, [e][lane], one row after the other. If the rows
+ * are those of several paths, the first `wanted` numbers are made. */
 static void make_normals(const shoal_stream *stream, uint32_t step, uint64_t first, int lanes,
                          int wanted, block *b) {
     real *z = b->z[0];
@@ -34,8 +34,8 @@ static void make_normals(const shoal_stream *stream, uint32_t step, uint64_t fir
         lanes_normals(b->w, e / 2, lanes, z + e * lanes, z + (e + 1) * lanes);
 }
 
-/* psi and gain of every lane at date i, from the Brownian motions at[asset]; control: the mean over the
- * assets of S over its mean, or not wanted. */
+/* psi and gain of every lane at date i, from the Brownian motions at[asset]; control: the mean
+ * over the assets of S over its mean, or not wanted. */
 static void make_psi(const american_job *job, int64_t k, int i, const real *at, int control,
                      block *b) {
     const american_basis *basis = &job->basis;

@@ -33,8 +33,8 @@ enum { DEGREE = 3, FIT_PATHS = 65536 }; /* by default */
 
 /* ---- the basis -------------------------------------------------------------------------------- */
 
-/* Monomials of degree <= `degree` of so many variables, (assets + degree over degree); past the most
- * there can be, more than that. */
+/* Monomials of degree <= `degree` of so many variables, (assets + degree over degree); past the
+ * most there can be, more than that. */
 static int64_t monomials(int64_t assets, int64_t degree) {
     int64_t count = 1;
     for (int64_t i = 1; i <= degree && count <= SHOAL_AMERICAN_BASIS; i++)
@@ -159,8 +159,8 @@ shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64
     return SHOAL_OK;
 }
 
-/* Bachelier's delta is 1/2 + gain / (sd sqrt(2 pi)) about the strike, with sd that of what the payoff is a line
- * of, over the time that is left: here of one date. */
+/* Bachelier's delta is 1/2 + gain / (sd sqrt(2 pi)) about the strike, with sd that of what the
+ * payoff is a line of, over the time that is left: here of one date. */
 static double slope_of(const american_contract *c, int64_t d, const double *number) {
     const double *vol = number + AMERICAN_VOL * d, *weight = number + AMERICAN_WEIGHT * d;
     const double *L = number + AMERICAN_LISTS * d;
@@ -175,8 +175,8 @@ static double slope_of(const american_contract *c, int64_t d, const double *numb
     return sd > 1e-30 ? 0.3989422804014327 / sd : 1e30;
 }
 
-/* Whether the payoff's line is hedged: a spread, some of whose weights are below 0, has no strike that its
- * deviation could be told from. */
+/* Whether the payoff's line is hedged: a spread, some of whose weights are below 0, has no
+ * strike that its deviation could be told from. */
 static int is_a_line(const shoal_american *m, int64_t d) {
     double all = 0;
     for (int64_t a = 0; m->weight && m->payoff > SHOAL_CALL && a < d; a++) {
@@ -311,8 +311,8 @@ shoal_status shoal_american_value(shoal_context *ctx, const shoal_american *opti
                             values);
 }
 
-/* Prices and counts, from the context's memory: those of all levels lie together, so many problems at a
- * time. */
+/* Prices and counts, from the context's memory: those of all levels lie together, so many
+ * problems at a time. */
 static shoal_status read_batch(const american_plan *p, double *const price[],
                                int64_t total[FIT_COUNTS]) {
     const american_job *j = &p->job;

@@ -3,11 +3,12 @@
  * plan.h - a batch of Longstaff-Schwartz problems: what plan.c makes, what
  * fit.c drives, and what american.c and american.cu work on.
  *
- * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and `paths`
- * paths in blocks of AMERICAN_BLOCK. With two levels there is another problem for each, on the first `part` of
- * its paths: the same but for rules and cash flows. System level * problems + k is that of a level of
- * problem k. Paths are made backwards, by Brownian bridges, so that of a path
- * only its d Brownian motions at one date and its cash flows are kept: `state`.
+ * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and
+ * `paths` paths in blocks of AMERICAN_BLOCK. With two levels there is another problem for each,
+ * on the first `part` of its paths: the same but for rules and cash flows. System level *
+ * problems + k is that of a level of problem k. Paths are made backwards, by Brownian bridges,
+ * so that of a path only its d Brownian motions at one date and its cash flows are kept:
+ * `state`.
  */
 #ifndef SHOAL_AMERICAN_PLAN_H
 #define SHOAL_AMERICAN_PLAN_H
@@ -37,17 +38,17 @@ typedef struct american_contract {
     double slope;                /* of american_hedge(), one date before the last */
 } american_contract;
 
-/* Numbers of a contract beside these: of each asset its volatility, drift of log S, weight, and weight times
- * the mean of what it grows by from date to date, then the rows of the lower triangular L with L Lt the
- * correlation. */
+/* Numbers of a contract beside these: of each asset its volatility, drift of log S, weight, and
+ * weight times the mean of what it grows by from date to date, then the rows of the lower
+ * triangular L with L Lt the correlation. */
 enum { AMERICAN_VOL, AMERICAN_DRIFT, AMERICAN_WEIGHT, AMERICAN_CARRY, AMERICAN_LISTS };
 
 SHOAL_HD static inline int64_t american_numbers(int assets) {
     return AMERICAN_LISTS * assets + assets * (assets + 1) / 2;
 }
 
-/* Counts of systems: by outcome; in batches also by the row of smallsym's table that answered, and by the decade
- * of the condition number, the last one with all beyond. */
+/* Counts of systems: by outcome; in batches also by the row of smallsym's table that answered,
+ * and by the decade of the condition number, the last one with all beyond. */
 enum { FIT_EMPTY, FIT_WARNED, FIT_TRUNCATED, FIT_REFINED, FIT_FAILED, FIT_METHOD };
 enum { FIT_METHODS = 8, FIT_DECADES = 20 };
 enum { FIT_DECADE = FIT_METHOD + FIT_METHODS, FIT_COUNTS = FIT_DECADE + FIT_DECADES };
@@ -85,12 +86,12 @@ typedef struct american_job {
     double *value;   /* [system][2]: sums of cash flows and of their squares               */
 } american_job;
 
-/* Of an asset at a date: center and inverse of its range, drift t, the bridge's factor of the asset's own
- * normal, and the contract's american_slope(). */
+/* Of an asset at a date: center and inverse of its range, drift t, the bridge's factor of the
+ * asset's own normal, and the contract's american_slope(). */
 enum { RANGE_CENTER, RANGE_INVERSE, RANGE_DRIFT, RANGE_LOAD, RANGE_SLOPE, AMERICAN_RANGE };
 
-/* Sums of a block: the triangle of psi psi^t, whose first entry says how many were in the money, and
- * psi y. */
+/* Sums of a block: the triangle of psi psi^t, whose first entry says how many were in the money,
+ * and psi y. */
 SHOAL_HD static inline int64_t american_sums(int functions) {
     return (int64_t)functions * (functions + 1) / 2 + functions;
 }
@@ -118,8 +119,8 @@ SHOAL_HD static inline int64_t american_rules(const american_job *job) {
     return (int64_t)(job->latest ? 1 : job->dates - 1) * job->basis.functions;
 }
 
-/* The cell of a method. `paths` prices a rule and is first: pricing.c knows it. The others put work on
- * the context's stream, for i = dates .. 1: */
+/* The cell of a method. `paths` prices a rule and is first: pricing.c knows it. The others put
+ * work on the context's stream, for i = dates .. 1: */
 typedef struct american_method {
     price_method paths;
     int64_t numbers; /* of state and partial, at most, but for one problem                      */
@@ -160,12 +161,13 @@ shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64
  * job.value; of a plan that is not a batch, plan.fits. */
 shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts *o);
 
-/* plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on the
- * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. half: NULL, or
- * the same on the first half of the paths of each, at least one. Crossed, of which `count` is even then, the
- * paths of rows 2 i and 2 i + 1 are exercised by the rules that are fitted on each other's. The counts of
- * all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is used
- * again; the context, type, solver and cond are then those of that call. shoal_plan_free(). */
+/* plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on
+ * the paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked
+ * at. half: NULL, or the same on the first half of the paths of each, at least one. Crossed, of
+ * which `count` is even then, the paths of rows 2 i and 2 i + 1 are exercised by the rules that
+ * are fitted on each other's. The counts of all systems are added to `total`. *plan is NULL, or
+ * what an earlier call has left: its memory is used again; the context, type, solver and cond
+ * are then those of that call. shoal_plan_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
                                   const shoal_american_opts *opts, int crossed,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * walk.cuh - paths that follow a rule on the GPU: the board in shared memory that holds psi of a block of threads,
- * the walk of one path per thread, prices, and samples of upper bounds, one per block of threads: its 256 threads
- * are the inner paths, and all of them follow the outer one.
+ * walk.cuh - paths that follow a rule on the GPU: the board in shared memory that holds psi of a
+ * block of threads, the walk of one path per thread, prices, and samples of upper bounds, one
+ * per block of threads: its 256 threads are the inner paths, and all of them follow the outer
+ * one.
  */
 #ifndef SHOAL_AMERICAN_WALK_CUH
 #define SHOAL_AMERICAN_WALK_CUH
@@ -110,8 +111,8 @@ __device__ void advance(const american_job &job, int64_t k, double root,
     }
 }
 
-/* The walk of lanes.h, one path per thread: the value as of date `begin`, and the control variate. All threads
- * of the block call it. */
+/* The walk of lanes.h, one path per thread: the value as of date `begin`, and the control
+ * variate. All threads of the block call it. */
 __device__ real follow_rule(const american_job &job, int64_t k, const shoal_stream &normals,
                             uint64_t path, int begin, const real *start, const board &b,
                             real &control) {

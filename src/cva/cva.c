@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva.c - outer paths of correlated assets and the values of European contracts along them, on the CPU.
+ * cva.c - outer paths of correlated assets and the values of European contracts along them, on
+ * the CPU.
  *
  * An outer path is exact: from date to date each asset's Brownian motion gets sqrt(dt) L Z, and
  *
  *     S_t = S_0 e^((r - q - sigma^2 / 2) t + sigma B_t).
  *
- * With tau years left and F = S e^((r - q) tau) a forward is worth e^(-r tau) (B(F) - K), B the basket, a
- * call or put e^(-r tau) times Black's formula. Other European contracts, or all on demand, are means over
- * inner paths, which go to maturity in one step,
+ * With tau years left and F = S e^((r - q) tau) a forward is worth e^(-r tau) (B(F) - K), B the
+ * basket, a call or put e^(-r tau) times Black's formula. Other European contracts, or all on
+ * demand, are means over inner paths, which go to maturity in one step,
  *
  *     S_T = S_t e^((r - q - sigma^2 / 2) tau + sigma sqrt(tau) L Z),
  *
  * with one Z for all contracts of an outer path and date: what is bought and sold nets exactly.
  *
- * Threads share the outer paths; inner paths are lanes, CVA_LANES at a time. A block of Philox makes two
- * normals (f32: four). An inner path costs half a Philox block and one exponential per asset, and one more
- * exponential per asset for each additional maturity.
+ * Threads share the outer paths; inner paths are lanes, CVA_LANES at a time. A block of Philox
+ * makes two normals (f32: four). An inner path costs half a Philox block and one exponential per
+ * asset, and one more exponential per asset for each additional maturity.
  */
 #include "american/american.h"
 #include "cva/plan.h"

@@ -2,28 +2,33 @@
  *
  * exercise.c - contracts with early exercise along outer paths.
  *
- * When outer paths exercise: by a rule per contract, fitted by the regressions of Longstaff and Schwartz on many
- * paths from today's prices. Outer paths start from the same prices, so that at every date they have the law of
- * the paths that the rule was fitted on. A decision of inner paths compares the payoff with a mean over them;
- * near the boundary the two differ by less than K (1 - e^(-r dt)), which the noise of a few hundred paths drowns.
- * An error of the boundary moves an exposure in the first order, a price only in the second: a rule that is good
- * enough for prices, cubic on 2^16 paths, makes the exposure of a put 1 to 2 % too large. Hence more functions,
- * and 2^18 paths; f64, a centred basis and `auto` for all inner regressions, so that every run to be compared
- * exercises on the same paths. Cost: rule paths x dates of a contract, once. Rules are copied to the host.
+ * When outer paths exercise: by a rule per contract, fitted by the regressions of Longstaff and
+ * Schwartz on many paths from today's prices. Outer paths start from the same prices, so that at
+ * every date they have the law of the paths that the rule was fitted on. A decision of inner
+ * paths compares the payoff with a mean over them; near the boundary the two differ by less than
+ * K (1 - e^(-r dt)), which the noise of a few hundred paths drowns. An error of the boundary
+ * moves an exposure in the first order, a price only in the second: a rule that is good enough
+ * for prices, cubic on 2^16 paths, makes the exposure of a put 1 to 2 % too large. Hence more
+ * functions, and 2^18 paths; f64, a centred basis and `auto` for all inner regressions, so that
+ * every run to be compared exercises on the same paths. Cost: rule paths x dates of a contract,
+ * once. Rules are copied to the host.
  *
- * What a contract is worth: at a date, all paths that still hold it and do not exercise it now by its rule are a
- * batch of Longstaff-Schwartz problems: one per path, from the path's prices over the dates that are left, with
- * all inner paths and with half of them. Both levels are one batch if the same paths hold the contract at both, as
- * they do with a rule. Without a rule the inner paths decide.
+ * What a contract is worth: at a date, all paths that still hold it and do not exercise it now
+ * by its rule are a batch of Longstaff-Schwartz problems: one per path, from the path's prices
+ * over the dates that are left, with all inner paths and with half of them. Both levels are one
+ * batch if the same paths hold the contract at both, as they do with a rule. Without a rule the
+ * inner paths decide.
  *
- * A rule that is fitted on few paths sees into their future, and values them too high. With a rule for the outer
- * paths a problem is therefore split in two, each with one half of its inner paths, which are exercised by the
- * rule that is fitted on the other half; its value is the mean of both, and a little too low.
+ * A rule that is fitted on few paths sees into their future, and values them too high. With a
+ * rule for the outer paths a problem is therefore split in two, each with one half of its inner
+ * paths, which are exercised by the rule that is fitted on the other half; its value is the mean
+ * of both, and a little too low.
  *
- * The inner paths of an outer path and date have addresses of their own and are the same for all contracts on the
- * same assets: what is bought and sold nets exactly, and a path does not depend on the others of its batch. Cost:
- * for M outer paths, N dates and m inner paths M m N^2 / 2 path-steps per contract, or 3/2 of that, and M (N - 1)
- * (N - 2) systems, with a rule twice as many, less what is exercised.
+ * The inner paths of an outer path and date have addresses of their own and are the same for all
+ * contracts on the same assets: what is bought and sold nets exactly, and a path does not depend
+ * on the others of its batch. Cost: for M outer paths, N dates and m inner paths M m N^2 / 2
+ * path-steps per contract, or 3/2 of that, and M (N - 1) (N - 2) systems, with a rule twice as
+ * many, less what is exercised.
  */
 #include "cva/plan.h"
 #include <stdio.h>

@@ -55,8 +55,8 @@ SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
     return job->horizon * (double)k / (double)job->dates;
 }
 
-/* What is left of a contract at date k: 0 on its last day, below 0 later. Dates and maturities that are
- * the same but for rounding are the same. */
+/* What is left of a contract at date k: 0 on its last day, below 0 later. Dates and maturities
+ * that are the same but for rounding are the same. */
 static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
     const double left = c->maturity - cva_time(job, k);
     return left < 1e-9 * job->dt && left > -1e-9 * job->dt ? 0 : left;

@@ -2,9 +2,10 @@
  *
  * run.c - runs of a plan for CVA, and results from their rows.
  *
- * A run takes its outer paths from date to date together. Memory per path: two numbers per asset, two per netting
- * set, and its row. The result goes through the rows in their order, once for means and once for the deviations
- * from them; quantiles are exact: the exposure of that rank is selected.
+ * A run takes its outer paths from date to date together. Memory per path: two numbers per
+ * asset, two per netting set, and its row. The result goes through the rows in their order, once
+ * for means and once for the deviations from them; quantiles are exact: the exposure of that
+ * rank is selected.
  */
 #include "cva/plan.h"
 #include <math.h>
@@ -117,8 +118,8 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Mean of x = factor times number at[i stride], less number less[i stride] unless that is NULL, and its
- * standard error. */
+/* Mean of x = factor times number at[i stride], less number less[i stride] unless that is NULL,
+ * and its standard error. */
 static double mean_of(const double *at, const double *less, int64_t stride, int64_t paths,
                       double factor, double *error) {
     double mean = 0, squares = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bullet.c - Monte Carlo of bullet options on the CPU. Threads share the pairs of a point and a block of
- * PRICE_BLOCK samples, the lanes. A Philox block makes the normals of two steps (f32: four). All of it stays in
- * the first cache; a step costs half a Philox block, half a Box-Muller, an fma, and a comparison per count.
+ * bullet.c - Monte Carlo of bullet options on the CPU. Threads share the pairs of a point and a
+ * block of PRICE_BLOCK samples, the lanes. A Philox block makes the normals of two steps (f32:
+ * four). All of it stays in the first cache; a step costs half a Philox block, half a
+ * Box-Muller, an fma, and a comparison per count.
  */
 #include "models/bullet.h"
 #include "pricing/lanes.h"

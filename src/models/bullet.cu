@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bullet.cu - Monte Carlo of bullet options on the GPU: one thread per sample of a point, one block of threads
- * per block of samples of one point; all points in one launch. Two kernels:
+ * bullet.cu - Monte Carlo of bullet options on the GPU: one thread per sample of a point, one
+ * block of threads per block of samples of one point; all points in one launch. Two kernels:
  *
  *   exact  the steps of bullet.h: the bits of the CPU.
  *   fast   f32, special-function instructions: y += drift + sqrt(-2 ln 2 vol^2 log2 u) cos t, and the sine for

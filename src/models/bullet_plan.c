@@ -15,8 +15,8 @@ SHOAL_DECLARE_CUDA(price_method, bullet_paths)
 /* clang-format off */
 #define CELLS .cpu = SHOAL_CPU_CELLS(bullet_paths), .cuda = SHOAL_CUDA_CELLS(bullet_paths)
 
-/* All rows share one cell: mc, grid and nested differ in their points, not in their paths. quad and pde have
- * it because a row exists where it has a cell; they make no paths. */
+/* All rows share one cell: mc, grid and nested differ in their points, not in their paths. quad
+ * and pde have it because a row exists where it has a cell; they make no paths. */
 static const shoal_method methods[] = {
     [BULLET_MC] = { .name = "mc", CELLS, .flags = SHOAL_CAN_WALK },
     [BULLET_GRID] = { .name = "grid", CELLS, .flags = SHOAL_CAN_WALK },

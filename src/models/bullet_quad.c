@@ -7,13 +7,14 @@
  *     W_i(y, j) = U_i(y, j + 1{y < log B})  if T_i is counted, else U_i(y, j),   U(., j) = 0 for j > P2,
  *     U_{i-1}(y, j) = e^(-r dt) Int W_i(y', j) n((y' - y - drift) / vol) / vol dy',
  *
- * the exact kernel of a step. The integrals are Gauss-Legendre sums of 16 points on panels 2.5 vol wide
- * with edges at log K and log B, so that no panel has a kink, over the 8.6 vol on either side beyond
- * which the kernel is nothing. A point off the nodes is one more such sum, and delta and gamma are sums
- * with the derivatives of the kernel.
+ * the exact kernel of a step. The integrals are Gauss-Legendre sums of 16 points on panels 2.5
+ * vol wide with edges at log K and log B, so that no panel has a kink, over the 8.6 vol on
+ * either side beyond which the kernel is nothing. A point off the nodes is one more such sum,
+ * and delta and gamma are sums with the derivatives of the kernel.
  *
- * Nodes lie 10 standard deviations of log S_T around the points; all counts of a node lie side by side,
- * and threads share the nodes. About 14,000 sqrt(steps) multiplications per step and count.
+ * Nodes lie 10 standard deviations of log S_T around the points; all counts of a node lie side
+ * by side, and threads share the nodes. About 14,000 sqrt(steps) multiplications per step and
+ * count.
  */
 #include "core/loops.h"
 #include "models/plan.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * euler.cuh - Euler's scheme of a model of stochastic volatility on the GPU: one thread per sample, which holds
- * all its walks in registers, one block of threads per block of samples. The steps are those of the CPU, bit
- * for bit. In f32 one Philox block serves two steps. Nothing is read; written are the block's sums.
+ * euler.cuh - Euler's scheme of a model of stochastic volatility on the GPU: one thread per
+ * sample, which holds all its walks in registers, one block of threads per block of samples. The
+ * steps are those of the CPU, bit for bit. In f32 one Philox block serves two steps. Nothing is
+ * read; written are the block's sums.
  *
- * Model has: step(numbers, job, z1, z2, &driven, &x), driven v or Y; blocks(signs, bumps), for which a
- * multiprocessor must have registers, 0: the compiler chooses.
+ * Model has: step(numbers, job, z1, z2, &driven, &x), driven v or Y; blocks(signs, bumps), for
+ * which a multiprocessor must have registers, 0: the compiler chooses.
  */
 #ifndef SHOAL_MODELS_EULER_CUH
 #define SHOAL_MODELS_EULER_CUH

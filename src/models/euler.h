@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * euler.h - what Euler's schemes of Heston's and the exponential Ornstein-Uhlenbeck model share: the
- * numbers of a leg, for both compilers, and the walks of a block of samples on the CPU.
+ * euler.h - what Euler's schemes of Heston's and the exponential Ornstein-Uhlenbeck model share:
+ * the numbers of a leg, for both compilers, and the walks of a block of samples on the CPU.
  */
 #ifndef SHOAL_MODELS_EULER_H
 #define SHOAL_MODELS_EULER_H

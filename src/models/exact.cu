@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exact.cu - paths whose variance moves by exact steps, on the GPU: Heston's model, for `exact` and
- * `conditional`, and the exponential Ornstein-Uhlenbeck model, for `conditional`. One thread per sample, which
- * holds all its walks in registers, one block of threads per block of samples. They compute in double for
- * both types, with the bits of the CPU, and are compiled once.
+ * exact.cu - paths whose variance moves by exact steps, on the GPU: Heston's model, for `exact`
+ * and `conditional`, and the exponential Ornstein-Uhlenbeck model, for `conditional`. One thread
+ * per sample, which holds all its walks in registers, one block of threads per block of samples.
+ * They compute in double for both types, with the bits of the CPU, and are compiled once.
  */
 #include "models/expou.h"
 #include "models/heston.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * expou.c - paths of the exponential Ornstein-Uhlenbeck model on the CPU (expou.h has its equations): threads
- * share blocks of PRICE_BLOCK samples, the lanes of their loops. A step of Euler costs a Philox block (f32:
- * half), a Box-Muller, and one exponential per walk; a conditional step half a block and an exponential.
+ * expou.c - paths of the exponential Ornstein-Uhlenbeck model on the CPU (expou.h has its
+ * equations): threads share blocks of PRICE_BLOCK samples, the lanes of their loops. A step of
+ * Euler costs a Philox block (f32: half), a Box-Muller, and one exponential per walk; a
+ * conditional step half a block and an exponential.
  */
 #include "models/expou.h"
 

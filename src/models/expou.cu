@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * expou.cu - paths of the exponential Ornstein-Uhlenbeck model on the GPU: Euler's steps of expou.h by
- * euler.cuh. Exact steps are in exact.cu.
+ * expou.cu - paths of the exponential Ornstein-Uhlenbeck model on the GPU: Euler's steps of
+ * expou.h by euler.cuh. Exact steps are in exact.cu.
  */
 #include "models/euler.cuh"
 #include "models/expou.h"

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * expou.h - steps of the exponential Ornstein-Uhlenbeck model, for both compilers (L.
- * Abbas-Turki, "Projects: Merge Sort, Monte Carlo and PDE simulations", project sheet of a course, December
- * 2024, unpublished, section 2):
+ * Abbas-Turki, "Projects: Merge Sort, Monte Carlo and PDE simulations", project sheet of a
+ * course, December 2024, unpublished, section 2):
  *
  *     dS = S (r dt + e^Y dW),   dY = alpha (m - Y) dt + beta dV,   V = rho W + sqrt(1 - rho^2) Z.
  *
- * Euler, in the logarithm x of S e^(-rt) / S0, with G1 for V and W = rho G1 + sqrt(1 - rho^2) G2:
+ * Euler, in the logarithm x of S e^(-rt) / S0, with G1 for V and W = rho G1 + sqrt(1 - rho^2)
+ * G2:
  *
  *     x' = x - e^(2Y) dt/2 + e^Y sqrt(dt) (rho G1 + sqrt(1 - rho^2) G2),
  *     Y' = Y + alpha (m - Y) dt + beta sqrt(dt) G1.
  *
- * Conditional: Y moves exactly, Y' = m + (Y - m) e^(-alpha dt) + beta sqrt((1 - e^(-2 alpha dt)) / (2 alpha)) G,
- * and given Y log S_T is normal. Its variance is (1 - rho^2) A, A the integral of e^(2Y), and its mean
- * needs J, that of e^Y dV, which Ito's formula gives without noise of its own:
+ * Conditional: Y moves exactly, Y' = m + (Y - m) e^(-alpha dt) + beta sqrt((1 - e^(-2 alpha dt))
+ * / (2 alpha)) G, and given Y log S_T is normal. Its variance is (1 - rho^2) A, A the integral
+ * of e^(2Y), and its mean needs J, that of e^Y dV, which Ito's formula gives without noise of
+ * its own:
  *
  *     J = (e^(Y_T) - e^(Y_0) - B) / beta,   B the integral of e^Y (alpha (m - Y) + beta^2 / 2);
  *

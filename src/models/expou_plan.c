@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * expou_plan.c - plans for the exponential Ornstein-Uhlenbeck model: the public functions, their checks,
- * the method table.
+ * expou_plan.c - plans for the exponential Ornstein-Uhlenbeck model: the public functions, their
+ * checks, the method table.
  */
 #include "models/plan.h"
 #include <float.h>
@@ -38,8 +38,8 @@ double shoal_expou_beta(double alpha, double m, double nu2, int as_printed) {
 int shoal_expou_has_variance(const shoal_expou *model, int put) {
     const double rho = model->beta < 0 ? -model->rho : model->rho;
     if (put || fabs(model->beta) < BETA_LEAST) return 1;
-    /* E[S^2 | Y] = e^(2 rho J + (1 - 2 rho^2) A), expou.h: with rho < 0 bounded for rho^2 > 1/2, not below;
-     * with rho > 0 J has e^(Y_T) / beta, which has no exponential moment. */
+    /* E[S^2 | Y] = e^(2 rho J + (1 - 2 rho^2) A), expou.h: with rho < 0 bounded for rho^2 > 1/2,
+     * not below; with rho > 0 J has e^(Y_T) / beta, which has no exponential moment. */
     return rho < 0 && rho * rho > 0.5;
 }
 

@@ -2,13 +2,15 @@
  *
  * heston.c - paths of Heston's model on the CPU.
  *
- * Threads share blocks of PRICE_BLOCK samples; the samples of a block are the lanes of its loops. A step of
- * Euler's scheme draws the normals of all lanes and moves all walks of the samples, which share them. An exact
- * step tries the Poisson and the gamma law once in all lanes. Lanes that are not clearly accepted are drawn one
- * by one from their first attempt: the same numbers, since attempts are addressed (rng/fill.c).
+ * Threads share blocks of PRICE_BLOCK samples; the samples of a block are the lanes of its
+ * loops. A step of Euler's scheme draws the normals of all lanes and moves all walks of the
+ * samples, which share them. An exact step tries the Poisson and the gamma law once in all
+ * lanes. Lanes that are not clearly accepted are drawn one by one from their first attempt: the
+ * same numbers, since attempts are addressed (rng/fill.c).
  *
- * A block stays in the first cache: 4 words, 2 normals and 2 numbers per walk for each lane. A step of Euler
- * costs one Philox block (f32: half), a Box-Muller, and 1 root and 8 operations per walk.
+ * A block stays in the first cache: 4 words, 2 normals and 2 numbers per walk for each lane. A
+ * step of Euler costs one Philox block (f32: half), a Box-Muller, and 1 root and 8 operations
+ * per walk.
  */
 #include "models/heston.h"
 #include <string.h>

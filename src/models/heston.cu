@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heston.cu - paths of Heston's model on the GPU: one thread per sample. Euler's steps of heston.h by
- * euler.cuh; exact steps are in exact.cu. With SHOAL_FAST in f32, euler_fast has special-function
- * instructions. It keeps the variance in units of a = 2 ln 2 sigma^2 dt: with L = log2 u, root = sqrt(-w+ L)
- * and angle t, a step is
+ * heston.cu - paths of Heston's model on the GPU: one thread per sample. Euler's steps of
+ * heston.h by euler.cuh; exact steps are in exact.cu. With SHOAL_FAST in f32, euler_fast has
+ * special-function instructions. It keeps the variance in units of a = 2 ln 2 sigma^2 dt: with L
+ * = log2 u, root = sqrt(-w+ L) and angle t, a step is
  *
  *     w' = g(w + b - kappa dt w+ + root cos t),   Y += root sin t,   I += w+,
  *
  * one root instead of two (that of Box-Muller and that of v), and no sum for x: at the maturity
- * x = -a dt I / 2 + (a / sigma) (rho X + sqrt(1 - rho^2) Y). X, the sum of root cos t, follows from w, I and
- * b. A block of Philox, 40 instructions, serves two steps; a step has 16 more, 4 of them special.
+ * x = -a dt I / 2 + (a / sigma) (rho X + sqrt(1 - rho^2) Y). X, the sum of root cos t, follows
+ * from w, I and b. A block of Philox, 40 instructions, serves two steps; a step has 16 more, 4
+ * of them special.
  */
 #include "models/euler.cuh"
 #include "models/heston.h"

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * heston.h - steps of Heston's model, for both compilers (L. Abbas-Turki, "Projects: Merge Sort,
- * Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished, section 1).
+ * Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished,
+ * section 1).
  *
  * Euler, in the logarithm x of S e^(-(r - q) t) / S0, exact for a given variance:
  *
  *     x' = x - v+ dt/2 + sqrt(v+ dt) (rho G1 + sqrt(1 - rho^2) G2),
  *     v' = g(v + kappa (theta - v+) dt + sigma sqrt(v+ dt) G1),
  *
- * v+ = max(v, 0), g the identity (full: the variance itself may be negative, only what is taken of it
- * is not), the positive part (plus), or the absolute value (abs).
+ * v+ = max(v, 0), g the identity (full: the variance itself may be negative, only what is taken
+ * of it is not), the positive part (plus), or the absolute value (abs).
  *
- * Exact steps of the variance, of any size: N Poisson of mean lambda v, v' = factor Gamma(shape + N),
+ * Exact steps of the variance, of any size: N Poisson of mean lambda v, v' = factor Gamma(shape
+ * + N),
  *
  *     factor = sigma^2 (1 - e^(-kappa dt)) / (2 kappa),  lambda = e^(-kappa dt) / factor,
  *     shape = 2 kappa theta / sigma^2;
  *
- * or, with shape > 1/2 and no Poisson law, v' = factor ((Z + sqrt(2 lambda v))^2 / 2 + Gamma(shape - 1/2)).
- * The integral of v over a step is taken as theta dt + w (v - theta) + w (v' - theta), which has the
- * right mean given v for w = tanh(kappa dt / 2) / kappa: trapezoids as kappa dt goes to 0, where w is
- * dt/2. With I the sum of these the integral of sqrt(v) dW is
- * J = (v_T - v_0 - kappa theta T + kappa I) / sigma, and given the variance path log S_T is normal of
- * mean log S0 + (r - q) T + rho J - I/2 and variance (1 - rho^2) I.
+ * or, with shape > 1/2 and no Poisson law, v' = factor ((Z + sqrt(2 lambda v))^2 / 2 +
+ * Gamma(shape - 1/2)). The integral of v over a step is taken as theta dt + w (v - theta) + w
+ * (v' - theta), which has the right mean given v for w = tanh(kappa dt / 2) / kappa: trapezoids
+ * as kappa dt goes to 0, where w is dt/2. With I the sum of these the integral of sqrt(v) dW is
+ * J = (v_T - v_0 - kappa theta T + kappa I) / sigma, and given the variance path log S_T is
+ * normal of mean log S0 + (r - q) T + rho J - I/2 and variance (1 - rho^2) I.
  */
 #ifndef SHOAL_MODELS_HESTON_H
 #define SHOAL_MODELS_HESTON_H
@@ -48,8 +50,8 @@ SHOAL_HD static inline void heston_step(const euler_numbers *n, int variant, rea
  * tell. */
 #define CIR_MEAN_MAX 1e9
 
-/* Z and G of the law without Poisson; shape - 1/2 is the shape of G, which is absent at 0. It may be below 0 for
- * means above CIR_MEAN_MAX alone, beside which it is nothing. */
+/* Z and G of the law without Poisson; shape - 1/2 is the shape of G, which is absent at 0. It
+ * may be below 0 for means above CIR_MEAN_MAX alone, beside which it is nothing. */
 SHOAL_HD static inline double cir_by_normal(double shape, double mean, const shoal_stream *s,
                                             uint64_t path) {
     const shoal_stream second = shoal_second_part(s);

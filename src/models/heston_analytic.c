@@ -2,7 +2,8 @@
  *
  * heston_analytic.c - the semi-closed form of Heston's call and put.
  *
- * With k = log(F/K), F the forward and phi the characteristic function of log(S_T/F), Lewis (2000):
+ * With k = log(F/K), F the forward and phi the characteristic function of log(S_T/F), Lewis
+ * (2000):
  *
  *     call = discount (F - sqrt(F K) / pi  Int_0^oo Re(e^(iuk) phi(u - i/2)) / (u^2 + 1/4) du),
  *
@@ -13,11 +14,10 @@
  *     D0 = -q / (beta + d),   D = D0 (1 - e) / (1 - g e).
  *
  * This is the form without branch cuts (Albrecher and others 2007), and nothing in it cancels or
- * divides by sigma for a small sigma. d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, d/dv0 D: the
- * four integrands are one loop. Panels [0,1], [1,2], [2,4], ... until phi has died away, each halved
- * until the rules of Gauss and Kronrod, 7 and 15 points, agree to 1e-11 of the value's
- * scale, or, if that takes too many points, to 1e-9.
- * The put is the call's by parity.
+ * divides by sigma for a small sigma. d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, d/dv0 D:
+ * the four integrands are one loop. Panels [0,1], [1,2], [2,4], ... until phi has died away,
+ * each halved until the rules of Gauss and Kronrod, 7 and 15 points, agree to 1e-11 of the
+ * value's scale, or, if that takes too many points, to 1e-9. The put is the call's by parity.
  */
 #include "models/plan.h"
 #include "pricing/black.h"

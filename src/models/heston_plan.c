@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heston_plan.c - plans for Heston's model: the public function, its argument checks, the method table.
+ * heston_plan.c - plans for Heston's model: the public function, its argument checks, the method
+ * table.
  */
 #include "models/plan.h"
 #include <float.h>
@@ -14,8 +15,8 @@ SHOAL_DECLARE_CUDA(price_method, heston_paths)
     .variants = { [VARIANCE_POISSON] = { "poisson", SHOAL_ON_BOTH },                               \
                   [VARIANCE_NORMAL] = { "normal", SHOAL_ON_BOTH } }
 
-/* All rows share one cell: the paths of a block differ only in how a step is made, by job.row. "analytic" has
- * it because a row exists where it has a cell; it makes no paths. */
+/* All rows share one cell: the paths of a block differ only in how a step is made, by job.row.
+ * "analytic" has it because a row exists where it has a cell; it makes no paths. */
 static const shoal_method methods[] = {
     [HESTON_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK,
       .variants = { [EULER_FULL] = { "full", SHOAL_ON_BOTH },
@@ -76,8 +77,8 @@ static double total_variance(const shoal_heston *m, double maturity) {
     return fma(m->theta, maturity - part, m->v0 * part);
 }
 
-/* The numbers of exact steps, and the shapes of contracts. Heston's S is a martingale for all parameters;
- * with |rho| = 1 a variance path leaves nothing to smooth a payoff. */
+/* The numbers of exact steps, and the shapes of contracts. Heston's S is a martingale for all
+ * parameters; with |rho| = 1 a variance path leaves nothing to smooth a payoff. */
 static void make_steps(heston_plan *h, const shoal_price_opts *o) {
     const shoal_heston *m = &h->model;
     const double sigma = h->job.noise;
@@ -90,8 +91,8 @@ static void make_steps(heston_plan *h, const shoal_price_opts *o) {
         leg->base = m->theta * (leg->dt - 2 * leg->weight);
         shoal_price_shape(leg, o, total_variance(m, leg->maturity),
                           h->job.row == HESTON_CONDITIONAL && fabs(m->rho) < 1, 1);
-        /* the fast kernel keeps the variance in units of about sigma^2 dt, in float: if that is a large
-         * number, rounding loses the step */
+        /* the fast kernel keeps the variance in units of about sigma^2 dt, in float: if that is
+         * a large number, rounding loses the step */
         if (leg->steps > 0 && fmax(m->v0, m->theta) > 0x1p24 * sigma * sigma * leg->dt)
             h->job.fast_math = 0;
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde.c - bullet options by Crank and Nicolson's scheme on the CPU: threads share the pairs of an option and a
- * count, whose grid line of nx numbers stays in the first cache for all time steps from one date back to the one
- * before. A system costs 4 operations per node for the right-hand side, and 4 (thomas, n dependent steps each
- * way) or 2 per level and 1 (pcr, vectorised).
+ * pde.c - bullet options by Crank and Nicolson's scheme on the CPU: threads share the pairs of
+ * an option and a count, whose grid line of nx numbers stays in the first cache for all time
+ * steps from one date back to the one before. A system costs 4 operations per node for the
+ * right-hand side, and 4 (thomas, n dependent steps each way) or 2 per level and 1 (pcr,
+ * vectorised).
  */
 #include "core/loops.h"
 #include "models/pde.h"

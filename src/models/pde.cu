@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde.cu - bullet options by Crank and Nicolson's scheme on the GPU: a block of threads takes one count of one
- * option from a date back to the one before, its grid line in shared memory, a few nodes per thread; all counts
- * of all options are one launch per interval.
+ * pde.cu - bullet options by Crank and Nicolson's scheme on the GPU: a block of threads takes
+ * one count of one option from a date back to the one before, its grid line in shared memory, a
+ * few nodes per thread; all counts of all options are one launch per interval.
  *
  *   pcr     every node works: one barrier per level, 2 multiplications and 2 loads per node and level; the
  *           numbers of a level come from the first cache.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde_plan.c - plans for bullet options by PDE: the public functions shoal_pde_..., their checks, the tables of
- * the solvers of pde.h, and prices from the layers.
+ * pde_plan.c - plans for bullet options by PDE: the public functions shoal_pde_..., their
+ * checks, the tables of the solvers of pde.h, and prices from the layers.
  */
 #include "models/plan.h"
 #include "pricing/black.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * plan.h - rows of the models' method tables; plans for bullet options, by paths and by PDE, and the jobs that
- * their backends read.
+ * plan.h - rows of the models' method tables; plans for bullet options, by paths and by PDE, and
+ * the jobs that their backends read.
  */
 #ifndef SHOAL_MODELS_PLAN_H
 #define SHOAL_MODELS_PLAN_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * blocks.cuh - sums over the samples of a block on the GPU: one thread per sample, within a warp by halves
- * (shuffles), then the eight warps one after another; and the sums of units from those of blocks, one
- * thread per statistic. lanes.h adds in the same order.
+ * blocks.cuh - sums over the samples of a block on the GPU: one thread per sample, within a warp
+ * by halves (shuffles), then the eight warps one after another; and the sums of units from those
+ * of blocks, one thread per statistic. lanes.h adds in the same order.
  */
 #ifndef SHOAL_PRICING_BLOCKS_CUH
 #define SHOAL_PRICING_BLOCKS_CUH
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(PRICE_BLOCK)
 
 enum { BLOCK_BYTES = SUMS_AT_ONCE * WARPS * sizeof(double) }; /* of shared memory for the sums */
 
-/* Launches kernels for as many blocks of samples at a time as there is room for, by launch(number of the first
- * block, how many), and adds their sums to those of their units. */
+/* Launches kernels for as many blocks of samples at a time as there is room for, by
+ * launch(number of the first block, how many), and adds their sums to those of their units. */
 template <class Launch>
 static shoal_status run_rounds(shoal_context *ctx, const price_frame &f, const char *name,
                                Launch launch) {

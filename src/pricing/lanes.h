@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lanes.h - what paths on the CPU share: the samples of a block are the lanes of its loops. Normals of all
- * lanes; sums over a block, in the order in which the threads of a GPU's block add (blocks.cuh): within 32
- * lanes by halves, then the eight sums one after another; all blocks of a run.
+ * lanes.h - what paths on the CPU share: the samples of a block are the lanes of its loops.
+ * Normals of all lanes; sums over a block, in the order in which the threads of a GPU's block
+ * add (blocks.cuh): within 32 lanes by halves, then the eight sums one after another; all blocks
+ * of a run.
  */
 #ifndef SHOAL_PRICING_LANES_H
 #define SHOAL_PRICING_LANES_H

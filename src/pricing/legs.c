@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * legs.c - lists of strikes and maturities: what is allowed, and how the steps of a path are shared among
- * the maturities.
+ * legs.c - lists of strikes and maturities: what is allowed, and how the steps of a path are
+ * shared among the maturities.
  */
 #include "pricing/plan.h"
 #include <math.h>
@@ -110,8 +110,8 @@ double shoal_price_bump(const shoal_price_opts *o, double deviation, double shar
     return bump > 1e-5 ? bump < 0.25 ? bump : 0.25 : 1e-5; /* NaN and 0: the least */
 }
 
-/* A call has the variance of S_T, of which a sample sees little once it is much larger than 1; a put is
- * bounded. */
+/* A call has the variance of S_T, of which a sample sees little once it is much larger than 1; a
+ * put is bounded. */
 void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double variance, int smooth,
                        int martingale) {
     leg->put = o->put || (martingale && variance > PARITY_FROM);

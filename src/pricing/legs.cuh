@@ -10,8 +10,8 @@
 
 namespace {
 
-/* Sums of one leg's statistics over the samples of the block; at: the states of the thread's walks. SIGNS and
- * BUMPS are those of the job. */
+/* Sums of one leg's statistics over the samples of the block; at: the states of the thread's
+ * walks. SIGNS and BUMPS are those of the job. */
 template <int SIGNS, int BUMPS>
 __device__ void sum_leg(const price_job &job, int number, bool active, const price_state *at,
                         double *shared, double *sums) {

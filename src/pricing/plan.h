@@ -3,9 +3,9 @@
  * plan.h - what all plans for prices share, and the job that the paths of a backend read.
  *
  * Samples are simulated in blocks of PRICE_BLOCK, which make the sums of `width` statistics each
- * (partial), and the sums of a unit are those of its blocks, added in their order. Statistics: for each
- * maturity the control variate c and its square; then for each strike and output (price, and with
- * greeks delta, gamma, vega) x, x^2 and x c.
+ * (partial), and the sums of a unit are those of its blocks, added in their order. Statistics:
+ * for each maturity the control variate c and its square; then for each strike and output
+ * (price, and with greeks delta, gamma, vega) x, x^2 and x c.
  */
 #ifndef SHOAL_PRICING_PLAN_H
 #define SHOAL_PRICING_PLAN_H
@@ -118,15 +118,15 @@ double shoal_price_seconds(void);
 shoal_status shoal_price_once(shoal_status created, shoal_price **plan,
                               const shoal_price_goal *goal, shoal_price_value *values);
 
-/* legs.c: plans of models of stochastic volatility. Checks the options, fills the plan's legs and what
- * follows from the options in the job; then, once the legs are complete, copies them to the context's
- * memory. */
+/* legs.c: plans of models of stochastic volatility. Checks the options, fills the plan's legs
+ * and what follows from the options in the job; then, once the legs are complete, copies them to
+ * the context's memory. */
 shoal_status shoal_price_legs(shoal_price *p, price_job *job, const shoal_price_opts *o,
                               const char *best, double s0, double rate, double dividend);
 shoal_status shoal_price_keep_legs(shoal_price *p, price_job *job);
 shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opts *o);
-/* The bump of a leg, from the variance of log S_T (smooth: values are smooth along a path), and whether
- * a call is simulated as a put (martingale: parity holds). */
+/* The bump of a leg, from the variance of log S_T (smooth: values are smooth along a path), and
+ * whether a call is simulated as a put (martingale: parity holds). */
 void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double variance, int smooth,
                        int martingale);
 /* SHOAL_E_ARG if Euler's steps are too long for a reversion at this rate. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pricing.c - the public functions of pricing.h that all plans share: memory, runs, descriptions, and prices
- * from sums: totals in twice the precision of double, means, standard errors, control variates, implied
- * volatilities. The rooms above, models and american, create plans.
+ * pricing.c - the public functions of pricing.h that all plans share: memory, runs,
+ * descriptions, and prices from sums: totals in twice the precision of double, means, standard
+ * errors, control variates, implied volatilities. The rooms above, models and american, create
+ * plans.
  *
- * With the control variate c, of mean 0, the price is mean(x) - b mean(c), b = cov(x, c) / var(c), and its
- * variance var(x) (1 - corr^2) / n. If puts were simulated for calls, parity follows (legs.c).
+ * With the control variate c, of mean 0, the price is mean(x) - b mean(c), b = cov(x, c) /
+ * var(c), and its variance var(x) (1 - corr^2) / n. If puts were simulated for calls, parity
+ * follows (legs.c).
  */
 #include "pricing/black.h"
 #include "pricing/plan.h"
@@ -152,8 +154,9 @@ static double spread(double products, double x, double y, double n) {
     return products - x * (y / n);
 }
 
-/* The factor of a control whose sum of squares about its mean is cc. Its mean is 0 up to the error of
- * the steps. A control that varies by less than a tenth of its size consists of rounding errors: it is not used. */
+/* The factor of a control whose sum of squares about its mean is cc. Its mean is 0 up to the
+ * error of the steps. A control that varies by less than a tenth of its size consists of
+ * rounding errors: it is not used. */
 static double control_factor(const double *c, double cc, double both) {
     return cc > 0.01 * number(c, 1) ? both / cc : 0;
 }

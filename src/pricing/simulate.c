@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simulate.c - simulations in rounds: until the paths are done, the standard errors are reached, or the
- * caller ends them; and prices in one call.
+ * simulate.c - simulations in rounds: until the paths are done, the standard errors are reached,
+ * or the caller ends them; and prices in one call.
  *
- * Rounds are units of samples. The clock decides how many at a time; the result does not depend on that,
- * since units are added in their order. Standard errors are compared with the goal after 1, 2, 4, ... units,
- * then where the last comparison expects them to be reached: the number of paths does not depend on the
- * clock either. As long as no path has paid, 0 +- 0 is no estimate: such a value counts as reached after
- * UNPAID_PATHS paths only.
+ * Rounds are units of samples. The clock decides how many at a time; the result does not depend
+ * on that, since units are added in their order. Standard errors are compared with the goal
+ * after 1, 2, 4, ... units, then where the last comparison expects them to be reached: the
+ * number of paths does not depend on the clock either. As long as no path has paid, 0 +- 0 is no
+ * estimate: such a value counts as reached after UNPAID_PATHS paths only.
  */
 #include "pricing/plan.h"
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cublas.cu - matrix products by cublasSgemm and cublasDgemm. The library is opened at run time
- * and never linked; the prototypes are ours. Its matrices are stored by columns: ours, by rows, are their
- * transposes, so that c = a b is asked for as c' = b' a'.
+ * and never linked; the prototypes are ours. Its matrices are stored by columns: ours, by rows,
+ * are their transposes, so that c = a b is asked for as c' = b' a'.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset.c - many rows of parameters on the CPU: threads share the rows; the samples of a block are the lanes of a
- * row's loops. Sums have 32 lanes, each of which adds every 32nd sample; look() adds them by halves, as dataset.cu
- * does.
+ * dataset.c - many rows of parameters on the CPU: threads share the rows; the samples of a block
+ * are the lanes of a row's loops. Sums have 32 lanes, each of which adds every 32nd sample;
+ * look() adds them by halves, as dataset.cu does.
  */
 #include "pricing/lanes.h"
 #include "surrogate/dataset_fit.h"
@@ -46,8 +46,8 @@ static void step(int k, const double *z, worker *o) {
     }
 }
 
-/* Each of these has a loop of its own: a function this large is inlined, and the loop made of vectors, where
- * it stands once. */
+/* Each of these has a loop of its own: a function this large is inlined, and the loop made of
+ * vectors, where it stands once. */
 static void exponentials(const double *from, int64_t count, double *to) {
     EACH(i, count) to[i] = shoal_exp(from[i]);
 }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset.h - one price of the exponential Ornstein-Uhlenbeck model by conditioning on Y, for both compilers,
- * with few steps and few paths. With X = Y - E Y, dX = -alpha X dt + beta dV, the integrals of expou.h are
+ * dataset.h - one price of the exponential Ornstein-Uhlenbeck model by conditioning on Y, for
+ * both compilers, with few steps and few paths. With X = Y - E Y, dX = -alpha X dt + beta dV,
+ * the integrals of expou.h are
  *
  *     A = int e^(2 E Y) e^(2X) dt,   J = (e^(Y_T) - e^(Y_0) - B) / beta,
  *     B = int e^(E Y) e^X (alpha (m - E Y) + beta^2 / 2 - alpha X) dt.
  *
- * Their deterministic factors, over which trapezoids fail where Y has far to go, are integrated exactly
- * (Gauss, four points a step) against the hat functions of the steps; e^(2X), e^X and X e^X alone are taken
- * as linear between steps, each divided by its mean. So A = sum a_k e^(2 X_k), B = sum e^(X_k) (b_k + c_k X_k), A has its
- * true mean, and J, whose mean is 0, gives up the mean that its sum has. The mirror image of a path is -X: e^(-X) is
- * a quotient.
+ * Their deterministic factors, over which trapezoids fail where Y has far to go, are integrated
+ * exactly (Gauss, four points a step) against the hat functions of the steps; e^(2X), e^X and X
+ * e^X alone are taken as linear between steps, each divided by its mean. So A = sum a_k e^(2
+ * X_k), B = sum e^(X_k) (b_k + c_k X_k), A has its true mean, and J, whose mean is 0, gives up
+ * the mean that its sum has. The mirror image of a path is -X: e^(-X) is a quotient.
  *
- * A sample, the mean over a path and its mirror image, has eight controls of mean 0: the forward f - 1, a call
- * and forward with f's J replaced by the Gaussian J0 = sum w_k z_k, whose variance is E A; A - E A; J; and of J0
- * and the linear part L of A the squares and the product, less their means. In the default ranges they cut the
- * variance 170 times beside f - 1 alone 6 times.
+ * A sample, the mean over a path and its mirror image, has eight controls of mean 0: the forward
+ * f - 1, a call and forward with f's J replaced by the Gaussian J0 = sum w_k z_k, whose variance
+ * is E A; A - E A; J; and of J0 and the linear part L of A the squares and the product, less
+ * their means. In the default ranges they cut the variance 170 times beside f - 1 alone 6 times.
  *
  * Cost of a step: half a Philox block, half a Box-Muller, an exponential, a division, ten fma.
  */
@@ -138,8 +139,8 @@ SHOAL_HD static inline void dataset_law(const dataset_row *r, double t, double *
     *variance = r->beta * r->beta * dataset_life(2.0 * r->alpha, t);
 }
 
-/* Adds to node k's a, b, c what the step from node `step` on gives it, step = k - 1 or k; returns the step's
- * share of E A. */
+/* Adds to node k's a, b, c what the step from node `step` on gives it, step = k - 1 or k;
+ * returns the step's share of E A. */
 SHOAL_HD static inline double dataset_side(const dataset_row *r, int step, int k, double *a,
                                            double *b, double *c) {
     const double place[4] = { 0.06943184420297371, 0.33000947820757187, 0.66999052179242813,
@@ -238,8 +239,9 @@ SHOAL_HD static inline dataset_walk dataset_step(const dataset_row *r, dataset_w
     return w;
 }
 
-/* Four calls of a sample: on f of the path and of its mirror image, on g, that of J0, of the same two. The
- * work is cut where exponentials and normal laws are taken, so that the CPU can take them over all lanes. */
+/* Four calls of a sample: on f of the path and of its mirror image, on g, that of J0, of the
+ * same two. The work is cut where exponentials and normal laws are taken, so that the CPU can
+ * take them over all lanes. */
 enum { DATASET_CALLS = 4 };
 
 typedef struct dataset_ends {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset_plan.c - plans for data sets: the public functions, their checks, the default ranges, and the designs:
- * points of the unit cube of seven dimensions, mapped to ranges.
+ * dataset_plan.c - plans for data sets: the public functions, their checks, the default ranges,
+ * and the designs: points of the unit cube of seven dimensions, mapped to ranges.
  *
  * sobol: point i of a scrambled Sobol sequence (rng/sobol.h). latin: coordinate d of row i is
- * (p_d(i) + u) / n, p_d a permutation of 0 .. n - 1 and u uniform, so that each of the n equal strata of each
- * coordinate has one row (McKay, Beckman and Conover, Technometrics 21 (1979) 239-245). p_d needs no memory: a
- * Feistel network of six rounds, keyed by Philox, permutes 0 .. 4^h - 1 with 4^h >= n, and is applied until
- * the number is below n, fewer than four times on average.
+ * (p_d(i) + u) / n, p_d a permutation of 0 .. n - 1 and u uniform, so that each of the n equal
+ * strata of each coordinate has one row (McKay, Beckman and Conover, Technometrics 21 (1979)
+ * 239-245). p_d needs no memory: a Feistel network of six rounds, keyed by Philox, permutes 0 ..
+ * 4^h - 1 with 4^h >= n, and is applied until the number is below n, fewer than four times on
+ * average.
  */
 #include "surrogate/dataset.h"
 #include "pricing/plan.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * layers.cu - networks of prices on the GPU, layer by layer, by matrix products over a batch: for
- * networks too large for surrogate.cu, and for products by cuBLAS. Numbers lie in global memory as
- * [row][neuron]; behind the neurons of a layer stands a 1, so that biases, which follow the weights, are
- * one more row of the matrix:
+ * layers.cu - networks of prices on the GPU, layer by layer, by matrix products over a batch:
+ * for networks too large for surrogate.cu, and for products by cuBLAS. Numbers lie in global
+ * memory as [row][neuron]; behind the neurons of a layer stands a 1, so that biases, which
+ * follow the weights, are one more row of the matrix:
  *
  *     z_l = [a_(l-1) 1] [W_l; b_l],   [dW_l; db_l] = [a_(l-1) 1]^T e_l,   e_(l-1) = (e_l W_l^T) f'(z_(l-1)).
  *
- * `multiply` makes 64 x 64 numbers per block of 256 threads, 4 x 4 per thread, from pieces 16 deep in shared
- * memory. Gradients are sums over rows: a block of threads takes 128 rows and has a gradient of its own,
- * and the step adds them in their order; cuBLAS makes one. At most 16384 rows are at work at a time, larger
- * batches and tables come in pieces. Cost: the multiply-adds of surrogate.c, and each layer's numbers
- * written and read three times (prices: once).
+ * `multiply` makes 64 x 64 numbers per block of 256 threads, 4 x 4 per thread, from pieces 16
+ * deep in shared memory. Gradients are sums over rows: a block of threads takes 128 rows and has
+ * a gradient of its own, and the step adds them in their order; cuBLAS makes one. At most 16384
+ * rows are at work at a time, larger batches and tables come in pieces. Cost: the multiply-adds
+ * of surrogate.c, and each layer's numbers written and read three times (prices: once).
  */
 #include "surrogate/surrogate.cuh"
 
@@ -69,8 +69,8 @@ __global__ static void __launch_bounds__(THREADS)
     if (at < count) slope[at] *= back[at];
 }
 
-/* The last layer, prices, and the errors of the layer before it: one warp per row for the sums, one thread per
- * row for the price. */
+/* The last layer, prices, and the errors of the layer before it: one warp per row for the sums,
+ * one thread per row for the price. */
 template <int WHAT>
 __global__ void __launch_bounds__(THREADS)
     finish(surrogate_net n, surrogate_rows r, const real *last, const real *act, int64_t row_length,

@@ -3,9 +3,9 @@
  * pass.c - trains a network of prices: mini-batches, Adam, a cosine from `rate` to a hundredth
  * of it, the weights that are best on the validation set.
  *
- * On CUDA rows, weights, moments and gradients live on the device. A pass sends the order of its rows,
- * launches all its steps, and waits once, for the sums of losses; then come the prices of the validation
- * set, and the weights, where they are the best so far.
+ * On CUDA rows, weights, moments and gradients live on the device. A pass sends the order of its
+ * rows, launches all its steps, and waits once, for the sums of losses; then come the prices of
+ * the validation set, and the weights, where they are the best so far.
  */
 #include "surrogate/surrogate.h"
 #include "rng/philox.h"
@@ -60,8 +60,8 @@ static double rate_of(const trainer *t, int64_t each) {
     return t->f->o.rate * warm * (LAST + (1 - LAST) * (0.5 + 0.5 * cosine));
 }
 
-/* One pass; *mean is the weighted mean square error on the way. A GPU is asked once, in the end, and the
- * next order is made while it works. */
+/* One pass; *mean is the weighted mean square error on the way. A GPU is asked once, in the end,
+ * and the next order is made while it works. */
 static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) {
     const int64_t rows = t->f->train.data->rows, batch = t->f->o.batch;
     const int64_t each = (rows + batch - 1) / batch;
@@ -101,8 +101,8 @@ static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) 
     return s;
 }
 
-/* The weighted mean square of the errors on a set, t->piece rows at a time; *lost: the first row without a
- * finite price, or -1. */
+/* The weighted mean square of the errors on a set, t->piece rows at a time; *lost: the first row
+ * without a finite price, or -1. */
 static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean, int64_t *lost) {
     const shoal_surrogate_data *d = set->data;
     shoal_status s = SHOAL_OK;
@@ -146,8 +146,9 @@ static shoal_status overflow(trainer *t, const surrogate_set *set, int64_t row,
         x[result->input]);
 }
 
-/* Whether rows of the validation set have no finite price, as t->price has it, that the rows of the training
- * set do not surround, and none that they do: then it is not the training that has failed. */
+/* Whether rows of the validation set have no finite price, as t->price has it, that the rows of
+ * the training set do not surround, and none that they do: then it is not the training that has
+ * failed. */
 static int alone_overflow(const trainer *t) {
     const shoal_surrogate *m = t->f->model;
     const shoal_surrogate_data *d = t->f->held.data;

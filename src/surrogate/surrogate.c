@@ -2,21 +2,23 @@
  *
  * surrogate.c - a network of prices on the CPU: values, derivatives by back-propagation, Adam.
  *
- * The network's number u becomes a price by Black and Scholes, with volatility e^(c + e u), c and e
- * constants of the network:
+ * The network's number u becomes a price by Black and Scholes, with volatility e^(c + e u), c
+ * and e constants of the network:
  *
  *     s = sqrt(T) e^(c + e u),  d = -log(K)/s + s/2,  P = Phi(d) - K Phi(d - s),
  *     dP/du = phi(d) s e,  dP/dK = -Phi(d - s) + dP/du du/dK,  dP/dT = phi(d) s/(2 T) + dP/du du/dT,
  *
- * or is the price itself, P = c + e u. With the errors e_l = dP/dz_l, from the last layer to the first,
+ * or is the price itself, P = c + e u. With the errors e_l = dP/dz_l, from the last layer to the
+ * first,
  *
  *     e_(l-1) = (W_l^T e_l) f'(z_(l-1)),   dP/dW_l = e_l a_(l-1)^T,   f(z) = z g,  f' = g (1 + z - z g),
  *
- * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or, where there
- * are more, SURROGATE_SUMS, each of neighbouring blocks; the step of Adam (Kingma and Ba 2015, algorithm 1)
- * adds them in their order: the same bits for any number of threads. The last formulas, of prices, are in
- * double. Cost of a row: about one multiply-add per weight for a price, two with derivatives, three in
- * training, and an exponential and a division per neuron.
+ * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or,
+ * where there are more, SURROGATE_SUMS, each of neighbouring blocks; the step of Adam (Kingma
+ * and Ba 2015, algorithm 1) adds them in their order: the same bits for any number of threads.
+ * The last formulas, of prices, are in double. Cost of a row: about one multiply-add per weight
+ * for a price, two with derivatives, three in training, and an exponential and a division per
+ * neuron.
  */
 #include "core/loops.h"
 #include "pricing/pick.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * surrogate.cuh - what the kernels of networks share: a row's inputs, the activation, prices out of the
- * network's number (the formulas are in surrogate.c), and the step of Adam.
+ * surrogate.cuh - what the kernels of networks share: a row's inputs, the activation, prices out
+ * of the network's number (the formulas are in surrogate.c), and the step of Adam.
  *
- * A step adds the gradients of the blocks: of 256 threads 32 have neighbouring weights, and each of 8 warps
- * every eighth block; the sums of the warps are added in their order.
+ * A step adds the gradients of the blocks: of 256 threads 32 have neighbouring weights, and each
+ * of 8 warps every eighth block; the sums of the warps are added in their order.
  */
 #ifndef SHOAL_SURROGATE_SURROGATE_CUH
 #define SHOAL_SURROGATE_SURROGATE_CUH

@@ -90,8 +90,8 @@ typedef struct surrogate_step {  /* one step of Adam                            
 
 typedef struct surrogate_blas surrogate_blas; /* of cublas.cu */
 
-/* What a cell works on: `weights` and `memory` are in the context's memory, and so are the arrays of
- * its arguments. */
+/* What a cell works on: `weights` and `memory` are in the context's memory, and so are the
+ * arrays of its arguments. */
 typedef struct surrogate_job {
     shoal_context *ctx;
     const surrogate_net *net;
@@ -109,8 +109,9 @@ typedef struct surrogate_method {
     size_t (*scratch)(const surrogate_job *, int64_t rows); /* bytes of memory for a batch    */
     void (*pack)(const surrogate_job *); /* once weights have changed; NULL: not needed       */
     shoal_status (*values)(const surrogate_job *, const surrogate_rows *); /* prices          */
-    /* Gradients of sum weight (P - price)^2 / 2 for each block, [block][weights], and the sums of
-     * weight (P - price)^2 themselves: [block] on the CPU, added to SURROGATE_SUMS places on CUDA. */
+    /* Gradients of sum weight (P - price)^2 / 2 for each block, [block][weights], and the sums
+     * of weight (P - price)^2 themselves: [block] on the CPU, added to SURROGATE_SUMS places on
+     * CUDA. */
     shoal_status (*learn)(const surrogate_job *, const surrogate_rows *, void *gradient,
                           double *loss);
     shoal_status (*step)(const surrogate_job *, const surrogate_step *, const void *gradient,
@@ -161,8 +162,8 @@ typedef struct surrogate_product {
     int add;
 } surrogate_product;
 
-/* SHOAL_E_BACKEND and a sentence where cuBLAS is not there, or switched off by SHOAL_NO_CUBLAS=1 in the
- * environment. `size` is that of a number, 4 or 8. */
+/* SHOAL_E_BACKEND and a sentence where cuBLAS is not there, or switched off by SHOAL_NO_CUBLAS=1
+ * in the environment. `size` is that of a number, 4 or 8. */
 shoal_status shoal_surrogate_open_blas(shoal_context *ctx, size_t size,
                                        const surrogate_blas **blas);
 void shoal_surrogate_close_blas(const surrogate_blas *blas);

@@ -3,11 +3,12 @@
  * train.c - training of a network of prices: checks, scales of inputs and output, the first
  * weights. The passes are in pass.c.
  *
- * Minimised is the mean of w (P - price)^2, w = 1 / (error^2 + floor^2): with `volatility` as the target
- * P is a formula of the network's number, so that no price is inverted, and a row of small vega, whose
- * implied volatility is mostly noise, weighs what its price is known to. Random numbers, of the first
- * weights and of the order of rows in each pass, are Philox words by address. Logarithms are those of
- * core/math.h: what a network starts from has the same bits on every machine.
+ * Minimised is the mean of w (P - price)^2, w = 1 / (error^2 + floor^2): with `volatility` as
+ * the target P is a formula of the network's number, so that no price is inverted, and a row of
+ * small vega, whose implied volatility is mostly noise, weighs what its price is known to.
+ * Random numbers, of the first weights and of the order of rows in each pass, are Philox words
+ * by address. Logarithms are those of core/math.h: what a network starts from has the same bits
+ * on every machine.
  */
 #include "pricing/black.h"
 #include "surrogate/surrogate.h"
