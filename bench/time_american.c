@@ -58,7 +58,7 @@ static void release(problems *p) {
 
 /* The whole batch, twice: the second time counts. */
 static shoal_status time_batch(shoal_context *ctx, const problems *p,
-                               const shoal_american_opts *opts, int levels, shoal_price **plan) {
+                               const shoal_american_opts *opts, int levels, american_plan **plan) {
     const shoal_american option = { .payoff = p->assets == 1 ? SHOAL_PUT : SHOAL_BASKET_PUT,
                                     .strike = 40,
                                     .rate = .06,
@@ -78,38 +78,38 @@ static shoal_status time_batch(shoal_context *ctx, const problems *p,
     const double path_dates = (double)(p->count * opts->fit_paths * opts->dates);
     printf(
         "n %d, price %.6g, batch %.4f s: %.1f ps a path-date; empty %lld truncated %lld failed %lld\n",
-        (*plan)->american->job.basis.functions, p->price[0], seconds, 1e12 * seconds / path_dates,
+        (*plan)->job.basis.functions, p->price[0], seconds, 1e12 * seconds / path_dates,
         (long long)total[FIT_EMPTY], (long long)total[FIT_TRUNCATED], (long long)total[FIT_FAILED]);
     return SHOAL_OK;
 }
 
 enum { VISIT, FORM, SOLVE, SETTLE, STAGES };
 
-static void run_stage(int stage, shoal_price *plan, american_job *job, int date) {
-    const american_method *m = plan->choice.cell;
-    shoal_smallsym *solver = plan->american->solver;
-    if (stage == VISIT) m->visit(plan->head.ctx, job, date);
-    if (stage == FORM) m->form(plan->head.ctx, job);
+static void run_stage(int stage, american_plan *plan, american_job *job, int date) {
+    const american_method *m = plan->p.choice.cell;
+    shoal_smallsym *solver = plan->solver;
+    if (stage == VISIT) m->visit(plan->p.head.ctx, job, date);
+    if (stage == FORM) m->form(plan->p.head.ctx, job);
     if (stage == SOLVE)
         shoal_smallsym_solve_first(solver, american_systems(job), job->A, job->b, job->x);
-    if (stage == SETTLE) m->settle(plan->head.ctx, job, date);
+    if (stage == SETTLE) m->settle(plan->p.head.ctx, job, date);
 }
 
 /* Each stage of one date by itself, on as many problems as go through at once. */
-static void time_stages(shoal_price *plan, const shoal_american_opts *opts) {
+static void time_stages(american_plan *plan, const shoal_american_opts *opts) {
     static const char *const names[STAGES] = { "visit", "form", "solve", "settle" };
     const int date = opts->dates > 2 ? (int)opts->dates / 2 : 1;
-    american_job job = plan->american->job;
-    if (job.problems > plan->american->most) {
-        job.problems = plan->american->most;
+    american_job job = plan->job;
+    if (job.problems > plan->most) {
+        job.problems = plan->most;
         printf("in rounds of %lld\n", (long long)job.problems);
     }
     for (int stage = 0; stage < STAGES; stage++) {
         run_stage(stage, plan, &job, date);
-        shoal_wait(plan->head.ctx);
+        shoal_wait(plan->p.head.ctx);
         const double start = now();
         for (int i = 0; i < ROUNDS; i++) run_stage(stage, plan, &job, date);
-        shoal_wait(plan->head.ctx);
+        shoal_wait(plan->p.head.ctx);
         const double seconds = (now() - start) / ROUNDS;
         printf("%-7s %10.1f us, %8.2f ps a path-date\n", names[stage], 1e6 * seconds,
                1e12 * seconds / (double)(job.problems * opts->fit_paths));
@@ -134,13 +134,13 @@ int main(int argc, char **argv) {
         return 2;
     }
     shoal_context *ctx = NULL;
-    shoal_price *plan = NULL;
+    american_plan *plan = NULL;
     shoal_status s = shoal_open(&(shoal_options){ .backend = argv[1] }, &ctx);
     if (s == SHOAL_OK && !make(&p)) s = SHOAL_E_NOMEM;
     if (s == SHOAL_OK) s = time_batch(ctx, &p, &opts, atoi(argv[8]), &plan);
     if (s == SHOAL_OK) time_stages(plan, &opts);
     if (s != SHOAL_OK) fprintf(stderr, "%s: %s\n", shoal_status_text(s), shoal_message(ctx));
-    shoal_price_free(plan);
+    shoal_plan_free(plan);
     shoal_close(ctx);
     release(&p);
     return s == SHOAL_OK ? 0 : 1;

@@ -69,6 +69,21 @@ TEST(known_prices) {
                   "%d: %.8f +- %.1e, not %.8f", i, v[i][0], v[i][1], price[i]);
 }
 
+/* Zeros stand for shoal_dataset_defaults(). */
+TEST(defaults) {
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const shoal_dataset_opts unset = opts_of(2, 5);
+    shoal_dataset_opts all = shoal_dataset_defaults();
+    double v[2][2 * VALUES];
+    CHECK(strcmp(all.design, "sobol") == 0 && all.refine == 1);
+    CHECK(all.target == 5e-5 && all.most_paths == 1 << 21);
+    CHECK(memcmp(all.range, unset.range, sizeof all.range) == 0);
+    all.samples = 2, all.seed = 5;
+    CHECK(make(ctx, &unset, NULL, 2, 2, v[0]) == SHOAL_OK);
+    CHECK(make(ctx, &all, NULL, 2, 2, v[1]) == SHOAL_OK);
+    CHECK(memcmp(v[0], v[1], sizeof v[0]) == 0);
+}
+
 /* Rows of the design beside many paths and many steps of another program for the same model. */
 TEST(prices_as_by_price_expou) {
     enum { ROWS = 12 };
@@ -380,6 +395,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(known_prices);
+    RUN(defaults);
     RUN(prices_as_by_price_expou);
     RUN(errors_are_honest);
     RUN(targets_are_reached);

@@ -209,14 +209,14 @@ TEST(bits_are_the_same) {
 
 /* Where the variance is negative neither its reversion nor its noise sees it: v' = g(v + kappa theta dt). */
 TEST(euler_below_zero) {
-    const euler_numbers n = { 0.01, 0.3, 0.2, -0.1, 0.2, 0.05 };
+    const euler_numbers n = { 0.01, 0.3, 0.7, 0.2, -0.1, 0.2, 0.05 };
     static const double next[] = { [EULER_FULL] = -0.04, [EULER_PLUS] = 0, [EULER_ABS] = 0.04 };
     for (int variant = 0; variant < 3; variant++) {
         real v = -0.05, x = 0.7;
-        euler_step(&n, variant, 1.5, -0.5, &v, &x);
+        heston_step(&n, variant, 1.5, -0.5, &v, &x);
         CHECK_MSG(fabs(v - next[variant]) < 1e-16 && x == 0.7, "%d: v %g, x %g", variant, v, x);
         v = 0.04; /* v' = v + 0.01 - 0.3 v + 0.2 sqrt(v) 1.5 */
-        euler_step(&n, variant, 1.5, -0.5, &v, &x);
+        heston_step(&n, variant, 1.5, -0.5, &v, &x);
         CHECK_MSG(fabs(v - 0.098) < 1e-16, "%d: v %.17g", variant, v);
         CHECK_MSG(fabs(x - (0.7 - 0.002 - 0.03 - 0.02)) < 2e-16, "%d: x %.17g", variant, x);
     }
@@ -232,8 +232,8 @@ TEST(rounds_of_blocks) {
             void *to = NULL;
             CHECK(shoal_price_heston(targets[t].ctx, &known[1].m, &o, &plan) == SHOAL_OK);
             const size_t bytes = (size_t)shoal_price_sums(plan, 1100) * sizeof(double);
-            CHECK(bytes <= sizeof *sums && plan->job.f.room >= 5);
-            if (way) plan->job.f.room = 2; /* of 5 blocks */
+            CHECK(bytes <= sizeof *sums && plan->frame->room >= 5);
+            if (way) plan->frame->room = 2; /* of 5 blocks */
             CHECK(shoal_alloc(targets[t].ctx, bytes, &to) == SHOAL_OK);
             CHECK(shoal_price_run(plan, 0, 1100, to) == SHOAL_OK);
             CHECK(shoal_copy(targets[t].ctx, sums[way], to, bytes) == SHOAL_OK);

@@ -123,7 +123,7 @@ TEST(parts_make_the_whole) {
         for (int part = 1; part <= 3; part++) {
             seen s = { .sums = sums, .width = width };
             const shoal_price_goal goal = {
-                .paths = paths, .part = part, .parts = 3, .seen = look, .with = &s
+                .paths = paths, .part = part, .parts = 3, .on_round = look, .user = &s
             };
             CHECK(shoal_price_simulate(plan, &goal, &one_part, &done) == SHOAL_OK);
             CHECK(done.first == at && done.samples == s.samples);
@@ -147,7 +147,7 @@ TEST(the_caller_ends_it) {
         shoal_context *ctx = targets[t].ctx;
         shoal_price *plan = euler(ctx, 1, 0);
         seen s = { .stop = 2 * UNIT };
-        const shoal_price_goal goal = { .paths = 64 * UNIT, .seen = look, .with = &s };
+        const shoal_price_goal goal = { .paths = 64 * UNIT, .on_round = look, .user = &s };
         shoal_price_value value = { 0 }, before = { 0 };
         shoal_price_progress done = { 0 };
         CHECK(shoal_price_simulate(plan, &goal, &value, &done) == SHOAL_OK);

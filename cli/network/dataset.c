@@ -166,9 +166,7 @@ static int run(maker *m) {
 }
 
 static int command(cli *c, int argc, char **argv) {
-    /* what the library takes for granted has to stand in the file */
-    arguments a = { .o = {
-                        .design = "sobol", .target = 5e-5, .most_paths = 1 << 21, .refine = 1 } };
+    arguments a = { .o = shoal_dataset_defaults() }; /* the file contains them */
     int code = cli_parse(c, &dataset_expou_command, argc, argv, &a);
     if (code != CLI_OK) return code;
     a.o.seed = c->seed;

@@ -14,9 +14,7 @@
 enum { PARAMETERS = 8, NU2 = 3 };
 
 /* A design does not reach the ends of its ranges: a share this small does not matter. */
-#define EDGE   1e-3
-#define TARGET 5e-5 /* of a simulation, and its most paths: as a data set has them */
-enum { MOST_PATHS = 1 << 21 };
+#define EDGE 1e-3
 
 typedef struct arguments {
     const char *model, *params, *output, *export;
@@ -425,6 +423,7 @@ static int compare(cli *c, const request *q, const shoal_surrogate *net, const s
 
 static int run(cli *c, const arguments *a, const shoal_surrogate *net,
                const shoal_surrogate_info *n, const surrogate_table *t) {
+    const shoal_dataset_opts usual = shoal_dataset_defaults();
     const request q = { .model = a->model,
                         .seed = c->seed,
                         .params = a->params,
@@ -432,8 +431,8 @@ static int run(cli *c, const arguments *a, const shoal_surrogate *net,
                         .export = a->export,
                         .type = a->type,
                         .simulated = a->check && (a->paths || a->target > 0 || !t->price),
-                        .target = a->target > 0 ? a->target : TARGET,
-                        .paths = a->paths ? a->paths : MOST_PATHS };
+                        .target = a->target > 0 ? a->target : usual.target,
+                        .paths = a->paths ? a->paths : usual.most_paths };
     surrogate_results r = { 0 };
     if (!q.simulated) cli_note_no_seed(c);
     int code = predict(c, a, net, n, t, &r);

@@ -84,8 +84,8 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
                                  .target = o->target,
                                  .part = o->shard,
                                  .parts = o->shards,
-                                 .seen = on_progress,
-                                 .with = &s };
+                                 .on_round = on_progress,
+                                 .user = &s };
     /* a formula, and the first round of many points, are long, and nothing is known before their end */
     s.known = !out->info.deterministic && !(shoal_price_points(plan) && out->info.contracts > 1);
     if (code == CLI_OK && o->shards && !out->info.deterministic) code = make_room(&s);

@@ -36,7 +36,7 @@ typedef enum shoal_payoff {
     SHOAL_BASKET_CALL /* B - strike               */
 } shoal_payoff;
 
-/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have a number an asset. */
+/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number per asset. */
 typedef struct shoal_american {
     shoal_payoff payoff;
     double strike, rate, maturity;
@@ -69,8 +69,8 @@ typedef struct shoal_american_opts { /* sizes are required; zero elsewhere = def
                                         each date: method "dual"                        [0: lsm] */
 } shoal_american_opts;
 
-/* What became of the regressions of an option, one at each date but the last. Where no path was in
- * the money, or the system has no answer, the rule is not to exercise. */
+/* The outcomes of the regressions of an option, one at each date except the last. If no path was in the
+ * money, or the system has no answer, the rule is not to exercise. */
 typedef struct shoal_american_fit {
     double price, error; /* of the rule on the paths that it was fitted on: biased               */
     int64_t systems;
@@ -83,12 +83,11 @@ typedef struct shoal_american_fit {
 
 /* A plan for `count` options with the same number of assets and dates, whose regressions are one batch
  * at each date; an option's values do not depend on the others. SHOAL_E_ARG names the parameter that is
- * not allowed, SHOAL_E_METHOD the solver. Arrays are copied. This function does the fitting, and waits
- * for it. */
+ * not allowed, SHOAL_E_METHOD the solver. Arrays are copied. This function fits the rules, and waits. */
 SHOAL_API shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options,
                                             int64_t count, const shoal_american_opts *opts,
                                             shoal_price **plan);
-/* The values of the options, by a plan that is made for it and freed. */
+/* The values of the options in one call, with a temporary plan. */
 SHOAL_API shoal_status shoal_american_value(shoal_context *ctx, const shoal_american *options,
                                             int64_t count, const shoal_american_opts *opts,
                                             const shoal_price_goal *goal,

@@ -18,10 +18,10 @@
  * default does not depend on the assets. Values are closed forms where there are some, else means over
  * inner paths that start from the outer path's prices; with early exercise, by the regressions of Longstaff
  * and Schwartz on those paths: all outer paths that still hold a contract at a date are one batch. The value
- * of such a contract is that before the decision at the date: what exercise pays where it is exercised, else
- * what going on is worth; once exercised it is worth nothing at later dates. Whether it is exercised, a rule
- * says that was fitted on many paths from today's prices, or the inner paths themselves. With a rule, each half
- * of the inner paths of a contract is valued by the regressions on the other half.
+ * of such a contract is that before the decision at the date: what exercise pays if it is exercised, otherwise
+ * the value of going on; once exercised it is worth nothing at later dates. A rule fitted on many paths from
+ * today's prices decides whether to exercise, or the inner paths themselves. With a rule, each half of the inner
+ * paths of a contract is valued by the regressions on the other half.
  *
  * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
  * their order: the same bits for any number of threads and any pieces.
@@ -38,11 +38,11 @@ extern "C" {
 #define SHOAL_CVA_ASSETS  64          /* of a market, at most      */
 #define SHOAL_CVA_DATES   100000      /* at most                   */
 #define SHOAL_CVA_OUTER   (1LL << 32) /* outer paths, at most      */
-#define SHOAL_CVA_INNER   (1LL << 20) /* inner paths a date, at most */
+#define SHOAL_CVA_INNER   (1LL << 20) /* inner paths per date, at most */
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
-/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have a number an asset. */
+/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number per asset. */
 typedef struct shoal_cva_market {
     int64_t assets;
     double rate;
@@ -51,7 +51,7 @@ typedef struct shoal_cva_market {
     const double *correlation; /* of the W, assets x assets; NULL: they are independent */
 } shoal_cva_market;
 
-/* B is the sum of weight S over the contract's assets. All but the forward pay 0 where this is below. */
+/* B is the sum of weight S over the contract's assets. All but the forward pay 0 if this is below 0. */
 typedef enum shoal_cva_payoff {
     SHOAL_CVA_PUT,         /* strike - S, of one asset */
     SHOAL_CVA_CALL,        /* S - strike, of one asset */
@@ -86,15 +86,15 @@ typedef struct shoal_cva_counterparty {
 /* Who decides at a date whether an outer path exercises a contract. */
 typedef enum shoal_cva_stopping {
     SHOAL_CVA_BY_RULE, /* a rule of exercise that create fits on paths from today's prices           */
-    SHOAL_CVA_BY_INNER /* the inner paths of the path and date: exercise, if it pays as much as going
-                          on is worth on them. Noise makes that late, where cash flows are not hedged */
+    SHOAL_CVA_BY_INNER /* the inner paths of the path and date: exercise if it pays as much as the mean
+                          of going on over them. Without hedged cash flows, noise delays exercise     */
 } shoal_cva_stopping;
 
 typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere = default */
     int64_t dates;
     double horizon;       /* the last date                                  [the last maturity] */
     int64_t outer;        /* outer paths that are meant to be run                               */
-    int64_t inner_count;  /* numbers in inner: 0, 1, or one a date                              */
+    int64_t inner_count;  /* numbers in inner: 0, 1, or one per date                            */
     const int64_t *inner; /* inner paths, up to the next multiple of 4        [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
@@ -131,7 +131,7 @@ SHOAL_API shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_mark
 SHOAL_API void shoal_cva_free(shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info);
 
-/* What a run did, added to what is there. */
+/* Counts of a run, added to the numbers that are there. */
 typedef struct shoal_cva_counts {
     int64_t inner_paths; /* simulated, those of the batches with half of them included          */
     double seconds[3];   /* outer paths and closed forms; inner paths of European contracts;
@@ -155,8 +155,8 @@ SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t pat
 
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
-    /* What inner paths add to it in the mean: where the bias falls like 1 / inner, that with half of
-     * them less that with all. 0 without inner paths. */
+    /* The bias from inner paths: if it falls like 1 / inner, the CVA with half of them less that with all.
+     * 0 without inner paths. */
     double bias, bias_error;
     double extrapolated, extrapolated_error; /* cva - bias, and the standard error of that       */
 } shoal_cva_value;
@@ -171,8 +171,8 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
     int64_t inner; /* inner paths                                                        */
 } shoal_cva_date;
 
-/* What rows of samples say, path after path from number 0; profile, or NULL, has room for all dates.
- * Costs two numbers of memory a path for each thread, up to the number of dates. */
+/* The result from rows of samples, path after path from number 0; profile, or NULL, has room for all dates.
+ * Needs two numbers of memory per path for each thread, up to the number of dates. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
 

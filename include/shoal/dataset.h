@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * dataset.h - call prices for very many combinations of parameters of the exponential Ornstein-Uhlenbeck
- * model (pricing.h), to train networks with: designs of parameters, and their prices, thousands of rows a
+ * model (pricing.h), to train networks with: designs of parameters, and their prices, thousands of rows per
  * launch.
  *
  *     shoal_dataset_opts opts = { .samples = 20000, .seed = 1 };
  *     shoal_dataset_ranges(&opts);                           // or ranges of your own
  *     shoal_dataset *plan;
  *     shoal_dataset_create(ctx, &opts, &plan);
- *     shoal_dataset_design(plan, 0, 1000, rows);             // on the host: 7 numbers a row
+ *     shoal_dataset_design(plan, 0, 1000, rows);             // on the host: 7 numbers per row
  *     shoal_copy(ctx, parameters, rows, bytes);
  *     shoal_dataset_run(plan, 0, 1000, parameters, values);  // price, standard error, paths of each
  *     shoal_dataset_free(plan);
  *
- * S0 = 1, no rate. Row i has the same parameters and the same paths in every run of the same options, however
- * the runs are cut: the same bits for any number of threads, for parts, and on CPU and GPU.
+ * S0 = 1, no rate. Row i has the same parameters and the same paths in every run of the same options, in any
+ * pieces: the same bits for any number of threads, for parts, and on CPU and GPU.
  */
 #ifndef SHOAL_DATASET_H
 #define SHOAL_DATASET_H
@@ -48,12 +48,14 @@ typedef struct shoal_dataset_opts {
 
 typedef struct shoal_dataset shoal_dataset; /* a plan; contents private */
 
-/* The default ranges, of opts->nu2's third column; docs/surrogate.md has them. */
+/* Options in which every default is set, and the ranges are those of shoal_dataset_ranges(). */
+SHOAL_API shoal_dataset_opts shoal_dataset_defaults(void);
+/* Sets the default ranges (docs/surrogate.md); the third is that of beta or of nu2, by opts->nu2. */
 SHOAL_API void shoal_dataset_ranges(shoal_dataset_opts *opts);
 /* Names of the columns, in their order; NULL past the end. */
 SHOAL_API const char *shoal_dataset_column(int nu2, int i);
 
-/* Where a column's range may lie. */
+/* The bounds of a column's range. */
 SHOAL_API shoal_range shoal_dataset_bounds(int nu2, int i);
 
 /* SHOAL_E_ARG names the range that is not allowed: rho must be -1 to 0 (above 0 S is no martingale), alpha,
@@ -68,9 +70,9 @@ SHOAL_API shoal_status shoal_dataset_design(const shoal_dataset *plan, int64_t f
                                             double *rows);
 
 /* The prices of `count` rows of parameters, the design's or the caller's own, with the paths of rows first ..
- * first + count - 1: values[count][3] are price, standard error and paths; NaN where a row is out of bounds,
- * needs more steps than any row of the ranges, or overflows.
- * Both arrays lie in the context's memory. Neither allocates nor waits. */
+ * first + count - 1: values[count][3] are price, standard error and paths; NaN if a row is out of bounds, needs
+ * more steps than any row of the ranges, or overflows. Both arrays lie in the context's memory. Neither
+ * allocates nor waits. */
 SHOAL_API shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count,
                                          const double *parameters, double *values);
 

@@ -10,7 +10,7 @@
  *     shoal_price_value value; // price, error, implied volatility
  *     shoal_heston_value(ctx, &model, &opts, &goal, &value);
  *
- * That makes a plan, simulates, and frees the plan. Whoever simulates in pieces has a plan of their own:
+ * That creates a plan, simulates, and frees the plan. To simulate in pieces, create a plan:
  *
  *     shoal_price *plan;
  *     shoal_price_heston(ctx, &model, &opts, &plan);
@@ -21,10 +21,10 @@
  *     shoal_price_free(plan);
  *
  * A path is a number: sample i has the same path on every device, in every run of the same seed.
- * Samples come in units of SHOAL_PRICE_UNIT, and each unit has sums of its own, made in a fixed
- * order; shoal_price_add() adds units in the order in which it gets them. Whoever adds them in the
- * order of their numbers has the same bits for any number of threads, runs, machines: in f64 with
- * SHOAL_EXACT on CPU and GPU alike.
+ * Samples come in units of SHOAL_PRICE_UNIT. Each unit has sums of its own, added in a fixed order;
+ * shoal_price_add() adds units in the order of its calls. Units added in the order of their numbers
+ * give the same bits for any number of threads, runs and machines: in f64 with SHOAL_EXACT on CPU and
+ * GPU alike.
  *
  * "As printed" is as in L. Abbas-Turki, "Projects: Merge Sort, Monte Carlo and PDE simulations",
  * project sheet of a course, December 2024, unpublished: sections 1 (Heston), 2 (expou), 3 and 6
@@ -65,12 +65,12 @@ SHOAL_API shoal_expou shoal_expou_example(void);
 /* beta for a stationary variance nu2 of Y: sqrt(2 alpha nu2), or, as printed (section 2), that times
  * 1 - e^m, which is negative for m > 0. */
 SHOAL_API double shoal_expou_beta(double alpha, double m, double nu2, int as_printed);
-/* 0 where the variance of S_T is infinite (unless rho < 0, of beta > 0, and rho^2 > 1/2), so that the standard errors of a call by euler are not to be
- * trusted. */
+/* 0 if the variance of S_T is infinite: then the standard errors of a call by euler mean nothing. For
+ * beta > 0 it is finite if rho < 0 and rho^2 > 1/2. */
 SHOAL_API int shoal_expou_has_variance(const shoal_expou *model, int put);
 
 /* A bullet option pays (S_T - strike)+ if the number of dates at which S was below the barrier is from
- * p1 to p2; dS = rate S dt + sigma S dW. Dates are counted as `count` says: of T_i = i T / M
+ * p1 to p2; dS = rate S dt + sigma S dW. `count` selects the dates that count: of T_i = i T / M
  *
  *     A  i = 1 .. M    B  i = 0 .. M - 1    C  i = 1 .. M - 1    D  i = 0 .. M
  *
@@ -87,8 +87,8 @@ typedef struct shoal_bullet {
  * count A. */
 SHOAL_API shoal_bullet shoal_bullet_example(void);
 
-/* Where a value is wanted: at T_k, with S = x and j dates counted. Where date 0 is not counted (A, C, E)
- * j includes T_k, else (B, D, F) it does not. */
+/* The place of a value: at T_k, with S = x and j dates counted. If date 0 does not count (A, C, E), j
+ * includes T_k; otherwise (B, D, F) it does not. */
 typedef struct shoal_bullet_point {
     int64_t k, j;
     double x;
@@ -112,7 +112,7 @@ typedef struct shoal_price shoal_price; /* a plan; contents private */
  *
  *     mc      Monte Carlo at one point, or at (0, s0, 0)
  *     grid    at many points, each with its own paths, in one run
- *     nested  the points are those of outer trajectories: shoal_price_points() says where
+ *     nested  the points are those of outer trajectories: shoal_price_points() returns them
  *     quad    by quadrature, good to 1e-9; no paths, no error
  *     pde     pcr thomas: Crank and Nicolson, of second order in nx
  */
@@ -127,12 +127,12 @@ typedef struct shoal_price_opts {
     int antithetic;              /* 1: a sample is the mean of a path and its mirror image  */
     int control;                 /* 1, -1: use S_T, of known mean, as a control variate, or not
                                     [conditional: use it; else not]; SHOAL_E_ARG for expou with
-                                    rho > 0, where the mean is not known                    */
+                                    rho > 0: the mean is not known                          */
     int greeks;                  /* 1: delta, gamma, vega as well                           */
     double bump;                 /* of S, relative, up and down for delta and gamma by paths [a
                                     share of the deviation of log S_T: docs/pricing.md]     */
-    int probability;             /* 1, of bullet options but for pde: the probability that the
-                                    count pays, instead of the price                        */
+    int probability;             /* 1: the probability that the count pays, instead of the
+                                    price; bullet options, not by pde                       */
     int64_t nx;                  /* of pde, as in shoal_pde_opts                     [1025] */
     int64_t steps_per_date;      /* ...                               [10, at least 500 / M] */
     int as_printed;              /* ...                                                 [0] */
@@ -143,7 +143,7 @@ typedef struct shoal_price_opts {
 
 typedef struct shoal_price_value { /* one strike, one maturity; errors are standard errors  */
     double price, error;
-    double implied_vol; /* of Black and Scholes; NaN where no volatility has that price     */
+    double implied_vol; /* of Black and Scholes; NaN if no volatility has that price        */
     double delta, delta_error, gamma, gamma_error; /* NaN without .greeks                   */
     double vega, vega_error; /* with respect to the volatility of today: sqrt(v0), e^y0     */
 } shoal_price_value;
@@ -152,8 +152,8 @@ typedef struct shoal_price_info {
     const char *method, *variant; /* "" if it has none                                      */
     int deterministic;            /* no paths: run and add do nothing                       */
     int control;                  /* a control variate is used                              */
-    int parity;                   /* calls of some maturity are simulated as puts: where the
-                                     variance of log S_T is above 1 and parity holds         */
+    int parity;                   /* calls of some maturity are simulated as puts: the variance
+                                     of log S_T is above 1 and parity holds                  */
     int64_t contracts;            /* values of a result                                     */
     int64_t steps;                /* of a path; of bullet options, of the paths of all points */
     int64_t paths_each;           /* paths of a sample: 2 if antithetic; greeks take more    */
@@ -167,10 +167,10 @@ SHOAL_API shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston
                                           const shoal_price_opts *opts, shoal_price **plan);
 SHOAL_API shoal_status shoal_price_expou(shoal_context *ctx, const shoal_expou *model,
                                          const shoal_price_opts *opts, shoal_price **plan);
-/* The same for a bullet option. Of the options, method, type, math, seed, antithetic, control and greeks
- * count (steps is what the dates make it; vega is not among the derivatives). `points` are `count`
- * points, or NULL: then count must be 1 and stands for (0, s0, 0); for nested, points is NULL and count
- * the number of outer trajectories, which have a point at each date from T_0 to T. */
+/* The same for a bullet option. It reads the options method, type, math, seed, antithetic, control and
+ * greeks; the dates determine the steps, and there is no vega. `points` are `count` points, or NULL:
+ * then count must be 1 and stands for (0, s0, 0). For nested, points is NULL and count the number of
+ * outer trajectories, which have a point at each date from T_0 to T. */
 SHOAL_API shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
                                           const shoal_price_opts *opts,
                                           const shoal_bullet_point *points, int64_t count,
@@ -180,8 +180,7 @@ SHOAL_API void shoal_price_free(shoal_price *plan);
 SHOAL_API const shoal_bullet_point *shoal_price_points(const shoal_price *plan);
 SHOAL_API shoal_status shoal_price_describe(const shoal_price *plan, shoal_price_info *info);
 
-/* Doubles of a unit's sums, and of those of `samples` samples: whole units, the last one maybe not
- * full. */
+/* Doubles in the sums of a unit, and in those of `samples` samples, rounded up to whole units. */
 SHOAL_API int64_t shoal_price_width(const shoal_price *plan);
 SHOAL_API int64_t shoal_price_sums(const shoal_price *plan, int64_t samples);
 
@@ -194,43 +193,43 @@ SHOAL_API shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t
 SHOAL_API shoal_status shoal_price_add(const shoal_price *plan, const double *sums, int64_t samples,
                                        double *total);
 
-/* What a total of so many samples says: values[maturity * strikes + strike], or values[point]. A standard error needs
- * two samples, and is NaN for fewer. */
+/* The values from a total of so many samples: values[maturity * strikes + strike], or values[point]. A
+ * standard error needs two samples, and is NaN for fewer. */
 SHOAL_API shoal_status shoal_price_result(const shoal_price *plan, const double *total,
                                           int64_t samples, shoal_price_value *values);
 
 /* ---- simulations to an end ---------------------------------------------------------------------- */
 
-/* Where a simulation stands. */
+/* The progress of a simulation. */
 typedef struct shoal_price_progress {
     int64_t first, samples; /* the first sample, and how many there are so far                  */
     int64_t expected;       /* how many it will take, as far as is known                        */
-    int64_t unpaid;         /* values, when last looked at, of which no path paid anything: their
-                               0 +- 0 is no estimate                                            */
+    int64_t unpaid;         /* values for which no path has paid so far: their 0 +- 0 is no
+                               estimate                                                         */
     double seconds;         /* of simulation so far                                             */
     int64_t units;          /* of the last round, and their sums: [units][shoal_price_width()]  */
     const double *sums;
-    const shoal_price_value *values; /* of all samples; NULL where they were not looked at      */
+    const shoal_price_value *values; /* of all samples; NULL if they were not computed          */
 } shoal_price_progress;
 
 typedef struct shoal_price_goal { /* zero = default */
-    int64_t paths;       /* to simulate: required, but with a target                      */
-    double target;       /* above 0: until no standard error is above it, instead. A value
-                                     that no path pays counts as reached after 2^22 paths          */
-    int64_t part, parts; /* only part 1, 2, ... of so many; with paths alone        [all] */
-    /* called after every round, if not NULL; what is not 0 ends the simulation there */
-    int (*seen)(const shoal_price_progress *now, void *with);
-    void *with;
+    int64_t paths;       /* to simulate: required without a target                        */
+    double target;       /* above 0: simulate until no standard error is above it. A value
+                            for which no path pays counts as reached after 2^22 paths     */
+    int64_t part, parts; /* only part 1, 2, ... of so many; not with a target       [all] */
+    /* NULL, or called after every round; a result other than 0 ends the simulation */
+    int (*on_round)(const shoal_price_progress *now, void *user);
+    void *user;
 } shoal_price_goal;
 
-/* Simulates as far as the goal says; values as in shoal_price_result(), NaN if there is no sample. `done`,
- * or NULL, gets where it ended. The number of samples, and every bit of the values, depends on the goal
+/* Simulates up to the goal; values as in shoal_price_result(), NaN if there is no sample. `done`, or NULL,
+ * receives the final progress. The number of samples, and every bit of the values, depends on the goal
  * alone, not on the clock or on the number of threads. Allocates and waits. */
 SHOAL_API shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,
                                             shoal_price_value *values, shoal_price_progress *done);
 
-/* The same with a plan that is made for it and freed: values[maturity * strikes + strike], or
- * values[point]. american.h has shoal_american_value(). */
+/* The same in one call, with a temporary plan: values[maturity * strikes + strike], or values[point].
+ * american.h has shoal_american_value(). */
 SHOAL_API shoal_status shoal_heston_value(shoal_context *ctx, const shoal_heston *model,
                                           const shoal_price_opts *opts,
                                           const shoal_price_goal *goal, shoal_price_value *values);
@@ -255,14 +254,14 @@ typedef struct shoal_pde_opts {
 } shoal_pde_opts;
 
 /* A plan for `count` options that have the same number of dates and the same `count` letter. log S is
- * from log(K/w) to log(K w), w = 3, or more where the barrier is next to 3 K. SHOAL_E_ARG where K, sigma
- * or the maturity is 0. */
+ * from log(K/w) to log(K w), w = 3, or more if the barrier is close to 3 K. SHOAL_E_ARG if K, sigma or
+ * the maturity is 0. */
 SHOAL_API shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options,
                                         int64_t count, const shoal_pde_opts *opts,
                                         shoal_pde **plan);
 SHOAL_API void shoal_pde_free(shoal_pde *plan);
 
-/* The shape of what a run makes: values of an option at a date are [counts][nx]; dates are 0 .. dates. */
+/* The shape of the results: values of an option at a date are [counts][nx]; dates are 0 .. dates. */
 typedef struct shoal_pde_shape {
     int64_t options, dates, counts, nx;
 } shoal_pde_shape;
@@ -271,14 +270,14 @@ SHOAL_API shoal_status shoal_pde_describe(const shoal_pde *plan, shoal_pde_shape
 SHOAL_API double shoal_pde_log(const shoal_pde *plan, int64_t option, int64_t i);
 
 /* Solves all options. today, or NULL, gets [options][counts][nx] undiscounted values at T_0; surface, or
- * NULL, gets [options][dates + 1][counts][nx] of all dates: e^(r (T - T_k)) F(T_k, e^x, j), where j
+ * NULL, gets [options][dates + 1][counts][nx] of all dates: e^(r (T - T_k)) F(T_k, e^x, j); j
  * includes T_k. Both lie in the context's memory and are double (..._runf: float). Neither allocates nor
  * waits. */
 SHOAL_API shoal_status shoal_pde_run(shoal_pde *plan, double *today, double *surface);
 SHOAL_API shoal_status shoal_pde_runf(shoal_pde *plan, float *today, float *surface);
 
-/* Price, delta and gamma at a point, whose j includes T_k, out of the option's values [counts][nx] at
- * that date, on the host. NaN where x is off the grid. */
+/* Price, delta and gamma at a point, whose j includes T_k, from the option's values [counts][nx] at that
+ * date, on the host. NaN if x is off the grid. */
 SHOAL_API shoal_status shoal_pde_value(const shoal_pde *plan, int64_t option,
                                        const shoal_bullet_point *at, const double *values,
                                        shoal_price_value *value);

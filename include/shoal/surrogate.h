@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * surrogate.h - a neural network in the place of a Monte Carlo price: trained once on prices with their
- * standard errors, it gives prices of calls, and their derivatives, a million times a second.
+ * surrogate.h - a neural network in place of Monte Carlo: trained once on prices with their standard errors,
+ * it returns prices of calls, and their derivatives, a million per second.
  *
  *     shoal_surrogate_data train = { .rows = rows, .inputs = 7, .names = names,
  *                                    .x = x, .price = price, .error = error };
  *     shoal_surrogate_opts opts = { .seed = 1 };
  *     shoal_surrogate *net;
- *     shoal_surrogate_train(ctx, &train, &validation, &opts, say, NULL, &net, &result);
+ *     shoal_surrogate_train(ctx, &train, &validation, &opts, observer, NULL, &net, &result);
  *     shoal_surrogate_predict(net, rows, x, SHOAL_F32, price, by_strike, by_maturity);
  *     shoal_surrogate_free(net);
  *
@@ -67,8 +67,8 @@ typedef struct shoal_surrogate_epoch { /* after a pass through the data         
     double best;       /* the least of those so far                                           */
 } shoal_surrogate_epoch;
 
-/* What a caller is told after every pass; training ends where it returns other than 0. */
-typedef int shoal_surrogate_say(void *of, const shoal_surrogate_epoch *epoch);
+/* Called after every pass; training ends if it returns other than 0. */
+typedef int shoal_surrogate_observer(void *user, const shoal_surrogate_epoch *epoch);
 
 typedef enum shoal_surrogate_end {
     SHOAL_SURROGATE_DONE,    /* all epochs                                                    */
@@ -82,8 +82,8 @@ typedef struct shoal_surrogate_result {
     shoal_surrogate_end end;
     int64_t epochs, best_epoch; /* made; whose weights were kept                              */
     double validation;          /* of the weights kept                                        */
-    /* Where SHOAL_E_ARG is for a row that makes the network overflow: that row, of either set, and
-     * its input that is farthest from the others; -1 otherwise. */
+    /* If SHOAL_E_ARG is for a row that makes the network overflow: that row, of either set, and its input
+     * that is farthest from the others; -1 otherwise. */
     int64_t train_row, validation_row;
     int input;
 } shoal_surrogate_result;
@@ -94,7 +94,7 @@ typedef struct shoal_surrogate_result {
 SHOAL_API shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_data *train,
                                              const shoal_surrogate_data *validation,
                                              const shoal_surrogate_opts *opts,
-                                             shoal_surrogate_say *say, void *of,
+                                             shoal_surrogate_observer *observer, void *user,
                                              shoal_surrogate **net, shoal_surrogate_result *result);
 SHOAL_API void shoal_surrogate_free(shoal_surrogate *net);
 
@@ -123,14 +123,14 @@ SHOAL_API shoal_status shoal_surrogate_layer(const shoal_surrogate *net, int lay
                                              int *neurons, const double **w, const double **b);
 
 /* Prices of rows of inputs, in the network's order, and their exact derivatives in strike and maturity;
- * by_strike and by_maturity may be NULL, and must be where the network has no such input. Inputs that
- * are not finite, or whose logarithm or root is asked for and not there, give NaN. */
+ * by_strike and by_maturity may be NULL, and must be if the network has no such input. Inputs that are
+ * not finite, or have no logarithm or root where the network takes one, give NaN. */
 SHOAL_API shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows,
                                                const double *x, shoal_type type, double *price,
                                                double *by_strike, double *by_maturity);
 
-/* The bytes of a model file (docs/surrogate-network.md), and a network out of them. `size` is the room
- * at `bytes` and becomes what is needed; SHOAL_E_MEMORY where that is more. */
+/* The bytes of a model file (docs/surrogate-network.md), and a network from them. `size` is the room at
+ * `bytes` and becomes the size of the file; SHOAL_E_MEMORY if that is more. */
 SHOAL_API shoal_status shoal_surrogate_save(const shoal_surrogate *net, void *bytes, size_t *size);
 SHOAL_API shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t size,
                                             shoal_surrogate **net);

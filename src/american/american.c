@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * american.c - Longstaff-Schwartz problems on the CPU: threads share the blocks of all problems, the
- * paths of a block are the lanes of its loops. american.h has the formulas.
+ * american.c - Longstaff-Schwartz problems on the CPU: threads share the blocks of all problems,
+ * the paths of a block are the lanes of its loops. american.h has the formulas.
  *
- * The normals of an asset at a date are those of one Philox block for EACH_BLOCK paths, which are
- * SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every 32nd path, those
- * that share Philox blocks with its first, then with its second, and so on; then by halves. american.cu
- * adds in this order.
+ * The normals of an asset at a date are those of one Philox block for BLOCK_NORMALS paths, which
+ * are SHARE lanes apart. Sums over a block are those of 32 lanes, SUM_LANES, each taking every
+ * 32nd path, those that share Philox blocks with its first, then with its second, and so on;
+ * then by halves. american.cu adds in this order.
  *
- * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two paths (f32:
- * four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB and passes through
- * the cache once a date.
+ * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two
+ * paths (f32: four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB
+ * and passes through the cache once a date.
  */
 #include "american/lanes.h"
 #include <string.h>
@@ -127,11 +127,10 @@ static void finish_block(const american_job *job, int64_t k, int64_t number) {
     for (int level = 0; level < job->levels; level++, cash += LANES) {
         const int64_t left = american_paths(job, level) - number * LANES;
         double *to = job->partial + 2 * ((level * job->problems + k) * job->blocks + number);
-        double x[LANES], product[LANES];
+        double x[LANES];
         for (int l = 0; l < LANES; l++)
             x[l] = l < left ? c->discount * (double)(real)(cash[l] - b.gain[l]) : 0;
-        to[0] = lanes_sum(x);
-        to[1] = lanes_sum(lanes_product(x, x, product));
+        to[0] = lanes_sum(x), to[1] = lanes_product(x, x);
     }
 }
 
@@ -139,18 +138,14 @@ static int rows(const american_job *job) { return job->basis.assets + job->level
 
 static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
     const int64_t blocks = job->problems * job->blocks;
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(static)
+    ON_THREADS(ctx->threads, static)
     for (int64_t q = 0; q < blocks; q++) visit_block(job, q / job->blocks, q % job->blocks, i);
     return SHOAL_OK;
 }
 
 static shoal_status form(shoal_context *ctx, const american_job *job) {
     const int64_t systems = american_systems(job), sums = american_sums(job->basis.functions);
-    const int workers = ctx->threads;
-    (void)workers;
-#pragma omp parallel for num_threads(workers) schedule(static)
+    ON_THREADS(ctx->threads, static)
     for (int64_t system = 0; system < systems; system++)
         for (int64_t e = 0; e < sums; e++) american_entry(job, system, e);
     return SHOAL_OK;
@@ -170,9 +165,7 @@ static shoal_status settle(shoal_context *ctx, const american_job *job, int i) {
 
 static shoal_status finish(shoal_context *ctx, const american_job *job) {
     const int64_t blocks = job->problems * job->blocks;
-    const int workers = ctx->threads;
-    (void)workers;
-#pragma omp parallel for num_threads(workers) schedule(static)
+    ON_THREADS(ctx->threads, static)
     for (int64_t q = 0; q < blocks; q++) finish_block(job, q / job->blocks, q % job->blocks);
     for (int64_t system = 0; system < american_systems(job); system++) american_value(job, system);
     return SHOAL_OK;
@@ -180,29 +173,25 @@ static shoal_status finish(shoal_context *ctx, const american_job *job) {
 
 /* ---- prices of a rule ------------------------------------------------------------------------- */
 
-static void run_block(const american_run *run, int64_t number, int64_t k, double *sums) {
+static void run_block(const void *given, int64_t number, int64_t k, double *sums) {
+    const american_run *run = given;
     block b;
     outcome o;
-    double x[LANES], c[LANES], product[LANES];
-    const int64_t left = run->f.samples - number * LANES, options = run->job->problems;
+    double x[LANES], c[LANES];
+    const int64_t left = run->f.samples - number * LANES;
     walk(run->job, k, &run->job->fresh, run->f.first + (uint64_t)number * LANES, 0, NULL, &b, &o);
     for (int l = 0; l < LANES; l++) {
         x[l] = l < left ? (double)o.value[l] : 0;
         c[l] = l < left ? (double)o.control[l] : 0;
     }
-    double *to = sums + k * PRICE_CONTROL;
-    to[0] = lanes_sum(c);
-    to[1] = lanes_sum(lanes_product(c, c, product));
-    to = sums + options * PRICE_CONTROL + k * PRICE_STATISTICS;
-    to[0] = lanes_sum(x);
-    to[1] = lanes_sum(lanes_product(x, x, product));
-    to[2] = lanes_sum(lanes_product(x, c, product));
+    lanes_control(c, sums + k * PRICE_CONTROL);
+    lanes_output(x, c, sums + run->job->problems * PRICE_CONTROL + k * PRICE_STATISTICS);
 }
 
 /* ---- upper bounds ------------------------------------------------------------------------------ */
 
-/* What the rule is worth from date i and Brownian motions `start` on, as of then: the mean over inner
- * paths of its cash flows. */
+/* What the rule is worth from date i and Brownian motions `start` on, as of then: the mean over
+ * inner paths of its cash flows. */
 static double follow(const american_job *job, int64_t k, int i, const real *start, uint64_t path,
                      block *b, outcome *o) {
     double sum = 0, x[LANES];
@@ -221,18 +210,18 @@ static double dual_sample(const american_job *job, int64_t k, uint64_t sample, b
     const int d = job->basis.assets, n = job->dates;
     const uint64_t each = (uint64_t)(job->inner * LANES), first = sample * (uint64_t)n;
     const double root = sqrt(c->dt);
-    real at[SHOAL_AMERICAN_ASSETS] = { 0 }, z[EACH_BLOCK] = { 0 },
+    real at[SHOAL_AMERICAN_ASSETS] = { 0 }, z[BLOCK_NORMALS] = { 0 },
          wide[SHOAL_AMERICAN_ASSETS * LANES];
     double discount = 1, martingale = 0, most = 0;
     double before = follow(job, k, 0, at, first * each, b, o);
     uint32_t drawn = 0;
     for (int i = 1; i <= n; i++) {
         for (int from = 0; from < d; from++, drawn++) {
-            if (drawn % EACH_BLOCK == 0)
-                american_normals(&job->fresh, sample, drawn / EACH_BLOCK, z);
+            if (drawn % BLOCK_NORMALS == 0)
+                american_normals(&job->fresh, sample, drawn / BLOCK_NORMALS, z);
             for (int a = from; a < d; a++)
                 at[a] = real_fma((real)(root * american_load(job, k, a, from)),
-                                 z[drawn % EACH_BLOCK], at[a]);
+                                 z[drawn % BLOCK_NORMALS], at[a]);
         }
         for (int a = 0; a < d; a++) EACH(l, LANES) wide[a * LANES + l] = at[a];
         b->lanes = LANES;
@@ -249,53 +238,41 @@ static double dual_sample(const american_job *job, int64_t k, uint64_t sample, b
 }
 
 static void sum_dual(const double *x, int64_t left, double *sums, int64_t k, int64_t options) {
-    double here[LANES], product[LANES];
+    double here[LANES];
     for (int l = 0; l < LANES; l++) here[l] = l < left ? x[l] : 0;
     double *to = sums + options * PRICE_CONTROL + k * PRICE_STATISTICS;
     memset(sums + k * PRICE_CONTROL, 0, PRICE_CONTROL * sizeof *sums);
-    to[0] = lanes_sum(here);
-    to[1] = lanes_sum(lanes_product(here, here, product));
-    to[2] = 0;
+    to[0] = lanes_sum(here), to[1] = lanes_product(here, here), to[2] = 0;
 }
 
-static void run_dual(const american_run *run, int workers, int64_t from, int64_t now) {
+/* lanes_run() with threads that share samples: they are few, and each has many inner paths. */
+static shoal_status run_dual(const shoal_context *ctx, const american_run *run) {
     const american_job *job = run->job;
     const price_frame *f = &run->f;
-    const int64_t options = job->problems, first = from * LANES, room = AMERICAN_DUALS * LANES;
-    const int64_t samples = f->samples - first < now * LANES ? f->samples - first : now * LANES;
-    (void)workers;
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
-    for (int64_t q = 0; q < samples * options; q++) {
-        block b;
-        outcome o;
-        job->dual[q % options * room + q / options] =
-            dual_sample(job, q % options, f->first + (uint64_t)(first + q / options), &b, &o);
-    }
-    for (int64_t q = 0; q < now * options; q++)
-        sum_dual(job->dual + q % options * room + q / options * LANES,
-                 samples - q / options * LANES, f->partial + q / options * f->width, q % options,
-                 options);
-}
-
-static shoal_status run(shoal_context *ctx, const void *given) {
-    const american_run *here = given;
-    const price_frame *f = &here->f;
-    const int64_t blocks = (f->samples + LANES - 1) / LANES, options = here->job->problems;
-    const int workers = ctx->threads;
-    (void)workers;
+    const int64_t blocks = (f->samples + LANES - 1) / LANES, options = job->problems;
+    const int64_t room = AMERICAN_DUALS * LANES;
     for (int64_t from = 0; from < blocks; from += f->room) {
-        const int64_t now = blocks - from < f->room ? blocks - from : f->room;
-        if (here->job->inner) {
-            run_dual(here, workers, from, now);
-            lanes_add_units(f, from, now);
-            continue;
+        const int64_t now = blocks - from < f->room ? blocks - from : f->room, first = from * LANES;
+        const int64_t samples = f->samples - first < now * LANES ? f->samples - first : now * LANES;
+        ON_THREADS(ctx->threads, dynamic)
+        for (int64_t q = 0; q < samples * options; q++) {
+            block b;
+            outcome o;
+            job->dual[q % options * room + q / options] =
+                dual_sample(job, q % options, f->first + (uint64_t)(first + q / options), &b, &o);
         }
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
         for (int64_t q = 0; q < now * options; q++)
-            run_block(here, from + q / options, q % options, f->partial + q / options * f->width);
+            sum_dual(job->dual + q % options * room + q / options * LANES,
+                     samples - q / options * LANES, f->partial + q / options * f->width,
+                     q % options, options);
         lanes_add_units(f, from, now);
     }
     return SHOAL_OK;
+}
+
+static shoal_status run(shoal_context *ctx, const void *given) {
+    const american_job *job = ((const american_run *)given)->job;
+    return job->inner ? run_dual(ctx, given) : lanes_run(ctx, given, job->problems, run_block);
 }
 
 const american_method R(american_paths) = { .paths = { .blocks = 4 * PRICE_BLOCKS, .run = run },

@@ -3,12 +3,11 @@
  * american.cu - Longstaff-Schwartz problems on the GPU: the random numbers, formulas and sums of
  * american.c, in its order.
  *
- *   visit   a date of all paths: line.cuh for one asset, where a warp has a problem, and
- *           wide.cuh for the rest, where a block of threads has 256 paths of a problem. Memory sees
- *           the state once in and once out. What a date knows of the assets (ranges) is made before, a
- *           thread an asset of a problem.
- *   form, settle   a thread an entry, a thread a problem: the sums of blocks become systems, which
- *           smallsym solves in the same stream, and their answers rules.
+ *   visit          a date of all paths: line.cuh for one asset, one warp per problem; wide.cuh for the rest, one
+ *                  block of threads per 256 paths of a problem. Memory sees the state once in and once out. The
+ *                  ranges of the assets at a date are made before, by one thread per asset of a problem.
+ *   form, settle   one thread per entry, one thread per problem: the sums of blocks become systems, which
+ *                  smallsym solves in the same stream, and their answers rules.
  * Prices and upper bounds are in walk.cuh.
  */
 #include "american/line.cuh"
@@ -115,8 +114,7 @@ static shoal_status finish(shoal_context *ctx, const american_job *job) {
     const dim3 grid((unsigned)(american_systems(job) * job->blocks));
     const shoal_status s = move(ctx, job, 0);
     if (s != SHOAL_OK) return s;
-    SHOAL_LAUNCH(sum_kernel, grid, dim3(PRICE_BLOCK), SUMS_AT_ONCE * WARPS * sizeof(double),
-                 ctx->stream, *job);
+    SHOAL_LAUNCH(sum_kernel, grid, dim3(PRICE_BLOCK), BLOCK_BYTES, ctx->stream, *job);
     SHOAL_LAUNCH(value_kernel, dim3(threads_of(american_systems(job))), dim3(128), 0, ctx->stream,
                  *job);
     return shoal_launched(ctx, "american, cash flows");
@@ -124,33 +122,26 @@ static shoal_status finish(shoal_context *ctx, const american_job *job) {
 
 static shoal_status run(shoal_context *ctx, const void *given) {
     const american_run *here = (const american_run *)given;
-    const price_frame *f = &here->f;
-    const walk_job job = { *f, *here->job };
-    const int64_t blocks = (f->samples + PRICE_BLOCK - 1) / PRICE_BLOCK;
-    static_assert(LANES * sizeof(real) >= SUMS_AT_ONCE * WARPS * sizeof(double),
-                  "a board has room for the sums of a block");
+    const walk_job job = { here->f, *here->job };
+    static_assert(LANES * sizeof(real) >= BLOCK_BYTES, "a board has room for the sums of a block");
     const size_t bytes = board_bytes(&job.a.basis);
     const shoal_status status = shoal_check_shared(ctx, "american", bytes);
     if (status != SHOAL_OK) return status;
     shoal_allow_shared(ctx, walk);
     shoal_allow_shared(ctx, dual_kernel);
-    for (int64_t from = 0; from < blocks; from += f->room) {
-        const int64_t now = blocks - from < f->room ? blocks - from : f->room;
-        const int64_t left = f->samples - from * LANES;
-        const int64_t samples = left < now * LANES ? left : now * LANES;
-        if (job.a.inner) {
-            SHOAL_LAUNCH(dual_kernel, dim3((unsigned)(samples * job.a.problems)), dim3(PRICE_BLOCK),
-                         bytes, ctx->stream, job, from);
-            SHOAL_LAUNCH(dual_sums, dim3((unsigned)(now * job.a.problems)), dim3(PRICE_BLOCK),
-                         SUMS_AT_ONCE * WARPS * sizeof(double), ctx->stream, job, from);
-        } else
-            SHOAL_LAUNCH(walk, dim3((unsigned)(now * job.a.problems)), dim3(PRICE_BLOCK), bytes,
+    return run_rounds(ctx, job.f, "american, prices of a rule", [&](int64_t from, int64_t blocks) {
+        const int64_t left = job.f.samples - from * LANES, options = job.a.problems;
+        const int64_t samples = left < blocks * LANES ? left : blocks * LANES;
+        if (!job.a.inner) {
+            SHOAL_LAUNCH(walk, dim3((unsigned)(blocks * options)), dim3(PRICE_BLOCK), bytes,
                          ctx->stream, job, from);
-        SHOAL_LAUNCH(add_units,
-                     dim3(shoal_blocks((now / PRICE_BLOCKS + 2) * f->width, PRICE_BLOCK)),
-                     dim3(PRICE_BLOCK), 0, ctx->stream, *f, from, now);
-    }
-    return shoal_launched(ctx, "american, prices of a rule");
+            return;
+        }
+        SHOAL_LAUNCH(dual_kernel, dim3((unsigned)(samples * options)), dim3(PRICE_BLOCK), bytes,
+                     ctx->stream, job, from);
+        SHOAL_LAUNCH(dual_sums, dim3((unsigned)(blocks * options)), dim3(PRICE_BLOCK), BLOCK_BYTES,
+                     ctx->stream, job, from);
+    });
 }
 
 extern "C" const american_method R(american_paths) = {

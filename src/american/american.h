@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * american.h - one path of d assets of Black and Scholes and the regressions on it, for both compilers.
+ * american.h - one path of d assets of Black and Scholes and the regressions on it, for both
+ * compilers.
  *
- * Asset a at time t is S = S(0) e^(drift t + vol B), B a Brownian motion; those of the assets have the
- * correlation L Lt. Backwards in time, of equal dates t_i = i dt,
+ * Asset a at time t is S = S(0) e^(drift t + vol B), B a Brownian motion; those of the assets
+ * have the correlation L Lt. Backwards in time, of equal dates t_i = i dt,
  *
  *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i dt / t_(i+1)) L Z,   B(t_N) = sqrt(t_N) L Z:
  *
  * a Brownian bridge, which needs no path to be stored and does not know the drift.
  *
- * The variables of the basis are x = (S - center) / width. For one asset center and width are e^m and
- * e^m v, m and v the mean and the deviation of log S at that date where the option is in the money; with
- * z the distance of the strike in deviations s of log S and h(z) = phi(z) / Phi(z),
+ * The variables of the basis are x = (S - center) / width. For one asset center and width are
+ * e^m and e^m v, m and v the mean and the deviation of log S at that date where the option is in
+ * the money; with z the distance of the strike in deviations s of log S and h(z) = phi(z) /
+ * Phi(z),
  *
  *     m = mean -+ s h(z),   v^2 = s^2 (1 - z h(z) - h(z)^2)   (put, call),
  *
- * and mean and deviation of S for several assets. Both are known beforehand: no look at the paths is
- * needed. In the money the payoff of a put, a call or a basket is linear in x; that of a max-call is a
- * function of its own.
+ * and mean and deviation of S for several assets. Both are known beforehand: no look at the
+ * paths is needed. In the money the payoff of a put, a call or a basket is linear in x; that of
+ * a max-call is a function of its own.
  */
 #ifndef SHOAL_AMERICAN_AMERICAN_H
 #define SHOAL_AMERICAN_AMERICAN_H
@@ -112,10 +114,11 @@ SHOAL_HD static inline real american_gain(int payoff, real strike, real all) {
     return payoff == SHOAL_PUT || payoff == SHOAL_BASKET_PUT ? strike - all : all - strike;
 }
 
-/* What is taken off a cash flow on its way from date i + 1 to date i, where exercise would pay `gain` at i:
- * the gain of a holder who is meanwhile short of a part of the payoff's line, which is `next` at i + 1, where its
- * mean was `expected`. The mean of that is 0 given date i, so that no price changes; with a part near the option's
- * delta, as here that of Bachelier's model but for its tails, it is most of the noise. */
+/* What is taken off a cash flow on its way from date i + 1 to date i, where exercise would pay
+ * `gain` at i: the gain of a holder who is meanwhile short of a part of the payoff's line, which
+ * is `next` at i + 1, where its mean was `expected`. The mean of that is 0 given date i, so that
+ * no price changes; with a part near the option's delta, as here that of Bachelier's model but
+ * for its tails, it is most of the noise. */
 SHOAL_HD static inline real american_hedge(real slope, real gain, real next, real expected) {
     const real part = real_fma(slope, gain, (real)0.5), most = real_pick(part > 1, 1, part);
     return real_pick(most > 0, most, 0) * (next - expected);
@@ -182,8 +185,8 @@ typedef struct american_fate {
     int outcome, method, decade;
 } american_fate;
 
-/* The rule of a date out of the answer x to its system, and what is counted: where nobody was in the
- * money, or there is no answer, continuing is worth infinitely much. */
+/* The rule of a date out of the answer x to its system, and what is counted: where nobody was in
+ * the money, or there is no answer, continuing is worth infinitely much. */
 SHOAL_HD static inline american_fate american_settle(const american_job *job, int64_t system,
                                                      int i) {
     const int n = job->basis.functions, status = job->status[system];
@@ -260,13 +263,13 @@ typedef struct american_point {
     double gain, hold;
 } american_point;
 
-/* One date of a sample of the dual (L. Andersen and M. Broadie, 2004): the martingale moves by the
- * rule's value V less what it was worth at the date before, and
+/* One date of a sample of the dual (L. Andersen and M. Broadie, 2004): the martingale moves by
+ * the rule's value V less what it was worth at the date before, and
  *
  *     price <= E max_i (e^(-r t_i) payoff_i - M_i),   M_i = M_(i-1) + V_i - C_(i-1),
  *
- * V_i the payoff where the rule exercises and C_i where not, C_i what the rule is worth if one goes on
- * at t_i; all discounted to today. Returns the largest so far. */
+ * V_i the payoff where the rule exercises and C_i where not, C_i what the rule is worth if one
+ * goes on at t_i; all discounted to today. Returns the largest so far. */
 SHOAL_HD static inline double american_dual_step(const american_point *at, int last,
                                                  double discount, double go_on, double before,
                                                  int first, double most, double *martingale) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fit.c - dynamic programming over the dates of a batch of Longstaff-Schwartz problems: from
- * the last date back the paths of all problems move one date, their sums make one system a problem, and
- * the systems of a date are one batch for a plan of smallsym. On CUDA nothing waits until the end.
+ * fit.c - dynamic programming over the dates of a batch of Longstaff-Schwartz problems: from the
+ * last date back the paths of all problems move one date, their sums make one system per
+ * problem, and the systems of a date are one batch for a plan of smallsym. On CUDA nothing waits
+ * until the end.
  */
 #include "american/plan.h"
 #include "smallsym/plan.h"
@@ -10,24 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static shoal_status make_counts(shoal_price *p) {
-    const american_job *j = &p->american->job;
+static shoal_status make_counts(american_plan *a) {
+    const american_job *j = &a->job;
     const int64_t numbers = (j->latest ? 1 : j->problems) * FIT_COUNTS;
     int64_t *zero = calloc((size_t)numbers + 1, sizeof *zero);
-    if (!zero) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    if (!zero) return shoal_fail(a->p.head.ctx, SHOAL_E_NOMEM, "no memory for a plan");
     const shoal_status s =
-        shoal_plan_copy(&p->head, zero, (size_t)numbers * sizeof *zero, &p->american->job.count);
+        shoal_plan_copy(&a->p.head, zero, (size_t)numbers * sizeof *zero, &a->job.count);
     free(zero);
     return s;
 }
 
 /* What is of `most` problems at a time, and what is of all. */
-static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
-    american_job *j = &p->american->job;
+static shoal_status make_rooms(american_plan *a, shoal_type type, int64_t most) {
+    american_job *j = &a->job;
     const size_t size = shoal_type_bytes(type);
     const int64_t n = j->basis.functions, d = j->basis.assets, k = american_systems(j);
     const int64_t blocks = most * j->blocks, systems = most * j->levels;
-    const int batch = p->american->batch, ranges = ((american_method *)p->choice.cell)->ranges;
+    const int batch = a->batch, ranges = ((american_method *)a->p.choice.cell)->ranges;
     const struct {
         int64_t numbers;
         size_t size;
@@ -46,16 +47,16 @@ static shoal_status make_rooms(shoal_price *p, shoal_type type, int64_t most) {
                   { systems, sizeof(int32_t), batch ? &j->method : NULL },
                   { systems, sizeof(float), batch ? &j->rcond : NULL },
                   { 2 * most * d * AMERICAN_RANGE, size, ranges ? &j->range : NULL } };
-    shoal_status s = make_counts(p);
+    shoal_status s = make_counts(a);
     for (int i = 0; i < (int)(sizeof rooms / sizeof *rooms) && s == SHOAL_OK; i++)
         if (rooms[i].to)
-            s = shoal_plan_reserve(&p->head, (size_t)rooms[i].numbers * rooms[i].size, rooms[i].to);
+            s = shoal_plan_reserve(&a->p.head, (size_t)rooms[i].numbers * rooms[i].size,
+                                   rooms[i].to);
     return s;
 }
 
 /* One that was made for the same unknowns and at least as many systems is used again. */
-static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, int64_t count) {
-    struct american_plan *a = p->american;
+static shoal_status make_solver(american_plan *a, const shoal_american_opts *o, int64_t count) {
     const american_job *j = &a->job;
     if (a->solver && (a->systems < count || a->unknowns != j->basis.functions)) {
         shoal_smallsym_free(a->solver);
@@ -70,7 +71,7 @@ static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, in
                                            .storage = SHOAL_PACKED,
                                            .method = o->solver,
                                            .cond = o->cond };
-        s = shoal_smallsym_create(p->head.ctx, &opts, &a->solver);
+        s = shoal_smallsym_create(a->p.head.ctx, &opts, &a->solver);
         a->systems = count, a->unknowns = j->basis.functions;
     }
     if (s != SHOAL_OK) return s;
@@ -81,10 +82,10 @@ static shoal_status make_solver(shoal_price *p, const shoal_american_opts *o, in
 /* ---- the dates -------------------------------------------------------------------------------- */
 
 /* All dates of problems first .. first + count - 1. */
-static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int64_t count) {
-    const american_method *method = p->choice.cell;
+static shoal_status fit_some(american_plan *a, shoal_type type, int64_t first, int64_t count) {
+    const american_method *method = a->p.choice.cell;
     const size_t size = shoal_type_bytes(type);
-    american_job j = p->american->job;
+    american_job j = a->job;
     shoal_status s = SHOAL_OK;
     j.problems = count;
     j.contract += first * j.own, j.number += first * j.own * american_numbers(j.basis.assets);
@@ -95,30 +96,28 @@ static shoal_status fit_some(shoal_price *p, shoal_type type, int64_t first, int
         j.count += first * FIT_COUNTS;
     }
     for (int i = j.dates; i > 0 && s == SHOAL_OK; i--) {
-        s = method->visit(p->head.ctx, &j, i);
+        s = method->visit(a->p.head.ctx, &j, i);
         if (i == j.dates) continue;
-        if (s == SHOAL_OK) s = method->form(p->head.ctx, &j);
+        if (s == SHOAL_OK) s = method->form(a->p.head.ctx, &j);
         if (s == SHOAL_OK)
-            s = shoal_smallsym_solve_first(p->american->solver, american_systems(&j), j.A, j.b,
-                                           j.x);
-        if (s == SHOAL_OK) s = method->settle(p->head.ctx, &j, i);
+            s = shoal_smallsym_solve_first(a->solver, american_systems(&j), j.A, j.b, j.x);
+        if (s == SHOAL_OK) s = method->settle(a->p.head.ctx, &j, i);
     }
-    return s == SHOAL_OK ? method->finish(p->head.ctx, &j) : s;
+    return s == SHOAL_OK ? method->finish(a->p.head.ctx, &j) : s;
 }
 
 /* What the fits came to, on the host. */
-static shoal_status make_fits(shoal_price *p) {
-    struct american_plan *a = p->american;
+static shoal_status make_fits(american_plan *a) {
     const int64_t k = a->job.problems;
     int64_t *count = malloc((size_t)(k * FIT_COUNTS + 1) * sizeof *count);
     double *value = malloc((size_t)(2 * k + 1) * sizeof *value);
-    shoal_status s =
-        count && value
-            ? shoal_copy(p->head.ctx, count, a->job.count, (size_t)(k * FIT_COUNTS) * sizeof *count)
-            : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)k);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, k, sizeof *a->fits, &a->fits);
+    shoal_status s = count && value ? shoal_copy(a->p.head.ctx, count, a->job.count,
+                                                 (size_t)(k * FIT_COUNTS) * sizeof *count)
+                                    : shoal_fail(a->p.head.ctx, SHOAL_E_NOMEM,
+                                                 "no memory for %lld options", (long long)k);
+    if (s == SHOAL_OK) s = shoal_plan_host(&a->p.head, k, sizeof *a->fits, &a->fits);
     if (s == SHOAL_OK)
-        s = shoal_copy(p->head.ctx, value, a->job.value, (size_t)(2 * k) * sizeof *value);
+        s = shoal_copy(a->p.head.ctx, value, a->job.value, (size_t)(2 * k) * sizeof *value);
     for (int64_t i = 0; i < k && s == SHOAL_OK; i++) {
         const double m = (double)a->job.paths, mean = value[2 * i] / m;
         const double rest = value[2 * i + 1] / m - mean * mean;
@@ -138,9 +137,9 @@ static shoal_status make_fits(shoal_price *p) {
     return s;
 }
 
-shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o) {
-    american_job *j = &p->american->job;
-    const american_method *method = p->choice.cell;
+shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts *o) {
+    american_job *j = &a->job;
+    const american_method *method = a->p.choice.cell;
     j->rows = method->rows(j);
     const int64_t each =
         j->blocks * (american_state(j) + j->levels * american_sums(j->basis.functions));
@@ -149,10 +148,10 @@ shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o
     const int64_t times = (j->problems + most - 1) / most; /* as even as can be */
     most = times > 0 ? (j->problems + times - 1) / times : 1;
     if (j->crossed) most += most % 2;
-    p->american->most = most;
-    shoal_status s = make_rooms(p, o->type, most);
-    if (s == SHOAL_OK) s = make_solver(p, o, most * j->levels);
+    a->most = most;
+    shoal_status s = make_rooms(a, o->type, most);
+    if (s == SHOAL_OK) s = make_solver(a, o, most * j->levels);
     for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += most)
-        s = fit_some(p, o->type, k, j->problems - k < most ? j->problems - k : most);
-    return s == SHOAL_OK && !p->american->batch ? make_fits(p) : s;
+        s = fit_some(a, o->type, k, j->problems - k < most ? j->problems - k : most);
+    return s == SHOAL_OK && !a->batch ? make_fits(a) : s;
 }

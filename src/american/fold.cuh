@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fold.cuh - sums of several numbers over the lanes of a warp at once. By halves, 16 lanes apart,
- * then 8, 4, 2, 1, as lanes.h's folded() adds; at each step a lane gives away the half of its
- * numbers that its partner goes on with, so that COUNT numbers, a power of 2 from 16 on, take
- * COUNT - 1 shuffles or, of 16, 16; one after the other they would take 5 COUNT.
+ * fold.cuh - sums of several numbers over the lanes of a warp at once: by halves, 16 lanes
+ * apart, then 8, 4, 2, 1, as folded() of lanes.h adds. At each step a lane gives away the half
+ * of its numbers that its partner continues with: COUNT numbers, a power of 2 from 16 on, take
+ * COUNT - 1 shuffles (16 of 16) instead of 5 COUNT.
  */
 #ifndef SHOAL_AMERICAN_FOLD_CUH
 #define SHOAL_AMERICAN_FOLD_CUH
@@ -41,8 +41,8 @@ template <> struct fold_step<1, 0> {
     __device__ static void run(real *, int) {}
 };
 
-/* How many numbers a lane has the sums of afterwards, sum[0 .. FOLDED - 1]; and which the first is. Of fewer
- * than 32, neighbouring lanes have the same. */
+/* Afterwards a lane holds FOLDED sums, sum[0 .. FOLDED - 1], from number folded_first() on. Of
+ * fewer than 32, neighbouring lanes hold the same. */
 template <int COUNT> constexpr int FOLDED = COUNT > 32 ? COUNT / 32 : 1;
 
 template <int COUNT> __device__ int folded_first(int lane) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lanes.h - the paths of a block on the CPU, a path a lane: normals, psi, what the rule says, and
- * the walk that follows it. american.h has the formulas.
+ * lanes.h - the paths of a block on the CPU, one path per lane: normals, psi, the value of
+ * continuing, and the walk that follows a rule. american.h has the formulas.
  */
 #ifndef SHOAL_AMERICAN_LANES_H
 #define SHOAL_AMERICAN_LANES_H
 
 #include "american/american.h"
 #include "pricing/lanes.h"
-#include "rng/normal.h"
-#include "rng/philox_lanes.h"
 
 enum { LANES = AMERICAN_BLOCK, SUM_LANES = 32 };
-enum { EACH_BLOCK = 16 / sizeof(real), SHARE = LANES / EACH_BLOCK }; /* normals of a Philox block */
+enum {
+    SHARE = LANES / BLOCK_NORMALS
+}; /* lanes of a block whose paths share a Philox block with no other */
 
 typedef struct block {
     int lanes; /* so many are at work, a multiple of SUM_LANES                                    */
-    uint32_t w[4][LANES];
+    uint32_t w[4 * LANES];
     real z[4][LANES]; /* normals */
     real psi[SHOAL_AMERICAN_BASIS][LANES];
     real all[LANES], gain[LANES], hold[LANES];
@@ -24,32 +24,18 @@ typedef struct block {
     real now[LANES], control[LANES]; /* the last asset's price */
 } block;
 
-/* Normals of the Philox blocks of `lanes` lanes: z[e][lane], or one after the other where they are
- * those of several paths, of which the first `wanted` are wanted. */
+/* Normals of the Philox blocks of `lanes` lanes, [e][lane], one row after the other. If the rows
+ * are those of several paths, the first `wanted` numbers are made. */
 static void make_normals(const shoal_stream *stream, uint32_t step, uint64_t first, int lanes,
                          int wanted, block *b) {
-    shoal_stream s = *stream;
-    uint32_t *const w[4] = { b->w[0], b->w[1], b->w[2], b->w[3] };
     real *z = b->z[0];
-    s.step = step;
-    shoal_philox_blocks(&s, first, 0, lanes, w);
-#ifdef SHOAL_SINGLE
-    for (int half = 0; half < 2 && 2 * half * lanes < wanted; half++) EACH(i, lanes) {
-            const shoal_normalsf pair = shoal_boxmullerf(b->w[2 * half][i], b->w[2 * half + 1][i]);
-            z[2 * half * lanes + i] = pair.z[0], z[(2 * half + 1) * lanes + i] = pair.z[1];
-        }
-#else
-    (void)wanted;
-    EACH(i, lanes) {
-        const shoal_normals pair = shoal_boxmuller((uint64_t)b->w[0][i] << 32 | b->w[1][i],
-                                                   (uint64_t)b->w[2][i] << 32 | b->w[3][i]);
-        z[i] = pair.z[0], z[lanes + i] = pair.z[1];
-    }
-#endif
+    lanes_words(stream, step, first, lanes, b->w);
+    for (int e = 0; e < BLOCK_NORMALS && e * lanes < wanted; e += 2)
+        lanes_normals(b->w, e / 2, lanes, z + e * lanes, z + (e + 1) * lanes);
 }
 
-/* psi and gain of every lane at date i, from the Brownian motions at[asset]; control: the mean over the
- * assets of S over its mean, or not wanted. */
+/* psi and gain of every lane at date i, from the Brownian motions at[asset]; control: the mean
+ * over the assets of S over its mean, or not wanted. */
 static void make_psi(const american_job *job, int64_t k, int i, const real *at, int control,
                      block *b) {
     const american_basis *basis = &job->basis;
@@ -145,9 +131,10 @@ static void walk(const american_job *job, int64_t k, const shoal_stream *normals
     EACH(l, LANES) o->alive[l] = 1, o->value[l] = 0, o->control[l] = 0, b->hold[l] = 0;
     for (int i = begin + 1; i <= n && alive > 0; i++) {
         for (int from = 0; from < d; from++, drawn++) {
-            if (drawn % EACH_BLOCK == 0)
-                make_normals(normals, drawn / EACH_BLOCK, first, LANES, EACH_BLOCK * LANES, b);
-            const real *z = b->z[drawn % EACH_BLOCK];
+            if (drawn % BLOCK_NORMALS == 0)
+                make_normals(normals, drawn / BLOCK_NORMALS, first, LANES, BLOCK_NORMALS * LANES,
+                             b);
+            const real *z = b->z[drawn % BLOCK_NORMALS];
             for (int a = from; a < d; a++) {
                 const real load = (real)(root * american_load(job, k, a, from));
                 EACH(l, LANES) at[a * LANES + l] = real_fma(load, z[l], at[a * LANES + l]);

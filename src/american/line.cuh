@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * line.cuh - a date of Longstaff-Schwartz problems on one asset with 2 to 8 functions, the powers of x:
+ * line.cuh - a date of Longstaff-Schwartz problems on one asset with 2 to 8 functions, the
+ * powers of x:
  *
  *     A(a,b) = sum x^a x^b,  b(a) = sum x^a y   over the paths in the money.
  *
- * A warp has a problem, or where a problem has more than MOST_BLOCKS blocks of 256 paths, one of them. A
- * lane takes every 32nd path of a block, the two (f32: four) that share a Philox block together; what
- * no path of a warp needs is left out, so that 316 paths cost 320 and not 512. psi, y and the sums of A and
- * b are in registers; the sums are folded once a block, and the warp that has all blocks of a problem writes
- * its system.
+ * A warp has a problem, or where a problem has more than MOST_BLOCKS blocks of 256 paths, one of
+ * them. A lane takes every 32nd path of a block, the two (f32: four) that share a Philox block
+ * together; what no path of a warp needs is left out, so that 316 paths cost 320 and not 512.
+ * psi, y and the sums of A and b are in registers; the sums are folded once a block, and the
+ * warp that has all blocks of a problem writes its system.
  *
- * Cost of a path and date in f32 at n = 4, in PTX instructions: 69 for the normal (a Philox block and two
- * pairs of Box-Muller serve four paths), 52 for the decision at the date before, 48 for the bridge and the payoff,
- * both with an exponential, and 32 for the sums, of which n (n + 3) / 2 = 14 are multiply-adds; 40 more
- * where there is a second level. 245 at 33.5e12 a second (132 multiprocessors, 128 lanes, 1.98 GHz) are
- * 7.3 ps. Memory sees the state twice, 24 bytes: 5.7 ps at 4.2 TB/s. Arithmetic binds.
+ * Cost of a path and date in f32 at n = 4, in PTX instructions: 69 for the normal (a Philox
+ * block and two pairs of Box-Muller serve four paths), 52 for the decision at the date before,
+ * 48 for the bridge and the payoff, both with an exponential, and 32 for the sums, of which n (n
+ * + 3) / 2 = 14 are multiply-adds; 40 more where there is a second level. 245 at 33.5e12 a
+ * second (132 multiprocessors, 128 lanes, 1.98 GHz) are 7.3 ps. Memory sees the state twice, 24
+ * bytes: 5.7 ps at 4.2 TB/s. Arithmetic binds.
  */
 #ifndef SHOAL_AMERICAN_LINE_CUH
 #define SHOAL_AMERICAN_LINE_CUH
@@ -125,8 +127,8 @@ __device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k,
     return v;
 }
 
-/* C paths of a lane, SHARE apart, from state[0] on, at NOW levels: of a level those count that come before the
- * lane's left[level]. */
+/* C paths of a lane, SHARE apart, from state[0] on, at NOW levels: of a level those count that
+ * come before the lane's left[level]. */
 template <int NOW, int C, int N, int LEVELS, int ROOM>
 __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[C],
                           const int64_t (&left)[LEVELS], real *state, real (&sum)[LEVELS][ROOM]) {
@@ -276,15 +278,14 @@ __global__ void __launch_bounds__(32 * LINE_WARPS) line_kernel(american_job job,
 }
 
 static shoal_status line_visit(shoal_context *ctx, const american_job *job, int i) {
-    static void (*const one[])(american_job, int, real) = { line_kernel<2, 1>, line_kernel<3, 1>,
-                                                            line_kernel<4, 1>, line_kernel<5, 1>,
-                                                            line_kernel<6, 1>, line_kernel<7, 1>,
-                                                            line_kernel<8, 1> };
-    static void (*const two[])(american_job, int, real) = { line_kernel<2, 2>, line_kernel<3, 2>,
-                                                            line_kernel<4, 2>, line_kernel<5, 2>,
-                                                            line_kernel<6, 2> };
+    typedef void (*kernel)(american_job, int, real);
+    static const kernel one_level[] = { line_kernel<2, 1>, line_kernel<3, 1>, line_kernel<4, 1>,
+                                        line_kernel<5, 1>, line_kernel<6, 1>, line_kernel<7, 1>,
+                                        line_kernel<8, 1> };
+    static const kernel two_levels[] = { line_kernel<2, 2>, line_kernel<3, 2>, line_kernel<4, 2>,
+                                         line_kernel<5, 2>, line_kernel<6, 2> };
     const int64_t units = job->problems * (line_whole(*job) ? 1 : job->blocks);
-    SHOAL_LAUNCH((job->levels > 1 ? two : one)[job->basis.functions - 2],
+    SHOAL_LAUNCH((job->levels > 1 ? two_levels : one_level)[job->basis.functions - 2],
                  dim3((unsigned)((units + LINE_WARPS - 1) / LINE_WARPS)), dim3(32 * LINE_WARPS), 0,
                  ctx->stream, *job, i, (real)american_keep(job->dates, i));
     return shoal_launched(ctx, "american, a date on a line");

@@ -26,20 +26,15 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
                                              &automatic };
 
-enum {
-    MOST_OPTIONS = 1 << 20,
-    MOST_DATES = 1 << 20,
-    DEGREE = 3,
-    FIT_PATHS = 65536,
-    MOST_INNER = 1 << 24
-};
+enum { MOST_OPTIONS = 1 << 20, MOST_DATES = 1 << 20, MOST_INNER = 1 << 24 };
+enum { DEGREE = 3, FIT_PATHS = 65536 }; /* by default */
 #define MOST_FIT_PATHS  (1LL << 31)
 #define ROUNDING_OF_ONE 1e-10 /* of a correlation that has been rounded to be singular */
 
 /* ---- the basis -------------------------------------------------------------------------------- */
 
-/* Monomials of degree <= `degree` of so many variables, (assets + degree over degree); past the most
- * there can be, more than that. */
+/* Monomials of degree <= `degree` of so many variables, (assets + degree over degree); past the
+ * most there can be, more than that. */
 static int64_t monomials(int64_t assets, int64_t degree) {
     int64_t count = 1;
     for (int64_t i = 1; i <= degree && count <= SHOAL_AMERICAN_BASIS; i++)
@@ -70,17 +65,16 @@ static american_basis basis_of(int64_t assets, int64_t functions, int own) {
 /* ---- checks ----------------------------------------------------------------------------------- */
 
 static shoal_status check_option(shoal_context *ctx, const shoal_american *m, int64_t assets) {
-    if ((int)m->payoff < SHOAL_PUT || (int)m->payoff > SHOAL_BASKET_CALL)
-        return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is none of that number",
-                          (int)m->payoff);
-    if (m->payoff <= SHOAL_CALL && assets != 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "payoff: a %s is on one asset, not %lld",
-                          m->payoff == SHOAL_PUT ? "put" : "call", (long long)assets);
-    if (!m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
-    if (!m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
-    shoal_status s = shoal_check_number(ctx, "strike", -1, m->strike, 0, 1e30);
-    if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
-    if (s == SHOAL_OK) s = shoal_check_number(ctx, "maturity", -1, m->maturity, 0, 1e6);
+    const shoal_bound bounds[] = { { "strike", m->strike, 0, 1e30 },
+                                   { "rate", m->rate, -1e3, 1e3 },
+                                   { "maturity", m->maturity, 0, 1e6 } };
+    const shoal_array given[] = { { "s0", m->s0, 0 }, { "sigma", m->sigma, 0 } };
+    shoal_status s = shoal_check_count(ctx, "payoff", m->payoff, SHOAL_PUT, SHOAL_BASKET_CALL);
+    if (s == SHOAL_OK && m->payoff <= SHOAL_CALL && assets != 1)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "payoff: a %s is on one asset, not %lld",
+                       m->payoff == SHOAL_PUT ? "put" : "call", (long long)assets);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 3);
     for (int64_t a = 0; a < assets && s == SHOAL_OK; a++) {
         const int64_t at = assets > 1 ? a : -1;
         const double dividend = m->dividend ? m->dividend[a] : 0;
@@ -113,9 +107,9 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_american_opts *o,
 /* One basis serves all options: that of a max-call has a function more. */
 static shoal_status check_all(shoal_context *ctx, const shoal_american *options, int64_t count,
                               const shoal_american_opts *o) {
+    const shoal_array given[] = { { "options", options, count == 0 } };
     shoal_status s = check_opts(ctx, o, count);
-    if (s == SHOAL_OK && count > 0 && !options)
-        return shoal_fail(ctx, SHOAL_E_ARG, "options is NULL");
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
         s = check_option(ctx, &options[i], o->assets);
         if (s == SHOAL_OK &&
@@ -125,15 +119,13 @@ static shoal_status check_all(shoal_context *ctx, const shoal_american *options,
                            "are all max-calls, or none is",
                            (long long)i);
     }
-    if (s != SHOAL_OK || count == 0) return s;
-    const int64_t n = shoal_american_functions(o->assets, o->degree, options[0].payoff);
-    return n <= SHOAL_AMERICAN_BASIS
-               ? SHOAL_OK
-               : shoal_fail(ctx, SHOAL_E_ARG,
-                            "degree is %lld: with assets %lld%s that is more than %d functions",
-                            (long long)o->degree, (long long)o->assets,
-                            options[0].payoff == SHOAL_MAX_CALL ? " and the payoff" : "",
-                            SHOAL_AMERICAN_BASIS);
+    if (s == SHOAL_OK && count > 0 &&
+        shoal_american_functions(o->assets, o->degree, options[0].payoff) > SHOAL_AMERICAN_BASIS)
+        s = shoal_fail(
+            ctx, SHOAL_E_ARG, "degree is %lld: with assets %lld%s that is more than %d functions",
+            (long long)o->degree, (long long)o->assets,
+            options[0].payoff == SHOAL_MAX_CALL ? " and the payoff" : "", SHOAL_AMERICAN_BASIS);
+    return s;
 }
 
 /* ---- plans ------------------------------------------------------------------------------------ */
@@ -167,8 +159,8 @@ shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64
     return SHOAL_OK;
 }
 
-/* Bachelier's delta is 1/2 + gain / (sd sqrt(2 pi)) about the strike, with sd that of what the payoff is a line
- * of, over the time that is left: here of one date. */
+/* Bachelier's delta is 1/2 + gain / (sd sqrt(2 pi)) about the strike, with sd that of what the
+ * payoff is a line of, over the time that is left: here of one date. */
 static double slope_of(const american_contract *c, int64_t d, const double *number) {
     const double *vol = number + AMERICAN_VOL * d, *weight = number + AMERICAN_WEIGHT * d;
     const double *L = number + AMERICAN_LISTS * d;
@@ -183,8 +175,8 @@ static double slope_of(const american_contract *c, int64_t d, const double *numb
     return sd > 1e-30 ? 0.3989422804014327 / sd : 1e30;
 }
 
-/* Whether the payoff's line is hedged: a spread, some of whose weights are below 0, has no strike that its
- * deviation could be told from. */
+/* Whether the payoff's line is hedged: a spread, some of whose weights are below 0, has no
+ * strike that its deviation could be told from. */
 static int is_a_line(const shoal_american *m, int64_t d) {
     double all = 0;
     for (int64_t a = 0; m->weight && m->payoff > SHOAL_CALL && a < d; a++) {
@@ -219,19 +211,19 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
 }
 
 /* The contracts and their prices today: those of `options`, or with `spot` the first's and these. */
-static shoal_status make_contracts(shoal_price *p, const shoal_american *options,
+static shoal_status make_contracts(american_plan *p, const shoal_american *options,
                                    const shoal_american_opts *o, const double *spot) {
-    american_job *j = &p->american->job;
+    american_job *j = &p->job;
     const int64_t d = o->assets, count = spot ? 1 : j->problems, numbers = american_numbers((int)d);
     american_contract *contracts = calloc((size_t)count + 1, sizeof *contracts);
     double *number = calloc((size_t)(count * (numbers + d)) + 1, sizeof *number);
     double *prices = number + count * numbers;
     shoal_status s = contracts && number
                          ? SHOAL_OK
-                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options",
+                         : shoal_fail(p->p.head.ctx, SHOAL_E_NOMEM, "no memory for %lld options",
                                       (long long)count);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
-        s = fill_contract(p->head.ctx, &options[i], o, &contracts[i], number + i * numbers);
+        s = fill_contract(p->p.head.ctx, &options[i], o, &contracts[i], number + i * numbers);
         if (!spot) memcpy(prices + i * d, options[i].s0, (size_t)d * sizeof *prices);
     }
     const struct {
@@ -244,17 +236,17 @@ static shoal_status make_contracts(shoal_price *p, const shoal_american *options
         { spot ? spot : prices, (size_t)(j->problems * d) * sizeof *spot, &j->spot },
     };
     for (int i = 0; i < 3 && s == SHOAL_OK; i++)
-        s = shoal_plan_copy(&p->head, lists[i].from, lists[i].bytes, lists[i].to);
+        s = shoal_plan_copy(&p->p.head, lists[i].from, lists[i].bytes, lists[i].to);
     free(contracts);
     free(number);
     return s;
 }
 
-static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int64_t count,
+static shoal_status fill_plan(american_plan *p, const shoal_american *options, int64_t count,
                               const shoal_american_opts *o, const double *spot, int levels) {
     const int max = count > 0 && options[0].payoff == SHOAL_MAX_CALL;
     const shoal_payoff payoff = max ? SHOAL_MAX_CALL : SHOAL_PUT;
-    american_job *j = &p->american->job;
+    american_job *j = &p->job;
     j->basis = basis_of(o->assets, shoal_american_functions(o->assets, o->degree, payoff), max);
     j->raw = o->raw != 0, j->dates = (int)o->dates, j->problems = count;
     j->own = !spot, j->latest = spot != NULL;
@@ -269,61 +261,68 @@ static shoal_status fill_plan(shoal_price *p, const shoal_american *options, int
     return s == SHOAL_OK ? shoal_american_fit_all(p, o) : s;
 }
 
-static void close_plan(void *plan) {
-    const shoal_price *p = plan;
-    if (p->american) shoal_smallsym_free(p->american->solver);
-}
+static void close_plan(void *plan) { shoal_smallsym_free(((american_plan *)plan)->solver); }
 
 /* An empty plan. */
 static shoal_status begin_plan(shoal_context *ctx, const shoal_american_opts *o, int batch,
-                               shoal_price **plan) {
+                               american_plan **plan) {
     shoal_status s = shoal_plan_new(ctx, sizeof **plan, o, plan);
     if (s != SHOAL_OK) return s;
-    shoal_price *p = *plan;
-    p->head.type = o->type, p->head.close = close_plan, p->model = PRICE_AMERICAN;
-    s = shoal_choose(ctx, &shoal_american_module, o->inner ? "dual" : "lsm", NULL, o->type,
-                     &p->choice);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, 1, sizeof *p->american, &p->american);
-    if (s == SHOAL_OK) p->american->batch = batch;
+    shoal_price *p = &(*plan)->p;
+    p->head.type = o->type, p->head.close = close_plan;
+    p->module = &shoal_american_module, p->frame = &(*plan)->run.f;
+    (*plan)->run.job = &(*plan)->job, (*plan)->batch = batch;
+    s = shoal_choose(ctx, p->module, o->inner ? "dual" : "lsm", NULL, o->type, &p->choice);
     return shoal_plan_made(s, plan);
 }
 
-static shoal_status price_rules(shoal_price *p, const shoal_american *options, int64_t count,
+static shoal_status price_rules(american_plan *a, const shoal_american *options, int64_t count,
                                 const shoal_american_opts *o) {
-    p->groups = count, p->strike_count = 1, p->signs = p->bumps = p->outputs = 1;
+    shoal_price *p = &a->p;
+    p->groups = count, p->strike_count = 1, p->signs = p->outputs = 1, p->walks = 1;
     p->steps = o->dates * count;
     p->control = o->control >= 0 && !o->inner;
-    shoal_status s = fill_plan(p, options, count, o, NULL, 1);
-    p->job.american.job = &p->american->job;
+    shoal_status s = fill_plan(a, options, count, o, NULL, 1);
     if (s == SHOAL_OK) s = shoal_price_room(p);
-    if (o->inner && p->job.f.room > AMERICAN_DUALS) p->job.f.room = AMERICAN_DUALS;
+    if (o->inner && p->frame->room > AMERICAN_DUALS) p->frame->room = AMERICAN_DUALS;
     return s;
 }
 
 shoal_status shoal_price_american(shoal_context *ctx, const shoal_american *options, int64_t count,
                                   const shoal_american_opts *opts, shoal_price **plan) {
     const shoal_array given[] = { { "plan", plan, 0 }, { "opts", opts, 0 } };
+    american_plan *a = NULL;
     if (plan) *plan = NULL;
     shoal_status s = shoal_ready(ctx);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     if (s == SHOAL_OK) s = check_all(ctx, options, count, opts);
-    if (s == SHOAL_OK) s = begin_plan(ctx, opts, 0, plan);
-    if (s == SHOAL_OK) s = price_rules(*plan, options, count, opts);
-    return shoal_plan_made(s, plan);
+    if (s == SHOAL_OK) s = begin_plan(ctx, opts, 0, &a);
+    if (s == SHOAL_OK) s = price_rules(a, options, count, opts);
+    s = shoal_plan_made(s, &a);
+    if (s == SHOAL_OK) *plan = &a->p;
+    return s;
 }
 
-/* Prices and counts, from the context's memory: those of all levels lie together, so many problems at a
- * time. */
-static shoal_status read_batch(const shoal_price *p, double *const price[],
+shoal_status shoal_american_value(shoal_context *ctx, const shoal_american *options, int64_t count,
+                                  const shoal_american_opts *opts, const shoal_price_goal *goal,
+                                  shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return shoal_price_once(shoal_price_american(ctx, options, count, opts, &plan), &plan, goal,
+                            values);
+}
+
+/* Prices and counts, from the context's memory: those of all levels lie together, so many
+ * problems at a time. */
+static shoal_status read_batch(const american_plan *p, double *const price[],
                                int64_t total[FIT_COUNTS]) {
-    const american_job *j = &p->american->job;
+    const american_job *j = &p->job;
     const size_t bytes = (size_t)(2 * american_systems(j)) * sizeof(double);
-    const int64_t most = p->american->most;
+    const int64_t most = p->most;
     int64_t count[FIT_COUNTS] = { 0 };
     double *value = malloc(bytes + 1);
-    if (!value) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a batch");
-    shoal_status s = shoal_copy(p->head.ctx, value, j->value, bytes);
-    if (s == SHOAL_OK) s = shoal_copy(p->head.ctx, count, j->count, sizeof count);
+    if (!value) return shoal_fail(p->p.head.ctx, SHOAL_E_NOMEM, "no memory for a batch");
+    shoal_status s = shoal_copy(p->p.head.ctx, value, j->value, bytes);
+    if (s == SHOAL_OK) s = shoal_copy(p->p.head.ctx, count, j->count, sizeof count);
     const double *from = value;
     for (int64_t first = 0; first < j->problems && s == SHOAL_OK; first += most)
         for (int level = 0; level < j->levels; level++)
@@ -336,8 +335,9 @@ static shoal_status read_batch(const shoal_price *p, double *const price[],
 
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
-                                  const shoal_american_opts *opts, int crossed, shoal_price **plan,
-                                  double *price, double *half, int64_t total[FIT_COUNTS]) {
+                                  const shoal_american_opts *opts, int crossed,
+                                  american_plan **plan, double *price, double *half,
+                                  int64_t total[FIT_COUNTS]) {
     shoal_american one = *option;
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);
@@ -345,19 +345,19 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
         s = shoal_check_number(ctx, "s0", opts->assets > 1 ? i % opts->assets : -1, spot[i],
                                DBL_MIN, 1e30);
     if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
-    if (s == SHOAL_OK) (*plan)->american->job.crossed = crossed;
-    if (s == SHOAL_OK)
-        s = shoal_plan_copy(&(*plan)->head, first, (size_t)count * sizeof *first,
-                            &(*plan)->american->job.first);
+    if (s != SHOAL_OK) return s;
+    american_job *j = &(*plan)->job;
+    j->crossed = crossed;
+    s = shoal_plan_copy(&(*plan)->p.head, first, (size_t)count * sizeof *first, &j->first);
     if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
     return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;
 }
 
 shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits) {
     if (!plan) return SHOAL_E_ARG;
-    if (!plan->american)
+    if (plan->module != &shoal_american_module)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "plan is not one of shoal_price_american()");
     if (!fits) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "fits is NULL");
-    memcpy(fits, plan->american->fits, (size_t)plan->groups * sizeof *fits);
+    memcpy(fits, ((const american_plan *)plan)->fits, (size_t)plan->groups * sizeof *fits);
     return SHOAL_OK;
 }

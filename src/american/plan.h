@@ -3,11 +3,12 @@
  * plan.h - a batch of Longstaff-Schwartz problems: what plan.c makes, what
  * fit.c drives, and what american.c and american.cu work on.
  *
- * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and `paths`
- * paths in blocks of AMERICAN_BLOCK. With two levels there is another problem for each, on the first `part` of
- * its paths: the same but for rules and cash flows. System level * problems + k is that of a level of
- * problem k. Paths are made backwards, by Brownian bridges, so that of a path
- * only its d Brownian motions at one date and its cash flows are kept: `state`.
+ * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and
+ * `paths` paths in blocks of AMERICAN_BLOCK. With two levels there is another problem for each,
+ * on the first `part` of its paths: the same but for rules and cash flows. System level *
+ * problems + k is that of a level of problem k. Paths are made backwards, by Brownian bridges,
+ * so that of a path only its d Brownian motions at one date and its cash flows are kept:
+ * `state`.
  */
 #ifndef SHOAL_AMERICAN_PLAN_H
 #define SHOAL_AMERICAN_PLAN_H
@@ -20,10 +21,8 @@
 extern "C" {
 #endif
 
-enum {
-    AMERICAN_BLOCK = PRICE_BLOCK,
-    AMERICAN_DUALS = 16
-}; /* blocks of samples of the dual at a time */
+enum { AMERICAN_BLOCK = PRICE_BLOCK };
+enum { AMERICAN_DUALS = 16 }; /* blocks of samples of the dual at a time */
 
 /* psi_0 = 1, psi_(1+a) = x_a, psi_j = psi_from x_asset up to the last of the monomials; then, where
  * they do not span it, the payoff. */
@@ -39,28 +38,20 @@ typedef struct american_contract {
     double slope;                /* of american_hedge(), one date before the last */
 } american_contract;
 
-/* Numbers of a contract beside these: of each asset its volatility, drift of log S, weight, and weight times
- * the mean of what it grows by from date to date, then the rows of the lower triangular L with L Lt the
- * correlation. */
+/* Numbers of a contract beside these: of each asset its volatility, drift of log S, weight, and
+ * weight times the mean of what it grows by from date to date, then the rows of the lower
+ * triangular L with L Lt the correlation. */
 enum { AMERICAN_VOL, AMERICAN_DRIFT, AMERICAN_WEIGHT, AMERICAN_CARRY, AMERICAN_LISTS };
 
 SHOAL_HD static inline int64_t american_numbers(int assets) {
     return AMERICAN_LISTS * assets + assets * (assets + 1) / 2;
 }
 
-/* Of systems: what became of them; by which row of smallsym's table they were answered; the decade of
- * their condition number, the last one with all beyond. The latter two are for whoever asks. */
+/* Counts of systems: by outcome; in batches also by the row of smallsym's table that answered,
+ * and by the decade of the condition number, the last one with all beyond. */
+enum { FIT_EMPTY, FIT_WARNED, FIT_TRUNCATED, FIT_REFINED, FIT_FAILED, FIT_METHOD };
 enum { FIT_METHODS = 8, FIT_DECADES = 20 };
-enum {
-    FIT_EMPTY,
-    FIT_WARNED,
-    FIT_TRUNCATED,
-    FIT_REFINED,
-    FIT_FAILED,
-    FIT_METHOD,
-    FIT_DECADE = FIT_METHOD + FIT_METHODS,
-    FIT_COUNTS = FIT_DECADE + FIT_DECADES
-};
+enum { FIT_DECADE = FIT_METHOD + FIT_METHODS, FIT_COUNTS = FIT_DECADE + FIT_DECADES };
 
 typedef struct american_job {
     american_basis basis;
@@ -95,12 +86,12 @@ typedef struct american_job {
     double *value;   /* [system][2]: sums of cash flows and of their squares               */
 } american_job;
 
-/* Of an asset at a date: center and inverse of its range, drift t, the bridge's factor of the asset's own
- * normal, and the contract's american_slope(). */
+/* Of an asset at a date: center and inverse of its range, drift t, the bridge's factor of the
+ * asset's own normal, and the contract's american_slope(). */
 enum { RANGE_CENTER, RANGE_INVERSE, RANGE_DRIFT, RANGE_LOAD, RANGE_SLOPE, AMERICAN_RANGE };
 
-/* Sums of a block: the triangle of psi psi^t, whose first entry says how many were in the money, and
- * psi y. */
+/* Sums of a block: the triangle of psi psi^t, whose first entry says how many were in the money,
+ * and psi y. */
 SHOAL_HD static inline int64_t american_sums(int functions) {
     return (int64_t)functions * (functions + 1) / 2 + functions;
 }
@@ -128,8 +119,8 @@ SHOAL_HD static inline int64_t american_rules(const american_job *job) {
     return (int64_t)(job->latest ? 1 : job->dates - 1) * job->basis.functions;
 }
 
-/* The cell of a method. `paths` prices a rule and is first: pricing.c knows it. The others put work on
- * the context's stream, for i = dates .. 1: */
+/* The cell of a method. `paths` prices a rule and is first: pricing.c knows it. The others put
+ * work on the context's stream, for i = dates .. 1: */
 typedef struct american_method {
     price_method paths;
     int64_t numbers; /* of state and partial, at most, but for one problem                      */
@@ -146,7 +137,14 @@ typedef struct american_method {
     shoal_status (*finish)(shoal_context *ctx, const american_job *job);
 } american_method;
 
-struct american_plan { /* all in the context's memory, but fits */
+typedef struct american_run { /* one run of rules of exercise */
+    price_frame f;
+    const american_job *job;
+} american_run;
+
+typedef struct american_plan { /* arrays are in the context's memory, except fits */
+    shoal_price p;
+    american_run run;
     american_job job;
     shoal_smallsym *solver;
     int64_t systems; /* that the solver has room for, and the unknowns of each                  */
@@ -154,25 +152,27 @@ struct american_plan { /* all in the context's memory, but fits */
     int64_t most; /* problems at a time                                                         */
     int batch;    /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
-};
+} american_plan;
 
 /* plan.c: L with L Lt the correlation c of d assets (NULL: they are independent), rows of the lower
  * triangle; SHOAL_E_ARG names the entry that is not one of a correlation. */
 shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64_t d, double *L);
 /* fit.c: all regressions of the plan's options, whose prices on the fitted paths then are in
  * job.value; of a plan that is not a batch, plan.fits. */
-shoal_status shoal_american_fit_all(shoal_price *p, const shoal_american_opts *o);
+shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts *o);
 
-/* plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on the
- * paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked at. half: NULL, or
- * the same on the first half of the paths of each, at least one. Crossed, of which `count` is even then, the
- * paths of rows 2 i and 2 i + 1 are exercised by the rules that are fitted on each other's. The counts of
- * all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is used
- * again; the context, type, solver and cond are then those of that call. shoal_price_free(). */
+/* plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on
+ * the paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked
+ * at. half: NULL, or the same on the first half of the paths of each, at least one. Crossed, of
+ * which `count` is even then, the paths of rows 2 i and 2 i + 1 are exercised by the rules that
+ * are fitted on each other's. The counts of all systems are added to `total`. *plan is NULL, or
+ * what an earlier call has left: its memory is used again; the context, type, solver and cond
+ * are then those of that call. shoal_plan_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
-                                  const shoal_american_opts *opts, int crossed, shoal_price **plan,
-                                  double *price, double *half, int64_t total[FIT_COUNTS]);
+                                  const shoal_american_opts *opts, int crossed,
+                                  american_plan **plan, double *price, double *half,
+                                  int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * walk.cuh - paths that follow a rule on the GPU: the board in shared memory on which a block of
- * threads has psi, the walk of a path a thread, its prices, and samples of upper bounds, of which a
- * block of threads has one: its 256 threads are the inner paths, and all of them know the outer one.
+ * walk.cuh - paths that follow a rule on the GPU: the board in shared memory that holds psi of a
+ * block of threads, the walk of one path per thread, prices, and samples of upper bounds, one
+ * per block of threads: its 256 threads are the inner paths, and all of them follow the outer
+ * one.
  */
 #ifndef SHOAL_AMERICAN_WALK_CUH
 #define SHOAL_AMERICAN_WALK_CUH
@@ -38,7 +39,7 @@ static size_t board_bytes(const american_basis *basis) {
            sizeof(real);
 }
 
-/* What all paths need to know of date i, between two barriers. */
+/* The numbers of date i for all paths, between two barriers. */
 __device__ void show_date(const american_job &job, int64_t k, int i, bool rule, const board &b) {
     __syncthreads();
     for (int a = (int)threadIdx.x; a < job.basis.assets; a += (int)blockDim.x) {
@@ -52,7 +53,7 @@ __device__ void show_date(const american_job &job, int64_t k, int i, bool rule, 
     __syncthreads();
 }
 
-/* psi of lane l at date i, where its rows 1 .. d hold the Brownian motions; says the gain. */
+/* psi of lane l at date i from the Brownian motions in rows 1 .. d; returns the gain. */
 __device__ real make_psi(const american_job &job, int64_t k, int i, int l, const board &b,
                          real &control) {
     const american_basis &basis = job.basis;
@@ -92,7 +93,7 @@ struct walk_job {
     american_job a;
 };
 
-/* `at` and what is drawn of the normals of a path, moved to the next date. */
+/* Moves the Brownian motions `at` of a path to the next date. */
 __device__ void advance(const american_job &job, int64_t k, double root,
                         const shoal_stream &normals, uint64_t path, uint32_t &drawn,
                         real (&z)[EACH_BLOCK], real *at) {
@@ -110,8 +111,8 @@ __device__ void advance(const american_job &job, int64_t k, double root,
     }
 }
 
-/* The walk of lanes.h for a path a thread: the value as of date `begin`, and the control
- * variate. All threads of the block come here. */
+/* The walk of lanes.h, one path per thread: the value as of date `begin`, and the control
+ * variate. All threads of the block call it. */
 __device__ real follow_rule(const american_job &job, int64_t k, const shoal_stream &normals,
                             uint64_t path, int begin, const real *start, const board &b,
                             real &control) {
@@ -150,16 +151,14 @@ __global__ void __launch_bounds__(PRICE_BLOCK) walk(walk_job run, int64_t from) 
         follow_rule(job, k, job.fresh, run.f.first + (uint64_t)sample, 0, nullptr, b, last);
     const bool in = sample < run.f.samples;
     const double x = in ? (double)value : 0.0, c = in ? (double)last : 0.0;
-    const double both[PRICE_CONTROL] = { c, c * c }, all[PRICE_STATISTICS] = { x, x * x, x * c };
     double *sums = run.f.partial + row * run.f.width, *room = (double *)shared;
-    block_sums(both, PRICE_CONTROL, room, sums + k * PRICE_CONTROL);
-    block_sums(all, PRICE_STATISTICS, room,
-               sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
+    block_control(c, room, sums + k * PRICE_CONTROL);
+    block_outputs(&x, 1, true, c, room, sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
 }
 
 /* ---- upper bounds ------------------------------------------------------------------------------ */
 
-/* follow() of american.c: all threads learn the mean. */
+/* follow() of american.c: all threads get the mean. */
 __device__ double follow_inner(const american_job &job, int64_t k, int i, const real *start,
                                uint64_t path, const board &b, double *sum) {
     double total = 0.0;
@@ -215,11 +214,10 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_sums(walk_job run, int64_t f
     const int64_t row = blockIdx.x / job.problems, k = blockIdx.x % job.problems;
     const bool in = (from + row) * LANES + threadIdx.x < run.f.samples;
     const double x = in ? job.dual[(k * AMERICAN_DUALS + row) * LANES + threadIdx.x] : 0.0;
-    const double none[PRICE_CONTROL] = { 0.0, 0.0 }, all[PRICE_STATISTICS] = { x, x * x, 0.0 };
     double *sums = run.f.partial + row * run.f.width;
-    block_sums(none, PRICE_CONTROL, shared, sums + k * PRICE_CONTROL);
-    block_sums(all, PRICE_STATISTICS, shared,
-               sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
+    block_control(0.0, shared, sums + k * PRICE_CONTROL);
+    block_outputs(&x, 1, true, 0.0, shared,
+                  sums + job.problems * PRICE_CONTROL + k * PRICE_STATISTICS);
 }
 
 } // namespace

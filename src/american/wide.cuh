@@ -2,22 +2,23 @@
  *
  * wide.cuh - a date of Longstaff-Schwartz problems on any number of assets with any basis.
  *
- * A block of SHARE threads has a block of 256 paths of a problem, a thread the two (f32: four) that share its
- * Philox blocks; those of them that no lane of a warp needs are left out. What a date knows of the assets and
- * the factor of their correlation are in shared memory, and psi and y, [function][path], whose rows
- * 1 .. d hold the Brownian motions first.
+ * A block of SHARE threads has a block of 256 paths of a problem, a thread the two (f32: four)
+ * that share its Philox blocks; paths that no lane of a warp needs are left out. Shared memory
+ * holds the numbers of the assets at the date, the factor of their correlation, and psi and y,
+ * [function][path], whose rows 1 .. d hold the Brownian motions first.
  *
  *   bridge  B := keep B + L Z, 8 columns of L at a time: 8 normals of each path are made, in registers, and
  *           each row of B below is read and written once for all 8.
  *   sums    W Wt of W = (psi, y): a warp takes a tile of 8 x 8 entries at a time, a lane the products of
  *           its paths: 16 loads for 64 multiply-adds; then the tile is folded over the lanes.
  *
- * Cost of a path and date in f32, in PTX instructions: d (69 for a normal + 57 for an exponential, x and the
- * payoff + 6 for the decision), 1.9 d (d + 1) / 2 for the bridge, about 2.2 n (n + 3) / 2 for the sums, half as
- * much again with a second level: 6300 at d = 29, n = 30, 188 ps at 33.5e12 a second, of which the
- * 1.5 x 495 multiply-adds of the sums are 22 ps. Memory sees the state twice, 8 (2 d + 1 + levels)
- * bytes: 116 ps at 4.2 TB/s. Arithmetic binds, and most of it makes paths. Counted before american_hedge(), which
- * adds one multiply-add an asset and five operations.
+ * Cost of a path and date in f32, in PTX instructions: d (69 for a normal + 57 for an
+ * exponential, x and the payoff + 6 for the decision), 1.9 d (d + 1) / 2 for the bridge, about
+ * 2.2 n (n + 3) / 2 for the sums, half as much again with a second level: 6300 at d = 29, n =
+ * 30, 188 ps at 33.5e12 a second, of which the 1.5 x 495 multiply-adds of the sums are 22 ps.
+ * Memory sees the state twice, 8 (2 d + 1 + levels) bytes: 116 ps at 4.2 TB/s. Arithmetic binds,
+ * and most of it makes paths. american_hedge(), not counted, adds one multiply-add per asset and
+ * five operations.
  */
 #ifndef SHOAL_AMERICAN_WIDE_CUH
 #define SHOAL_AMERICAN_WIDE_CUH
@@ -66,9 +67,9 @@ static size_t sheet_bytes(const american_job *job) {
     return (size_t)((n + job->levels) * LANES + d * sheet_width(d) + 7 * d + 2 * n) * sizeof(real);
 }
 
-/* The state of the thread's first path: d Brownian motions, y of each level, what exercise pays, and x. The last
- * two are for the decision, which has to wait for the rule: memory has the time, and an exponential an asset
- * is saved. */
+/* The state of the thread's first path: d Brownian motions, y of each level, what exercise pays,
+ * and x. The last two are for the decision, which waits for the rule: memory is idle, and one
+ * exponential per asset is saved. */
 struct wide_state {
     real *brownian, *cash, *gain, *x;
 };
@@ -84,7 +85,7 @@ __device__ wide_state wide_state_of(const american_job &job) {
     return w;
 }
 
-/* What all paths need to know of date i, and of the rule of date i + 1. */
+/* The numbers of date i and the rule of date i + 1 for all paths. */
 __device__ void show_dates(const american_job &job, int64_t k, int i, const sheet &s) {
     const int d = job.basis.assets, threads = (int)blockDim.x, t = (int)threadIdx.x;
     const bool decides = i + 1 < job.dates;
@@ -190,8 +191,8 @@ __device__ void add_hold(int n, int j, const real *psi, const sheet &s, real (&h
     }
 }
 
-/* The decision at date i + 1, of both levels, by what was left in memory there. Where the basis is linear
- * rows 1 .. d are not touched. */
+/* The decision at date i + 1, of both levels, by what was left in memory there. Where the basis
+ * is linear rows 1 .. d are not touched. */
 template <int C>
 __device__ void wide_decide(const american_job &job, int64_t k, const wide_state &from,
                             const sheet &s, real (&cash)[2][C]) {
@@ -256,8 +257,8 @@ __device__ void add_noise(const american_job &job, int64_t k, int i, real keep, 
     }
 }
 
-/* One tile of W Wt, of a warp, over the block's first `left` paths, with the y of a level; its part of the
- * block's sums. */
+/* One tile of W Wt, of a warp, over the block's first `left` paths, with the y of a level; its
+ * part of the block's sums. */
 __device__ void sum_tile(const american_job &job, int level, int I, int J, int64_t left,
                          const real *W, double *to) {
     const int n = job.basis.functions, lane = (int)threadIdx.x % 32;
@@ -310,8 +311,8 @@ __device__ void wide_hedge(const american_job &job, int64_t k, int i, const real
     }
 }
 
-/* The thread's first C paths from date i + 1 to date i, or i = 0, to the decision at date 1 alone: y of date i,
- * and psi, 0 where a path is not in the money. */
+/* The thread's first C paths from date i + 1 to date i, or i = 0, to the decision at date 1
+ * alone: y of date i, and psi, 0 where a path is not in the money. */
 template <int C>
 __device__ void move_paths(const american_job &job, int64_t k, int i, int levels, const sheet &s) {
     const int d = job.basis.assets, n = job.basis.functions, t = (int)threadIdx.x;

@@ -16,4 +16,20 @@
 #define UNROLLED_4  _Pragma("GCC unroll 4")
 #endif
 
+/* A loop over the lanes of a vector, whose turns do not depend on each other: clang needs no word for it. */
+#ifdef __clang__
+#define EACH(i, n) for (int i = 0; i < (n); i++)
+#else
+#define EACH(i, n) INDEPENDENT for (int i = 0; i < (n); i++)
+#endif
+
+/* Before a loop that `workers` threads share by a schedule of OpenMP: static, or dynamic, 16, ... */
+#ifdef _OPENMP
+#define LOOP_PRAGMA(words) _Pragma(#words)
+#define ON_THREADS(workers, ...)                                                                   \
+    LOOP_PRAGMA(omp parallel for num_threads(workers) schedule(__VA_ARGS__))
+#else
+#define ON_THREADS(workers, ...) (void)(workers);
+#endif
+
 #endif

@@ -302,6 +302,14 @@ shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, i
     return status;
 }
 
+shoal_status shoal_fail_at(shoal_context *ctx, shoal_status status, const char *list, int64_t i,
+                           const char *where) {
+    char message[400];
+    if (status == SHOAL_OK) return status;
+    snprintf(message, sizeof message, "%s", shoal_message(ctx));
+    return shoal_fail(ctx, status, "%s[%lld]: %s%s", list, (long long)i, where, message);
+}
+
 shoal_status shoal_find_kind(shoal_context *ctx, const char *module, const char *(*kinds)(int),
                              const char *word, const char *ends, int *found) {
     if (!word) return shoal_fail(ctx, SHOAL_E_ARG, "kind is NULL");

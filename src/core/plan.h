@@ -139,6 +139,10 @@ typedef struct shoal_count {
 
 shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count);
 
+/* Puts "list[i]: " and `where` before the context's message, unless `status` is SHOAL_OK. Returns `status`. */
+shoal_status shoal_fail_at(shoal_context *ctx, shoal_status status, const char *list, int64_t i,
+                           const char *where);
+
 /* The number of a kind of test problem, of the names kinds(0), kinds(1), ...; the name in `word` ends
  * before any of the characters `ends`. */
 shoal_status shoal_find_kind(shoal_context *ctx, const char *module, const char *(*kinds)(int),

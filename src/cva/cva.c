@@ -1,37 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva.c - outer paths of correlated assets and the values of European contracts along them, on the CPU.
+ * cva.c - outer paths of correlated assets and the values of European contracts along them, on
+ * the CPU.
  *
  * An outer path is exact: from date to date each asset's Brownian motion gets sqrt(dt) L Z, and
  *
  *     S_t = S_0 e^((r - q - sigma^2 / 2) t + sigma B_t).
  *
- * With tau years left and F = S e^((r - q) tau) a forward is worth e^(-r tau) (B(F) - K), B the basket, a
- * call or put e^(-r tau) times Black's formula. Other European contracts, or all on demand, are means over
- * inner paths, which go to maturity in one step,
+ * With tau years left and F = S e^((r - q) tau) a forward is worth e^(-r tau) (B(F) - K), B the
+ * basket, a call or put e^(-r tau) times Black's formula. Other European contracts, or all on
+ * demand, are means over inner paths, which go to maturity in one step,
  *
  *     S_T = S_t e^((r - q - sigma^2 / 2) tau + sigma sqrt(tau) L Z),
  *
  * with one Z for all contracts of an outer path and date: what is bought and sold nets exactly.
  *
- * Threads share the outer paths; inner paths are lanes, CVA_LANES at a time. A block of Philox makes two
- * normals (f32: four). An inner path costs half a Philox block and an exponential an asset, and one more
- * exponential an asset for each further maturity.
+ * Threads share the outer paths; inner paths are lanes, CVA_LANES at a time. A block of Philox
+ * makes two normals (f32: four). An inner path costs half a Philox block and one exponential per
+ * asset, and one more exponential per asset for each additional maturity.
  */
 #include "american/american.h"
-#include "pricing/black.h"
 #include "cva/plan.h"
+#include "pricing/black.h"
 #include "pricing/lanes.h"
-#include "pricing/pick.h"
-#include "rng/normal.h"
-#include "rng/philox_lanes.h"
-#include <string.h>
-
-#ifdef SHOAL_SINGLE
-enum { EACH_BLOCK = 4 }; /* normals of a Philox block */
-#else
-enum { EACH_BLOCK = 2 };
-#endif
 
 static double load(const cva_job *job, int a, int b) { return job->load[a * (a + 1) / 2 + b]; }
 
@@ -50,8 +41,8 @@ static void move_path(const cva_job *job, int64_t path, int64_t k) {
     for (int pair = 0; pair < pairs; pair++) {
         s.step = (uint32_t)((k - 1) * pairs + pair);
         const shoal_words w = shoal_block(&s, job->first + (uint64_t)path, 0);
-        const shoal_normals two = shoal_normal_pair(&w);
-        z[2 * pair] = two.z[0], z[2 * pair + 1] = two.z[1];
+        const shoal_normals normals = shoal_normal_pair(&w);
+        z[2 * pair] = normals.z[0], z[2 * pair + 1] = normals.z[1];
     }
     for (int a = 0; a < d; a++) {
         double g = 0;
@@ -62,9 +53,7 @@ static void move_path(const cva_job *job, int64_t path, int64_t k) {
 }
 
 static void move(const shoal_context *ctx, const cva_job *job, int64_t k) {
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(static)
+    ON_THREADS(ctx->threads, static)
     for (int64_t path = 0; path < job->paths; path++) move_path(job, path, k);
 }
 
@@ -93,9 +82,7 @@ static double closed_value(const cva_job *job, const cva_contract *c, const doub
 }
 
 static void value(const shoal_context *ctx, const cva_job *job, int64_t k) {
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(static)
+    ON_THREADS(ctx->threads, static)
     for (int64_t path = 0; path < job->paths; path++) {
         const double *spot = job->spot + path * job->assets;
         double *to = job->value + path * CVA_LEVELS * job->sets;
@@ -136,9 +123,7 @@ static void decide(const shoal_context *ctx, const cva_job *job, const cva_contr
     const real *factors = (const real *)rule->rule + american_rule_at(rule, 0, (int)k);
     american_range range[SHOAL_AMERICAN_ASSETS];
     for (int a = 0; a < rule->basis.assets; a++) range[a] = american_range_of(rule, 0, a, (int)k);
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(static)
+    ON_THREADS(ctx->threads, static)
     for (int64_t path = 0; path < job->paths; path++)
         now[path] = (char)exercises(rule, factors, range, c, job->spot + path * job->assets);
 }
@@ -146,34 +131,20 @@ static void decide(const shoal_context *ctx, const cva_job *job, const cva_contr
 /* ---- inner paths ------------------------------------------------------------------------------ */
 
 typedef struct lanes {
-    uint32_t w[4][CVA_LANES];
-    real z[SHOAL_CVA_ASSETS + EACH_BLOCK - 1][CVA_LANES]; /* independent, then L z            */
-    real s[SHOAL_CVA_ASSETS][CVA_LANES];                  /* prices at one maturity           */
-    char made[SHOAL_CVA_ASSETS];                          /* which of them                    */
+    uint32_t w[4 * CVA_LANES];
+    real z[SHOAL_CVA_ASSETS + BLOCK_NORMALS - 1][CVA_LANES]; /* independent, then L z            */
+    real s[SHOAL_CVA_ASSETS][CVA_LANES];                     /* prices at one maturity           */
+    char made[SHOAL_CVA_ASSETS];                             /* which of them                    */
     real all[CVA_LANES];
 } lanes;
 
 static void make_normals(const cva_job *job, int64_t k, uint64_t first, lanes *b) {
-    const int blocks = (job->assets + EACH_BLOCK - 1) / EACH_BLOCK;
-    uint32_t *const w[4] = { b->w[0], b->w[1], b->w[2], b->w[3] };
-    shoal_stream s = job->inner_normals;
+    const int blocks = (job->assets + BLOCK_NORMALS - 1) / BLOCK_NORMALS;
     for (int n = 0; n < blocks; n++) {
-        real(*z)[CVA_LANES] = b->z + n * EACH_BLOCK;
-        s.step = (uint32_t)((k - 1) * blocks + n);
-        shoal_philox_blocks(&s, first, 0, CVA_LANES, w);
-#ifdef SHOAL_SINGLE
-        for (int half = 0; half < 2; half++) EACH(i, CVA_LANES) {
-                const shoal_normalsf two =
-                    shoal_boxmullerf(b->w[2 * half][i], b->w[2 * half + 1][i]);
-                z[2 * half][i] = two.z[0], z[2 * half + 1][i] = two.z[1];
-            }
-#else
-        EACH(i, CVA_LANES) {
-            const shoal_normals two = shoal_boxmuller((uint64_t)b->w[0][i] << 32 | b->w[1][i],
-                                                      (uint64_t)b->w[2][i] << 32 | b->w[3][i]);
-            z[0][i] = two.z[0], z[1][i] = two.z[1];
-        }
-#endif
+        real(*z)[CVA_LANES] = b->z + n * BLOCK_NORMALS;
+        lanes_words(&job->inner_normals, (uint32_t)((k - 1) * blocks + n), first, CVA_LANES, b->w);
+        for (int e = 0; e < BLOCK_NORMALS; e += 2)
+            lanes_normals(b->w, e / 2, CVA_LANES, z[e], z[e + 1]);
     }
     for (int a = job->assets - 1; a >= 0; a--) { /* the rows above are still independent */
         const real own = (real)load(job, a, a);
@@ -259,9 +230,7 @@ static void nest_path(const cva_job *job, int64_t k, int64_t path, lanes *b, dou
 }
 
 static void nest(const shoal_context *ctx, const cva_job *job, int64_t k) {
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
+    ON_THREADS(ctx->threads, dynamic)
     for (int64_t task = 0; task < (job->paths + CVA_TASK - 1) / CVA_TASK; task++) {
         lanes b;
         const int64_t end = (task + 1) * CVA_TASK < job->paths ? (task + 1) * CVA_TASK : job->paths;

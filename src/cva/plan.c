@@ -4,6 +4,8 @@
  * and inner paths, the chances of default.
  */
 #include "cva/plan.h"
+#include "smallsym/plan.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +21,10 @@ enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
 /* ---- checks ----------------------------------------------------------------------------------- */
 
 static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) {
+    const shoal_array given[] = { { "s0", m->s0, 0 }, { "sigma", m->sigma, 0 } };
     shoal_status s = shoal_check_count(ctx, "assets", m->assets, 1, SHOAL_CVA_ASSETS);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, m->rate, -1e3, 1e3);
-    if (s == SHOAL_OK && !m->s0) return shoal_fail(ctx, SHOAL_E_ARG, "s0 is NULL");
-    if (s == SHOAL_OK && !m->sigma) return shoal_fail(ctx, SHOAL_E_ARG, "sigma is NULL");
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     for (int64_t a = 0; a < m->assets && s == SHOAL_OK; a++) {
         s = shoal_check_number(ctx, "s0", a, m->s0[a], 1e-30, 1e30);
         if (s == SHOAL_OK) s = shoal_check_number(ctx, "sigma", a, m->sigma[a], 0, 1e3);
@@ -33,11 +35,10 @@ static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) 
 }
 
 static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
+    const shoal_array given[] = { { "hazard", c->hazard, 0 },
+                                  { "until", c->until, c->pieces == 1 } };
     shoal_status s = shoal_check_count(ctx, "pieces", c->pieces, 1, MOST_PIECES);
-    if (s == SHOAL_OK && !c->hazard) return shoal_fail(ctx, SHOAL_E_ARG, "hazard is NULL");
-    if (s == SHOAL_OK && c->pieces > 1 && !c->until)
-        return shoal_fail(ctx, SHOAL_E_ARG, "until is NULL, and pieces is %lld",
-                          (long long)c->pieces);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     for (int64_t i = 0; i < c->pieces && s == SHOAL_OK; i++) {
         s = shoal_check_number(ctx, "hazard", i, c->hazard[i], 0, 1e6);
         if (s == SHOAL_OK && c->until && !(c->until[i] > (i ? c->until[i - 1] : 0)))
@@ -50,82 +51,60 @@ static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_count
     return s;
 }
 
-static shoal_status check_solver(shoal_context *ctx, const char *solver) {
-    if (shoal_is_auto(solver)) return SHOAL_OK;
-    for (int i = 0; shoal_methods("smallsym", i); i++)
-        if (strcmp(shoal_methods("smallsym", i), solver) == 0) return SHOAL_OK;
-    return shoal_fail(ctx, SHOAL_E_METHOD, "solver is '%.40s'; smallsym has no such method",
-                      solver);
-}
-
 static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
-    shoal_status s = shoal_check_count(ctx, "dates", o->dates, 1, SHOAL_CVA_DATES);
-    if (s == SHOAL_OK) s = shoal_check_count(ctx, "outer", o->outer, 1, SHOAL_CVA_OUTER);
+    const shoal_count counts[] = { { "dates", o->dates, 1, SHOAL_CVA_DATES },
+                                   { "outer", o->outer, 1, SHOAL_CVA_OUTER },
+                                   { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
+                                   { "rule_paths", o->rule_paths, 0, MOST_RULE_PATHS } };
+    const shoal_flag flags[] = { { "stopping", (int)o->stopping,
+                                   "SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER" },
+                                 SHOAL_TYPE_FLAG(o) };
+    const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
+    shoal_status s = shoal_check_counts(ctx, counts, 4);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
     if (s == SHOAL_OK && o->inner_count != 0 && o->inner_count != 1 && o->inner_count != o->dates)
         s = shoal_fail(ctx, SHOAL_E_ARG, "inner_count is %lld; it must be 0, 1 or dates, %lld",
                        (long long)o->inner_count, (long long)o->dates);
-    if (s == SHOAL_OK && o->inner_count > 0 && !o->inner)
-        s = shoal_fail(ctx, SHOAL_E_ARG, "inner is NULL");
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_count(ctx, "degree", o->degree, 0, SHOAL_AMERICAN_BASIS);
-    if (s == SHOAL_OK) s = shoal_check_count(ctx, "rule_paths", o->rule_paths, 0, MOST_RULE_PATHS);
-    const shoal_flag stopping = { "stopping", (int)o->stopping,
-                                  "SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER" };
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, &stopping, 1);
-    if (s == SHOAL_OK) s = check_solver(ctx, o->solver);
-    return s == SHOAL_OK ? shoal_check_type(ctx, o->type) : s;
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 2);
+    if (s != SHOAL_OK || shoal_is_auto(o->solver)) return s;
+    return shoal_find_method(&shoal_smallsym_module, o->solver)
+               ? SHOAL_OK
+               : shoal_fail(ctx, SHOAL_E_METHOD, "solver is '%.40s'; smallsym has no such method",
+                            o->solver);
 }
 
-enum { FAULT = 160 };
-
-/* The first thing that is wrong with the list of a contract's assets and their weights. */
-static void fault_of_assets(const shoal_cva_contract *c, const shoal_cva_market *m,
-                            char fault[FAULT]) {
-    for (int64_t i = 0; i < c->assets && !fault[0]; i++) {
+static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract *c,
+                                   const shoal_cva_market *m) {
+    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
+    const shoal_count counts[] = { { "payoff", c->payoff, SHOAL_CVA_PUT, SHOAL_CVA_FORWARD },
+                                   { "assets", c->assets, 1, one ? 1 : m->assets },
+                                   { "set", c->set, 0, MOST_CONTRACTS - 1 } };
+    const shoal_bound bounds[] = { { "strike", c->strike, c->american ? DBL_MIN : 0, 1e30 },
+                                   { "maturity", c->maturity, -1e6, 1e6 },
+                                   { "quantity", c->quantity, -1e30, 1e30 } };
+    const shoal_array given[] = { { "asset", c->asset, 0 } };
+    shoal_status s = shoal_check_counts(ctx, counts, 3);
+    if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 3);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
+    if (s == SHOAL_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
+        s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; a forward has no early exercise");
+    if (s == SHOAL_OK && c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "weight is given; baskets and forwards have weights");
+    for (int64_t i = 0; s == SHOAL_OK && i < c->assets; i++) {
         const int64_t a = c->asset[i];
         if (a < 0 || a >= m->assets)
-            snprintf(fault, FAULT, "asset[%lld] is %lld; the market has %lld", (long long)i,
-                     (long long)a, (long long)m->assets);
-        else if (c->weight && !(fabs(c->weight[i]) <= 1e30))
-            snprintf(fault, FAULT, "weight[%lld] is %g; it must be from -1e30 to 1e30",
-                     (long long)i, c->weight[i]);
-        for (int64_t j = 0; j < i && !fault[0]; j++)
+            return shoal_fail(ctx, SHOAL_E_ARG, "asset[%lld] is %lld; the market has %lld",
+                              (long long)i, (long long)a, (long long)m->assets);
+        if (c->weight) s = shoal_check_number(ctx, "weight", i, c->weight[i], -1e30, 1e30);
+        for (int64_t j = 0; j < i && s == SHOAL_OK; j++)
             if (c->asset[j] == a)
-                snprintf(fault, FAULT, "asset[%lld] is %lld, as asset[%lld] is", (long long)i,
-                         (long long)a, (long long)j);
+                s = shoal_fail(ctx, SHOAL_E_ARG, "asset[%lld] is %lld, as asset[%lld] is",
+                               (long long)i, (long long)a, (long long)j);
     }
-}
-
-/* The first thing that is wrong with a contract, "" if nothing is. */
-static void fault_of(const shoal_cva_contract *c, const shoal_cva_market *m, char fault[FAULT]) {
-    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
-    fault[0] = 0;
-    if (c->payoff < SHOAL_CVA_PUT || c->payoff > SHOAL_CVA_FORWARD)
-        snprintf(fault, FAULT, "payoff is %d; it must be one of shoal_cva_payoff", (int)c->payoff);
-    else if (!(c->strike >= 0 && c->strike <= 1e30))
-        snprintf(fault, FAULT, "strike is %g; it must be at least 0 and at most 1e30", c->strike);
-    else if (!(fabs(c->maturity) <= 1e6))
-        snprintf(fault, FAULT, "maturity is %g; it must be at most 1e6", c->maturity);
-    else if (!(fabs(c->quantity) <= 1e30))
-        snprintf(fault, FAULT, "quantity is %g; it must be from -1e30 to 1e30", c->quantity);
-    else if (c->assets < 1 || c->assets > m->assets || (one && c->assets != 1))
-        snprintf(fault, FAULT, "assets is %lld; it must be %s of the market's %lld",
-                 (long long)c->assets, one ? "1" : "1 to all", (long long)m->assets);
-    else if (!c->asset)
-        snprintf(fault, FAULT, "asset is NULL; it must list the contract's assets");
-    else if (c->american && !(c->strike > 0))
-        snprintf(fault, FAULT, "strike is %g; with early exercise it must be above 0", c->strike);
-    else if (c->american && c->payoff == SHOAL_CVA_FORWARD)
-        snprintf(fault, FAULT, "american is 1; a forward has no early exercise");
-    else if (c->set < 0 || c->set >= MOST_CONTRACTS)
-        snprintf(fault, FAULT, "set is %lld; it must be at least 0 and below %d", (long long)c->set,
-                 MOST_CONTRACTS);
-    else if (c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
-        snprintf(fault, FAULT, "weight is given; baskets and forwards have weights");
-    else
-        fault_of_assets(c, m, fault);
+    return s;
 }
 
 /* ---- plans ------------------------------------------------------------------------------------ */
@@ -167,14 +146,14 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
     cva_contract *contracts;
     int64_t *asset, all = 0;
     double *weight;
-    char fault[FAULT];
+    shoal_status s = SHOAL_OK;
     for (int64_t i = 0; i < count; i++) {
-        fault_of(&from[i], m, fault);
-        if (fault[0])
-            return shoal_fail(p->head.ctx, SHOAL_E_ARG, "contracts[%lld]: %s", (long long)i, fault);
+        s = shoal_fail_at(p->head.ctx, check_contract(p->head.ctx, &from[i], m), "contracts", i,
+                          "");
+        if (s != SHOAL_OK) return s;
         all += from[i].assets;
     }
-    shoal_status s = shoal_plan_host(&p->head, count, sizeof *contracts, &contracts);
+    s = shoal_plan_host(&p->head, count, sizeof *contracts, &contracts);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, all, sizeof *asset, &asset);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, all, sizeof *weight, &weight);
     if (s != SHOAL_OK) return s;
@@ -286,8 +265,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                                          .type = o->type,
                                          .seed = o->seed,
                                          .control = o->control };
-    j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_OUTER_DRAW);
-    j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, CVA_INNER_DRAW);
+    j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_OUTER);
+    j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_INNER);
     shoal_status s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
     j->dt = j->horizon / (double)j->dates;
@@ -299,7 +278,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     return s;
 }
 
-static void close_plan(void *plan) { shoal_price_free(((shoal_cva *)plan)->batch); }
+static void close_plan(void *plan) { shoal_plan_free(((shoal_cva *)plan)->batch); }
 
 shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
                               const shoal_cva_contract *contracts, int64_t count,

@@ -9,9 +9,7 @@
 #include <math.h>
 #include <shoal/cva.h>
 
-/* Draws of PRICE_PURPOSE: those of plan.h are below. An outer path has its number; the inner ones of
- * path p are p 2^CVA_INNER_BITS + i, 64 of which are made at a time. */
-enum { CVA_OUTER_DRAW = 16, CVA_INNER_DRAW };
+/* An outer path has its number; the inner ones of path p are p 2^CVA_INNER_BITS + i, 64 of them at a time. */
 enum { CVA_INNER_BITS = 20, CVA_LANES = 64 };
 enum { CVA_OTHER_HALF = 1 << (CVA_INNER_BITS - 1) }; /* from one half of them to the other */
 enum { CVA_TASK = 16 };                              /* outer paths in a row that a thread takes */
@@ -57,8 +55,8 @@ SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
     return job->horizon * (double)k / (double)job->dates;
 }
 
-/* What is left of a contract at date k: 0 on its last day, below 0 later. Dates and maturities that are
- * the same but for rounding are the same. */
+/* What is left of a contract at date k: 0 on its last day, below 0 later. Dates and maturities
+ * that are the same but for rounding are the same. */
 static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
     const double left = c->maturity - cva_time(job, k);
     return left < 1e-9 * job->dt && left > -1e-9 * job->dt ? 0 : left;
@@ -99,7 +97,8 @@ struct shoal_cva {
     const cva_method *wide; /* in f64: rules are of that type                                   */
     cva_job job;
     shoal_american_opts american;
-    shoal_price *batch; /* what problems of early exercise leave for the next ones to work in    */
+    american_plan
+        *batch; /* what problems of early exercise leave for the next ones to work in    */
     int kept;
     int collateral;
     double threshold;
@@ -109,22 +108,10 @@ struct shoal_cva {
     cva_contract *contracts; /* the job's                                                       */
 };
 
-/* rule.c: the rules of exercise of all contracts with early exercise, fitted on so many paths. */
+/* exercise.c: the rules of exercise of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
-/* The context's message again, after "contracts[i]: " and the words that say where it went wrong. */
-shoal_status shoal_cva_invalid_contract(shoal_context *ctx, shoal_status status, int64_t i,
-                                        const char *where);
-
-/* A seed for a date and the assets of a contract: inner paths have no room for these in their numbers. */
-uint64_t shoal_cva_seed(uint64_t seed, int64_t k, const cva_contract *c);
-
-/* What regressions need to know of a contract's assets: sigma, dividend, correlation, one after the
- * other, d (d + 2) numbers. */
-static inline int64_t cva_asset_numbers(int64_t d) { return d * (d + 2); }
-void shoal_cva_assets(const cva_job *j, const cva_contract *c, double *numbers);
-
-/* american.c: the contracts with early exercise at date k, added to the values. */
+/* exercise.c: the contracts with early exercise at date k, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
 

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c - runs of a plan for CVA, and what their rows say.
+ * run.c - runs of a plan for CVA, and results from their rows.
  *
- * A run takes its outer paths from date to date together. Memory: of each path two numbers an asset, two a
- * netting set, and its row. The result goes through the rows in their order, once for means and
- * once for the deviations from them; quantiles are exact: the exposure of that rank is selected.
+ * A run takes its outer paths from date to date together. Memory per path: two numbers per
+ * asset, two per netting set, and its row. The result goes through the rows in their order, once
+ * for means and once for the deviations from them; quantiles are exact: the exposure of that
+ * rank is selected.
  */
 #include "cva/plan.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    timespec_get(&t, TIME_UTC);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
     const shoal_status s = shoal_plan_asked(plan, info);
@@ -67,19 +61,19 @@ static shoal_status walk(shoal_cva *p, const cva_job *j, double *samples,
     shoal_status s = SHOAL_OK;
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
-        const double start = now();
+        const double start = shoal_price_seconds();
         p->cell->move(p->head.ctx, j, k);
         p->cell->value(p->head.ctx, j, k);
-        const double half = now();
+        const double half = shoal_price_seconds();
         if (j->kinds[CVA_NESTED] > 0) {
             p->cell->nest(p->head.ctx, j, k);
             counts->inner_paths += j->paths * j->inner[k - 1];
         }
-        const double third = now();
+        const double third = shoal_price_seconds();
         if (j->kinds[CVA_AMERICAN] > 0) s = shoal_cva_exercise(p, j, k, counts);
-        const double last = now();
+        const double last = shoal_price_seconds();
         expose(p, j, k, samples);
-        counts->seconds[0] += half - start + (now() - last);
+        counts->seconds[0] += half - start + (shoal_price_seconds() - last);
         counts->seconds[1] += third - half;
         counts->seconds[2] += last - third;
     }
@@ -103,28 +97,29 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
     const int64_t sums = j.kinds[CVA_NESTED] ? j.contracts : 0, tasks = paths / CVA_TASK + 1;
     const int64_t numbers =
         paths * (2 * j.assets + CVA_LEVELS * j.sets) + tasks * CVA_LEVELS * sums;
-    double *memory = calloc((size_t)numbers + 1, sizeof *memory);
-    j.exercised = calloc((size_t)(paths * (CVA_LEVELS * j.kinds[CVA_AMERICAN] + 1)), 1);
-    if (!memory || !j.exercised) {
-        free(memory);
-        free(j.exercised);
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld paths", (long long)paths);
+    shoal_plan *scratch; /* owns them */
+    double *memory;
+    s = shoal_plan_new(ctx, sizeof *scratch, plan, &scratch);
+    if (s != SHOAL_OK) return s;
+    const int64_t exercised = paths * CVA_LEVELS * j.kinds[CVA_AMERICAN];
+    s = shoal_plan_host(scratch, numbers, sizeof *memory, &memory);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, exercised + paths, 1, &j.exercised);
+    if (s == SHOAL_OK) {
+        shoal_cva_counts none = { 0 };
+        j.now = j.exercised + exercised;
+        j.first = (uint64_t)first, j.paths = paths;
+        j.brownian = memory, j.spot = j.brownian + paths * j.assets;
+        j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
+        s = walk(plan, &j, samples, counts ? counts : &none);
     }
-    shoal_cva_counts none = { 0 };
-    j.now = j.exercised + paths * CVA_LEVELS * j.kinds[CVA_AMERICAN];
-    j.first = (uint64_t)first, j.paths = paths;
-    j.brownian = memory, j.spot = j.brownian + paths * j.assets;
-    j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
-    s = walk(plan, &j, samples, counts ? counts : &none);
-    free(memory);
-    free(j.exercised);
+    shoal_plan_free(scratch);
     return s;
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Mean of x = factor times number at[i stride], less number less[i stride] unless that is NULL, and its
- * standard error. */
+/* Mean of x = factor times number at[i stride], less number less[i stride] unless that is NULL,
+ * and its standard error. */
 static double mean_of(const double *at, const double *less, int64_t stride, int64_t paths,
                       double factor, double *error) {
     double mean = 0, squares = 0;
@@ -168,7 +163,7 @@ static double quantile(double *x, int64_t low, int64_t count, int64_t hundredths
     return x[rank];
 }
 
-/* Date k; room: two numbers a path. */
+/* Date k; room: two numbers per path. */
 static void make_date(const shoal_cva *p, const double *samples, int64_t paths, int64_t k,
                       double *room, shoal_cva_date *to) {
     const int64_t width = shoal_cva_width(p);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bullet.cu - Monte Carlo of bullet options on the GPU: a thread a sample of a point, a block of threads
- * a block of samples of one point; all points in one launch. Two kernels:
+ * bullet.cu - Monte Carlo of bullet options on the GPU: one thread per sample of a point, one
+ * block of threads per block of samples of one point; all points in one launch. Two kernels:
  *
- *   exact  the steps of bullet.h as they are: the bits of the CPU.
- *   fast   f32, special-function instructions: y += drift + sqrt(-2 ln 2 vol^2 log2 u) cos t, and the
- *          sine for the next step. A block of Philox, 40 instructions, serves four steps; a step has
- *          10 more, 2 of them special, and 2 for each count.
+ *   exact  the steps of bullet.h: the bits of the CPU.
+ *   fast   f32, special-function instructions: y += drift + sqrt(-2 ln 2 vol^2 log2 u) cos t, and the sine for
+ *          the next step. A Philox block, 40 instructions, serves four steps; a step has 10 more, 2 of them
+ *          special, and 2 per count.
  */
 #include "pricing/blocks.cuh"
 #include "models/bullet.h"
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) walk(bullet_job job, int64_t from
 #endif
             exact_steps(w, words, k, start.steps);
     }
-    double out[PRICE_OUTPUTS], x[SUMS_AT_ONCE];
+    double out[PRICE_OUTPUTS];
     const bool active = sample < job.f.samples;
     real y[2], count[2][PRICE_BUMPS]; /* copies, so that what the loop holds stays in registers */
 #pragma unroll
@@ -113,38 +113,31 @@ __global__ void __launch_bounds__(PRICE_BLOCK) walk(bullet_job job, int64_t from
         for (int bump = 0; bump < BUMPS; bump++) count[sign][bump] = w.count[sign][bump];
     }
     const double control = bullet_sample(&job, &start, y, count, out);
-    const double c = active ? control : 0.0, both[PRICE_CONTROL] = { c, c * c };
-    for (int o = 0; o < job.outputs; o++) {
-        const double value = active ? out[o] : 0.0;
-        x[o * PRICE_STATISTICS] = value;
-        x[o * PRICE_STATISTICS + 1] = value * value;
-        x[o * PRICE_STATISTICS + 2] = value * c;
-    }
+    const double c = active ? control : 0.0;
     const int each = job.outputs * PRICE_STATISTICS;
     double *sums = job.f.partial + row * job.f.width;
-    block_sums(both, PRICE_CONTROL, shared, sums + point * PRICE_CONTROL);
-    block_sums(x, each, shared, sums + job.points * PRICE_CONTROL + point * each);
+    block_control(c, shared, sums + point * PRICE_CONTROL);
+    block_outputs(out, job.outputs, active, c, shared,
+                  sums + job.points * PRICE_CONTROL + point * each);
 }
 
 typedef void (*kernel)(bullet_job, int64_t);
 
-} // namespace
-
-template <int SIGNS, int BUMPS> static kernel kernel_of(const bullet_job *job) {
+template <int SIGNS, int BUMPS> static kernel walk_of(const bullet_job *job) {
 #ifdef SHOAL_SINGLE
-    if (job->fast) return walk<SIGNS, BUMPS, true>;
+    if (job->fast_math) return walk<SIGNS, BUMPS, true>;
 #endif
     (void)job;
     return walk<SIGNS, BUMPS, false>;
 }
 
+} // namespace
+
 static shoal_status run(shoal_context *ctx, const void *given) {
     const bullet_job *job = (const bullet_job *)given;
-    const kernel chosen = job->signs == 2
-                              ? job->bumps == 3 ? kernel_of<2, 3>(job) : kernel_of<2, 1>(job)
-                          : job->bumps == 3 ? kernel_of<1, 3>(job)
-                                            : kernel_of<1, 1>(job);
-    return run_rounds(ctx, job, chosen, job->points, "bullet");
+    const kernel chosen = kernel_of(job, walk_of<1, 1>(job), walk_of<1, 3>(job), walk_of<2, 1>(job),
+                                    walk_of<2, 3>(job));
+    return run_kernel(ctx, job, chosen, job->points, "bullet");
 }
 
 extern "C" const price_method R(bullet_paths) = { 64 * PRICE_BLOCKS, run };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bullet.h - walks of a bullet option, for both compilers (L. Abbas-Turki, "Projects: Merge Sort,
- * Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished, section 3):
- * y = log(S / x) moves exactly, y' = y + (r - sigma^2/2) dt + sigma sqrt(dt) G, and after each of the first `looks` steps
- * y < log(B / x) counts. At maturity the option pays (x e^y - K)+ if P1 <= count <= P2;
- * the probability of that is the mean of 1 in its place.
+ * bullet.h - walks of a bullet option, for both compilers (L. Abbas-Turki, "Projects: Merge
+ * Sort, Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished,
+ * section 3): y = log(S / x) moves exactly, y' = y + (r - sigma^2/2) dt + sigma sqrt(dt) G, and
+ * after each of the first `looks` steps y < log(B / x) counts. At maturity the option pays (x
+ * e^y - K)+ if P1 <= count <= P2; the probability of that is the mean of 1 in its place.
  *
- * Delta and gamma are differences along the same normals: x (1 +- h) moves the level, so that a walk has
- * three counts and one y.
+ * Delta and gamma are differences along the same normals: x (1 +- h) moves the level, so that a
+ * walk has three counts and one y.
  */
 #ifndef SHOAL_MODELS_BULLET_H
 #define SHOAL_MODELS_BULLET_H
 
+#include "models/plan.h"
 #include "pricing/black.h"
 #include "pricing/pick.h"
-#include "pricing/plan.h"
 
 /* The path of a sample of a point. */
 SHOAL_HD static inline uint64_t bullet_path(uint64_t sample, int64_t point) {

@@ -3,10 +3,9 @@
  * bullet_plan.c - plans for bullet options: the public functions, their argument checks, the method
  * table, and the outer trajectories of `nested`.
  */
-#include "models/bullet_dates.h"
+#include "models/plan.h"
 #include "rng/normal.h"
 #include <float.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +15,8 @@ SHOAL_DECLARE_CUDA(price_method, bullet_paths)
 /* clang-format off */
 #define CELLS .cpu = SHOAL_CPU_CELLS(bullet_paths), .cuda = SHOAL_CUDA_CELLS(bullet_paths)
 
-/* All rows share one cell: mc, grid and nested differ in their points, not in their paths. quad and pde have
- * it because a row exists where it has a cell; they make no paths. */
+/* All rows share one cell: mc, grid and nested differ in their points, not in their paths. quad
+ * and pde have it because a row exists where it has a cell; they make no paths. */
 static const shoal_method methods[] = {
     [BULLET_MC] = { .name = "mc", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
     [BULLET_GRID] = { .name = "grid", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR | SHOAL_CAN_POINTS },
@@ -98,126 +97,139 @@ static shoal_status check_points(shoal_context *ctx, int row, int64_t last,
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* The outer trajectories of `nested`: (T_k, S, I) at every date, by numbers of their own. */
-static void make_trajectories(shoal_price *p, uint64_t seed, int64_t count) {
-    const bullet_dates d = bullet_dates_of(&p->bullet);
+/* The outer trajectories of `nested`: (T_k, S, I) at every date, by random numbers of their own. */
+static void make_trajectories(bullet_plan *b, uint64_t seed, int64_t count) {
+    const shoal_bullet *m = &b->model;
+    const bullet_dates *d = &b->d;
     for (int64_t t = 0; t < count; t++) {
-        shoal_bullet_point *at = p->points + t * (d.steps + 1);
-        at[0] = (shoal_bullet_point){ .x = p->bullet.s0 };
+        shoal_bullet_point *at = b->points + t * (d->steps + 1);
+        at[0] = (shoal_bullet_point){ .x = m->s0 };
         double y = 0;
-        for (int64_t k = 0; k < d.steps; k++) {
+        for (int64_t k = 0; k < d->steps; k++) {
             const shoal_stream s =
                 shoal_stream_of(seed, (uint32_t)(k / 2), PRICE_PURPOSE, PRICE_OUTER);
             const shoal_words w = shoal_block(&s, (uint64_t)t, 0);
-            y = fma(d.vol, shoal_normal_pair(&w).z[k % 2], y + d.drift);
-            const double x = p->bullet.s0 * shoal_exp(y);
-            const int64_t seen = d.first == 0 ? k : k + 1; /* the date that j has come to include */
-            const double then = d.first == 0 ? at[k].x : x;
+            y = fma(d->vol, shoal_normal_pair(&w).z[k % 2], y + d->drift);
+            const double x = m->s0 * shoal_exp(y);
+            const int64_t seen = d->first == 0 ? k : k + 1; /* the date that j now includes */
+            const double then = d->first == 0 ? at[k].x : x;
             at[k + 1] = (shoal_bullet_point){
-                k + 1, at[k].j + (seen >= d.first && seen <= d.last && then < p->bullet.barrier), x
+                k + 1, at[k].j + (seen >= d->first && seen <= d->last && then < m->barrier), x
             };
         }
     }
 }
 
-static bullet_start start_of(const shoal_bullet *m, const bullet_dates *d,
-                             const shoal_bullet_point *at, const shoal_price_opts *o) {
-    const double tau = (double)(d->steps - at->k) * d->dt;
-    const int64_t looks = d->last - at->k;
-    bullet_start s = { .steps = (int32_t)(d->steps - at->k),
+static bullet_start start_of(const bullet_plan *b, const shoal_bullet_point *at,
+                             const shoal_price_opts *o) {
+    const shoal_bullet *m = &b->model;
+    const double tau = (double)(b->d.steps - at->k) * b->d.dt;
+    const int64_t looks = b->d.last - at->k;
+    bullet_start s = { .steps = (int32_t)(b->d.steps - at->k),
                        .looks = (int32_t)(looks > 0 ? looks : 0),
                        .x = at->x,
                        .discount = exp(-m->rate * tau),
                        .forward = exp(m->rate * tau),
                        .bump = shoal_price_bump(o, m->sigma * sqrt(tau), BUMP) };
-    for (int b = 0; b < PRICE_BUMPS; b++) {
-        const double x = at->x * (b == 0 ? 1 : b == 1 ? 1 + s.bump : 1 - s.bump);
-        const int now = d->first == 0 && at->k <= d->last && x < m->barrier;
-        s.level[b] = log(m->barrier / x);
-        s.counted[b] = (double)(at->j + now);
+    for (int bump = 0; bump < PRICE_BUMPS; bump++) {
+        const double x = at->x * (bump == 0 ? 1 : bump == 1 ? 1 + s.bump : 1 - s.bump);
+        s.level[bump] = log(m->barrier / x);
+        s.counted[bump] = (double)bullet_count(m, &b->d, at, x);
     }
     return s;
 }
 
-static shoal_status make_starts(shoal_price *p, const shoal_price_opts *o) {
-    const bullet_dates d = bullet_dates_of(&p->bullet);
-    const size_t bytes = (size_t)p->groups * sizeof(bullet_start);
+static shoal_status make_starts(bullet_plan *b, const shoal_price_opts *o) {
+    const size_t bytes = (size_t)b->p.groups * sizeof(bullet_start);
     bullet_start *starts = malloc(bytes + 1);
     if (!starts)
-        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld points",
-                          (long long)p->groups);
-    for (int64_t i = 0; i < p->groups; i++) starts[i] = start_of(&p->bullet, &d, &p->points[i], o);
-    const shoal_status s = shoal_plan_copy(&p->head, starts, bytes, &p->job.bullet.start);
+        return shoal_fail(b->p.head.ctx, SHOAL_E_NOMEM, "no memory for %lld points",
+                          (long long)b->p.groups);
+    for (int64_t i = 0; i < b->p.groups; i++) starts[i] = start_of(b, &b->points[i], o);
+    const shoal_status s = shoal_plan_copy(&b->p.head, starts, bytes, &b->job.start);
     free(starts);
     return s;
 }
 
-static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o,
+static shoal_status fill_plan(bullet_plan *b, const shoal_price_opts *o,
                               const shoal_bullet_point *points, int64_t count) {
-    const shoal_bullet *m = &p->bullet;
-    const bullet_dates d = bullet_dates_of(m);
-    bullet_job *j = &p->job.bullet;
-    p->groups = p->choice.row == BULLET_NESTED ? count * (d.steps + 1) : count;
-    p->strike_count = 1;
-    p->certain = o->probability != 0;
-    p->deterministic = !(p->choice.flags & SHOAL_CAN_WALK);
+    const shoal_bullet *m = &b->model;
+    shoal_price *p = &b->p;
+    const int row = p->choice.row;
+    p->formula = row == BULLET_QUAD  ? shoal_bullet_quad
+                 : row == BULLET_PDE ? shoal_bullet_pde
+                                     : NULL;
+    p->groups = row == BULLET_NESTED ? count * (b->d.steps + 1) : count;
+    p->strike_count = 1, p->separate = 1;
     p->control = o->control > 0;
-    p->signs = o->antithetic && !p->deterministic ? 2 : 1;
-    p->bumps = o->greeks ? PRICE_BUMPS : 1;
+    p->walks = p->signs = o->antithetic && !p->formula ? 2 : 1;
     p->outputs = o->greeks ? 3 : 1; /* vega is not among them */
-    shoal_status s = shoal_plan_host(&p->head, p->groups, sizeof *p->points, &p->points);
+    b->certain = o->probability != 0;
+    shoal_status s = shoal_plan_host(&p->head, p->groups, sizeof *b->points, &b->points);
     if (s != SHOAL_OK) return s;
-    if (p->choice.row == BULLET_NESTED)
-        make_trajectories(p, o->seed, count);
+    if (row == BULLET_NESTED)
+        make_trajectories(b, o->seed, count);
     else if (points)
-        memcpy(p->points, points, (size_t)count * sizeof *points);
+        memcpy(b->points, points, (size_t)count * sizeof *points);
     else
-        p->points[0] = (shoal_bullet_point){ .x = m->s0 }; /* count is 1 */
-    for (int64_t i = 0; i < p->groups; i++) p->steps += d.steps - p->points[i].k;
-    p->pde = (shoal_pde_opts){ .variant = p->choice.variant_name,
+        b->points[0] = (shoal_bullet_point){ .x = m->s0 }; /* count is 1 */
+    for (int64_t i = 0; i < p->groups; i++) p->steps += b->d.steps - b->points[i].k;
+    b->pde = (shoal_pde_opts){ .variant = p->choice.variant_name,
                                .type = o->type,
                                .nx = o->nx,
                                .steps_per_date = o->steps_per_date,
                                .as_printed = o->as_printed };
-    if (p->deterministic) return SHOAL_OK;
-    *j = (bullet_job){ .fast = o->math == SHOAL_FAST,
-                       .signs = p->signs,
-                       .bumps = p->bumps,
-                       .outputs = p->outputs,
-                       .certain = p->certain,
-                       .points = p->groups,
-                       .drift = d.drift,
-                       .drift_single = (float)d.drift,
-                       .vol = d.vol,
-                       .strike = m->strike,
-                       .p1 = (double)m->p1,
-                       .p2 = (double)m->p2,
-                       .normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_BULLETS) };
-    s = make_starts(p, o);
+    if (p->formula) return SHOAL_OK;
+    b->job = (bullet_job){ .fast_math = o->math == SHOAL_FAST,
+                           .signs = p->signs,
+                           .bumps = o->greeks ? PRICE_BUMPS : 1,
+                           .outputs = p->outputs,
+                           .certain = b->certain,
+                           .points = p->groups,
+                           .drift = b->d.drift,
+                           .drift_single = (float)b->d.drift,
+                           .vol = b->d.vol,
+                           .strike = m->strike,
+                           .p1 = (double)m->p1,
+                           .p2 = (double)m->p2,
+                           .normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_BULLETS) };
+    s = make_starts(b, o);
     return s == SHOAL_OK ? shoal_price_room(p) : s;
 }
 
 shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
                                 const shoal_price_opts *opts, const shoal_bullet_point *points,
                                 int64_t count, shoal_price **plan) {
-    shoal_status s = shoal_price_new(ctx, PRICE_BULLET, model, opts, plan);
+    shoal_status s =
+        shoal_price_new(ctx, &shoal_bullet_module, sizeof(bullet_plan), model, opts, plan);
     if (s != SHOAL_OK) return s;
-    shoal_price *p = *plan;
-    const char *word = shoal_is_auto(opts->method) ? "mc" : opts->method;
-    p->bullet = *model;
+    bullet_plan *b = (bullet_plan *)*plan;
+    b->p.frame = &b->job.f;
+    b->model = *model;
     s = shoal_price_check_numbers(ctx, opts);
-    if (s == SHOAL_OK)
-        s = shoal_choose(ctx, &shoal_bullet_module, word, opts->variant, opts->type, &p->choice);
-    if (s == SHOAL_OK && opts->probability && p->choice.row == BULLET_PDE)
+    if (s == SHOAL_OK) s = shoal_price_choose(&b->p, opts, "mc");
+    if (s == SHOAL_OK && opts->probability && b->p.choice.row == BULLET_PDE)
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "probability is 1; pde has prices alone, mc and quad both");
     if (s == SHOAL_OK) s = check_model(ctx, model);
-    if (s == SHOAL_OK)
-        s = check_points(ctx, p->choice.row, bullet_dates_of(model).steps, points, count);
-    if (s == SHOAL_OK) s = fill_plan(p, opts, points, count);
+    if (s == SHOAL_OK) {
+        b->d = bullet_dates_of(model);
+        s = check_points(ctx, b->p.choice.row, b->d.steps, points, count);
+    }
+    if (s == SHOAL_OK) s = fill_plan(b, opts, points, count);
     return shoal_plan_made(s, plan);
 }
 
+shoal_status shoal_bullet_value(shoal_context *ctx, const shoal_bullet *model,
+                                const shoal_price_opts *opts, const shoal_bullet_point *points,
+                                int64_t count, const shoal_price_goal *goal,
+                                shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return shoal_price_once(shoal_price_bullet(ctx, model, opts, points, count, &plan), &plan, goal,
+                            values);
+}
+
 const shoal_bullet_point *shoal_price_points(const shoal_price *plan) {
-    return plan ? plan->points : NULL;
+    return plan && plan->module == &shoal_bullet_module ? ((const bullet_plan *)plan)->points
+                                                        : NULL;
 }

@@ -7,17 +7,18 @@
  *     W_i(y, j) = U_i(y, j + 1{y < log B})  if T_i is counted, else U_i(y, j),   U(., j) = 0 for j > P2,
  *     U_{i-1}(y, j) = e^(-r dt) Int W_i(y', j) n((y' - y - drift) / vol) / vol dy',
  *
- * the exact kernel of a step. The integrals are Gauss-Legendre sums of 16 points on panels 2.5 vol wide
- * with edges at log K and log B, so that no panel has a kink, over the 8.6 vol on either side beyond
- * which the kernel is nothing. A point off the nodes is one more such sum, and delta and gamma are sums
- * with the derivatives of the kernel.
+ * the exact kernel of a step. The integrals are Gauss-Legendre sums of 16 points on panels 2.5
+ * vol wide with edges at log K and log B, so that no panel has a kink, over the 8.6 vol on
+ * either side beyond which the kernel is nothing. A point off the nodes is one more such sum,
+ * and delta and gamma are sums with the derivatives of the kernel.
  *
- * Nodes lie 10 standard deviations of log S_T around the points; all counts of a node lie side by side,
- * and threads share the nodes. About 14,000 sqrt(steps) multiplications a step and count.
+ * Nodes lie 10 standard deviations of log S_T around the points; all counts of a node lie side
+ * by side, and threads share the nodes. About 14,000 sqrt(steps) multiplications per step and
+ * count.
  */
+#include "core/loops.h"
+#include "models/plan.h"
 #include "pricing/black.h"
-#include "models/bullet_dates.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum { ORDER = 16 };
@@ -39,8 +40,9 @@ typedef struct window {       /* the nodes that the kernel around a y reaches */
     int64_t first, count, at; /* at: place of its weights */
 } window;
 
-typedef struct grid {
-    const shoal_price *plan;
+typedef struct grid { /* a plan for one call, which owns the arrays */
+    shoal_plan head;
+    const bullet_plan *plan;
     bullet_dates d;
     double level; /* log B */
     int64_t nodes, counts;
@@ -55,7 +57,7 @@ static double density(double u) { return 0.3989422804014327 * exp(-0.5 * u * u);
 
 /* Of a step; probabilities are not discounted. */
 static double discount_of(const grid *g) {
-    return g->plan->certain ? 1 : exp(-g->plan->bullet.rate * g->d.dt);
+    return g->plan->certain ? 1 : exp(-g->plan->model.rate * g->d.dt);
 }
 
 /* First node at or above y. */
@@ -77,7 +79,7 @@ static window window_of(const grid *g, double y) {
     return (window){ first, node_at(g, middle + reach) - first, 0 };
 }
 
-/* Panels from low to high with edges at the kinks; nodes NULL: only counts them. */
+/* Nodes of panels from low to high with edges at the kinks; y NULL: only counts them. */
 static int64_t place(double low, double high, double width, const double *kinks, double *y,
                      double *w) {
     int64_t count = 0;
@@ -103,16 +105,11 @@ static int64_t place(double low, double high, double width, const double *kinks,
     return count;
 }
 
-static void *room(int64_t count, size_t size) {
-    return malloc((size_t)(count > 0 ? count + 1 : 1) * size);
-}
-
 static shoal_status make_nodes(grid *g) {
-    const shoal_price *p = g->plan;
-    const shoal_bullet *m = &p->bullet;
+    const shoal_bullet *m = &g->plan->model;
     double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int64_t i = 0; i < p->groups; i++) {
-        const double y = log(p->points[i].x);
+    for (int64_t i = 0; i < g->plan->p.groups; i++) {
+        const double y = log(g->plan->points[i].x);
         if (y < low) low = y;
         if (y > high) high = y;
     }
@@ -124,19 +121,18 @@ static shoal_status make_nodes(grid *g) {
     const double work =
         about * (2 * REACH / PANEL) * ORDER * (double)g->counts * (double)g->d.steps;
     if (!(work < MOST_WORK))
-        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+        return shoal_fail(g->head.ctx, SHOAL_E_ARG,
                           "dates is %lld: quad would take %.1g multiplications, and stops at %g",
                           (long long)m->dates, work, MOST_WORK);
     low -= margin, high += margin;
     g->nodes = place(low, high, width, kinks, NULL, NULL);
-    g->y = room(g->nodes, sizeof *g->y);
-    g->w = room(g->nodes, sizeof *g->w);
-    g->windows = room(g->nodes, sizeof *g->windows);
-    g->now = room(g->nodes * g->counts, sizeof *g->now);
-    g->next = room(g->nodes * g->counts, sizeof *g->next);
-    if (!g->y || !g->w || !g->windows || !g->now || !g->next)
-        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld nodes",
-                          (long long)g->nodes);
+    const int64_t values = g->nodes * g->counts;
+    shoal_status s = shoal_plan_host(&g->head, g->nodes, sizeof *g->y, &g->y);
+    if (s == SHOAL_OK) s = shoal_plan_host(&g->head, g->nodes, sizeof *g->w, &g->w);
+    if (s == SHOAL_OK) s = shoal_plan_host(&g->head, g->nodes, sizeof *g->windows, &g->windows);
+    if (s == SHOAL_OK) s = shoal_plan_host(&g->head, values, sizeof *g->now, &g->now);
+    if (s == SHOAL_OK) s = shoal_plan_host(&g->head, values, sizeof *g->next, &g->next);
+    if (s != SHOAL_OK) return s;
     place(low, high, width, kinks, g->y, g->w);
     int64_t all = 0;
     for (int64_t i = 0; i < g->nodes; i++) {
@@ -144,8 +140,8 @@ static shoal_status make_nodes(grid *g) {
         g->windows[i].at = all;
         all += g->windows[i].count;
     }
-    g->kernel = room(all, sizeof *g->kernel);
-    if (!g->kernel) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for the kernel");
+    s = shoal_plan_host(&g->head, all, sizeof *g->kernel, &g->kernel);
+    if (s != SHOAL_OK) return s;
     const double discount = discount_of(g);
     for (int64_t i = 0; i < g->nodes; i++)
         for (int64_t k = 0; k < g->windows[i].count; k++) {
@@ -158,25 +154,20 @@ static shoal_status make_nodes(grid *g) {
 
 /* The points in the order of their dates. */
 static shoal_status sort_points(grid *g) {
-    const shoal_price *p = g->plan;
-    int64_t *begin = calloc((size_t)g->d.steps + 2, sizeof *begin);
-    g->order = room(p->groups, sizeof *g->order);
-    if (!begin || !g->order) {
-        free(begin);
-        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld points",
-                          (long long)p->groups);
-    }
-    for (int64_t i = 0; i < p->groups; i++) begin[p->points[i].k + 1]++;
+    const shoal_bullet_point *points = g->plan->points;
+    const int64_t count = g->plan->p.groups;
+    int64_t *begin;
+    shoal_status s = shoal_plan_host(&g->head, g->d.steps + 2, sizeof *begin, &begin);
+    if (s == SHOAL_OK) s = shoal_plan_host(&g->head, count, sizeof *g->order, &g->order);
+    if (s != SHOAL_OK) return s;
+    for (int64_t i = 0; i < count; i++) begin[points[i].k + 1]++;
     for (int64_t k = 0; k <= g->d.steps; k++) begin[k + 1] += begin[k];
-    for (int64_t i = 0; i < p->groups; i++) g->order[begin[p->points[i].k]++] = i;
-    free(begin);
+    for (int64_t i = 0; i < count; i++) g->order[begin[points[i].k]++] = i;
     return SHOAL_OK;
 }
 
-/* The count of a point once T_k is in it. */
 static int64_t count_of(const grid *g, const shoal_bullet_point *at) {
-    const int now = g->d.first == 0 && at->k <= g->d.last && at->x < g->plan->bullet.barrier;
-    return at->j + now;
+    return bullet_count(&g->plan->model, &g->d, at, at->x);
 }
 
 /* W out of U, in place: below the barrier the next count's, if the date is counted. */
@@ -190,9 +181,7 @@ static void shift(const grid *g, int64_t date) {
 }
 
 static void step_back(grid *g) {
-    const int workers = g->plan->head.ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(dynamic, 16)
+    ON_THREADS(g->head.ctx->threads, dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {
         const window *w = &g->windows[i];
         double *to = g->next + i * g->counts;
@@ -227,9 +216,9 @@ static void value_at(const grid *g, const shoal_bullet_point *at, shoal_price_va
     v->gamma = discount * (bend - slope) / (at->x * at->x);
 }
 
-/* Without noise: the one path there is. */
-static void still(const grid *g, const shoal_bullet_point *at, shoal_price_value *v) {
-    const shoal_bullet *m = &g->plan->bullet;
+/* Without noise there is one path. */
+static void without_noise(const grid *g, const shoal_bullet_point *at, shoal_price_value *v) {
+    const shoal_bullet *m = &g->plan->model;
     int64_t j = count_of(g, at);
     for (int64_t k = at->k + 1; k <= g->d.steps; k++)
         if (k >= g->d.first && k <= g->d.last)
@@ -245,9 +234,9 @@ static void still(const grid *g, const shoal_bullet_point *at, shoal_price_value
 }
 
 static shoal_status induct(grid *g, shoal_price_value *values) {
-    const shoal_price *p = g->plan;
-    const shoal_bullet *m = &p->bullet;
-    int64_t left = p->groups;
+    const bullet_plan *p = g->plan;
+    const shoal_bullet *m = &p->model;
+    int64_t left = p->p.groups;
     shoal_status s = make_nodes(g);
     if (s == SHOAL_OK) s = sort_points(g);
     if (s != SHOAL_OK) return s;
@@ -260,7 +249,7 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
         for (; left > 0 && p->points[g->order[left - 1]].k == date; left--) {
             const int64_t i = g->order[left - 1];
             if (date == g->d.steps)
-                still(g, &p->points[i], &values[i]);
+                without_noise(g, &p->points[i], &values[i]);
             else
                 value_at(g, &p->points[i], &values[i]);
         }
@@ -272,27 +261,24 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
 }
 
 shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values) {
-    const shoal_bullet *m = &plan->bullet;
-    grid g = { .plan = plan, .d = bullet_dates_of(m), .level = log(m->barrier) };
+    const bullet_plan *p = (const bullet_plan *)plan;
+    const shoal_bullet *m = &p->model;
     int64_t most = 0;
     for (int64_t i = 0; i < plan->groups; i++) {
         values[i] = (shoal_price_value){ 0 };
-        if (plan->points[i].j > most) most = plan->points[i].j;
+        if (p->points[i].j > most) most = p->points[i].j;
     }
     if (plan->groups == 0 || m->p1 > m->p2 || m->p2 < 0) return SHOAL_OK; /* never pays */
-    if (!(g.d.vol > 0)) {
-        for (int64_t i = 0; i < plan->groups; i++) still(&g, &plan->points[i], &values[i]);
-        return SHOAL_OK;
-    }
-    most += g.d.last + 1; /* counts that can be reached */
-    g.counts = (m->p2 < most ? m->p2 : most) + 1;
-    const shoal_status s = induct(&g, values);
-    free(g.y);
-    free(g.w);
-    free(g.windows);
-    free(g.kernel);
-    free(g.now);
-    free(g.next);
-    free(g.order);
+    grid *g;
+    shoal_status s = shoal_plan_new(plan->head.ctx, sizeof *g, plan, &g);
+    if (s != SHOAL_OK) return s;
+    g->plan = p, g->d = p->d, g->level = log(m->barrier);
+    most += g->d.last + 1; /* counts that can be reached */
+    g->counts = (m->p2 < most ? m->p2 : most) + 1;
+    if (g->d.vol > 0)
+        s = induct(g, values);
+    else
+        for (int64_t i = 0; i < plan->groups; i++) without_noise(g, &p->points[i], &values[i]);
+    shoal_plan_free(g);
     return s;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exact.cu - paths whose variance moves by exact steps, on the GPU: Heston's model, for `exact` and
- * `conditional`, and the exponential Ornstein-Uhlenbeck model, for `conditional`. A thread a sample, which
- * holds all its walks in registers, a block of threads a block of samples. They compute in double whatever
- * the type, with the bits of the CPU, and are compiled once.
+ * exact.cu - paths whose variance moves by exact steps, on the GPU: Heston's model, for `exact`
+ * and `conditional`, and the exponential Ornstein-Uhlenbeck model, for `conditional`. One thread
+ * per sample, which holds all its walks in registers, one block of threads per block of samples.
+ * They compute in double for both types, with the bits of the CPU, and are compiled once.
  */
 #include "models/expou.h"
 #include "models/heston.h"
@@ -11,7 +11,7 @@
 
 namespace {
 
-/* Blocks that a multiprocessor shall have registers for; 0: the compiler chooses. */
+/* Blocks per multiprocessor for which there must be registers; 0: the compiler chooses. */
 constexpr int heston_blocks(int signs, int bumps) { return signs * bumps == 1 ? 2 : 0; }
 
 template <int SIGNS, int BUMPS>
@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(PRICE_BLOCK, heston_blocks(SIGNS, BUMPS))
             s.step = leg.first + (uint32_t)k;
             for (int bump = 0; bump < BUMPS; bump++) {
                 const double next = job.noise == 0.0
-                                        ? cir_still(&job, &leg, v[bump])
-                                        : leg.factor * cir_draw(job.shape, leg.per * v[bump],
+                                        ? cir_drift(&job, &leg, v[bump])
+                                        : leg.factor * cir_draw(job.shape, leg.lambda * v[bump],
                                                                 job.variant, &s, path);
                 integral[bump] += fma(leg.weight, v[bump] + next, leg.base);
                 v[bump] = next;
@@ -74,21 +74,14 @@ __global__ void __launch_bounds__(PRICE_BLOCK) expou(price_job job, int64_t from
     }
 }
 
-typedef void (*kernel)(price_job, int64_t);
-
-/* One of the four of a model, by the walks of a sample. */
-kernel kernel_of(const price_job *job, kernel one, kernel bumped, kernel two, kernel two_bumped) {
-    return job->signs == 2 ? job->bumps == 3 ? two_bumped : two : job->bumps == 3 ? bumped : one;
-}
-
 } // namespace
 
 extern "C" shoal_status shoal_exact_heston(shoal_context *ctx, const price_job *job) {
-    const kernel chosen = kernel_of(job, heston<1, 1>, heston<1, 3>, heston<2, 1>, heston<2, 3>);
-    return run_rounds(ctx, job, chosen, 1, "heston");
+    const auto chosen = kernel_of(job, heston<1, 1>, heston<1, 3>, heston<2, 1>, heston<2, 3>);
+    return run_kernel(ctx, job, chosen, 1, "heston");
 }
 
 extern "C" shoal_status shoal_exact_expou(shoal_context *ctx, const price_job *job) {
-    const kernel chosen = kernel_of(job, expou<1, 1>, expou<1, 3>, expou<2, 1>, expou<2, 3>);
-    return run_rounds(ctx, job, chosen, 1, "expou");
+    const auto chosen = kernel_of(job, expou<1, 1>, expou<1, 3>, expou<2, 1>, expou<2, 3>);
+    return run_kernel(ctx, job, chosen, 1, "expou");
 }

@@ -1,76 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * expou.c - paths of the exponential Ornstein-Uhlenbeck model on the CPU (expou.h has its equations):
- * threads share blocks of PRICE_BLOCK samples, which are the lanes of their loops. A step of Euler
- * takes a Philox block (f32: half), Box-Muller, and an exponential a walk; a conditional step half a
- * block and an exponential.
+ * expou.c - paths of the exponential Ornstein-Uhlenbeck model on the CPU (expou.h has its
+ * equations): threads share blocks of PRICE_BLOCK samples, the lanes of their loops. A step of
+ * Euler costs a Philox block (f32: half), a Box-Muller, and one exponential per walk; a
+ * conditional step half a block and an exponential.
  */
 #include "models/expou.h"
-#include "pricing/legs.h"
-#include "rng/philox_lanes.h"
-
-enum { LANES = PRICE_BLOCK };
 
 typedef struct given_lanes { /* expou_given, lane by lane */
     double y[LANES], vol[LANES], a[LANES], b[LANES];
 } given_lanes;
 
-typedef struct block {                                 /* of samples */
-    uint32_t w[4][LANES];                              /* words of Philox                       */
-    real z[2][LANES];                                  /* euler: normals                        */
-    double normal[2][LANES];                           /* conditional: normals                  */
-    real y[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES]; /* euler: Y, log(S e^(-rt) / S0)         */
-    given_lanes given[PRICE_WALKS];                    /* conditional: Y and its integrals      */
-    price_states at[LANES];                            /* at the end of a leg                   */
+typedef struct block { /* of samples */
+    euler_block e;
+    double normal[2][LANES];        /* conditional: normals             */
+    given_lanes given[PRICE_WALKS]; /* conditional: Y and its integrals */
 } block;
 
-static void make_words(const price_job *job, uint32_t step, uint64_t first, block *b) {
-    shoal_stream s = job->normals;
-    uint32_t *const w[4] = { b->w[0], b->w[1], b->w[2], b->w[3] };
-    s.step = step;
-    shoal_philox_blocks(&s, first, 0, LANES, w);
-}
-
-static shoal_normals doubles_of(const block *b, int i) {
-    return shoal_boxmuller((uint64_t)b->w[0][i] << 32 | b->w[1][i],
-                           (uint64_t)b->w[2][i] << 32 | b->w[3][i]);
-}
-
-/* The two normals of step k of a leg; in f32 one Philox block serves two steps. */
-static void make_normals(const price_job *job, const price_leg *leg, int k, uint64_t first,
-                         block *b) {
-#ifdef SHOAL_SINGLE
-    const int half = k & 1;
-    if (half == 0) make_words(job, (leg->first + (uint32_t)k) / 2, first, b);
-    EACH(i, LANES) {
-        const shoal_normalsf z = shoal_boxmullerf(b->w[2 * half][i], b->w[2 * half + 1][i]);
-        b->z[0][i] = z.z[0], b->z[1][i] = z.z[1];
-    }
-#else
-    make_words(job, leg->first + (uint32_t)k, first, b);
-    EACH(i, LANES) {
-        const shoal_normals z = doubles_of(b, i);
-        b->z[0][i] = z.z[0], b->z[1][i] = z.z[1];
-    }
-#endif
-}
-
-static void move(const expou_numbers *n, real sign, const block *b, real *y, real *x) {
-    EACH(i, LANES) expou_step(n, sign * b->z[0][i], sign * b->z[1][i], &y[i], &x[i]);
-}
-
-static void euler_leg(const price_job *job, const price_leg *leg, uint64_t first, block *b) {
-    const expou_numbers n = expou_numbers_of(job, leg);
-    const int walks = job->signs * job->bumps;
-    for (int k = 0; k < leg->steps; k++) {
-        make_normals(job, leg, k, first, b);
-        for (int walk = 0; walk < walks; walk++)
-            move(&n, walk < job->bumps ? 1 : -1, b, b->y[walk], b->x[walk]);
-    }
-    for (int walk = 0; walk < walks; walk++) EACH(i, LANES) {
-            b->at[i].walk[walk].f = shoal_exp((double)b->x[walk][i]);
-            b->at[i].walk[walk].s = 0;
-        }
+static void move(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *y,
+                 real *x) {
+    (void)variant; /* there is one */
+    EACH(i, LANES) expou_step(n, sign * z[0][i], sign * z[1][i], &y[i], &x[i]);
 }
 
 static void step_given(const price_job *job, const price_leg *leg, double sign, const double *z,
@@ -82,14 +32,14 @@ static void step_given(const price_job *job, const price_leg *leg, double sign, 
     }
 }
 
-/* One normal a step: a Philox block serves two. */
+/* One normal per step: a Philox block serves two. */
 static void given_leg(const price_job *job, const price_leg *leg, uint64_t first, block *b) {
     const int walks = job->signs * job->bumps;
     for (int k = 0; k < leg->steps; k++) {
         if (k % 2 == 0) {
-            make_words(job, (leg->first + (uint32_t)k) / 2, first, b);
+            lanes_words(&job->normals, (leg->first + (uint32_t)k) / 2, first, LANES, b->e.w[0]);
             EACH(i, LANES) {
-                const shoal_normals z = doubles_of(b, i);
+                const shoal_normals z = lanes_pair(b->e.w[0], LANES, i);
                 b->normal[0][i] = z.z[0], b->normal[1][i] = z.z[1];
             }
         }
@@ -100,33 +50,33 @@ static void given_leg(const price_job *job, const price_leg *leg, uint64_t first
         for (int i = 0; i < LANES; i++) {
             const given_lanes *g = &b->given[walk];
             const expou_given at = { g->y[i], g->vol[i], g->a[i], g->b[i] };
-            b->at[i].walk[walk] = expou_state(job, job->start[walk % job->bumps], &at);
+            b->e.at[i].walk[walk] = expou_state(job, job->start[walk % job->bumps], &at);
         }
 }
 
-static void run_block(const price_job *job, int64_t number, double *sums) {
-    block b;
+static void run_block(const void *given, int64_t number, int64_t group, double *sums) {
+    const price_job *job = given;
     const uint64_t first = job->f.first + (uint64_t)number * LANES;
-    const int64_t left = job->f.samples - number * LANES;
+    block b;
+    (void)group; /* one path serves all maturities */
+    euler_begin(job, &b.e);
     for (int walk = 0; walk < PRICE_WALKS; walk++)
         for (int i = 0; i < LANES; i++) {
-            const double y0 = job->start[walk % job->bumps];
-            b.y[walk][i] = (real)y0, b.x[walk][i] = 0;
-            const expou_given g = expou_begin(y0);
+            const expou_given g = expou_begin(job->start[walk % job->bumps]);
             b.given[walk].y[i] = g.y, b.given[walk].vol[i] = g.vol;
             b.given[walk].a[i] = g.a, b.given[walk].b[i] = g.b;
         }
     for (int k = 0; k < job->legs; k++) {
         if (job->row == EXPOU_EULER)
-            euler_leg(job, &job->leg[k], first, &b);
+            euler_leg(job, &job->leg[k], first, move, &b.e);
         else
             given_leg(job, &job->leg[k], first, &b);
-        legs_sum(job, k, left < LANES ? (int)left : LANES, b.at, sums);
+        legs_sum(job, k, number, b.e.at, sums);
     }
 }
 
-static shoal_status run(shoal_context *ctx, const void *given) {
-    return legs_run(ctx, given, run_block);
+static shoal_status run(shoal_context *ctx, const void *job) {
+    return lanes_run(ctx, job, 1, run_block);
 }
 
 const price_method R(expou_paths) = { .blocks = 4 * PRICE_BLOCKS, .run = run };

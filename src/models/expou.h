@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * expou.h - steps of the exponential Ornstein-Uhlenbeck model, for both compilers (L.
- * Abbas-Turki, "Projects: Merge Sort, Monte Carlo and PDE simulations", project sheet of a course, December
- * 2024, unpublished, section 2):
+ * Abbas-Turki, "Projects: Merge Sort, Monte Carlo and PDE simulations", project sheet of a
+ * course, December 2024, unpublished, section 2):
  *
  *     dS = S (r dt + e^Y dW),   dY = alpha (m - Y) dt + beta dV,   V = rho W + sqrt(1 - rho^2) Z.
  *
- * Euler, in the logarithm x of S e^(-rt) / S0, with G1 for V and W = rho G1 + sqrt(1 - rho^2) G2:
+ * Euler, in the logarithm x of S e^(-rt) / S0, with G1 for V and W = rho G1 + sqrt(1 - rho^2)
+ * G2:
  *
  *     x' = x - e^(2Y) dt/2 + e^Y sqrt(dt) (rho G1 + sqrt(1 - rho^2) G2),
  *     Y' = Y + alpha (m - Y) dt + beta sqrt(dt) G1.
  *
- * Conditional: Y moves exactly, Y' = m + (Y - m) e^(-alpha dt) + beta sqrt((1 - e^(-2 alpha dt)) / (2 alpha)) G,
- * and given Y log S_T is normal. Its variance is (1 - rho^2) A, A the integral of e^(2Y), and its mean
- * needs J, that of e^Y dV, which Ito's formula gives without noise of its own:
+ * Conditional: Y moves exactly, Y' = m + (Y - m) e^(-alpha dt) + beta sqrt((1 - e^(-2 alpha dt))
+ * / (2 alpha)) G, and given Y log S_T is normal. Its variance is (1 - rho^2) A, A the integral
+ * of e^(2Y), and its mean needs J, that of e^Y dV, which Ito's formula gives without noise of
+ * its own:
  *
  *     J = (e^(Y_T) - e^(Y_0) - B) / beta,   B the integral of e^Y (alpha (m - Y) + beta^2 / 2);
  *
@@ -22,28 +24,10 @@
 #ifndef SHOAL_MODELS_EXPOU_H
 #define SHOAL_MODELS_EXPOU_H
 
-#include "pricing/contract.h"
-#include "pricing/pick.h"
+#include "models/euler.h"
 #include "rng/normal.h"
 
-typedef struct expou_numbers { /* of Euler's steps */
-    real pull, decay, noise;   /* alpha m dt, 1 - alpha dt, beta sqrt(dt)      */
-    real along, across, half;  /* rho sqrt(dt), sqrt(1 - rho^2) sqrt(dt), dt/2 */
-} expou_numbers;
-
-SHOAL_HD static inline expou_numbers expou_numbers_of(const price_job *job, const price_leg *leg) {
-    const double root = sqrt(leg->dt);
-    expou_numbers n;
-    n.pull = (real)(job->reversion * job->mean * leg->dt);
-    n.decay = (real)(1.0 - job->reversion * leg->dt);
-    n.noise = (real)(job->noise * root);
-    n.along = (real)(job->rho * root);
-    n.across = (real)(sqrt(1.0 - job->rho * job->rho) * root);
-    n.half = (real)(0.5 * leg->dt);
-    return n;
-}
-
-SHOAL_HD static inline void expou_step(const expou_numbers *n, real z1, real z2, real *y, real *x) {
+SHOAL_HD static inline void expou_step(const euler_numbers *n, real z1, real z2, real *y, real *x) {
     const real vol = real_exp(*y);
     const real shock = real_fma(n->along, z1, n->across * z2);
     *x = real_fma(vol, real_fma(-n->half, vol, shock), *x);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * expou_plan.c - plans for the exponential Ornstein-Uhlenbeck model: the public functions, their checks,
- * the method table.
+ * expou_plan.c - plans for the exponential Ornstein-Uhlenbeck model: the public functions, their
+ * checks, the method table.
  */
-#include "pricing/plan.h"
+#include "models/plan.h"
 #include <float.h>
-#include <math.h>
 
 SHOAL_DECLARE_CPU(price_method, expou_paths)
 SHOAL_DECLARE_CUDA(price_method, expou_paths)
@@ -39,8 +38,8 @@ double shoal_expou_beta(double alpha, double m, double nu2, int as_printed) {
 int shoal_expou_has_variance(const shoal_expou *model, int put) {
     const double rho = model->beta < 0 ? -model->rho : model->rho;
     if (put || fabs(model->beta) < BETA_LEAST) return 1;
-    /* E[S^2 | Y] = e^(2 rho J + (1 - 2 rho^2) A), expou.h: with rho < 0 bounded for rho^2 > 1/2, not below;
-     * with rho > 0 J has e^(Y_T) / beta, which has no exponential moment. */
+    /* E[S^2 | Y] = e^(2 rho J + (1 - 2 rho^2) A), expou.h: with rho < 0 bounded for rho^2 > 1/2,
+     * not below; with rho > 0 J has e^(Y_T) / beta, which has no exponential moment. */
     return rho < 0 && rho * rho > 0.5;
 }
 
@@ -57,24 +56,21 @@ static shoal_status check_model(shoal_context *ctx, const shoal_expou *m) {
 /* For rho > 0, of beta above 0, S is no martingale. */
 static int is_martingale(const price_job *j) { return j->rho <= 0 || j->noise == 0; }
 
-static void make_job(shoal_price *p, const shoal_expou *m, const shoal_price_opts *o) {
-    price_job *j = &p->job.stochvol;
+typedef struct expou_plan {
+    shoal_price p;
+    price_job job;
+} expou_plan;
+
+static void make_job(expou_plan *e, const shoal_expou *m, const shoal_price_opts *o) {
+    price_job *j = &e->job;
     const double turn = m->beta < 0 ? -1 : 1; /* -beta V is beta (-V) */
-    j->row = p->choice.row;
-    j->signs = o->antithetic ? 2 : 1;
-    j->bumps = o->greeks ? PRICE_BUMPS : 1;
-    j->legs = (int)o->maturities, j->strikes = (int)o->strikes;
     j->reversion = m->alpha, j->mean = m->m, j->rho = turn * m->rho;
     j->noise = fabs(m->beta) < BETA_LEAST ? 0 : fabs(m->beta);
     j->start[0] = m->y0, j->start[1] = m->y0 + VEGA_STEP, j->start[2] = m->y0 - VEGA_STEP;
-    j->terms = (price_terms){ .outputs = o->greeks ? PRICE_OUTPUTS : 1,
-                              .s0 = m->s0,
-                              .vega = 1 / (2 * VEGA_STEP * exp(m->y0)) };
+    j->terms.vega = 1 / (2 * VEGA_STEP * exp(m->y0));
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_EXPOUS);
-    p->control =
+    e->p.control =
         o->control > 0 || (o->control == 0 && j->row == EXPOU_CONDITIONAL && is_martingale(j));
-    p->put = o->put != 0;
-    p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
 }
 
 /* The integral of e^(2 E Y) over (0, maturity): Simpson's rule. */
@@ -89,11 +85,11 @@ static double total_variance(const price_job *j, double maturity) {
     return sum * maturity / (3 * PARTS);
 }
 
-static void make_steps(shoal_price *p, const shoal_price_opts *o) {
-    const price_job *j = &p->job.stochvol;
+static void make_steps(expou_plan *e, const shoal_price_opts *o) {
+    const price_job *j = &e->job;
     const int smooth = j->row == EXPOU_CONDITIONAL && (fabs(j->rho) < 1 || j->noise == 0);
-    for (int64_t k = 0; k < p->groups; k++) {
-        price_leg *leg = &p->legs[k];
+    for (int64_t k = 0; k < e->p.groups; k++) {
+        price_leg *leg = &e->p.legs[k];
         const double reach = j->reversion * leg->dt;
         const double variance = reach > 0 ? -expm1(-2 * reach) / (2 * j->reversion) : leg->dt;
         leg->decay = exp(-reach);
@@ -102,33 +98,33 @@ static void make_steps(shoal_price *p, const shoal_price_opts *o) {
     }
 }
 
-static shoal_status fill_plan(shoal_price *p, const shoal_expou *model,
-                              const shoal_price_opts *opts) {
-    const char *word = shoal_is_auto(opts->method) ? "conditional" : opts->method;
-    shoal_status s =
-        shoal_choose(p->head.ctx, &shoal_expou_module, word, opts->variant, opts->type, &p->choice);
+static shoal_status fill_plan(expou_plan *e, const shoal_expou *m, const shoal_price_opts *o) {
+    shoal_status s = shoal_price_legs(&e->p, &e->job, o, "conditional", m->s0, m->rate, 0);
     if (s != SHOAL_OK) return s;
-    make_job(p, model, opts);
-    s = shoal_price_legs(p, opts, model->s0, model->rate, 0);
-    if (s == SHOAL_OK && opts->control > 0 && !is_martingale(&p->job.stochvol))
-        s = shoal_fail(
-            p->head.ctx, SHOAL_E_ARG,
-            "control is 1; at rho %g the mean of S_T is below the forward, and not known",
-            model->rho);
-    if (s == SHOAL_OK && p->choice.row == EXPOU_EULER)
-        s = shoal_price_stable(p, opts, "alpha", model->alpha);
+    make_job(e, m, o);
+    if (o->control > 0 && !is_martingale(&e->job))
+        return shoal_fail(
+            e->p.head.ctx, SHOAL_E_ARG,
+            "control is 1; at rho %g the mean of S_T is below the forward, and not known", m->rho);
+    if (e->job.row == EXPOU_EULER) s = shoal_price_stable(&e->p, o, "alpha", m->alpha);
     if (s != SHOAL_OK) return s;
-    make_steps(p, opts);
-    s = shoal_price_keep_legs(p);
-    return s == SHOAL_OK ? shoal_price_room(p) : s;
+    make_steps(e, o);
+    return shoal_price_keep_legs(&e->p, &e->job);
 }
 
 shoal_status shoal_price_expou(shoal_context *ctx, const shoal_expou *model,
                                const shoal_price_opts *opts, shoal_price **plan) {
-    shoal_status s = shoal_price_new(ctx, PRICE_EXPOU, model, opts, plan);
+    shoal_status s =
+        shoal_price_new(ctx, &shoal_expou_module, sizeof(expou_plan), model, opts, plan);
     if (s != SHOAL_OK) return s;
     s = check_model(ctx, model);
-    if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
-    if (s == SHOAL_OK) s = fill_plan(*plan, model, opts);
+    if (s == SHOAL_OK) s = fill_plan((expou_plan *)*plan, model, opts);
     return shoal_plan_made(s, plan);
+}
+
+shoal_status shoal_expou_value(shoal_context *ctx, const shoal_expou *model,
+                               const shoal_price_opts *opts, const shoal_price_goal *goal,
+                               shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return shoal_price_once(shoal_price_expou(ctx, model, opts, &plan), &plan, goal, values);
 }

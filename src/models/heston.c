@@ -2,110 +2,55 @@
  *
  * heston.c - paths of Heston's model on the CPU.
  *
- * Threads share blocks of PRICE_BLOCK samples; the samples of a block are the lanes of its loops. A
- * step of Euler's scheme makes the Philox blocks of all lanes, their normals, and moves all walks of
- * the samples, which share these normals. An exact step tries the Poisson and the gamma law once in
- * all lanes; those that are not clearly accepted are drawn one by one from their first attempt, which
- * gives the same numbers, since attempts are addressed (rng/fill.c).
+ * Threads share blocks of PRICE_BLOCK samples; the samples of a block are the lanes of its
+ * loops. A step of Euler's scheme draws the normals of all lanes and moves all walks of the
+ * samples, which share them. An exact step tries the Poisson and the gamma law once in all
+ * lanes. Lanes that are not clearly accepted are drawn one by one from their first attempt: the
+ * same numbers, since attempts are addressed (rng/fill.c).
  *
- * Everything stays in the first cache: 4 words, 2 normals and 2 numbers a walk for each lane. Cost of
- * a step of Euler: one block of Philox (f32: half), Box-Muller, and 1 root and 8 operations a walk.
+ * A block stays in the first cache: 4 words, 2 normals and 2 numbers per walk for each lane. A
+ * step of Euler costs one Philox block (f32: half), a Box-Muller, and 1 root and 8 operations
+ * per walk.
  */
 #include "models/heston.h"
-#include "pricing/legs.h"
-#include "rng/philox_lanes.h"
 #include <string.h>
 
-enum { LANES = PRICE_BLOCK };
-
-typedef struct block {    /* of samples */
-    uint32_t w[4][LANES]; /* words of Philox                                       */
-    real z[2][LANES];     /* euler: normals                                        */
-    real v[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES]; /* euler: as heston.h has them */
+typedef struct block { /* of samples */
+    euler_block e;
     double variance[PRICE_BUMPS][LANES], integral[PRICE_BUMPS][LANES]; /* exact: v, Int v dt */
-    double draw[LANES];     /* exact: N, then the gamma law, then v after the step   */
-    uint8_t clear[LANES];   /* exact: the first attempt is accepted                  */
-    price_states at[LANES]; /* at the end of a leg                                   */
+    double draw[LANES];   /* exact: N, then the gamma law, then v after the step   */
+    uint8_t clear[LANES]; /* exact: the first attempt is accepted                  */
 } block;
 
-static shoal_stream at_step(const shoal_stream *s, uint32_t step) {
-    shoal_stream here = *s;
-    here.step = step;
-    return here;
+static void walk_by(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *v,
+                    real *x) {
+    EACH(i, LANES) heston_step(n, variant, sign * z[0][i], sign * z[1][i], &v[i], &x[i]);
 }
 
-static void make_words(const shoal_stream *s, uint32_t step, uint64_t first, block *b) {
-    const shoal_stream here = at_step(s, step);
-    uint32_t *const w[4] = { b->w[0], b->w[1], b->w[2], b->w[3] };
-    shoal_philox_blocks(&here, first, 0, LANES, w);
-}
-
-static uint64_t half_of(const block *b, int i, int half) {
-    return (uint64_t)b->w[2 * half][i] << 32 | b->w[2 * half + 1][i];
-}
-
-/* The normals of step k of a leg; in f32 one Philox block serves two steps. */
-static void make_normals(const price_job *job, const price_leg *leg, int k, uint64_t first,
-                         block *b) {
-#ifdef SHOAL_SINGLE
-    const int half = k & 1;
-    if (half == 0) make_words(&job->normals, (leg->first + (uint32_t)k) / 2, first, b);
-    EACH(i, LANES) {
-        const shoal_normalsf z = shoal_boxmullerf(b->w[2 * half][i], b->w[2 * half + 1][i]);
-        b->z[0][i] = z.z[0], b->z[1][i] = z.z[1];
-    }
-#else
-    make_words(&job->normals, leg->first + (uint32_t)k, first, b);
-    EACH(i, LANES) {
-        const shoal_normals z = shoal_boxmuller(half_of(b, i, 0), half_of(b, i, 1));
-        b->z[0][i] = z.z[0], b->z[1][i] = z.z[1];
-    }
-#endif
-}
-
-static void euler_walk(const euler_numbers *n, int variant, real sign, const block *b, real *v,
-                       real *x) {
-    EACH(i, LANES) euler_step(n, variant, sign * b->z[0][i], sign * b->z[1][i], &v[i], &x[i]);
-}
-
-/* The loop knows its variant, so that no lane has to ask. */
-static void euler_move(const euler_numbers *n, int variant, real sign, const block *b, real *v,
-                       real *x) {
+/* Each loop has one variant, so that no lane tests it. */
+static void move(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *v,
+                 real *x) {
     if (variant == EULER_FULL)
-        euler_walk(n, EULER_FULL, sign, b, v, x);
+        walk_by(n, EULER_FULL, sign, z, v, x);
     else if (variant == EULER_PLUS)
-        euler_walk(n, EULER_PLUS, sign, b, v, x);
+        walk_by(n, EULER_PLUS, sign, z, v, x);
     else
-        euler_walk(n, EULER_ABS, sign, b, v, x);
-}
-
-static void euler_leg(const price_job *job, const price_leg *leg, uint64_t first, block *b) {
-    const euler_numbers n = euler_numbers_of(job, leg);
-    const int walks = job->signs * job->bumps;
-    for (int k = 0; k < leg->steps; k++) {
-        make_normals(job, leg, k, first, b);
-        for (int walk = 0; walk < walks; walk++)
-            euler_move(&n, job->variant, walk < job->bumps ? 1 : -1, b, b->v[walk], b->x[walk]);
-    }
-    for (int walk = 0; walk < walks; walk++) EACH(i, LANES) {
-            b->at[i].walk[walk].f = shoal_exp((double)b->x[walk][i]);
-            b->at[i].walk[walk].s = 0;
-        }
+        walk_by(n, EULER_ABS, sign, z, v, x);
 }
 
 /* ---- exact steps ----------------------------------------------------------------------------- */
 
 static shoal_words words_of(const block *b, int i) {
-    const shoal_words w = { { b->w[0][i], b->w[1][i], b->w[2][i], b->w[3][i] } };
+    const shoal_words w = { { b->e.w[0][i], b->e.w[1][i], b->e.w[2][i], b->e.w[3][i] } };
     return w;
 }
 
 /* N of every lane into draw: the first attempts of all, then the rest. */
-static void poisson_lanes(const shoal_stream *s, uint64_t first, double per, const double *v,
+static void poisson_lanes(const shoal_stream *s, uint64_t first, double lambda, const double *v,
                           block *b) {
     EACH(i, LANES) {
-        const double mean = per * v[i];
-        const int large = (mean >= 10.0) & (mean <= CIR_MOST);
+        const double mean = lambda * v[i];
+        const int large = (mean >= 10.0) & (mean <= CIR_MEAN_MAX);
         const shoal_poisson_law law = shoal_poisson_large_law(shoal_pick(large, mean, 10.0));
         const shoal_words w = words_of(b, i);
         const shoal_poisson_try t = shoal_poisson_attempt(&law, &w);
@@ -113,8 +58,8 @@ static void poisson_lanes(const shoal_stream *s, uint64_t first, double per, con
         b->clear[i] = (uint8_t)(large & shoal_poisson_clear(&law, &t));
     }
     for (int i = 0; i < LANES; i++)
-        if (!b->clear[i] && per * v[i] <= CIR_MOST)
-            b->draw[i] = (double)shoal_poisson(per * v[i], s, first + (uint64_t)i);
+        if (!b->clear[i] && lambda * v[i] <= CIR_MEAN_MAX)
+            b->draw[i] = (double)shoal_poisson(lambda * v[i], s, first + (uint64_t)i);
 }
 
 /* Gamma(shape + N) of every lane into draw, in the same way. */
@@ -139,21 +84,23 @@ static void gamma_lanes(const shoal_stream *second, uint64_t first, double shape
 /* One exact step of the variance v of every lane, and its part of the integral. */
 static void exact_step(const price_job *job, const price_leg *leg, uint32_t step, uint64_t first,
                        block *b, double *v, double *integral) {
-    const shoal_stream s = at_step(&job->variance, step), second = shoal_second_part(&s);
+    shoal_stream s = job->variance;
+    s.step = step;
+    const shoal_stream second = shoal_second_part(&s);
     if (job->noise == 0) {
-        EACH(i, LANES) b->draw[i] = cir_still(job, leg, v[i]);
+        EACH(i, LANES) b->draw[i] = cir_drift(job, leg, v[i]);
     } else if (job->variant == VARIANCE_NORMAL && job->shape > 0.5) {
         for (int i = 0; i < LANES; i++)
-            b->draw[i] = leg->factor * cir_draw(job->shape, leg->per * v[i], VARIANCE_NORMAL, &s,
+            b->draw[i] = leg->factor * cir_draw(job->shape, leg->lambda * v[i], VARIANCE_NORMAL, &s,
                                                 first + (uint64_t)i);
     } else {
-        make_words(&s, step, first, b);
-        poisson_lanes(&s, first, leg->per, v, b);
-        make_words(&second, step, first, b);
+        lanes_words(&s, step, first, LANES, b->e.w[0]);
+        poisson_lanes(&s, first, leg->lambda, v, b);
+        lanes_words(&second, step, first, LANES, b->e.w[0]);
         gamma_lanes(&second, first, job->shape, b);
         for (int i = 0; i < LANES; i++)
-            if (!(leg->per * v[i] <= CIR_MOST))
-                b->draw[i] = cir_draw(job->shape, leg->per * v[i], VARIANCE_POISSON, &s,
+            if (!(leg->lambda * v[i] <= CIR_MEAN_MAX))
+                b->draw[i] = cir_draw(job->shape, leg->lambda * v[i], VARIANCE_POISSON, &s,
                                       first + (uint64_t)i);
         EACH(i, LANES) b->draw[i] *= leg->factor;
     }
@@ -169,42 +116,40 @@ static void exact_leg(const price_job *job, const price_leg *leg, int number, ui
         for (int bump = 0; bump < job->bumps; bump++)
             exact_step(job, leg, leg->first + (uint32_t)k, first, b, b->variance[bump],
                        b->integral[bump]);
-    make_words(&job->last, (uint32_t)number, first, b);
+    lanes_words(&job->last, (uint32_t)number, first, LANES, b->e.w[0]);
     for (int i = 0; i < LANES; i++) {
-        const double g = shoal_boxmuller(half_of(b, i, 0), half_of(b, i, 1)).z[0];
+        const double g = lanes_pair(b->e.w[0], LANES, i).z[0];
         for (int walk = 0; walk < job->signs * job->bumps; walk++) {
             const int bump = walk % job->bumps;
-            b->at[i].walk[walk] = heston_state(job, leg, job->start[bump], b->variance[bump][i],
-                                               b->integral[bump][i], walk < job->bumps ? g : -g);
+            b->e.at[i].walk[walk] = heston_state(job, leg, job->start[bump], b->variance[bump][i],
+                                                 b->integral[bump][i], walk < job->bumps ? g : -g);
         }
     }
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static void run_block(const price_job *job, int64_t number, double *sums) {
-    block b;
+static void run_block(const void *given, int64_t number, int64_t group, double *sums) {
+    const price_job *job = given;
     const uint64_t first = job->f.first + (uint64_t)number * LANES;
-    const int64_t left = job->f.samples - number * LANES;
+    block b;
+    (void)group; /* one path serves all maturities */
     for (int bump = 0; bump < PRICE_BUMPS; bump++) {
         for (int i = 0; i < LANES; i++) b.variance[bump][i] = job->start[bump];
         memset(b.integral[bump], 0, sizeof b.integral[bump]);
     }
-    for (int walk = 0; walk < PRICE_WALKS; walk++) {
-        for (int i = 0; i < LANES; i++) b.v[walk][i] = (real)job->start[walk % job->bumps];
-        memset(b.x[walk], 0, sizeof b.x[walk]);
-    }
+    euler_begin(job, &b.e);
     for (int k = 0; k < job->legs; k++) {
         if (job->row == HESTON_EULER)
-            euler_leg(job, &job->leg[k], first, &b);
+            euler_leg(job, &job->leg[k], first, move, &b.e);
         else
             exact_leg(job, &job->leg[k], k, first, &b);
-        legs_sum(job, k, left < LANES ? (int)left : LANES, b.at, sums);
+        legs_sum(job, k, number, b.e.at, sums);
     }
 }
 
-static shoal_status run(shoal_context *ctx, const void *given) {
-    return legs_run(ctx, given, run_block);
+static shoal_status run(shoal_context *ctx, const void *job) {
+    return lanes_run(ctx, job, 1, run_block);
 }
 
 const price_method R(heston_paths) = { .blocks = 4 * PRICE_BLOCKS, .run = run };

@@ -1,81 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heston.cu - paths of Heston's model on the GPU: a thread a sample, which holds all its walks in
- * registers, a block of threads a block of samples. Two kernels:
+ * heston.cu - paths of Heston's model on the GPU: one thread per sample. Euler's steps of
+ * heston.h by euler.cuh; exact steps are in exact.cu. With SHOAL_FAST in f32, euler_fast has
+ * special-function instructions. It keeps the variance in units of a = 2 ln 2 sigma^2 dt: with L
+ * = log2 u, root = sqrt(-w+ L) and angle t, a step is
  *
- *   euler   the steps of heston.h as they are: in f64, and in f32 with exact arithmetic, the bits of
- *           the CPU.
- *   fast    f32, special-function instructions. The variance is kept in units of a = 2 ln 2 sigma^2 dt:
- *           with L = log2 u, root = sqrt(-w+ L) and angle t, a step is
+ *     w' = g(w + b - kappa dt w+ + root cos t),   Y += root sin t,   I += w+,
  *
- *               w' = g(w + b - kappa dt w+ + root cos t),   Y += root sin t,   I += w+,
- *
- *           one root instead of two (that of Box-Muller and that of v), and no sum for x: at the
- *           maturity x = -a dt I / 2 + (a / sigma) (rho X + sqrt(1 - rho^2) Y), where X, the sum of
- *           root cos t, is what w, I and b leave of it. A block of Philox, 40 instructions, serves two
- *           steps; a step has 16 more, 4 of them special.
- *
- * Exact steps of the variance, for `exact` and `conditional`, are in exact.cu. Nothing is read; written are the block's sums.
+ * one root instead of two (that of Box-Muller and that of v), and no sum for x: at the maturity
+ * x = -a dt I / 2 + (a / sigma) (rho X + sqrt(1 - rho^2) Y). X, the sum of root cos t, follows
+ * from w, I and b. A block of Philox, 40 instructions, serves two steps; a step has 16 more, 4
+ * of them special.
  */
-#include "pricing/fast.cuh"
+#include "models/euler.cuh"
 #include "models/heston.h"
-#include "pricing/legs.cuh"
+#include "pricing/fast.cuh"
 
 namespace {
 
-/* Blocks of a kernel that a multiprocessor shall have registers for, by the walks of a sample. Left alone the
- * compiler makes room for more of them, by instructions in the loop over the steps. */
-constexpr int euler_blocks(int signs, int bumps) {
-    return signs * bumps == 1 ? 4 : signs * bumps == 6 && sizeof(real) == 8 ? 2 : 3;
-}
-
-template <int SIGNS, int BUMPS>
-__global__ void __launch_bounds__(PRICE_BLOCK, euler_blocks(SIGNS, BUMPS))
-    euler(price_job job, int64_t from) {
-    SHOAL_SHARED(double, shared);
-    enum { WALKS = SIGNS * BUMPS };
-    const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
-    const uint64_t path = job.f.first + (uint64_t)sample;
-    real v[WALKS], x[WALKS];
-    for (int walk = 0; walk < WALKS; walk++) v[walk] = (real)job.start[walk % BUMPS], x[walk] = 0;
-    for (int number = 0; number < job.legs; number++) {
-        const price_leg leg = job.leg[number];
-        const euler_numbers n = euler_numbers_of(&job, &leg);
-#ifdef SHOAL_SINGLE
-        for (int k = 0; k < leg.steps; k += 2) {
-            const shoal_words w = words_at(job.normals, path, (leg.first + (uint32_t)k) / 2);
-            for (int half = 0; half < 2 && k + half < leg.steps; half++) {
-                const shoal_normalsf z = shoal_normal_pairf(&w, half);
-                for (int walk = 0; walk < WALKS; walk++) {
-                    const real sign = walk < BUMPS ? 1.0f : -1.0f;
-                    euler_step(&n, job.variant, sign * z.z[0], sign * z.z[1], &v[walk], &x[walk]);
-                }
-            }
-        }
-#else
-        for (int k = 0; k < leg.steps; k++) {
-            const shoal_words w = words_at(job.normals, path, leg.first + (uint32_t)k);
-            const shoal_normals z = shoal_normal_pair(&w);
-            for (int walk = 0; walk < WALKS; walk++) {
-                const real sign = walk < BUMPS ? 1.0 : -1.0;
-                euler_step(&n, job.variant, sign * z.z[0], sign * z.z[1], &v[walk], &x[walk]);
-            }
-        }
-#endif
-        price_state at[WALKS];
-        for (int walk = 0; walk < WALKS; walk++)
-            at[walk].f = shoal_exp((double)x[walk]), at[walk].s = 0.0;
-        sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
-                              job.f.partial + (int64_t)blockIdx.x * job.f.width);
+struct heston_model {
+    /* Left alone the compiler makes room for more blocks, by instructions in the loop over the steps. */
+    static constexpr int blocks(int signs, int bumps) {
+        return signs * bumps == 1 ? 4 : signs * bumps == 6 && sizeof(real) == 8 ? 2 : 3;
     }
-}
+    __device__ static void step(const euler_numbers &n, const price_job &job, real z1, real z2,
+                                real &v, real &x) {
+        heston_step(&n, job.variant, z1, z2, &v, &x);
+    }
+};
 
 #ifdef SHOAL_SINGLE
 
 constexpr int fast_blocks(int bumps) { return bumps == 1 ? 4 : 3; }
 
 struct fast_walk {
-    float w, y, i, x; /* x: only where g loses what the others would say of it */
+    float w, y, i, x; /* x: only if g makes it impossible to derive it from the others */
 };
 
 /* One step: l = log2 u, and the sine and cosine of the angle with the sign of the walk. */
@@ -92,7 +51,7 @@ __device__ void fast_step(fast_walk &walk, float pull, float reversion, float l,
 
 template <int SIGNS, int BUMPS, int VARIANT>
 __global__ void __launch_bounds__(PRICE_BLOCK, fast_blocks(BUMPS))
-    fast(price_job job, int64_t from) {
+    euler_fast(price_job job, int64_t from) {
     SHOAL_SHARED(double, shared);
     enum { WALKS = SIGNS * BUMPS };
     const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
@@ -145,29 +104,27 @@ __global__ void __launch_bounds__(PRICE_BLOCK, fast_blocks(BUMPS))
 
 typedef void (*kernel)(price_job, int64_t);
 
-} // namespace
-
-template <int SIGNS, int BUMPS> static kernel kernel_of(const price_job *job) {
+template <int SIGNS, int BUMPS> kernel euler_of(const price_job *job) {
 #ifdef SHOAL_SINGLE
-    if (job->fast && job->noise > 0) {
-        if (job->variant == EULER_PLUS) return fast<SIGNS, BUMPS, EULER_PLUS>;
-        if (job->variant == EULER_ABS) return fast<SIGNS, BUMPS, EULER_ABS>;
-        return fast<SIGNS, BUMPS, EULER_FULL>;
+    if (job->fast_math && job->noise > 0) {
+        if (job->variant == EULER_PLUS) return euler_fast<SIGNS, BUMPS, EULER_PLUS>;
+        if (job->variant == EULER_ABS) return euler_fast<SIGNS, BUMPS, EULER_ABS>;
+        return euler_fast<SIGNS, BUMPS, EULER_FULL>;
     }
 #else
     (void)job;
 #endif
-    return euler<SIGNS, BUMPS>;
+    return euler<heston_model, SIGNS, BUMPS>;
 }
+
+} // namespace
 
 static shoal_status run(shoal_context *ctx, const void *given) {
     const price_job *job = (const price_job *)given;
     if (job->row != HESTON_EULER) return shoal_exact_heston(ctx, job);
-    const kernel chosen = job->signs == 2
-                              ? job->bumps == 3 ? kernel_of<2, 3>(job) : kernel_of<2, 1>(job)
-                          : job->bumps == 3 ? kernel_of<1, 3>(job)
-                                            : kernel_of<1, 1>(job);
-    return run_rounds(ctx, job, chosen, 1, "heston");
+    const kernel chosen = kernel_of(job, euler_of<1, 1>(job), euler_of<1, 3>(job),
+                                    euler_of<2, 1>(job), euler_of<2, 3>(job));
+    return run_kernel(ctx, job, chosen, 1, "heston");
 }
 
 extern "C" const price_method R(heston_paths) = { 64 * PRICE_BLOCKS, run };

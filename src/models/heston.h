@@ -1,75 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * heston.h - steps of Heston's model, for both compilers (L. Abbas-Turki, "Projects: Merge Sort,
- * Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished, section 1).
+ * Monte Carlo and PDE simulations", project sheet of a course, December 2024, unpublished,
+ * section 1).
  *
  * Euler, in the logarithm x of S e^(-(r - q) t) / S0, exact for a given variance:
  *
  *     x' = x - v+ dt/2 + sqrt(v+ dt) (rho G1 + sqrt(1 - rho^2) G2),
  *     v' = g(v + kappa (theta - v+) dt + sigma sqrt(v+ dt) G1),
  *
- * v+ = max(v, 0), g the identity (full: the variance itself may be negative, only what is taken of it
- * is not), the positive part (plus), or the absolute value (abs).
+ * v+ = max(v, 0), g the identity (full: the variance itself may be negative, only what is taken
+ * of it is not), the positive part (plus), or the absolute value (abs).
  *
- * Exact steps of the variance, of any size: N Poisson of mean per v, v' = factor Gamma(shape + N),
+ * Exact steps of the variance, of any size: N Poisson of mean lambda v, v' = factor Gamma(shape
+ * + N),
  *
- *     factor = sigma^2 (1 - e^(-kappa dt)) / (2 kappa),  per = e^(-kappa dt) / factor,
+ *     factor = sigma^2 (1 - e^(-kappa dt)) / (2 kappa),  lambda = e^(-kappa dt) / factor,
  *     shape = 2 kappa theta / sigma^2;
  *
- * or, with shape > 1/2 and no Poisson law, v' = factor ((Z + sqrt(2 per v))^2 / 2 + Gamma(shape - 1/2)).
- * The integral of v over a step is taken as theta dt + w (v - theta) + w (v' - theta), which has the
- * right mean given v for w = tanh(kappa dt / 2) / kappa: trapezoids as kappa dt goes to 0, where w is
- * dt/2. With I the sum of these the integral of sqrt(v) dW is
- * J = (v_T - v_0 - kappa theta T + kappa I) / sigma, and given the variance path log S_T is normal of
- * mean log S0 + (r - q) T + rho J - I/2 and variance (1 - rho^2) I.
+ * or, with shape > 1/2 and no Poisson law, v' = factor ((Z + sqrt(2 lambda v))^2 / 2 +
+ * Gamma(shape - 1/2)). The integral of v over a step is taken as theta dt + w (v - theta) + w
+ * (v' - theta), which has the right mean given v for w = tanh(kappa dt / 2) / kappa: trapezoids
+ * as kappa dt goes to 0, where w is dt/2. With I the sum of these the integral of sqrt(v) dW is
+ * J = (v_T - v_0 - kappa theta T + kappa I) / sigma, and given the variance path log S_T is
+ * normal of mean log S0 + (r - q) T + rho J - I/2 and variance (1 - rho^2) I.
  */
 #ifndef SHOAL_MODELS_HESTON_H
 #define SHOAL_MODELS_HESTON_H
 
-#include "pricing/contract.h"
-#include "pricing/pick.h"
+#include "models/euler.h"
 #include "rng/poisson.h"
 
-typedef struct euler_numbers {
-    real pull, reversion; /* kappa theta dt, kappa dt                               */
-    real noise;           /* sigma sqrt(dt)                                         */
-    real along, across;   /* rho sqrt(dt), sqrt(1 - rho^2) sqrt(dt)                 */
-    real half;            /* dt / 2                                                 */
-} euler_numbers;
-
-SHOAL_HD static inline euler_numbers euler_numbers_of(const price_job *job, const price_leg *leg) {
-    const double root = sqrt(leg->dt);
-    euler_numbers n;
-    n.pull = (real)(job->reversion * job->mean * leg->dt);
-    n.reversion = (real)(job->reversion * leg->dt);
-    n.noise = (real)(job->noise * root);
-    n.along = (real)(job->rho * root);
-    n.across = (real)(sqrt(1.0 - job->rho * job->rho) * root);
-    n.half = (real)(0.5 * leg->dt);
-    return n;
-}
-
-SHOAL_HD static inline real euler_g(real v, int variant) {
+SHOAL_HD static inline real heston_g(real v, int variant) {
     if (variant == EULER_FULL) return v;
     return variant == EULER_PLUS ? real_pick(v > 0, v, 0) : real_abs(v);
 }
 
-SHOAL_HD static inline void euler_step(const euler_numbers *n, int variant, real z1, real z2,
-                                       real *v, real *x) {
+SHOAL_HD static inline void heston_step(const euler_numbers *n, int variant, real z1, real z2,
+                                        real *v, real *x) {
     const real positive = real_pick(*v > 0, *v, 0), root = real_sqrt(positive);
     const real first = root * z1, second = root * z2;
     const real drift = real_fma(-n->reversion, positive, *v + n->pull);
-    *v = euler_g(real_fma(n->noise, first, drift), variant);
+    *v = heston_g(real_fma(n->noise, first, drift), variant);
     const real down = real_fma(-n->half, positive, *x);
     *x = real_fma(n->along, first, real_fma(n->across, second, down));
 }
 
 /* Above this mean the Poisson law is not asked for; the normal one differs by less than double can
  * tell. */
-#define CIR_MOST 1e9
+#define CIR_MEAN_MAX 1e9
 
-/* Z and G of the law without Poisson; shape - 1/2 is the shape of G, which is absent at 0. It may be below 0 for
- * means above CIR_MOST alone, beside which it is nothing. */
+/* Z and G of the law without Poisson; shape - 1/2 is the shape of G, which is absent at 0. It
+ * may be below 0 for means above CIR_MEAN_MAX alone, beside which it is nothing. */
 SHOAL_HD static inline double cir_by_normal(double shape, double mean, const shoal_stream *s,
                                             uint64_t path) {
     const shoal_stream second = shoal_second_part(s);
@@ -79,10 +61,10 @@ SHOAL_HD static inline double cir_by_normal(double shape, double mean, const sho
     return fma(0.5 * shifted, shifted, rest > 0.0 ? shoal_gamma(rest, &second, path) : rest);
 }
 
-/* The draw of one step, v' / factor, mean = per v. A shape of 0 stays at 0. */
+/* The draw of one step, v' / factor, mean = lambda v. A shape of 0 stays at 0. */
 SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
                                        const shoal_stream *s, uint64_t path) {
-    if ((variant == VARIANCE_NORMAL && shape > 0.5) || !(mean <= CIR_MOST))
+    if ((variant == VARIANCE_NORMAL && shape > 0.5) || !(mean <= CIR_MEAN_MAX))
         return cir_by_normal(shape, mean, s, path);
     const double alpha = shape + (double)shoal_poisson(mean, s, path);
     const shoal_stream second = shoal_second_part(s);
@@ -90,7 +72,7 @@ SHOAL_HD static inline double cir_draw(double shape, double mean, int variant,
 }
 
 /* sigma = 0: the variance follows its drift. */
-SHOAL_HD static inline double cir_still(const price_job *job, const price_leg *leg, double v) {
+SHOAL_HD static inline double cir_drift(const price_job *job, const price_leg *leg, double v) {
     return fma(v - job->mean, shoal_exp(-job->reversion * leg->dt), job->mean);
 }
 

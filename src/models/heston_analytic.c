@@ -2,7 +2,8 @@
  *
  * heston_analytic.c - the semi-closed form of Heston's call and put.
  *
- * With k = log(F/K), F the forward and phi the characteristic function of log(S_T/F), Lewis (2000):
+ * With k = log(F/K), F the forward and phi the characteristic function of log(S_T/F), Lewis
+ * (2000):
  *
  *     call = discount (F - sqrt(F K) / pi  Int_0^oo Re(e^(iuk) phi(u - i/2)) / (u^2 + 1/4) du),
  *
@@ -13,16 +14,14 @@
  *     D0 = -q / (beta + d),   D = D0 (1 - e) / (1 - g e).
  *
  * This is the form without branch cuts (Albrecher and others 2007), and nothing in it cancels or
- * divides by sigma for a small sigma. d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, d/dv0 D: the
- * four integrands are one loop. Panels [0,1], [1,2], [2,4], ... until phi has died away, each halved
- * until the rules of Gauss and Kronrod, 7 and 15 points, agree to 1e-11 of the value's
- * scale, or, if that takes too many points, to 1e-9.
- * The put is the call's by parity.
+ * divides by sigma for a small sigma. d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, d/dv0 D:
+ * the four integrands are one loop. Panels [0,1], [1,2], [2,4], ... until phi has died away,
+ * each halved until the rules of Gauss and Kronrod, 7 and 15 points, agree to 1e-11 of the
+ * value's scale, or, if that takes too many points, to 1e-9. The put is the call's by parity.
  */
+#include "models/plan.h"
 #include "pricing/black.h"
-#include "pricing/plan.h"
 #include <complex.h>
-#include <math.h>
 
 enum { PARTS = 4 };                          /* integrands: value, delta, gamma, vega */
 enum { DEPTH = 24, MOST_POINTS = 20000000 }; /* halvings of a panel; points of all    */
@@ -135,8 +134,8 @@ static int integrate(problem *p, double total[PARTS]) {
 }
 
 /* sigma = 0: the variance is a function of time, and the price is Black's. */
-static void still(const shoal_heston *m, double strike, double forward, double discount,
-                  double maturity, int put, shoal_price_value *value) {
+static void without_noise(const shoal_heston *m, double strike, double forward, double discount,
+                          double maturity, int put, shoal_price_value *value) {
     const double reach = m->kappa * maturity;
     const double part = reach > 0 ? -expm1(-reach) / m->kappa : maturity; /* dI/dv0 */
     const double variance = m->theta * (maturity - part) + m->v0 * part;
@@ -163,7 +162,7 @@ shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *m, do
     *value = (shoal_price_value){ 0 };
     const double mean = m->v0 * maturity + m->kappa * m->theta * maturity * maturity;
     if (m->sigma < 1e-12 || !(strike > 0) || !(maturity > 0) || !(mean > 0)) {
-        still(m, strike, forward, discount, maturity, put, value);
+        without_noise(m, strike, forward, discount, maturity, put, value);
         return SHOAL_OK;
     }
     problem p = { .m = m, .k = log(forward / strike), .maturity = maturity };

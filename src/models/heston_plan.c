@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heston_plan.c - plans for Heston's model: the public function, its argument checks, the method table.
+ * heston_plan.c - plans for Heston's model: the public function, its argument checks, the method
+ * table.
  */
-#include "pricing/plan.h"
+#include "models/plan.h"
 #include <float.h>
-#include <math.h>
 
 SHOAL_DECLARE_CPU(price_method, heston_paths)
 SHOAL_DECLARE_CUDA(price_method, heston_paths)
@@ -15,8 +15,8 @@ SHOAL_DECLARE_CUDA(price_method, heston_paths)
     .variants = { [VARIANCE_POISSON] = { "poisson", SHOAL_ON_BOTH },                               \
                   [VARIANCE_NORMAL] = { "normal", SHOAL_ON_BOTH } }
 
-/* All rows share one cell: the paths of a block differ only in how a step is made, by job.row. "analytic" has
- * it because a row exists where it has a cell; it makes no paths. */
+/* All rows share one cell: the paths of a block differ only in how a step is made, by job.row.
+ * "analytic" has it because a row exists where it has a cell; it makes no paths. */
 static const shoal_method methods[] = {
     [HESTON_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR,
       .variants = { [EULER_FULL] = { "full", SHOAL_ON_BOTH },
@@ -55,6 +55,21 @@ static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
+typedef struct heston_plan {
+    shoal_price p;
+    price_job job;
+    shoal_heston model;
+} heston_plan;
+
+static shoal_status analytic(const shoal_price *p, shoal_price_value *values) {
+    shoal_status s = SHOAL_OK;
+    for (int64_t i = 0; i < p->groups * p->strike_count && s == SHOAL_OK; i++)
+        s = shoal_heston_analytic(p->head.ctx, &((const heston_plan *)p)->model,
+                                  p->strikes[i % p->strike_count],
+                                  p->legs[i / p->strike_count].maturity, p->put, &values[i]);
+    return s;
+}
+
 /* The mean of the integral of v. */
 static double total_variance(const shoal_heston *m, double maturity) {
     const double reach = m->kappa * maturity;
@@ -62,76 +77,71 @@ static double total_variance(const shoal_heston *m, double maturity) {
     return fma(m->theta, maturity - part, m->v0 * part);
 }
 
-/* What exact steps of the variance need, and how its contracts are looked at. Heston's S is a martingale
- * for all parameters; with |rho| = 1 a variance path leaves nothing to smooth a payoff. */
-static void make_steps(shoal_price *p, const shoal_price_opts *o) {
-    const shoal_heston *m = &p->heston;
-    const double sigma = p->job.stochvol.noise;
-    for (int64_t k = 0; k < p->groups; k++) {
-        price_leg *leg = &p->legs[k];
+/* The numbers of exact steps, and the shapes of contracts. Heston's S is a martingale for all
+ * parameters; with |rho| = 1 a variance path leaves nothing to smooth a payoff. */
+static void make_steps(heston_plan *h, const shoal_price_opts *o) {
+    const shoal_heston *m = &h->model;
+    const double sigma = h->job.noise;
+    for (int64_t k = 0; k < h->p.groups; k++) {
+        price_leg *leg = &h->p.legs[k];
         const double reach = m->kappa * leg->dt;
         leg->factor = 0.5 * sigma * sigma * (reach > 0 ? -expm1(-reach) / m->kappa : leg->dt);
-        leg->per = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
+        leg->lambda = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
         leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
         leg->base = m->theta * (leg->dt - 2 * leg->weight);
         shoal_price_shape(leg, o, total_variance(m, leg->maturity),
-                          p->choice.row == HESTON_CONDITIONAL && fabs(m->rho) < 1, 1);
-        /* the fast kernel takes the variance in units of about sigma^2 dt, in float: where that is a
-         * large number a step is lost in its rounding */
+                          h->job.row == HESTON_CONDITIONAL && fabs(m->rho) < 1, 1);
+        /* the fast kernel keeps the variance in units of about sigma^2 dt, in float: if that is
+         * a large number, rounding loses the step */
         if (leg->steps > 0 && fmax(m->v0, m->theta) > 0x1p24 * sigma * sigma * leg->dt)
-            p->job.stochvol.fast = 0;
+            h->job.fast_math = 0;
     }
 }
 
-static void make_job(shoal_price *p, const shoal_price_opts *o) {
-    const shoal_heston *m = &p->heston;
-    price_job *j = &p->job.stochvol;
-    j->row = p->choice.row, j->variant = p->choice.variant;
-    j->fast = o->math == SHOAL_FAST;
-    j->signs = o->antithetic && j->row != HESTON_CONDITIONAL ? 2 : 1;
-    j->bumps = o->greeks ? PRICE_BUMPS : 1;
-    j->legs = (int)o->maturities, j->strikes = (int)o->strikes;
+static void make_job(heston_plan *h, const shoal_price_opts *o) {
+    const shoal_heston *m = &h->model;
+    price_job *j = &h->job;
+    j->fast_math = o->math == SHOAL_FAST;
+    if (j->row == HESTON_CONDITIONAL) j->signs = 1;
     j->reversion = m->kappa, j->mean = m->theta, j->rho = m->rho;
     j->noise = m->sigma < SIGMA_LEAST ? 0 : m->sigma;
     j->shape = j->noise > 0 ? 2 * m->kappa * m->theta / (j->noise * j->noise) : 0;
-    j->start[0] = m->v0, j->start[1] = m->v0 * (1 + VEGA_SHARE),
+    j->start[0] = m->v0, j->start[1] = m->v0 * (1 + VEGA_SHARE);
     j->start[2] = m->v0 * (1 - VEGA_SHARE);
-    j->terms = (price_terms){
-        .outputs = o->greeks ? PRICE_OUTPUTS : 1,
-        .s0 = m->s0,
-        .vega = m->v0 > 0 ? 1 / (VEGA_SHARE * sqrt(m->v0)) : 0 /* 2 sqrt(v0) / (2 share v0) */
-    };
+    j->terms.vega = m->v0 > 0 ? 1 / (VEGA_SHARE * sqrt(m->v0)) : 0; /* 2 sqrt(v0) / (2 share v0) */
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_NORMALS);
     j->variance = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_VARIANCE);
     j->last = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_LAST);
-    p->control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
-    p->deterministic = !(p->choice.flags & SHOAL_CAN_WALK);
-    p->put = o->put != 0;
-    p->signs = j->signs, p->bumps = j->bumps, p->outputs = j->terms.outputs;
-    p->groups = o->maturities, p->strike_count = o->strikes;
+    h->p.control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
+    if (j->row == HESTON_ANALYTIC) h->p.formula = analytic;
 }
 
-static shoal_status fill_plan(shoal_price *p, const shoal_price_opts *o) {
-    const char *word = shoal_is_auto(o->method) ? "conditional" : o->method;
+static shoal_status fill_plan(heston_plan *h, const shoal_price_opts *o) {
+    const shoal_heston *m = &h->model;
     shoal_status s =
-        shoal_choose(p->head.ctx, &shoal_heston_module, word, o->variant, o->type, &p->choice);
+        shoal_price_legs(&h->p, &h->job, o, "conditional", m->s0, m->rate, m->dividend);
     if (s != SHOAL_OK) return s;
-    make_job(p, o);
-    s = shoal_price_legs(p, o, p->heston.s0, p->heston.rate, p->heston.dividend);
-    if (s == SHOAL_OK) make_steps(p, o);
-    if (s == SHOAL_OK && p->choice.row == HESTON_EULER)
-        s = shoal_price_stable(p, o, "kappa", p->heston.kappa);
-    if (s == SHOAL_OK && !p->deterministic) s = shoal_price_keep_legs(p);
-    return s == SHOAL_OK && !p->deterministic ? shoal_price_room(p) : s;
+    make_job(h, o);
+    make_steps(h, o);
+    if (h->job.row == HESTON_EULER) s = shoal_price_stable(&h->p, o, "kappa", m->kappa);
+    return s == SHOAL_OK ? shoal_price_keep_legs(&h->p, &h->job) : s;
 }
 
 shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
                                 const shoal_price_opts *opts, shoal_price **plan) {
-    shoal_status s = shoal_price_new(ctx, PRICE_HESTON, model, opts, plan);
+    shoal_status s =
+        shoal_price_new(ctx, &shoal_heston_module, sizeof(heston_plan), model, opts, plan);
     if (s != SHOAL_OK) return s;
-    (*plan)->heston = *model;
+    heston_plan *h = (heston_plan *)*plan;
+    h->model = *model;
     s = check_model(ctx, model);
-    if (s == SHOAL_OK) s = shoal_price_check(ctx, opts);
-    if (s == SHOAL_OK) s = fill_plan(*plan, opts);
+    if (s == SHOAL_OK) s = fill_plan(h, opts);
     return shoal_plan_made(s, plan);
+}
+
+shoal_status shoal_heston_value(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_price_opts *opts, const shoal_price_goal *goal,
+                                shoal_price_value *values) {
+    shoal_price *plan = NULL;
+    return shoal_price_once(shoal_price_heston(ctx, model, opts, &plan), &plan, goal, values);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde.c - bullet options by Crank and Nicolson's scheme on the CPU: threads share the pairs of an option
- * and a count, whose grid line of nx numbers stays in the first cache for all time steps from one date
- * back to the one before. A system costs 4 operations a node for the right-hand side, and 4 (thomas, n
- * dependent steps each way) or 2 a level and 1 (pcr, vectorised).
+ * pde.c - bullet options by Crank and Nicolson's scheme on the CPU: threads share the pairs of
+ * an option and a count, whose grid line of nx numbers stays in the first cache for all time
+ * steps from one date back to the one before. A system costs 4 operations per node for the
+ * right-hand side, and 4 (thomas, n dependent steps each way) or 2 per level and 1 (pcr,
+ * vectorised).
  */
 #include "core/loops.h"
 #include "models/pde.h"
@@ -12,9 +13,9 @@
 enum { MOST_NX = 8192 };
 
 #ifdef __clang__
-#define EACH(i, from, to) for (int64_t i = (from); i < (to); i++)
+#define EACH_NODE(i, from, to) for (int64_t i = (from); i < (to); i++)
 #else
-#define EACH(i, from, to) INDEPENDENT for (int64_t i = (from); i < (to); i++)
+#define EACH_NODE(i, from, to) INDEPENDENT for (int64_t i = (from); i < (to); i++)
 #endif
 
 /* now_1 .. now_n += the solution for d_1 .. d_n; index 0 and n + 1 are not touched. */
@@ -39,16 +40,16 @@ static void pcr(const real *table, int levels, int64_t n, real *d, real *other, 
         const int64_t h = (int64_t)1 << level;
         const int64_t low = h < n ? h : n, high = n - h > low ? n - h : low;
         real *to = other + 1;
-        EACH(i, 0, low) to[i] = i + h < n ? real_fma(c[i], from[i + h], from[i]) : from[i];
-        EACH(i, low, high)
+        EACH_NODE(i, 0, low) to[i] = i + h < n ? real_fma(c[i], from[i + h], from[i]) : from[i];
+        EACH_NODE(i, low, high)
         to[i] = real_fma(l[i], from[i - h], real_fma(c[i], from[i + h], from[i]));
-        EACH(i, high, n) to[i] = i >= h ? real_fma(l[i], from[i - h], from[i]) : from[i];
+        EACH_NODE(i, high, n) to[i] = i >= h ? real_fma(l[i], from[i - h], from[i]) : from[i];
         real *done = other;
         other = d;
         d = done;
     }
     const real *r = table + 2 * levels * n;
-    EACH(i, 0, n) now[i + 1] = real_fma(r[i], d[i + 1], now[i + 1]);
+    EACH_NODE(i, 0, n) now[i + 1] = real_fma(r[i], d[i + 1], now[i + 1]);
 }
 
 static void run_line(const pde_job *job, int64_t option, int64_t j) {
@@ -59,9 +60,9 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
     const real *shares = (const real *)job->shares + o->shares;
     const real *table = (const real *)job->table + o->table;
     const double *growth = job->growth + o->growth, later = pde_later(o, job->after);
-    real now[MOST_NX], one[MOST_NX], two[MOST_NX];
+    real now[MOST_NX], right[MOST_NX], other[MOST_NX];
     if (job->counted)
-        EACH(i, 0, nx) now[i] = pde_jump(shares[i], u, above, i);
+        EACH_NODE(i, 0, nx) now[i] = pde_jump(shares[i], u, above, i);
     else
         memcpy(now, u, (size_t)nx * sizeof(real));
     now[nx - 1] = (real)pde_upper(o, j, job->left, later);
@@ -69,12 +70,12 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
         const double times = pde_times(job, k);
         const real up = (real)(times * o->n.up), down = (real)(times * o->n.down);
         const real upper = (real)pde_upper(o, j, job->left, later * growth[k]);
-        EACH(i, 1, nx - 1) one[i] = pde_right(up, down, now, i);
-        one[n] = real_fma((real)o->n.up, upper - now[nx - 1], one[n]);
+        EACH_NODE(i, 1, nx - 1) right[i] = pde_right(up, down, now, i);
+        right[n] = real_fma((real)o->n.up, upper - now[nx - 1], right[n]);
         if (job->solver == PDE_THOMAS)
-            thomas(table, n, one, now);
+            thomas(table, n, right, now);
         else
-            pcr(table, o->levels, n, one, two, now);
+            pcr(table, o->levels, n, right, other, now);
         now[nx - 1] = upper;
     }
     memcpy((real *)job->into + line * nx, now, (size_t)nx * sizeof(real));
@@ -86,9 +87,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
 
 static shoal_status interval(shoal_context *ctx, const pde_job *job) {
     const int64_t lines = job->options * job->counts;
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
+    ON_THREADS(ctx->threads, dynamic)
     for (int64_t line = 0; line < lines; line++)
         run_line(job, line / job->counts, line % job->counts);
     return SHOAL_OK;

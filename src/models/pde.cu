@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde.cu - bullet options by Crank and Nicolson's scheme on the GPU: a block of threads takes one count of
- * one option from a date back to the one before, its grid line in shared memory, a few nodes a thread;
- * all counts of all options are one launch an interval.
+ * pde.cu - bullet options by Crank and Nicolson's scheme on the GPU: a block of threads takes
+ * one count of one option from a date back to the one before, its grid line in shared memory, a
+ * few nodes per thread; all counts of all options are one launch per interval.
  *
- *   pcr     every node works: a barrier a level, 2 multiplications and 2 loads a node and level; the
- *           level's numbers come out of the first cache. What the upper end grows by is read, not made.
- *   thomas  one thread walks up and down: what pcr is compared with in questions 2 and 3 of the section
- *           that pde.h names.
+ *   pcr     every node works: one barrier per level, 2 multiplications and 2 loads per node and level; the
+ *           numbers of a level come from the first cache.
+ *   thomas  one thread walks up and down: the comparison of questions 2 and 3 of the section that pde.h names.
  *
- * Read and written: the layer once each an interval, and the tables.
+ * Read and written per interval: the layer once each, and the tables.
  */
 #include "core/launch.cuh"
 #include "models/pde.h"
@@ -28,7 +27,7 @@ __global__ void __launch_bounds__(MOST_THREADS) interval_kernel(pde_job job) {
     const real *above = j + 1 < job.counts ? u + nx : nullptr;
     const real *shares = (const real *)job.shares + o->shares;
     const real *table = (const real *)job.table + o->table;
-    real *now = shared, *one = shared + nx, *two = shared + 2 * nx;
+    real *now = shared, *right = shared + nx, *other = shared + 2 * nx;
     const pde_numbers numbers = o->n;
     const int levels = o->levels;
     const double *growth = job.growth + o->growth, later = pde_later(o, job.after);
@@ -42,8 +41,8 @@ __global__ void __launch_bounds__(MOST_THREADS) interval_kernel(pde_job job) {
         const real up = (real)(times * numbers.up), down = (real)(times * numbers.down);
         const real upper = (real)pde_upper(o, j, job.left, later * growth[k]);
         for (int i = 1 + id; i <= n; i += threads) {
-            const real right = pde_right(up, down, now, i);
-            one[i] = i == n ? real_fma((real)numbers.up, upper - now[nx - 1], right) : right;
+            const real sum = pde_right(up, down, now, i);
+            right[i] = i == n ? real_fma((real)numbers.up, upper - now[nx - 1], sum) : sum;
         }
         __syncthreads();
         if (job.solver == PDE_THOMAS) {
@@ -51,17 +50,17 @@ __global__ void __launch_bounds__(MOST_THREADS) interval_kernel(pde_job job) {
             if (id == 0) {
                 real y = 0, z = 0;
                 for (int i = 0; i < n; i++) {
-                    y = real_fma(l[i], y, r[i] * one[i + 1]);
-                    one[i + 1] = y;
+                    y = real_fma(l[i], y, r[i] * right[i + 1]);
+                    right[i + 1] = y;
                 }
                 for (int i = n - 1; i >= 0; i--) {
-                    z = real_fma(c[i], z, one[i + 1]);
+                    z = real_fma(c[i], z, right[i + 1]);
                     now[i + 1] += z;
                 }
                 now[nx - 1] = upper;
             }
         } else {
-            real *from = one, *to = two;
+            real *from = right, *to = other;
             for (int level = 0; level < levels; level++) {
                 const real *l = table + 2 * level * n, *c = l + n;
                 const int h = 1 << level;
@@ -105,8 +104,8 @@ __global__ void __launch_bounds__(MOST_THREADS) payoff_kernel(pde_job job) {
 
 } // namespace
 
-/* A thread a node; four nodes where there are blocks enough, so that several share a multiprocessor and
- * one works while another waits at a barrier. */
+/* One thread per node; four nodes per thread if there are enough blocks: several then share a
+ * multiprocessor, and one works while another waits at a barrier. */
 static dim3 threads_for(const shoal_context *ctx, const pde_job *job) {
     const int64_t lines = job->options * job->counts;
     const int64_t nodes = lines > ctx->multiprocessors ? (job->nx + 3) / 4 : job->nx;

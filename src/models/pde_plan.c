@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pde_plan.c - plans for bullet options by PDE: the public functions shoal_pde_..., their checks, and the
- * numbers that the solvers of pde.h have made beforehand.
+ * pde_plan.c - plans for bullet options by PDE: the public functions shoal_pde_..., their
+ * checks, the tables of the solvers of pde.h, and prices from the layers.
  */
-#include "core/math.h"
-#include "models/pde_plan.h"
-#include <math.h>
-#include <stdlib.h>
+#include "models/plan.h"
+#include "pricing/black.h"
+#include <float.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(pde_method, pde_grid)
@@ -32,35 +31,24 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_pde_opts *o) {
     return s == SHOAL_OK ? shoal_check_counts(ctx, counts, 2) : s;
 }
 
-static shoal_status check_option(shoal_context *ctx, int64_t i, const shoal_bullet *m,
+static shoal_status check_option(shoal_context *ctx, const shoal_bullet *m,
                                  const shoal_bullet *first) {
-    const struct {
-        const char *name;
-        double value, most;
-    } all[] = { { "strike", m->strike, 1e100 },
-                { "maturity", m->maturity, 1e6 },
-                { "sigma", m->sigma, 1e3 } };
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (!(all[k].value > 0 && all[k].value <= all[k].most))
-            return shoal_fail(ctx, SHOAL_E_ARG,
-                              "option %lld: %s is %g; pde needs it above 0 and at most %g",
-                              (long long)i, all[k].name, all[k].value, all[k].most);
-    if (!(m->barrier >= 0 && m->barrier <= 1e100) || !(fabs(m->rate) * m->maturity <= 600))
-        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: barrier is %g and rate %g", (long long)i,
-                          m->barrier, m->rate);
-    if (m->sigma * sqrt(m->maturity) > 8)
-        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: sigma %g is too large for maturity %g",
-                          (long long)i, m->sigma, m->maturity);
-    if (m->count < 'A' || m->count > 'F' || m->dates < 1 || m->dates > MOST_STEPS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: count is %d, dates is %lld", (long long)i,
-                          m->count, (long long)m->dates);
+    const shoal_bound bounds[] = { { "strike", m->strike, DBL_MIN, 1e100 },
+                                   { "maturity", m->maturity, DBL_MIN, 1e6 },
+                                   { "sigma", m->sigma, DBL_MIN, 1e3 },
+                                   { "barrier", m->barrier, 0, 1e100 } };
+    const shoal_count counts[] = { { "count", m->count, 'A', 'F' },
+                                   { "dates", m->dates, 1, MOST_STEPS },
+                                   { "p2", m->p2, INT64_MIN, MOST_COUNT } };
+    shoal_status s = shoal_check_bounds(ctx, bounds, 4);
+    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 3);
+    if (s != SHOAL_OK) return s;
+    if (!(fabs(m->rate) * m->maturity <= 600) || m->sigma * sqrt(m->maturity) > 8)
+        return shoal_fail(ctx, SHOAL_E_ARG, "rate %g or sigma %g is too large for maturity %g",
+                          m->rate, m->sigma, m->maturity);
     if (m->count != first->count || m->dates != first->dates)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "option %lld has %lld dates (%c); all options have those of the first",
-                          (long long)i, (long long)m->dates, m->count);
-    if (m->p2 > MOST_COUNT)
-        return shoal_fail(ctx, SHOAL_E_ARG, "option %lld: p2 is %lld; pde takes at most %d",
-                          (long long)i, (long long)m->p2, MOST_COUNT);
+        return shoal_fail(ctx, SHOAL_E_ARG, "%lld dates (%c); all options have those of the first",
+                          (long long)m->dates, m->count);
     return SHOAL_OK;
 }
 
@@ -175,59 +163,53 @@ static int same_matrix(const pde_option *a, const pde_option *b) {
     return a->n.up == b->n.up && a->n.down == b->n.down;
 }
 
-/* e^(r t) after each system of an interval; neighbours of the same rate and step share them. */
-static shoal_status make_growth(shoal_pde *p) {
-    const int64_t each = p->job.solves + 1;
-    int64_t rows = 0;
-    for (int64_t i = 0; i < p->count; i++) {
-        pde_option *o = &p->option[i];
-        if (i == 0 || o->rate != o[-1].rate || o->dt != o[-1].dt) rows++;
-        o->growth = (rows - 1) * each;
+/* e^(r t) after each system of an interval. */
+static void make_growth(const pde_job *j, const pde_option *o, double *to) {
+    double steps = 0;
+    to[0] = 1;
+    for (int64_t k = 1; k <= j->solves; k++) {
+        steps += 0.5 * pde_times(j, k);
+        to[k] = shoal_exp(o->rate * (steps * o->dt));
     }
-    double *growth = malloc((size_t)(rows * each) * sizeof *growth + 1);
-    if (!growth)
-        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld steps of %lld options",
-                          (long long)each, (long long)p->count);
-    for (int64_t i = 0; i < p->count; i++) {
-        const pde_option *o = &p->option[i];
-        if (i > 0 && o->growth == o[-1].growth) continue;
-        double steps = 0;
-        growth[o->growth] = 1;
-        for (int64_t k = 1; k < each; k++) {
-            steps += 0.5 * pde_times(&p->job, k);
-            growth[o->growth + k] = shoal_exp(o->rate * (steps * o->dt));
-        }
-    }
-    const shoal_status s =
-        shoal_plan_copy(&p->head, growth, (size_t)(rows * each) * sizeof *growth, &p->job.growth);
-    free(growth);
-    return s;
 }
 
-static shoal_status make_tables(shoal_pde *p, int64_t steps_per_date, int as_printed) {
+/* Places in the tables. Neighbours with the same matrix, or the same rate and step, share theirs. */
+static void place_options(shoal_pde *p, int as_printed, int64_t each, int64_t *tables,
+                          int64_t *growths) {
+    for (int64_t i = 0; i < p->count; i++) {
+        pde_option *o = &p->option[i];
+        *o = option_of(&p->bullet[i], p, p->job.steps, as_printed);
+        *tables += i == 0 || !same_matrix(o, o - 1);
+        *growths += i == 0 || o->rate != o[-1].rate || o->dt != o[-1].dt;
+        o->table = (*tables - 1) * each;
+        o->growth = (*growths - 1) * (p->job.solves + 1);
+        o->shares = i * p->job.nx;
+    }
+}
+
+static shoal_status make_tables(shoal_pde *p, int as_printed) {
     const int64_t nx = p->job.nx, n = nx - 2;
     const size_t size = shoal_type_bytes(p->head.type);
     int most_levels = 1;
     while ((int64_t)1 << most_levels < n) most_levels++;
-    const int64_t each = (2 * most_levels + 1) * n > 3 * n ? (2 * most_levels + 1) * n : 3 * n;
-    int64_t tables = 0;
-    for (int64_t i = 0; i < p->count; i++) {
-        p->option[i] = option_of(&p->bullet[i], p, steps_per_date, as_printed);
-        if (i == 0 || !same_matrix(&p->option[i], &p->option[i - 1])) tables++;
-        p->option[i].table = (tables - 1) * each;
-        p->option[i].shares = i * nx;
-    }
-    char *table = malloc((size_t)(tables * each) * size + 1);
-    char *shares = malloc((size_t)(p->count * nx) * size + 1);
-    double *work = malloc((size_t)(6 * n) * sizeof *work);
-    shoal_status s = table && shares && work
-                         ? SHOAL_OK
-                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld options",
-                                      (long long)p->count);
+    const int64_t each = (2 * most_levels + 1) * n; /* at least thomas's 3 n */
+    int64_t tables = 0, growths = 0;
+    place_options(p, as_printed, each, &tables, &growths);
+    growths *= p->job.solves + 1;
+    char *table, *shares;
+    double *work, *growth;
+    shoal_plan *scratch; /* owns them */
+    shoal_status s = shoal_plan_new(p->head.ctx, sizeof *scratch, p, &scratch);
+    if (s != SHOAL_OK) return s;
+    s = shoal_plan_host(scratch, tables * each, size, &table);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, p->count * nx, size, &shares);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, growths, sizeof *growth, &growth);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, 6 * n, sizeof *work, &work);
     for (int64_t i = 0; i < p->count && s == SHOAL_OK; i++) {
         pde_option *o = &p->option[i];
         const double lower = -o->n.down, middle = 1 + o->n.up + o->n.down, upper = -o->n.up;
         make_shares(o, &p->bullet[i], nx, p->head.type, shares, o->shares);
+        if (i == 0 || o->growth != o[-1].growth) make_growth(&p->job, o, growth + o->growth);
         if (i > 0 && o->table == o[-1].table)
             o->levels = o[-1].levels;
         else if (p->job.solver == PDE_THOMAS)
@@ -243,15 +225,13 @@ static shoal_status make_tables(shoal_pde *p, int64_t steps_per_date, int as_pri
         void *to;
     } lists[] = { { p->option, (size_t)p->count * sizeof *p->option, &p->job.option },
                   { table, (size_t)(tables * each) * size, &p->job.table },
-                  { shares, (size_t)(p->count * nx) * size, &p->job.shares } };
-    if (s == SHOAL_OK) s = make_growth(p);
-    for (int i = 0; i < 3 && s == SHOAL_OK; i++)
+                  { shares, (size_t)(p->count * nx) * size, &p->job.shares },
+                  { growth, (size_t)growths * sizeof *growth, &p->job.growth } };
+    for (int i = 0; i < 4 && s == SHOAL_OK; i++)
         s = shoal_plan_copy(&p->head, lists[i].from, lists[i].bytes, lists[i].to);
     for (int i = 0; i < 2 && s == SHOAL_OK; i++)
         s = shoal_plan_alloc(&p->head, layer, &p->layer[i]);
-    free(table);
-    free(shares);
-    free(work);
+    shoal_plan_free(scratch);
     return s;
 }
 
@@ -277,7 +257,7 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
     if (p->job.halves == 3) p->job.leap = 4;
     p->job.solves = p->job.steps + (o->as_printed ? 0 : p->job.steps < 3 ? p->job.steps : 1);
     p->job.surface_stride = (p->d.steps + 1) * p->job.counts * p->job.nx;
-    return make_tables(p, p->job.steps, o->as_printed != 0);
+    return make_tables(p, o->as_printed != 0);
 }
 
 shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options, int64_t count,
@@ -289,7 +269,7 @@ shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options, i
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
-        s = check_option(ctx, i, &options[i], &options[0]);
+        s = shoal_fail_at(ctx, check_option(ctx, &options[i], &options[0]), "options", i, "");
     (*plan)->count = count;
     if (s == SHOAL_OK) s = fill_plan(*plan, options, opts);
     return shoal_plan_made(s, plan);
@@ -339,4 +319,108 @@ shoal_status shoal_pde_run(shoal_pde *plan, double *today, double *surface) {
 }
 shoal_status shoal_pde_runf(shoal_pde *plan, float *today, float *surface) {
     return run(plan, SHOAL_F32, today, surface);
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+/* Cubic interpolation in log S through the four nearest nodes, and its derivatives, with
+ * F = e^(-r (T - t)) u, F_S = F_x / S, F_SS = (F_xx - F_x) / S^2. */
+
+/* Value and two derivatives at t of the cubic through y at 0, 1, 2, 3: Newton's form. */
+static void cubic(const double *y, double t, double out[3]) {
+    const double d1 = y[1] - y[0], d2 = y[2] - 2 * y[1] + y[0];
+    const double d3 = y[3] - 3 * y[2] + 3 * y[1] - y[0];
+    out[0] = y[0] + t * (d1 + (t - 1) * (d2 / 2 + (t - 2) * d3 / 6));
+    out[1] = d1 + (2 * t - 1) * d2 / 2 + (3 * t * t - 6 * t + 2) * d3 / 6;
+    out[2] = d2 + (t - 1) * d3;
+}
+
+/* At maturity there is nothing to interpolate. */
+static void at_maturity(const shoal_bullet *m, const shoal_bullet_point *at, shoal_price_value *v) {
+    const int pays = at->j >= m->p1 && at->j <= m->p2;
+    *v = (shoal_price_value){ .price = pays ? black_payoff(at->x, m->strike, 0) : 0,
+                              .delta = pays && at->x > m->strike };
+}
+
+shoal_status shoal_pde_value(const shoal_pde *plan, int64_t option, const shoal_bullet_point *at,
+                             const double *values, shoal_price_value *value) {
+    if (!plan) return SHOAL_E_ARG;
+    const shoal_array given[] = { { "at", at, 0 }, { "values", values, 0 }, { "value", value, 0 } };
+    shoal_status s = shoal_check_count(plan->head.ctx, "option", option, 0, plan->count - 1);
+    if (s == SHOAL_OK) s = shoal_check_pointers(plan->head.ctx, given, 3);
+    if (s != SHOAL_OK) return s;
+    if (at->k < 0 || at->k > plan->d.steps || at->j < 0 || !(at->x > 0))
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "at is k %lld, x %g, j %lld",
+                          (long long)at->k, at->x, (long long)at->j);
+    const pde_option *o = &plan->option[option];
+    const int64_t nx = plan->job.nx;
+    *value = (shoal_price_value){ 0 };
+    if (at->k == plan->d.steps) {
+        at_maturity(&plan->bullet[option], at, value);
+        return SHOAL_OK;
+    }
+    const double place = (log(at->x) - o->low) / o->dx;
+    if (!(place >= 0 && place <= (double)(nx - 1))) {
+        value->price = value->delta = value->gamma = NAN;
+        return SHOAL_OK;
+    }
+    if (at->j >= plan->job.counts) return SHOAL_OK; /* too many already */
+    int64_t first = (int64_t)place - 1;
+    first = first < 0 ? 0 : first > nx - 4 ? nx - 4 : first;
+    double u[3];
+    cubic(values + at->j * nx + first, place - (double)first, u);
+    const double tau = (double)(plan->d.steps - at->k) * plan->d.dt;
+    const double discount = exp(-o->rate * plan->bullet[option].maturity *
+                                (tau / (plan->d.dt * (double)plan->d.steps)));
+    const double slope = u[1] / o->dx, bend = u[2] / (o->dx * o->dx);
+    value->price = discount * u[0];
+    value->delta = discount * slope / at->x;
+    value->gamma = discount * (bend - slope) / (at->x * at->x);
+    return SHOAL_OK;
+}
+
+/* ---- the method pde of a bullet plan --------------------------------------------------------- */
+
+static shoal_status solve(shoal_pde *pde, int64_t layers, double *host) {
+    shoal_context *ctx = pde->head.ctx;
+    const int64_t numbers = layers * pde->job.counts * pde->job.nx;
+    const size_t size = shoal_type_bytes(pde->head.type);
+    void *memory = NULL, *to = NULL;
+    shoal_status s = shoal_alloc(ctx, (size_t)numbers * size, &memory);
+    if (layers > 1) to = memory;
+    if (s == SHOAL_OK)
+        s = pde->head.type == SHOAL_F32 ? shoal_pde_runf(pde, to ? NULL : memory, to)
+                                        : shoal_pde_run(pde, to ? NULL : memory, to);
+    if (s == SHOAL_OK) s = shoal_copy(ctx, host, memory, (size_t)numbers * size);
+    if (s == SHOAL_OK && pde->head.type == SHOAL_F32) /* in place, from the end */
+        for (int64_t i = numbers - 1; i >= 0; i--) host[i] = (double)((const float *)host)[i];
+    shoal_free(ctx, memory);
+    return s;
+}
+
+shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values) {
+    const bullet_plan *p = (const bullet_plan *)plan;
+    shoal_pde *pde = NULL;
+    shoal_status s = shoal_pde_create(plan->head.ctx, &p->model, 1, &p->pde, &pde);
+    if (s != SHOAL_OK) return s;
+    int64_t latest = 0;
+    for (int64_t i = 0; i < plan->groups; i++)
+        if (p->points[i].k > latest) latest = p->points[i].k;
+    const int64_t layers = latest > 0 ? pde->d.steps + 1 : 1;
+    const int64_t layer = pde->job.counts * pde->job.nx;
+    double *host = NULL;
+    s = shoal_plan_host(&pde->head, layers * layer, sizeof *host, &host);
+    if (s == SHOAL_OK) s = solve(pde, layers, host);
+    for (int64_t i = 0; i < plan->groups && s == SHOAL_OK; i++) {
+        shoal_bullet_point at = p->points[i];
+        at.j = bullet_count(&p->model, &p->d, &at, at.x);
+        s = shoal_pde_value(pde, 0, &at, host + (layers > 1 ? at.k * layer : 0), &values[i]);
+        if (s == SHOAL_OK && isnan(values[i].price))
+            s = shoal_fail(plan->head.ctx, SHOAL_E_ARG,
+                           "points[%lld]: x is %g; the grid of pde reaches from %g to %g",
+                           (long long)i, at.x, exp(shoal_pde_log(pde, 0, 0)),
+                           exp(shoal_pde_log(pde, 0, pde->job.nx - 1)));
+    }
+    shoal_pde_free(pde);
+    return s;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * black.h - Black and Scholes, undiscounted, for both compilers: with F = E S, s the standard deviation
- * of log S and d = log(F/K)/s + s/2,
+ * black.h - Black and Scholes, undiscounted, for both compilers: with F = E S, s the standard
+ * deviation of log S and d = log(F/K)/s + s/2,
  *
  *     call = F Phi(d) - K Phi(d - s),   put = K Phi(s - d) - F Phi(-d),
  *
- * and at s = 0 the payoff of F. Written with the arithmetic of core/math.h: the same bits everywhere.
- * Cost: a logarithm, a division, two distribution functions.
+ * and at s = 0 the payoff of F. Written with the arithmetic of core/math.h: the same bits
+ * everywhere. Cost: a logarithm, a division, two distribution functions.
  */
 #ifndef SHOAL_PRICING_BLACK_H
 #define SHOAL_PRICING_BLACK_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * contract.h - what a path says about a contract, for both compilers. At a maturity a path is a state:
- * given what was simulated, S_T is lognormal, S_T = forward f e^(s G - s^2/2). Where S_T itself was
- * simulated s is 0. Its value is then Black's, and derivatives are differences of values along
- * the same path (common random numbers):
+ * contract.h - what a path says about a contract, for both compilers. At a maturity a path is a
+ * state: given what was simulated, S_T is lognormal, S_T = forward f e^(s G - s^2/2). Where S_T
+ * itself was simulated s is 0. Its value is then Black's, and derivatives are differences of
+ * values along the same path (common random numbers):
  *
  *     delta = (P(s0+) - P(s0-)) / (2 h s0),  gamma = (P(s0+) - 2 P + P(s0-)) / (h s0)^2,
  *
- * where s0+- = s0 (1 +- h) scales f, and vega from two more paths that start with other variances.
+ * where s0+- = s0 (1 +- h) scales f, and vega from two more paths that start with other
+ * variances.
  */
 #ifndef SHOAL_PRICING_CONTRACT_H
 #define SHOAL_PRICING_CONTRACT_H
@@ -35,8 +36,8 @@ SHOAL_HD static inline double contract_value(const price_leg *leg, double strike
     return leg->discount * black_value(leg->forward * scale * at->f, strike, at->s, leg->put);
 }
 
-/* Adds `weight` times the outputs of one walk to out: its value, and where it has bumped companions at[1],
- * at[2], derivatives. */
+/* Adds `weight` times the outputs of one walk to out: its value, and where it has bumped
+ * companions at[1], at[2], derivatives. */
 SHOAL_HD static inline void contract_add(const price_terms *t, const price_leg *leg, double strike,
                                          const price_state *at, int bumps, double weight,
                                          double *out) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * legs.c - lists of strikes and maturities: what is allowed, and how the steps of a path are shared among
- * the maturities.
+ * legs.c - lists of strikes and maturities: what is allowed, and how the steps of a path are
+ * shared among the maturities.
  */
 #include "pricing/plan.h"
 #include <math.h>
@@ -36,7 +36,7 @@ shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opt
     return s;
 }
 
-shoal_status shoal_price_check(shoal_context *ctx, const shoal_price_opts *o) {
+static shoal_status check(shoal_context *ctx, const shoal_price_opts *o) {
     const shoal_count counts[] = { { "steps", o->steps, 1, MOST_STEPS },
                                    { "control", o->control, -1, 1 } };
     shoal_status s = shoal_check_counts(ctx, counts, 2);
@@ -75,22 +75,33 @@ static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o, double 
     return SHOAL_OK;
 }
 
-shoal_status shoal_price_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
-                              double dividend) {
-    p->groups = o->maturities, p->strike_count = o->strikes;
-    shoal_status s = shoal_plan_host(&p->head, o->maturities, sizeof *p->legs, &p->legs);
+shoal_status shoal_price_legs(shoal_price *p, price_job *j, const shoal_price_opts *o,
+                              const char *best, double s0, double rate, double dividend) {
+    shoal_status s = check(p->head.ctx, o);
+    if (s == SHOAL_OK) s = shoal_price_choose(p, o, best);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->maturities, sizeof *p->legs, &p->legs);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->strikes, sizeof *p->strikes, &p->strikes);
     if (s != SHOAL_OK) return s;
+    p->frame = &j->f;
+    p->groups = o->maturities, p->strike_count = o->strikes;
+    p->s0 = s0, p->put = o->put != 0, p->outputs = o->greeks ? PRICE_OUTPUTS : 1;
+    j->row = p->choice.row, j->variant = p->choice.variant;
+    j->legs = (int)o->maturities, j->strikes = (int)o->strikes;
+    j->signs = o->antithetic ? 2 : 1, j->bumps = o->greeks ? PRICE_BUMPS : 1;
+    j->terms.outputs = p->outputs, j->terms.s0 = s0;
     if (o->strikes) memcpy(p->strikes, o->strike, (size_t)o->strikes * sizeof *p->strikes);
     return make_legs(p, o, s0, rate, dividend);
 }
 
-shoal_status shoal_price_keep_legs(shoal_price *p) {
-    const size_t legs = (size_t)p->groups * sizeof *p->legs;
-    const size_t strikes = (size_t)p->strike_count * sizeof *p->strikes;
-    const shoal_status s = shoal_plan_copy(&p->head, p->legs, legs, &p->job.stochvol.leg);
-    return s == SHOAL_OK ? shoal_plan_copy(&p->head, p->strikes, strikes, &p->job.stochvol.strike)
-                         : s;
+shoal_status shoal_price_keep_legs(shoal_price *p, price_job *j) {
+    p->signs = j->signs, p->walks = j->signs * j->bumps;
+    if (p->formula) return SHOAL_OK;
+    shoal_status s =
+        shoal_plan_copy(&p->head, p->legs, (size_t)p->groups * sizeof *p->legs, &j->leg);
+    if (s == SHOAL_OK)
+        s = shoal_plan_copy(&p->head, p->strikes, (size_t)p->strike_count * sizeof *p->strikes,
+                            &j->strike);
+    return s == SHOAL_OK ? shoal_price_room(p) : s;
 }
 
 double shoal_price_bump(const shoal_price_opts *o, double deviation, double share) {
@@ -99,8 +110,8 @@ double shoal_price_bump(const shoal_price_opts *o, double deviation, double shar
     return bump > 1e-5 ? bump < 0.25 ? bump : 0.25 : 1e-5; /* NaN and 0: the least */
 }
 
-/* A call has the variance of S_T, of which a sample sees little once it is much larger than 1; a put is
- * bounded. */
+/* A call has the variance of S_T, of which a sample sees little once it is much larger than 1; a
+ * put is bounded. */
 void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double variance, int smooth,
                        int martingale) {
     leg->put = o->put || (martingale && variance > PARITY_FROM);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * simulate.c - simulations in rounds: until the paths are done, the standard errors are reached, or the
- * caller ends them; and prices in one call.
+ * simulate.c - simulations in rounds: until the paths are done, the standard errors are reached,
+ * or the caller ends them; and prices in one call.
  *
- * Rounds are units of samples; how many at a time follows the clock and changes nothing in the result,
- * since units are added in their order. Whether standard errors are reached is looked at after 1, 2, 4,
- * ... units, and then where the last look says that they should be, so that the number of paths does not
- * depend on the clock either. Where no path has paid, 0 +- 0 says nothing about the error: such a value
- * counts as reached after UNPAID_PATHS paths only.
+ * Rounds are units of samples. The clock decides how many at a time; the result does not depend
+ * on that, since units are added in their order. Standard errors are compared with the goal
+ * after 1, 2, 4, ... units, then where the last comparison expects them to be reached: the
+ * number of paths does not depend on the clock either. As long as no path has paid, 0 +- 0 is no
+ * estimate: such a value counts as reached after UNPAID_PATHS paths only.
  */
 #include "pricing/plan.h"
 #include <math.h>
-#include <shoal/american.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -31,7 +30,7 @@ typedef struct simulation {
     int over; /* the caller has ended it */
 } simulation;
 
-static double seconds(void) {
+double shoal_price_seconds(void) {
     struct timespec t;
     timespec_get(&t, TIME_UTC);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -56,7 +55,7 @@ static void choose_samples(simulation *s) {
 static shoal_status check(shoal_price *p, const shoal_price_goal *g, const void *values) {
     const shoal_array given[] = { { "goal", g, 0 }, { "values", values, 0 } };
     const shoal_status s = shoal_check_pointers(p->head.ctx, given, 2);
-    if (s != SHOAL_OK || p->deterministic) return s;
+    if (s != SHOAL_OK || p->formula) return s;
     if (!(g->target >= 0 && g->target < INFINITY))
         return shoal_fail(p->head.ctx, SHOAL_E_ARG, "target is %g; it must be at least 0",
                           g->target);
@@ -106,24 +105,23 @@ static double largest_error(const simulation *s) {
     return most;
 }
 
-/* Whether the standard errors are reached. The points of bullet options have paths of their own, which
- * add up. */
+/* Whether the standard errors are reached. */
 static int reached(const simulation *s) {
     const int64_t paths = s->now.samples * s->plan->signs;
-    const int64_t each = shoal_price_points(s->plan) ? contracts(s->plan) : 1;
+    const int64_t each = s->plan->separate ? contracts(s->plan) : 1;
     if (!(largest_error(s) <= s->goal->target)) return 0;
     return paths >= UNPAID_PATHS / each || s->now.unpaid == 0;
 }
 
 static void show(simulation *s) {
-    if (s->goal->seen) s->over = s->goal->seen(&s->now, s->goal->with) != 0;
+    if (s->goal->on_round) s->over = s->goal->on_round(&s->now, s->goal->user) != 0;
     s->now.units = 0, s->now.sums = NULL, s->now.values = NULL;
 }
 
 /* One round. */
 static shoal_status advance(simulation *s, int64_t to) {
     shoal_price *p = s->plan;
-    const double start = seconds();
+    const double start = shoal_price_seconds();
     const int64_t from = s->now.first + s->now.samples, most = s->at_once * UNIT;
     const int64_t here = to - from < most ? to - from : most;
     const int64_t numbers = shoal_price_sums(p, here);
@@ -132,7 +130,7 @@ static shoal_status advance(simulation *s, int64_t to) {
         status = shoal_copy(p->head.ctx, s->host, s->sums, (size_t)numbers * sizeof(double));
     if (status == SHOAL_OK) status = shoal_price_add(p, s->host, here, s->total);
     if (status != SHOAL_OK) return status;
-    const double took = seconds() - start;
+    const double took = shoal_price_seconds() - start;
     s->now.seconds += took;
     s->now.samples += here;
     s->now.units = here / UNIT + (here % UNIT > 0);
@@ -187,10 +185,10 @@ shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goa
     if (!plan) return SHOAL_E_ARG;
     simulation s = { .plan = plan, .goal = goal, .values = values };
     shoal_status status = check(plan, goal, values);
-    const double start = seconds();
-    if (status == SHOAL_OK && plan->deterministic) {
+    const double start = shoal_price_seconds();
+    if (status == SHOAL_OK && plan->formula) {
         status = shoal_price_result(plan, NULL, 0, values);
-        s.now.seconds = seconds() - start;
+        s.now.seconds = shoal_price_seconds() - start;
     } else if (status == SHOAL_OK) {
         for (int64_t i = 0; i < contracts(plan); i++)
             values[i] = (shoal_price_value){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
@@ -207,40 +205,10 @@ shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goa
 
 /* ---- a price in one call ----------------------------------------------------------------------- */
 
-static shoal_status value_of(shoal_status created, shoal_price **plan, const shoal_price_goal *goal,
-                             shoal_price_value *values) {
+shoal_status shoal_price_once(shoal_status created, shoal_price **plan,
+                              const shoal_price_goal *goal, shoal_price_value *values) {
     const shoal_status status =
         created == SHOAL_OK ? shoal_price_simulate(*plan, goal, values, NULL) : created;
     shoal_price_free(*plan);
     return status;
-}
-
-shoal_status shoal_heston_value(shoal_context *ctx, const shoal_heston *model,
-                                const shoal_price_opts *opts, const shoal_price_goal *goal,
-                                shoal_price_value *values) {
-    shoal_price *plan = NULL;
-    return value_of(shoal_price_heston(ctx, model, opts, &plan), &plan, goal, values);
-}
-
-shoal_status shoal_expou_value(shoal_context *ctx, const shoal_expou *model,
-                               const shoal_price_opts *opts, const shoal_price_goal *goal,
-                               shoal_price_value *values) {
-    shoal_price *plan = NULL;
-    return value_of(shoal_price_expou(ctx, model, opts, &plan), &plan, goal, values);
-}
-
-shoal_status shoal_bullet_value(shoal_context *ctx, const shoal_bullet *model,
-                                const shoal_price_opts *opts, const shoal_bullet_point *points,
-                                int64_t count, const shoal_price_goal *goal,
-                                shoal_price_value *values) {
-    shoal_price *plan = NULL;
-    return value_of(shoal_price_bullet(ctx, model, opts, points, count, &plan), &plan, goal,
-                    values);
-}
-
-shoal_status shoal_american_value(shoal_context *ctx, const shoal_american *options, int64_t count,
-                                  const shoal_american_opts *opts, const shoal_price_goal *goal,
-                                  shoal_price_value *values) {
-    shoal_price *plan = NULL;
-    return value_of(shoal_price_american(ctx, options, count, opts, &plan), &plan, goal, values);
 }

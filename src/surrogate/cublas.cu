@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cublas.cu - matrix products by cublasSgemm and cublasDgemm. The library is opened at run time
- * and never linked; the prototypes are ours. Its matrices are stored by columns: ours, by rows, are their
- * transposes, so that c = a b is asked for as c' = b' a'.
+ * and never linked; the prototypes are ours. Its matrices are stored by columns: ours, by rows,
+ * are their transposes, so that c = a b is asked for as c' = b' a'.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "core/launch.cuh"
-#include "surrogate/blas.h"
+#include "surrogate/surrogate.h"
 
 typedef int gemm_f32(void *handle, int op_a, int op_b, int m, int n, int k, const float *alpha,
                      const float *a, int lda, const float *b, int ldb, const float *beta, float *c,

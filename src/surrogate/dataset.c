@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset.c - many rows of parameters on the CPU: threads share the rows; the samples of a block are the lanes
- * of a row's loops. Sums have 32 lanes, each of which adds every 32nd sample; a look adds them by halves, as
- * dataset.cu does.
+ * dataset.c - many rows of parameters on the CPU: threads share the rows; the samples of a block
+ * are the lanes of a row's loops. Sums have 32 lanes, each of which adds every 32nd sample;
+ * look() adds them by halves, as dataset.cu does.
  */
-#include "core/real.h"
-#include "surrogate/dataset_fit.h"
 #include "pricing/lanes.h"
-#include "rng/philox_lanes.h"
+#include "surrogate/dataset_fit.h"
 #include <string.h>
 
 enum { LANES = DATASET_BLOCK, SUM_LANES = 32 };
@@ -16,7 +14,7 @@ typedef struct worker {
     dataset_row row;
     dataset_tables tables;
     double room[DATASET_TABLES * (DATASET_STEPS + 1)];                      /* of the tables */
-    uint32_t w[4][LANES];                                                   /* words of Philox */
+    uint32_t w[4 * LANES];                                                  /* words of Philox */
     double z[2][LANES];                                                     /* normals */
     double x[LANES], a[2][LANES], b[2][LANES], along[LANES], across[LANES]; /* dataset_walk */
     double up[LANES], j[2][LANES]; /* e^X at maturity, dataset_ends.j */
@@ -25,18 +23,6 @@ typedef struct worker {
     double value[DATASET_STATISTICS + 1][LANES]; /* the last is 1 */
     double sum[DATASET_SUMS][SUM_LANES];
 } worker;
-
-static void make_normals(const dataset_job *job, int k, uint64_t first, worker *o) {
-    shoal_stream s = job->normals;
-    uint32_t *const w[4] = { o->w[0], o->w[1], o->w[2], o->w[3] };
-    s.step = (uint32_t)k / 2;
-    shoal_philox_blocks(&s, first, 0, LANES, w);
-    EACH(i, LANES) {
-        const shoal_normals z = shoal_boxmuller((uint64_t)o->w[0][i] << 32 | o->w[1][i],
-                                                (uint64_t)o->w[2][i] << 32 | o->w[3][i]);
-        o->z[0][i] = z.z[0], o->z[1][i] = z.z[1];
-    }
-}
 
 static dataset_walk walk_at(const worker *o, int i) {
     const dataset_walk w = {
@@ -60,8 +46,8 @@ static void step(int k, const double *z, worker *o) {
     }
 }
 
-/* Each of these has a loop of its own: a function this large is inlined, and the loop made of vectors, where
- * it stands once. */
+/* Each of these has a loop of its own: a function this large is inlined, and the loop made of
+ * vectors, where it stands once. */
 static void exponentials(const double *from, int64_t count, double *to) {
     EACH(i, count) to[i] = shoal_exp(from[i]);
 }
@@ -100,7 +86,10 @@ static void run_block(const dataset_job *job, uint64_t first, worker *o) {
     const dataset_walk begin = dataset_begin(&o->tables);
     for (int i = 0; i < LANES; i++) put_walk(o, i, &begin);
     for (int k = 0; k < o->row.steps; k++) {
-        if (k % 2 == 0) make_normals(job, k, first, o);
+        if (k % 2 == 0) {
+            lanes_words(&job->normals, (uint32_t)k / 2, first, LANES, o->w);
+            lanes_normals(o->w, 0, LANES, o->z[0], o->z[1]);
+        }
         step(k, o->z[k % 2], o);
     }
     take_samples(o);
@@ -145,9 +134,7 @@ static void run_row(const dataset_job *job, int64_t row) {
 }
 
 static shoal_status run(shoal_context *ctx, const dataset_job *job) {
-    const int workers = ctx->threads;
-    (void)workers; /* without OpenMP */
-#pragma omp parallel for num_threads(workers) schedule(dynamic)
+    ON_THREADS(ctx->threads, dynamic)
     for (int64_t row = 0; row < job->count; row++) run_row(job, row);
     return SHOAL_OK;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset.cu - many rows of parameters on the GPU: a block of threads a row, from its tables to its price, a
- * thread a sample of a block of samples. Shared memory holds the tables (a thread a node makes them), the
- * statistics of a block's samples, and sums; warp w keeps sums w, w + 8, ..., its lanes every 32nd sample.
- * Thread 0 looks, and the row goes on until the look is content: rows take as long as they need, and the grid
- * has many more of them than the GPU has places. Read are seven numbers a row, written three.
+ * dataset.cu - many rows of parameters on the GPU: one block of threads per row, from its tables
+ * to its price, one thread per sample of a block of samples. Shared memory holds the tables (one
+ * thread per node makes them), the statistics of a block's samples, and sums; warp w keeps sums
+ * w, w + 8, ..., its lanes every 32nd sample. Thread 0 compares the error with the target, and
+ * the row continues until it is reached: the grid has many more rows than the GPU has places.
+ * Read are seven numbers per row, written three.
  */
 #include "core/real.h"
 #include "pricing/blocks.cuh"

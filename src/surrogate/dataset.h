@@ -1,32 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset.h - one price of the exponential Ornstein-Uhlenbeck model by conditioning on Y, for both compilers,
- * with few steps and few paths. With X = Y - E Y, dX = -alpha X dt + beta dV, the integrals of expou.h are
+ * dataset.h - one price of the exponential Ornstein-Uhlenbeck model by conditioning on Y, for
+ * both compilers, with few steps and few paths. With X = Y - E Y, dX = -alpha X dt + beta dV,
+ * the integrals of expou.h are
  *
  *     A = int e^(2 E Y) e^(2X) dt,   J = (e^(Y_T) - e^(Y_0) - B) / beta,
  *     B = int e^(E Y) e^X (alpha (m - E Y) + beta^2 / 2 - alpha X) dt.
  *
- * Their deterministic factors, over which trapezoids fail where Y has far to go, are integrated exactly
- * (Gauss, four points a step) against the hat functions of the steps; e^(2X), e^X and X e^X alone are taken
- * as linear between steps, each divided by its mean. So A = sum a_k e^(2 X_k), B = sum e^(X_k) (b_k + c_k X_k), A has its
- * true mean, and J, whose mean is 0, gives up the mean that its sum has. The mirror image of a path is -X: e^(-X) is
- * a quotient.
+ * Their deterministic factors, over which trapezoids fail where Y has far to go, are integrated
+ * exactly (Gauss, four points a step) against the hat functions of the steps; e^(2X), e^X and X
+ * e^X alone are taken as linear between steps, each divided by its mean. So A = sum a_k e^(2
+ * X_k), B = sum e^(X_k) (b_k + c_k X_k), A has its true mean, and J, whose mean is 0, gives up
+ * the mean that its sum has. The mirror image of a path is -X: e^(-X) is a quotient.
  *
- * A sample, the mean over a path and its mirror image, has eight controls of mean 0: the forward f - 1, a call
- * and forward with f's J replaced by the Gaussian J0 = sum w_k z_k, whose variance is E A; A - E A; J; and of J0
- * and the linear part L of A the squares and the product, less their means. In the default ranges they cut the
- * variance 170 times beside f - 1 alone 6 times.
+ * A sample, the mean over a path and its mirror image, has eight controls of mean 0: the forward
+ * f - 1, a call and forward with f's J replaced by the Gaussian J0 = sum w_k z_k, whose variance
+ * is E A; A - E A; J; and of J0 and the linear part L of A the squares and the product, less
+ * their means. In the default ranges they cut the variance 170 times beside f - 1 alone 6 times.
  *
  * Cost of a step: half a Philox block, half a Box-Muller, an exponential, a division, ten fma.
  */
 #ifndef SHOAL_SURROGATE_DATASET_H
 #define SHOAL_SURROGATE_DATASET_H
 
-#include "surrogate/dataset_plan.h"
+#include "core/plan.h"
 #include "rng/normal.h"
+#include <shoal/dataset.h>
+
+enum { DATASET_BLOCK = 256 };   /* samples of a block              */
+enum { DATASET_LEAST = 16 };    /* blocks before the first look    */
+enum { DATASET_STEPS = 2048 };  /* of a path, at most              */
+enum { DATASET_ROW_BITS = 24 }; /* path number: row << 24 | sample */
+
+typedef struct dataset_job {
+    const double *parameters; /* [count][7]     */
+    double *values;           /* [count][3]     */
+    int64_t count;
+    uint64_t first;
+    shoal_stream normals;
+    double target;
+    int64_t most; /* blocks of a row */
+    int nu2, refine;
+    int steps; /* of a path, at most: tables have room for these */
+} dataset_job;
+
+typedef struct dataset_method {
+    shoal_status (*run)(shoal_context *ctx, const dataset_job *job);
+} dataset_method;
+
+struct shoal_dataset {
+    shoal_plan head;
+    const dataset_method *method;
+    shoal_dataset_opts opts; /* settled */
+    int latin;
+    dataset_job job; /* all but the arrays and the rows */
+    uint32_t direction[SHOAL_DATASET_COLUMNS * 32];
+    uint64_t shift[SHOAL_DATASET_COLUMNS];
+};
 
 enum { DATASET_CONTROLS = 8, DATASET_STATISTICS = 1 + DATASET_CONTROLS };
-#define DATASET_STILL 1e-12 /* beta below: Y is taken to follow its drift */
+#define DATASET_BETA_MIN 1e-12 /* beta below: Y is taken to follow its drift */
 
 typedef struct dataset_row {
     double alpha, m, beta, y0, rho, maturity, strike;
@@ -86,9 +119,9 @@ SHOAL_HD static inline dataset_row dataset_read(const dataset_job *job, const do
     const double steps =
         good ? dataset_steps(r.alpha, r.m, r.beta, r.y0, r.maturity, job->refine) : 0.0;
     r.steps = steps <= job->steps ? (int)steps : 0;
-    const int still = !(r.beta > DATASET_STILL);
-    r.scale = still ? 0.0 : 1.0 / r.beta;
-    if (still) r.rho = 0.0; /* nothing of W is known from V */
+    const int no_noise = !(r.beta > DATASET_BETA_MIN);
+    r.scale = no_noise ? 0.0 : 1.0 / r.beta;
+    if (no_noise) r.rho = 0.0; /* nothing of W is known from V */
     r.dt = r.steps > 0 ? r.maturity / r.steps : 0.0;
     r.decay = shoal_exp(-r.alpha * r.dt);
     r.noise = r.beta * sqrt(dataset_life(2.0 * r.alpha, r.dt));
@@ -106,8 +139,8 @@ SHOAL_HD static inline void dataset_law(const dataset_row *r, double t, double *
     *variance = r->beta * r->beta * dataset_life(2.0 * r->alpha, t);
 }
 
-/* Adds to node k's a, b, c what the step from node `step` on gives it, step = k - 1 or k; returns the step's
- * share of E A. */
+/* Adds to node k's a, b, c what the step from node `step` on gives it, step = k - 1 or k;
+ * returns the step's share of E A. */
 SHOAL_HD static inline double dataset_side(const dataset_row *r, int step, int k, double *a,
                                            double *b, double *c) {
     const double place[4] = { 0.06943184420297371, 0.33000947820757187, 0.66999052179242813,
@@ -206,8 +239,9 @@ SHOAL_HD static inline dataset_walk dataset_step(const dataset_row *r, dataset_w
     return w;
 }
 
-/* Four calls of a sample: on f of the path and of its mirror image, on g, that of J0, of the same two. The
- * work is cut where exponentials and normal laws are taken, so that the CPU can take them over all lanes. */
+/* Four calls of a sample: on f of the path and of its mirror image, on g, that of J0, of the
+ * same two. The work is cut where exponentials and normal laws are taken, so that the CPU can
+ * take them over all lanes. */
 enum { DATASET_CALLS = 4 };
 
 typedef struct dataset_ends {
@@ -253,5 +287,11 @@ SHOAL_HD static inline void dataset_sample(const dataset_row *r, const dataset_w
     v[7] = fma(w->across, w->across, -r->tilt) / tilt;
     v[8] = fma(w->along, w->across, -r->cross);
 }
+
+#ifndef __cplusplus
+/* dataset_plan.c: a row and its tables. Apart from dataset.c, whose loops inline what stands there once. */
+void shoal_dataset_prepare(const dataset_job *job, const double *parameters, dataset_row *row,
+                           const dataset_tables *tables);
+#endif
 
 #endif

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset_fit.h - the mean of a sample given its controls, for both compilers: with sums over n samples of
- * x and of the controls c_i, and of their products, price = mean(x) - b mean(c), b solves Cov(c) b = Cov(c, x), by
- * Cholesky's method. A control that those before it explain but for 1e-9 of its variance is left out (all of
- * them where rho = 0 are two). The variance of what is left is divided by n - 1 - controls.
+ * dataset_fit.h - the mean of a sample given its controls, for both compilers: with sums over n
+ * samples of x and of the controls c_i, and of their products, price = mean(x) - b mean(c), b
+ * solves Cov(c) b = Cov(c, x), by Cholesky's method. A control that those before it explain but
+ * for 1e-9 of its variance is left out (all of them where rho = 0 are two). The variance of what
+ * is left is divided by n - 1 - controls.
  *
- * A control serves where the samples know its mean. Where rho^2 A is large, f is e^(-50) on nearly every path, and
- * its mean 1 is made by paths that no sample has: a control whose mean is six of its errors off is left out, and
- * so is one of the exponentials whose error is above DATASET_SHARP. Without f there is parity instead: E f = 1 holds
- * whatever the samples say, price = 1 - K + E put, and a put lies between 0 and K on every path, so that its error is
- * what it seems. No other control is taken then.
+ * A control serves where the samples know its mean. Where rho^2 A is large, f is e^(-50) on
+ * nearly every path, and its mean 1 is made by paths that no sample has: a control whose mean is
+ * six of its errors off is left out, and so is one of the exponentials whose error is above
+ * DATASET_SHARP. Without f there is parity instead: E f = 1 holds whatever the samples say,
+ * price = 1 - K + E put, and a put lies between 0 and K on every path, so that its error is what
+ * it seems. No other control is taken then.
  *
- * When to stop: after DATASET_LEAST blocks, and then where the last look says that the standard error should
- * have come down to the target; never more than eight times the paths of the look before.
+ * When to stop: after DATASET_LEAST blocks, and then where the last look says that the standard
+ * error should have come down to the target; never more than eight times the paths of the look
+ * before.
  */
 #ifndef SHOAL_SURROGATE_DATASET_FIT_H
 #define SHOAL_SURROGATE_DATASET_FIT_H

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dataset_plan.c - plans for data sets: the public functions, their checks, the default ranges.
+ * dataset_plan.c - plans for data sets: the public functions, their checks, the default ranges,
+ * and the designs: points of the unit cube of seven dimensions, mapped to ranges.
+ *
+ * sobol: point i of a scrambled Sobol sequence (rng/sobol.h). latin: coordinate d of row i is
+ * (p_d(i) + u) / n, p_d a permutation of 0 .. n - 1 and u uniform, so that each of the n equal
+ * strata of each coordinate has one row (McKay, Beckman and Conover, Technometrics 21 (1979)
+ * 239-245). p_d needs no memory: a Feistel network of six rounds, keyed by Philox, permutes 0 ..
+ * 4^h - 1 with 4^h >= n, and is applied until the number is below n, fewer than four times on
+ * average.
  */
 #include "surrogate/dataset.h"
 #include "pricing/plan.h"
@@ -46,6 +54,14 @@ shoal_range shoal_dataset_bounds(int nu2, int i) {
 void shoal_dataset_ranges(shoal_dataset_opts *opts) {
     for (int i = 0; opts && i < SHOAL_DATASET_COLUMNS; i++)
         opts->range[i] = columns[row_of(opts->nu2, i)].range;
+}
+
+shoal_dataset_opts shoal_dataset_defaults(void) {
+    shoal_dataset_opts o = {
+        .design = "sobol", .target = TARGET, .most_paths = MOST_PATHS, .refine = 1
+    };
+    shoal_dataset_ranges(&o);
+    return o;
 }
 
 static shoal_status check_ranges(shoal_context *ctx, const shoal_dataset_opts *o) {
@@ -104,10 +120,11 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
     if (s != SHOAL_OK) return s;
     shoal_dataset *p = *plan;
     shoal_dataset_opts o = *opts;
-    if (!o.design || !*o.design) o.design = "sobol";
-    if (o.target == 0) o.target = TARGET;
-    if (o.most_paths == 0) o.most_paths = MOST_PATHS;
-    if (o.refine == 0) o.refine = 1;
+    const shoal_dataset_opts usual = shoal_dataset_defaults();
+    if (!o.design || !*o.design) o.design = usual.design;
+    if (o.target == 0) o.target = usual.target;
+    if (o.most_paths == 0) o.most_paths = usual.most_paths;
+    if (o.refine == 0) o.refine = usual.refine;
     int steps = 0;
     s = check(ctx, &o);
     if (s == SHOAL_OK) s = check_steps(ctx, &o, &steps);
@@ -153,4 +170,62 @@ shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count
     job.parameters = parameters, job.values = values, job.count = count;
     job.first = (uint64_t)first;
     return plan->method->run(ctx, &job);
+}
+
+/* ---- designs ---------------------------------------------------------------------------------- */
+
+enum { ROUNDS = 6 };
+
+/* A permutation of the numbers of 2 h bits. */
+static uint64_t feistel(uint64_t seed, uint32_t column, int h, uint64_t number) {
+    const uint64_t mask = ((uint64_t)1 << h) - 1;
+    uint64_t left = number >> h, right = number & mask;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const shoal_words w =
+            shoal_philox_at(seed, right, column * ROUNDS + round, PRICE_PURPOSE, PRICE_LATIN, 0);
+        const uint64_t next = left ^ (w.word[0] & mask);
+        left = right, right = next;
+    }
+    return left << h | right;
+}
+
+static double latin(const shoal_dataset_opts *o, uint32_t column, uint64_t row) {
+    const uint64_t rows = (uint64_t)o->samples;
+    int h = 1;
+    while ((uint64_t)1 << 2 * h < rows) h++;
+    uint64_t stratum = row;
+    do stratum = feistel(o->seed, column, h, stratum);
+    while (stratum >= rows);
+    const shoal_words w = shoal_philox_at(o->seed, row, column, PRICE_PURPOSE, PRICE_LATIN, 1);
+    return ((double)stratum + shoal_uniform(&w, 0)) / (double)rows;
+}
+
+static double mapped(const shoal_range *range, double u) {
+    if (range->low == range->high) return range->low;
+    if (!range->log) return fma(u, range->high - range->low, range->low);
+    const double low = shoal_log(range->low);
+    return shoal_exp(fma(u, shoal_log(range->high) - low, low));
+}
+
+shoal_status shoal_dataset_design(const shoal_dataset *plan, int64_t first, int64_t count,
+                                  double *rows) {
+    if (!plan) return SHOAL_E_ARG;
+    const shoal_dataset_opts *o = &plan->opts;
+    if (first < 0 || count < 0 || first > o->samples - count)
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
+                          "%lld rows from %lld on are not among the %lld", (long long)count,
+                          (long long)first, (long long)o->samples);
+    if (count > 0 && !rows) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "rows is NULL");
+    for (int64_t i = 0; i < count; i++)
+        for (int d = 0; d < SHOAL_DATASET_COLUMNS; d++) {
+            const uint64_t row = (uint64_t)(first + i);
+            const double u =
+                plan->latin
+                    ? latin(o, (uint32_t)d, row)
+                    : shoal_sobol_point(
+                          shoal_sobol_word(plan->direction + d * SHOAL_SOBOL_BITS, (uint32_t)row),
+                          plan->shift[d]);
+            rows[i * SHOAL_DATASET_COLUMNS + d] = mapped(&o->range[d], u);
+        }
+    return SHOAL_OK;
 }

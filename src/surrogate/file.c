@@ -17,87 +17,101 @@
 #include <math.h>
 #include <string.h>
 
-enum { HEAD = 80, INPUT = 72, TAIL = 4 };
+enum { SHAPE = 16, HEAD = 80, INPUT = 72, TAIL = 4 };
 static const char magic[8] = { 'S', 'H', 'O', 'A', 'L', 'N', 'E', 'T' };
+
+typedef struct coder {
+    unsigned char *at;
+    int reads; /* 0: writes */
+} coder;
+
+/* A number of 4 or 8 bytes. */
+static void code(coder *c, void *number, size_t bytes) {
+    uint32_t narrow = 0;
+    uint64_t value = 0;
+    void *const native = bytes == 4 ? (void *)&narrow : &value;
+    if (!c->reads) memcpy(native, number, bytes);
+    value |= narrow;
+    for (size_t i = 0; i < bytes; i++) {
+        if (c->reads)
+            value |= (uint64_t)c->at[i] << (8 * i);
+        else
+            c->at[i] = (unsigned char)(value >> (8 * i));
+    }
+    c->at += bytes;
+    narrow = (uint32_t)value;
+    if (c->reads) memcpy(number, native, bytes);
+}
+
+#define CODE(c, member) code(c, &(member), sizeof(member))
+
+static void code_shape(coder *c, surrogate_net *n) {
+    CODE(c, n->inputs), CODE(c, n->layers), CODE(c, n->width), CODE(c, n->target);
+}
+
+/* Everything from byte SHAPE to the checksum. Returns the bytes that must be 0. */
+static uint32_t code_all(coder *c, shoal_surrogate *m) {
+    surrogate_net *n = &m->net;
+    uint32_t zeros = 0;
+    code_shape(c, n);
+    CODE(c, m->seed), CODE(c, m->rows), CODE(c, m->epochs);
+    CODE(c, m->validation), CODE(c, n->out_shift), CODE(c, n->out_scale);
+    for (int i = 0; i < n->inputs; i++) {
+        uint32_t zero = 0;
+        memcpy(c->reads ? (void *)m->name[i] : c->at, c->reads ? c->at : (void *)m->name[i],
+               SHOAL_SURROGATE_NAME);
+        c->at += SHOAL_SURROGATE_NAME;
+        CODE(c, n->map[i]), CODE(c, zero);
+        CODE(c, n->shift[i]), CODE(c, n->scale[i]), CODE(c, m->least[i]), CODE(c, m->most[i]);
+        zeros |= zero;
+    }
+    for (int64_t i = 0; i < m->count; i++) CODE(c, m->weights[i]);
+    return zeros;
+}
 
 static size_t size_of(const surrogate_net *n) {
     const int64_t count = surrogate_offset(n, n->layers + 1);
     return HEAD + INPUT * (size_t)n->inputs + 8 * (size_t)count + TAIL;
 }
 
-static unsigned char *put(unsigned char *at, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++) *at++ = (unsigned char)(value >> (8 * i));
-    return at;
-}
-static unsigned char *put_double(unsigned char *at, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return put(at, bits, 8);
-}
-
-static uint64_t take(const unsigned char **at, int bytes) {
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++) value |= (uint64_t) * (*at)++ << (8 * i);
-    return value;
-}
-static double take_double(const unsigned char **at) {
-    const uint64_t bits = take(at, 8);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 shoal_status shoal_surrogate_save(const shoal_surrogate *net, void *bytes, size_t *size) {
     if (!net) return SHOAL_E_ARG;
     if (!size) return shoal_fail(net->head.ctx, SHOAL_E_ARG, "size is NULL");
-    const surrogate_net *n = &net->net;
-    const size_t room = bytes ? *size : 0, needed = size_of(n);
+    const size_t room = bytes ? *size : 0, needed = size_of(&net->net);
     *size = needed;
     if (!bytes) return SHOAL_OK;
     if (room < needed)
         return shoal_fail(net->head.ctx, SHOAL_E_MEMORY, "size is %zu; the network takes %zu bytes",
                           room, needed);
-    unsigned char *at = bytes;
-    memcpy(at, magic, sizeof magic);
-    at = put(at + sizeof magic, SHOAL_SURROGATE_VERSION, 4);
-    at = put(at, needed, 4);
-    const int shape[] = { n->inputs, n->layers, n->width, n->target };
-    for (int i = 0; i < 4; i++) at = put(at, (uint32_t)shape[i], 4);
-    at = put(at, net->seed, 8);
-    at = put(at, (uint64_t)net->rows, 8);
-    at = put(at, (uint64_t)net->epochs, 8);
-    at = put_double(at, net->validation);
-    at = put_double(at, n->out_shift);
-    at = put_double(at, n->out_scale);
-    for (int i = 0; i < n->inputs; i++) {
-        memset(at, 0, SHOAL_SURROGATE_NAME);
-        memcpy(at, net->name[i], strlen(net->name[i]));
-        at = put(at + SHOAL_SURROGATE_NAME, (uint32_t)n->map[i], 8);
-        at = put_double(at, n->shift[i]);
-        at = put_double(at, n->scale[i]);
-        at = put_double(at, net->least[i]);
-        at = put_double(at, net->most[i]);
-    }
-    for (int64_t i = 0; i < net->count; i++) at = put_double(at, net->weights[i]);
-    put(at, shoal_crc32(0, bytes, needed - TAIL), TAIL);
+    uint32_t version = SHOAL_SURROGATE_VERSION, length = (uint32_t)needed;
+    coder c = { (unsigned char *)bytes + sizeof magic, 0 };
+    memcpy(bytes, magic, sizeof magic);
+    CODE(&c, version), CODE(&c, length);
+    code_all(&c, (shoal_surrogate *)net); /* which it only reads */
+    uint32_t crc = shoal_crc32(0, bytes, needed - TAIL);
+    CODE(&c, crc);
     return SHOAL_OK;
+}
+
+static uint32_t number_at(const unsigned char *bytes, size_t at) {
+    uint32_t value;
+    coder c = { (unsigned char *)bytes + at, 1 };
+    CODE(&c, value);
+    return value;
 }
 
 /* Magic, version, size, checksum; then nothing but what was written. */
 static shoal_status check(shoal_context *ctx, const unsigned char *bytes, size_t size) {
     if (size < HEAD + TAIL || memcmp(bytes, magic, sizeof magic) != 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "not a model file");
-    const unsigned char *at = bytes + sizeof magic;
-    const unsigned version = (unsigned)take(&at, 4);
+    const uint32_t version = number_at(bytes, 8), promised = number_at(bytes, 12);
     if (version != SHOAL_SURROGATE_VERSION)
         return shoal_fail(ctx, SHOAL_E_ARG, "a model file of version %u; this program reads %d",
                           version, SHOAL_SURROGATE_VERSION);
-    const size_t promised = (size_t)take(&at, 4);
     if (promised != size)
         return shoal_fail(ctx, SHOAL_E_ARG, "%s: %zu bytes of %zu",
-                          size < promised ? "truncated" : "too long", size, promised);
-    at = bytes + size - TAIL;
-    if ((uint32_t)take(&at, TAIL) != shoal_crc32(0, bytes, size - TAIL))
+                          size < promised ? "truncated" : "too long", size, (size_t)promised);
+    if (number_at(bytes, size - TAIL) != shoal_crc32(0, bytes, size - TAIL))
         return shoal_fail(ctx, SHOAL_E_ARG, "damaged: its checksum is wrong");
     return SHOAL_OK;
 }
@@ -111,52 +125,40 @@ static int shape_is_good(const surrogate_net *n) {
            within(n->target, 0, SURROGATE_TARGETS - 1);
 }
 
-/* 1 .. 31 bytes of which none is a control character, then zeros; unlike those of the inputs before. */
-static int take_name(shoal_surrogate *m, int i, const unsigned char *from) {
-    char *name = m->name[i];
-    memcpy(name, from, SHOAL_SURROGATE_NAME);
+/* 1 .. 31 bytes without control characters, then zeros; unlike the names of the inputs before. */
+static int name_is_good(const shoal_surrogate *m, int input) {
+    const char *name = m->name[input];
     int length = 0, good = 1;
-    while (length < SHOAL_SURROGATE_NAME && from[length]) {
-        good = good && from[length] >= ' ' && from[length] != 127;
+    while (length < SHOAL_SURROGATE_NAME && name[length]) {
+        good = good && (unsigned char)name[length] >= ' ' && name[length] != 127;
         length++;
     }
-    for (int k = length; k < SHOAL_SURROGATE_NAME; k++) good = good && !from[k];
-    name[SHOAL_SURROGATE_NAME - 1] = '\0';
-    for (int k = 0; k < i; k++) good = good && strcmp(name, m->name[k]) != 0;
-    if (strcmp(name, "strike") == 0) m->net.strike = i;
-    if (strcmp(name, "maturity") == 0) m->net.maturity = i;
-    return good && length > 0 && length < SHOAL_SURROGATE_NAME;
+    for (int k = length; k < SHOAL_SURROGATE_NAME; k++) good = good && !name[k];
+    good = good && length > 0 && length < SHOAL_SURROGATE_NAME;
+    for (int k = 0; good && k < input; k++) good = strcmp(name, m->name[k]) != 0;
+    return good;
 }
 
-/* Shift, scale and range; a range has a logarithm, a root, where its map asks for one. */
-static int take_input(shoal_surrogate *m, int i, const unsigned char *at) {
-    surrogate_net *n = &m->net;
-    const int named = take_name(m, i, at);
-    at += SHOAL_SURROGATE_NAME;
-    const uint64_t map = take(&at, 4), zero = take(&at, 4);
-    n->shift[i] = take_double(&at), n->scale[i] = take_double(&at);
-    m->least[i] = take_double(&at), m->most[i] = take_double(&at);
-    if (!named || map >= SURROGATE_MAPS || zero != 0) return 0;
-    n->map[i] = (int)map;
-    return isfinite(n->shift[i]) && isfinite(n->scale[i]) && n->scale[i] > 0 &&
+/* Shift, scale and range; the range has a logarithm or a root if the map needs it. */
+static int input_is_good(const shoal_surrogate *m, int i) {
+    const surrogate_net *n = &m->net;
+    return name_is_good(m, i) && within(n->map[i], 0, SURROGATE_MAPS - 1) &&
+           isfinite(n->shift[i]) && isfinite(n->scale[i]) && n->scale[i] > 0 &&
            isfinite(m->least[i]) && isfinite(m->most[i]) && m->least[i] <= m->most[i] &&
-           (map == SURROGATE_PLAIN || m->least[i] > 0);
+           (n->map[i] == SURROGATE_PLAIN || m->least[i] > 0);
 }
 
-/* Everything behind the shape; whether it makes sense. */
-static int take_rest(shoal_surrogate *m, const unsigned char *at) {
+/* Also finds strike and maturity. */
+static int is_good(shoal_surrogate *m) {
     surrogate_net *n = &m->net;
-    m->seed = take(&at, 8);
-    m->rows = (int64_t)take(&at, 8), m->epochs = (int64_t)take(&at, 8);
-    m->validation = take_double(&at);
-    n->out_shift = take_double(&at), n->out_scale = take_double(&at);
     int good = m->rows >= 0 && m->epochs >= 0 && m->validation >= 0 && isfinite(n->out_shift) &&
                isfinite(n->out_scale) && n->out_scale > 0;
-    for (int i = 0; i < n->inputs; i++, at += INPUT) good = take_input(m, i, at) && good;
-    for (int64_t i = 0; i < m->count; i++) {
-        m->weights[i] = take_double(&at);
-        good = good && isfinite(m->weights[i]);
+    for (int i = 0; good && i < n->inputs; i++) {
+        good = input_is_good(m, i);
+        if (good && strcmp(m->name[i], "strike") == 0) n->strike = i;
+        if (good && strcmp(m->name[i], "maturity") == 0) n->maturity = i;
     }
+    for (int64_t i = 0; good && i < m->count; i++) good = isfinite(m->weights[i]) != 0;
     return good && (n->target != SURROGATE_VOLATILITY || (n->strike >= 0 && n->maturity >= 0));
 }
 
@@ -169,14 +171,15 @@ shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t 
     s = shoal_check_pointers(ctx, given, 2);
     if (s == SHOAL_OK) s = check(ctx, bytes, size);
     if (s != SHOAL_OK) return s;
-    const unsigned char *at = (const unsigned char *)bytes + 16;
-    surrogate_net n = { .strike = -1, .maturity = -1 };
-    int *const shape[] = { &n.inputs, &n.layers, &n.width, &n.target };
-    for (int i = 0; i < 4; i++) *shape[i] = (int)(int32_t)take(&at, 4);
-    if (!shape_is_good(&n) || size_of(&n) != size)
+    surrogate_net shape = { .strike = -1, .maturity = -1 };
+    coder c = { (unsigned char *)bytes + SHAPE, 1 };
+    code_shape(&c, &shape);
+    if (!shape_is_good(&shape) || size_of(&shape) != size)
         return shoal_fail(ctx, SHOAL_E_ARG, "a model file whose shape makes no sense");
-    s = shoal_surrogate_make(ctx, &n, net);
-    if (s == SHOAL_OK && !take_rest(*net, at))
+    s = shoal_surrogate_make(ctx, &shape, net);
+    if (s != SHOAL_OK) return s;
+    c.at = (unsigned char *)bytes + SHAPE;
+    if (code_all(&c, *net) != 0 || !is_good(*net))
         s = shoal_fail(ctx, SHOAL_E_ARG, "a model file with numbers that make no sense");
     return shoal_plan_made(s, net);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gate.h - the numbers of 1 / (1 + e^-z) for both compilers: with t = -z log2(e) = k + f,
- * |f| <= 1/2, the interpolant of 2^f at Chebyshev points (within 1e-7, in double 4e-18, relative), scaled
- * by 2^k in its exponent. Half the operations of core/math.h, which also serves numbers out of range; here
- * t is cut off where 2^k would be. k is t + GATE_MAGIC - GATE_MAGIC, and the last bits of the first sum.
+ * gate.h - the numbers of 1 / (1 + e^-z) for both compilers: with t = -z log2(e) = k + f, |f| <=
+ * 1/2, the interpolant of 2^f at Chebyshev points (within 1e-7, in double 4e-18, relative),
+ * scaled by 2^k in its exponent. Half the operations of core/math.h, which also serves numbers
+ * out of range; here t is cut off where 2^k would be. k is t + GATE_MAGIC - GATE_MAGIC, and the
+ * last bits of the first sum.
  */
 #ifndef SHOAL_SURROGATE_GATE_H
 #define SHOAL_SURROGATE_GATE_H

@@ -7,10 +7,10 @@
  *     outer    to[i][o] = sum over s of in[i][s] d[o][s]                 TILE x TILE sums of vectors,
  *                                                                        or added to what was there
  *
- * Weights of `apply` are packed, [tile of neurons][k][TILE], so that a tile reads one piece of memory, as
- * it does of a panel: rows of 512 bytes would share a few sets of the cache. Sums run in one order, k and
- * s ascending, whatever the threads. A tile of `apply` has TILE SPAN fused multiply-adds for SPAN + TILE
- * loads, and never leaves the registers.
+ * Weights of `apply` are packed, [tile of neurons][k][TILE], so that a tile reads one piece of
+ * memory, as it does of a panel: rows of 512 bytes would share a few sets of the cache. Sums run
+ * in one order, k and s ascending, whatever the threads. A tile of `apply` has TILE SPAN fused
+ * multiply-adds for SPAN + TILE loads, and never leaves the registers.
  */
 #ifndef SHOAL_SURROGATE_LANES_H
 #define SHOAL_SURROGATE_LANES_H
@@ -112,8 +112,8 @@ typedef uint64_t vec_bits __attribute__((vector_size(VEC_BYTES)));
 #endif
 static const real gate_series[GATE_DEGREE + 1] = GATE_SERIES;
 
-/* v, or the nearer end of -most .. most; of NaN any of them. NEON does in two instructions what a choice
- * takes four for. */
+/* v, or the nearer end of -most .. most; of NaN any of them. NEON does in two instructions what
+ * a choice takes four for. */
 INLINE vec vec_cut(vec v, real most) {
 #if defined(__aarch64__) && defined(SHOAL_SINGLE)
     return (vec)vminnmq_f32(vmaxnmq_f32((float32x4_t)v, vdupq_n_f32(-most)), vdupq_n_f32(most));

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * layers.cu - networks of prices on the GPU, layer by layer, by matrix products over a batch: for
- * networks too large for surrogate.cu, and for products by cuBLAS. Numbers lie in global memory as
- * [row][neuron]; behind the neurons of a layer stands a 1, so that biases, which follow the weights, are
- * one more row of the matrix:
+ * layers.cu - networks of prices on the GPU, layer by layer, by matrix products over a batch:
+ * for networks too large for surrogate.cu, and for products by cuBLAS. Numbers lie in global
+ * memory as [row][neuron]; behind the neurons of a layer stands a 1, so that biases, which
+ * follow the weights, are one more row of the matrix:
  *
  *     z_l = [a_(l-1) 1] [W_l; b_l],   [dW_l; db_l] = [a_(l-1) 1]^T e_l,   e_(l-1) = (e_l W_l^T) f'(z_(l-1)).
  *
- * `multiply` makes 64 x 64 numbers a block of 256 threads, 4 x 4 a thread, from pieces 16 deep in shared
- * memory. Gradients are sums over rows: a block of threads takes 128 rows and has a gradient of its own,
- * and the step adds them in their order; cuBLAS makes one. At most 16384 rows are at work at a time, larger
- * batches and tables come in pieces. Cost: the multiply-adds of surrogate.c, and each layer's numbers
- * written and read three times (prices: once).
+ * `multiply` makes 64 x 64 numbers per block of 256 threads, 4 x 4 per thread, from pieces 16
+ * deep in shared memory. Gradients are sums over rows: a block of threads takes 128 rows and has
+ * a gradient of its own, and the step adds them in their order; cuBLAS makes one. At most 16384
+ * rows are at work at a time, larger batches and tables come in pieces. Cost: the multiply-adds
+ * of surrogate.c, and each layer's numbers written and read three times (prices: once).
  */
 #include "surrogate/surrogate.cuh"
-#include "surrogate/blas.h"
 
 namespace {
 
@@ -45,7 +44,7 @@ __global__ static void __launch_bounds__(THREADS)
     const int k = (int)(at % (n.inputs + 1));
     if (row >= r.count) return;
     in[row * row_length + k] =
-        k < n.inputs ? input_of(n, r.x + row_at(r, row) * n.inputs, k) : (real)1;
+        k < n.inputs ? input_of(n, r.x + surrogate_row(&r, row) * n.inputs, k) : (real)1;
 }
 
 /* a and f'(z) out of z, in place of it; and the 1. */
@@ -70,8 +69,8 @@ __global__ static void __launch_bounds__(THREADS)
     if (at < count) slope[at] *= back[at];
 }
 
-/* The last layer, prices, and the errors of the layer before it; a warp a row for the sums, a thread a row
- * for the price. */
+/* The last layer, prices, and the errors of the layer before it: one warp per row for the sums,
+ * one thread per row for the price. */
 template <int WHAT>
 __global__ void __launch_bounds__(THREADS)
     finish(surrogate_net n, surrogate_rows r, const real *last, const real *act, int64_t row_length,
@@ -100,7 +99,7 @@ __global__ void __launch_bounds__(THREADS)
     if (WHAT == LEARN && id < 32) add_loss(lost, loss + blockIdx.x);
 }
 
-/* dP/du du/dx of one input, added to its rows: a warp a row. */
+/* dP/du du/dx of one input, added to its rows: one warp per row. */
 __global__ static void __launch_bounds__(THREADS)
     through(surrogate_net n, surrogate_rows r, int input, const real *w, const real *error,
             double *to) {
@@ -112,7 +111,7 @@ __global__ static void __launch_bounds__(THREADS)
         sum = real_fma(w[(int64_t)input * n.width + k], error[row * n.width + k], sum);
     for (int distance = 16; distance > 0; distance /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, distance);
-    const double x = r.x[row_at(r, row) * n.inputs + input];
+    const double x = r.x[surrogate_row(&r, row) * n.inputs + input];
     if (lane == 0) to[r.first + row] += (double)sum * inner_of(n, input, x);
 }
 
@@ -162,14 +161,29 @@ __global__ static void __launch_bounds__(THREADS)
 
 static unsigned pieces_of(int64_t count, int size) { return (unsigned)((count + size - 1) / size); }
 
-/* split 0: all of k at once. */
-static shoal_status product(const surrogate_job *j, const surrogate_product &p, int split = 0,
+struct matrix { /* number (i,k) at i * row + k * column */
+    const real *at;
+    int64_t row, column;
+};
+
+/* c = a b, m x n, over k, or with `add` added to it; split 0: all of k at once. */
+static shoal_status product(const surrogate_job *j, int64_t m, int64_t n, int64_t k, matrix a,
+                            matrix b, real *c, int64_t c_row, int add = 0, int split = 0,
                             int64_t c_all = 0) {
+    const surrogate_product p = { (int)m,        (int)n,     (int)k,        a.at,
+                                  b.at,          (int)a.row, (int)a.column, (int)b.row,
+                                  (int)b.column, c,          (int)c_row,    add };
     if (j->blas) return shoal_surrogate_multiply(j->ctx, j->blas, &p);
     const dim3 grid(pieces_of(p.n, TILE), pieces_of(p.m, TILE), split ? pieces_of(p.k, split) : 1);
     SHOAL_LAUNCH(multiply, grid, dim3(THREADS), 2 * sizeof(piece), j->ctx->stream, p,
                  split ? split : p.k, c_all);
     return shoal_launched(j->ctx, "multiply");
+}
+
+/* What enters layer k, with the 1 behind each row. */
+static matrix input_of_layer(const layers &l, int k) {
+    return k > 0 ? matrix{ l.act + (k - 1) * l.act_all, l.act_row, 1 }
+                 : matrix{ l.in, l.in_row, 1 };
 }
 
 static shoal_status forward(const surrogate_job *j, const surrogate_rows &r, const layers &l) {
@@ -179,19 +193,9 @@ static shoal_status forward(const surrogate_job *j, const surrogate_rows &r, con
                  j->ctx->stream, n, r, l.in, l.in_row);
     for (int k = 0; k < n.layers; k++) {
         real *act = l.act + k * l.act_all;
-        const surrogate_product p = { (int)r.count,
-                                      n.width,
-                                      (int)surrogate_fan_in(&n, k) + 1,
-                                      k > 0 ? act - l.act_all : l.in,
-                                      w + surrogate_offset(&n, k),
-                                      (int)(k > 0 ? l.act_row : l.in_row),
-                                      1,
-                                      n.width,
-                                      1,
-                                      act,
-                                      (int)l.act_row,
-                                      0 };
-        const shoal_status s = product(j, p);
+        const matrix weights = { w + surrogate_offset(&n, k), n.width, 1 };
+        const shoal_status s = product(j, r.count, n.width, surrogate_fan_in(&n, k) + 1,
+                                       input_of_layer(l, k), weights, act, l.act_row);
         if (s != SHOAL_OK) return s;
         SHOAL_LAUNCH(activate, dim3(pieces_of(r.count * (n.width + 1), THREADS)), dim3(THREADS), 0,
                      j->ctx->stream, r.count, n.width, act, l.act_row, l.slope + k * l.slope_all);
@@ -203,12 +207,9 @@ static shoal_status forward(const surrogate_job *j, const surrogate_rows &r, con
 static shoal_status error_before(const surrogate_job *j, int64_t rows, int layer, const layers &l) {
     const int width = j->net->width;
     real *slope = l.slope + layer * l.slope_all;
-    const surrogate_product p = {
-        (int)rows, width, width, slope, (const real *)j->weights + surrogate_offset(j->net, layer),
-        width,     1,     1,     width, l.back,
-        width,     0
-    };
-    const shoal_status s = product(j, p);
+    const matrix turned = { (const real *)j->weights + surrogate_offset(j->net, layer), 1, width };
+    const shoal_status s =
+        product(j, rows, width, width, { slope, width, 1 }, turned, l.back, width);
     if (s != SHOAL_OK) return s;
     SHOAL_LAUNCH(times, dim3(pieces_of(rows * width, THREADS)), dim3(THREADS), 0, j->ctx->stream,
                  rows * width, (const real *)l.back, slope - l.slope_all);
@@ -219,20 +220,11 @@ static shoal_status error_before(const surrogate_job *j, int64_t rows, int layer
 static shoal_status gradient_of(const surrogate_job *j, int64_t rows, int layer, const layers &l,
                                 int add, real *gradient) {
     const surrogate_net &n = *j->net;
-    const int neurons = (int)surrogate_neurons(&n, layer);
-    const surrogate_product p = { (int)surrogate_fan_in(&n, layer) + 1,
-                                  neurons,
-                                  (int)rows,
-                                  layer > 0 ? l.act + (layer - 1) * l.act_all : l.in,
-                                  layer < n.layers ? l.slope + layer * l.slope_all : l.lane,
-                                  1,
-                                  (int)(layer > 0 ? l.act_row : l.in_row),
-                                  neurons,
-                                  1,
-                                  gradient + surrogate_offset(&n, layer),
-                                  neurons,
-                                  add };
-    return product(j, p, SPLIT, room_of(&n));
+    const int64_t neurons = surrogate_neurons(&n, layer);
+    const matrix in = input_of_layer(l, layer);
+    const matrix errors = { layer < n.layers ? l.slope + layer * l.slope_all : l.lane, neurons, 1 };
+    return product(j, surrogate_fan_in(&n, layer) + 1, neurons, rows, { in.at, 1, in.row }, errors,
+                   gradient + surrogate_offset(&n, layer), neurons, add, SPLIT, room_of(&n));
 }
 
 template <int WHAT>

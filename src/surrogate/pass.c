@@ -3,32 +3,31 @@
  * pass.c - trains a network of prices: mini-batches, Adam, a cosine from `rate` to a hundredth
  * of it, the weights that are best on the validation set.
  *
- * On CUDA rows, weights, moments and gradients live on the device. A pass sends the order of its rows,
- * launches all its steps, and waits once, for the sums of losses; then come the prices of the validation
- * set, and the weights, where they are the best so far.
+ * On CUDA rows, weights, moments and gradients live on the device. A pass sends the order of its
+ * rows, launches all its steps, and waits once, for the sums of losses; then come the prices of
+ * the validation set, and the weights, where they are the best so far.
  */
 #include "surrogate/surrogate.h"
 #include "rng/philox.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LAST    0.01 /* of the rate, in the end                                               */
 #define WORSE   2    /* times the error of the network before training: it diverges           */
 #define EXPLODE 30   /* times the least error of a pass: the same                             */
 
-typedef struct trainer {
-    shoal_context *ctx;
+typedef struct trainer { /* a plan: it owns all arrays */
+    shoal_plan head;
     surrogate_fit *f;
     const surrogate_method *cell;
     surrogate_job job;
-    int64_t count, losses, steps;                    /* weights; sums of losses; steps made */
+    int64_t losses, steps;                           /* sums of losses; steps so far        */
     double left1, left2;                             /* 0.9, 0.999 to their power           */
     int64_t piece;                                   /* rows whose prices there is room for */
     int64_t *order;                                  /* of rows, on the host                */
     double *loss, *price;                            /* the same                            */
     double *best;                                    /* weights                             */
-    void *device_order, *device_loss, *device_price; /* the same again, for the cell          */
+    void *device_order, *device_loss, *device_price; /* the same again, for the cell        */
     void *moments, *gradient;
 } trainer;
 
@@ -61,20 +60,20 @@ static double rate_of(const trainer *t, int64_t each) {
     return t->f->o.rate * warm * (LAST + (1 - LAST) * (0.5 + 0.5 * cosine));
 }
 
-/* One pass; *mean is the weighted mean square error on the way. A GPU is asked once, in the end, and the
- * next order is made while it works. */
+/* One pass; *mean is the weighted mean square error on the way. A GPU is asked once, in the end,
+ * and the next order is made while it works. */
 static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) {
     const int64_t rows = t->f->train.data->rows, batch = t->f->o.batch;
     const int64_t each = (rows + batch - 1) / batch;
     const size_t losses = (size_t)t->losses * sizeof *t->loss;
-    const int host = !t->ctx->ops;
+    const int host = !t->job.ctx->ops;
     double loss = 0;
     if (epoch == 1) shuffle(t, epoch);
     memset(t->loss, 0, losses);
     shoal_status s = SHOAL_OK;
-    if (!host) s = shoal_copy(t->ctx, t->device_loss, t->loss, losses);
+    if (!host) s = shoal_copy(t->job.ctx, t->device_loss, t->loss, losses);
     if (!host && s == SHOAL_OK)
-        s = shoal_copy(t->ctx, t->device_order, t->order, (size_t)rows * sizeof *t->order);
+        s = shoal_copy(t->job.ctx, t->device_order, t->order, (size_t)rows * sizeof *t->order);
     for (int64_t first = 0; s == SHOAL_OK && first < rows; first += batch) {
         const surrogate_rows r = { .x = t->f->train.x,
                                    .order = t->device_order,
@@ -96,14 +95,14 @@ static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) 
         if (host) loss = sum_of(t->loss, step.blocks, loss);
     }
     shuffle(t, epoch + 1);
-    if (!host && s == SHOAL_OK) s = shoal_copy(t->ctx, t->loss, t->device_loss, losses);
+    if (!host && s == SHOAL_OK) s = shoal_copy(t->job.ctx, t->loss, t->device_loss, losses);
     if (!host) loss = sum_of(t->loss, t->losses, 0);
     *mean = loss / sum_of(t->f->train.weights, rows, 0);
     return s;
 }
 
-/* The weighted mean square of the errors on a set, t->piece rows at a time; *lost: the first row without a
- * finite price, or -1. */
+/* The weighted mean square of the errors on a set, t->piece rows at a time; *lost: the first row
+ * without a finite price, or -1. */
 static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean, int64_t *lost) {
     const shoal_surrogate_data *d = set->data;
     shoal_status s = SHOAL_OK;
@@ -116,8 +115,8 @@ static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean, 
                                    .count = count,
                                    .to_price = t->device_price };
         s = t->cell->values(&t->job, &r);
-        if (s == SHOAL_OK && t->ctx->ops)
-            s = shoal_copy(t->ctx, t->price, r.to_price, (size_t)count * sizeof(double));
+        if (s == SHOAL_OK && t->job.ctx->ops)
+            s = shoal_copy(t->job.ctx, t->price, r.to_price, (size_t)count * sizeof(double));
         for (int64_t row = 0; s == SHOAL_OK && row < count; row++) {
             const double off = t->price[row] - d->price[first + row];
             loss += set->weights[first + row] * off * off;
@@ -141,14 +140,15 @@ static shoal_status overflow(trainer *t, const surrogate_set *set, int64_t row,
     }
     *(held ? &result->validation_row : &result->train_row) = row;
     return shoal_fail(
-        t->ctx, SHOAL_E_ARG,
+        t->job.ctx, SHOAL_E_ARG,
         "%s, row %lld: %s is %g, too far from the rows of train: the network overflows",
         held ? "validation" : "train", (long long)row, t->f->model->name[result->input],
         x[result->input]);
 }
 
-/* Whether rows of the validation set have no finite price, as t->price has it, that the rows of the training
- * set do not surround, and none that they do: then it is not the training that has failed. */
+/* Whether rows of the validation set have no finite price, as t->price has it, that the rows of
+ * the training set do not surround, and none that they do: then it is not the training that has
+ * failed. */
 static int alone_overflow(const trainer *t) {
     const shoal_surrogate *m = t->f->model;
     const shoal_surrogate_data *d = t->f->held.data;
@@ -191,9 +191,10 @@ static shoal_status run(trainer *t, shoal_surrogate_result *result) {
         if (e.validation < e.best) {
             e.best = e.validation;
             result->best_epoch = e.epoch;
-            s = shoal_surrogate_take(t->ctx, t->cell->size, t->count, t->job.weights, t->best);
+            s = shoal_surrogate_take(t->job.ctx, t->cell->size, t->f->model->count, t->job.weights,
+                                     t->best);
         }
-        if (t->f->say && t->f->say(t->f->of, &e) != 0) {
+        if (t->f->observer && t->f->observer(t->f->user, &e) != 0) {
             result->end = SHOAL_SURROGATE_STOPPED;
             break;
         }
@@ -212,102 +213,77 @@ static shoal_status make_set(trainer *t, surrogate_set *set) {
     const shoal_surrogate_data *d = set->data;
     const size_t column = (size_t)d->rows * sizeof(double), inputs = (size_t)d->inputs;
     set->x = d->x, set->price = d->price, set->weight = set->weights;
-    if (!t->ctx->ops) return SHOAL_OK;
-    shoal_status s = shoal_alloc(t->ctx, (inputs + 2) * column, &set->copy);
+    if (!t->job.ctx->ops) return SHOAL_OK;
+    double *x;
+    shoal_status s = shoal_plan_alloc(&t->head, (inputs + 2) * column, &x);
     if (s != SHOAL_OK) return s;
-    double *x = set->copy, *price = x + d->rows * d->inputs, *weight = price + d->rows;
-    s = shoal_copy(t->ctx, x, d->x, inputs * column);
-    if (s == SHOAL_OK) s = shoal_copy(t->ctx, price, d->price, column);
-    if (s == SHOAL_OK) s = shoal_copy(t->ctx, weight, set->weights, column);
+    double *price = x + d->rows * d->inputs, *weight = price + d->rows;
+    s = shoal_copy(t->job.ctx, x, d->x, inputs * column);
+    if (s == SHOAL_OK) s = shoal_copy(t->job.ctx, price, d->price, column);
+    if (s == SHOAL_OK) s = shoal_copy(t->job.ctx, weight, set->weights, column);
     set->x = x, set->price = price, set->weight = weight;
     return s;
 }
 
-/* An array of the host, and one that the cell works with: the same on the CPU. */
-static shoal_status allocate_pair(shoal_context *ctx, size_t bytes, void **host, void **device) {
-    *host = malloc(bytes);
-    if (!*host) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to train with");
-    if (ctx->ops) return shoal_alloc(ctx, bytes, device);
-    *device = *host;
-    return SHOAL_OK;
-}
-
-static shoal_status allocate(trainer *t) {
-    shoal_context *ctx = t->ctx;
-    const int64_t rows = t->f->train.data->rows, held = t->f->held.data->rows;
-    const int64_t together = t->f->o.batch < rows ? t->f->o.batch : rows;
-    const int64_t blocks = t->cell->blocks(&t->job, together);
-    const size_t size = t->cell->size, count = (size_t)t->count;
-    void *loss = NULL, *order = NULL, *price = NULL;
-    t->losses = ctx->ops ? SURROGATE_SUMS : blocks;
-    t->piece = together > held ? together : held;
-    t->best = calloc(2 * count, sizeof *t->best); /* zeros: the first moments, too */
-    if (!t->best) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to train with");
-    shoal_status s = make_set(t, &t->f->train);
-    if (s == SHOAL_OK) s = make_set(t, &t->f->held);
-    if (s == SHOAL_OK)
-        s = allocate_pair(ctx, (size_t)t->losses * sizeof *t->loss, &loss, &t->device_loss);
-    if (s == SHOAL_OK)
-        s = allocate_pair(ctx, (size_t)rows * sizeof *t->order, &order, &t->device_order);
-    if (s == SHOAL_OK)
-        s = allocate_pair(ctx, (size_t)t->piece * sizeof(double), &price, &t->device_price);
-    t->loss = loss, t->order = order, t->price = price;
-    for (int64_t i = 0; s == SHOAL_OK && i < rows; i++) t->order[i] = i;
-    if (s == SHOAL_OK)
-        s = shoal_alloc(ctx, (size_t)t->cell->room(t->job.net) * size, &t->job.weights);
-    if (s == SHOAL_OK) s = shoal_alloc(ctx, t->cell->scratch(&t->job, t->piece), &t->job.memory);
-    if (s == SHOAL_OK) s = shoal_alloc(ctx, 2 * count * size, &t->moments);
-    if (s == SHOAL_OK) {
-        const size_t bytes = (size_t)blocks * count * size;
-        s = shoal_alloc(ctx, bytes, &t->gradient);
-        if (s != SHOAL_OK)
-            s = shoal_fail(ctx, s,
-                           "batch is %lld: its gradients take %zu bytes, which are not to be had",
-                           (long long)t->f->o.batch, bytes);
-    }
-    if (s == SHOAL_OK) s = shoal_copy(ctx, t->moments, t->best, 2 * count * size);
+/* An array of the host, the address of whose pointer is `host`, and one for the cell: the same on the CPU. */
+static shoal_status make_pair(trainer *t, int64_t count, size_t size, void *host, void **device) {
+    const shoal_status s = shoal_plan_host(&t->head, count, size, host);
+    if (s == SHOAL_OK && t->job.ctx->ops)
+        return shoal_plan_alloc(&t->head, (size_t)count * size, device);
+    memcpy(device, host, sizeof *device);
     return s;
 }
 
-static void release(trainer *t) {
-    shoal_context *ctx = t->ctx;
-    if (ctx->ops) {
-        shoal_free(ctx, t->device_loss);
-        shoal_free(ctx, t->device_order);
-        shoal_free(ctx, t->device_price);
-    }
-    free(t->price);
-    free(t->order);
-    free(t->loss);
-    free(t->best);
-    shoal_free(ctx, t->f->train.copy);
-    shoal_free(ctx, t->f->held.copy);
-    shoal_free(ctx, t->job.weights);
-    shoal_free(ctx, t->job.memory);
-    shoal_free(ctx, t->moments);
-    shoal_free(ctx, t->gradient);
+static shoal_status make_arrays(trainer *t) {
+    const int64_t rows = t->f->train.data->rows, held = t->f->held.data->rows;
+    const int64_t together = t->f->o.batch < rows ? t->f->o.batch : rows;
+    const int64_t blocks = t->cell->blocks(&t->job, together), count = t->f->model->count;
+    const size_t size = t->cell->size, all = (size_t)count * size;
+    t->losses = t->job.ctx->ops ? SURROGATE_SUMS : blocks;
+    t->piece = together > held ? together : held;
+    shoal_status s = make_set(t, &t->f->train);
+    if (s == SHOAL_OK) s = make_set(t, &t->f->held);
+    if (s == SHOAL_OK) s = make_pair(t, t->losses, sizeof *t->loss, &t->loss, &t->device_loss);
+    if (s == SHOAL_OK) s = make_pair(t, rows, sizeof *t->order, &t->order, &t->device_order);
+    if (s == SHOAL_OK) s = make_pair(t, t->piece, sizeof *t->price, &t->price, &t->device_price);
+    for (int64_t i = 0; s == SHOAL_OK && i < rows; i++) t->order[i] = i;
+    if (s == SHOAL_OK) s = shoal_plan_host(&t->head, 2 * count, sizeof *t->best, &t->best);
+    if (s == SHOAL_OK)
+        s = shoal_plan_alloc(&t->head, (size_t)t->cell->room(t->job.net) * size, &t->job.weights);
+    if (s == SHOAL_OK)
+        s = shoal_plan_alloc(&t->head, t->cell->scratch(&t->job, t->piece), &t->job.memory);
+    if (s == SHOAL_OK) s = shoal_plan_alloc(&t->head, 2 * all, &t->moments);
+    if (s == SHOAL_OK) s = shoal_copy(t->job.ctx, t->moments, t->best, 2 * all); /* zeros */
+    if (s != SHOAL_OK) return s;
+    s = shoal_plan_alloc(&t->head, (size_t)blocks * all, &t->gradient);
+    if (s == SHOAL_OK) return s;
+    return shoal_fail(t->job.ctx, s, "batch is %lld: there is no room for %zu bytes of gradients",
+                      (long long)t->f->o.batch, (size_t)blocks * all);
+}
+
+static void close_blas(void *trained) {
+    const trainer *t = trained;
     if (t->job.blas) t->cell->close(t->job.blas);
 }
 
 shoal_status shoal_surrogate_passes(surrogate_fit *f, shoal_surrogate_result *found) {
-    trainer t = { .ctx = f->ctx,
-                  .f = f,
-                  .job = { .ctx = f->ctx, .net = &f->model->net },
-                  .left1 = 1,
-                  .left2 = 1 };
     shoal_surrogate *m = f->model;
+    trainer *t;
     int cublas = 0;
-    t.count = m->count;
-    shoal_status s = shoal_surrogate_cell(t.ctx, f->o.type, &m->net, f->o.gemm, &t.cell, &cublas);
+    shoal_status s = shoal_plan_new(f->ctx, sizeof *t, f, &t);
     if (s != SHOAL_OK) return s;
-    if (cublas) s = t.cell->open(t.ctx, &t.job.blas);
-    if (s == SHOAL_OK) s = allocate(&t);
+    t->head.close = close_blas;
+    t->f = f, t->left1 = t->left2 = 1;
+    t->job.ctx = f->ctx, t->job.net = &m->net;
+    s = shoal_surrogate_cell(f->ctx, f->o.type, &m->net, f->o.gemm, &t->cell, &cublas);
+    if (s == SHOAL_OK && cublas) s = t->cell->open(f->ctx, &t->job.blas);
+    if (s == SHOAL_OK) s = make_arrays(t);
     if (s == SHOAL_OK)
-        s = shoal_surrogate_put(t.ctx, t.cell->size, t.count, m->weights, t.job.weights);
-    if (s == SHOAL_OK) s = run(&t, found);
+        s = shoal_surrogate_put(f->ctx, t->cell->size, m->count, m->weights, t->job.weights);
+    if (s == SHOAL_OK) s = run(t, found);
     if (s == SHOAL_OK && found->best_epoch > 0)
-        memcpy(m->weights, t.best, (size_t)t.count * sizeof *t.best);
+        memcpy(m->weights, t->best, (size_t)m->count * sizeof *t->best);
     m->epochs = found->best_epoch, m->validation = found->validation;
-    release(&t);
+    shoal_plan_free(t);
     return s;
 }

@@ -142,8 +142,8 @@ static shoal_status check_predict(const shoal_surrogate *net, int64_t rows, cons
     return SHOAL_OK;
 }
 
-/* Rows of the host go to the device and back in chunks; on the CPU, and where the device reaches all
- * arrays, they are where they are needed. */
+/* Rows of the host go to the device and back in chunks; on the CPU, and where the device reaches
+ * all arrays, they are where they are needed. */
 static shoal_status in_chunks(const surrogate_method *cell, const surrogate_job *j,
                               const surrogate_rows *all, int64_t chunk, double *room) {
     shoal_status s = SHOAL_OK;

@@ -2,21 +2,23 @@
  *
  * surrogate.c - a network of prices on the CPU: values, derivatives by back-propagation, Adam.
  *
- * The network's number u becomes a price by Black and Scholes, with volatility e^(c + e u), c and e
- * constants of the network:
+ * The network's number u becomes a price by Black and Scholes, with volatility e^(c + e u), c
+ * and e constants of the network:
  *
  *     s = sqrt(T) e^(c + e u),  d = -log(K)/s + s/2,  P = Phi(d) - K Phi(d - s),
  *     dP/du = phi(d) s e,  dP/dK = -Phi(d - s) + dP/du du/dK,  dP/dT = phi(d) s/(2 T) + dP/du du/dT,
  *
- * or is the price itself, P = c + e u. With the errors e_l = dP/dz_l, from the last layer to the first,
+ * or is the price itself, P = c + e u. With the errors e_l = dP/dz_l, from the last layer to the
+ * first,
  *
  *     e_(l-1) = (W_l^T e_l) f'(z_(l-1)),   dP/dW_l = e_l a_(l-1)^T,   f(z) = z g,  f' = g (1 + z - z g),
  *
- * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or, where there
- * are more, SURROGATE_SUMS, each of neighbouring blocks; the step of Adam (Kingma and Ba 2015, algorithm 1)
- * adds them in their order: the same bits for any number of threads. The last formulas, of prices, are in
- * double. Cost of a row: about one multiply-add a weight for a price, two with derivatives, three in
- * training, and an exponential and a division a neuron.
+ * g = 1/(1 + e^-z). Threads take blocks of 128 rows. A batch has a gradient for each block, or,
+ * where there are more, SURROGATE_SUMS, each of neighbouring blocks; the step of Adam (Kingma
+ * and Ba 2015, algorithm 1) adds them in their order: the same bits for any number of threads.
+ * The last formulas, of prices, are in double. Cost of a row: about one multiply-add per weight
+ * for a price, two with derivatives, three in training, and an exponential and a division per
+ * neuron.
  */
 #include "core/loops.h"
 #include "pricing/pick.h"
@@ -24,12 +26,6 @@
 #include <string.h>
 
 enum { LANES = SURROGATE_LANES };
-
-#if defined(__clang__)
-#define EACH(i) for (int i = 0; i < LANES; i++)
-#else
-#define EACH(i) INDEPENDENT for (int i = 0; i < LANES; i++)
-#endif
 
 typedef struct block { /* of rows, in a worker's memory; numbers as in lanes.h */
     real *in;          /* [inputs]: a_0                                                       */
@@ -101,16 +97,12 @@ static void pack_all(const surrogate_job *j) {
     }
 }
 
-static int64_t row_at(const surrogate_rows *r, int64_t i) {
-    return r->order ? r->order[r->first + i] : r->first + i;
-}
-
 /* Rows from .. from + here - 1 into lanes; lanes that are left repeat the last row. */
 static void load(const surrogate_net *n, const surrogate_rows *r, int64_t from, int64_t here,
                  block *b) {
     const double *row[LANES];
     for (int i = 0; i < LANES; i++) {
-        row[i] = r->x + row_at(r, from + (i < here ? i : here - 1)) * n->inputs;
+        row[i] = r->x + surrogate_row(r, from + (i < here ? i : here - 1)) * n->inputs;
         b->strike[i] = n->strike >= 0 ? row[i][n->strike] : 1;
         b->maturity[i] = n->maturity >= 0 ? row[i][n->maturity] : 1;
     }
@@ -145,7 +137,7 @@ static void forward(const surrogate_net *n, const real *w, int slopes, block *b)
 static void price(const surrogate_net *n, int slopes, block *b) {
     const double shift = n->out_shift, scale = n->out_scale;
     if (n->target == SURROGATE_PRICE) {
-        EACH(i) {
+        EACH(i, LANES) {
             b->price[i] = fma(scale, (double)b->lane[i], shift);
             b->slope_u[i] = scale;
             b->by_strike[i] = b->by_maturity[i] = 0;
@@ -153,18 +145,18 @@ static void price(const surrogate_net *n, int slopes, block *b) {
         return;
     }
     double s[LANES], d[2 * LANES]; /* d, then d - s */
-    EACH(i) {
+    EACH(i, LANES) {
         s[i] = sqrt(b->maturity[i]) * shoal_exp(fma(scale, (double)b->lane[i], shift));
         d[i] = fma(0.5, s[i], -(shoal_log(b->strike[i]) / s[i]));
         d[LANES + i] = d[i] - s[i];
     }
-    if (slopes) EACH(i) {
+    if (slopes) EACH(i, LANES) {
             const double density = 0.3989422804014327 * shoal_exp(-0.5 * d[i] * d[i]);
             b->slope_u[i] = density * s[i] * scale;
             b->by_maturity[i] = density * s[i] / (2 * b->maturity[i]);
         }
     for (int i = 0; i < 2 * LANES; i++) d[i] = shoal_normcdf(d[i]);
-    EACH(i) {
+    EACH(i, LANES) {
         b->price[i] = fma(-b->strike[i], d[LANES + i], d[i]);
         b->by_strike[i] = -d[LANES + i];
     }
@@ -188,7 +180,7 @@ static real *error_before(const surrogate_net *n, const real *w, int layer, cons
     real *to = error == b->error ? b->error + width * LANES : b->error;
     apply(back_of(n, w, layer), NULL, error, width, to, width);
     const real *slope = b->slope + (layer - 1) * width * LANES;
-    for (int64_t k = 0; k < width; k++) EACH(i) to[k * LANES + i] *= slope[k * LANES + i];
+    for (int64_t k = 0; k < width; k++) EACH(i, LANES) to[k * LANES + i] *= slope[k * LANES + i];
     return to;
 }
 
@@ -198,17 +190,13 @@ static void through(const surrogate_net *n, const real *w, int input, const doub
     real sum[LANES] __attribute__((aligned(VEC_BYTES)));
     combine(w + (int64_t)input * n->width, 0, error, n->width, sum);
     const double per = 1 / n->scale[input];
-    for (int i = 0; i < LANES; i++) {
-        const double inner = n->map[input] == SURROGATE_LOG    ? 1 / x[i]
-                             : n->map[input] == SURROGATE_ROOT ? 0.5 / sqrt(x[i])
-                                                               : 1;
-        to[i] += (double)sum[i] * per * inner;
-    }
+    for (int i = 0; i < LANES; i++)
+        to[i] += (double)sum[i] * per * surrogate_map_slope(n->map[input], x[i]);
 }
 
 static void differentiate(const surrogate_net *n, const real *w, const surrogate_rows *r,
                           block *b) {
-    EACH(i) b->lane[i] = (real)b->slope_u[i];
+    EACH(i, LANES) b->lane[i] = (real)b->slope_u[i];
     const real *error = last_error(n, w, b);
     for (int l = n->layers - 1; l > 0; l--) error = error_before(n, w, l, error, b);
     if (r->by_strike) through(n, w, n->strike, b->strike, error, b->by_strike);
@@ -254,7 +242,7 @@ static double learn_block(const surrogate_net *n, const real *w, const surrogate
     price(n, 1, b);
     for (int i = 0; i < LANES; i++) b->lane[i] = 0; /* of lanes without a row, too */
     for (int i = 0; i < here; i++) {
-        const int64_t row = row_at(r, from + i);
+        const int64_t row = surrogate_row(r, from + i);
         const double off = b->price[i] - r->price[row], weight = r->weight[row];
         loss = fma(weight * off, off, loss);
         b->lane[i] = (real)(weight * off * b->slope_u[i]);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * surrogate.cu - networks of prices on the GPU, all layers in one kernel: a block of 256 threads has 64
- * rows (32 in training, or if 64 are too many) in shared memory, number s of neuron r at [r][s], and goes with them through all
- * layers, to the prices, and, where derivatives or gradients are wanted, back; the formulas are in
- * surrogate.c. Of global memory it reads rows and weights, and writes prices, or the block's gradient.
+ * surrogate.cu - networks of prices on the GPU, all layers in one kernel: a block of 256 threads
+ * has 64 rows (32 in training, or if 64 are too many) in shared memory, number s of neuron r at
+ * [r][s]. It takes them through all layers to the prices, and back for derivatives or gradients;
+ * the formulas are in surrogate.c. Of global memory it reads rows and weights, and writes
+ * prices, or the block's gradient.
  *
- *     forward   z[n][s] = b[n] + sum over k of w[k][n] a[k][s]    4 neurons x 4 (or 2) rows a thread
+ *     forward   z[n][s] = b[n] + sum over k of w[k][n] a[k][s]    4 neurons x 4 (or 2) rows per thread
  *     back      e'[k][s] = sum over n of w[k][n] e[n][s]          the same; e' takes the place of f'(z)
- *     outer     dw[k][n] = sum over s of a[k][s] e[n][s]          4 x 4 numbers a thread
+ *     outer     dw[k][n] = sum over s of a[k][s] e[n][s]          4 x 4 numbers per thread
  *
- * In `back` and `outer` a thread's four neurons are a quarter of the layer apart, and rows of matrices
- * in shared memory 16 bytes longer than their numbers: what neighbouring threads read lies in different
- * banks. A thread has 16 multiply-adds for 2 loads of four numbers (of 32 rows: 8). The weights are all in
- * shared memory, loaded once a block, or, if that is too much, layer by layer. Batches of more than
- * 256 x 32 rows give a block several groups of rows, one after the other, always the same ones: sums have
- * one order. What does not fit into shared memory either way is for layers.cu.
+ * In `back` and `outer` a thread's four neurons are a quarter of the layer apart, and rows of
+ * matrices in shared memory 16 bytes longer than their numbers: what neighbouring threads read
+ * lies in different banks. A thread has 16 multiply-adds for 2 loads of four numbers (of 32
+ * rows: 8). The weights are all in shared memory, loaded once a block, or, if that is too much,
+ * layer by layer. Batches of more than 256 x 32 rows give a block several groups of rows, one
+ * after the other, always the same ones: sums have one order. What does not fit into shared
+ * memory either way is for layers.cu.
  */
 #include "surrogate/surrogate.cuh"
 
@@ -175,8 +177,8 @@ __device__ static void outer(const real *in, int inputs, const real *error, int 
     }
 }
 
-/* sum over k of w[k] in[k][s] for every row s, in its thread s; everybody calls it. As many parts for
- * any number of rows: prices are the same with derivatives and without. */
+/* sum over k of w[k] in[k][s] for every row s, in its thread s; everybody calls it. As many
+ * parts for any number of rows: prices are the same with derivatives and without. */
 template <int ROWS>
 __device__ static real combine(const real *w, const real *in, int inputs, real *part) {
     enum { PARTS = THREADS / MANY_ROWS };
@@ -199,7 +201,7 @@ __device__ static void through(const block &b, const surrogate_rows &r, int64_t 
     const double sum = (double)combine<ROWS>(w + input * (b.n.width + PAD), error, b.n.width, part);
     const int64_t at = from + threadIdx.x;
     if ((int)threadIdx.x >= ROWS || at >= r.count) return;
-    const double x = r.x[row_at(r, at) * b.n.inputs + input];
+    const double x = r.x[surrogate_row(&r, at) * b.n.inputs + input];
     to[r.first + at] += sum * inner_of(b.n, input, x);
 }
 
@@ -224,11 +226,12 @@ __global__ void __launch_bounds__(THREADS)
         for (int i = id; i < ROWS * n.inputs; i += THREADS) {
             const int64_t at = from + i / n.inputs < r.count ? from + i / n.inputs : r.count - 1;
             in[i % n.inputs * STRIDE + i / n.inputs] =
-                input_of(n, r.x + row_at(r, at) * n.inputs, i % n.inputs);
+                input_of(n, r.x + surrogate_row(&r, at) * n.inputs, i % n.inputs);
         }
-        /* Up to here nothing was read that a kernel writes: rows, and their order, are brought by shoal_copy(),
-         * and those that a caller has on the device are waited for by the one that brings the weights; it
-         * returns when the stream is empty. Weights are written by the kernel before this one. */
+        /* Up to here nothing was read that a kernel writes: rows, and their order, are brought
+         * by shoal_copy(), and those that a caller has on the device are waited for by the one
+         * that brings the weights; it returns when the stream is empty. Weights are written by
+         * the kernel before this one. */
         if (!add) {
             shoal_grid_dependency_wait();
             for (int l = 0; whole && l < n.layers; l++)
@@ -299,8 +302,8 @@ static int64_t blocks_of(const surrogate_job *, int64_t rows) {
 
 static size_t scratch(const surrogate_job *, int64_t) { return 0; }
 
-/* All weights at once, unless a multiprocessor has two blocks only without. blocks 0: as many as are at
- * work together, so that each loads weights once for many rows. */
+/* All weights at once, unless a multiprocessor has two blocks only without. blocks 0: as many as
+ * are at work together, so that each loads weights once for many rows. */
 template <int ROWS, int WHAT>
 static shoal_status launch(const surrogate_job *j, const surrogate_rows *r, int64_t blocks,
                            void *gradient, double *loss) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * surrogate.cuh - what the kernels of networks share: a row's inputs, the activation, prices out of the
- * network's number (the formulas are in surrogate.c), and the step of Adam.
+ * surrogate.cuh - what the kernels of networks share: a row's inputs, the activation, prices out
+ * of the network's number (the formulas are in surrogate.c), and the step of Adam.
  *
- * A step adds the gradients of the blocks: of 256 threads 32 have neighbouring weights, and each of 8 warps
- * every eighth block; the sums of the warps are added in their order.
+ * A step adds the gradients of the blocks: of 256 threads 32 have neighbouring weights, and each
+ * of 8 warps every eighth block; the sums of the warps are added in their order.
  */
 #ifndef SHOAL_SURROGATE_SURROGATE_CUH
 #define SHOAL_SURROGATE_SURROGATE_CUH
@@ -48,23 +48,14 @@ __device__ static inline real gate_of(real z) {
     return real_reciprocal(1 + power);
 }
 
-__device__ static inline int64_t row_at(const surrogate_rows &r, int64_t i) {
-    return r.order ? r.order[r.first + i] : r.first + i;
-}
-
 /* Input k of a row, standardised. */
 __device__ static inline real input_of(const surrogate_net &n, const double *row, int k) {
-    const double x = row[k];
-    const double y = n.map[k] == SURROGATE_LOG ? shoal_log(x) : x;
-    return (real)(((n.map[k] == SURROGATE_ROOT ? sqrt(x) : y) - n.shift[k]) * (1 / n.scale[k]));
+    return (real)((surrogate_mapped(n.map[k], row[k]) - n.shift[k]) * (1 / n.scale[k]));
 }
 
 /* By how much a standardised input changes with the input. */
 __device__ static inline double inner_of(const surrogate_net &n, int k, double x) {
-    const double inner = n.map[k] == SURROGATE_LOG    ? 1 / x
-                         : n.map[k] == SURROGATE_ROOT ? 0.5 / sqrt(x)
-                                                      : 1;
-    return inner / n.scale[k];
+    return surrogate_map_slope(n.map[k], x) / n.scale[k];
 }
 
 struct row_price {
@@ -94,7 +85,7 @@ __device__ static inline row_price price_of(const surrogate_net &n, double u, co
 template <int WHAT>
 __device__ static inline real settle(const surrogate_net &n, const surrogate_rows &r, int64_t i,
                                      real u, double &loss) {
-    const int64_t row = row_at(r, i);
+    const int64_t row = surrogate_row(&r, i);
     const row_price p = price_of(n, (double)u, r.x + row * n.inputs, WHAT != VALUES);
     if (WHAT == LEARN) {
         const double off = p.price - r.price[row], weight = r.weight[row];

@@ -65,6 +65,11 @@ SHOAL_HD static inline double surrogate_mapped(int map, double x) {
     return map == SURROGATE_LOG ? shoal_log(x) : map == SURROGATE_ROOT ? sqrt(x) : x;
 }
 
+/* Its derivative. */
+SHOAL_HD static inline double surrogate_map_slope(int map, double x) {
+    return map == SURROGATE_LOG ? 1 / x : map == SURROGATE_ROOT ? 0.5 / sqrt(x) : 1;
+}
+
 typedef struct surrogate_rows { /* rows first .. first + count - 1 of an order                */
     const double *x;            /* [row][inputs]                                              */
     const int64_t *order;       /* NULL: as they are                                          */
@@ -72,6 +77,10 @@ typedef struct surrogate_rows { /* rows first .. first + count - 1 of an order  
     const double *price, *weight; /* of training                                              */
     double *to_price, *by_strike, *by_maturity; /* of prediction; the last two or NULL        */
 } surrogate_rows;
+
+SHOAL_HD static inline int64_t surrogate_row(const surrogate_rows *r, int64_t i) {
+    return r->order ? r->order[r->first + i] : r->first + i;
+}
 
 typedef struct surrogate_step {  /* one step of Adam                                           */
     int64_t blocks;              /* whose gradients are added, in their order                  */
@@ -81,8 +90,8 @@ typedef struct surrogate_step {  /* one step of Adam                            
 
 typedef struct surrogate_blas surrogate_blas; /* of cublas.cu */
 
-/* What a cell works on: `weights` and `memory` are in the context's memory, and so are the arrays of
- * its arguments. */
+/* What a cell works on: `weights` and `memory` are in the context's memory, and so are the
+ * arrays of its arguments. */
 typedef struct surrogate_job {
     shoal_context *ctx;
     const surrogate_net *net;
@@ -100,8 +109,9 @@ typedef struct surrogate_method {
     size_t (*scratch)(const surrogate_job *, int64_t rows); /* bytes of memory for a batch    */
     void (*pack)(const surrogate_job *); /* once weights have changed; NULL: not needed       */
     shoal_status (*values)(const surrogate_job *, const surrogate_rows *); /* prices          */
-    /* Gradients of sum weight (P - price)^2 / 2 for each block, [block][weights], and the sums of
-     * weight (P - price)^2 themselves: [block] on the CPU, added to SURROGATE_SUMS places on CUDA. */
+    /* Gradients of sum weight (P - price)^2 / 2 for each block, [block][weights], and the sums
+     * of weight (P - price)^2 themselves: [block] on the CPU, added to SURROGATE_SUMS places on
+     * CUDA. */
     shoal_status (*learn)(const surrogate_job *, const surrogate_rows *, void *gradient,
                           double *loss);
     shoal_status (*step)(const surrogate_job *, const surrogate_step *, const void *gradient,
@@ -115,7 +125,6 @@ typedef struct surrogate_set { /* of rows to train with, or to validate by */
     const shoal_surrogate_data *data;
     const double *weights;            /* of rows                                              */
     const double *x, *price, *weight; /* the same where a cell can read them: the passes' own */
-    void *copy;                       /* their memory, or NULL                                */
 } surrogate_set;
 
 typedef struct surrogate_fit {
@@ -123,8 +132,8 @@ typedef struct surrogate_fit {
     shoal_surrogate_opts o; /* with all defaults */
     surrogate_set train, held;
     shoal_surrogate *model;
-    shoal_surrogate_say *say;
-    void *of;
+    shoal_surrogate_observer *observer;
+    void *user;
 } surrogate_fit;
 
 /* The cell for a network. gemm: NULL, or what the products of training are to be made by on CUDA,
@@ -141,6 +150,26 @@ shoal_status shoal_surrogate_passes(surrogate_fit *f, shoal_surrogate_result *fo
 /* A network without weights in it. */
 shoal_status shoal_surrogate_make(shoal_context *ctx, const surrogate_net *n,
                                   shoal_surrogate **net);
+/* ---- matrix products by cuBLAS, which is opened at run time: cublas.cu --------------------------- */
+
+/* c[i][j] = sum over k of a(i,k) b(k,j), and with `add` what was there; i < m, j < n. */
+typedef struct surrogate_product {
+    int m, n, k;
+    const void *a, *b; /* a(i,k) at i * a_row + k * a_col, b likewise: one of the two is 1      */
+    int a_row, a_col, b_row, b_col;
+    void *c;
+    int c_row; /* its columns are 1 apart                                                      */
+    int add;
+} surrogate_product;
+
+/* SHOAL_E_BACKEND and a sentence where cuBLAS is not there, or switched off by SHOAL_NO_CUBLAS=1
+ * in the environment. `size` is that of a number, 4 or 8. */
+shoal_status shoal_surrogate_open_blas(shoal_context *ctx, size_t size,
+                                       const surrogate_blas **blas);
+void shoal_surrogate_close_blas(const surrogate_blas *blas);
+shoal_status shoal_surrogate_multiply(shoal_context *ctx, const surrogate_blas *blas,
+                                      const surrogate_product *p);
+
 extern const char *const shoal_surrogate_maps[SURROGATE_MAPS];
 extern const char *const shoal_surrogate_targets[SURROGATE_TARGETS];
 

@@ -3,11 +3,12 @@
  * train.c - training of a network of prices: checks, scales of inputs and output, the first
  * weights. The passes are in pass.c.
  *
- * Minimised is the mean of w (P - price)^2, w = 1 / (error^2 + floor^2): with `volatility` as the target
- * P is a formula of the network's number, so that no price is inverted, and a row of small vega, whose
- * implied volatility is mostly noise, weighs what its price is known to. Random numbers, of the first
- * weights and of the order of rows in each pass, are Philox words by address. Logarithms are those of
- * core/math.h: what a network starts from has the same bits on every machine.
+ * Minimised is the mean of w (P - price)^2, w = 1 / (error^2 + floor^2): with `volatility` as
+ * the target P is a formula of the network's number, so that no price is inverted, and a row of
+ * small vega, whose implied volatility is mostly noise, weighs what its price is known to.
+ * Random numbers, of the first weights and of the order of rows in each pass, are Philox words
+ * by address. Logarithms are those of core/math.h: what a network starts from has the same bits
+ * on every machine.
  */
 #include "pricing/black.h"
 #include "surrogate/surrogate.h"
@@ -217,18 +218,20 @@ static double *weights_of(const shoal_surrogate_data *d, double floor) {
 
 shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_data *train,
                                    const shoal_surrogate_data *validation,
-                                   const shoal_surrogate_opts *opts, shoal_surrogate_say *say,
-                                   void *of, shoal_surrogate **net,
-                                   shoal_surrogate_result *result) {
+                                   const shoal_surrogate_opts *opts,
+                                   shoal_surrogate_observer *observer, void *user,
+                                   shoal_surrogate **net, shoal_surrogate_result *result) {
     shoal_surrogate_result found = { .train_row = -1, .validation_row = -1, .input = -1 };
     if (net) *net = NULL;
     if (result) *result = found;
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (!net) return shoal_fail(ctx, SHOAL_E_ARG, "net is NULL");
-    surrogate_fit f = { .ctx = ctx, .train.data = train, .held.data = validation, .say = say };
+    surrogate_fit f = {
+        .ctx = ctx, .train.data = train, .held.data = validation, .observer = observer
+    };
     if (opts) f.o = *opts;
-    f.of = of;
+    f.user = user;
     s = check_opts(ctx, &f.o);
     if (s == SHOAL_OK) s = check_shape(ctx, train, "train");
     if (s == SHOAL_OK) s = check_shape(ctx, validation, "validation");
