@@ -17,12 +17,13 @@ typedef struct bench_module {
     size_t size;
     int (*make)(bench_session *s, const bench_problem *p, bench_place *place, void *data);
     void (*release)(void *data); /* frees what the struct points to; NULL: nothing */
-    /* True if two problems, of the same module, share it and the peers' measurement. */
+    /* True if two problems, of the same module, share it and the peers' measurement. NULL: if all keys are the same
+     * that are not inner ones. */
     bool (*same)(const bench_problem *p, const bench_problem *q);
     /* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if
      * the backend lacks what "all" asked for. */
     int (*run)(bench_session *s, void *data, const bench_problem *p, bool timed);
-    /* A row for each peer that fits the data. */
+    /* A row for each peer that fits the data; NULL: there are none. */
     int (*peers)(bench_session *s, void *data);
 
     double (*bytes)(const bench_problem *p); /* the fewest that must be moved                  */
@@ -31,11 +32,12 @@ typedef struct bench_module {
     double scale;                            /* and what makes it so many of them: 1e-6        */
 
     /* Tables: what stands between backend and the numbers, with its heading. */
-    const char *heading, *check_heading;
+    const char *heading, *check_heading; /* check_heading and check_cells NULL: the same     */
     void (*cells)(const bench_row *row, FILE *file);
     void (*check_cells)(const bench_row *row, FILE *file);
-    const char *error_name; /* "max residual"                                     */
-    void (*fault)(const bench_check *check, FILE *file); /* of a peer that is timed nevertheless  */
+    const char *error_name; /* "max residual"                                              */
+    const char *fault;      /* "residual": beside a peer that is timed though it fails the check;
+                               NULL: the reason                                            */
 
     /* JSON: the parts of the problem after its type, and what a second brings. */
     void (*json_problem)(const bench_row *row, io_json *json);

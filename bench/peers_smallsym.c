@@ -24,13 +24,6 @@ void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
     return c->work[i] + (size_t)set * c->size[i] + (size_t)system * each;
 }
 
-static void put(void *array, size_t number, int64_t at, double value) {
-    if (number == sizeof(float))
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 /* Samples from any layout to one system after another. */
 static void rearrange_samples(const bench_copies *c) {
     const bench_symmetric v = bench_symmetric_of(c->data, NULL);
@@ -38,9 +31,9 @@ static void rearrange_samples(const bench_copies *c) {
 #pragma omp parallel for num_threads(c->data->place->machine.threads) schedule(static)
     for (int64_t k = 0; k < c->count; k++)
         for (int64_t m = 0; m < M; m++) {
-            put(c->full[1], c->number, k * M + m, bench_y(&v, k, m, 0));
+            bench_put_number(v.type, c->full[1], k * M + m, bench_y(&v, k, m, 0));
             for (int64_t i = 0; i < n; i++)
-                put(c->full[0], c->number, (k * M + m) * n + i, bench_psi(&v, k, m, i));
+                bench_put_number(v.type, c->full[0], (k * M + m) * n + i, bench_psi(&v, k, m, i));
         }
 }
 
@@ -52,7 +45,8 @@ static void rearrange(const bench_copies *c) {
     for (int64_t k = 0; k < c->count; k++) {
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++)
-                put(c->full[0], c->number, (k * n + i) * n + j, bench_symmetric_entry(&v, k, i, j));
+                bench_put_number(v.type, c->full[0], (k * n + i) * n + j,
+                                 bench_symmetric_entry(&v, k, i, j));
         for (int64_t r = 0; r < nrhs; r++)
             for (int64_t i = 0; i < n; i++)
                 memcpy((char *)c->full[1] + (size_t)((k * nrhs + r) * n + i) * c->number,
@@ -142,6 +136,15 @@ static void copy_by_threads(const bench_copies *c) {
     }
 }
 
+bench_means bench_means_of(const bench_copies *c) {
+    bench_means m = { .zero = { 0 } };
+    if (c->number == sizeof(float))
+        m.mean.single = 1 / (float)c->samples;
+    else
+        m.mean.twice = 1 / (double)c->samples;
+    return m;
+}
+
 typedef struct task { /* a routine on its copies */
     bench_copies *copies;
     const bench_routine *routine;
@@ -162,8 +165,8 @@ static int prepare(void *self) {
 }
 
 static int call(void *self, int set) {
-    const bench_routine *r = ((const task *)self)->routine;
-    return r->call(r->self, set);
+    const bench_task *own = &((const task *)self)->routine->peer.task;
+    return own->call(own->self, set);
 }
 
 /* On set 0, fresh. */
@@ -236,16 +239,10 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     if (passed) *passed = false;
     if (bench_stopped(s)) return BENCH_STOPPED;
     c->values_alone = false;
-    const bench_solver peer = {
-        .who = r->who,
-        .function = r->function,
-        .variant = r->variant,
-        .version = r->version,
-        .note = r->note,
-        .workspace = r->workspace,
-        .optional = true,
-        .task = { .prepare = prepare, .call = call, .self = &self, .calls = c->data->sets }
-    };
+    bench_solver peer = r->peer;
+    peer.optional = true;
+    peer.task =
+        (bench_task){ .prepare = prepare, .call = call, .self = &self, .calls = c->data->sets };
     if (call_once(&self) != SHOAL_OK || check_answer(s, &self, &check) != SHOAL_OK)
         return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
@@ -253,7 +250,7 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     return bench_add_row(s, &p, place, &peer, &check, true);
 }
 
-int bench_peers_smallsym(bench_session *s, bench_systems *data) {
+int bench_peers_smallsym(bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const bench_peer_class which = bench_peers_for(p);
     if (p->n < 1 || p->count < 1) return BENCH_OK;
@@ -280,15 +277,9 @@ int bench_peers_smallsym(bench_session *s, bench_systems *data) {
         bench_note(s, "peers left out: %s", s->message);
     else if (copies_make(&c) != SHOAL_OK)
         bench_note(s, "peers left out: no memory for their copies of the systems");
-    else if (p->gram)
-        code =
-            bench_on_cpu(data->place) ? bench_peer_lapack_gram(s, &c) : bench_peer_cuda_gram(s, &c);
-    else if (bench_on_cpu(data->place))
-        code = bench_peer_lapack_symmetric(s, &c, which);
-    else {
-        code = bench_peer_cusolver(s, &c, which);
-        if (code == BENCH_OK && which != BENCH_PEERS_EIGEN) code = bench_peer_cublas(s, &c);
-    }
+    else
+        code = bench_on_cpu(data->place) ? bench_peer_lapack_symmetric(s, &c, which)
+                                         : bench_peer_cuda_symmetric(s, &c, which);
     copies_free(&c);
     return code;
 }

@@ -3,7 +3,7 @@
  * peers_std.cpp - std::sort and std::merge of the C++ library, row by row, compiled with -O2. The
  * keys of the bench have no NaN among them, so that < is an order.
  */
-#include "bench/peers_std.h"
+#include "bench/peers_foreign.h"
 
 #include <algorithm>
 #include <functional>

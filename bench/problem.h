@@ -128,6 +128,9 @@ int bench_problem_parse(const char *text, const bench_defaults *defaults, bench_
                         io_error *err);
 void bench_problems_free(bench_problems *list);
 
+/* True if two problems have the same data: all keys that are not inner ones are the same. */
+bool bench_same_data(const bench_problem *p, const bench_problem *q);
+
 /* The problem as a string that reads back as the same one. Returns `text`. */
 #define BENCH_TEXT 320
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]);

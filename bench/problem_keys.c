@@ -97,6 +97,53 @@ static int read_variants(draft *d, view text) {
     return IO_OK;
 }
 
+/* Decimal digits only: strtoull would take signs, spaces and hexadecimal. */
+bool bench_read_digits(const char *text, size_t size, uint64_t *number) {
+    *number = 0;
+    for (size_t i = 0; i < size; i++) {
+        unsigned digit = (unsigned)(unsigned char)text[i] - '0';
+        if (digit > 9 || *number > (UINT64_MAX - digit) / 10) return false;
+        *number = *number * 10 + digit;
+    }
+    return size > 0;
+}
+
+/* 100000, 1e5, 2.5e4 or 2^25, at most `most`. */
+int bench_read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *number,
+                    io_error *err) {
+    char quoted[IO_QUOTE_SIZE];
+    const char *hat = size ? memchr(text, '^', size) : NULL;
+    uint64_t digits = 0, base = 0, power = 0;
+    double real = 0;
+    bool good = true, fits = true;
+    if (hat) {
+        size_t before = (size_t)(hat - text);
+        good = bench_read_digits(text, before, &base) &&
+               bench_read_digits(hat + 1, size - before - 1, &power);
+        for (digits = 1; good && fits && power > 0 && base > 1; power--) {
+            fits = digits <= (uint64_t)most / base;
+            if (fits) digits *= base;
+        }
+        if (good && power > 0 && base == 0) digits = 0;
+    } else if (!bench_read_digits(text, size, &digits)) {
+        good = io_text_double(text, size, &real) && real >= 0;
+        fits = good && real <= (double)most;
+        if (fits) {
+            digits = (uint64_t)real;
+            good = (double)digits == real;
+        }
+    }
+    if (!good)
+        return io_fail(err, IO_E_FORMAT,
+                       "problem: key '%s': '%s' is not a whole number (100000, 1e5 and 2^25 are)",
+                       key, io_quote(text, size, quoted));
+    if (!fits || digits > (uint64_t)most)
+        return io_fail(err, IO_E_FORMAT, "problem: key '%s': '%s' is larger than %" PRId64, key,
+                       io_quote(text, size, quoted), most);
+    *number = (int64_t)digits;
+    return IO_OK;
+}
+
 static int read_seed(draft *d, view text, uint64_t *seed) {
     char quoted[IO_QUOTE_SIZE];
     if (bench_read_digits(text.at, text.size, seed)) return IO_OK;
@@ -232,6 +279,12 @@ void problem_set_without(const bench_key *key, bench_problem *p) {
     if (key->kind == BENCH_KEY_AMOUNT) return; /* the field is another key's */
     if (key->kind == BENCH_KEY_SIZE) v.size = key->without;
     memcpy((char *)p + key->field, &v, field_size(key->kind));
+}
+
+bool problem_same_key(const bench_key *key, const bench_problem *p, const bench_problem *q) {
+    const char *a = (const char *)p + key->field, *b = (const char *)q + key->field;
+    if (key->kind == BENCH_KEY_WORD) return strcmp(a, b) == 0;
+    return memcmp(a, b, field_size(key->kind)) == 0;
 }
 
 char *bench_real_text(double number, char text[BENCH_REAL]) {

@@ -11,7 +11,7 @@
 
 enum { BENCH_NAME = 128, BENCH_VERDICT = 192 };
 
-static const bench_place *main_place(const bench_session *s) {
+static const bench_place *reported_place(const bench_session *s) {
     for (int i = 1; i >= 0; i--)
         if (s->places[i].ctx) return &s->places[i];
     return NULL;
@@ -32,7 +32,7 @@ static void cpu_name(char *name, size_t size) {
 }
 
 void bench_json_machine(const bench_session *s, io_json *json) {
-    const bench_place *place = main_place(s);
+    const bench_place *place = reported_place(s);
     char date[32] = "", cpu[160];
     time_t now = time(NULL);
     struct tm utc;
@@ -169,8 +169,10 @@ static void print_row(const bench_row *r, int width, FILE *file) {
     else
         fprintf(file, "%8s", "-");
     if (!r->check.passed) {
-        fputs("  fails the check: ", file);
-        module->fault(&r->check, file);
+        if (module->fault)
+            fprintf(file, "  fails the check: %s %.1e", module->fault, r->check.max_residual);
+        else
+            fprintf(file, "  fails the check: %s", r->check.why);
     }
     fputc('\n', file);
 }
@@ -213,10 +215,11 @@ void bench_check_table(const bench_session *s, FILE *file) {
         char name[BENCH_NAME], text[BENCH_VERDICT];
         if (begins_table(s, i))
             fprintf(file, "%s%-*s  %-7s %s %9s %8s %8s %13s  %s\n", i > 0 ? "\n" : "", width,
-                    "method", "backend", module->check_heading, "checked", "failed", "warned",
-                    module->error_name, "verdict");
+                    "method", "backend",
+                    module->check_heading ? module->check_heading : module->heading, "checked",
+                    "failed", "warned", module->error_name, "verdict");
         fprintf(file, "%-*s  %-7s ", width, solver_name(r, name), r->backend);
-        module->check_cells(r, file);
+        (module->check_cells ? module->check_cells : module->cells)(r, file);
         fprintf(file, " %9lld %8lld %8lld %13.2e  %s\n", (long long)r->check.systems,
                 (long long)r->check.failed, (long long)r->check.warned, r->check.max_residual,
                 verdict_text(&r->check, text));

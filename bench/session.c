@@ -164,6 +164,28 @@ int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
     return code;
 }
 
+int bench_add_ours(bench_session *s, const bench_problem *p, bench_place *place,
+                   const bench_solver *v, shoal_status status, bench_check *check, bool timed) {
+    char found[96];
+    bench_solver ours = *v;
+    if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
+    if (status != SHOAL_OK) *check = bench_broken(place, status);
+    if (v->measure) {
+        snprintf(found, sizeof found, "%s %.2g over %lld %s", v->measure, check->max_residual,
+                 (long long)check->systems, v->of_checked);
+        ours.found = found;
+    }
+    return bench_add_row(s, p, place, &ours, check, timed);
+}
+
+shoal_status bench_peer_call(const bench_arrays *data, const bench_solver *peer) {
+    const bench_task *task = &peer->task;
+    const shoal_status status = bench_arrays_paint(data);
+    if (status != SHOAL_OK) return status;
+    if (task->prepare && task->prepare(task->self) != 0) return SHOAL_E_CUDA;
+    return task->call(task->self, 0) == 0 ? shoal_wait(data->place->ctx) : SHOAL_E_CUDA;
+}
+
 int bench_peer_left_out(bench_session *s, const bench_solver *peer) {
     bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
     return BENCH_OK;
@@ -189,12 +211,6 @@ bench_check bench_broken(const bench_place *place, shoal_status status) {
     bench_check check = { .max_residual = NAN, .tolerance = NAN };
     snprintf(check.why, sizeof check.why, "%.150s", message_of(place, status));
     return check;
-}
-
-const char *bench_verdict(const bench_check *check) {
-    if (check->passed) return "ok";
-    if (check->wrong > 0) return "WRONG";
-    return check->tolerance > 0 ? "failed" : "error";
 }
 
 bool bench_all_passed(const bench_session *s) {

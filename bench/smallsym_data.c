@@ -13,23 +13,14 @@
  */
 #include "bench/smallsym.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/numbers.h"
 
 enum { ALIGN = 256, DISTINCT = 4093 };
 
 static bool tridiagonal(const bench_problem *p) { return p->pairs == BENCH_PAIRS_TRIDIAG; }
-
-bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
-    return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
-           strcmp(p->backend, q->backend) == 0 && p->type == q->type && p->layout == q->layout &&
-           (p->parameter == q->parameter || (isnan(p->parameter) && isnan(q->parameter))) &&
-           p->storage == q->storage && p->triangle == q->triangle && p->n == q->n &&
-           p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed &&
-           tridiagonal(p) == tridiagonal(q) && (p->pairs != 0) == (q->pairs != 0) &&
-           p->stage == q->stage && p->gram == q->gram;
-}
 
 int64_t bench_systems_distinct(const bench_problem *p) {
     return p->count < DISTINCT ? p->count : DISTINCT;
@@ -61,7 +52,7 @@ size_t bench_systems_third(const bench_problem *p) {
     return bench_systems_second(p) + aligned(below_of(p));
 }
 
-static int allocate(bench_session *s, bench_systems *data) {
+static void sizes(bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const size_t number = bench_number_size(p), count = (size_t)p->count;
     const size_t square = (size_t)p->n * rows_of(p);
@@ -71,10 +62,11 @@ static int allocate(bench_session *s, bench_systems *data) {
     if (tridiagonal(p)) data->size[0] = bench_systems_second(p) + below_of(p);
     if (p->pairs) data->size[2] = bench_systems_second(p) + square;
     if (p->stage) data->size[p->stage == BENCH_STAGE_PCR ? 0 : 2] = bench_systems_third(p) + square;
-    return bench_arrays_allocate(s, data, 3);
+    data->count = 3;
+    data->outputs = 1 << 2;
 }
 
-static shoal_status generate(const bench_systems *data, int64_t count, void *A, void *b) {
+static shoal_status generate(const bench_arrays *data, int64_t count, void *A, void *b) {
     const bench_problem *p = &data->problem;
     if (p->gram) {
         bench_samples_generate(p, count, A, b);
@@ -94,7 +86,7 @@ static shoal_status generate(const bench_systems *data, int64_t count, void *A, 
 
 /* Repeats the `few` systems of `from` until array i is full. A batch is one block of whole systems,
  * or, interleaved, a block for each entry or row. */
-static void repeat(const bench_systems *data, int i, const char *from, int64_t few) {
+static void repeat(const bench_arrays *data, int i, const char *from, int64_t few) {
     const bench_problem *p = &data->problem;
     const size_t system = data->size[i] / (size_t)p->count, number = bench_number_size(p);
     const size_t piece = p->layout != SHOAL_INTERLEAVED ? system
@@ -142,35 +134,27 @@ void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double 
     for (int64_t i = 0; i < n; i++) d[i] = a[i * n + i];
 }
 
-static void put(const bench_problem *p, void *array, int64_t at, double value) {
-    if (p->type == SHOAL_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 /* d and e of all systems from the matrices of the first `few`. */
-static void put_diagonals(const bench_systems *data, const void *made, int64_t few, double *room) {
+static void put_diagonals(const bench_arrays *data, const void *made, int64_t few, double *room) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     const int64_t n = p->n, next = apart ? p->count : 1;
     double *a = room, *d = a + n * n, *e = d + n, *v = e + n, *w = v + n;
     void *below = (char *)data->host[0] + bench_systems_second(&data->problem);
     for (int64_t from = 0; from < few; from++) {
-        for (int64_t i = 0; i < n * n; i++)
-            a[i] = p->type == SHOAL_F32 ? (double)((const float *)made)[from * n * n + i]
-                                        : ((const double *)made)[from * n * n + i];
+        for (int64_t i = 0; i < n * n; i++) a[i] = bench_number(p->type, made, from * n * n + i);
         bench_reduce(a, n, d, e, NULL, v, w);
         for (int64_t k = from; k < p->count; k += few)
             for (int64_t i = 0; i < n; i++) {
-                put(p, data->host[0], (apart ? k : k * n) + i * next, d[i]);
-                if (i + 1 < n) put(p, below, (apart ? k : k * (n - 1)) + i * next, e[i]);
+                bench_put_number(p->type, data->host[0], (apart ? k : k * n) + i * next, d[i]);
+                if (i + 1 < n)
+                    bench_put_number(p->type, below, (apart ? k : k * (n - 1)) + i * next, e[i]);
             }
     }
 }
 
 /* The diagonals; there is no right-hand side. */
-static shoal_status fill_diagonals(const bench_systems *data) {
+static shoal_status fill_diagonals(const bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const size_t n = (size_t)p->n, few = (size_t)bench_systems_distinct(p);
     const size_t number = bench_number_size(p);
@@ -187,8 +171,9 @@ static shoal_status fill_diagonals(const bench_systems *data) {
     return status;
 }
 
-static shoal_status fill(bench_systems *data) {
+static shoal_status fill(const bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
+    (void)s;
     const int64_t few = bench_systems_distinct(p);
     if (tridiagonal(p)) return fill_diagonals(data);
     if (p->stage == BENCH_STAGE_PCR) return bench_parts_fill(data);
@@ -205,32 +190,14 @@ static shoal_status fill(bench_systems *data) {
 }
 
 int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
-    bench_systems *data = of;
-    if (data->place == place && bench_systems_same(p, &data->problem)) {
-        data->problem = *p; /* another method */
-        return BENCH_OK;
-    }
-    bench_arrays_free(data);
-    data->problem = *p;
-    data->place = place;
-    if (allocate(s, data) != BENCH_OK) {
-        bench_arrays_free(data);
-        return BENCH_ERROR;
-    }
-    shoal_status status = fill(data);
-    for (int i = 0; i < 2 && status == SHOAL_OK; i++) status = bench_arrays_upload(data, i);
-    if (bench_stopped(s)) {
-        bench_arrays_free(data);
-        return BENCH_STOPPED;
-    }
-    if (status == SHOAL_OK) return BENCH_OK;
-    const char *message = shoal_message(place->ctx);
-    bench_error(s, status, "%s", *message ? message : shoal_status_text(status));
-    bench_arrays_free(data);
-    return BENCH_ERROR;
+    static const bench_filler filler = { sizes, fill };
+    bench_arrays *data = of;
+    const int code = bench_arrays_make(s, p, place, &filler, data);
+    if (code == BENCH_OK) data->problem = *p; /* another method on the same data */
+    return code;
 }
 
-bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
+bench_symmetric bench_symmetric_of(const bench_arrays *data, const void *x) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     bench_symmetric v = { .type = p->type, .n = p->n, .count = p->count, .nrhs = p->nrhs };
@@ -259,7 +226,7 @@ bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
     return v;
 }
 
-bench_pairs bench_pairs_of(const bench_systems *data, const void *answer, const void *alone) {
+bench_pairs bench_pairs_of(const bench_arrays *data, const void *answer, const void *alone) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     const int64_t next = apart ? p->count : 1;

@@ -9,7 +9,7 @@
  * and place, so that a system is the same in every layout and batch.
  *
  * The check never forms A: b - A x is the mean of psi(m) (y(m) - psi(m)t x), summed in twice the
- * precision of double (twice.h). Its largest entry over |A| |x| + |b|, where |A| and |b| are sums of the
+ * precision of double (numbers.h). Its largest entry over |A| |x| + |b|, where |A| and |b| are sums of the
  * sizes of the products, is what the solver may leave, 10 n units of roundoff, and what the sums that
  * were solved may be off, 70 units (smallsym.h), together.
  */
@@ -19,19 +19,12 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Between 0 and 1: the finalizer of splitmix64. */
+/* Between 0 and 1. */
 static double uniform(uint64_t seed, uint64_t system, uint64_t place) {
-    uint64_t z = seed + 0x9e3779b97f4a7c15u * (system + 1) + 0xd1342543de82ef95u * (place + 1);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static void put(const bench_problem *p, void *array, int64_t at, double value) {
-    if (p->type == SHOAL_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
+    return (double)(bench_hash(seed + 0x9e3779b97f4a7c15u * (system + 1) +
+                               0xd1342543de82ef95u * (place + 1)) >>
+                    11) *
+           0x1p-53;
 }
 
 void bench_samples_generate(const bench_problem *p, int64_t count, void *psi, void *y) {
@@ -40,12 +33,13 @@ void bench_samples_generate(const bench_problem *p, int64_t count, void *psi, vo
     for (int64_t k = 0; k < count; k++) {
         for (int64_t e = 0; e < numbers; e++) {
             const double u = uniform(p->seed, (uint64_t)k, (uint64_t)e);
-            put(p, psi, apart ? e * count + k : k * numbers + e, e % n == 0 ? 1 : 2 * u - 1);
+            bench_put_number(p->type, psi, apart ? e * count + k : k * numbers + e,
+                             e % n == 0 ? 1 : 2 * u - 1);
         }
         for (int64_t e = 0; e < M * nrhs; e++) {
             const double u = uniform(~p->seed, (uint64_t)k, (uint64_t)e);
             const int64_t m = e / nrhs, row = apart ? m * count + k : k * M + m;
-            put(p, y, row * nrhs + e % nrhs, 3 * u - 1);
+            bench_put_number(p->type, y, row * nrhs + e % nrhs, 3 * u - 1);
         }
     }
 }
@@ -104,17 +98,14 @@ static bool sum_up(const bench_symmetric *v, int64_t k, int64_t c, sums *s) {
 }
 
 static double over_sizes(const sums *s) {
-    const double scale = fmax(s->norm_x, 1); /* |A| |x| may overflow where |A| does not */
-    const double below =
-        s->norm_x > 1 ? s->norm_a + s->norm_b / s->norm_x : s->norm_a * s->norm_x + s->norm_b;
     if (!isfinite(s->norm_r) || !isfinite(s->norm_a)) return NAN;
-    return s->norm_r == 0 ? 0 : s->norm_r / scale / below;
+    return bench_backward_error(s->norm_r, s->norm_a, s->norm_x, s->norm_b);
 }
 
 bench_finding bench_look_at_samples(const bench_symmetric *v, int64_t k, int64_t c) {
     sums s;
     const bool enough = sum_up(v, k, c, &s);
-    const bench_finding found = { .residual = enough ? over_sizes(&s) : NAN, .all_nan = s.all_nan };
+    const bench_finding found = { .error = enough ? over_sizes(&s) : NAN, .all_nan = s.all_nan };
     free(s.r);
     return found;
 }

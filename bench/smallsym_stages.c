@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bench_parts bench_parts_of(const bench_systems *data, const void *array) {
+bench_parts bench_parts_of(const bench_arrays *data, const void *array) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     return (bench_parts){ .d = array,
@@ -27,28 +27,18 @@ bench_parts bench_parts_of(const bench_systems *data, const void *array) {
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static double get(const bench_problem *p, const void *array, int64_t at) {
-    return p->type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
-}
-
-static void put(const bench_problem *p, void *array, int64_t at, double value) {
-    if (p->type == SHOAL_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
 /* Numbers of `from` to every copy of system k: `numbers` of them, those of the next system `system`
  * further on. */
-static void put_copies(const bench_systems *data, void *array, int64_t k, int64_t system,
+static void put_copies(const bench_arrays *data, void *array, int64_t k, int64_t system,
                        int64_t numbers, const double *from) {
     const bench_problem *p = &data->problem;
     const int64_t next = p->layout == SHOAL_INTERLEAVED ? p->count : 1;
     for (; k < p->count; k += bench_systems_distinct(p))
-        for (int64_t i = 0; i < numbers; i++) put(p, array, k * system + i * next, from[i]);
+        for (int64_t i = 0; i < numbers; i++)
+            bench_put_number(p->type, array, k * system + i * next, from[i]);
 }
 
-static void fill_systems(bench_systems *data, const void *rhs, double *room) {
+static void fill_systems(bench_arrays *data, const void *rhs, double *room) {
     const bench_problem *p = &data->problem;
     const int64_t n = p->n, nrhs = p->nrhs;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
@@ -56,7 +46,7 @@ static void fill_systems(bench_systems *data, const void *rhs, double *room) {
     double *a = room, *q = a + n * n, *d = q + n * n, *e = d + n, *v = e + n, *w = v + n;
     for (int64_t k = 0; k < bench_systems_distinct(p); k++) {
         for (int64_t i = 0; i < n * n; i++)
-            a[i] = get(p, data->host[BENCH_SMALLSYM_MATRIX], k * n * n + i);
+            a[i] = bench_number(p->type, data->host[BENCH_SMALLSYM_MATRIX], k * n * n + i);
         bench_reduce(a, n, d, e, q, v, w);
         put_copies(data, (void *)at.d, k, at.d_system, n, d);
         put_copies(data, (void *)at.e, k, at.e_system, n - 1, e);
@@ -66,12 +56,13 @@ static void fill_systems(bench_systems *data, const void *rhs, double *room) {
         for (int64_t i = 0; i < n; i++)
             for (int64_t c = 0; c < nrhs; c++) {
                 const int64_t from = (k % bench_systems_distinct(p) * n + i) * nrhs + c;
-                put(p, data->host[1], (apart ? i * p->count + k : k * n + i) * nrhs + c,
-                    get(p, rhs, from));
+                bench_put_number(p->type, data->host[1],
+                                 (apart ? i * p->count + k : k * n + i) * nrhs + c,
+                                 bench_number(p->type, rhs, from));
             }
 }
 
-shoal_status bench_parts_fill(bench_systems *data) {
+shoal_status bench_parts_fill(bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const size_t n = (size_t)p->n, few = (size_t)bench_systems_distinct(p);
     const size_t number = bench_number_size(p);
@@ -97,11 +88,6 @@ shoal_status bench_parts_fill(bench_systems *data) {
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
-
-typedef struct reduction_finding {
-    double error; /* NaN: a number is not finite        */
-    bool all_nan; /* d, e and Q are NaN throughout      */
-} reduction_finding;
 
 static double q_of(const bench_symmetric *v, const bench_parts *p, int64_t k, int64_t i,
                    int64_t j) {
@@ -135,17 +121,12 @@ static double qu_of(const bench_symmetric *v, const bench_parts *p, int64_t k, i
 
 /* The larger of |A - Q U Qt| over |A|, entries over the largest row sum, and |Qt Q - I|. Where A is
  * next to the least numbers, half of the least is no fault of a number of U. */
-static reduction_finding look_at_reduction(const bench_symmetric *v, const bench_parts *p,
-                                           int64_t k) {
+static bench_finding look_at_reduction(const bench_symmetric *v, const bench_parts *p, int64_t k) {
     const int64_t n = v->n;
-    const double least = v->type == SHOAL_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
-    reduction_finding f = { .all_nan = all_nan(v, p, k) };
-    double norm = 0, off = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
-        norm = fmax(norm, sum);
-    }
+    const double least = bench_smallest(v->type);
+    bench_finding f = { .all_nan = all_nan(v, p, k) };
+    const double norm = bench_symmetric_norm(v, k);
+    double off = 0;
     double *row = malloc((size_t)(n > 0 ? n : 1) * sizeof *row);
     for (int64_t i = 0; i < n && row; i++) {
         for (int64_t j = 0; j < n; j++) row[j] = qu_of(v, p, k, i, j);
@@ -167,47 +148,32 @@ static reduction_finding look_at_reduction(const bench_symmetric *v, const bench
     return f;
 }
 
-static const char *reduction_verdict(const bench_symmetric *v, const reduction_finding *f,
-                                     const bench_word *word, int64_t k) {
-    const int32_t status = word->status ? word->status[k] : SHOAL_SYSTEM_OK;
-    if (status > SHOAL_SYSTEM_REFINED || status < SHOAL_SYSTEM_OVERFLOW)
-        return "status has a value that does not exist";
-    if (status < 0) return f->all_nan ? NULL : "no answer, but d, e and Q are not all NaN";
-    if (isnan(f->error)) return "d, e or Q is not finite";
-    return f->error > tolerance_of(v) ? "Q U Qt is not A, or Q not orthogonal" : NULL;
+typedef struct answer { /* to be checked */
+    const bench_symmetric *view;
+    const bench_parts *parts;
+    const bench_reported *reported;
+} answer;
+
+static bench_finding look_at_system(const void *of, int64_t k) {
+    const answer *a = of;
+    const int32_t status = a->reported->status ? a->reported->status[k] : SHOAL_SYSTEM_OK;
+    bench_finding f = look_at_reduction(a->view, a->parts, k);
+    f.fault = bench_status_fault(status);
+    if (f.fault) return f;
+    if (status < 0)
+        f.fault = f.all_nan ? NULL : "no answer, but d, e and Q are not all NaN";
+    else if (isnan(f.error))
+        f.fault = "d, e or Q is not finite";
+    else if (f.error > tolerance_of(a->view))
+        f.fault = "Q U Qt is not A, or Q not orthogonal";
+    return f;
 }
 
-void bench_reduction_check(const bench_symmetric *v, const bench_parts *p, const bench_word *word,
-                           int threads, bench_check *check) {
-    static const bench_word silent;
-    if (!word) word = &silent;
+void bench_reduction_check(const bench_symmetric *v, const bench_parts *p,
+                           const bench_reported *reported, int threads, bench_check *check) {
+    static const bench_reported nothing;
+    const answer a = { v, p, reported ? reported : &nothing };
     const double n = (double)v->n;
-    int64_t stride, wrong = 0, failed = 0, warned = 0, first_wrong = INT64_MAX;
-    const int64_t looks = looks_of(v, n * n * (n + 3), &stride);
-    double largest = 0;
-    (void)threads; /* without OpenMP there is one */
-#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
-    reduction(+ : wrong) reduction(max : largest) reduction(min : first_wrong)
-    for (int64_t i = 0; i < looks; i++) {
-        const int64_t k = system_of(v, i, stride);
-        if (v->stop && v->stop()) continue;
-        const reduction_finding f = look_at_reduction(v, p, k);
-        if (f.error > largest) largest = f.error;
-        if (!reduction_verdict(v, &f, word, k)) continue;
-        wrong++;
-        if (k < first_wrong) first_wrong = k;
-    }
-    count_statuses(v, word, &failed, &warned);
-    *check = (bench_check){ .systems = looks, .failed = failed, .warned = warned, .wrong = wrong };
-    check->max_residual = largest;
-    check->tolerance = tolerance_of(v);
-    check->passed = wrong == 0 && failed == 0;
-    if (wrong > 0) {
-        const reduction_finding f = look_at_reduction(v, p, first_wrong);
-        snprintf(check->why, sizeof check->why, "system %lld: %s (error %.2g); %lld of %lld wrong",
-                 (long long)first_wrong, reduction_verdict(v, &f, word, first_wrong), f.error,
-                 (long long)wrong, (long long)looks);
-    } else if (failed > 0) {
-        explain_owned(0, check);
-    }
+    bench_check_systems(v, a.reported, n * n * (n + 3), threads, "error", look_at_system, &a,
+                        check);
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "bench/study.h"
-#include "bench/twice.h"
+#include "bench/numbers.h"
 
 enum { MOST_CORRECTIONS = 60 };
 

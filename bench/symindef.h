@@ -44,8 +44,6 @@ int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *pla
 int bench_matrix_take(bench_session *s, const bench_problem *p, bench_place *place,
                       const io_array *lower, bench_matrix *d);
 void bench_matrix_free(void *matrix);
-/* True if two problems have the same matrix, in whatever storage. */
-bool bench_matrix_same(const bench_problem *p, const bench_problem *q);
 bench_triangle bench_triangle_of(const bench_problem *p);
 /* The matrix in that form; `numbers` of it have room. */
 void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *numbers);
@@ -98,9 +96,5 @@ shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
                                    bench_check *check);
 /* The time of a call, by bench_measure_long(). */
 int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_stats *stats);
-
-/* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
- * backend lacks a method that "all" asked for. */
-int bench_symindef_run(bench_session *s, void *matrix, const bench_problem *p, bool timed);
 
 #endif

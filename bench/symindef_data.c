@@ -8,9 +8,10 @@
  */
 #include "bench/symindef.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/numbers.h"
 
 size_t bench_triangle_numbers(const bench_triangle *t) {
     const size_t n = (size_t)t->n;
@@ -28,12 +29,6 @@ bench_triangle bench_triangle_of(const bench_problem *p) {
                              .upper = p->triangle == SHOAL_UPPER };
 }
 
-bool bench_matrix_same(const bench_problem *p, const bench_problem *q) {
-    return strcmp(p->module, q->module) == 0 && strcmp(p->backend, q->backend) == 0 &&
-           strcmp(p->kind, q->kind) == 0 && p->type == q->type && p->n == q->n &&
-           p->seed == q->seed;
-}
-
 /* A line of the triangle is contiguous, and so is the row of the whole matrix that it is part of. */
 void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *numbers) {
     const int64_t n = t->n;
@@ -48,12 +43,9 @@ void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *num
                (size_t)(end - first) * number);
         if (t->packed) continue;
         for (int64_t x = 0; x < n; x++) { /* nobody is to look at the rest of the line */
-            const size_t at = (size_t)(line * n + x);
+            const int64_t at = line * n + x;
             if (x >= first && x < end) continue;
-            if (number == sizeof(float))
-                ((float *)numbers)[at] = NAN;
-            else
-                ((double *)numbers)[at] = NAN;
+            bench_put_number(d->problem.type, numbers, at, NAN);
         }
     }
 }
@@ -104,7 +96,7 @@ static int put(bench_session *s, bench_matrix *d) {
 
 int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
     bench_matrix *d = of;
-    const bool kept = d->place == place && bench_matrix_same(p, &d->problem);
+    const bool kept = d->place == place && bench_same_data(p, &d->problem);
     int code = BENCH_OK;
     if (!kept) bench_matrix_free(d);
     d->problem = *p;

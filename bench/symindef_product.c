@@ -11,7 +11,7 @@
  * G and G J take the places of M and W. Columns in the order of the pivots have nothing right of
  * W's; where those of +1 come first a row has all of them, and the sums three times as many terms.
  *
- * In double the sums are off by about as much as the factors are. In twice that precision (twice.h) W
+ * In double the sums are off by about as much as the factors are. In twice that precision (numbers.h) W
  * has two parts, and what is found are the factors' errors alone.
  *
  * Both sides are unpacked, in double whatever the type, into tiles of BLOCK rows and DEPTH columns; a
@@ -23,12 +23,12 @@
  * matrices of 100 to 1000 rows 64 rows found 0.82 to 1 of it. Here the columns are dealt to the
  * threads, BLOCK at a time.
  */
-#include "bench/symindef_product.h"
+#include "bench/symindef_errors.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/twice.h"
+#include "bench/numbers.h"
 
 enum { BLOCK = BENCH_SAMPLE, DEPTH = 128 };
 
@@ -44,10 +44,6 @@ typedef struct tiles { /* of one thread */
 } tiles;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static double number_at(const bench_product *p, const void *array, int64_t at) {
-    return p->type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
-}
 
 static band rows_from(int64_t first) {
     band b;
@@ -70,7 +66,8 @@ static void unpack(const bench_product *p, const band *b, int64_t k0, int column
         for (int64_t k = k0; k < k0 + columns; k++) {
             const int64_t i = b->row[r];
             const bool inside = k >= 0 && k < i && i < p->n && (k + 1 < i || p->e[k] == 0);
-            to[k - k0] = inside ? number_at(p, p->factors, bench_triangle_at(t, i, k)) : k == i;
+            to[k - k0] =
+                inside ? bench_number(p->type, p->factors, bench_triangle_at(t, i, k)) : k == i;
         }
 }
 
@@ -101,9 +98,11 @@ static void unpack_g(const bench_product *p, const band *left, const band *right
     for (int r = 0; r < BLOCK; r++)
         for (int k = 0; k < DEPTH; k++) {
             const int64_t i = left->row[r], j = right->row[r], at = k0 + k;
-            t->left[r][k] = at < end && i < p->n ? number_at(p, p->G, i * p->columns + at) : 0;
-            t->right[k][r] =
-                at < end && j < p->n ? p->signs[at] * number_at(p, p->G, j * p->columns + at) : 0;
+            t->left[r][k] =
+                at < end && i < p->n ? bench_number(p->type, p->G, i * p->columns + at) : 0;
+            t->right[k][r] = at < end && j < p->n
+                                 ? p->signs[at] * bench_number(p->type, p->G, j * p->columns + at)
+                                 : 0;
             t->rest[k][r] = 0;
         }
 }

@@ -11,7 +11,6 @@
 
 #include "bench/report.h"
 #include "bench/study.h"
-#include "bench/study_symindef.h"
 #include "io/file.h"
 #include "io/triangle.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/symindef_product.h"
+#include "bench/symindef_errors.h"
 #include "run.h"
 
 static double entry(const void *matrix, int64_t i, int64_t j) {
