@@ -54,7 +54,7 @@ static int allocate(bench_session *s, bench_arrays *data) {
         bytes += data->size[i];
         if (is_output(data, i)) answers += data->size[i];
     }
-    data->sets = bench_sets(data->place, bytes);
+    if (data->sets == 0) data->sets = bench_sets(data->place, bytes);
     const size_t inside = (size_t)data->sets * bytes;
     if (bench_room(s, data->place, inside, on_cpu ? inside + answers : bytes) != BENCH_OK)
         return BENCH_ERROR;

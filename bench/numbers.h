@@ -13,6 +13,10 @@
 #include <shoal/shoal.h>
 #include <stdint.h>
 
+/* The function of that name for the type; functions for float end in f. */
+#define BENCH_BY_TYPE(type, function, ...)                                                         \
+    ((type) == SHOAL_F32 ? function##f(__VA_ARGS__) : function(__VA_ARGS__))
+
 static inline double bench_number(shoal_type type, const void *array, int64_t at) {
     return type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
 }

@@ -88,16 +88,14 @@ struct entry {
     const void *kernel;
 };
 
-const entry entries[] = {
-    { "words", "u32", "curand4", reinterpret_cast<const void *>(fill<words>) },
-    { "uniform", "f32", "curand_uniform4", reinterpret_cast<const void *>(fill<uniform_single>) },
-    { "uniform", "f64", "curand_uniform2_double",
-      reinterpret_cast<const void *>(fill<uniform_double>) },
-    { "normal", "f32", "curand_normal4", reinterpret_cast<const void *>(fill<normal_single>) },
-    { "normal", "f64", "curand_normal2_double",
-      reinterpret_cast<const void *>(fill<normal_double>) },
-    { "poisson", "u32", "curand_poisson4", reinterpret_cast<const void *>(fill<poisson>) },
-};
+#define ENTRY(method, type, function, law)                                                         \
+    { method, type, function, reinterpret_cast<const void *>(fill<law>) }
+const entry entries[] = { ENTRY("words", "u32", "curand4", words),
+                          ENTRY("uniform", "f32", "curand_uniform4", uniform_single),
+                          ENTRY("uniform", "f64", "curand_uniform2_double", uniform_double),
+                          ENTRY("normal", "f32", "curand_normal4", normal_single),
+                          ENTRY("normal", "f64", "curand_normal2_double", normal_double),
+                          ENTRY("poisson", "u32", "curand_poisson4", poisson) };
 
 } // namespace
 

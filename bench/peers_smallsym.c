@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/smallsym_check.h"
+#include "bench/numbers.h"
 
 void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
     const size_t each = c->size[i] / (size_t)c->count;
@@ -31,9 +31,11 @@ static void rearrange_samples(const bench_copies *c) {
 #pragma omp parallel for num_threads(c->data->place->machine.threads) schedule(static)
     for (int64_t k = 0; k < c->count; k++)
         for (int64_t m = 0; m < M; m++) {
-            bench_put_number(v.type, c->full[1], k * M + m, bench_y(&v, k, m, 0));
+            bench_put_number(v.type, c->full[1], k * M + m,
+                             bench_number(v.type, v.b, k * v.y_system + m * v.y_row));
             for (int64_t i = 0; i < n; i++)
-                bench_put_number(v.type, c->full[0], (k * M + m) * n + i, bench_psi(&v, k, m, i));
+                bench_put_number(v.type, c->full[0], (k * M + m) * n + i,
+                                 bench_number(v.type, v.A, k * v.system + (m * n + i) * v.entry));
         }
 }
 

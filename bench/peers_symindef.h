@@ -26,8 +26,9 @@ typedef struct bench_factorer {
     bool packed;       /* else n columns of n numbers, both triangles there */
     bool partial;      /* its pivoting is partial, whatever the problem asks for: M has no bound */
     bench_form form;
-    int (*factor)(void *self, void *a);     /* in the context's memory; 0 = good                  */
-    int (*pivots)(void *self, int32_t *to); /* n of them, counted from 1, to the host; 0 = good */
+    int (*factor)(void *self, void *a); /* in the context's memory; 0 = good                  */
+    const int32_t *pivots; /* n of them, counted from 1, on the host ...                          */
+    bool pivots_there;     /* ... or in the context's memory                                      */
 } bench_factorer;
 
 /* One row: checked after the first call, then timed, every sample on a fresh copy that is made

@@ -39,12 +39,6 @@ static int factor(void *self, void *a) {
     return info < 0 ? info : 0; /* above 0: a pivot is zero, and the factors are there */
 }
 
-static int pivots(void *self, int32_t *to) {
-    const job *j = self;
-    for (int i = 0; i < j->n; i++) to[i] = j->pivots[i];
-    return 0;
-}
-
 /* The function, and the workspace that it reports. */
 static bool begin(job *j, const bench_library *lib, const char *function, bool packed,
                   bool single) {
@@ -88,7 +82,7 @@ static int run(bench_session *s, bench_matrix *d, const bench_library *lib, cons
                                    .packed = packed,
                                    .form = form,
                                    .factor = factor,
-                                   .pivots = pivots };
+                                   .pivots = j.pivots };
         if (set_threads) set_threads(threads);
         code = bench_peer_factorer(s, d, &r);
         if (set_threads) set_threads(1);
@@ -129,12 +123,6 @@ static int factor_by_loop(void *self, void *a) {
     return 0;
 }
 
-static int pivots_of_loop(void *self, int32_t *to) {
-    const loop_job *j = self;
-    for (int64_t i = 0; i < j->n; i++) to[i] = j->interchanges[i];
-    return 0;
-}
-
 int bench_peer_complete_loop(bench_session *s, bench_matrix *d) {
     const size_t n = (size_t)d->problem.n, number = bench_number_size(&d->problem);
     loop_job j = { .n = d->problem.n,
@@ -151,7 +139,7 @@ int bench_peer_complete_loop(bench_session *s, bench_matrix *d) {
                                .packed = true,
                                .form = BENCH_FORM_OURS,
                                .factor = factor_by_loop,
-                               .pivots = pivots_of_loop };
+                               .pivots = j.interchanges };
     int code = BENCH_OK;
     if (j.room && j.interchanges)
         code = bench_peer_factorer(s, d, &r);

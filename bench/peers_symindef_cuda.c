@@ -25,7 +25,7 @@
 
 #include "bench/peers.h"
 #include "bench/peers_symindef.h"
-#include "bench/peers_thesis.h"
+#include "bench/peers_foreign.h"
 
 enum { LOWER = 0 }; /* of cublas_api.h */
 
@@ -56,11 +56,6 @@ static int sytrf_factor(void *self, void *a) {
     return j->factor(j->lib.handle, LOWER, j->n, a, j->n, j->pivots, j->work, j->numbers, j->info);
 }
 
-static int sytrf_pivots(void *self, int32_t *to) {
-    const sytrf_job *j = self;
-    return shoal_copy(j->ctx, to, j->pivots, (size_t)j->n * sizeof *to) == SHOAL_OK ? 0 : -1;
-}
-
 int bench_peer_cusolver_indefinite(bench_session *s, bench_matrix *d) {
     const size_t number = bench_number_size(&d->problem);
     const bool rook = bench_pivoting_of(&d->problem) == BENCH_ROOK;
@@ -88,7 +83,8 @@ int bench_peer_cusolver_indefinite(bench_session *s, bench_matrix *d) {
             .partial = true,
             .form = BENCH_FORM_SYTRF,
             .factor = sytrf_factor,
-            .pivots = sytrf_pivots
+            .pivots = j.pivots,
+            .pivots_there = true
         };
         code = bench_peer_factorer(s, d, &r);
     } else {
@@ -219,12 +215,6 @@ static int factor(void *self, void *a) {
     return bench_thesis_factor(&j->blas, &j->matrix, j->interchanges);
 }
 
-static int pivots(void *self, int32_t *to) {
-    const job *j = self;
-    for (int64_t i = 0; i < j->matrix.n; i++) to[i] = j->interchanges[i];
-    return 0;
-}
-
 int bench_peer_thesis(bench_session *s, bench_matrix *d) {
     shoal_context *ctx = d->place->ctx;
     const size_t n = (size_t)d->problem.n, number = bench_number_size(&d->problem);
@@ -239,6 +229,7 @@ int bench_peer_thesis(bench_session *s, bench_matrix *d) {
         return BENCH_OK;
     }
     j.blas.handle = lib.handle;
+    j.interchanges = malloc(n * sizeof *j.interchanges);
     const bench_factorer r = {
         .peer = { .who = "cuBLAS",
                   .function = single ? "Isamax+Sspr loop" : "Idamax+Dspr loop",
@@ -249,10 +240,9 @@ int bench_peer_thesis(bench_session *s, bench_matrix *d) {
         .packed = true,
         .form = BENCH_FORM_OURS,
         .factor = factor,
-        .pivots = pivots
+        .pivots = j.interchanges
     };
     int code = BENCH_OK;
-    j.interchanges = malloc(n * sizeof *j.interchanges);
     j.matrix.seen = bench_thesis_map();
     if (j.interchanges && j.matrix.seen && shoal_alloc(ctx, n * number, &j.matrix.d) == SHOAL_OK &&
         shoal_alloc(ctx, 2 * n * number, &j.matrix.x) == SHOAL_OK)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * peers_thesis.cu - the kernels that the thesis's loop needs beside BLAS (section 3.2): exchanges,
- * the columns of a 2x2 pivot, the diagonal. One thread an index, at most 2 n numbers each.
+ * the columns of a 2x2 pivot, the diagonal. One thread per index, at most 2 n numbers each.
  */
-#include "bench/peers_thesis.h"
+#include "bench/peers_foreign.h"
 
 #include "core/launch.cuh"
 

@@ -134,9 +134,7 @@ static void release(solver *v) {
 }
 
 static shoal_status call_once(solver *v) {
-    if (v->pde)
-        return v->problem->type == SHOAL_F32 ? shoal_pde_runf(v->pde, v->memory, NULL)
-                                             : shoal_pde_run(v->pde, v->memory, NULL);
+    if (v->pde) return BENCH_BY_TYPE(v->problem->type, shoal_pde_run, v->pde, v->memory, NULL);
     if (bench_price_has_paths(v->problem))
         return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
     return shoal_price_result(v->plan, NULL, 0, &v->value);

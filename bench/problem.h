@@ -135,12 +135,6 @@ bool bench_same_data(const bench_problem *p, const bench_problem *q);
 #define BENCH_TEXT 320
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]);
 
-/* The whole numbers of a string: digits alone, and sizes (100000, 1e5, 2.5e4, 2^25) of at most
- * `most`, where the message names the key. */
-bool bench_read_digits(const char *text, size_t size, uint64_t *value);
-int bench_read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *value,
-                    io_error *err);
-
 /* Digits that read back as the number, in a list too. Returns `text`. */
 #define BENCH_REAL 32
 char *bench_real_text(double value, char text[BENCH_REAL]);

@@ -98,7 +98,7 @@ static int read_variants(draft *d, view text) {
 }
 
 /* Decimal digits only: strtoull would take signs, spaces and hexadecimal. */
-bool bench_read_digits(const char *text, size_t size, uint64_t *number) {
+static bool read_digits(const char *text, size_t size, uint64_t *number) {
     *number = 0;
     for (size_t i = 0; i < size; i++) {
         unsigned digit = (unsigned)(unsigned char)text[i] - '0';
@@ -109,8 +109,8 @@ bool bench_read_digits(const char *text, size_t size, uint64_t *number) {
 }
 
 /* 100000, 1e5, 2.5e4 or 2^25, at most `most`. */
-int bench_read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *number,
-                    io_error *err) {
+static int read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *number,
+                     io_error *err) {
     char quoted[IO_QUOTE_SIZE];
     const char *hat = size ? memchr(text, '^', size) : NULL;
     uint64_t digits = 0, base = 0, power = 0;
@@ -118,14 +118,13 @@ int bench_read_size(const char *key, const char *text, size_t size, int64_t most
     bool good = true, fits = true;
     if (hat) {
         size_t before = (size_t)(hat - text);
-        good = bench_read_digits(text, before, &base) &&
-               bench_read_digits(hat + 1, size - before - 1, &power);
+        good = read_digits(text, before, &base) && read_digits(hat + 1, size - before - 1, &power);
         for (digits = 1; good && fits && power > 0 && base > 1; power--) {
             fits = digits <= (uint64_t)most / base;
             if (fits) digits *= base;
         }
         if (good && power > 0 && base == 0) digits = 0;
-    } else if (!bench_read_digits(text, size, &digits)) {
+    } else if (!read_digits(text, size, &digits)) {
         good = io_text_double(text, size, &real) && real >= 0;
         fits = good && real <= (double)most;
         if (fits) {
@@ -146,7 +145,7 @@ int bench_read_size(const char *key, const char *text, size_t size, int64_t most
 
 static int read_seed(draft *d, view text, uint64_t *seed) {
     char quoted[IO_QUOTE_SIZE];
-    if (bench_read_digits(text.at, text.size, seed)) return IO_OK;
+    if (read_digits(text.at, text.size, seed)) return IO_OK;
     return io_fail(d->err, IO_E_FORMAT,
                    "problem: key 'seed': '%s' is not a whole number of 64 bits",
                    io_quote(text.at, text.size, quoted));
@@ -165,7 +164,7 @@ static int read_number(draft *d, const bench_key *key, view text, value *to) {
     const bool real = key->kind == BENCH_KEY_REAL;
     const int64_t most = key->most ? key->most : BENCH_MAX_NUMBERS;
     int code = real ? read_real(d, key, text, &to->real)
-                    : bench_read_size(key->name, text.at, text.size, most, &to->size, d->err);
+                    : read_size(key->name, text.at, text.size, most, &to->size, d->err);
     if (code != IO_OK || (real ? to->real : (double)to->size) >= key->least) return code;
     return io_fail(d->err, IO_E_FORMAT, "problem: key '%s': %s is less than %d", key->name,
                    io_quote(text.at, text.size, quoted), key->least);

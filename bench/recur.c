@@ -88,9 +88,8 @@ static shoal_status fill(const bench_session *s, bench_arrays *d) {
     const shoal_recur_opts shape = shape_of(p);
     void *const *h = d->host;
     (void)s;
-    if (p->type == SHOAL_F32)
-        return shoal_recur_generatef(d->place->ctx, p->kind, p->seed, 0, &shape, h[0], h[1], h[2]);
-    return shoal_recur_generate(d->place->ctx, p->kind, p->seed, 0, &shape, h[0], h[1], h[2]);
+    return BENCH_BY_TYPE(p->type, shoal_recur_generate, d->place->ctx, p->kind, p->seed, 0, &shape,
+                         h[0], h[1], h[2]);
 }
 
 int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place, void *d) {
@@ -208,8 +207,7 @@ static shoal_status solve_set(const solver *v, int set) {
     const bench_arrays *d = v->data;
     void *p[BENCH_RECUR_ARRAYS];
     for (int i = 0; i < BENCH_RECUR_ARRAYS; i++) p[i] = bench_arrays_at(d, i, set);
-    if (d->problem.type == SHOAL_F32) return shoal_recur_solvef(v->plan, p[0], p[1], p[2], p[3]);
-    return shoal_recur_solve(v->plan, p[0], p[1], p[2], p[3]);
+    return BENCH_BY_TYPE(d->problem.type, shoal_recur_solve, v->plan, p[0], p[1], p[2], p[3]);
 }
 
 static int timed_call(void *self, int i) {
@@ -270,15 +268,12 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     return code;
 }
 
+static shoal_status check_peer(const bench_session *s, const bench_arrays *d, bench_check *check) {
+    return bench_recur_check(s, d, NULL, check);
+}
+
 int bench_recur_peer_row(bench_session *s, bench_arrays *d, const bench_solver *peer) {
-    bench_problem p = d->problem;
-    p.variant[0] = 0;
-    bench_check check = { 0 };
-    shoal_status status = bench_peer_call(d, peer);
-    if (status == SHOAL_OK) status = bench_recur_check(s, d, NULL, &check);
-    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
-    if (bench_stopped(s)) return BENCH_STOPPED;
-    return bench_add_row(s, &p, d->place, peer, &check, true);
+    return bench_add_peer(s, d, peer, check_peer);
 }
 
 static int peers(bench_session *s, void *data) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench/module.h"
+#include "bench/numbers.h"
 #include "bench/peers.h"
 
 /* clang-format off */
@@ -136,8 +137,7 @@ shoal_status bench_rng_plan(shoal_context *ctx, const bench_problem *p, shoal_ma
 shoal_status bench_rng_fill(shoal_rng *plan, const bench_problem *p, uint64_t first, int64_t count,
                             void *out) {
     if (p->fixed_type) return shoal_rng_fillu(plan, first, count, out);
-    if (p->type == SHOAL_F32) return shoal_rng_fillf(plan, first, count, out);
-    return shoal_rng_fill(plan, first, count, out);
+    return BENCH_BY_TYPE(p->type, shoal_rng_fill, plan, first, count, out);
 }
 
 static int timed_call(void *self, int i) {

@@ -178,7 +178,13 @@ int bench_add_ours(bench_session *s, const bench_problem *p, bench_place *place,
     return bench_add_row(s, p, place, &ours, check, timed);
 }
 
-shoal_status bench_peer_call(const bench_arrays *data, const bench_solver *peer) {
+int bench_peer_left_out(bench_session *s, const bench_solver *peer) {
+    bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
+    return BENCH_OK;
+}
+
+/* On painted outputs of set 0. */
+static shoal_status first_call(const bench_arrays *data, const bench_solver *peer) {
     const bench_task *task = &peer->task;
     const shoal_status status = bench_arrays_paint(data);
     if (status != SHOAL_OK) return status;
@@ -186,9 +192,17 @@ shoal_status bench_peer_call(const bench_arrays *data, const bench_solver *peer)
     return task->call(task->self, 0) == 0 ? shoal_wait(data->place->ctx) : SHOAL_E_CUDA;
 }
 
-int bench_peer_left_out(bench_session *s, const bench_solver *peer) {
-    bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
-    return BENCH_OK;
+int bench_add_peer(bench_session *s, bench_arrays *data, const bench_solver *peer,
+                   shoal_status (*check)(const bench_session *s, const bench_arrays *data,
+                                         bench_check *check)) {
+    bench_problem p = data->problem; /* a peer has none of our variants */
+    bench_check found = { 0 };
+    p.variant[0] = 0;
+    shoal_status status = first_call(data, peer);
+    if (status == SHOAL_OK) status = check(s, data, &found);
+    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
+    if (bench_stopped(s)) return BENCH_STOPPED;
+    return bench_add_row(s, &p, data->place, peer, &found, true);
 }
 
 /* The context's sentence, or what the status says by itself. */

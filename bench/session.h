@@ -93,7 +93,8 @@ typedef struct bench_arrays {
     int sets;
 } bench_arrays;
 
-/* How a module makes its arrays: sizes() sets count, outputs and size, fill() the inputs on the host. */
+/* How a module makes its arrays: sizes() sets count, outputs, size and, if it is not to be chosen, sets; fill() the inputs
+ * on the host. */
 typedef struct bench_filler {
     void (*sizes)(bench_arrays *data);
     shoal_status (*fill)(const bench_session *s, bench_arrays *data);
@@ -172,8 +173,10 @@ int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
 /* The same for a method of ours whose check ended with `status`; BENCH_STOPPED after Ctrl-C. */
 int bench_add_ours(bench_session *s, const bench_problem *p, bench_place *place,
                    const bench_solver *solver, shoal_status status, bench_check *check, bool timed);
-/* The first call of a peer, on painted outputs of set 0: waits. */
-shoal_status bench_peer_call(const bench_arrays *data, const bench_solver *peer);
+/* The row of a peer whose task computes set i at its call i: checked after the first call, then timed. */
+int bench_add_peer(bench_session *s, bench_arrays *data, const bench_solver *peer,
+                   shoal_status (*check)(const bench_session *s, const bench_arrays *data,
+                                         bench_check *check));
 /* A remark that a peer does not take the problem; BENCH_OK. */
 int bench_peer_left_out(bench_session *s, const bench_solver *peer);
 /* As bench_measure, but a call whose first took long is that measurement. */
@@ -216,5 +219,22 @@ void bench_json_machine(const bench_session *s, io_json *json);
 /* The table of `shoal bench`, and the one of `shoal verify`. */
 void bench_table(const bench_session *s, FILE *file);
 void bench_check_table(const bench_session *s, FILE *file);
+
+/* ---- the page of `shoal report` (report.c) ----------------------------------------------------- */
+
+typedef struct bench_story { /* what the report says besides its numbers */
+    const char *sizes;       /* how many systems were solved, and why    */
+    bool interrupted;
+} bench_story;
+
+/* One self-contained page: charts of systems per second against n, tables, the machine. */
+int bench_report_html(const bench_session *s, const bench_story *story, const char *path,
+                      io_error *err);
+
+/* The same in about ten lines of text: million systems per second, n down, methods across, f64. */
+void bench_report_text(const bench_session *s, FILE *file);
+
+/* Makes the directories that a path needs; IO_E_WRITE if that fails. */
+int bench_make_parents(const char *path, io_error *err);
 
 #endif

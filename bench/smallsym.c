@@ -15,12 +15,12 @@
  * are for what a method can do, so that methods are measured on the same data beside different peers:
  * bench_peers_for says which.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
+#include "bench/numbers.h"
 #include "bench/peers_smallsym.h"
 
 /* clang-format off */
@@ -98,43 +98,34 @@ typedef struct solver {
 } solver;
 
 static shoal_status find_pairs(const solver *v, int pairs, void *A, void *w) {
-    const bench_arrays *d = v->data;
-    const bool single = d->problem.type == SHOAL_F32;
-    void *V = pairs == BENCH_PAIRS_VALUES ? NULL : (char *)w + bench_systems_second(&d->problem);
-    void *e = (char *)A + bench_systems_second(&d->problem);
-    if (pairs == BENCH_PAIRS_TRIDIAG && single)
-        return shoal_smallsym_eigtridiagf(v->plan, A, e, w, V);
-    if (pairs == BENCH_PAIRS_TRIDIAG) return shoal_smallsym_eigtridiag(v->plan, A, e, w, V);
-    if (single) return shoal_smallsym_eigf(v->plan, A, w, V);
-    return shoal_smallsym_eig(v->plan, A, w, V);
+    const bench_problem *p = &v->data->problem;
+    void *V = pairs == BENCH_PAIRS_VALUES ? NULL : (char *)w + bench_systems_second(p);
+    void *e = (char *)A + bench_systems_second(p);
+    if (pairs == BENCH_PAIRS_TRIDIAG)
+        return BENCH_BY_TYPE(p->type, shoal_smallsym_eigtridiag, v->plan, A, e, w, V);
+    return BENCH_BY_TYPE(p->type, shoal_smallsym_eig, v->plan, A, w, V);
 }
 
 /* A to d, e and Q in x, or those in A to x. */
 static shoal_status run_stage(const solver *v, void *A, void *b, void *x) {
-    const bench_arrays *data = v->data;
-    const bool single = data->problem.type == SHOAL_F32;
-    const bool reduces = data->problem.stage == BENCH_STAGE_REDUCE;
-    void *d = reduces ? x : A, *e = (char *)d + bench_systems_second(&data->problem),
-         *q = (char *)d + bench_systems_third(&data->problem);
-    if (reduces && single) return shoal_smallsym_reducef(v->plan, A, d, e, q);
-    if (reduces) return shoal_smallsym_reduce(v->plan, A, d, e, q);
-    if (single) return shoal_smallsym_pcrf(v->plan, d, e, q, b, x);
-    return shoal_smallsym_pcr(v->plan, d, e, q, b, x);
+    const bench_problem *p = &v->data->problem;
+    const bool reduces = p->stage == BENCH_STAGE_REDUCE;
+    void *d = reduces ? x : A, *e = (char *)d + bench_systems_second(p),
+         *q = (char *)d + bench_systems_third(p);
+    if (reduces) return BENCH_BY_TYPE(p->type, shoal_smallsym_reduce, v->plan, A, d, e, q);
+    return BENCH_BY_TYPE(p->type, shoal_smallsym_pcr, v->plan, d, e, q, b, x);
 }
 
 /* The call of a bench_pairs_wanted on one set. */
 static shoal_status call_set(const solver *v, int pairs, int set) {
-    const bench_arrays *d = v->data;
-    void *p[3];
-    for (int i = 0; i < 3; i++) p[i] = bench_arrays_at(d, i, set);
-    if (pairs) return find_pairs(v, pairs, p[0], p[2]);
-    if (d->problem.stage) return run_stage(v, p[0], p[1], p[2]);
-    const bool single = d->problem.type == SHOAL_F32;
-    const int64_t samples = d->problem.gram;
-    if (samples && single) return shoal_smallsym_gramf(v->plan, samples, p[0], p[1], p[2]);
-    if (samples) return shoal_smallsym_gram(v->plan, samples, p[0], p[1], p[2]);
-    if (single) return shoal_smallsym_solvef(v->plan, p[0], p[1], p[2]);
-    return shoal_smallsym_solve(v->plan, p[0], p[1], p[2]);
+    const bench_problem *p = &v->data->problem;
+    void *a[3];
+    for (int i = 0; i < 3; i++) a[i] = bench_arrays_at(v->data, i, set);
+    if (pairs) return find_pairs(v, pairs, a[0], a[2]);
+    if (p->stage) return run_stage(v, a[0], a[1], a[2]);
+    if (p->gram)
+        return BENCH_BY_TYPE(p->type, shoal_smallsym_gram, v->plan, p->gram, a[0], a[1], a[2]);
+    return BENCH_BY_TYPE(p->type, shoal_smallsym_solve, v->plan, a[0], a[1], a[2]);
 }
 
 static int timed_call(void *self, int i) {

@@ -34,14 +34,10 @@ size_t bench_systems_third(const bench_problem *p);
 /* A = Q U Qt in double by reflections, the lower triangle of a being read; v and w are n numbers
  * each; q NULL: not wanted. a is overwritten. */
 void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double *v, double *w);
-/* Fills d, e, Q and b of stage=pcr, and data->host[BENCH_SMALLSYM_MATRIX]. */
-shoal_status bench_parts_fill(bench_arrays *data);
 /* How many systems of a batch differ: the others repeat them. */
 int64_t bench_systems_distinct(const bench_problem *p);
 /* Numbers of A in a system: n^2, or n (n + 1) / 2; of regressions those of psi. */
 double bench_systems_entries(const bench_problem *p);
-/* Samples of `count` regressions, in the layout of the problem. */
-void bench_samples_generate(const bench_problem *p, int64_t count, void *psi, void *y);
 
 /* Where the numbers of an answer lie, in elements. A(i,j), i >= j, has a place among the entries of
  * its system, which storage and triangle give; b and x have rows, systems and right-hand sides. */

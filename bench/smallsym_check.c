@@ -19,10 +19,49 @@
  * Eigenpairs pass if |A v - w v| / (|A| |v|) and |Vt V - I| are no larger than that, too; values found
  * without vectors if they are as near, over |A|, to those of such pairs. A value below the normal
  * numbers is a multiple of the least one: half of that, times |v|, is no fault of the solver.
+ *
+ * Regressions: the check never forms A. b - A x is the mean of psi(m) (y(m) - psi(m)t x). Its largest entry over
+ * |A| |x| + |b|, where |A| and |b| are sums of the sizes of the products, may be what the solver may leave,
+ * 10 n units of roundoff, and what the sums that were solved may be off, 70 units, together.
+ *
+ * A reduction A = Q U Qt passes if |A - Q U Qt| / |A| and |Qt Q - I| are at most 10 n units of roundoff (Q U is
+ * rounded to double: one unit of that). An answer x of stage=pcr is checked as any answer to A x = b: what
+ * rounding d, e and Q did to A is a few units of roundoff.
  */
-#include "bench/smallsym_check.h"
+#include "bench/smallsym.h"
 
 #include <stdlib.h>
+
+#include "bench/numbers.h"
+
+static const int64_t MAX_NUMBERS = (int64_t)1 << 26;
+
+static double bench_get(const bench_symmetric *v, const void *array, int64_t at) {
+    return bench_number(v->type, array, at);
+}
+
+static double unit_of(const bench_symmetric *v) { return bench_epsilon(v->type); }
+
+/* What a solver may leave of A x = b. */
+static double solver_tolerance_of(const bench_symmetric *v) {
+    return 10 * (double)(v->n > 0 ? v->n : 1) * unit_of(v);
+}
+
+/* Of regressions, A and b themselves may be off by so many units of roundoff of the sums of sizes. */
+enum { BENCH_SUM_UNITS = 70 };
+
+static double tolerance_of(const bench_symmetric *v) {
+    return solver_tolerance_of(v) + (v->samples ? BENCH_SUM_UNITS * unit_of(v) : 0);
+}
+
+/* Number i of psi(m), and y(m) of right-hand side c, of system k. */
+static double bench_psi(const bench_symmetric *v, int64_t k, int64_t m, int64_t i) {
+    return bench_get(v, v->A, k * v->system + (m * v->n + i) * v->entry);
+}
+
+static double bench_y(const bench_symmetric *v, int64_t k, int64_t m, int64_t c) {
+    return bench_get(v, v->b, k * v->y_system + m * v->y_row + c * v->b_rhs);
+}
 
 double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j) {
     const int64_t high = i > j ? i : j, low = i > j ? j : i; /* of the lower triangle's rows */
@@ -35,6 +74,112 @@ double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int
         at = v->upper ? low * v->n - low * (low - 1) / 2 + high - low : high * (high + 1) / 2 + low;
     return bench_get(v, v->A, k * v->system + at * v->entry);
 }
+
+static double norm_of(const bench_symmetric *v, int64_t k) {
+    double norm = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < v->n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
+        norm = fmax(norm, sum);
+    }
+    return norm;
+}
+
+static const char *status_fault(int32_t status) {
+    const bool exists = status <= SHOAL_SYSTEM_REFINED && status >= SHOAL_SYSTEM_OVERFLOW;
+    return exists ? NULL : "status has a value that does not exist";
+}
+
+/* ---- regressions ----------------------------------------------------------------------------- */
+
+typedef struct
+    sample_sums { /* over the samples of a system; the factor 1/M is left out everywhere */
+    double *r;    /* b - A x                                                             */
+    double norm_r, norm_a, norm_b, norm_x;
+    bool all_nan; /* x is NaN throughout */
+} sample_sums;
+
+static double x_of(const bench_symmetric *v, int64_t k, int64_t c, int64_t i) {
+    return bench_get(v, v->x, k * v->b_system + c * v->b_rhs + i * v->b_row);
+}
+
+/* y(m) - psi(m)t x, what is lost of it in *low, and the sum of the sizes of psi(m). */
+static double misfit(const bench_symmetric *v, int64_t k, int64_t c, int64_t m, double *low,
+                     double *size) {
+    double high = bench_y(v, k, m, c);
+    *low = *size = 0;
+    for (int64_t j = 0; j < v->n; j++) {
+        const double psi = bench_psi(v, k, m, j);
+        subtract_product(&high, low, psi, x_of(v, k, c, j));
+        *size += fabs(psi);
+    }
+    return high;
+}
+
+/* False: no memory. */
+static bool sum_up(const bench_symmetric *v, int64_t k, int64_t c, sample_sums *s) {
+    const size_t n = (size_t)v->n;
+    *s = (sample_sums){ .r = calloc(4 * n + 1, sizeof *s->r), .all_nan = true };
+    if (!s->r) return false;
+    double *low = s->r + n, *row = low + n, *b = row + n;
+    for (int64_t m = 0; m < v->samples; m++) {
+        double lost, size;
+        const double rest = misfit(v, k, c, m, &lost, &size), y = bench_y(v, k, m, c);
+        for (int64_t i = 0; i < v->n; i++) {
+            const double psi = bench_psi(v, k, m, i);
+            subtract_product(&s->r[i], &low[i], -psi, rest);
+            low[i] += psi * lost;
+            row[i] += fabs(psi) * size;
+            b[i] += fabs(psi * y);
+        }
+    }
+    for (int64_t i = 0; i < v->n; i++) {
+        const double x = x_of(v, k, c, i);
+        s->r[i] += low[i];
+        if (!(fabs(s->r[i]) <= s->norm_r) && !isnan(s->norm_r)) s->norm_r = fabs(s->r[i]);
+        s->norm_a = fmax(s->norm_a, row[i]), s->norm_b = fmax(s->norm_b, b[i]);
+        s->norm_x = fmax(s->norm_x, fabs(x));
+        s->all_nan = s->all_nan && isnan(x);
+    }
+    return true;
+}
+
+static double over_sizes(const sample_sums *s) {
+    if (!isfinite(s->norm_r) || !isfinite(s->norm_a)) return NAN;
+    return bench_backward_error(s->norm_r, s->norm_a, s->norm_x, s->norm_b);
+}
+
+static bench_finding look_at_samples(const bench_symmetric *v, int64_t k, int64_t c) {
+    sample_sums s;
+    const bool enough = sum_up(v, k, c, &s);
+    const bench_finding found = { .error = enough ? over_sizes(&s) : NAN, .all_nan = s.all_nan };
+    free(s.r);
+    return found;
+}
+
+/* |A r| = |psi (psit r)| / (|A| (|A| |x| + |b|)), less what the discarded eigenvalues may leave, and
+ * less what the sums' errors do to the first A in it. */
+static double truncated_samples(const bench_symmetric *v, int64_t k, int64_t c) {
+    const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
+    double most = 0;
+    sample_sums s;
+    if (!sum_up(v, k, c, &s)) return NAN;
+    const double residual = over_sizes(&s);
+    double *product = s.r + v->n; /* A r */
+    for (int64_t i = 0; i < v->n; i++) product[i] = 0;
+    for (int64_t m = 0; m < v->samples; m++) {
+        double along = 0;
+        for (int64_t j = 0; j < v->n; j++) along += bench_psi(v, k, m, j) * s.r[j];
+        for (int64_t i = 0; i < v->n; i++) product[i] += bench_psi(v, k, m, i) * along;
+    }
+    for (int64_t i = 0; i < v->n; i++) most = fmax(most, fabs(product[i]));
+    const double share = s.norm_r > 0 ? most / s.norm_r / s.norm_a : 0;
+    const double size = sqrt((double)v->n); /* of a 2-norm beside a maximum norm */
+    free(s.r);
+    return residual * (share - size / cond - BENCH_SUM_UNITS * unit_of(v));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
 
 /* b - A x of right-hand side c in twice the precision of double, |A| and the largest |b|, |x| and |r|. */
 typedef struct remainder_norms {
@@ -68,7 +213,7 @@ static remainder_norms remainder_of(const bench_symmetric *v, int64_t k, int64_t
 }
 
 static bench_finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
-    if (v->samples) return bench_look_at_samples(v, k, c);
+    if (v->samples) return look_at_samples(v, k, c);
     const remainder_norms s = remainder_of(v, k, c, NULL);
     const double error = bench_backward_error(s.norm_r, s.norm_a, s.norm_x, s.norm_b);
     return (bench_finding){ .error = s.finite ? error : NAN, .all_nan = s.all_nan };
@@ -77,7 +222,7 @@ static bench_finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
 /* The same of r = b - A x in the place of b and nothing in that of x: |A r| / (|A| (|A| |x| + |b|)),
  * less |r| / (cond (|A| |x| + |b|)); below 0, or small, if x is an answer of least squares. */
 static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, double residual) {
-    if (v->samples) return bench_truncated_samples(v, k, c);
+    if (v->samples) return truncated_samples(v, k, c);
     const int64_t n = v->n;
     const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
     double *r = malloc((size_t)(n + 1) * sizeof *r), most = 0;
@@ -111,7 +256,7 @@ static const char *fault_of(const bench_symmetric *v, const bench_finding *f,
                             const bench_reported *reported, int64_t k) {
     const int32_t status = reported->status ? reported->status[k] : SHOAL_SYSTEM_OK;
     const bool failed = status < 0, truncated = status == SHOAL_SYSTEM_TRUNCATED;
-    if (bench_status_fault(status)) return bench_status_fault(status);
+    if (status_fault(status)) return status_fault(status);
     if (failed && (!f->all_nan || isnan(f->error))) return "no answer, but x is not all NaN";
     if (isnan(f->error)) return "x is not finite";
     if (f->error > tolerance_of(v) && !truncated && status != SHOAL_SYSTEM_ILL)
@@ -130,6 +275,7 @@ static const char *fault_of(const bench_symmetric *v, const bench_finding *f,
 typedef struct answer { /* to be checked */
     const bench_symmetric *view;
     const bench_pairs *pairs; /* of eigenpairs */
+    const bench_parts *parts; /* of a reduction */
     const bench_reported *reported;
 } answer;
 
@@ -148,15 +294,10 @@ static bench_finding look_at_system(const void *of, int64_t k) {
     return worst;
 }
 
-const char *bench_status_fault(int32_t status) {
-    const bool exists = status <= SHOAL_SYSTEM_REFINED && status >= SHOAL_SYSTEM_OVERFLOW;
-    return exists ? NULL : "status has a value that does not exist";
-}
-
-void bench_check_systems(const bench_symmetric *v, const bench_reported *reported, double products,
-                         int threads, const char *error_name,
-                         bench_finding (*look)(const void *of, int64_t k), const void *of,
-                         bench_check *check) {
+static void check_systems(const bench_symmetric *v, const bench_reported *reported, double products,
+                          int threads, const char *error_name,
+                          bench_finding (*look)(const void *of, int64_t k), const void *of,
+                          bench_check *check) {
     const double affordable = fmax((double)MAX_NUMBERS / fmax(products, 1), 2);
     int64_t stride = (int64_t)ceil((double)v->count / affordable);
     stride = stride > 1 ? stride | 1 : 1;
@@ -180,8 +321,8 @@ void bench_smallsym_check(const bench_symmetric *v, const bench_reported *report
                           bench_check *check) {
     const answer a = { .view = v, .reported = reported ? reported : &nothing };
     const double rows = v->samples ? 2 * (double)v->samples : (double)v->n;
-    bench_check_systems(v, a.reported, rows * (double)v->n * (double)v->nrhs, threads, "residual",
-                        look_at_system, &a, check);
+    check_systems(v, a.reported, rows * (double)v->n * (double)v->nrhs, threads, "residual",
+                  look_at_system, &a, check);
 }
 
 /* ---- eigenpairs ------------------------------------------------------------------------------ */
@@ -200,16 +341,6 @@ static double value_of(const bench_symmetric *v, const bench_pairs *p, int64_t k
 static double component_of(const bench_symmetric *v, const bench_pairs *p, int64_t k, int64_t m,
                            int64_t i) {
     return bench_get(v, p->V, k * p->v_system + m * p->v_vector + i * p->v_component);
-}
-
-double bench_symmetric_norm(const bench_symmetric *v, int64_t k) {
-    double norm = 0;
-    for (int64_t i = 0; i < v->n; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < v->n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
-        norm = fmax(norm, sum);
-    }
-    return norm;
 }
 
 static bool all_nan(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
@@ -245,7 +376,7 @@ static double pair_rest(const bench_symmetric *v, const bench_pairs *p, int64_t 
 /* The worst of |A v - w v| / (|A| |v|) in the maximum norm, of |Vt V - I| and of the distance of
  * values found alone over |A|. */
 static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
-    const double norm = bench_symmetric_norm(v, k), least = bench_smallest(v->type);
+    const double norm = norm_of(v, k), least = bench_smallest(v->type);
     pair_finding f = { .rounding = norm > 0 ? least / norm : 0 };
     f.all_nan = all_nan(v, p, k);
     for (int64_t m = 0; m < v->n; m++) {
@@ -279,7 +410,7 @@ static const char *pair_fault(const bench_symmetric *v, const pair_finding *f,
                               const bench_reported *reported, int64_t k) {
     const int32_t status = reported->status ? reported->status[k] : SHOAL_SYSTEM_OK;
     const double slack = (double)(v->n + 2) * unit_of(v) + f->rounding;
-    if (bench_status_fault(status)) return bench_status_fault(status);
+    if (status_fault(status)) return status_fault(status);
     if (status < 0) return f->all_nan ? NULL : "no answer, but w and V are not all NaN";
     if (isnan(f->error)) return "w does not ascend, or the pairs are not finite";
     if (f->error > tolerance_of(v) && status != SHOAL_SYSTEM_ILL) return "no eigenpairs of A";
@@ -299,8 +430,90 @@ static bench_finding look_at_eigenpairs(const void *of, int64_t k) {
 
 void bench_eigen_check(const bench_symmetric *v, const bench_pairs *p,
                        const bench_reported *reported, int threads, bench_check *check) {
-    const answer a = { v, p, reported ? reported : &nothing };
+    const answer a = { .view = v, .pairs = p, .reported = reported ? reported : &nothing };
     const double n = (double)v->n;
-    bench_check_systems(v, a.reported, 1.5 * n * n * n, threads, "error", look_at_eigenpairs, &a,
-                        check);
+    check_systems(v, a.reported, 1.5 * n * n * n, threads, "error", look_at_eigenpairs, &a, check);
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+static double q_of(const bench_symmetric *v, const bench_parts *p, int64_t k, int64_t i,
+                   int64_t j) {
+    return bench_get(v, p->q, k * p->q_system + (i * v->n + j) * p->next);
+}
+
+static bool parts_all_nan(const bench_symmetric *v, const bench_parts *p, int64_t k) {
+    for (int64_t i = 0; i < v->n; i++) {
+        if (!isnan(bench_get(v, p->d, k * p->d_system + i * p->next))) return false;
+        if (i > 0 && !isnan(bench_get(v, p->e, k * p->e_system + (i - 1) * p->next))) return false;
+        for (int64_t j = 0; j < v->n; j++)
+            if (!isnan(q_of(v, p, k, i, j))) return false;
+    }
+    return true;
+}
+
+/* (Q U)(i,j). */
+static double qu_of(const bench_symmetric *v, const bench_parts *p, int64_t k, int64_t i,
+                    int64_t j) {
+    double high = 0, low = 0;
+    const double d = bench_get(v, p->d, k * p->d_system + j * p->next);
+    subtract_product(&high, &low, -q_of(v, p, k, i, j), d);
+    if (j > 0)
+        subtract_product(&high, &low, -q_of(v, p, k, i, j - 1),
+                         bench_get(v, p->e, k * p->e_system + (j - 1) * p->next));
+    if (j + 1 < v->n)
+        subtract_product(&high, &low, -q_of(v, p, k, i, j + 1),
+                         bench_get(v, p->e, k * p->e_system + j * p->next));
+    return high + low;
+}
+
+/* The larger of |A - Q U Qt| over |A|, entries over the largest row sum, and |Qt Q - I|. Where A is
+ * next to the least numbers, half of the least is no fault of a number of U. */
+static bench_finding look_at_reduction(const bench_symmetric *v, const bench_parts *p, int64_t k) {
+    const int64_t n = v->n;
+    const double least = bench_smallest(v->type);
+    bench_finding f = { .all_nan = parts_all_nan(v, p, k) };
+    const double norm = norm_of(v, k);
+    double off = 0;
+    double *row = malloc((size_t)(n > 0 ? n : 1) * sizeof *row);
+    for (int64_t i = 0; i < n && row; i++) {
+        for (int64_t j = 0; j < n; j++) row[j] = qu_of(v, p, k, i, j);
+        for (int64_t j = 0; j <= i; j++) {
+            double high = bench_symmetric_entry(v, k, i, j), low = 0;
+            double product = i == j, rest = 0;
+            for (int64_t m = 0; m < n; m++) {
+                subtract_product(&high, &low, row[m], q_of(v, p, k, j, m));
+                subtract_product(&product, &rest, q_of(v, p, k, m, i), q_of(v, p, k, m, j));
+            }
+            if (!isfinite(high + low) || !isfinite(product + rest)) f.error = NAN;
+            off = fmax(off, fabs(high + low) - 2 * (double)n * least);
+            if (!isnan(f.error)) f.error = fmax(f.error, fabs(product + rest));
+        }
+    }
+    if (!row) f.error = NAN;
+    if (!isnan(f.error) && off > 0) f.error = fmax(f.error, off / norm);
+    free(row);
+    return f;
+}
+
+static bench_finding look_at_stage(const void *of, int64_t k) {
+    const answer *a = of;
+    const int32_t status = a->reported->status ? a->reported->status[k] : SHOAL_SYSTEM_OK;
+    bench_finding f = look_at_reduction(a->view, a->parts, k);
+    f.fault = status_fault(status);
+    if (f.fault) return f;
+    if (status < 0)
+        f.fault = f.all_nan ? NULL : "no answer, but d, e and Q are not all NaN";
+    else if (isnan(f.error))
+        f.fault = "d, e or Q is not finite";
+    else if (f.error > tolerance_of(a->view))
+        f.fault = "Q U Qt is not A, or Q not orthogonal";
+    return f;
+}
+
+void bench_reduction_check(const bench_symmetric *v, const bench_parts *p,
+                           const bench_reported *reported, int threads, bench_check *check) {
+    const answer a = { .view = v, .parts = p, .reported = reported ? reported : &nothing };
+    const double n = (double)v->n;
+    check_systems(v, a.reported, n * n * (n + 3), threads, "error", look_at_stage, &a, check);
 }

@@ -8,8 +8,10 @@
  * fall on every lane of a pack, every thread of a warp and every place in a block.
  *
  * pairs=tridiag has the same families: the matrices are brought to their tridiagonal form U = Qt A Q
- * by reflections, in double, and d and e are U rounded to the problem's type. So do stages of hhpcr:
- * smallsym_stages.c. Regressions, gram=M, have samples: smallsym_gram.c.
+ * by reflections, in double, and d and e are U rounded to the problem's type. So do stages of hhpcr.
+ *
+ * Regressions, gram=M, have samples: psi is a constant and numbers between -1 and 1, y numbers between -1 and
+ * 2, hashes of seed, system and place, so that a system is the same in every layout and batch.
  */
 #include "bench/smallsym.h"
 
@@ -66,22 +68,46 @@ static void sizes(bench_arrays *data) {
     data->outputs = 1 << 2;
 }
 
+/* Between 0 and 1. */
+static double uniform(uint64_t seed, uint64_t system, uint64_t place) {
+    return (double)(bench_hash(seed + 0x9e3779b97f4a7c15u * (system + 1) +
+                               0xd1342543de82ef95u * (place + 1)) >>
+                    11) *
+           0x1p-53;
+}
+
+static void generate_samples(const bench_problem *p, int64_t count, void *psi, void *y) {
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const int64_t n = p->n, M = p->gram, nrhs = p->nrhs, numbers = M * n;
+    for (int64_t k = 0; k < count; k++) {
+        for (int64_t e = 0; e < numbers; e++) {
+            const double u = uniform(p->seed, (uint64_t)k, (uint64_t)e);
+            bench_put_number(p->type, psi, apart ? e * count + k : k * numbers + e,
+                             e % n == 0 ? 1 : 2 * u - 1);
+        }
+        for (int64_t e = 0; e < M * nrhs; e++) {
+            const double u = uniform(~p->seed, (uint64_t)k, (uint64_t)e);
+            const int64_t m = e / nrhs, row = apart ? m * count + k : k * M + m;
+            bench_put_number(p->type, y, row * nrhs + e % nrhs, 3 * u - 1);
+        }
+    }
+}
+
 static shoal_status generate(const bench_arrays *data, int64_t count, void *A, void *b) {
     const bench_problem *p = &data->problem;
     if (p->gram) {
-        bench_samples_generate(p, count, A, b);
+        generate_samples(p, count, A, b);
         return SHOAL_OK;
     }
-    shoal_smallsym_opts shape = { .n = p->n, .count = count, .nrhs = p->nrhs, .type = p->type };
-    if (!tridiagonal(p)) {
-        shape.layout = p->layout;
-        shape.storage = p->storage;
-        shape.triangle = p->triangle;
-    }
-    shoal_context *ctx = data->place->ctx;
-    if (p->type == SHOAL_F32)
-        return shoal_smallsym_generatef(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
-    return shoal_smallsym_generate(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
+    const shoal_smallsym_opts shape = { .n = p->n,
+                                        .count = count,
+                                        .nrhs = p->nrhs,
+                                        .type = p->type,
+                                        .layout = p->layout,
+                                        .storage = p->storage,
+                                        .triangle = p->triangle };
+    return BENCH_BY_TYPE(p->type, shoal_smallsym_generate, data->place->ctx, p->kind, p->parameter,
+                         p->seed, 0, &shape, A, b);
 }
 
 /* Repeats the `few` systems of `from` until array i is full. A batch is one block of whole systems,
@@ -134,38 +160,73 @@ void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double 
     for (int64_t i = 0; i < n; i++) d[i] = a[i * n + i];
 }
 
-/* d and e of all systems from the matrices of the first `few`. */
-static void put_diagonals(const bench_arrays *data, const void *made, int64_t few, double *room) {
+bench_parts bench_parts_of(const bench_arrays *data, const void *array) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
-    const int64_t n = p->n, next = apart ? p->count : 1;
-    double *a = room, *d = a + n * n, *e = d + n, *v = e + n, *w = v + n;
-    void *below = (char *)data->host[0] + bench_systems_second(&data->problem);
-    for (int64_t from = 0; from < few; from++) {
-        for (int64_t i = 0; i < n * n; i++) a[i] = bench_number(p->type, made, from * n * n + i);
-        bench_reduce(a, n, d, e, NULL, v, w);
-        for (int64_t k = from; k < p->count; k += few)
-            for (int64_t i = 0; i < n; i++) {
-                bench_put_number(p->type, data->host[0], (apart ? k : k * n) + i * next, d[i]);
-                if (i + 1 < n)
-                    bench_put_number(p->type, below, (apart ? k : k * (n - 1)) + i * next, e[i]);
-            }
-    }
+    return (bench_parts){ .d = array,
+                          .e = (const char *)array + bench_systems_second(&data->problem),
+                          .q = (const char *)array + bench_systems_third(&data->problem),
+                          .next = apart ? p->count : 1,
+                          .d_system = apart ? 1 : p->n,
+                          .e_system = apart ? 1 : p->n - 1,
+                          .q_system = apart ? 1 : p->n * p->n };
 }
 
-/* The diagonals; there is no right-hand side. */
-static shoal_status fill_diagonals(const bench_arrays *data) {
+/* Numbers of `from` to every copy of system k: `numbers` of them, those of the next system `system`
+ * further on. */
+static void put_copies(const bench_arrays *data, void *array, int64_t k, int64_t system,
+                       int64_t numbers, const double *from) {
+    const bench_problem *p = &data->problem;
+    const int64_t next = p->layout == SHOAL_INTERLEAVED ? p->count : 1;
+    for (; k < p->count; k += bench_systems_distinct(p))
+        for (int64_t i = 0; i < numbers; i++)
+            bench_put_number(p->type, array, k * system + i * next, from[i]);
+}
+
+/* d, e and, of a stage, Q of A on the host; and of a stage b. */
+static void fill_systems(bench_arrays *data, const void *A, const void *rhs, double *room) {
+    const bench_problem *p = &data->problem;
+    const int64_t n = p->n, nrhs = p->nrhs;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const bench_parts at = bench_parts_of(data, data->host[0]);
+    double *a = room, *q = a + n * n, *d = q + n * n, *e = d + n, *v = e + n, *w = v + n;
+    for (int64_t k = 0; k < bench_systems_distinct(p); k++) {
+        for (int64_t i = 0; i < n * n; i++) a[i] = bench_number(p->type, A, k * n * n + i);
+        bench_reduce(a, n, d, e, p->stage ? q : NULL, v, w);
+        put_copies(data, (void *)at.d, k, at.d_system, n, d);
+        put_copies(data, (void *)at.e, k, at.e_system, n - 1, e);
+        if (p->stage) put_copies(data, (void *)at.q, k, at.q_system, n * n, q);
+    }
+    for (int64_t k = 0; k < p->count && p->stage; k++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < nrhs; c++) {
+                const int64_t from = (k % bench_systems_distinct(p) * n + i) * nrhs + c;
+                bench_put_number(p->type, data->host[1],
+                                 (apart ? i * p->count + k : k * n + i) * nrhs + c,
+                                 bench_number(p->type, rhs, from));
+            }
+}
+
+static shoal_status fill_parts(bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const size_t n = (size_t)p->n, few = (size_t)bench_systems_distinct(p);
     const size_t number = bench_number_size(p);
-    memset(data->host[0], 0, data->size[0]);
-    memset(data->host[1], 0, data->size[1]);
+    for (int i = 0; i < 2; i++) memset(data->host[i], 0, data->size[i]);
     if (n == 0 || few == 0) return SHOAL_OK;
+    const shoal_smallsym_opts shape = {
+        .n = p->n, .count = (int64_t)few, .nrhs = p->nrhs, .type = p->type
+    };
     void *A = malloc(few * n * n * number), *b = malloc(few * n * (size_t)p->nrhs * number);
-    double *room = malloc((n * n + 4 * n) * sizeof *room);
-    shoal_status status = A && b && room ? generate(data, (int64_t)few, A, b) : SHOAL_E_NOMEM;
-    if (status == SHOAL_OK) put_diagonals(data, A, (int64_t)few, room);
-    free(A);
+    double *room = malloc((2 * n * n + 4 * n) * sizeof *room);
+    shoal_status status = A && b && room ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK)
+        status = BENCH_BY_TYPE(p->type, shoal_smallsym_generate, data->place->ctx, p->kind,
+                               p->parameter, p->seed, 0, &shape, A, b);
+    if (status == SHOAL_OK) fill_systems(data, A, b, room);
+    if (p->stage)
+        data->host[BENCH_SMALLSYM_MATRIX] = A; /* the check reads it */
+    else
+        free(A);
     free(b);
     free(room);
     return status;
@@ -175,8 +236,7 @@ static shoal_status fill(const bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
     (void)s;
     const int64_t few = bench_systems_distinct(p);
-    if (tridiagonal(p)) return fill_diagonals(data);
-    if (p->stage == BENCH_STAGE_PCR) return bench_parts_fill(data);
+    if (tridiagonal(p) || p->stage == BENCH_STAGE_PCR) return fill_parts(data);
     if (few == p->count || p->n == 0) return generate(data, p->count, data->host[0], data->host[1]);
     void *made[2];
     for (int i = 0; i < 2; i++) made[i] = malloc(data->size[i] / (size_t)p->count * (size_t)few);

@@ -258,15 +258,12 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     return code;
 }
 
+static shoal_status check_peer(const bench_session *s, const bench_arrays *d, bench_check *check) {
+    return bench_sort_check(s, (const bench_sortables *)d, false, check);
+}
+
 int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer) {
-    bench_problem p = d->arrays.problem;
-    p.variant[0] = 0;
-    bench_check check = { 0 };
-    shoal_status status = bench_peer_call(&d->arrays, peer);
-    if (status == SHOAL_OK) status = bench_sort_check(s, d, false, &check);
-    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
-    if (bench_stopped(s)) return BENCH_STOPPED;
-    return bench_add_row(s, &p, d->arrays.place, peer, &check, true);
+    return bench_add_peer(s, &d->arrays, peer, check_peer);
 }
 
 static int peers(bench_session *s, void *data) {

@@ -15,12 +15,12 @@
  */
 #include "bench/symindef.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/module.h"
+#include "bench/numbers.h"
 #include "bench/peers_symindef.h"
 
 static int fresh_copy(void *self) {
@@ -31,10 +31,8 @@ static int factor(void *self, int i) {
     const bench_factoring *f = self;
     const bench_matrix *d = f->data;
     (void)i; /* a sample is one call */
-    const shoal_status status = d->problem.type == SHOAL_F32
-                                    ? shoal_symindef_factorf(f->plan, (float *)d->work)
-                                    : shoal_symindef_factor(f->plan, (double *)d->work);
-    return status == SHOAL_OK ? 0 : -1;
+    void *a = d->work;
+    return BENCH_BY_TYPE(d->problem.type, shoal_symindef_factor, f->plan, a) == SHOAL_OK ? 0 : -1;
 }
 
 bench_pivoting bench_pivoting_of(const bench_problem *p) {

@@ -67,10 +67,9 @@ static int allocate(bench_session *s, bench_matrix *d) {
 
 static shoal_status generate(bench_matrix *d) {
     const bench_problem *p = &d->problem;
-    shoal_context *ctx = d->place->ctx;
-    return p->type == SHOAL_F32
-               ? shoal_symindef_generatef(ctx, p->kind, p->seed, p->n, (float *)d->whole)
-               : shoal_symindef_generate(ctx, p->kind, p->seed, p->n, (double *)d->whole);
+    void *whole = d->whole;
+    return BENCH_BY_TYPE(p->type, shoal_symindef_generate, d->place->ctx, p->kind, p->seed, p->n,
+                         whole);
 }
 
 /* Both triangles of the whole out of the one that is given. */

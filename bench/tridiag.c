@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench/module.h"
+#include "bench/numbers.h"
 #include "bench/peers.h"
 
 enum { DL = BENCH_DL, D = BENCH_D, DU = BENCH_DU, B = BENCH_B, X = BENCH_X };
@@ -61,11 +62,8 @@ static shoal_status generate_slice(bench_arrays *data, int64_t first, int64_t co
     void *h[4];
     for (int i = DL; i <= B; i++)
         h[i] = (char *)data->host[i] + start * (i == B ? (size_t)p->nrhs : (size_t)1);
-    if (p->type == SHOAL_F32)
-        return shoal_tridiag_generatef(data->place->ctx, p->kind, p->seed, first, &shape, h[DL],
-                                       h[D], h[DU], h[B]);
-    return shoal_tridiag_generate(data->place->ctx, p->kind, p->seed, first, &shape, h[DL], h[D],
-                                  h[DU], h[B]);
+    return BENCH_BY_TYPE(p->type, shoal_tridiag_generate, data->place->ctx, p->kind, p->seed, first,
+                         &shape, h[DL], h[D], h[DU], h[B]);
 }
 
 /* In slices of about SLICE numbers per array, so that Ctrl-C is heard between them; an interleaved
@@ -130,9 +128,8 @@ static shoal_status solve_set(const solver *v, int set) {
     const bench_arrays *d = v->data;
     void *p[X + 1];
     for (int i = DL; i <= X; i++) p[i] = bench_arrays_at(d, i, set);
-    if (d->problem.type == SHOAL_F32)
-        return shoal_tridiag_solvef(v->plan, p[DL], p[D], p[DU], p[B], p[X]);
-    return shoal_tridiag_solve(v->plan, p[DL], p[D], p[DU], p[B], p[X]);
+    return BENCH_BY_TYPE(d->problem.type, shoal_tridiag_solve, v->plan, p[DL], p[D], p[DU], p[B],
+                         p[X]);
 }
 
 static int timed_call(void *self, int i) {

@@ -12,7 +12,7 @@
 #include "bench/module.h"
 #include "bench/peers.h"
 #include "bench/peers_symindef.h"
-#include "bench/peers_thesis.h"
+#include "bench/peers_foreign.h"
 
 TEST(problem_keys) {
     io_error err;
@@ -182,12 +182,6 @@ static int thesis_factor(void *self, void *a) {
     return bench_thesis_factor(&blas, &j->matrix, j->interchanges);
 }
 
-static int thesis_pivots(void *self, int32_t *to) {
-    const thesis_job *j = self;
-    memcpy(to, j->interchanges, (size_t)j->matrix.n * sizeof *to);
-    return 0;
-}
-
 /* The thesis's loop, its kernels emulated, with plain functions in place of cuBLAS. */
 TEST(thesis_verifies) {
     static const char *const problems[] = {
@@ -218,7 +212,7 @@ TEST(thesis_verifies) {
             .packed = true,
             .form = BENCH_FORM_OURS,
             .factor = thesis_factor,
-            .pivots = thesis_pivots
+            .pivots = j.interchanges
         };
         CHECK(bench_peer_factorer(&s, &d, &r) == BENCH_OK && s.row_count == 1);
         CHECK_MSG(s.row_count == 1 && s.rows[0].check.passed, "%s: %s", problems[i],

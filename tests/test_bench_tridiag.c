@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 #include "bench/tridiag.h"
 
 /* One system after another, in double; x is still to be set. */

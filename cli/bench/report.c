@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 
 enum { SYSTEMS = 100000, LARGEST_ON_CPU = 256 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 #include "bench/study.h"
 #include "io/file.h"
 #include "io/triangle.h"
