@@ -28,8 +28,8 @@ typedef struct bench_module {
 
     double (*bytes)(const bench_problem *p); /* the fewest that must be moved                  */
     double (*work)(const bench_problem *p);  /* rows, numbers: what is counted a second        */
-    const char *unit;                        /* "Mrows/s": heading of that column              */
-    double scale;                            /* and what makes it so many of them: 1e-6        */
+    const char *unit;                        /* "Mrows/s": heading of that column, in millions */
+    const char *rate;                        /* "rows_per_second": its name in JSON, or NULL   */
 
     /* Tables: what stands between backend and the numbers, with its heading. */
     const char *heading, *check_heading; /* check_heading and check_cells NULL: the same     */
@@ -41,7 +41,7 @@ typedef struct bench_module {
 
     /* JSON: the parts of the problem after its type, and what a second brings. */
     void (*json_problem)(const bench_row *row, io_json *json);
-    void (*json_rates)(const bench_row *row, io_json *json);
+    void (*json_rates)(const bench_row *row, io_json *json); /* before `rate`; NULL: none      */
     const char *checked_key; /* "systems_checked"                                  */
 } bench_module;
 

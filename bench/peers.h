@@ -44,7 +44,7 @@ char *bench_typed_name(const char *pattern, char letter, char text[BENCH_SYMBOL]
 bool bench_find(const bench_library *lib, char letter, const bench_symbol *list, int count);
 
 /* A library of the CUDA toolkit with those functions, and its handle: false, with a remark, if it is
- * not there. To be closed in either case. */
+ * not there. */
 typedef enum bench_cuda_library {
     BENCH_CUBLAS,
     BENCH_CUSOLVER,
@@ -54,5 +54,27 @@ typedef enum bench_cuda_library {
 bool bench_open_cuda(bench_session *s, bench_cuda_library which, char letter,
                      const bench_symbol *list, int count, bench_library *lib);
 void bench_close_cuda(bench_library *lib);
+
+/* Fresh copies of what a peer overwrites: `work` has `sets` of them, `source` is what they are made from. */
+enum { BENCH_FRESH = 4 };
+typedef struct bench_fresh {
+    const bench_arrays *data;
+    int arrays;
+    size_t size[BENCH_FRESH],
+        step[BENCH_FRESH];   /* bytes of one set, and to the next; step 0: size  */
+    void *full[BENCH_FRESH]; /* on the host, one system after another            */
+    char *source[BENCH_FRESH],
+        *work[BENCH_FRESH]; /* in the context's memory                        */
+    bool given;             /* source is the caller's, and there is no `full` */
+} bench_fresh;
+
+/* Room for arrays of size[i] bytes. To be freed in either case. */
+shoal_status bench_fresh_make(bench_fresh *f);
+shoal_status bench_fresh_upload(const bench_fresh *f); /* `full` to `source` */
+void bench_fresh_free(bench_fresh *f);
+void *bench_fresh_at(const bench_fresh *f, int i, int set, int64_t system);
+/* Copies `source` to all sets: by OpenMP threads on the CPU, each of which touches what it will work on, and within the
+ * device's memory on a GPU. 0, or -1. */
+int bench_fresh_copy(const bench_fresh *f);
 
 #endif

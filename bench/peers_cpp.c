@@ -15,13 +15,8 @@
 #include "bench/sort.h"
 
 #ifdef BENCH_STD
-typedef struct std_job {
-    const bench_sortables *data;
-    int threads;
-} std_job;
-
 static int prepare(void *self) {
-    const bench_sortables *d = ((const std_job *)self)->data;
+    const bench_sortables *d = self;
     for (int set = 0; set < d->arrays.sets; set++)
         memcpy(bench_arrays_at(&d->arrays, BENCH_SORT_OUT, set), d->arrays.host[BENCH_SORT_A],
                d->arrays.size[BENCH_SORT_A]);
@@ -29,14 +24,14 @@ static int prepare(void *self) {
 }
 
 static int call(void *self, int i) {
-    const std_job *j = self;
-    const bench_sortables *d = j->data;
+    const bench_sortables *d = self;
     const bench_problem *p = &d->arrays.problem;
+    const int threads = d->arrays.place->machine.threads;
     void *m[3];
     for (int k = 0; k < 3; k++) m[k] = bench_arrays_at(&d->arrays, k, i % d->arrays.sets);
-#pragma omp parallel for num_threads(j->threads) schedule(static)
-    for (int t = 0; t < j->threads; t++) {
-        const int64_t first = p->count * t / j->threads, end = p->count * (t + 1) / j->threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        const int64_t first = p->count * t / threads, end = p->count * (t + 1) / threads;
         if (d->merges)
             bench_std_merge(d->key, m[0], d->na, m[1], d->nb, m[2], first, end, p->direction);
         else
@@ -47,16 +42,16 @@ static int call(void *self, int i) {
 
 int bench_peer_std(bench_session *s, bench_sortables *d) {
     if (d->value_bytes) return BENCH_OK;
-    std_job j = { .data = d, .threads = d->arrays.place->machine.threads };
+    const int threads = d->arrays.place->machine.threads;
     char note[64];
-    snprintf(note, sizeof note, "%d thread%s over the rows", j.threads, j.threads == 1 ? "" : "s");
+    snprintf(note, sizeof note, "%d thread%s over the rows", threads, threads == 1 ? "" : "s");
     const bench_solver peer = { .who = "C++",
                                 .function = d->merges ? "std::merge" : "std::sort",
                                 .version = "the compiler of this build, -O2",
                                 .note = note,
                                 .task = { .prepare = d->merges ? NULL : prepare,
                                           .call = call,
-                                          .self = &j,
+                                          .self = d,
                                           .calls = d->arrays.sets } };
     return bench_sort_peer_row(s, d, &peer);
 }

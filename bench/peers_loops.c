@@ -20,11 +20,6 @@
 #include "bench/pricing.h"
 #include "bench/recur.h"
 
-typedef struct recur_job {
-    const bench_arrays *data;
-    int threads;
-} recur_job;
-
 static void loop_single(const float *s, const float *t, float w0, float *w, int64_t n) {
     for (int64_t i = 0; i < n; i++) w[i] = w0 = s[i] * w0 + t[i];
 }
@@ -34,15 +29,14 @@ static void loop_double(const double *s, const double *t, double w0, double *w, 
 }
 
 static int call_recur(void *self, int i) {
-    const recur_job *j = self;
-    const bench_arrays *d = j->data;
+    const bench_arrays *d = self;
     const int set = i % d->sets;
     const int64_t n = d->problem.n;
     const void *s = bench_arrays_at(d, BENCH_RECUR_S, set),
                *t = bench_arrays_at(d, BENCH_RECUR_T, set);
     const void *w0 = bench_arrays_at(d, BENCH_RECUR_W0, set);
     void *w = bench_arrays_at(d, BENCH_RECUR_W, set);
-#pragma omp parallel for num_threads(j->threads) schedule(static)
+#pragma omp parallel for num_threads(d->place->machine.threads) schedule(static)
     for (int64_t k = 0; k < d->problem.count; k++)
         if (d->problem.type == SHOAL_F32)
             loop_single((const float *)s + k * n, (const float *)t + k * n, ((const float *)w0)[k],
@@ -57,24 +51,19 @@ int bench_peer_loop(bench_session *s, bench_arrays *d) {
     const bench_problem *p = &d->problem;
     if (p->order != 1 || p->constant || p->direction || p->layout != SHOAL_SYSTEM_MAJOR)
         return BENCH_OK;
-    recur_job j = { .data = d, .threads = d->place->machine.threads };
+    const int threads = d->place->machine.threads;
     char note[64];
-    snprintf(note, sizeof note, "one loop per segment, %d thread%s over the segments", j.threads,
-             j.threads == 1 ? "" : "s");
+    snprintf(note, sizeof note, "one loop per segment, %d thread%s over the segments", threads,
+             threads == 1 ? "" : "s");
     const bench_solver peer = { .who = "C",
                                 .function = "loop",
                                 .version = "the compiler of this build, -O2",
                                 .note = note,
-                                .task = { .call = call_recur, .self = &j, .calls = d->sets } };
+                                .task = { .call = call_recur, .self = d, .calls = d->sets } };
     return bench_recur_peer_row(s, d, &peer);
 }
 
 /* ---- normal numbers -------------------------------------------------------------------------- */
-
-typedef struct normal_job {
-    const bench_numbers *numbers;
-    int threads;
-} normal_job;
 
 static uint64_t next(uint64_t *state) {
     uint64_t x = *state;
@@ -107,12 +96,13 @@ static void fill_double(double *out, int64_t count, uint64_t state) {
 }
 
 static int call_normal(void *self, int set) {
-    const normal_job *j = self;
-    const bench_problem *p = &j->numbers->problem;
-    void *out = bench_numbers_at(j->numbers, set % j->numbers->sets);
-#pragma omp parallel for num_threads(j->threads) schedule(static, 1)
-    for (int t = 0; t < j->threads; t++) {
-        const int64_t begin = p->count * t / j->threads, end = p->count * (t + 1) / j->threads;
+    const bench_numbers *d = self;
+    const bench_problem *p = &d->problem;
+    const int threads = d->place->machine.threads;
+    void *out = bench_numbers_at(d, set % d->sets);
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+        const int64_t begin = p->count * t / threads, end = p->count * (t + 1) / threads;
         uint64_t state = (p->seed + (uint64_t)t) * 0x9E3779B97F4A7C15u | 1; /* far apart, not 0 */
         for (int i = 0; i < 16; i++) next(&state);
         if (p->type == SHOAL_F32)
@@ -125,20 +115,20 @@ static int call_normal(void *self, int set) {
 
 int bench_peer_libm(bench_session *s, const bench_numbers *d) {
     if (strcmp(d->problem.method, "normal") != 0) return BENCH_OK;
-    normal_job j = { .numbers = d, .threads = d->place->machine.threads };
+    const int threads = d->place->machine.threads;
     char version[64], note[96];
 #ifdef __GLIBC__
     snprintf(version, sizeof version, "libm of glibc %s", gnu_get_libc_version());
 #else
     snprintf(version, sizeof version, "libm");
 #endif
-    snprintf(note, sizeof note, "log, sqrt, cos and sin, xorshift64, %d thread%s", j.threads,
-             j.threads == 1 ? "" : "s");
+    snprintf(note, sizeof note, "log, sqrt, cos and sin, xorshift64, %d thread%s", threads,
+             threads == 1 ? "" : "s");
     const bench_solver g = { .who = "libm",
                              .function = "Box-Muller",
                              .version = version,
                              .note = note,
-                             .task = { .call = call_normal, .self = &j, .calls = d->sets } };
+                             .task = { .call = call_normal, .self = (void *)d, .calls = d->sets } };
     return bench_peer_generator(s, d, g, SHOAL_SYSTEM_MAJOR);
 }
 

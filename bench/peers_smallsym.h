@@ -6,6 +6,7 @@
 #ifndef BENCH_PEERS_SMALLSYM_H
 #define BENCH_PEERS_SMALLSYM_H
 
+#include "bench/peers.h"
 #include "bench/smallsym.h"
 
 /* Peers for the method of a problem: routines that can do what it can. */
@@ -21,23 +22,22 @@ bench_peer_class bench_peers_for(const bench_problem *p);
 int bench_peers_smallsym(bench_session *s, bench_arrays *data);
 
 /* The systems one after another, A with both triangles, b as columns: rows or columns first is the
- * same. `work` is what routines overwrite, `sets` copies in the context's memory. */
+ * same. */
 typedef struct bench_copies {
     const bench_arrays *data;
     int64_t n, count, nrhs;
     int64_t samples;       /* 0, or M: A is psi, (M, n) in rows, and b is y            */
     size_t number;         /* bytes of one                                             */
-    void *full[2];         /* A, b on the host                                         */
-    char *source[2];       /* the same in the context's memory                         */
-    char *work[2];         /* A, b                                                     */
+    bench_fresh fresh;     /* A, b                                                     */
     void **pointers[2];    /* on a GPU: to each system of `work`, sets * count of them */
-    char *values;          /* room for n eigenvalues per system; those of one set        */
+    char *values;          /* room for n eigenvalues per system; those of one set      */
     int32_t *info, *pivot; /* on a GPU: count, and n * count                           */
-    size_t size[2];        /* bytes of one set                                         */
     bool values_alone;     /* what routines for eigenpairs are to find now             */
 } bench_copies;
 
-void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system);
+static inline void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
+    return bench_fresh_at(&c->fresh, i, set, system);
+}
 
 /* A routine of a peer. The call of its task overwrites set i of `work`: b with x, or, of eigen, A with the
  * vectors, whose values it writes into `values`; no vectors if the copies say values_alone. */

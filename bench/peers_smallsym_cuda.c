@@ -147,8 +147,8 @@ static bool begin_jacobi(job *j) {
     if (!bench_find(j->solver, j->letter, list, 4) || create(&j->params) != 0) return false;
     for (int what = VALUES; what <= VECTORS; what++) { /* room for either */
         int numbers = 0;
-        if (size(j->solver->handle, what, LOWER, n, c->work[0], n, c->values, &numbers, j->params,
-                 (int)c->count) != 0 ||
+        if (size(j->solver->handle, what, LOWER, n, c->fresh.work[0], n, c->values, &numbers,
+                 j->params, (int)c->count) != 0 ||
             numbers < 0)
             return false;
         enlarge(&j->work_bytes, (size_t)numbers * c->number);
@@ -177,8 +177,8 @@ static bool begin_eigen(job *j) {
     if (!bench_find(j->solver, j->letter, list, 4) || create(&j->params) != 0) return false;
     for (int what = VALUES; what <= VECTORS; what++) {
         size_t device = 0, host = 0;
-        if (size(j->solver->handle, j->params, what, LOWER, c->n, type, c->work[0], c->n, type,
-                 c->values, type, &device, &host, c->count) != 0)
+        if (size(j->solver->handle, j->params, what, LOWER, c->n, type, c->fresh.work[0], c->n,
+                 type, c->values, type, &device, &host, c->count) != 0)
             return false;
         enlarge(&j->work_bytes, device);
         enlarge(&j->host_bytes, host);

@@ -64,10 +64,7 @@ int bench_peer_cusolver_indefinite(bench_session *s, bench_matrix *d) {
     char function[16];
     const bench_symbol list[] = { { "cusolverDn?sytrf_bufferSize", &j.size },
                                   { "cusolverDn?sytrf", &j.factor } };
-    if (!bench_open_cuda(s, BENCH_CUSOLVER, letter, list, 2, &j.lib)) {
-        bench_close_cuda(&j.lib);
-        return BENCH_OK;
-    }
+    if (!bench_open_cuda(s, BENCH_CUSOLVER, letter, list, 2, &j.lib)) return BENCH_OK;
     snprintf(function, sizeof function, "%csytrf", letter);
     int code = BENCH_OK;
     if (allocate(&j, d->work, number)) {
@@ -224,10 +221,7 @@ int bench_peer_thesis(bench_session *s, bench_matrix *d) {
     const bench_symbol list[] = { { single ? "cublasIsamax_v2" : "cublasIdamax_v2", &j.blas.amax },
                                   { "cublas?spr_v2", &j.blas.spr },
                                   { "cublas?scal_v2", &j.blas.scal } };
-    if (!bench_open_cuda(s, BENCH_CUBLAS, single ? 'S' : 'D', list, 3, &lib)) {
-        bench_close_cuda(&lib);
-        return BENCH_OK;
-    }
+    if (!bench_open_cuda(s, BENCH_CUBLAS, single ? 'S' : 'D', list, 3, &lib)) return BENCH_OK;
     j.blas.handle = lib.handle;
     j.interchanges = malloc(n * sizeof *j.interchanges);
     const bench_factorer r = {

@@ -20,7 +20,6 @@
  */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/peers.h"
@@ -30,94 +29,66 @@ typedef void gtsv(const int *n, const int *nrhs, void *dl, void *d, void *du, vo
 
 typedef struct lapack_job {
     gtsv *solve;
-    size_t number; /* bytes                                            */
-    int64_t n, count, nrhs;
-    int sets, threads;
-    char *source[4], *work[4]; /* dl, d, du, b, one system after another; b by columns */
-    size_t size[4];            /* bytes of one set                                 */
+    bench_fresh fresh; /* dl, d, du, b, one system after another; b by columns */
 } lapack_job;
 
 /* Copies array i of the data, in any layout, to one system after another, columns after columns. */
-static void rearrange(const lapack_job *j, const bench_view *v, int i) {
-    const char *from = i == 0 ? v->dl : i == 1 ? v->d : i == 2 ? v->du : v->b;
-    const int64_t columns = i < 3 ? 1 : v->nrhs, row = i < 3 ? v->row : v->b_row;
-    const int64_t system = i < 3 ? v->system : v->b_system;
-#pragma omp parallel for num_threads(j->threads) schedule(static)
+static void rearrange(const bench_arrays *data, const bench_view *v, int i, char *to) {
+    const size_t number = bench_number_size(&data->problem);
+    const char *from = data->host[i];
+    const int64_t columns = i < BENCH_B ? 1 : v->nrhs, row = i < BENCH_B ? v->row : v->b_row;
+    const int64_t system = i < BENCH_B ? v->system : v->b_system;
+#pragma omp parallel for num_threads(data->place->machine.threads) schedule(static)
     for (int64_t k = 0; k < v->count; k++)
         for (int64_t c = 0; c < columns; c++)
             for (int64_t r = 0; r < v->n; r++)
-                memcpy(j->source[i] + (size_t)((k * columns + c) * v->n + r) * j->number,
-                       from + (size_t)(r * row + k * system + c) * j->number, j->number);
+                memcpy(to + (size_t)((k * columns + c) * v->n + r) * number,
+                       from + (size_t)(r * row + k * system + c) * number, number);
 }
 
-static int lapack_prepare(void *self) {
-    const lapack_job *j = self;
-#pragma omp parallel for num_threads(j->threads) schedule(static)
-    for (int t = 0; t < j->threads; t++) {
-        const size_t begin = (size_t)(j->count * t / j->threads),
-                     end = (size_t)(j->count * (t + 1) / j->threads);
-        for (int i = 0; i < 4; i++)
-            for (int set = 0; set < j->sets; set++) {
-                const size_t system = j->size[i] / (size_t)j->count;
-                memcpy(j->work[i] + (size_t)set * j->size[i] + begin * system,
-                       j->source[i] + begin * system, (end - begin) * system);
-            }
-    }
-    return 0;
-}
+static int lapack_prepare(void *self) { return bench_fresh_copy(&((lapack_job *)self)->fresh); }
 
 static int lapack_call(void *self, int set) {
     const lapack_job *j = self;
-    const int n = (int)j->n, nrhs = (int)j->nrhs;
-    const size_t row = j->number;
-#pragma omp parallel for num_threads(j->threads) schedule(static)
-    for (int64_t k = 0; k < j->count; k++) {
-        char *p[4];
-        int info = 0; /* not looked at: a system without an answer fails the check */
-        for (int i = 0; i < 4; i++)
-            p[i] =
-                j->work[i] + (size_t)set * j->size[i] + (size_t)k * (j->size[i] / (size_t)j->count);
-        j->solve(&n, &nrhs, p[0] + row, p[1], p[2], p[3], &n, &info); /* dl starts at row 1 */
+    const bench_problem *p = &j->fresh.data->problem;
+    const int n = (int)p->n, nrhs = (int)p->nrhs;
+    const size_t row = bench_number_size(p);
+#pragma omp parallel for num_threads(j->fresh.data->place->machine.threads) schedule(static)
+    for (int64_t k = 0; k < p->count; k++) {
+        char *a[4];
+        int info = 0; /* not reported: a system without an answer fails the check */
+        for (int i = 0; i < 4; i++) a[i] = bench_fresh_at(&j->fresh, i, set, k);
+        j->solve(&n, &nrhs, a[0] + row, a[1], a[2], a[3], &n, &info); /* dl starts at row 1 */
     }
     return 0;
 }
 
-static bench_view view_of(const lapack_job *j, shoal_type type) {
-    bench_view v = { .type = type, .n = j->n, .count = j->count, .nrhs = j->nrhs };
+static bench_view view_of(const bench_problem *p, const bench_fresh *f) {
+    bench_view v = { .type = p->type, .n = p->n, .count = p->count, .nrhs = p->nrhs };
     v.row = v.b_row = 1;
-    v.system = v.b_rhs = j->n;
-    v.b_system = j->n * j->nrhs;
-    v.dl = j->source[0], v.d = j->source[1], v.du = j->source[2], v.b = j->source[3];
-    v.x = j->work[3];
+    v.system = v.b_rhs = p->n;
+    v.b_system = p->n * p->nrhs;
+    v.dl = f->full[0], v.d = f->full[1], v.du = f->full[2], v.b = f->full[3];
+    v.x = f->work[3];
     return v;
-}
-
-static bool lapack_allocate(lapack_job *j) {
-    bool enough = true;
-    for (int i = 0; i < 4; i++) {
-        j->size[i] = (size_t)j->n * (size_t)j->count * (i < 3 ? 1 : (size_t)j->nrhs) * j->number;
-        j->source[i] = malloc(j->size[i]);
-        j->work[i] = malloc(j->size[i] * (size_t)j->sets);
-        enough = enough && j->source[i] && j->work[i];
-    }
-    return enough;
 }
 
 static int lapack_run(bench_session *s, bench_arrays *data, const bench_library *lib,
                       lapack_job *j) {
     const bench_problem *p = &data->problem;
+    const int threads = data->place->machine.threads;
     const bench_view ours = bench_view_of(data, NULL);
-    if (!lapack_allocate(j))
+    if (bench_fresh_make(&j->fresh) != SHOAL_OK)
         return bench_error(s, SHOAL_E_NOMEM, "no memory for the peer's copies");
-    for (int i = 0; i < 4; i++) rearrange(j, &ours, i);
+    for (int i = 0; i < 4; i++) rearrange(data, &ours, i, j->fresh.full[i]);
     lapack_prepare(j);
     lapack_call(j, 0);
-    const bench_view theirs = view_of(j, p->type);
+    const bench_view theirs = view_of(p, &j->fresh);
     bench_check check;
     char note[160];
-    bench_tridiag_check(&theirs, NULL, NULL, j->threads, &check);
+    bench_tridiag_check(&theirs, NULL, NULL, threads, &check);
     snprintf(
-        note, sizeof note, "one call per system, %d OpenMP threads over the systems%s", j->threads,
+        note, sizeof note, "one call per system, %d OpenMP threads over the systems%s", threads,
         p->layout == SHOAL_INTERLEAVED ? ", on its own copy of the data, one system after another"
                                        : "");
     const bench_solver peer = {
@@ -125,35 +96,26 @@ static int lapack_run(bench_session *s, bench_arrays *data, const bench_library 
         .function = p->type == SHOAL_F32 ? "sgtsv" : "dgtsv",
         .version = lib->version,
         .note = note,
-        .task = { .prepare = lapack_prepare, .call = lapack_call, .self = j, .calls = j->sets }
+        .task = { .prepare = lapack_prepare, .call = lapack_call, .self = j, .calls = data->sets }
     };
     return bench_add_row(s, p, data->place, &peer, &check, true);
 }
 
 int bench_peer_lapack(bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
+    const char letter = p->type == SHOAL_F32 ? 's' : 'd';
     bench_library lib;
-    gtsv *solve = NULL;
+    lapack_job j = { .fresh = { .data = data, .arrays = 4 } };
     if (p->n < 1 || p->count < 1 || p->nrhs < 1 || p->n > INT32_MAX || p->nrhs > INT32_MAX)
         return BENCH_OK;
     if (!bench_open_lapack(s, &lib)) return BENCH_OK;
-    if (!bench_find(&lib, p->type == SHOAL_F32 ? 's' : 'd', &(bench_symbol){ "?gtsv_", &solve },
-                    1)) {
+    if (!bench_find(&lib, letter, &(bench_symbol){ "?gtsv_", &j.solve }, 1)) {
         bench_note(s, "peer left out: %s has no gtsv", lib.version);
         return BENCH_OK;
     }
-    lapack_job j = { .solve = solve,
-                     .number = bench_number_size(p),
-                     .n = p->n,
-                     .count = p->count,
-                     .nrhs = p->nrhs,
-                     .sets = data->sets,
-                     .threads = data->place->machine.threads };
-    int code = lapack_run(s, data, &lib, &j);
-    for (int i = 0; i < 4; i++) {
-        free(j.source[i]);
-        free(j.work[i]);
-    }
+    for (int i = 0; i < 4; i++) j.fresh.size[i] = data->size[i];
+    const int code = lapack_run(s, data, &lib, &j);
+    bench_fresh_free(&j.fresh);
     return code;
 }
 
@@ -187,8 +149,8 @@ enum { SINGLE = -2, STRIDED = -1 }; /* else the algo of gtsvInterleavedBatch */
 typedef struct cusparse_job {
     const library *lib;
     const bench_arrays *data;
-    int algo;
-    char *work[4]; /* dl, d, du, x: `sets` copies, in device memory */
+    int algo, first;   /* first: of dl, d, du, x that are overwritten */
+    bench_fresh fresh; /* those                                      */
     void *buffer;
 } cusparse_job;
 
@@ -205,63 +167,44 @@ static bool open_library(bench_session *s, shoal_type type, library *l) {
 }
 
 static void *at(const cusparse_job *j, int i, int set) {
-    return j->work[i] + (size_t)set * j->data->step[i];
+    if (i < j->first) return bench_arrays_at(j->data, i, set);
+    return bench_fresh_at(&j->fresh, i - j->first, set, 0);
 }
 
-/* Fresh input: all of it, or the right-hand side alone where the rest is not written. */
-static int cusparse_prepare(void *self) {
-    const cusparse_job *j = self;
-    const bench_arrays *d = j->data;
-    for (int i = j->algo < 0 ? 3 : 0; i < 4; i++)
-        for (int set = 0; set < d->sets; set++)
-            if (shoal_copy(d->place->ctx, at(j, i, set), bench_arrays_at(d, i, 0), d->size[i]) !=
-                SHOAL_OK)
-                return -1;
-    return 0;
-}
+static int cusparse_prepare(void *self) { return bench_fresh_copy(&((cusparse_job *)self)->fresh); }
 
 static int cusparse_call(void *self, int set) {
     const cusparse_job *j = self;
     const library *l = j->lib;
-    const bench_arrays *d = j->data;
-    const int n = (int)d->problem.n, count = (int)d->problem.count;
-    if (j->algo == SINGLE)
-        return l->single(l->own.handle, n, 1, bench_arrays_at(d, 0, set),
-                         bench_arrays_at(d, 1, set), bench_arrays_at(d, 2, set), at(j, 3, set), n,
-                         j->buffer);
-    if (j->algo == STRIDED)
-        return l->strided(l->own.handle, n, bench_arrays_at(d, 0, set), bench_arrays_at(d, 1, set),
-                          bench_arrays_at(d, 2, set), at(j, 3, set), count, n, j->buffer);
-    return l->interleaved(l->own.handle, j->algo, n, at(j, 0, set), at(j, 1, set), at(j, 2, set),
-                          at(j, 3, set), count, j->buffer);
+    const int n = (int)j->data->problem.n, count = (int)j->data->problem.count;
+    void *dl = at(j, 0, set), *d = at(j, 1, set), *du = at(j, 2, set), *x = at(j, 3, set);
+    if (j->algo == SINGLE) return l->single(l->own.handle, n, 1, dl, d, du, x, n, j->buffer);
+    if (j->algo == STRIDED) return l->strided(l->own.handle, n, dl, d, du, x, count, n, j->buffer);
+    return l->interleaved(l->own.handle, j->algo, n, dl, d, du, x, count, j->buffer);
 }
 
 static shoal_status cusparse_allocate(cusparse_job *j, size_t *buffer_bytes) {
-    const bench_arrays *d = j->data;
+    const bench_arrays *data = j->data;
     const library *l = j->lib;
-    const int n = (int)d->problem.n, count = (int)d->problem.count;
-    shoal_status status = SHOAL_OK;
-    for (int i = j->algo < 0 ? 3 : 0; i < 4 && status == SHOAL_OK; i++)
-        status = shoal_alloc(d->place->ctx, d->step[i] * (size_t)d->sets, (void **)&j->work[i]);
+    const int n = (int)data->problem.n, count = (int)data->problem.count;
+    j->first = j->algo < 0 ? 3 : 0;
+    j->fresh = (bench_fresh){ .data = data, .arrays = 4 - j->first, .given = true };
+    for (int i = j->first; i < 4; i++) {
+        j->fresh.size[i - j->first] = data->size[i];
+        j->fresh.step[i - j->first] = data->step[i];
+        j->fresh.source[i - j->first] = data->memory[i];
+    }
+    const shoal_status status = bench_fresh_make(&j->fresh);
     if (status != SHOAL_OK) return status;
-    int refused;
-    if (j->algo == SINGLE)
-        refused = l->single_bytes(l->own.handle, n, 1, d->memory[0], d->memory[1], d->memory[2],
-                                  j->work[3], n, buffer_bytes);
-    else if (j->algo == STRIDED)
-        refused = l->strided_bytes(l->own.handle, n, d->memory[0], d->memory[1], d->memory[2],
-                                   j->work[3], count, n, buffer_bytes);
-    else
-        refused = l->interleaved_bytes(l->own.handle, j->algo, n, j->work[0], j->work[1],
-                                       j->work[2], j->work[3], count, buffer_bytes);
+    void *dl = at(j, 0, 0), *d = at(j, 1, 0), *du = at(j, 2, 0), *x = at(j, 3, 0);
+    void *handle = l->own.handle;
+    const int refused =
+        j->algo == SINGLE ? l->single_bytes(handle, n, 1, dl, d, du, x, n, buffer_bytes)
+        : j->algo == STRIDED
+            ? l->strided_bytes(handle, n, dl, d, du, x, count, n, buffer_bytes)
+            : l->interleaved_bytes(handle, j->algo, n, dl, d, du, x, count, buffer_bytes);
     if (refused) return SHOAL_E_ARG;
-    return shoal_alloc(d->place->ctx, *buffer_bytes > 0 ? *buffer_bytes : 1, &j->buffer);
-}
-
-static void cusparse_release(cusparse_job *j) {
-    shoal_context *ctx = j->data->place->ctx;
-    for (int i = 0; i < 4; i++) shoal_free(ctx, j->work[i]);
-    shoal_free(ctx, j->buffer);
+    return shoal_alloc(data->place->ctx, *buffer_bytes > 0 ? *buffer_bytes : 1, &j->buffer);
 }
 
 static int cusparse_run(bench_session *s, bench_arrays *data, const library *lib, int algo) {
@@ -293,7 +236,8 @@ static int cusparse_run(bench_session *s, bench_arrays *data, const library *lib
     }
     const int code = solved ? bench_add_row(s, &data->problem, data->place, &peer, &check, true)
                             : bench_peer_left_out(s, &peer);
-    cusparse_release(&j);
+    bench_fresh_free(&j.fresh);
+    shoal_free(ctx, j.buffer);
     return code;
 }
 
@@ -305,10 +249,7 @@ int bench_peer_cusparse(bench_session *s, bench_arrays *data) {
         return BENCH_OK;
     }
     int code = BENCH_OK;
-    if (!open_library(s, p->type, &lib)) {
-        bench_close_cuda(&lib.own);
-        return BENCH_OK;
-    }
+    if (!open_library(s, p->type, &lib)) return BENCH_OK;
     if (p->layout == SHOAL_SYSTEM_MAJOR && p->count == 1)
         code = cusparse_run(s, data, &lib, SINGLE);
     if (p->layout == SHOAL_SYSTEM_MAJOR && code == BENCH_OK)

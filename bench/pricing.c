@@ -376,7 +376,7 @@ static const char heading[] = COLUMNS " s to 1e-5", check_heading[] = COLUMNS;
 
 #define PARTS                                                                                      \
     .size = sizeof(bench_prices), .make = make, .same = same, .run = run, .bytes = bytes,          \
-    .work = bench_price_steps, .unit = "Msteps/s", .scale = 1e-6, .heading = heading,              \
+    .work = bench_price_steps, .unit = "Msteps/s", .heading = heading,                             \
     .check_heading = check_heading, .cells = cells, .check_cells = check_cells,                    \
     .error_name = "off by", .json_problem = json_problem, .json_rates = json_rates,                \
     .checked_key = "prices_checked"

@@ -316,10 +316,6 @@ static void json_problem(const bench_row *row, io_json *json) {
     }
 }
 
-static void json_rates(const bench_row *row, io_json *json) {
-    io_json_double(json, "rows_per_second", rows(&row->problem) / row->time.median);
-}
-
 const bench_module bench_recur = {
     .grammar = { .module = "recur", .has_auto = true, .keys = keys, .takes = takes },
     .size = sizeof(bench_arrays),
@@ -330,12 +326,11 @@ const bench_module bench_recur = {
     .bytes = bytes,
     .work = rows,
     .unit = "Mrows/s",
-    .scale = 1e-6,
+    .rate = "rows_per_second",
     .heading = "type layout      order constant           n     count",
     .cells = cells,
     .error_name = "max residual",
     .fault = "residual",
     .json_problem = json_problem,
-    .json_rates = json_rates,
     .checked_key = "segments_checked",
 };

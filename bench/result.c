@@ -63,12 +63,15 @@ static const bench_module *module_of(const bench_row *row) {
 }
 
 static void json_time(const bench_row *row, io_json *json) {
+    const bench_module *module = module_of(row);
     io_json_double(json, "median_s", row->time.median);
     io_json_double(json, "spread_s", row->time.spread);
     io_json_double(json, "fastest_s", row->time.fastest);
     io_json_int(json, "samples", row->time.samples);
     io_json_int(json, "calls", row->time.calls);
-    module_of(row)->json_rates(row, json);
+    if (module->json_rates) module->json_rates(row, json);
+    if (module->rate)
+        io_json_double(json, module->rate, module->work(&row->problem) / row->time.median);
     io_json_double(json, "bytes_per_second", row->bytes / row->time.median);
     io_json_double(json, "share_of_copy", row->share);
     if (row->speedup > 0) io_json_double(json, "speedup", row->speedup);
@@ -161,7 +164,8 @@ static void print_row(const bench_row *r, int width, FILE *file) {
     fputc(' ', file);
     print_value(file, 10, 1e3 * r->time.median);
     fprintf(file, "%9.2g ", 1e3 * r->time.spread);
-    print_value(file, 9, module->scale * module->work(&r->problem) / r->time.median);
+    const double scale = module->unit[0] == 'G' ? 1e-9 : 1e-6;
+    print_value(file, 9, scale * module->work(&r->problem) / r->time.median);
     print_value(file, 8, 1e-9 * r->bytes / r->time.median);
     fprintf(file, "%6.1f ", 100 * r->share);
     if (r->speedup > 0)

@@ -221,10 +221,6 @@ static void json_problem(const bench_row *row, io_json *json) {
     if (has_math(row)) io_json_string(json, "math", bench_math_name(p->math));
 }
 
-static void json_rates(const bench_row *row, io_json *json) {
-    io_json_double(json, "numbers_per_second", numbers(&row->problem) / row->time.median);
-}
-
 const bench_module bench_rng = {
     .grammar = { .module = "rng",
                  .keys = keys,
@@ -239,11 +235,10 @@ const bench_module bench_rng = {
     .bytes = bytes,
     .work = numbers,
     .unit = "Gnum/s",
-    .scale = 1e-9,
+    .rate = "numbers_per_second",
     .heading = "type math  parameters               count",
     .cells = cells,
     .error_name = "max diff",
     .json_problem = json_problem,
-    .json_rates = json_rates,
     .checked_key = "numbers_checked",
 };

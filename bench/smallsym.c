@@ -325,10 +325,6 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "gram", p->gram);
 }
 
-static void json_rates(const bench_row *row, io_json *json) {
-    io_json_double(json, "systems_per_second", systems(&row->problem) / row->time.median);
-}
-
 const bench_module bench_smallsym = {
     .grammar = { .module = "smallsym",
                  .has_auto = true,
@@ -345,12 +341,11 @@ const bench_module bench_smallsym = {
     .bytes = bytes,
     .work = systems,
     .unit = "Msys/s",
-    .scale = 1e-6,
+    .rate = "systems_per_second",
     .heading = "type layout      storage kind       options           n     count",
     .cells = cells,
     .error_name = "max residual",
     .fault = "residual",
     .json_problem = json_problem,
-    .json_rates = json_rates,
     .checked_key = "systems_checked",
 };

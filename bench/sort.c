@@ -299,10 +299,6 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_string(json, "direction", directions[p->direction]);
 }
 
-static void json_rates(const bench_row *row, io_json *json) {
-    io_json_double(json, "keys_per_second", all_keys(&row->problem) / row->time.median);
-}
-
 const bench_module bench_sort = {
     .grammar = { .module = "sort", .keys = keys, .takes = takes, .types = types },
     .size = sizeof(bench_sortables),
@@ -314,11 +310,10 @@ const bench_module bench_sort = {
     .bytes = bytes,
     .work = all_keys,
     .unit = "Mkeys/s",
-    .scale = 1e-6,
+    .rate = "keys_per_second",
     .heading = "type kind     values           n     count",
     .cells = cells,
     .error_name = "wrong",
     .json_problem = json_problem,
-    .json_rates = json_rates,
     .checked_key = "rows_checked",
 };

@@ -209,10 +209,6 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "growth", p->growth);
 }
 
-static void json_rates(const bench_row *row, io_json *json) {
-    io_json_double(json, "flops_per_second", operations(&row->problem) / row->time.median);
-}
-
 const bench_module bench_symindef = {
     .grammar = { .module = "symindef", .has_auto = true, .square = true, .keys = keys },
     .size = sizeof(bench_matrix),
@@ -224,12 +220,11 @@ const bench_module bench_symindef = {
     .bytes = bytes,
     .work = operations,
     .unit = "Gflop/s",
-    .scale = 1e-9,
+    .rate = "flops_per_second",
     .heading = "type storage kind         options               n",
     .cells = cells,
     .error_name = "rel. error",
     .fault = "error",
     .json_problem = json_problem,
-    .json_rates = json_rates,
     .checked_key = "vectors_checked",
 };

@@ -251,7 +251,6 @@ static void json_problem(const bench_row *row, io_json *json) {
 
 static void json_rates(const bench_row *row, io_json *json) {
     io_json_double(json, "systems_per_second", (double)row->problem.count / row->time.median);
-    io_json_double(json, "rows_per_second", rows(&row->problem) / row->time.median);
 }
 
 const bench_module bench_tridiag = {
@@ -264,7 +263,7 @@ const bench_module bench_tridiag = {
     .bytes = bytes,
     .work = rows,
     .unit = "Mrows/s",
-    .scale = 1e-6,
+    .rate = "rows_per_second",
     .heading = "type layout             n     count",
     .check_heading = "type layout      kind              n     count",
     .cells = cells,

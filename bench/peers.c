@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_open.c - opens the libraries of peers at run time: OpenBLAS, or another LAPACK, with one thread, and those of
- * the CUDA toolkit. No header of theirs is needed: the prototypes are ours.
+ * peers.c - what peers share: fresh copies of what they overwrite, and their libraries, opened at run time: OpenBLAS, or
+ * another LAPACK, with one thread, and those of the CUDA toolkit. No header of theirs is needed: the prototypes are ours.
  *
  * OpenBLAS chooses its kernels when it is loaded. Some releases choose those of a 20-year-old CPU on
  * a new one that they do not recognise. So OPENBLAS_CORETYPE is set before (unless the user did), and a
@@ -14,6 +14,77 @@
 #include <string.h>
 
 #include "bench/peers.h"
+
+/* ---- fresh copies ---------------------------------------------------------------------------- */
+
+void *bench_fresh_at(const bench_fresh *f, int i, int set, int64_t system) {
+    const size_t each = f->size[i] / (size_t)f->data->problem.count;
+    return f->work[i] + (size_t)set * f->step[i] + (size_t)system * each;
+}
+
+shoal_status bench_fresh_make(bench_fresh *f) {
+    shoal_context *ctx = f->data->place->ctx;
+    const bool on_cpu = bench_on_cpu(f->data->place);
+    shoal_status status = SHOAL_OK;
+    for (int i = 0; i < f->arrays && status == SHOAL_OK; i++) {
+        if (f->step[i] == 0) f->step[i] = f->size[i];
+        status = shoal_alloc(ctx, (size_t)f->data->sets * f->step[i], (void **)&f->work[i]);
+        if (f->given || status != SHOAL_OK) continue;
+        f->full[i] = malloc(f->size[i]);
+        if (!f->full[i]) return SHOAL_E_NOMEM;
+        if (on_cpu)
+            f->source[i] = f->full[i];
+        else
+            status = shoal_alloc(ctx, f->size[i], (void **)&f->source[i]);
+    }
+    return status;
+}
+
+shoal_status bench_fresh_upload(const bench_fresh *f) {
+    shoal_status status = SHOAL_OK;
+    for (int i = 0; i < f->arrays && status == SHOAL_OK; i++)
+        if (f->source[i] != f->full[i])
+            status = shoal_copy(f->data->place->ctx, f->source[i], f->full[i], f->size[i]);
+    return status;
+}
+
+void bench_fresh_free(bench_fresh *f) {
+    shoal_context *ctx = f->data->place->ctx;
+    for (int i = 0; i < f->arrays; i++) {
+        if (!f->given && f->source[i] != f->full[i]) shoal_free(ctx, f->source[i]);
+        free(f->full[i]);
+        shoal_free(ctx, f->work[i]);
+    }
+}
+
+static void copy_by_threads(const bench_fresh *f) {
+    const int threads = f->data->place->machine.threads;
+    const int64_t count = f->data->problem.count;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int t = 0; t < threads; t++) {
+        const size_t begin = (size_t)(count * t / threads),
+                     end = (size_t)(count * (t + 1) / threads);
+        for (int i = 0; i < f->arrays; i++)
+            for (int set = 0; set < f->data->sets; set++) {
+                const size_t each = f->size[i] / (size_t)count;
+                memcpy(bench_fresh_at(f, i, set, (int64_t)begin), f->source[i] + begin * each,
+                       (end - begin) * each);
+            }
+    }
+}
+
+int bench_fresh_copy(const bench_fresh *f) {
+    if (bench_on_cpu(f->data->place)) {
+        copy_by_threads(f);
+        return 0;
+    }
+    for (int i = 0; i < f->arrays; i++)
+        for (int set = 0; set < f->data->sets; set++)
+            if (shoal_copy(f->data->place->ctx, bench_fresh_at(f, i, set, 0), f->source[i],
+                           f->size[i]) != SHOAL_OK)
+                return -1;
+    return 0;
+}
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
