@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * module.h - what the bench knows of a module of the library: a table of functions, one a module.
+ * module.h - a module of the library on the bench: a table of functions, one per module.
  * Problem strings, `shoal verify`, `shoal bench` and the JSON they write go through it; a new module
  * is a struct of its own and a line in modules.c.
  */
@@ -27,7 +27,7 @@ typedef struct bench_module {
     int (*peers)(bench_session *s, void *data);
 
     double (*bytes)(const bench_problem *p); /* the fewest that must be moved                  */
-    double (*work)(const bench_problem *p);  /* rows, numbers: what is counted a second        */
+    double (*work)(const bench_problem *p);  /* rows, numbers: what is counted per second        */
     const char *unit;                        /* "Mrows/s": heading of that column, in millions */
     const char *rate;                        /* "rows_per_second": its name in JSON, or NULL   */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_curand.cu - cuRAND's device functions, the way its manual says: each thread has a state of
+ * peers_curand.cu - cuRAND's device functions, as in its manual: each thread has a state of
  * Philox4x32-10, set up with the thread's number for its subsequence, and goes over the array in
  * steps of the grid, which fills the GPU once; 16 bytes are stored at a time. Compiled as a user
  * would, with contraction on: the rest of Shoal has it off.
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(THREADS)
     memcpy(static_cast<block *>(out) + i, &made, static_cast<size_t>(bytes % 16));
 }
 
-/* Heston's call by Euler's scheme in f32 as a plain kernel has it: one thread per path, a state each,
+/* Heston's call by Euler's scheme in f32 as in a plain kernel: one thread per path, a state each,
  * curand_normal4() for two steps, sums by atomic additions. */
 __global__ void __launch_bounds__(THREADS)
     euler(long long paths, int steps, unsigned long long seed, double *sums) {

@@ -17,7 +17,7 @@ typedef enum bench_peer_class {
 } bench_peer_class;
 bench_peer_class bench_peers_for(const bench_problem *p);
 
-/* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, which is said in a note,
+/* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, with a note,
  * or BENCH_STOPPED. BENCH_ERROR only if there is no memory for rows. */
 int bench_peers_smallsym(bench_session *s, bench_arrays *data);
 
@@ -40,7 +40,7 @@ static inline void *bench_copies_at(const bench_copies *c, int i, int set, int64
 }
 
 /* A routine of a peer. The call of its task overwrites set i of `work`: b with x, or, of eigen, A with the
- * vectors, whose values it writes into `values`; no vectors if the copies say values_alone. */
+ * vectors, whose values it writes into `values`; no vectors if the copies have values_alone. */
 typedef struct bench_routine {
     bench_solver peer;
     bool eigen;

@@ -83,7 +83,7 @@ static int call(void *self, int i) {
     return t->routine->factor(t->routine->peer.task.self, t->data->work);
 }
 
-/* The matrix as the peer wants it. */
+/* The matrix in the form that the peer takes. */
 static shoal_status make_source(bench_matrix *d, const bench_triangle *t) {
     const size_t numbers = bench_triangle_numbers(t);
     d->bytes = numbers * bench_number_size(&d->problem);

@@ -8,12 +8,12 @@
 
 #include "bench/symindef.h"
 
-/* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, which is said in a note,
+/* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, with a note,
  * or BENCH_STOPPED. BENCH_ERROR only if there is no memory for rows. Overwrites source, work and
  * answer of the data, which bench_matrix_make() fills again. */
 int bench_peers_symindef(bench_session *s, void *matrix);
 
-/* How pivots are told, and whether rows of M that are there already take part in later exchanges. */
+/* The form of pivots, and whether rows of M that are there already take part in later exchanges. */
 typedef enum bench_form {
     BENCH_FORM_OURS,  /* as the library has them; they do                                     */
     BENCH_FORM_SYTRF, /* LAPACK's: a 2x2 pivot in k, k+1 exchanges k+1 alone; they do not     */
@@ -24,7 +24,7 @@ typedef enum bench_form {
 typedef struct bench_factorer {
     bench_solver peer; /* its task: self alone */
     bool packed;       /* else n columns of n numbers, both triangles there */
-    bool partial;      /* its pivoting is partial, whatever the problem asks for: M has no bound */
+    bool partial;      /* its pivoting is partial, for every problem: M has no bound             */
     bench_form form;
     int (*factor)(void *self, void *a); /* in the context's memory; 0 = good                  */
     const int32_t *pivots; /* n of them, counted from 1, on the host ...                          */

@@ -27,7 +27,7 @@ typedef struct bench_prices {
 int bench_price_peer_row(bench_session *s, bench_prices *d, bench_solver peer, const double *price,
                          const double *error);
 
-/* Heston's model by Euler as a plain program has it: on the CPU a loop in C, on CUDA a kernel with
+/* Heston's model by Euler as in a plain program: on the CPU a loop in C, on CUDA a kernel with
  * cuRAND's generator. BENCH_OK without a row where the problem is another one. */
 int bench_peer_plain_heston(bench_session *s, bench_prices *d);
 int bench_peer_curand_heston(bench_session *s, bench_prices *d);

@@ -223,7 +223,7 @@ static int append(maker *m, const bench_problem *p) {
     return IO_OK;
 }
 
-/* The problems of one method: those of its variants that were asked for. */
+/* The problems of one method: those of the variants in the string. */
 static int append_variants(maker *m, bench_problem *p) {
     const draft *d = m->d;
     int code = IO_OK;

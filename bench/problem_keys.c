@@ -3,7 +3,7 @@
  * problem_keys.c - the keys of problem strings: reading their values, putting them into a problem,
  * writing them again. What keys there are is the modules' business, not this file's.
  *
- * A key's kind says what its field in bench_problem is; the field is written by its offset.
+ * A key's kind is the type of its field in bench_problem; the field is written by its offset.
  */
 #include "bench/problem_parts.h"
 
@@ -319,7 +319,7 @@ char *problem_key_text(const bench_key *key, const bench_problem *p, char text[B
         else
             snprintf(text, BENCH_PAIR, "%s=%s", key->name, bench_real_text(v.real, real));
         break;
-    default: text[0] = 0; break; /* an amount: count says it */
+    default: text[0] = 0; break; /* an amount: count has it */
     }
     return text;
 }

@@ -67,7 +67,7 @@ void problem_set_without(const bench_key *key, bench_problem *p);
 
 bool problem_same_key(const bench_key *key, const bench_problem *p, const bench_problem *q);
 
-/* "n=255", the key as it stands in the problem; "" if it says nothing. Returns `text`. */
+/* "n=255", the key as it stands in the problem; "" if it has no value. Returns `text`. */
 enum { BENCH_PAIR = 2 * BENCH_WORD };
 char *problem_key_text(const bench_key *key, const bench_problem *p, char text[BENCH_PAIR]);
 

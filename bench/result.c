@@ -181,8 +181,8 @@ static void print_row(const bench_row *r, int width, FILE *file) {
     fputc('\n', file);
 }
 
-/* Has an earlier row the same to say about whose it is? */
-static bool said_before(const bench_session *s, int row) {
+/* Whether an earlier row has the same version and note. */
+static bool is_repeated(const bench_session *s, int row) {
     const bench_row *r = &s->rows[row];
     for (int i = 0; i < row; i++)
         if (strcmp(s->rows[i].version, r->version) == 0 && strcmp(s->rows[i].note, r->note) == 0)
@@ -206,7 +206,7 @@ void bench_table(const bench_session *s, FILE *file) {
                     1e-9 * s->places[i].copy_rate, s->places[i].machine.device);
     for (int i = 0; i < s->row_count; i++) {
         const bench_row *r = &s->rows[i];
-        if (strcmp(r->who, "Shoal") == 0 || said_before(s, i)) continue;
+        if (strcmp(r->who, "Shoal") == 0 || is_repeated(s, i)) continue;
         fprintf(file, "peer %s: %s%s%s\n", r->who, r->version, *r->note ? "; " : "", r->note);
     }
 }

@@ -34,8 +34,6 @@ static const bench_key keys[] = {
 static const struct {
     const char *key, *method, *other;
 } taken[] = {
-    { "n",      "sobol",   "sobolnormal" },
-    { "layout", "sobol",   "sobolnormal" },
     { "lambda", "poisson", "ncchisq" },
     { "alpha",  "gamma",   "" },
     { "df",     "ncchisq", "" },
@@ -44,6 +42,8 @@ static const struct {
 /* clang-format on */
 
 bool bench_rng_takes(const char *method, const char *key) {
+    if (strcmp(key, "n") == 0 || strcmp(key, "layout") == 0)
+        return shoal_method_flags("rng", method, NULL) & SHOAL_CAN_POINTS;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (strcmp(taken[i].key, key) == 0)
             return strcmp(taken[i].method, method) == 0 || strcmp(taken[i].other, method) == 0;

@@ -43,7 +43,7 @@ shoal_status bench_rng_fill(shoal_rng *plan, const bench_problem *p, uint64_t fi
 
 /* Begins a check: nothing is wrong yet. */
 void bench_rng_check_begin(bench_check *check);
-/* One more thing that is wrong; the first is told. */
+/* One more thing that is wrong; the first is reported. */
 void bench_rng_wrong(bench_check *check, const char *format, ...) IO_PRINTF(2, 3);
 
 /* Is the array, in the context's memory, a sample of the law? All numbers are finite, mean and

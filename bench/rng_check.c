@@ -15,7 +15,7 @@
  * of 2 LOG_ERROR and 2 LOG_ERROR / |z|.
  *
  * Are they distributed as they should be? The mean of N numbers has the standard error sigma / sqrt(N), the mean of (x - mu)^2 the standard
- * error sqrt((mu4 - sigma^4) / N); both may be 5 of them from what the law says. Where N is less
+ * error sqrt((mu4 - sigma^4) / N); both may be 5 of them from those of the law. If N is less
  * than 100 times the kurtosis mu4 / sigma^4, too few for the normal approximation, they are not
  * judged. Points of a low-discrepancy sequence are judged by the mean of each dimension, which may
  * be 1 / sqrt(N) from the law's; those of the normal law have unbounded ends, and may also be off
@@ -123,7 +123,7 @@ static bool compare(const comparison *c, const char *with, int64_t first, int64_
 static shoal_status check_pieces(const comparison *c, int64_t first) {
     static const int64_t lengths[] = { 1, 7, 255, PIECE };
     const size_t size = bench_number_size(c->p);
-    double largest = 0; /* not told: the reference's is */
+    double largest = 0; /* not reported: the reference's is */
     shoal_status status = SHOAL_OK;
     for (int i = 0; i < 4 && status == SHOAL_OK && first < c->p->count; i++) {
         int64_t count = WINDOW / each(c->p) < lengths[i] ? 1 : lengths[i];

@@ -46,7 +46,7 @@ static bool shared(const bench_problem *p, const bench_problem *next) {
            (module->same ? module->same(p, next) : bench_same_data(p, next));
 }
 
-/* A message of the library, or of memory, does not say which of many problems it is about. */
+/* Puts the problem before a message that does not name it. */
 static void name_problem(bench_session *s, const bench_problem *p) {
     char text[BENCH_TEXT], message[sizeof s->message];
     bench_problem_text(p, text);

@@ -42,7 +42,7 @@ void bench_note(bench_session *s, const char *format, ...) {
     s->note(s->note_to, text);
 }
 
-/* Opens what was asked for and puts it where it belongs: "auto" may turn out to be either. */
+/* Opens a backend; "auto" may be either place. */
 static bench_place *open_place(bench_session *s, const char *backend) {
     shoal_options options = s->options;
     shoal_context *ctx = NULL;
@@ -80,7 +80,7 @@ bench_place *bench_session_place(bench_session *s, const char *backend) {
     return place;
 }
 
-/* Bytes a second of its copy, measured at the first call. */
+/* Bytes per second of its copy, measured at the first call. */
 static double copy_rate(bench_place *place) {
     if (place->copy_rate < 0) place->copy_rate = place->device->copy_rate(place->machine.threads);
     return place->copy_rate;
@@ -205,7 +205,7 @@ int bench_add_peer(bench_session *s, bench_arrays *data, const bench_solver *pee
     return bench_add_row(s, &p, data->place, peer, &found, true);
 }
 
-/* The context's sentence, or what the status says by itself. */
+/* The context's message, or the text of the status. */
 static const char *message_of(const bench_place *place, shoal_status status) {
     const char *message = shoal_message(place->ctx);
     return *message ? message : shoal_status_text(status);

@@ -19,7 +19,7 @@ typedef struct bench_place {
     shoal_context *ctx; /* NULL until it is used */
     shoal_machine machine;
     const bench_device *device;
-    double copy_rate; /* bytes a second, read + written; -1: not measured yet */
+    double copy_rate; /* bytes per second, read + written; -1: not measured yet */
     char software[96];
 } bench_place;
 
@@ -150,7 +150,7 @@ int64_t bench_check_sample(const bench_sample *sample, bench_check *check);
 /* The worse of a check with outcomes, `check`, and one without; both are of the same problem. */
 void bench_check_join(bench_check *check, const bench_check *plain);
 
-/* A solver, ours or a peer's, as its row has it. Texts may be NULL: none. */
+/* A solver, ours or a peer's, as its row shows it. Texts may be NULL. */
 typedef struct bench_solver {
     const char *who;                                 /* NULL: Shoal                         */
     const char *function, *variant, *version, *note; /* function: a method, or the peer's   */
@@ -183,7 +183,7 @@ int bench_peer_left_out(bench_session *s, const bench_solver *peer);
 int bench_measure_long(bench_session *s, const bench_place *place, const bench_task *task,
                        double first, bench_stats *stats);
 
-/* Where a plan could not be made: BENCH_OK and a note if "all" asked for a method that the backend
+/* After a plan could not be made: BENCH_OK and a note if "all" stands for a method that the backend
  * lacks, else an error. */
 int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *place,
                   shoal_status status);
@@ -192,7 +192,7 @@ bench_check bench_broken(const bench_place *place, shoal_status status);
 
 /* Sets s->message and s->why; returns BENCH_ERROR. */
 int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);
-/* True if the user has asked for an end. */
+/* True after Ctrl-C. */
 static inline bool bench_stopped(const bench_session *s) {
     return s->rules.stop && s->rules.stop();
 }
@@ -222,7 +222,7 @@ void bench_check_table(const bench_session *s, FILE *file);
 
 /* ---- the page of `shoal report` (report.c) ----------------------------------------------------- */
 
-typedef struct bench_story { /* what the report says besides its numbers */
+typedef struct bench_story { /* the text of the report besides its numbers */
     const char *sizes;       /* how many systems were solved, and why    */
     bool interrupted;
 } bench_story;

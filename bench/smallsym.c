@@ -8,12 +8,12 @@
  * what the check finds), and without them. The key "outcome" sets which of the two is timed. Eigenvalues alone
  * are compared with those of pairs that passed.
  *
- * The fewest bytes are those of A as it is stored, of b and of x: n^2 + 2 n nrhs numbers a system,
+ * The fewest bytes are those of A as it is stored, of b and of x: n^2 + 2 n nrhs numbers per system,
  * packed n (n + 1) / 2 + 2 n nrhs; of eigenpairs those of A, or of d and e, and of what is written: n
  * numbers, with the vectors n + n^2; of stages those of A, d, e and Q, or of d, e, Q, b and x; of
  * regressions those of psi, y and x: M n + (M + n) nrhs. Peers
  * are for what a method can do, so that methods are measured on the same data beside different peers:
- * bench_peers_for says which.
+ * see bench_peers_for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool takes(const char *method, const char *key) {
     return false;
 }
 
-/* Regressions are formed of samples: what is said of A, or asked for instead of x, means nothing. */
+/* Regressions are formed from samples: keys of A, and those of other results than x, mean nothing. */
 static const char *excluded(const bench_problem *p, const char **other) {
     *other = "gram";
     if (!p->gram) return NULL;
@@ -84,8 +84,11 @@ static const char *excluded(const bench_problem *p, const char **other) {
 static const char *kind_of(const bench_problem *p) { return p->gram ? "samples" : p->kind; }
 
 bench_peer_class bench_peers_for(const bench_problem *p) {
-    if (p->pairs || strncmp(p->method, "eig", 3) == 0) return BENCH_PEERS_EIGEN;
-    return strcmp(p->method, "ldltp") == 0 ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
+    const bool chosen =
+        strcmp(p->method, "auto") != 0; /* auto begins with a method without pivots */
+    const unsigned flags = chosen ? shoal_method_flags("smallsym", p->method, NULL) : 0;
+    if (p->pairs || flags & SHOAL_CAN_EIGEN) return BENCH_PEERS_EIGEN;
+    return flags & SHOAL_CAN_PIVOT ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
 }
 
 static bool same(const bench_problem *p, const bench_problem *q) {

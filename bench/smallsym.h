@@ -8,7 +8,7 @@
 
 #include "bench/session.h"
 
-/* What the key "pairs" asks for: nothing, so that systems are solved; eigenvalues; eigenvalues and
+/* The key "pairs": none, systems are solved; eigenvalues; eigenvalues and
  * vectors; those of the tridiagonal form U of A (Figure 12 of the paper), d and e being the input. */
 typedef enum bench_pairs_wanted {
     BENCH_PAIRS_NONE,
@@ -17,7 +17,7 @@ typedef enum bench_pairs_wanted {
     BENCH_PAIRS_TRIDIAG
 } bench_pairs_wanted;
 
-/* What the key "stage" asks for: all of the method; of hhpcr A = Q U Qt alone, or x = Q U^-1 Qt b
+/* The key "stage": all of the method; of hhpcr A = Q U Qt alone, or x = Q U^-1 Qt b
  * alone (Figures 10 and 9 of the paper). */
 typedef enum bench_stage { BENCH_STAGE_NONE, BENCH_STAGE_REDUCE, BENCH_STAGE_PCR } bench_stage;
 
@@ -32,7 +32,7 @@ int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *pl
 size_t bench_systems_second(const bench_problem *p);
 size_t bench_systems_third(const bench_problem *p);
 /* A = Q U Qt in double by reflections, the lower triangle of a being read; v and w are n numbers
- * each; q NULL: not wanted. a is overwritten. */
+ * each; q may be NULL. a is overwritten. */
 void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double *v, double *w);
 /* How many systems of a batch differ: the others repeat them. */
 int64_t bench_systems_distinct(const bench_problem *p);
@@ -53,7 +53,7 @@ typedef struct bench_symmetric {
     const void *A, *b, *x;          /* on the host */
     const void *below;              /* NULL, or e: A is d then */
     int64_t distinct;               /* 0, or A has so many systems, which repeat               */
-    bool (*stop)(void);             /* NULL, or the user wants to end: the check means nothing */
+    bool (*stop)(void);             /* NULL, or whether to stop: the check means nothing       */
 } bench_symmetric;
 
 bench_symmetric bench_symmetric_of(const bench_arrays *data, const void *x);
@@ -71,7 +71,7 @@ typedef struct bench_reported {
 } bench_reported;
 
 /* Checks an answer without the library's help. Of several right-hand sides each stands for itself:
- * where the status says that there is no answer, a column is NaN throughout or right. */
+ * if the status reports a failure, a column is NaN throughout or right. */
 void bench_smallsym_check(const bench_symmetric *view, const bench_reported *reported, int threads,
                           bench_check *check);
 /* Eigenpairs on the host, and where their numbers lie, in elements. */
@@ -85,7 +85,7 @@ typedef struct bench_pairs {
 bench_pairs bench_pairs_of(const bench_arrays *data, const void *answer, const void *alone);
 
 /* Checks eigenpairs: w ascends, they are pairs, V is orthogonal, and values found alone are the
- * same. Where the status says that there is no answer, all of it is NaN. */
+ * same. If the status reports a failure, all of it is NaN. */
 void bench_eigen_check(const bench_symmetric *view, const bench_pairs *pairs,
                        const bench_reported *reported, int threads, bench_check *check);
 
@@ -98,7 +98,7 @@ typedef struct bench_parts {
 
 bench_parts bench_parts_of(const bench_arrays *data, const void *array);
 
-/* Checks A = Q U Qt and that Q is orthogonal. Where the status says that there is no answer, all of
+/* Checks A = Q U Qt and that Q is orthogonal. If the status reports a failure, all of
  * it is NaN. */
 void bench_reduction_check(const bench_symmetric *view, const bench_parts *parts,
                            const bench_reported *reported, int threads, bench_check *check);

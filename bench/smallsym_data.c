@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym_data.c - makes the data of a problem of small symmetric systems and puts it into the
- * context's memory, in as many sets as memory.c says.
+ * context's memory, in as many sets as memory.c chooses.
  *
  * A large batch repeats DISTINCT systems: the generators of hard families factor matrices, and
  * would take longer than all that is measured. DISTINCT is a prime, so that the copies of a system

@@ -35,7 +35,7 @@ int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *
                          void *sortables);
 
 /* Brings the result of set 0 home and checks it without the library's help. `stable`: equal keys
- * must have kept their order, as the values tell. */
+ * must have kept their order, which the values show. */
 shoal_status bench_sort_check(const bench_session *s, const bench_sortables *d, bool stable,
                               bench_check *check);
 

@@ -2,7 +2,7 @@
  *
  * sort_check.c - is a row sorted, and of the same keys? Shares no line with the library.
  *
- * Neighbours are compared sign first, then by size. That the keys are those of the input is told by
+ * Neighbours are compared sign first, then by size. That the keys are those of the input is checked by
  * the sum of a 64-bit hash of each: a row that differs has the same sum with probability 2^-64. With
  * values, which are the places that keys had, each key is compared with the one that was there, the
  * places are summed up the same way, and those of equal keys must rise if the order is stable.

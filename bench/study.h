@@ -52,7 +52,7 @@ bool bench_reference_solve(bench_reference *r, const double *a, const double *b,
 /* The value that a share p of the `count` ascending values does not exceed; NaN if there are none. */
 double bench_quantile(const double *ascending, int64_t count, double p);
 
-/* Cases of a study, as s->note is told of each once it is done. */
+/* Cases of a study; each that is done is a note. */
 int64_t bench_study_cases(void);
 
 /* Solves, and writes the members "conditions" and "rows" (bench/results/README.md) on the backend of
@@ -79,7 +79,7 @@ typedef struct bench_symindef_study {
 /* The part of a name, 0: there is none such. */
 int bench_symindef_part(const char *name);
 
-/* Cases of a study, as s->note is told of each once it is done. */
+/* Cases of a study; each that is done is a note. */
 int64_t bench_study_symindef_cases(const bench_symindef_study *what);
 
 /* Whether the row of an earlier study gives way to those of this one. */

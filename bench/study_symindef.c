@@ -5,7 +5,7 @@
  * The matrices are those of the thesis, eigenvalues -n .. n - 1 in equal steps and random vectors
  * ("equidistant"); of `alpha` a user's matrix may take its place. Packed, in double, method "complete".
  *
- * Errors, in twice the precision of double, on the CPU whatever the backend:
+ * Errors, in twice the precision of double, on the CPU for every backend:
  *     relative_error, gjgt_error       |P A Pt - M D Mt| / |A|, |P A Pt - G J Gt| / |A| in the infinity norm, of
  *                                      products (symindef_product.c): n^3/6 terms up to STUDY_WHOLE rows,
  *                                      beyond that a sample of the rows, n^2/2 terms each
@@ -16,7 +16,7 @@
  *
  * The file is contiguous and has just been written: it lies in the cache of the operating system, and
  * what is measured is the way from there into fresh memory of the process. Each order is twice the
- * one before. On the host, whatever the backend.
+ * one before. On the host for every backend.
  */
 #include "bench/study.h"
 
@@ -161,7 +161,7 @@ static void json_row(io_json *json, const char *part, const char *matrix, const 
     io_json_close(json);
 }
 
-/* Factors the matrix in `d`, whose problem says how, and writes the row. */
+/* Factors the matrix as its problem sets, and writes the row. */
 static int measure(bench_session *s, const bench_matrix *d, const char *part, const char *matrix,
                    bench_symindef_study *what, io_json *json) {
     bench_factoring f;

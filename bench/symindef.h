@@ -24,8 +24,8 @@ typedef struct bench_triangle {
 size_t bench_triangle_numbers(const bench_triangle *t);
 int64_t bench_triangle_at(const bench_triangle *t, int64_t i, int64_t j);
 
-/* The data of a problem. Storage and triangle may change from problem to problem: what is generated
- * is the whole matrix, of which they are filled. */
+/* The data of a problem. Storage and triangle may change from problem to problem: the whole
+ * matrix is generated, and they are filled from it. */
 typedef struct bench_matrix {
     bench_problem problem;
     bench_place *place;
@@ -61,9 +61,9 @@ typedef struct bench_factors {
     const int32_t *interchanges; /* the second of a 2x2 pivot is negative                        */
     const int32_t *permutation;  /* row i of M is row permutation[i] of A                        */
     double most;                 /* |M| is to be at most so much; infinity: it has no bound      */
-    const shoal_symindef_info *info; /* what the library says about it; NULL: a peer              */
+    const shoal_symindef_info *info; /* what the library reports; NULL: a peer                    */
     int threads;
-    bool (*stop)(void); /* NULL, or the user wants to end: the check means nothing               */
+    bool (*stop)(void); /* NULL, or whether to stop: the check means nothing                     */
 } bench_factors;
 
 /* Checks a factorization without the library's help. */

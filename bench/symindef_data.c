@@ -42,7 +42,7 @@ void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *num
         memcpy(to + (size_t)start * number, d->whole + (size_t)(line * n + first) * number,
                (size_t)(end - first) * number);
         if (t->packed) continue;
-        for (int64_t x = 0; x < n; x++) { /* nobody is to look at the rest of the line */
+        for (int64_t x = 0; x < n; x++) { /* the rest of the line is not read */
             const int64_t at = line * n + x;
             if (x >= first && x < end) continue;
             bench_put_number(d->problem.type, numbers, at, NAN);

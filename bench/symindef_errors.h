@@ -23,9 +23,9 @@ typedef struct bench_product {
     bool twice;   /* sums as if in twice the precision of double; else in double, and n^3/6
                    operations instead of ten times as many                                     */
     bool sampled; /* the sums of BENCH_SAMPLE rows alone, equally spaced, the last among them: no
-                     more than the norm, and n^2 operations a row                              */
+                     more than the norm, and n^2 operations per row                              */
     int threads;
-    bool (*stop)(void); /* NULL, or the user wants to end                                     */
+    bool (*stop)(void); /* NULL, or whether to stop                                           */
 
     bench_triangle triangle; /* of the factors                                                */
     const void *factors;     /* M, with anything in the places of D                           */

@@ -34,7 +34,7 @@ static const cli_option options[] = {
 
 static const char doc[] =
     "Solves each problem, checks the answer, and measures: median time of a solve and half the "
-    "distance between its quartiles, rows, systems, operations or random numbers a second, GB/s "
+    "distance between its quartiles, rows, systems, operations or random numbers per second, GB/s "
     "counted from the fewest bytes a solver must move, and their share of the machine's own copy "
     "bandwidth. Without a problem a set that suits the machine is run."
     "\vA problem is module:method:backend:type:key=value,...; all but the module (and the method of "

@@ -3,7 +3,7 @@
  * report.c - `shoal report`: solves 100,000 systems by each method, checks them, and writes a page with pictures.
  *
  * On the CPU n ends at LARGEST_ON_CPU, so that the whole stays below a minute on two cores and takes little more than
- * 1 GB; the page says so.
+ * 1 GB; the page shows it.
  */
 #include "bench.h"
 
