@@ -2,7 +2,7 @@
  *
  * module.h - a module of the library on the bench: a table of functions, one per module.
  * Problem strings, `shoal verify`, `shoal bench` and the JSON they write go through it; a new module
- * is a struct of its own and a line in modules.c.
+ * is a struct of its own and a line in run.c.
  */
 #ifndef BENCH_MODULE_H
 #define BENCH_MODULE_H
