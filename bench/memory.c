@@ -45,29 +45,69 @@ int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t
                        (double)(inside > there ? there : here) / (1 << 30));
 }
 
-int bench_arrays_allocate(bench_session *s, bench_arrays *data, int count) {
+static bool is_output(const bench_arrays *data, int i) { return data->outputs >> i & 1; }
+
+static int allocate(bench_session *s, bench_arrays *data) {
     const bool on_cpu = bench_on_cpu(data->place);
-    const size_t last = data->size[count - 1];
-    size_t bytes = 0;
-    for (int i = 0; i < count; i++) bytes += data->size[i];
-    data->sets = bench_sets(data->place, bytes);
+    size_t bytes = 0, answers = 0;
+    for (int i = 0; i < data->count; i++) {
+        bytes += data->size[i];
+        if (is_output(data, i)) answers += data->size[i];
+    }
+    if (data->sets == 0) data->sets = bench_sets(data->place, bytes);
     const size_t inside = (size_t)data->sets * bytes;
-    if (bench_room(s, data->place, inside, on_cpu ? inside + last : bytes) != BENCH_OK)
+    if (bench_room(s, data->place, inside, on_cpu ? inside + answers : bytes) != BENCH_OK)
         return BENCH_ERROR;
-    data->answer = malloc(last ? last : 1);
-    bool enough = data->answer;
-    for (int i = 0; i < count; i++) {
+    bool enough = true;
+    for (int i = 0; i < data->count; i++) {
         data->step[i] = (data->size[i] + ALIGN - 1) / ALIGN * ALIGN;
         const size_t block = (size_t)data->sets * data->step[i];
         const shoal_status status =
             shoal_alloc(data->place->ctx, block ? block : ALIGN, &data->memory[i]);
         if (status != SHOAL_OK)
             return bench_error(s, status, "%s", shoal_message(data->place->ctx));
-        if (i == count - 1) break;
-        data->host[i] = on_cpu ? data->memory[i] : malloc(data->size[i] ? data->size[i] : 1);
+        const bool shared = on_cpu && !is_output(data, i);
+        data->host[i] = shared ? data->memory[i] : malloc(data->size[i] ? data->size[i] : 1);
         enough = enough && data->host[i];
     }
     return enough ? BENCH_OK : bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
+}
+
+int bench_arrays_make(bench_session *s, const bench_problem *p, bench_place *place,
+                      const bench_filler *filler, bench_arrays *data) {
+    if (data->place == place && bench_same_data(p, &data->problem)) return BENCH_OK;
+    bench_arrays_free(data);
+    data->problem = *p;
+    data->place = place;
+    filler->sizes(data);
+    int code = allocate(s, data);
+    shoal_status status = code == BENCH_OK ? filler->fill(s, data) : SHOAL_OK;
+    for (int i = 0; i < data->count && code == BENCH_OK && status == SHOAL_OK; i++)
+        if (!is_output(data, i)) status = bench_arrays_upload(data, i);
+    const char *message = shoal_message(place->ctx);
+    if (status != SHOAL_OK)
+        code = bench_error(s, status, "%s", *message ? message : shoal_status_text(status));
+    if (code == BENCH_OK && bench_stopped(s)) code = BENCH_STOPPED; /* not all may be filled */
+    if (code != BENCH_OK) bench_arrays_free(data);
+    return code;
+}
+
+shoal_status bench_arrays_paint(const bench_arrays *data) {
+    shoal_status status = SHOAL_OK;
+    for (int i = 0; i < data->count && status == SHOAL_OK; i++) {
+        if (!is_output(data, i) || data->size[i] == 0) continue;
+        memset(data->host[i], 0x42, data->size[i]);
+        status = shoal_copy(data->place->ctx, data->memory[i], data->host[i], data->size[i]);
+    }
+    return status;
+}
+
+shoal_status bench_arrays_fetch(const bench_arrays *data) {
+    shoal_status status = SHOAL_OK;
+    for (int i = 0; i < data->count && status == SHOAL_OK; i++)
+        if (is_output(data, i) && data->size[i] > 0)
+            status = shoal_copy(data->place->ctx, data->host[i], data->memory[i], data->size[i]);
+    return status;
 }
 
 shoal_status bench_arrays_upload(const bench_arrays *data, int i) {
@@ -85,10 +125,42 @@ void bench_arrays_free(void *of) {
         if (data->host[i] != data->memory[i]) free(data->host[i]);
         if (data->place) shoal_free(data->place->ctx, data->memory[i]);
     }
-    free(data->answer);
     *data = (bench_arrays){ 0 };
 }
 
 void *bench_arrays_at(const bench_arrays *data, int i, int set) {
     return (char *)data->memory[i] + (size_t)set * data->step[i];
+}
+
+shoal_status bench_outcome_make(shoal_context *ctx, int64_t count, int members, bench_outcome *o) {
+    const size_t bytes = (size_t)(count > 0 ? count : 1) * 4;
+    *o = (bench_outcome){ .count = count, .status = calloc(1, bytes) };
+    if (members & BENCH_RESIDUAL) o->residual = calloc(1, bytes);
+    if (members & BENCH_RCOND) o->rcond = calloc(1, bytes);
+    shoal_status status = o->status ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.status);
+    if (status == SHOAL_OK && members & BENCH_RESIDUAL)
+        status = o->residual ? shoal_alloc(ctx, bytes, (void **)&o->there.residual) : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK && members & BENCH_RCOND)
+        status = o->rcond ? shoal_alloc(ctx, bytes, (void **)&o->there.rcond) : SHOAL_E_NOMEM;
+    return status;
+}
+
+shoal_status bench_outcome_fetch(shoal_context *ctx, bench_outcome *o) {
+    const size_t bytes = 4 * (size_t)o->count;
+    if (bytes == 0) return SHOAL_OK;
+    shoal_status status = shoal_copy(ctx, o->status, o->there.status, bytes);
+    if (status == SHOAL_OK && o->residual)
+        status = shoal_copy(ctx, o->residual, o->there.residual, bytes);
+    if (status == SHOAL_OK && o->rcond) status = shoal_copy(ctx, o->rcond, o->there.rcond, bytes);
+    return status;
+}
+
+void bench_outcome_free(shoal_context *ctx, bench_outcome *o) {
+    shoal_free(ctx, o->there.status);
+    shoal_free(ctx, o->there.residual);
+    shoal_free(ctx, o->there.rcond);
+    free(o->status);
+    free(o->residual);
+    free(o->rcond);
 }

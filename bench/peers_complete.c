@@ -2,10 +2,10 @@
  *
  * peers_complete.c - complete (Bunch-Parlett) pivoting as most programs would write it on a CPU: Kruchinina's thesis,
  * Algorithm 2, on packed columns of the lower triangle, one thread. Each stage searches the reduced
- * matrix in one pass and updates it in another: 24 bytes an entry and stage in double. LAPACK has no
- * such routine. Built once a type with -O2, as a user would.
+ * matrix in one pass and updates it in another: 24 bytes per entry and stage in double. LAPACK has no
+ * such routine. Built once per type with -O2, as a user would.
  */
-#include "bench/peers_complete.h"
+#include "bench/peers_foreign.h"
 
 #include "core/real.h"
 

@@ -2,10 +2,10 @@
  *
  * peers_cub.cu - a recurrence by CUB's DeviceScan: an inclusive scan of pairs (a, b), the maps
  * w -> a w + b, joined by (a1, b1), (a2, b2) -> (a2 a1, a2 b1 + b2). Pairs are formed from s and t
- * as they are read, and only b is written, with w0 put into the first pair: 3 numbers a row moved,
+ * as they are read, and only b is written, with w0 put into the first pair: 3 numbers per row moved,
  * as our own. Compiled as a user would, with contraction on.
  */
-#include "bench/peers_cub.h"
+#include "bench/peers_foreign.h"
 
 #include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>

@@ -4,12 +4,11 @@
  * order, with 4-byte values or without. Segments are sorted by SortKeys, and with values by
  * StableSortPairs, as ours are stable. One type: CUB takes minutes to compile for each.
  */
-#include "bench/peers_cub_sort.h"
+#include "bench/peers_foreign.h"
 
 #include <cub/device/device_merge.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 #include <cuda_runtime.h>
-#include <stdio.h>
 
 static cudaError_t merge(const bench_cub_job *j, void *scratch, size_t &bytes) {
     if (j->a_values)
@@ -43,11 +42,4 @@ extern "C" int bench_cub_merge(const bench_cub_job *job) {
 extern "C" int bench_cub_sort(const bench_cub_job *job) {
     size_t bytes = job->bytes;
     return sort(job, job->scratch, bytes) == cudaSuccess ? 0 : -1;
-}
-
-extern "C" const char *bench_cub_sort_version(void) {
-    static char text[32];
-    snprintf(text, sizeof text, "CUB %d.%d.%d", CUB_MAJOR_VERSION, CUB_MINOR_VERSION,
-             CUB_SUBMINOR_VERSION);
-    return text;
 }

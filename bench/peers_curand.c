@@ -1,32 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_curand.c - cuRAND: its device functions in kernels of ours (peers_curand.cu, where the
+ * peers_curand.c - the peers of rng: what they have in common, and cuRAND, its device functions in kernels of ours (peers_curand.cu, where the
  * program is built with CUDA), and the functions of its library, opened at run time:
  *
  *     curandGenerate, ...Uniform, ...Normal, ...Poisson    Philox4x32-10, in the default order of
  *                                                          results and in the one made for speed
  *     curandGenerateUniform, ...Normal                     Sobol32, for points in float
  *
- * The prototypes are ours: no header of the library is needed.
+ * And a kernel of Heston's model, a peer of `heston:euler` in f32.
+ *
+ * Of peers of rng the law is all that can be judged: other generators have other numbers. A peer that does not pass
+ * is timed and shown all the same, with the reason. What is compared with is the best peer that
+ * passed; for poisson the best one, because the choice of the user is between those functions.
  */
 #include "bench/peers.h"
 
-#include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/peers_curand.h"
+#include "bench/peers_foreign.h"
+#include "bench/pricing.h"
+
+static const char counted[] = "its law is wrong, and x peer counts it all the same";
+
+int bench_peer_generator(bench_session *s, const bench_numbers *d, bench_solver peer,
+                         shoal_layout layout) {
+    bench_problem p = d->problem; /* of a peer there are neither our variants nor our arithmetic */
+    p.variant[0] = 0;
+    p.math = SHOAL_EXACT;
+    bench_check check;
+    char note[200];
+    bench_rng_check_begin(&check);
+    bool made = peer.task.call(peer.task.self, 0) == 0 && shoal_wait(d->place->ctx) == SHOAL_OK;
+    if (made) made = bench_rng_check_law(s, d, bench_numbers_at(d, 0), layout, &check) == SHOAL_OK;
+    if (!made) return bench_peer_left_out(s, &peer);
+    if (bench_stopped(s)) return BENCH_STOPPED;
+    check.systems = bench_numbers_of(&p);
+    peer.counts = strcmp(p.method, "poisson") == 0;
+    const bool wrong = peer.counts && !check.passed;
+    snprintf(note, sizeof note, "%s%s%s", peer.note, wrong ? "; " : "", wrong ? counted : "");
+    peer.note = note;
+    return bench_add_row(s, &p, d->place, &peer, &check, true);
+}
 
 enum { PHILOX = 161, SOBOL32 = 201, DYNAMIC = 104 }; /* of curand.h */
 
 typedef struct library {
-    void *file;
+    bench_library own;
     int (*create)(void **generator, int type);
     int (*destroy)(void *generator);
     int (*set_seed)(void *generator, unsigned long long seed);
     int (*set_order)(void *generator, int order);
     int (*set_dimensions)(void *generator, unsigned dimensions);
-    char version[64];
 } library;
 
 typedef struct job {
@@ -53,22 +79,16 @@ static const struct function {
     { "sobolnormal", "f32", "curandGenerateNormal", SOBOL32 },
 };
 
-static bool open_library(library *lib) {
-    static const char *const versions[] = { "10", "11", NULL };
-    int (*property)(int, int *) = NULL;
-    *lib = (library){ .file = bench_open_cuda_library("curand", versions) };
-    if (!lib->file) return false;
-    *(void **)&lib->create = dlsym(lib->file, "curandCreateGenerator");
-    *(void **)&lib->destroy = dlsym(lib->file, "curandDestroyGenerator");
-    *(void **)&lib->set_seed = dlsym(lib->file, "curandSetPseudoRandomGeneratorSeed");
-    *(void **)&lib->set_order = dlsym(lib->file, "curandSetGeneratorOrdering");
-    *(void **)&lib->set_dimensions = dlsym(lib->file, "curandSetQuasiRandomGeneratorDimensions");
-    *(void **)&property = dlsym(lib->file, "curandGetProperty");
-    int part[3] = { 0, 0, 0 }; /* major, minor, patch */
-    for (int i = 0; property && i < 3; i++) property(i, &part[i]);
-    snprintf(lib->version, sizeof lib->version, "cuRAND %d.%d.%d, library", part[0], part[1],
-             part[2]);
-    return lib->create && lib->destroy && lib->set_seed && lib->set_order && lib->set_dimensions;
+static bool open_library(bench_session *s, library *l) {
+    const bench_symbol list[] = { { "curandCreateGenerator", &l->create },
+                                  { "curandDestroyGenerator", &l->destroy },
+                                  { "curandSetPseudoRandomGeneratorSeed", &l->set_seed },
+                                  { "curandSetGeneratorOrdering", &l->set_order },
+                                  { "curandSetQuasiRandomGeneratorDimensions",
+                                    &l->set_dimensions } };
+    if (!bench_open_cuda(s, BENCH_CURAND, 0, list, 5, &l->own)) return false;
+    strncat(l->own.version, ", library", sizeof l->own.version - strlen(l->own.version) - 1);
+    return true;
 }
 
 static int call_library(void *self, int set) {
@@ -85,16 +105,14 @@ static int call_library(void *self, int set) {
 /* A generator set up, and the function's own signature found. */
 static bool begin(const library *lib, const struct function *f, bool dynamic, job *j) {
     const bench_problem *p = &j->numbers->problem;
-    void *symbol = dlsym(lib->file, f->name);
-    if (!symbol || lib->create(&j->generator, f->generator) != 0) return false;
-    if (strcmp(f->name, "curandGenerateNormal") == 0)
-        *(void **)&j->normal = symbol;
-    else if (strcmp(f->name, "curandGenerateNormalDouble") == 0)
-        *(void **)&j->normal_wide = symbol;
-    else if (strcmp(f->name, "curandGeneratePoisson") == 0)
-        *(void **)&j->poisson = symbol;
-    else
-        *(void **)&j->generate = symbol;
+    const bench_symbol symbol = {
+        f->name, strcmp(f->name, "curandGenerateNormal") == 0         ? (void *)&j->normal
+                 : strcmp(f->name, "curandGenerateNormalDouble") == 0 ? (void *)&j->normal_wide
+                 : strcmp(f->name, "curandGeneratePoisson") == 0      ? (void *)&j->poisson
+                                                                      : (void *)&j->generate
+    };
+    if (!bench_find(&lib->own, 0, &symbol, 1) || lib->create(&j->generator, f->generator) != 0)
+        return false;
     if (f->generator == SOBOL32) return lib->set_dimensions(j->generator, (unsigned)p->n) == 0;
     return lib->set_seed(j->generator, p->seed) == 0 &&
            (!dynamic || lib->set_order(j->generator, DYNAMIC) == 0);
@@ -108,7 +126,7 @@ static int run_library(bench_session *s, const bench_numbers *d, const library *
                              .variant = f->generator == SOBOL32 ? "sobol32"
                                         : dynamic               ? "dynamic"
                                                                 : "",
-                             .version = lib->version,
+                             .version = lib->own.version,
                              .note = "library calls, the state kept from one to the next",
                              .task = { .call = call_library, .self = &j, .calls = d->sets } };
     int code = BENCH_OK;
@@ -141,6 +159,42 @@ static int run_kernel(bench_session *s, const bench_numbers *d) {
     };
     return bench_peer_generator(s, d, g, SHOAL_SYSTEM_MAJOR);
 }
+
+typedef struct heston_job {
+    shoal_context *ctx;
+    const bench_problem *problem;
+    double *sums; /* on the device */
+    double price, error;
+} heston_job;
+
+static int call_heston(void *self, int i) {
+    const heston_job *j = self;
+    (void)i;
+    return bench_curand_heston(j->problem->count, j->problem->n, j->problem->seed, j->sums);
+}
+
+int bench_peer_curand_heston(bench_session *s, bench_prices *d) {
+    const bench_problem *p = &d->problem;
+    heston_job j = { .ctx = d->place->ctx, .problem = p };
+    double sums[2], n = (double)p->count;
+    if (p->type != SHOAL_F32 || strcmp(p->method, "euler") != 0 || p->count > 1LL << 38)
+        return BENCH_OK;
+    if (shoal_alloc(j.ctx, sizeof sums, (void **)&j.sums) != SHOAL_OK) return BENCH_OK;
+    int code = BENCH_OK;
+    if (call_heston(&j, 0) == 0 && shoal_wait(j.ctx) == SHOAL_OK &&
+        shoal_copy(j.ctx, sums, j.sums, sizeof sums) == SHOAL_OK) {
+        j.price = sums[0] / n;
+        j.error = sqrt((sums[1] / n - j.price * j.price) / n);
+        const bench_solver peer = { .who = "cuRAND",
+                                    .function = "curand_normal4 euler",
+                                    .version = bench_curand_version(),
+                                    .note = "one thread per path, two steps per call",
+                                    .task = { .call = call_heston, .self = &j, .calls = 1 } };
+        code = bench_price_peer_row(s, d, peer, &j.price, &j.error);
+    }
+    shoal_free(j.ctx, j.sums);
+    return code;
+}
 #else
 static int run_kernel(bench_session *s, const bench_numbers *d) {
     (void)s, (void)d;
@@ -153,10 +207,7 @@ int bench_peer_curand(bench_session *s, const bench_numbers *d) {
     library lib;
     int code = run_kernel(s, d);
     if (code != BENCH_OK) return code;
-    if (!open_library(&lib)) {
-        bench_note(s, "peer left out: cuRAND's library was not found");
-        return BENCH_OK;
-    }
+    if (!open_library(s, &lib)) return BENCH_OK;
     for (size_t i = 0; i < sizeof functions / sizeof *functions && code == BENCH_OK; i++) {
         const struct function *f = &functions[i];
         if (strcmp(f->method, p->method) != 0 || strcmp(f->type, bench_problem_type(p)) != 0)

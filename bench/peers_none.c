@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_none.c - in the place of the peers in a build without them (SHOAL_PEERS=OFF): no rows. The
- * program says so once (bench_has_peers).
+ * peers_none.c - in the place of peers that a build does not have: no rows. Without any (SHOAL_PEERS=OFF) bench_run() adds a remark.
  */
 #include "bench/peers.h"
 #include "bench/peers_smallsym.h"
@@ -16,16 +15,29 @@
         return BENCH_OK;                                                                           \
     }
 
-NONE(bench_peer_lapack, bench_data *)
-NONE(bench_peer_cusparse, bench_data *)
+#if !BENCH_HAS_PEERS
+NONE(bench_peer_lapack, bench_arrays *)
+NONE(bench_peer_cusparse, bench_arrays *)
 NONE(bench_peer_libm, const bench_numbers *)
 NONE(bench_peer_curand, const bench_numbers *)
-NONE(bench_peers_smallsym, bench_systems *)
-NONE(bench_peers_symindef, bench_matrix *)
+NONE(bench_peers_smallsym, bench_arrays *)
+NONE(bench_peers_symindef, void *)
 NONE(bench_peer_plain_heston, bench_prices *)
+NONE(bench_peer_loop, bench_arrays *)
+#endif
+#ifndef BENCH_CURAND
 NONE(bench_peer_curand_heston, bench_prices *)
+#endif
+#if !BENCH_HAS_PEERS || !defined BENCH_QUANTLIB
 NONE(bench_peer_quantlib, bench_prices *)
-NONE(bench_peer_loop, bench_segments *)
-NONE(bench_peer_cub, bench_segments *)
-NONE(bench_peer_std, bench_sortables *)
+#endif
+#ifndef BENCH_CUB
+NONE(bench_peer_cub, bench_arrays *)
 NONE(bench_peer_cub_sort, bench_sortables *)
+#endif
+#ifndef BENCH_STD
+NONE(bench_peer_std, bench_sortables *)
+#endif
+#if BENCH_HAS_PEERS && !defined BENCH_THESIS
+NONE(bench_peer_thesis, bench_matrix *)
+#endif

@@ -5,7 +5,7 @@
  * Gauss and Laguerre's rule. A call makes the option and its engine anew, for QuantLib keeps what it has
  * computed. One thread.
  */
-#include "bench/peers_quantlib.h"
+#include "bench/peers_foreign.h"
 
 #include <exception>
 #include <ql/quantlib.hpp>
@@ -33,13 +33,6 @@ ext::shared_ptr<VanillaOption> call_option() {
                                            ext::make_shared<EuropeanExercise>(maturity));
 }
 
-int price_by(const ext::shared_ptr<PricingEngine> &engine, double *price) {
-    const auto option = call_option();
-    option->setPricingEngine(engine);
-    *price = option->NPV();
-    return 0;
-}
-
 } // namespace
 
 extern "C" int bench_quantlib_euler(const shoal_heston *model, int64_t steps, int64_t paths,
@@ -58,19 +51,15 @@ extern "C" int bench_quantlib_euler(const shoal_heston *model, int64_t steps, in
     } catch (const std::exception &) { return -1; }
 }
 
-extern "C" int bench_quantlib_adaptive(const shoal_heston *model, double *price) {
+extern "C" int bench_quantlib_analytic(const shoal_heston *model, int adaptive, double *price) {
     try {
-        return price_by(ext::make_shared<AnalyticHestonEngine>(
-                            ext::make_shared<HestonModel>(process_of(model)), 1e-12, 1000000),
-                        price);
-    } catch (const std::exception &) { return -1; }
-}
-
-extern "C" int bench_quantlib_laguerre(const shoal_heston *model, double *price) {
-    try {
-        return price_by(ext::make_shared<AnalyticHestonEngine>(
-                            ext::make_shared<HestonModel>(process_of(model))),
-                        price);
+        const auto heston = ext::make_shared<HestonModel>(process_of(model));
+        const auto option = call_option();
+        option->setPricingEngine(
+            adaptive ? ext::make_shared<AnalyticHestonEngine>(heston, 1e-12, 1000000)
+                     : ext::make_shared<AnalyticHestonEngine>(heston));
+        *price = option->NPV();
+        return 0;
     } catch (const std::exception &) { return -1; }
 }
 

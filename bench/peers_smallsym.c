@@ -4,8 +4,7 @@
  * the systems, and a row of theirs, checked and timed.
  *
  * All of them overwrite their input. Before each sample fresh copies are made, outside the timed
- * region: by OpenMP threads on the CPU, each of which touches what it will work on, and within the
- * device's memory on a GPU. A peer that fails is named in a note; it does not end the run.
+ * region. A peer that fails is named in a note; it does not end the run.
  *
  * Where eigenvalues alone are measured, a peer first finds the pairs, which are checked, and then the
  * values alone, which must be those of the pairs.
@@ -17,19 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/smallsym_check.h"
-
-void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
-    const size_t each = c->size[i] / (size_t)c->count;
-    return c->work[i] + (size_t)set * c->size[i] + (size_t)system * each;
-}
-
-static void put(void *array, size_t number, int64_t at, double value) {
-    if (number == sizeof(float))
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
+#include "bench/numbers.h"
 
 /* Samples from any layout to one system after another. */
 static void rearrange_samples(const bench_copies *c) {
@@ -38,9 +25,11 @@ static void rearrange_samples(const bench_copies *c) {
 #pragma omp parallel for num_threads(c->data->place->machine.threads) schedule(static)
     for (int64_t k = 0; k < c->count; k++)
         for (int64_t m = 0; m < M; m++) {
-            put(c->full[1], c->number, k * M + m, bench_y(&v, k, m, 0));
+            bench_put_number(v.type, c->fresh.full[1], k * M + m,
+                             bench_number(v.type, v.b, k * v.y_system + m * v.y_row));
             for (int64_t i = 0; i < n; i++)
-                put(c->full[0], c->number, (k * M + m) * n + i, bench_psi(&v, k, m, i));
+                bench_put_number(v.type, c->fresh.full[0], (k * M + m) * n + i,
+                                 bench_number(v.type, v.A, k * v.system + (m * n + i) * v.entry));
         }
 }
 
@@ -52,10 +41,11 @@ static void rearrange(const bench_copies *c) {
     for (int64_t k = 0; k < c->count; k++) {
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++)
-                put(c->full[0], c->number, (k * n + i) * n + j, bench_symmetric_entry(&v, k, i, j));
+                bench_put_number(v.type, c->fresh.full[0], (k * n + i) * n + j,
+                                 bench_symmetric_entry(&v, k, i, j));
         for (int64_t r = 0; r < nrhs; r++)
             for (int64_t i = 0; i < n; i++)
-                memcpy((char *)c->full[1] + (size_t)((k * nrhs + r) * n + i) * c->number,
+                memcpy((char *)c->fresh.full[1] + (size_t)((k * nrhs + r) * n + i) * c->number,
                        (const char *)v.b +
                            (size_t)(k * v.b_system + i * v.b_row + r * v.b_rhs) * c->number,
                        c->number);
@@ -78,68 +68,43 @@ static shoal_status make_pointers(bench_copies *c, int i) {
 
 static void copies_free(bench_copies *c) {
     shoal_context *ctx = c->data->place->ctx;
-    for (int i = 0; i < 2; i++) {
-        if (c->source[i] != c->full[i]) shoal_free(ctx, c->source[i]); /* on the CPU they are one */
-        free(c->full[i]);
-        shoal_free(ctx, c->work[i]);
-        shoal_free(ctx, (void *)c->pointers[i]);
-    }
-    shoal_free(ctx, c->values);
-    shoal_free(ctx, c->info);
-    shoal_free(ctx, c->pivot);
+    void *const there[] = { (void *)c->pointers[0], (void *)c->pointers[1], c->values, c->info,
+                            c->pivot };
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++) shoal_free(ctx, there[i]);
+    bench_fresh_free(&c->fresh);
 }
 
 static shoal_status copies_make(bench_copies *c) {
     shoal_context *ctx = c->data->place->ctx;
-    const bool on_cpu = bench_on_cpu(c->data->place);
-    const size_t rows = (size_t)c->n * (size_t)c->count, sets = (size_t)c->data->sets;
-    shoal_status status = SHOAL_OK;
-    c->size[0] = rows * (size_t)c->n * c->number;
-    c->size[1] = rows * (size_t)c->nrhs * c->number;
-    if (c->samples) {
-        c->size[0] = rows * (size_t)c->samples * c->number;
-        c->size[1] = (size_t)(c->samples * c->count) * c->number;
-    }
-    for (int i = 0; i < 2 && status == SHOAL_OK; i++) {
-        c->full[i] = malloc(c->size[i]);
-        if (!c->full[i]) return SHOAL_E_NOMEM;
-        status = shoal_alloc(ctx, sets * c->size[i], (void **)&c->work[i]);
-        if (on_cpu)
-            c->source[i] = c->full[i];
-        else if (status == SHOAL_OK)
-            status = shoal_alloc(ctx, c->size[i], (void **)&c->source[i]);
-    }
-    if (status == SHOAL_OK) status = shoal_alloc(ctx, rows * c->number, (void **)&c->values);
+    const size_t rows = (size_t)c->n * (size_t)c->count * c->number;
+    c->fresh = (bench_fresh){ .data = c->data, .arrays = 2 };
+    c->fresh.size[0] = rows * (size_t)(c->samples ? c->samples : c->n);
+    c->fresh.size[1] =
+        c->samples ? rows / (size_t)c->n * (size_t)c->samples : rows * (size_t)c->nrhs;
+    shoal_status status = bench_fresh_make(&c->fresh);
+    if (status == SHOAL_OK) status = shoal_alloc(ctx, rows, (void **)&c->values);
     if (status != SHOAL_OK) return status;
     if (c->samples)
         rearrange_samples(c);
     else
         rearrange(c);
-    for (int i = 0; i < 2 && status == SHOAL_OK && !on_cpu; i++) {
-        status = shoal_copy(ctx, c->source[i], c->full[i], c->size[i]);
-        if (status == SHOAL_OK) status = make_pointers(c, i);
-    }
-    if (status == SHOAL_OK && !on_cpu)
+    status = bench_fresh_upload(&c->fresh);
+    if (bench_on_cpu(c->data->place)) return status;
+    for (int i = 0; i < 2 && status == SHOAL_OK; i++) status = make_pointers(c, i);
+    if (status == SHOAL_OK)
         status = shoal_alloc(ctx, (size_t)c->count * sizeof *c->info, (void **)&c->info);
-    if (status == SHOAL_OK && !on_cpu)
-        status = shoal_alloc(ctx, rows * sizeof *c->pivot, (void **)&c->pivot);
+    if (status == SHOAL_OK)
+        status = shoal_alloc(ctx, (size_t)(c->n * c->count) * sizeof *c->pivot, (void **)&c->pivot);
     return status;
 }
 
-/* Each thread copies the systems that it will solve. */
-static void copy_by_threads(const bench_copies *c) {
-    const int threads = c->data->place->machine.threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int t = 0; t < threads; t++) {
-        const size_t begin = (size_t)(c->count * t / threads),
-                     end = (size_t)(c->count * (t + 1) / threads);
-        for (int i = 0; i < 2; i++)
-            for (int set = 0; set < c->data->sets; set++) {
-                const size_t each = c->size[i] / (size_t)c->count;
-                memcpy(bench_copies_at(c, i, set, (int64_t)begin), c->source[i] + begin * each,
-                       (end - begin) * each);
-            }
-    }
+bench_means bench_means_of(const bench_copies *c) {
+    bench_means m = { .zero = { 0 } };
+    if (c->number == sizeof(float))
+        m.mean.single = 1 / (float)c->samples;
+    else
+        m.mean.twice = 1 / (double)c->samples;
+    return m;
 }
 
 typedef struct task { /* a routine on its copies */
@@ -147,23 +112,11 @@ typedef struct task { /* a routine on its copies */
     const bench_routine *routine;
 } task;
 
-static int prepare(void *self) {
-    const bench_copies *c = ((const task *)self)->copies;
-    if (bench_on_cpu(c->data->place)) {
-        copy_by_threads(c);
-        return 0;
-    }
-    for (int i = 0; i < 2; i++)
-        for (int set = 0; set < c->data->sets; set++)
-            if (shoal_copy(c->data->place->ctx, bench_copies_at(c, i, set, 0), c->source[i],
-                           c->size[i]) != SHOAL_OK)
-                return -1;
-    return 0;
-}
+static int prepare(void *self) { return bench_fresh_copy(&((const task *)self)->copies->fresh); }
 
 static int call(void *self, int set) {
-    const bench_routine *r = ((const task *)self)->routine;
-    return r->call(r->self, set);
+    const bench_task *own = &((const task *)self)->routine->peer.task;
+    return own->call(own->self, set);
 }
 
 /* On set 0, fresh. */
@@ -189,16 +142,16 @@ static shoal_status check_answer(const bench_session *s, task *t, bench_check *c
                           .b_row = 1,
                           .b_system = c->n * c->nrhs,
                           .b_rhs = c->n,
-                          .A = c->full[0],
-                          .b = c->full[1],
+                          .A = c->fresh.full[0],
+                          .b = c->fresh.full[1],
                           .stop = s->rules.stop };
     if (c->samples) {
         v.samples = c->samples, v.system = c->samples * c->n;
         v.y_row = 1, v.y_system = c->samples;
     }
     const int which = eigen ? 0 : 1;
-    const void *there = t->routine->answer ? t->routine->answer : c->work[which];
-    const size_t bytes = t->routine->answer ? values : c->size[which];
+    const void *there = t->routine->answer ? t->routine->answer : c->fresh.work[which];
+    const size_t bytes = t->routine->answer ? values : c->fresh.size[which];
     char *answer = malloc(bytes), *w = eigen ? malloc(2 * values) : NULL;
     shoal_status status = answer && (w || !eigen) ? SHOAL_OK : SHOAL_E_NOMEM;
     if (status == SHOAL_OK) status = shoal_copy(ctx, answer, there, bytes);
@@ -236,16 +189,10 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     if (passed) *passed = false;
     if (bench_stopped(s)) return BENCH_STOPPED;
     c->values_alone = false;
-    const bench_solver peer = {
-        .who = r->who,
-        .function = r->function,
-        .variant = r->variant,
-        .version = r->version,
-        .note = r->note,
-        .workspace = r->workspace,
-        .optional = true,
-        .task = { .prepare = prepare, .call = call, .self = &self, .calls = c->data->sets }
-    };
+    bench_solver peer = r->peer;
+    peer.optional = true;
+    peer.task =
+        (bench_task){ .prepare = prepare, .call = call, .self = &self, .calls = c->data->sets };
     if (call_once(&self) != SHOAL_OK || check_answer(s, &self, &check) != SHOAL_OK)
         return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
@@ -253,7 +200,7 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
     return bench_add_row(s, &p, place, &peer, &check, true);
 }
 
-int bench_peers_smallsym(bench_session *s, bench_systems *data) {
+int bench_peers_smallsym(bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const bench_peer_class which = bench_peers_for(p);
     if (p->n < 1 || p->count < 1) return BENCH_OK;
@@ -280,15 +227,9 @@ int bench_peers_smallsym(bench_session *s, bench_systems *data) {
         bench_note(s, "peers left out: %s", s->message);
     else if (copies_make(&c) != SHOAL_OK)
         bench_note(s, "peers left out: no memory for their copies of the systems");
-    else if (p->gram)
-        code =
-            bench_on_cpu(data->place) ? bench_peer_lapack_gram(s, &c) : bench_peer_cuda_gram(s, &c);
-    else if (bench_on_cpu(data->place))
-        code = bench_peer_lapack_symmetric(s, &c, which);
-    else {
-        code = bench_peer_cusolver(s, &c, which);
-        if (code == BENCH_OK && which != BENCH_PEERS_EIGEN) code = bench_peer_cublas(s, &c);
-    }
+    else
+        code = bench_on_cpu(data->place) ? bench_peer_lapack_symmetric(s, &c, which)
+                                         : bench_peer_cuda_symmetric(s, &c, which);
     copies_free(&c);
     return code;
 }

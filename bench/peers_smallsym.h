@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * peers_smallsym.h - what the peers of small symmetric systems share: the systems as LAPACK and its
- * kin want them, and one row of a peer.
+ * kin take them, and one row of a peer.
  */
 #ifndef BENCH_PEERS_SMALLSYM_H
 #define BENCH_PEERS_SMALLSYM_H
 
+#include "bench/peers.h"
 #include "bench/smallsym.h"
 
 /* Peers for the method of a problem: routines that can do what it can. */
@@ -16,49 +17,52 @@ typedef enum bench_peer_class {
 } bench_peer_class;
 bench_peer_class bench_peers_for(const bench_problem *p);
 
-/* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, which is said in a note,
+/* Adds a row for each peer. BENCH_OK, also if a peer is missing or fails, with a note,
  * or BENCH_STOPPED. BENCH_ERROR only if there is no memory for rows. */
-int bench_peers_smallsym(bench_session *s, bench_systems *data);
+int bench_peers_smallsym(bench_session *s, bench_arrays *data);
 
 /* The systems one after another, A with both triangles, b as columns: rows or columns first is the
- * same. `work` is what routines overwrite, `sets` copies in the context's memory. */
+ * same. */
 typedef struct bench_copies {
-    const bench_systems *data;
+    const bench_arrays *data;
     int64_t n, count, nrhs;
     int64_t samples;       /* 0, or M: A is psi, (M, n) in rows, and b is y            */
     size_t number;         /* bytes of one                                             */
-    void *full[2];         /* A, b on the host                                         */
-    char *source[2];       /* the same in the context's memory                         */
-    char *work[2];         /* A, b                                                     */
+    bench_fresh fresh;     /* A, b                                                     */
     void **pointers[2];    /* on a GPU: to each system of `work`, sets * count of them */
-    char *values;          /* room for n eigenvalues a system; those of one set        */
+    char *values;          /* room for n eigenvalues per system; those of one set      */
     int32_t *info, *pivot; /* on a GPU: count, and n * count                           */
-    size_t size[2];        /* bytes of one set                                         */
     bool values_alone;     /* what routines for eigenpairs are to find now             */
 } bench_copies;
 
-void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system);
+static inline void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
+    return bench_fresh_at(&c->fresh, i, set, system);
+}
 
-/* A routine of a peer. call() overwrites set i of `work`: b with x, or, of eigen, A with the
- * vectors, whose values it puts into `values`; the vectors unless the copies say values_alone. */
+/* A routine of a peer. The call of its task overwrites set i of `work`: b with x, or, of eigen, A with the
+ * vectors, whose values it writes into `values`; no vectors if the copies have values_alone. */
 typedef struct bench_routine {
-    const char *who, *function, *variant, *version, *note;
+    bench_solver peer;
     bool eigen;
-    int (*call)(void *self, int set); /* 0 = good */
-    void *self;
     const void *answer; /* NULL, or where x of a regression is, in the context's memory */
-    size_t workspace;
 } bench_routine;
 
 /* One row: checked after the first call, then timed, every sample on fresh copies that are made
  * outside the timed region. *passed (may be NULL): the check. */
 int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r, bool *passed);
 
-/* The peers, each in a file of its own. */
+/* 1 / M and 0, in the type of the problem: factors of sums over the samples of regressions. */
+typedef union bench_scale {
+    float single;
+    double twice;
+} bench_scale;
+typedef struct bench_means {
+    bench_scale mean, zero;
+} bench_means;
+bench_means bench_means_of(const bench_copies *c);
+
+/* The peers on the CPU and on CUDA. */
 int bench_peer_lapack_symmetric(bench_session *s, bench_copies *c, bench_peer_class which);
-int bench_peer_lapack_gram(bench_session *s, bench_copies *c);
-int bench_peer_cuda_gram(bench_session *s, bench_copies *c);
-int bench_peer_cublas(bench_session *s, bench_copies *c);
-int bench_peer_cusolver(bench_session *s, bench_copies *c, bench_peer_class which);
+int bench_peer_cuda_symmetric(bench_session *s, bench_copies *c, bench_peer_class which);
 
 #endif

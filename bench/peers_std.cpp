@@ -3,7 +3,7 @@
  * peers_std.cpp - std::sort and std::merge of the C++ library, row by row, compiled with -O2. The
  * keys of the bench have no NaN among them, so that < is an order.
  */
-#include "bench/peers_std.h"
+#include "bench/peers_foreign.h"
 
 #include <algorithm>
 #include <functional>
@@ -36,26 +36,23 @@ void merge_rows(const void *a_keys, int64_t na, const void *b_keys, int64_t nb, 
 
 } // namespace
 
+/* A function of the type of the keys. */
+#define BY_KEY(key, function, ...)                                                                 \
+    switch (key) {                                                                                 \
+    case SHOAL_KEY_U32: return function<uint32_t>(__VA_ARGS__);                                    \
+    case SHOAL_KEY_I32: return function<int32_t>(__VA_ARGS__);                                     \
+    case SHOAL_KEY_U64: return function<uint64_t>(__VA_ARGS__);                                    \
+    case SHOAL_KEY_I64: return function<int64_t>(__VA_ARGS__);                                     \
+    case SHOAL_KEY_F32: return function<float>(__VA_ARGS__);                                       \
+    case SHOAL_KEY_F64: return function<double>(__VA_ARGS__);                                      \
+    }
+
 extern "C" void bench_std_sort(shoal_key key, void *keys, int64_t n, int64_t first, int64_t end,
                                int descending) {
-    switch (key) {
-    case SHOAL_KEY_U32: return sort_rows<uint32_t>(keys, n, first, end, descending);
-    case SHOAL_KEY_I32: return sort_rows<int32_t>(keys, n, first, end, descending);
-    case SHOAL_KEY_U64: return sort_rows<uint64_t>(keys, n, first, end, descending);
-    case SHOAL_KEY_I64: return sort_rows<int64_t>(keys, n, first, end, descending);
-    case SHOAL_KEY_F32: return sort_rows<float>(keys, n, first, end, descending);
-    case SHOAL_KEY_F64: return sort_rows<double>(keys, n, first, end, descending);
-    }
+    BY_KEY(key, sort_rows, keys, n, first, end, descending)
 }
 
 extern "C" void bench_std_merge(shoal_key key, const void *a, int64_t na, const void *b, int64_t nb,
                                 void *out, int64_t first, int64_t end, int descending) {
-    switch (key) {
-    case SHOAL_KEY_U32: return merge_rows<uint32_t>(a, na, b, nb, out, first, end, descending);
-    case SHOAL_KEY_I32: return merge_rows<int32_t>(a, na, b, nb, out, first, end, descending);
-    case SHOAL_KEY_U64: return merge_rows<uint64_t>(a, na, b, nb, out, first, end, descending);
-    case SHOAL_KEY_I64: return merge_rows<int64_t>(a, na, b, nb, out, first, end, descending);
-    case SHOAL_KEY_F32: return merge_rows<float>(a, na, b, nb, out, first, end, descending);
-    case SHOAL_KEY_F64: return merge_rows<double>(a, na, b, nb, out, first, end, descending);
-    }
+    BY_KEY(key, merge_rows, a, na, b, nb, out, first, end, descending)
 }

@@ -9,9 +9,11 @@
  */
 #include "bench/peers_symindef.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "bench/numbers.h"
 
 enum { MOST_ROWS = 46340 }; /* n^2 is an int: peers count so */
 
@@ -40,13 +42,9 @@ static int64_t list_swaps(bench_form form, int64_t n, int32_t *pivots, swap *lis
 }
 
 static void swap_numbers(shoal_type type, void *numbers, int64_t a, int64_t b) {
-    if (type == SHOAL_F32) {
-        float *x = numbers, kept = x[a];
-        x[a] = x[b], x[b] = kept;
-    } else {
-        double *x = numbers, kept = x[a];
-        x[a] = x[b], x[b] = kept;
-    }
+    const double kept = bench_number(type, numbers, a);
+    bench_put_number(type, numbers, a, bench_number(type, numbers, b));
+    bench_put_number(type, numbers, b, kept);
 }
 
 bool bench_factors_normalise(bench_form form, const bench_triangle *t, shoal_type type,
@@ -82,10 +80,10 @@ static int prepare(void *self) { return bench_matrix_renew(((const task *)self)-
 static int call(void *self, int i) {
     const task *t = self;
     (void)i; /* a sample is one call */
-    return t->routine->factor(t->routine->self, t->data->work);
+    return t->routine->factor(t->routine->peer.task.self, t->data->work);
 }
 
-/* The matrix as the peer wants it. */
+/* The matrix in the form that the peer takes. */
 static shoal_status make_source(bench_matrix *d, const bench_triangle *t) {
     const size_t numbers = bench_triangle_numbers(t);
     d->bytes = numbers * bench_number_size(&d->problem);
@@ -106,7 +104,10 @@ static shoal_status verify(bench_session *s, task *self, const bench_problem *p,
     if (status == SHOAL_OK && (prepare(self) || device->start() || call(self, 0)))
         status = SHOAL_E_CUDA;
     if (status == SHOAL_OK && (*seconds = device->stop()) < 0) status = SHOAL_E_CUDA;
-    if (status == SHOAL_OK && r->pivots(r->self, pivots)) status = SHOAL_E_CUDA;
+    if (status == SHOAL_OK && r->pivots_there)
+        status = shoal_copy(d->place->ctx, pivots, r->pivots, n * sizeof *pivots);
+    else if (status == SHOAL_OK)
+        memcpy(pivots, r->pivots, n * sizeof *pivots);
     if (status == SHOAL_OK) status = shoal_copy(d->place->ctx, d->answer, d->work, d->bytes);
     if (status == SHOAL_OK &&
         !bench_factors_normalise(r->form, t, p->type, pivots, permutation, d->answer))
@@ -139,14 +140,9 @@ int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer 
     task self = { d, r };
     bench_check check = { 0 };
     if (bench_stopped(s)) return BENCH_STOPPED;
-    bench_solver peer = { .who = r->who,
-                          .function = r->function,
-                          .version = r->version,
-                          .note = r->note,
-                          .workspace = r->workspace,
-                          .threads = r->threads,
-                          .optional = true,
-                          .task = { .prepare = prepare, .call = call, .self = &self, .calls = 1 } };
+    bench_solver peer = r->peer;
+    peer.optional = true;
+    peer.task = (bench_task){ .prepare = prepare, .call = call, .self = &self, .calls = 1 };
     if (make_source(d, &triangle) != SHOAL_OK ||
         verify(s, &self, &p, &triangle, &peer.first, &check) != SHOAL_OK)
         return bench_peer_left_out(s, &peer);
@@ -154,7 +150,8 @@ int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer 
     return bench_add_row(s, &p, place, &peer, &check, true);
 }
 
-int bench_peers_symindef(bench_session *s, bench_matrix *d) {
+int bench_peers_symindef(bench_session *s, void *matrix) {
+    bench_matrix *d = matrix;
     const bench_problem *p = &d->problem;
     const bool on_cpu = bench_on_cpu(d->place);
     if (p->n < 1) return BENCH_OK;

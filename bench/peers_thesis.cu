@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * peers_thesis.cu - the kernels that the thesis's loop needs beside BLAS (section 3.2): exchanges,
- * the columns of a 2x2 pivot, the diagonal. One thread an index, at most 2 n numbers each.
+ * the columns of a 2x2 pivot, the diagonal. One thread per index, at most 2 n numbers each.
  */
-#include "bench/peers_thesis.h"
+#include "bench/peers_foreign.h"
 
 #include "core/launch.cuh"
 
@@ -85,7 +85,7 @@ int launched() { return cudaGetLastError() == cudaSuccess ? 0 : -1; }
 
 dim3 blocks(int64_t threads) { return dim3((unsigned)((threads + BLOCK - 1) / BLOCK)); }
 
-/* As float, or as double: T says which. */
+/* As float, or as double. */
 template <class T> struct typed {
     int64_t n;
     T *a, *d, *x;
@@ -116,7 +116,7 @@ template <class T> struct typed {
 extern "C" double *bench_thesis_map(void) {
     void *memory = nullptr;
     if (cudaHostAlloc(&memory, 4 * sizeof(double), cudaHostAllocMapped) != cudaSuccess) {
-        cudaGetLastError(); /* it must not be reported by somebody else's launch */
+        cudaGetLastError(); /* it must not be reported by the next launch */
         return nullptr;
     }
     return (double *)memory;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pricing.c - one problem of pricing by one of Shoal's methods, or by a peer: computed, checked against
- * the formula (Heston), quadrature (bullet options) or a price that is known (exponential
- * Ornstein-Uhlenbeck), timed.
+ * pricing.c - Heston's model, the exponential Ornstein-Uhlenbeck model and bullet options as modules of the bench: the
+ * keys of their problem strings, one problem by one of Shoal's methods or by a peer (computed, checked, timed), their
+ * columns and their JSON. Prices are checked against the formula (Heston), quadrature (bullet options) or
+ * a known price (exponential Ornstein-Uhlenbeck).
  */
 #include "bench/pricing.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/module.h"
+#include "bench/numbers.h"
 
 #define SIGMAS 4.5 /* by which a price may be off */
 
@@ -131,9 +134,7 @@ static void release(solver *v) {
 }
 
 static shoal_status call_once(solver *v) {
-    if (v->pde)
-        return v->problem->type == SHOAL_F32 ? shoal_pde_runf(v->pde, v->memory, NULL)
-                                             : shoal_pde_run(v->pde, v->memory, NULL);
+    if (v->pde) return BENCH_BY_TYPE(v->problem->type, shoal_pde_run, v->pde, v->memory, NULL);
     if (bench_price_has_paths(v->problem))
         return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
     return shoal_price_result(v->plan, NULL, 0, &v->value);
@@ -154,8 +155,7 @@ static shoal_status value_of(solver *v) {
         const shoal_bullet_point at = { .x = 100 };
         double *first = malloc((size_t)layer * sizeof *first);
         if (!first) return SHOAL_E_NOMEM;
-        for (int64_t i = 0; i < layer; i++)
-            first[i] = p->type == SHOAL_F32 ? (double)((const float *)v->host)[i] : v->host[i];
+        for (int64_t i = 0; i < layer; i++) first[i] = bench_number(p->type, v->host, i);
         s = shoal_pde_value(v->pde, 0, &at, first, &v->value);
         free(first);
         return s;
@@ -168,85 +168,73 @@ static shoal_status value_of(solver *v) {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* A price that is known otherwise: by formula, by quadrature, or beforehand. */
-static shoal_status truth_of(solver *v, double *truth) {
-    *truth = EXPOU_PRICE;
+static shoal_status reference_price(solver *v, double *reference) {
+    *reference = EXPOU_PRICE;
     if (is_expou(v->problem)) return SHOAL_OK;
     shoal_price *plan = NULL;
     shoal_price_value value = { .price = NAN };
     shoal_status s = create_plan(v, is_bullet(v->problem) ? "quad" : "analytic", &plan);
     if (s == SHOAL_OK) s = shoal_price_result(plan, NULL, 0, &value);
     shoal_price_free(plan);
-    *truth = value.price;
+    *reference = value.price;
     return s;
 }
 
 /* How far a method may be off beside its standard error: a step of Euler or of the trapezoids, a cell of
  * a PDE, a rounding. */
-static double allowance(const bench_problem *p, double truth) {
+static double allowance(const bench_problem *p, double reference) {
     const double n = (double)p->n;
     if (bench_price_is_pde(p))
         return 5e3 / ((double)p->order * (double)p->order) + (p->type == SHOAL_F32 ? 2e-2 : 1e-9);
-    if (!bench_price_has_paths(p)) return 1e-9 * (1 + truth);
-    if (is_bullet(p)) return 1e-5 * truth;
+    if (!bench_price_has_paths(p)) return 1e-9 * (1 + reference);
+    if (is_bullet(p)) return 1e-5 * reference;
     if (is_expou(p)) /* off by 0.02 / n (n = 8), 0.0195 / n^2 (n = 1 .. 8) */
         return EXPOU_KNOWN + (strcmp(p->method, "euler") == 0 ? 0.04 / n : 0.03 / (n * n));
     return strcmp(p->method, "euler") == 0 ? 0.02 / n + 1e-5 : 0.01 / (n * n) + 1e-9;
 }
 
-static void judge(const bench_problem *p, double price, double error, double truth,
+static void judge(const bench_problem *p, double price, double error, double reference,
                   bench_check *check) {
-    const double room = SIGMAS * error + allowance(p, truth);
-    *check = (bench_check){ .systems = 1,
-                            .max_residual = fabs(price - truth),
-                            .tolerance = isfinite(error) ? room : allowance(p, truth) + truth };
+    const double room = SIGMAS * error + allowance(p, reference);
+    *check =
+        (bench_check){ .systems = 1,
+                       .max_residual = fabs(price - reference),
+                       .tolerance = isfinite(error) ? room : allowance(p, reference) + reference };
     check->passed = check->max_residual <= check->tolerance;
     check->wrong = !check->passed;
     if (!check->passed)
-        snprintf(check->why, sizeof check->why, "the price is %.10g, not %.10g", price, truth);
+        snprintf(check->why, sizeof check->why, "the price is %.10g, not %.10g", price, reference);
 }
 
-int bench_price_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_prices *d = of;
-    bench_place *place = d->place;
-    solver v = { .ctx = place->ctx, .problem = p };
-    char text[BENCH_TEXT];
-    double truth = NAN;
-    bench_check check = { 0 };
+    solver v = { .ctx = d->place->ctx, .problem = p };
+    double reference = NAN;
+    bench_check check = { .passed = true };
+    const bool any = p->count > 0 || !bench_price_has_paths(p);
+    char text[BENCH_TEXT], found[64], note[48] = "";
+    int code = BENCH_OK;
     shoal_status status = create(&v);
     if (status != SHOAL_OK) {
-        const char *message = shoal_message(place->ctx);
-        release(&v);
-        return bench_error(s, status, "%s: %s", bench_problem_text(p, text),
+        const char *message = shoal_message(v.ctx);
+        code = bench_error(s, status, "%s: %s", bench_problem_text(p, text),
                            *message ? message : shoal_status_text(status));
-    }
-    const bool any = p->count > 0 || !bench_price_has_paths(p);
-    if (any) {
-        status = call_once(&v);
-        if (status == SHOAL_OK) status = value_of(&v);
-        if (status == SHOAL_OK) status = truth_of(&v, &truth);
-    }
-    if (bench_stopped(s)) {
-        release(&v);
-        return BENCH_STOPPED;
-    }
-    if (any && status == SHOAL_OK) {
-        judge(p, v.value.price, v.value.error, truth, &check);
-    } else if (any) {
-        check = bench_broken(place, status);
     } else {
-        check.passed = true;
+        if (any) status = call_once(&v);
+        if (any && status == SHOAL_OK) status = value_of(&v);
+        if (any && status == SHOAL_OK) status = reference_price(&v, &reference);
+        if (any && status == SHOAL_OK) judge(p, v.value.price, v.value.error, reference, &check);
+        snprintf(found, sizeof found, "%.8g +- %.2g", v.value.price, v.value.error);
+        if (any && bench_price_has_paths(p))
+            snprintf(note, sizeof note, "standard error %.3g", v.value.error);
+        const bench_solver ours = { .function = p->method,
+                                    .variant = p->variant,
+                                    .note = note,
+                                    .found = found,
+                                    .error = v.value.error,
+                                    .task = { .call = timed_call, .self = &v, .calls = 1 } };
+        code = bench_add_ours(s, p, d->place, &ours, status, &check, timed && any);
     }
-    char found[64], note[48] = "";
-    snprintf(found, sizeof found, "%.8g +- %.2g", v.value.price, v.value.error);
-    if (any && bench_price_has_paths(p))
-        snprintf(note, sizeof note, "standard error %.3g", v.value.error);
-    const bench_solver ours = { .function = p->method,
-                                .variant = p->variant,
-                                .note = note,
-                                .found = found,
-                                .error = v.value.error,
-                                .task = { .call = timed_call, .self = &v, .calls = 1 } };
-    const int code = bench_add_row(s, p, place, &ours, &check, timed && any);
     release(&v);
     return code;
 }
@@ -256,12 +244,151 @@ int bench_price_peer_row(bench_session *s, bench_prices *d, bench_solver peer, c
     bench_problem p = d->problem;
     solver v = { .ctx = d->place->ctx, .problem = &p };
     bench_check check;
-    double truth;
+    double reference;
     p.variant[0] = 0;
-    if (truth_of(&v, &truth) != SHOAL_OK || peer.task.call(peer.task.self, 0) != 0)
+    if (reference_price(&v, &reference) != SHOAL_OK || peer.task.call(peer.task.self, 0) != 0)
         return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
-    judge(&p, *price, *error, truth, &check);
+    judge(&p, *price, *error, reference, &check);
     peer.error = *error;
     return bench_add_row(s, &p, d->place, &peer, &check, true);
 }
+
+/* ---- the modules ----------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key heston_keys[] = {
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true, .without = 1 },
+    { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
+    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
+    { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
+    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .words = bench_maths, .list = true },
+    { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+static const bench_key expou_keys[] = {
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true },
+    { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
+    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
+    { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+static const bench_key bullet_keys[] = {
+    { "dates",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "100", .least = 1, .most = 1 << 20, .list = true },
+    { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
+    { "options", BENCH_KEY_NUMBER,  FIELD(nrhs),    .usual = "1", .least = 1, .most = 1 << 20, .list = true },
+    { "nx",      BENCH_KEY_NUMBER,  FIELD(order),   .usual = "1024", .least = 5, .most = 8192, .list = true },
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(team),    .usual = "10", .least = 1, .most = 1 << 20 },
+    { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
+    { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
+    { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .words = bench_maths, .list = true },
+    { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+static bool heston_takes(const char *method, const char *key) {
+    return shoal_method_flags("heston", method, NULL) & SHOAL_CAN_WALK ||
+           strcmp(key, "greeks") == 0;
+}
+
+static bool bullet_takes(const char *method, const char *key) {
+    const bool pde = strcmp(method, "pde") == 0;
+    if (strcmp(key, "options") == 0 || strcmp(key, "nx") == 0 || strcmp(key, "steps") == 0 ||
+        strcmp(key, "variant") == 0)
+        return pde;
+    if (strcmp(key, "paths") == 0 || strcmp(key, "math") == 0 || strcmp(key, "seed") == 0)
+        return shoal_method_flags("bullet", method, NULL) & SHOAL_CAN_WALK;
+    return strcmp(key, "greeks") != 0 || !pde;
+}
+
+static int make(bench_session *s, const bench_problem *p, bench_place *place, void *data) {
+    (void)s;
+    *(bench_prices *)data = (bench_prices){ .problem = *p, .place = place };
+    return BENCH_OK;
+}
+
+static bool same(const bench_problem *p, const bench_problem *q) {
+    return p->n == q->n && p->count == q->count && p->type == q->type && p->nrhs == q->nrhs &&
+           p->order == q->order && strcmp(p->method, q->method) == 0 &&
+           strcmp(p->backend, q->backend) == 0;
+}
+
+static int heston_peers(bench_session *s, void *data) {
+    bench_prices *d = data;
+    const bool paths = bench_price_has_paths(&d->problem);
+    if (paths && d->problem.count == 0) return BENCH_OK;
+    if (!bench_on_cpu(d->place)) return paths ? bench_peer_curand_heston(s, d) : BENCH_OK;
+    const int code = paths ? bench_peer_plain_heston(s, d) : BENCH_OK;
+    return code == BENCH_OK ? bench_peer_quantlib(s, d) : code;
+}
+
+/* Nothing has to be moved. */
+static double bytes(const bench_problem *p) {
+    (void)p;
+    return 0;
+}
+
+static void check_cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    const int64_t wide = bench_price_is_pde(p) ? p->nrhs : p->count;
+    fprintf(file, "%4s %-5s %9lld %11lld", bench_problem_type(p), bench_math_name(p->math),
+            (long long)p->n, (long long)wide);
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const double seconds = bench_price_to_error(row);
+    check_cells(row, file);
+    if (seconds > 0)
+        fprintf(file, " %9.4g", seconds);
+    else
+        fprintf(file, " %9s", "-");
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_int(json, "n", p->n);
+    io_json_int(json, "count", bench_price_is_pde(p) ? p->nrhs : p->count);
+    if (bench_price_is_pde(p)) {
+        io_json_int(json, "nx", p->order);
+        io_json_int(json, "steps_per_date", p->team);
+    }
+    io_json_bool(json, "greeks", p->outcome != 0);
+    io_json_string(json, "math", bench_math_name(p->math));
+}
+
+static void json_rates(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    const double steps = bench_price_steps(p) / row->time.median;
+    if (row->error > 0) {
+        io_json_double(json, "stderr", row->error);
+        io_json_double(json, "seconds_to_stderr_1e-5", bench_price_to_error(row));
+    }
+    io_json_double(json, bench_price_is_pde(p) ? "node_steps_per_second" : "path_steps_per_second",
+                   steps);
+    if (bench_price_is_pde(p))
+        io_json_double(json, "options_per_second", (double)p->nrhs / row->time.median);
+}
+
+#define COLUMNS "type math      steps  paths/opts"
+static const char heading[] = COLUMNS " s to 1e-5", check_heading[] = COLUMNS;
+
+#define PARTS                                                                                      \
+    .size = sizeof(bench_prices), .make = make, .same = same, .run = run, .bytes = bytes,          \
+    .work = bench_price_steps, .unit = "Msteps/s", .heading = heading,                             \
+    .check_heading = check_heading, .cells = cells, .check_cells = check_cells,                    \
+    .error_name = "off by", .json_problem = json_problem, .json_rates = json_rates,                \
+    .checked_key = "prices_checked"
+
+const bench_module bench_heston = {
+    .grammar = { .module = "heston", .keys = heston_keys, .takes = heston_takes },
+    .peers = heston_peers,
+    PARTS
+};
+
+const bench_module bench_expou = { .grammar = { .module = "expou", .keys = expou_keys }, PARTS };
+
+const bench_module bench_bullet = {
+    .grammar = { .module = "bullet", .keys = bullet_keys, .takes = bullet_takes }, PARTS
+};

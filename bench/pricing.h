@@ -10,7 +10,7 @@
 
 #include "bench/session.h"
 
-/* n: steps or dates; count: paths. Of bullet:pde nrhs: options, order: nx, team: time steps a date. */
+/* n: steps or dates; count: paths. Of bullet:pde nrhs: options, order: nx, team: time steps per date. */
 bool bench_price_is_pde(const bench_problem *p);
 bool bench_price_has_paths(const bench_problem *p);
 double bench_price_steps(const bench_problem *p); /* path-steps, or node-steps of a PDE */
@@ -22,14 +22,12 @@ typedef struct bench_prices {
     bench_place *place;
 } bench_prices;
 
-int bench_price_run(bench_session *s, void *prices, const bench_problem *p, bool timed);
-
-/* A row of a peer whose task makes prices: checked against the truth like our own, then timed. *price and *error are what
+/* A row of a peer whose task makes prices: checked like our own, then timed. *price and *error are what
  * the last call found. */
 int bench_price_peer_row(bench_session *s, bench_prices *d, bench_solver peer, const double *price,
                          const double *error);
 
-/* Heston's model by Euler as a plain program has it: on the CPU a loop in C, on CUDA a kernel with
+/* Heston's model by Euler as in a plain program: on the CPU a loop in C, on CUDA a kernel with
  * cuRAND's generator. BENCH_OK without a row where the problem is another one. */
 int bench_peer_plain_heston(bench_session *s, bench_prices *d);
 int bench_peer_curand_heston(bench_session *s, bench_prices *d);

@@ -72,6 +72,17 @@ static const bench_grammar *grammar_of(const char *module) {
     return NULL;
 }
 
+bool bench_same_data(const bench_problem *p, const bench_problem *q) {
+    if (strcmp(p->module, q->module) != 0 || strcmp(p->backend, q->backend) != 0 ||
+        strcmp(bench_problem_type(p), bench_problem_type(q)) != 0)
+        return false;
+    for (const bench_key *key = grammar_of(p->module)->keys; key->name; key++) {
+        if (key->inner || key->kind == BENCH_KEY_VARIANT || key->kind == BENCH_KEY_AMOUNT) continue;
+        if (!problem_same_key(key, p, q)) return false;
+    }
+    return true;
+}
+
 static bool takes_key(const bench_grammar *grammar, const char *method, const char *key) {
     return !grammar->takes || grammar->takes(method, key);
 }
@@ -212,7 +223,7 @@ static int append(maker *m, const bench_problem *p) {
     return IO_OK;
 }
 
-/* The problems of one method: those of its variants that were asked for. */
+/* The problems of one method: those of the variants in the string. */
 static int append_variants(maker *m, bench_problem *p) {
     const draft *d = m->d;
     int code = IO_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * problem.h - problem strings: one line says what is to be computed, verified or timed.
+ * problem.h - problem strings: one line for what is to be computed, verified or timed.
  *
  *     module:method:backend:type:key=value,key=value,...
  *     tridiag:pcr:cuda:f32:n=255,count=1e5,variant=permute
@@ -13,8 +13,8 @@
  * numbers may be written 100000, 1e5 or 2^25. A key or a word of a list given twice is a mistake,
  * and so is a string that leaves nothing to do.
  *
- * What a module's strings may say is its grammar: a table, which the module has beside its other
- * functions (bench/module.h).
+ * What a module's strings may contain is its grammar: a table beside the module's functions
+ * (bench/module.h).
  */
 #ifndef BENCH_PROBLEM_H
 #define BENCH_PROBLEM_H
@@ -43,19 +43,19 @@ typedef struct bench_problem {
     shoal_math math;
     shoal_storage storage;
     shoal_triangle triangle;
-    int outcome;  /* 1: status, residual and condition bound of each system are asked for */
+    int outcome;  /* 1: with status, residual and condition bound of each system */
     int pairs;    /* 0: systems are solved; else eigenpairs: a bench_pairs_wanted        */
     int stage;    /* 0: all of the method; else one of its stages: a bench_stage         */
     int estimate; /* 1: rcond is the 1-norm estimate                                    */
     int growth;   /* 1: the growth of each stage is kept                                */
     int64_t n, count, nrhs, team, refine;
-    int64_t gram; /* 0, or the samples of a regression, of which a system is formed     */
+    int64_t gram; /* 0, or the samples of a regression, from which a system is formed    */
     int64_t order, threads, groups; /* of a recurrence; T and G of its P-scheme, 0: the default */
     int constant;                   /* bit 0: s is, bit 1: t is                                 */
     int phase;                      /* 0: all of pscheme; else a shoal_recur_phase to stop after */
     int direction;                  /* 1: in reverse                                            */
     int64_t ratio;     /* of a merge: |B| / |A|                                                */
-    int values, index; /* of sort: 0, 1, 2 for 0, 4, 8 bytes a value; 1: they are places       */
+    int values, index; /* of sort: 0, 1, 2 for 0, 4, 8 bytes per value; 1: they are places       */
     double lambda, alpha, df;
     double parameter; /* of the kind; NaN: its default */
     uint64_t seed;
@@ -79,7 +79,7 @@ typedef const char *bench_names(const void *of, int i);
 
 typedef enum bench_key_kind {
     BENCH_KEY_SIZE,    /* int64_t: a whole number; the product of sizes is bounded      */
-    BENCH_KEY_NUMBER,  /* int64_t: one that says nothing of the problem's size          */
+    BENCH_KEY_NUMBER,  /* int64_t: one that does not change the problem's size          */
     BENCH_KEY_REAL,    /* double, finite                                                */
     BENCH_KEY_CHOICE,  /* an enum: the place of a word among `words`                    */
     BENCH_KEY_WORD,    /* char[BENCH_WORD]: one of `words` or `names`                   */
@@ -128,15 +128,12 @@ int bench_problem_parse(const char *text, const bench_defaults *defaults, bench_
                         io_error *err);
 void bench_problems_free(bench_problems *list);
 
+/* True if two problems have the same data: all keys that are not inner ones are the same. */
+bool bench_same_data(const bench_problem *p, const bench_problem *q);
+
 /* The problem as a string that reads back as the same one. Returns `text`. */
 #define BENCH_TEXT 320
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]);
-
-/* The whole numbers of a string: digits alone, and sizes (100000, 1e5, 2.5e4, 2^25) of at most
- * `most`, where the message names the key. */
-bool bench_read_digits(const char *text, size_t size, uint64_t *value);
-int bench_read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *value,
-                    io_error *err);
 
 /* Digits that read back as the number, in a list too. Returns `text`. */
 #define BENCH_REAL 32

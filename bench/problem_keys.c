@@ -3,7 +3,7 @@
  * problem_keys.c - the keys of problem strings: reading their values, putting them into a problem,
  * writing them again. What keys there are is the modules' business, not this file's.
  *
- * A key's kind says what its field in bench_problem is; the field is written by its offset.
+ * A key's kind is the type of its field in bench_problem; the field is written by its offset.
  */
 #include "bench/problem_parts.h"
 
@@ -97,9 +97,55 @@ static int read_variants(draft *d, view text) {
     return IO_OK;
 }
 
+/* Decimal digits only: strtoull would take signs, spaces and hexadecimal. */
+static bool read_digits(const char *text, size_t size, uint64_t *number) {
+    *number = 0;
+    for (size_t i = 0; i < size; i++) {
+        unsigned digit = (unsigned)(unsigned char)text[i] - '0';
+        if (digit > 9 || *number > (UINT64_MAX - digit) / 10) return false;
+        *number = *number * 10 + digit;
+    }
+    return size > 0;
+}
+
+/* 100000, 1e5, 2.5e4 or 2^25, at most `most`. */
+static int read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *number,
+                     io_error *err) {
+    char quoted[IO_QUOTE_SIZE];
+    const char *hat = size ? memchr(text, '^', size) : NULL;
+    uint64_t digits = 0, base = 0, power = 0;
+    double real = 0;
+    bool good = true, fits = true;
+    if (hat) {
+        size_t before = (size_t)(hat - text);
+        good = read_digits(text, before, &base) && read_digits(hat + 1, size - before - 1, &power);
+        for (digits = 1; good && fits && power > 0 && base > 1; power--) {
+            fits = digits <= (uint64_t)most / base;
+            if (fits) digits *= base;
+        }
+        if (good && power > 0 && base == 0) digits = 0;
+    } else if (!read_digits(text, size, &digits)) {
+        good = io_text_double(text, size, &real) && real >= 0;
+        fits = good && real <= (double)most;
+        if (fits) {
+            digits = (uint64_t)real;
+            good = (double)digits == real;
+        }
+    }
+    if (!good)
+        return io_fail(err, IO_E_FORMAT,
+                       "problem: key '%s': '%s' is not a whole number (100000, 1e5 and 2^25 are)",
+                       key, io_quote(text, size, quoted));
+    if (!fits || digits > (uint64_t)most)
+        return io_fail(err, IO_E_FORMAT, "problem: key '%s': '%s' is larger than %" PRId64, key,
+                       io_quote(text, size, quoted), most);
+    *number = (int64_t)digits;
+    return IO_OK;
+}
+
 static int read_seed(draft *d, view text, uint64_t *seed) {
     char quoted[IO_QUOTE_SIZE];
-    if (bench_read_digits(text.at, text.size, seed)) return IO_OK;
+    if (read_digits(text.at, text.size, seed)) return IO_OK;
     return io_fail(d->err, IO_E_FORMAT,
                    "problem: key 'seed': '%s' is not a whole number of 64 bits",
                    io_quote(text.at, text.size, quoted));
@@ -118,7 +164,7 @@ static int read_number(draft *d, const bench_key *key, view text, value *to) {
     const bool real = key->kind == BENCH_KEY_REAL;
     const int64_t most = key->most ? key->most : BENCH_MAX_NUMBERS;
     int code = real ? read_real(d, key, text, &to->real)
-                    : bench_read_size(key->name, text.at, text.size, most, &to->size, d->err);
+                    : read_size(key->name, text.at, text.size, most, &to->size, d->err);
     if (code != IO_OK || (real ? to->real : (double)to->size) >= key->least) return code;
     return io_fail(d->err, IO_E_FORMAT, "problem: key '%s': %s is less than %d", key->name,
                    io_quote(text.at, text.size, quoted), key->least);
@@ -234,6 +280,12 @@ void problem_set_without(const bench_key *key, bench_problem *p) {
     memcpy((char *)p + key->field, &v, field_size(key->kind));
 }
 
+bool problem_same_key(const bench_key *key, const bench_problem *p, const bench_problem *q) {
+    const char *a = (const char *)p + key->field, *b = (const char *)q + key->field;
+    if (key->kind == BENCH_KEY_WORD) return strcmp(a, b) == 0;
+    return memcmp(a, b, field_size(key->kind)) == 0;
+}
+
 char *bench_real_text(double number, char text[BENCH_REAL]) {
     char shortest[BENCH_REAL] = "";
     for (int digits = 15; digits <= 17; digits++) {
@@ -267,7 +319,7 @@ char *problem_key_text(const bench_key *key, const bench_problem *p, char text[B
         else
             snprintf(text, BENCH_PAIR, "%s=%s", key->name, bench_real_text(v.real, real));
         break;
-    default: text[0] = 0; break; /* an amount: count says it */
+    default: text[0] = 0; break; /* an amount: count has it */
     }
     return text;
 }

@@ -65,7 +65,9 @@ int problem_usual_keys(draft *d, const bench_defaults *defaults);
 void problem_set_key(const draft *d, int k, int i, bench_problem *p);
 void problem_set_without(const bench_key *key, bench_problem *p);
 
-/* "n=255", the key as it stands in the problem; "" if it says nothing. Returns `text`. */
+bool problem_same_key(const bench_key *key, const bench_problem *p, const bench_problem *q);
+
+/* "n=255", the key as it stands in the problem; "" if it has no value. Returns `text`. */
 enum { BENCH_PAIR = 2 * BENCH_WORD };
 char *problem_key_text(const bench_key *key, const bench_problem *p, char text[BENCH_PAIR]);
 

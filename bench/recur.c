@@ -1,24 +1,213 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * recur.c - one problem of recur by one of Shoal's methods, or by a peer: solved, checked, timed.
+ * recur.c - recurrences as a module of the bench: the keys of their problem strings, their data, the check of an
+ * answer, which shares no line with the library, one problem by one of Shoal's methods or by a peer, their columns and
+ * their JSON.
+ *
+ * The residual of an answer in its own recurrence, r_i = w_i - sum_k s_ik w_{i-k} - t_i, is computed as
+ * if in twice the precision of double. The error of w is the same recurrence with r in place of t:
+ *
+ *     e_i = sum_k |s_ik| e_{i-k} + |r_i|   bounds |w_i - exact|,
+ *     c_i = sum_k |s_ik| c_{i-k} + |t_i|   is the sum of the sizes of all products in w_i,
+ *
+ * and e_i / ((r + 1) (i + 1) c_i), order r, is what substitution keeps below half a unit of
+ * roundoff. Its largest value is reported as the residual; an answer passes at one unit, twice what
+ * substitution can need. Segments of more than MAX_NUMBERS rows together are sampled.
  */
 #include "bench/recur.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "bench/module.h"
+#include "bench/numbers.h"
+
+static const int64_t MAX_NUMBERS = (int64_t)1 << 29;
+
+/* clang-format off */
+static const char *const constants[] = { "none", "s", "t", "both", NULL }; /* the place is the bits */
+static const char *const directions[] = { "forward", "reverse", NULL };
+/* The place is the shoal_recur_phase. */
+static const char *const phases[] = { "none", "precomputation", "propagation", "determination", NULL };
+
+static double rows_each(const bench_problem *p) { return (double)p->n; }
+
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key keys[] = {
+    { "n",         BENCH_KEY_SIZE,    FIELD(n),         .usual = "2^20", .list = true },
+    { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "1" },
+    { "rows",      BENCH_KEY_AMOUNT,  FIELD(count),     .each = rows_each },
+    { "order",     BENCH_KEY_SIZE,    FIELD(order),     .usual = "1", .list = true, .least = 1, .most = SHOAL_RECUR_ORDERS },
+    { "layout",    BENCH_KEY_CHOICE,  FIELD(layout),    .usual = "system", .list = true, .words = bench_layouts },
+    { "constant",  BENCH_KEY_CHOICE,  FIELD(constant),  .usual = "none", .list = true, .words = constants },
+    { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "forward", .words = directions },
+    { "kind",      BENCH_KEY_WORD,    FIELD(kind),      .usual = "decay", .names = shoal_recur_kind },
+    { "variant",   BENCH_KEY_VARIANT, FIELD(variant) },
+    { "threads",   BENCH_KEY_NUMBER,  FIELD(threads),   .usual = "0", .list = true, .inner = true, .most = 1024 },
+    { "groups",    BENCH_KEY_NUMBER,  FIELD(groups),    .usual = "0", .list = true, .inner = true, .most = 1 << 20 },
+    { "phase",     BENCH_KEY_CHOICE,  FIELD(phase),     .usual = "none", .list = true, .inner = true, .words = phases },
+    { "seed",      BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+static bool takes(const char *method, const char *key) {
+    const bool parts =
+        strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0 || strcmp(key, "phase") == 0;
+    return !parts || shoal_method_flags("recur", method, NULL) & SHOAL_CAN_PARTS;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+static shoal_recur_opts shape_of(const bench_problem *p) {
+    return (shoal_recur_opts){ .n = p->n,
+                               .count = p->count,
+                               .order = (int)p->order,
+                               .reverse = p->direction,
+                               .constant_s = (p->constant & BENCH_CONSTANT_S) != 0,
+                               .constant_t = (p->constant & BENCH_CONSTANT_T) != 0,
+                               .type = p->type,
+                               .layout = p->layout };
+}
+
+static void sizes(bench_arrays *d) {
+    const bench_problem *p = &d->problem;
+    const size_t number = bench_number_size(p), count = (size_t)p->count;
+    const size_t rows = (size_t)p->n * count;
+    d->count = BENCH_RECUR_ARRAYS;
+    d->outputs = 1 << BENCH_RECUR_W;
+    d->size[BENCH_RECUR_S] =
+        (p->constant & BENCH_CONSTANT_S ? count : rows) * (size_t)p->order * number;
+    d->size[BENCH_RECUR_T] = (p->constant & BENCH_CONSTANT_T ? count : rows) * number;
+    d->size[BENCH_RECUR_W0] = count * (size_t)p->order * number;
+    d->size[BENCH_RECUR_W] = rows * number;
+}
+
+static shoal_status fill(const bench_session *s, bench_arrays *d) {
+    const bench_problem *p = &d->problem;
+    const shoal_recur_opts shape = shape_of(p);
+    void *const *h = d->host;
+    (void)s;
+    return BENCH_BY_TYPE(p->type, shoal_recur_generate, d->place->ctx, p->kind, p->seed, 0, &shape,
+                         h[0], h[1], h[2]);
+}
+
+int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place, void *d) {
+    static const bench_filler filler = { sizes, fill };
+    return bench_arrays_make(s, p, place, &filler, d);
+}
+
+/* ---- the check ------------------------------------------------------------------------------- */
+
+typedef struct segment_view { /* of one segment, in the order of the recurrence */
+    shoal_type type;
+    const void *s, *t, *w0, *w;
+    int64_t s_at, s_row, t_at, t_row, w_at, w_row, w0_at, n;
+    int order;
+} segment_view;
+
+static segment_view view_of(const bench_arrays *d, int64_t k) {
+    const shoal_recur_opts o = shape_of(&d->problem);
+    const int64_t row = o.layout == SHOAL_INTERLEAVED ? o.count : 1;
+    const int64_t start = o.layout == SHOAL_INTERLEAVED ? k : k * o.n;
+    const int64_t first = o.reverse ? start + (o.n - 1) * row : start;
+    const int64_t step = o.reverse ? -row : row;
+    return (segment_view){ .type = o.type,
+                           .s = d->host[BENCH_RECUR_S],
+                           .t = d->host[BENCH_RECUR_T],
+                           .w0 = d->host[BENCH_RECUR_W0],
+                           .w = d->host[BENCH_RECUR_W],
+                           .s_at = (o.constant_s ? k : first) * o.order,
+                           .s_row = o.constant_s ? 0 : step * o.order,
+                           .t_at = o.constant_t ? k : first,
+                           .t_row = o.constant_t ? 0 : step,
+                           .w_at = first,
+                           .w_row = step,
+                           .w0_at = k * o.order,
+                           .n = o.n,
+                           .order = o.order };
+}
+
+/* The largest e_i / ((r + 1) (i + 1) c_i); infinite where w is not finite. */
+static double error_of(const segment_view *v) {
+    double w[SHOAL_RECUR_ORDERS], e[SHOAL_RECUR_ORDERS] = { 0 }, c[SHOAL_RECUR_ORDERS], worst = 0;
+    for (int j = 0; j < v->order; j++) {
+        w[j] = bench_number(v->type, v->w0, v->w0_at + j);
+        c[j] = fabs(w[j]);
+    }
+    for (int64_t i = 0; i < v->n; i++) {
+        const double now = bench_number(v->type, v->w, v->w_at + i * v->w_row);
+        const double t = bench_number(v->type, v->t, v->t_at + i * v->t_row);
+        double high = now, low = 0, error = 0, size = fabs(t);
+        subtract_product(&high, &low, t, 1);
+        for (int j = 0; j < v->order; j++) {
+            const double s = bench_number(v->type, v->s, v->s_at + i * v->s_row + j);
+            subtract_product(&high, &low, s, w[j]);
+            error += fabs(s) * e[j];
+            size += fabs(s) * c[j];
+        }
+        error += fabs(high + low);
+        if (!isfinite(now)) return INFINITY;
+        const double part = error == 0 ? 0 : error / ((v->order + 1) * (double)(i + 1) * size);
+        if (!(part <= worst)) worst = part;
+        for (int j = v->order - 1; j > 0; j--) w[j] = w[j - 1], e[j] = e[j - 1], c[j] = c[j - 1];
+        w[0] = now, e[0] = error, c[0] = size;
+    }
+    return worst;
+}
+
+typedef struct answer { /* to be checked */
+    const bench_arrays *data;
+    const int32_t *status;
+} answer;
+
+static bench_finding look_at_segment(const void *of, int64_t k) {
+    const answer *a = of;
+    if (a->status && a->status[k] < 0) return (bench_finding){ .error = 0 };
+    const segment_view v = view_of(a->data, k);
+    const double error = error_of(&v);
+    const bool wrong = !(error <= bench_epsilon(v.type));
+    return (bench_finding){ .error = error, .fault = wrong ? "misses its recurrence" : NULL };
+}
+
+shoal_status bench_recur_check(const bench_session *s, const bench_arrays *d, const int32_t *status,
+                               bench_check *check) {
+    const bench_problem *p = &d->problem;
+    const int64_t each = p->n > 0 ? p->n : 1;
+    const int64_t affordable = MAX_NUMBERS / each > 2 ? MAX_NUMBERS / each : 2;
+    const int64_t stride = p->count > affordable ? (p->count + affordable - 1) / affordable : 1;
+    const shoal_status copied = bench_arrays_fetch(d);
+    if (copied != SHOAL_OK) return copied;
+    const int64_t first_wrong = bench_check_sample(
+        &(bench_sample){ .count = p->count,
+                         .checked = p->count > 0 ? (p->count - 1) / stride + 1 : 0,
+                         .stride = stride,
+                         .threads = d->place->machine.threads,
+                         .stop = s->rules.stop,
+                         .status = status,
+                         .tolerance = bench_epsilon(p->type),
+                         .error_name = "residual",
+                         .look = look_at_segment,
+                         .of = &(answer){ d, status } },
+        check);
+    if (first_wrong >= 0)
+        snprintf(check->why, sizeof check->why, "segment %lld misses its recurrence; %lld of %lld",
+                 (long long)first_wrong, (long long)check->wrong, (long long)check->systems);
+    return SHOAL_OK;
+}
+
+/* ---- one method, or a peer ------------------------------------------------------------------- */
 
 typedef struct solver {
     shoal_recur *plan;
-    const bench_segments *data;
+    const bench_arrays *data;
 } solver; /* the plan is one that stops after a phase while that is timed */
 
 static shoal_status solve_set(const solver *v, int set) {
-    const bench_segments *d = v->data;
+    const bench_arrays *d = v->data;
     void *p[BENCH_RECUR_ARRAYS];
     for (int i = 0; i < BENCH_RECUR_ARRAYS; i++) p[i] = bench_arrays_at(d, i, set);
-    if (d->problem.type == SHOAL_F32) return shoal_recur_solvef(v->plan, p[0], p[1], p[2], p[3]);
-    return shoal_recur_solve(v->plan, p[0], p[1], p[2], p[3]);
+    return BENCH_BY_TYPE(d->problem.type, shoal_recur_solve, v->plan, p[0], p[1], p[2], p[3]);
 }
 
 static int timed_call(void *self, int i) {
@@ -26,32 +215,20 @@ static int timed_call(void *self, int i) {
     return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
 }
 
-/* w becomes a wrong number throughout. */
-static shoal_status paint(const bench_segments *d) {
-    const size_t bytes = d->size[BENCH_RECUR_W];
-    memset(d->answer, 0x42, bytes);
-    if (bytes == 0) return SHOAL_OK;
-    return shoal_copy(d->place->ctx, bench_arrays_at(d, BENCH_RECUR_W, 0), d->answer, bytes);
-}
-
 static shoal_status verify(const bench_session *s, const solver *v, shoal_recur_info *info,
                            bench_check *check) {
-    const bench_segments *d = v->data;
+    const bench_arrays *d = v->data;
     shoal_context *ctx = d->place->ctx;
-    const size_t bytes = (size_t)d->problem.count * sizeof(int32_t);
-    shoal_outcome where = { 0 };
-    int32_t *statuses = calloc(1, bytes + 1);
-    shoal_status status = statuses ? SHOAL_OK : SHOAL_E_NOMEM;
-    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&where.status);
-    if (status == SHOAL_OK) status = shoal_recur_outcome(v->plan, &where);
-    if (status == SHOAL_OK) status = paint(d);
+    bench_outcome o;
+    shoal_status status = bench_outcome_make(ctx, d->problem.count, BENCH_STATUS, &o);
+    if (status == SHOAL_OK) status = shoal_recur_outcome(v->plan, &o.there);
+    if (status == SHOAL_OK) status = bench_arrays_paint(d);
     if (status == SHOAL_OK) status = solve_set(v, 0);
     if (status == SHOAL_OK) status = shoal_recur_last(v->plan, info);
-    if (status == SHOAL_OK && bytes > 0) status = shoal_copy(ctx, statuses, where.status, bytes);
-    if (status == SHOAL_OK && !bench_stopped(s)) status = bench_recur_check(s, d, statuses, check);
+    if (status == SHOAL_OK) status = bench_outcome_fetch(ctx, &o);
+    if (status == SHOAL_OK && !bench_stopped(s)) status = bench_recur_check(s, d, o.status, check);
     shoal_recur_outcome(v->plan, NULL);
-    shoal_free(ctx, where.status);
-    free(statuses);
+    bench_outcome_free(ctx, &o);
     return status;
 }
 
@@ -62,49 +239,98 @@ static shoal_status stop_after(solver *v, shoal_recur_opts opts, int phase) {
     return shoal_recur_create(v->data->place->ctx, &opts, &v->plan);
 }
 
-int bench_recur_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
-    bench_segments *d = of;
-    bench_place *place = d->place;
+static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_arrays *d = of;
     solver v = { .data = d };
-    shoal_recur_opts opts = bench_segments_shape(p);
+    shoal_recur_opts opts = shape_of(p);
     opts.method = p->method, opts.variant = p->variant;
     opts.threads = (int)p->threads, opts.groups = (int)p->groups;
-    shoal_status status = shoal_recur_create(place->ctx, &opts, &v.plan);
-    if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
+    shoal_status status = shoal_recur_create(d->place->ctx, &opts, &v.plan);
+    if (status != SHOAL_OK) return bench_no_plan(s, p, d->place, status);
     shoal_recur_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
+    char note[80] = "";
     status = verify(s, &v, &info, &check);
-    if (status == SHOAL_OK && bench_stopped(s)) {
-        shoal_recur_free(v.plan);
-        return BENCH_STOPPED;
-    }
-    if (status == SHOAL_OK && p->phase) status = stop_after(&v, opts, p->phase);
-    if (status != SHOAL_OK) check = bench_broken(place, status);
-    char found[80], note[80] = "";
-    snprintf(found, sizeof found, "max residual %.2g over %lld segments", check.max_residual,
-             (long long)check.systems);
+    if (status == SHOAL_OK && p->phase && !bench_stopped(s))
+        status = stop_after(&v, opts, p->phase);
     if (info.groups > 0)
         snprintf(note, sizeof note, "%d groups of %d threads", info.groups, info.threads);
     const bench_solver ours = { .function = info.method,
                                 .variant = info.variant,
                                 .note = note,
-                                .found = found,
+                                .measure = "max residual",
+                                .of_checked = "segments",
                                 .workspace = info.bytes,
                                 .task = { .call = timed_call, .self = &v, .calls = d->sets } };
-    const int code = bench_add_row(s, p, place, &ours, &check, timed && p->n > 0 && p->count > 0);
+    const int code =
+        bench_add_ours(s, p, d->place, &ours, status, &check, timed && p->n > 0 && p->count > 0);
     shoal_recur_free(v.plan);
     return code;
 }
 
-int bench_recur_peer_row(bench_session *s, bench_segments *d, const bench_solver *peer) {
-    bench_problem p = d->problem;
-    p.variant[0] = 0;
-    bench_check check = { 0 };
-    shoal_status status = paint(d);
-    if (status == SHOAL_OK && peer->task.call(peer->task.self, 0) != 0) status = SHOAL_E_CUDA;
-    if (status == SHOAL_OK) status = shoal_wait(d->place->ctx);
-    if (status == SHOAL_OK) status = bench_recur_check(s, d, NULL, &check);
-    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
-    if (bench_stopped(s)) return BENCH_STOPPED;
-    return bench_add_row(s, &p, d->place, peer, &check, true);
+static shoal_status check_peer(const bench_session *s, const bench_arrays *d, bench_check *check) {
+    return bench_recur_check(s, d, NULL, check);
 }
+
+int bench_recur_peer_row(bench_session *s, bench_arrays *d, const bench_solver *peer) {
+    return bench_add_peer(s, d, peer, check_peer);
+}
+
+static int peers(bench_session *s, void *data) {
+    bench_arrays *d = data;
+    if (d->problem.n == 0 || d->problem.count == 0) return BENCH_OK;
+    return bench_on_cpu(d->place) ? bench_peer_loop(s, d) : bench_peer_cub(s, d);
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+static double rows(const bench_problem *p) { return (double)p->n * (double)p->count; }
+
+/* w, and s and t where they are arrays. */
+static double bytes(const bench_problem *p) {
+    const double numbers = 1 + (p->constant & BENCH_CONSTANT_S ? 0 : (double)p->order) +
+                           (p->constant & BENCH_CONSTANT_T ? 0 : 1);
+    return numbers * rows(p) * (double)bench_number_size(p);
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    fprintf(file, "%4s %-11s %5lld %-8s %11lld %9lld", bench_problem_type(p),
+            bench_layout_name(p->layout), (long long)p->order, constants[p->constant],
+            (long long)p->n, (long long)p->count);
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_string(json, "layout", bench_layout_name(p->layout));
+    io_json_string(json, "kind", p->kind);
+    io_json_int(json, "n", p->n);
+    io_json_int(json, "count", p->count);
+    io_json_int(json, "order", p->order);
+    io_json_string(json, "constant", constants[p->constant]);
+    io_json_string(json, "direction", directions[p->direction]);
+    if (takes(p->method, "threads") && strcmp(row->who, "Shoal") == 0) {
+        io_json_int(json, "threads_asked", p->threads);
+        io_json_int(json, "groups_asked", p->groups);
+        io_json_string(json, "phase", phases[p->phase]);
+    }
+}
+
+const bench_module bench_recur = {
+    .grammar = { .module = "recur", .has_auto = true, .keys = keys, .takes = takes },
+    .size = sizeof(bench_arrays),
+    .make = bench_segments_make,
+    .release = bench_arrays_free,
+    .run = run,
+    .peers = peers,
+    .bytes = bytes,
+    .work = rows,
+    .unit = "Mrows/s",
+    .rate = "rows_per_second",
+    .heading = "type layout      order constant           n     count",
+    .cells = cells,
+    .error_name = "max residual",
+    .fault = "residual",
+    .json_problem = json_problem,
+    .checked_key = "segments_checked",
+};

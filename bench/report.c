@@ -3,7 +3,7 @@
  * report.c - the page of `shoal report`: one file, no scripts, light and dark.
  */
 #define _GNU_SOURCE
-#include "bench/report.h"
+#include "bench/session.h"
 
 #include <errno.h>
 #include <math.h>

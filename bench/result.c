@@ -11,7 +11,7 @@
 
 enum { BENCH_NAME = 128, BENCH_VERDICT = 192 };
 
-static const bench_place *main_place(const bench_session *s) {
+static const bench_place *reported_place(const bench_session *s) {
     for (int i = 1; i >= 0; i--)
         if (s->places[i].ctx) return &s->places[i];
     return NULL;
@@ -32,7 +32,7 @@ static void cpu_name(char *name, size_t size) {
 }
 
 void bench_json_machine(const bench_session *s, io_json *json) {
-    const bench_place *place = main_place(s);
+    const bench_place *place = reported_place(s);
     char date[32] = "", cpu[160];
     time_t now = time(NULL);
     struct tm utc;
@@ -63,12 +63,15 @@ static const bench_module *module_of(const bench_row *row) {
 }
 
 static void json_time(const bench_row *row, io_json *json) {
+    const bench_module *module = module_of(row);
     io_json_double(json, "median_s", row->time.median);
     io_json_double(json, "spread_s", row->time.spread);
     io_json_double(json, "fastest_s", row->time.fastest);
     io_json_int(json, "samples", row->time.samples);
     io_json_int(json, "calls", row->time.calls);
-    module_of(row)->json_rates(row, json);
+    if (module->json_rates) module->json_rates(row, json);
+    if (module->rate)
+        io_json_double(json, module->rate, module->work(&row->problem) / row->time.median);
     io_json_double(json, "bytes_per_second", row->bytes / row->time.median);
     io_json_double(json, "share_of_copy", row->share);
     if (row->speedup > 0) io_json_double(json, "speedup", row->speedup);
@@ -161,7 +164,8 @@ static void print_row(const bench_row *r, int width, FILE *file) {
     fputc(' ', file);
     print_value(file, 10, 1e3 * r->time.median);
     fprintf(file, "%9.2g ", 1e3 * r->time.spread);
-    print_value(file, 9, module->scale * module->work(&r->problem) / r->time.median);
+    const double scale = module->unit[0] == 'G' ? 1e-9 : 1e-6;
+    print_value(file, 9, scale * module->work(&r->problem) / r->time.median);
     print_value(file, 8, 1e-9 * r->bytes / r->time.median);
     fprintf(file, "%6.1f ", 100 * r->share);
     if (r->speedup > 0)
@@ -169,14 +173,16 @@ static void print_row(const bench_row *r, int width, FILE *file) {
     else
         fprintf(file, "%8s", "-");
     if (!r->check.passed) {
-        fputs("  fails the check: ", file);
-        module->fault(&r->check, file);
+        if (module->fault)
+            fprintf(file, "  fails the check: %s %.1e", module->fault, r->check.max_residual);
+        else
+            fprintf(file, "  fails the check: %s", r->check.why);
     }
     fputc('\n', file);
 }
 
-/* Has an earlier row the same to say about whose it is? */
-static bool said_before(const bench_session *s, int row) {
+/* Whether an earlier row has the same version and note. */
+static bool is_repeated(const bench_session *s, int row) {
     const bench_row *r = &s->rows[row];
     for (int i = 0; i < row; i++)
         if (strcmp(s->rows[i].version, r->version) == 0 && strcmp(s->rows[i].note, r->note) == 0)
@@ -200,7 +206,7 @@ void bench_table(const bench_session *s, FILE *file) {
                     1e-9 * s->places[i].copy_rate, s->places[i].machine.device);
     for (int i = 0; i < s->row_count; i++) {
         const bench_row *r = &s->rows[i];
-        if (strcmp(r->who, "Shoal") == 0 || said_before(s, i)) continue;
+        if (strcmp(r->who, "Shoal") == 0 || is_repeated(s, i)) continue;
         fprintf(file, "peer %s: %s%s%s\n", r->who, r->version, *r->note ? "; " : "", r->note);
     }
 }
@@ -213,10 +219,11 @@ void bench_check_table(const bench_session *s, FILE *file) {
         char name[BENCH_NAME], text[BENCH_VERDICT];
         if (begins_table(s, i))
             fprintf(file, "%s%-*s  %-7s %s %9s %8s %8s %13s  %s\n", i > 0 ? "\n" : "", width,
-                    "method", "backend", module->check_heading, "checked", "failed", "warned",
-                    module->error_name, "verdict");
+                    "method", "backend",
+                    module->check_heading ? module->check_heading : module->heading, "checked",
+                    "failed", "warned", module->error_name, "verdict");
         fprintf(file, "%-*s  %-7s ", width, solver_name(r, name), r->backend);
-        module->check_cells(r, file);
+        (module->check_cells ? module->check_cells : module->cells)(r, file);
         fprintf(file, " %9lld %8lld %8lld %13.2e  %s\n", (long long)r->check.systems,
                 (long long)r->check.failed, (long long)r->check.warned, r->check.max_residual,
                 verdict_text(&r->check, text));

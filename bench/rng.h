@@ -23,8 +23,6 @@ enum { BENCH_GUARD = 256 };
 
 int bench_numbers_make(bench_session *s, const bench_problem *p, bench_place *place, void *numbers);
 void bench_numbers_free(void *numbers);
-/* True if two problems need the same room and have the same peers. */
-bool bench_numbers_same(const bench_problem *p, const bench_problem *q);
 void *bench_numbers_at(const bench_numbers *d, int set);
 
 int64_t bench_numbers_of(const bench_problem *p); /* count, times n for points */
@@ -45,7 +43,7 @@ shoal_status bench_rng_fill(shoal_rng *plan, const bench_problem *p, uint64_t fi
 
 /* Begins a check: nothing is wrong yet. */
 void bench_rng_check_begin(bench_check *check);
-/* One more thing that is wrong; the first is told. */
+/* One more thing that is wrong; the first is reported. */
 void bench_rng_wrong(bench_check *check, const char *format, ...) IO_PRINTF(2, 3);
 
 /* Is the array, in the context's memory, a sample of the law? All numbers are finite, mean and
@@ -61,7 +59,5 @@ shoal_status bench_rng_check_bits(const bench_session *s, const bench_numbers *d
                                   const bench_problem *p, shoal_rng *plan, bench_check *check);
 /* Before the fill: guards and numbers of set 0 become NaN. */
 shoal_status bench_rng_paint(const bench_numbers *d);
-
-int bench_rng_run(bench_session *s, void *numbers, const bench_problem *p, bool timed);
 
 #endif

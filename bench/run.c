@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c - runs a list of problems. Neighbours with the same data share it, and the peers are
+ * run.c - the modules, and a run of a list of problems. Neighbours with the same data share it, and the peers are
  * measured once for each set of data, right after our methods.
  */
 #include "bench/module.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static const bench_module *const modules[] = { &bench_tridiag, &bench_rng,      &bench_smallsym,
+                                               &bench_recur,   &bench_symindef, &bench_sort,
+                                               &bench_heston,  &bench_expou,    &bench_bullet };
+
+const bench_grammar *bench_grammar_at(int i) {
+    const int count = (int)(sizeof modules / sizeof *modules);
+    return i >= 0 && i < count ? &modules[i]->grammar : NULL;
+}
+
+const bench_module *bench_module_of(const char *name) {
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (strcmp(modules[i]->grammar.module, name) == 0) return modules[i];
+    return NULL;
+}
 
 /* Ours against the best peer that passed the check (or counts all the same), among the rows from
  * `first` on. */
@@ -26,10 +41,12 @@ static void compare(bench_session *s, int first) {
 
 /* True if the next problem is solved on the data of this one. */
 static bool shared(const bench_problem *p, const bench_problem *next) {
-    return strcmp(p->module, next->module) == 0 && bench_module_of(p->module)->same(p, next);
+    const bench_module *module = bench_module_of(p->module);
+    return strcmp(p->module, next->module) == 0 &&
+           (module->same ? module->same(p, next) : bench_same_data(p, next));
 }
 
-/* A message of the library, or of memory, does not say which of many problems it is about. */
+/* Puts the problem before a message that does not name it. */
 static void name_problem(bench_session *s, const bench_problem *p) {
     char text[BENCH_TEXT], message[sizeof s->message];
     bench_problem_text(p, text);
@@ -68,7 +85,7 @@ int bench_run(bench_session *s, const bench_problems *list, int flags) {
         if (code == BENCH_ERROR && place) name_problem(s, p);
         bool last = i + 1 == list->count || !shared(p, &list->items[i + 1]);
         if (code != BENCH_OK || !last) continue;
-        if (flags & BENCH_PEERS) code = module->peers(s, data);
+        if (flags & BENCH_PEERS && module->peers) code = module->peers(s, data);
         compare(s, first);
         first = s->row_count;
     }

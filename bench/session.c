@@ -42,7 +42,7 @@ void bench_note(bench_session *s, const char *format, ...) {
     s->note(s->note_to, text);
 }
 
-/* Opens what was asked for and puts it where it belongs: "auto" may turn out to be either. */
+/* Opens a backend; "auto" may be either place. */
 static bench_place *open_place(bench_session *s, const char *backend) {
     shoal_options options = s->options;
     shoal_context *ctx = NULL;
@@ -80,7 +80,7 @@ bench_place *bench_session_place(bench_session *s, const char *backend) {
     return place;
 }
 
-/* Bytes a second of its copy, measured at the first call. */
+/* Bytes per second of its copy, measured at the first call. */
 static double copy_rate(bench_place *place) {
     if (place->copy_rate < 0) place->copy_rate = place->device->copy_rate(place->machine.threads);
     return place->copy_rate;
@@ -164,12 +164,48 @@ int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
     return code;
 }
 
+int bench_add_ours(bench_session *s, const bench_problem *p, bench_place *place,
+                   const bench_solver *v, shoal_status status, bench_check *check, bool timed) {
+    char found[96];
+    bench_solver ours = *v;
+    if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
+    if (status != SHOAL_OK) *check = bench_broken(place, status);
+    if (v->measure) {
+        snprintf(found, sizeof found, "%s %.2g over %lld %s", v->measure, check->max_residual,
+                 (long long)check->systems, v->of_checked);
+        ours.found = found;
+    }
+    return bench_add_row(s, p, place, &ours, check, timed);
+}
+
 int bench_peer_left_out(bench_session *s, const bench_solver *peer) {
     bench_note(s, "peer left out: %s %s does not take this problem", peer->who, peer->function);
     return BENCH_OK;
 }
 
-/* The context's sentence, or what the status says by itself. */
+/* On painted outputs of set 0. */
+static shoal_status first_call(const bench_arrays *data, const bench_solver *peer) {
+    const bench_task *task = &peer->task;
+    const shoal_status status = bench_arrays_paint(data);
+    if (status != SHOAL_OK) return status;
+    if (task->prepare && task->prepare(task->self) != 0) return SHOAL_E_CUDA;
+    return task->call(task->self, 0) == 0 ? shoal_wait(data->place->ctx) : SHOAL_E_CUDA;
+}
+
+int bench_add_peer(bench_session *s, bench_arrays *data, const bench_solver *peer,
+                   shoal_status (*check)(const bench_session *s, const bench_arrays *data,
+                                         bench_check *check)) {
+    bench_problem p = data->problem; /* a peer has none of our variants */
+    bench_check found = { 0 };
+    p.variant[0] = 0;
+    shoal_status status = first_call(data, peer);
+    if (status == SHOAL_OK) status = check(s, data, &found);
+    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
+    if (bench_stopped(s)) return BENCH_STOPPED;
+    return bench_add_row(s, &p, data->place, peer, &found, true);
+}
+
+/* The context's message, or the text of the status. */
 static const char *message_of(const bench_place *place, shoal_status status) {
     const char *message = shoal_message(place->ctx);
     return *message ? message : shoal_status_text(status);
@@ -189,12 +225,6 @@ bench_check bench_broken(const bench_place *place, shoal_status status) {
     bench_check check = { .max_residual = NAN, .tolerance = NAN };
     snprintf(check.why, sizeof check.why, "%.150s", message_of(place, status));
     return check;
-}
-
-const char *bench_verdict(const bench_check *check) {
-    if (check->passed) return "ok";
-    if (check->wrong > 0) return "WRONG";
-    return check->tolerance > 0 ? "failed" : "error";
 }
 
 bool bench_all_passed(const bench_session *s) {

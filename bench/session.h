@@ -19,7 +19,7 @@ typedef struct bench_place {
     shoal_context *ctx; /* NULL until it is used */
     shoal_machine machine;
     const bench_device *device;
-    double copy_rate; /* bytes a second, read + written; -1: not measured yet */
+    double copy_rate; /* bytes per second, read + written; -1: not measured yet */
     char software[96];
 } bench_place;
 
@@ -53,7 +53,8 @@ typedef struct bench_row {
     char note[200];
 } bench_row;
 
-typedef struct bench_session {
+typedef struct bench_session bench_session;
+struct bench_session {
     shoal_options options;
     bench_rules rules;
     bench_place places[2]; /* cpu, cuda */
@@ -63,7 +64,7 @@ typedef struct bench_session {
     shoal_status why;                         /* its status, or SHOAL_OK  */
     void (*note)(void *to, const char *text); /* remarks, progress: NULL or a sink */
     void *note_to;
-} bench_session;
+};
 
 /* Rules of `shoal bench`: 20 samples, 0.3 to 10 seconds. `options` are those of the program. */
 void bench_session_begin(bench_session *s, const shoal_options *options);
@@ -78,31 +79,84 @@ int bench_sets(const bench_place *place, size_t bytes);
 /* BENCH_OK if there is so much memory in the context and, all in all, on the host; else an error. */
 int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t on_host);
 
-/* The arrays of a problem: the last is the answer; the others, one family on the host, have `sets` copies in the
- * context's memory. Zeroed to begin. */
-enum { BENCH_ARRAYS = 5 };
+/* The arrays of a problem. Inputs have one copy on the host and `sets` copies in the context's memory. Outputs, bits of
+ * `outputs`, have a place on the host for what one set contains after a call. Zeroed to begin. */
+enum { BENCH_ARRAYS = 6 };
 typedef struct bench_arrays {
     bench_problem problem;
     bench_place *place;
-    void *host[BENCH_ARRAYS];                      /* on the CPU the first set in memory itself */
+    int count; /* of arrays */
+    unsigned outputs;
+    void *host[BENCH_ARRAYS];                      /* of inputs on the CPU: the first set       */
     void *memory[BENCH_ARRAYS];                    /* `sets` blocks of step[i] bytes            */
     size_t step[BENCH_ARRAYS], size[BENCH_ARRAYS]; /* size: bytes of one array */
-    void *answer;                                  /* the last, on the host    */
     int sets;
 } bench_arrays;
 
-/* Room for the first `count` arrays, of data->size[i] bytes. BENCH_OK or BENCH_ERROR. */
-int bench_arrays_allocate(bench_session *s, bench_arrays *data, int count);
-/* Copies a host array to its sets, but not onto itself. */
+/* How a module makes its arrays: sizes() sets count, outputs, size and, if it is not to be chosen, sets; fill() the inputs
+ * on the host. */
+typedef struct bench_filler {
+    void (*sizes)(bench_arrays *data);
+    shoal_status (*fill)(const bench_session *s, bench_arrays *data);
+} bench_filler;
+
+/* Makes the arrays, or keeps those of the same data. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
+int bench_arrays_make(bench_session *s, const bench_problem *p, bench_place *place,
+                      const bench_filler *filler, bench_arrays *data);
+/* Copies a host array to its sets, except onto itself. */
 shoal_status bench_arrays_upload(const bench_arrays *data, int i);
 void bench_arrays_free(void *data);
 void *bench_arrays_at(const bench_arrays *data, int i, int set);
+/* Fills the outputs of set 0 with a wrong number; copies them to the host. */
+shoal_status bench_arrays_paint(const bench_arrays *data);
+shoal_status bench_arrays_fetch(const bench_arrays *data);
 
-/* A solver, ours or a peer's, as its row has it. Texts may be NULL: none. */
+/* What a solver reports about each system: in its memory, and on the host. */
+typedef struct bench_outcome {
+    shoal_outcome there;
+    int32_t *status;
+    float *residual, *rcond;
+    int64_t count;
+} bench_outcome;
+enum { BENCH_STATUS = 1, BENCH_RESIDUAL = 2, BENCH_RCOND = 4 };
+
+/* Room for those members. To be freed in either case. */
+shoal_status bench_outcome_make(shoal_context *ctx, int64_t count, int members, bench_outcome *o);
+shoal_status bench_outcome_fetch(shoal_context *ctx, bench_outcome *o);
+void bench_outcome_free(shoal_context *ctx, bench_outcome *o);
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+typedef struct bench_finding { /* about one system, or one of its right-hand sides                */
+    double error;              /* NaN: a number is not finite                                     */
+    bool all_nan;              /* the answer is NaN throughout                                    */
+    bool truncated;            /* its error does not count                                        */
+    const char *fault;         /* NULL, or what is wrong with it                                  */
+} bench_finding;
+
+typedef struct bench_sample { /* the systems that are checked: every stride-th, and the last      */
+    int64_t count, checked, stride;
+    int threads;
+    bool (*stop)(void);    /* NULL, or whether the user ends the run: the check means nothing     */
+    const int32_t *status; /* of all systems, NULL if there are none                              */
+    double tolerance;
+    const char *error_name; /* in messages: "residual"                                            */
+    bench_finding (*look)(const void *of, int64_t k); /* at system k                              */
+    const void *of;
+} bench_sample;
+
+/* Sets all members of *check. Returns the first system with a fault, -1: there is none. */
+int64_t bench_check_sample(const bench_sample *sample, bench_check *check);
+/* The worse of a check with outcomes, `check`, and one without; both are of the same problem. */
+void bench_check_join(bench_check *check, const bench_check *plain);
+
+/* A solver, ours or a peer's, as its row shows it. Texts may be NULL. */
 typedef struct bench_solver {
     const char *who;                                 /* NULL: Shoal                         */
     const char *function, *variant, *version, *note; /* function: a method, or the peer's   */
-    const char *found;                               /* ours: what the check found, a remark */
+    const char *found;                               /* ours: what the check found, a remark; or, as
+                                        "max residual 1e-16 over 100 systems":      */
+    const char *measure, *of_checked; /* "max residual", "systems"                  */
     size_t workspace;
     int threads;     /* 0: the place's                                                */
     double error;    /* standard error of a price                                     */
@@ -116,13 +170,20 @@ typedef struct bench_solver {
  * BENCH_ERROR with s->message. */
 int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
                   const bench_solver *solver, const bench_check *check, bool timed);
+/* The same for a method of ours whose check ended with `status`; BENCH_STOPPED after Ctrl-C. */
+int bench_add_ours(bench_session *s, const bench_problem *p, bench_place *place,
+                   const bench_solver *solver, shoal_status status, bench_check *check, bool timed);
+/* The row of a peer whose task computes set i at its call i: checked after the first call, then timed. */
+int bench_add_peer(bench_session *s, bench_arrays *data, const bench_solver *peer,
+                   shoal_status (*check)(const bench_session *s, const bench_arrays *data,
+                                         bench_check *check));
 /* A remark that a peer does not take the problem; BENCH_OK. */
 int bench_peer_left_out(bench_session *s, const bench_solver *peer);
 /* As bench_measure, but a call whose first took long is that measurement. */
 int bench_measure_long(bench_session *s, const bench_place *place, const bench_task *task,
                        double first, bench_stats *stats);
 
-/* Where a plan could not be made: BENCH_OK and a note if "all" asked for a method that the backend
+/* After a plan could not be made: BENCH_OK and a note if "all" stands for a method that the backend
  * lacks, else an error. */
 int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *place,
                   shoal_status status);
@@ -131,7 +192,7 @@ bench_check bench_broken(const bench_place *place, shoal_status status);
 
 /* Sets s->message and s->why; returns BENCH_ERROR. */
 int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);
-/* True if the user has asked for an end. */
+/* True after Ctrl-C. */
 static inline bool bench_stopped(const bench_session *s) {
     return s->rules.stop && s->rules.stop();
 }
@@ -158,5 +219,22 @@ void bench_json_machine(const bench_session *s, io_json *json);
 /* The table of `shoal bench`, and the one of `shoal verify`. */
 void bench_table(const bench_session *s, FILE *file);
 void bench_check_table(const bench_session *s, FILE *file);
+
+/* ---- the page of `shoal report` (report.c) ----------------------------------------------------- */
+
+typedef struct bench_story { /* the text of the report besides its numbers */
+    const char *sizes;       /* how many systems were solved, and why    */
+    bool interrupted;
+} bench_story;
+
+/* One self-contained page: charts of systems per second against n, tables, the machine. */
+int bench_report_html(const bench_session *s, const bench_story *story, const char *path,
+                      io_error *err);
+
+/* The same in about ten lines of text: million systems per second, n down, methods across, f64. */
+void bench_report_text(const bench_session *s, FILE *file);
+
+/* Makes the directories that a path needs; IO_E_WRITE if that fails. */
+int bench_make_parents(const char *path, io_error *err);
 
 #endif

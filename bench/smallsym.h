@@ -8,7 +8,7 @@
 
 #include "bench/session.h"
 
-/* What the key "pairs" asks for: nothing, so that systems are solved; eigenvalues; eigenvalues and
+/* The key "pairs": none, systems are solved; eigenvalues; eigenvalues and
  * vectors; those of the tridiagonal form U of A (Figure 12 of the paper), d and e being the input. */
 typedef enum bench_pairs_wanted {
     BENCH_PAIRS_NONE,
@@ -17,37 +17,27 @@ typedef enum bench_pairs_wanted {
     BENCH_PAIRS_TRIDIAG
 } bench_pairs_wanted;
 
-/* What the key "stage" asks for: all of the method; of hhpcr A = Q U Qt alone, or x = Q U^-1 Qt b
+/* The key "stage": all of the method; of hhpcr A = Q U Qt alone, or x = Q U^-1 Qt b
  * alone (Figures 10 and 9 of the paper). */
 typedef enum bench_stage { BENCH_STAGE_NONE, BENCH_STAGE_REDUCE, BENCH_STAGE_PCR } bench_stage;
 
-/* The data of a problem: one family on the host, and `sets` copies of it in the context's memory.
- * The other triangle of a full A holds what the generator left there: NaN. */
-typedef bench_arrays bench_systems;
+/* The arrays of a problem: A, b, x. The other triangle of a full A contains what the generator writes there: NaN. */
 enum {
     BENCH_SMALLSYM_MATRIX = 3
 }; /* on the host, stage=pcr: A of the systems that differ, whole rows */
 
-/* BENCH_OK, BENCH_STOPPED or BENCH_ERROR; keeps what is there if it fits the problem. A
- * bench_systems, zeroed to begin. */
-int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *systems);
-/* True if two problems are solved on the same data. */
-bool bench_systems_same(const bench_problem *p, const bench_problem *q);
+int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *data);
 /* Bytes from where d or w begins to e or V, and to Q. pairs=tridiag: A is d and e; pairs: x is w and V; a stage: x, or of
  * stage=pcr A, is d, e and Q. */
 size_t bench_systems_second(const bench_problem *p);
 size_t bench_systems_third(const bench_problem *p);
 /* A = Q U Qt in double by reflections, the lower triangle of a being read; v and w are n numbers
- * each; q NULL: not wanted. a is overwritten. */
+ * each; q may be NULL. a is overwritten. */
 void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double *v, double *w);
-/* Fills d, e, Q and b of stage=pcr, and data->host[BENCH_SMALLSYM_MATRIX]. */
-shoal_status bench_parts_fill(bench_systems *data);
 /* How many systems of a batch differ: the others repeat them. */
 int64_t bench_systems_distinct(const bench_problem *p);
 /* Numbers of A in a system: n^2, or n (n + 1) / 2; of regressions those of psi. */
 double bench_systems_entries(const bench_problem *p);
-/* Samples of `count` regressions, in the layout of the problem. */
-void bench_samples_generate(const bench_problem *p, int64_t count, void *psi, void *y);
 
 /* Where the numbers of an answer lie, in elements. A(i,j), i >= j, has a place among the entries of
  * its system, which storage and triangle give; b and x have rows, systems and right-hand sides. */
@@ -63,10 +53,10 @@ typedef struct bench_symmetric {
     const void *A, *b, *x;          /* on the host */
     const void *below;              /* NULL, or e: A is d then */
     int64_t distinct;               /* 0, or A has so many systems, which repeat               */
-    bool (*stop)(void);             /* NULL, or the user wants to end: the check means nothing */
+    bool (*stop)(void);             /* NULL, or whether to stop: the check means nothing       */
 } bench_symmetric;
 
-bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x);
+bench_symmetric bench_symmetric_of(const bench_arrays *data, const void *x);
 
 /* A(i,j) of system k, as a double. */
 double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j);
@@ -74,15 +64,15 @@ double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int
 /* The backward error of the first right-hand side of system k; NaN if x or the input is not finite. */
 double bench_smallsym_backward(const bench_symmetric *v, int64_t k);
 
-/* What the solver says of each system, on the host; NULL: it does not say. */
-typedef struct bench_word {
+/* What the solver reports about each system, on the host; NULL: nothing. */
+typedef struct bench_reported {
     const int32_t *status;
     const float *residual, *rcond;
-} bench_word;
+} bench_reported;
 
 /* Checks an answer without the library's help. Of several right-hand sides each stands for itself:
- * where the status says that there is no answer, a column is NaN throughout or right. */
-void bench_smallsym_check(const bench_symmetric *view, const bench_word *word, int threads,
+ * if the status reports a failure, a column is NaN throughout or right. */
+void bench_smallsym_check(const bench_symmetric *view, const bench_reported *reported, int threads,
                           bench_check *check);
 /* Eigenpairs on the host, and where their numbers lie, in elements. */
 typedef struct bench_pairs {
@@ -92,12 +82,12 @@ typedef struct bench_pairs {
     int64_t v_component, v_vector, v_system;
 } bench_pairs;
 
-bench_pairs bench_pairs_of(const bench_systems *data, const void *answer, const void *alone);
+bench_pairs bench_pairs_of(const bench_arrays *data, const void *answer, const void *alone);
 
 /* Checks eigenpairs: w ascends, they are pairs, V is orthogonal, and values found alone are the
- * same. Where the status says that there is no answer, all of it is NaN. */
+ * same. If the status reports a failure, all of it is NaN. */
 void bench_eigen_check(const bench_symmetric *view, const bench_pairs *pairs,
-                       const bench_word *word, int threads, bench_check *check);
+                       const bench_reported *reported, int threads, bench_check *check);
 
 /* d, e and Q of a stage on the host, and where their numbers lie, in elements: Q(i,j) is number
  * i * n + j. */
@@ -106,16 +96,12 @@ typedef struct bench_parts {
     int64_t next, d_system, e_system, q_system;
 } bench_parts;
 
-bench_parts bench_parts_of(const bench_systems *data, const void *array);
+bench_parts bench_parts_of(const bench_arrays *data, const void *array);
 
-/* Checks A = Q U Qt and that Q is orthogonal. Where the status says that there is no answer, all of
+/* Checks A = Q U Qt and that Q is orthogonal. If the status reports a failure, all of
  * it is NaN. */
 void bench_reduction_check(const bench_symmetric *view, const bench_parts *parts,
-                           const bench_word *word, int threads, bench_check *check);
-
-/* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
- * backend lacks a method that "all" asked for. */
-int bench_smallsym_run(bench_session *s, void *systems, const bench_problem *p, bool timed);
+                           const bench_reported *reported, int threads, bench_check *check);
 
 /* "upper nrhs=2 team=8 outcome": what is not as usual, or "-". Returns `text`. */
 char *bench_smallsym_options(const bench_problem *p, char text[BENCH_TEXT]);

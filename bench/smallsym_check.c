@@ -6,7 +6,7 @@
  *
  *     max_i |b_i - sum_j A_ij x_j| / (|A| |x| + |b|),   maximum norms, |A| the largest row sum,
  *
- * is computed in twice the precision of double (twice.h). An answer passes at 10 n units of
+ * is computed in twice the precision of double (numbers.h). An answer passes at 10 n units of
  * roundoff. More than MAX_NUMBERS products are sampled: every stride-th system, the first and last
  * among them; the stride is odd, because the systems of a large batch repeat.
  *
@@ -19,10 +19,49 @@
  * Eigenpairs pass if |A v - w v| / (|A| |v|) and |Vt V - I| are no larger than that, too; values found
  * without vectors if they are as near, over |A|, to those of such pairs. A value below the normal
  * numbers is a multiple of the least one: half of that, times |v|, is no fault of the solver.
+ *
+ * Regressions: the check never forms A. b - A x is the mean of psi(m) (y(m) - psi(m)t x). Its largest entry over
+ * |A| |x| + |b|, where |A| and |b| are sums of the sizes of the products, may be what the solver may leave,
+ * 10 n units of roundoff, and what the sums that were solved may be off, 70 units, together.
+ *
+ * A reduction A = Q U Qt passes if |A - Q U Qt| / |A| and |Qt Q - I| are at most 10 n units of roundoff (Q U is
+ * rounded to double: one unit of that). An answer x of stage=pcr is checked as any answer to A x = b: what
+ * rounding d, e and Q did to A is a few units of roundoff.
  */
-#include "bench/smallsym_check.h"
+#include "bench/smallsym.h"
 
 #include <stdlib.h>
+
+#include "bench/numbers.h"
+
+static const int64_t MAX_NUMBERS = (int64_t)1 << 26;
+
+static double bench_get(const bench_symmetric *v, const void *array, int64_t at) {
+    return bench_number(v->type, array, at);
+}
+
+static double unit_of(const bench_symmetric *v) { return bench_epsilon(v->type); }
+
+/* What a solver may leave of A x = b. */
+static double solver_tolerance_of(const bench_symmetric *v) {
+    return 10 * (double)(v->n > 0 ? v->n : 1) * unit_of(v);
+}
+
+/* Of regressions, A and b themselves may be off by so many units of roundoff of the sums of sizes. */
+enum { BENCH_SUM_UNITS = 70 };
+
+static double tolerance_of(const bench_symmetric *v) {
+    return solver_tolerance_of(v) + (v->samples ? BENCH_SUM_UNITS * unit_of(v) : 0);
+}
+
+/* Number i of psi(m), and y(m) of right-hand side c, of system k. */
+static double bench_psi(const bench_symmetric *v, int64_t k, int64_t m, int64_t i) {
+    return bench_get(v, v->A, k * v->system + (m * v->n + i) * v->entry);
+}
+
+static double bench_y(const bench_symmetric *v, int64_t k, int64_t m, int64_t c) {
+    return bench_get(v, v->b, k * v->y_system + m * v->y_row + c * v->b_rhs);
+}
 
 double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int64_t j) {
     const int64_t high = i > j ? i : j, low = i > j ? j : i; /* of the lower triangle's rows */
@@ -36,12 +75,122 @@ double bench_symmetric_entry(const bench_symmetric *v, int64_t k, int64_t i, int
     return bench_get(v, v->A, k * v->system + at * v->entry);
 }
 
-static bench_finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
-    if (v->samples) return bench_look_at_samples(v, k, c);
+static double norm_of(const bench_symmetric *v, int64_t k) {
+    double norm = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < v->n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
+        norm = fmax(norm, sum);
+    }
+    return norm;
+}
+
+static const char *status_fault(int32_t status) {
+    const bool exists = status <= SHOAL_SYSTEM_REFINED && status >= SHOAL_SYSTEM_OVERFLOW;
+    return exists ? NULL : "status has a value that does not exist";
+}
+
+/* ---- regressions ----------------------------------------------------------------------------- */
+
+typedef struct
+    sample_sums { /* over the samples of a system; the factor 1/M is left out everywhere */
+    double *r;    /* b - A x                                                             */
+    double norm_r, norm_a, norm_b, norm_x;
+    bool all_nan; /* x is NaN throughout */
+} sample_sums;
+
+static double x_of(const bench_symmetric *v, int64_t k, int64_t c, int64_t i) {
+    return bench_get(v, v->x, k * v->b_system + c * v->b_rhs + i * v->b_row);
+}
+
+/* y(m) - psi(m)t x, what is lost of it in *low, and the sum of the sizes of psi(m). */
+static double misfit(const bench_symmetric *v, int64_t k, int64_t c, int64_t m, double *low,
+                     double *size) {
+    double high = bench_y(v, k, m, c);
+    *low = *size = 0;
+    for (int64_t j = 0; j < v->n; j++) {
+        const double psi = bench_psi(v, k, m, j);
+        subtract_product(&high, low, psi, x_of(v, k, c, j));
+        *size += fabs(psi);
+    }
+    return high;
+}
+
+/* False: no memory. */
+static bool sum_up(const bench_symmetric *v, int64_t k, int64_t c, sample_sums *s) {
+    const size_t n = (size_t)v->n;
+    *s = (sample_sums){ .r = calloc(4 * n + 1, sizeof *s->r), .all_nan = true };
+    if (!s->r) return false;
+    double *low = s->r + n, *row = low + n, *b = row + n;
+    for (int64_t m = 0; m < v->samples; m++) {
+        double lost, size;
+        const double rest = misfit(v, k, c, m, &lost, &size), y = bench_y(v, k, m, c);
+        for (int64_t i = 0; i < v->n; i++) {
+            const double psi = bench_psi(v, k, m, i);
+            subtract_product(&s->r[i], &low[i], -psi, rest);
+            low[i] += psi * lost;
+            row[i] += fabs(psi) * size;
+            b[i] += fabs(psi * y);
+        }
+    }
+    for (int64_t i = 0; i < v->n; i++) {
+        const double x = x_of(v, k, c, i);
+        s->r[i] += low[i];
+        if (!(fabs(s->r[i]) <= s->norm_r) && !isnan(s->norm_r)) s->norm_r = fabs(s->r[i]);
+        s->norm_a = fmax(s->norm_a, row[i]), s->norm_b = fmax(s->norm_b, b[i]);
+        s->norm_x = fmax(s->norm_x, fabs(x));
+        s->all_nan = s->all_nan && isnan(x);
+    }
+    return true;
+}
+
+static double over_sizes(const sample_sums *s) {
+    if (!isfinite(s->norm_r) || !isfinite(s->norm_a)) return NAN;
+    return bench_backward_error(s->norm_r, s->norm_a, s->norm_x, s->norm_b);
+}
+
+static bench_finding look_at_samples(const bench_symmetric *v, int64_t k, int64_t c) {
+    sample_sums s;
+    const bool enough = sum_up(v, k, c, &s);
+    const bench_finding found = { .error = enough ? over_sizes(&s) : NAN, .all_nan = s.all_nan };
+    free(s.r);
+    return found;
+}
+
+/* |A r| = |psi (psit r)| / (|A| (|A| |x| + |b|)), less what the discarded eigenvalues may leave, and
+ * less what the sums' errors do to the first A in it. */
+static double truncated_samples(const bench_symmetric *v, int64_t k, int64_t c) {
+    const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
+    double most = 0;
+    sample_sums s;
+    if (!sum_up(v, k, c, &s)) return NAN;
+    const double residual = over_sizes(&s);
+    double *product = s.r + v->n; /* A r */
+    for (int64_t i = 0; i < v->n; i++) product[i] = 0;
+    for (int64_t m = 0; m < v->samples; m++) {
+        double along = 0;
+        for (int64_t j = 0; j < v->n; j++) along += bench_psi(v, k, m, j) * s.r[j];
+        for (int64_t i = 0; i < v->n; i++) product[i] += bench_psi(v, k, m, i) * along;
+    }
+    for (int64_t i = 0; i < v->n; i++) most = fmax(most, fabs(product[i]));
+    const double share = s.norm_r > 0 ? most / s.norm_r / s.norm_a : 0;
+    const double size = sqrt((double)v->n); /* of a 2-norm beside a maximum norm */
+    free(s.r);
+    return residual * (share - size / cond - BENCH_SUM_UNITS * unit_of(v));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* b - A x of right-hand side c in twice the precision of double, |A| and the largest |b|, |x| and |r|. */
+typedef struct remainder_norms {
+    double norm_r, norm_a, norm_x, norm_b;
+    bool finite, all_nan; /* all_nan: x */
+} remainder_norms;
+
+/* r may be NULL. */
+static remainder_norms remainder_of(const bench_symmetric *v, int64_t k, int64_t c, double *r) {
     const int64_t first = k * v->b_system + c * v->b_rhs;
-    double r = 0, norm_a = 0, norm_x = 0, norm_b = 0;
-    bench_finding found = { .all_nan = true };
-    bool finite = true;
+    remainder_norms s = { .finite = true, .all_nan = true };
     for (int64_t i = 0; i < v->n; i++) {
         const double b = bench_get(v, v->b, first + i * v->b_row);
         const double x = bench_get(v, v->x, first + i * v->b_row);
@@ -52,37 +201,33 @@ static bench_finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
             sum += fabs(a);
         }
         const double row = high + low;
-        finite = finite && isfinite(row) && isfinite(sum);
-        found.all_nan = found.all_nan && isnan(x);
-        r = fmax(r, fabs(row));
-        norm_a = fmax(norm_a, sum);
-        norm_x = fmax(norm_x, fabs(x));
-        norm_b = fmax(norm_b, fabs(b));
+        if (r) r[i] = row;
+        s.finite = s.finite && isfinite(row) && isfinite(sum);
+        s.all_nan = s.all_nan && isnan(x);
+        s.norm_r = fmax(s.norm_r, fabs(row));
+        s.norm_a = fmax(s.norm_a, sum);
+        s.norm_x = fmax(s.norm_x, fabs(x));
+        s.norm_b = fmax(s.norm_b, fabs(b));
     }
-    const double scale = fmax(norm_x, 1); /* |A| |x| may overflow where |A| does not */
-    const double below = norm_x > 1 ? norm_a + norm_b / norm_x : norm_a * norm_x + norm_b;
-    found.residual = !finite ? NAN : r == 0 ? 0 : r / scale / below;
-    return found;
+    return s;
+}
+
+static bench_finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
+    if (v->samples) return look_at_samples(v, k, c);
+    const remainder_norms s = remainder_of(v, k, c, NULL);
+    const double error = bench_backward_error(s.norm_r, s.norm_a, s.norm_x, s.norm_b);
+    return (bench_finding){ .error = s.finite ? error : NAN, .all_nan = s.all_nan };
 }
 
 /* The same of r = b - A x in the place of b and nothing in that of x: |A r| / (|A| (|A| |x| + |b|)),
- * less |r| / (cond (|A| |x| + |b|)); below 0, or small, where x is an answer of least squares. */
+ * less |r| / (cond (|A| |x| + |b|)); below 0, or small, if x is an answer of least squares. */
 static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, double residual) {
-    if (v->samples) return bench_truncated_samples(v, k, c);
-    const int64_t n = v->n, first = k * v->b_system + c * v->b_rhs;
+    if (v->samples) return truncated_samples(v, k, c);
+    const int64_t n = v->n;
     const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
-    double *r = malloc((size_t)(n + 1) * sizeof *r), most = 0, norm_a = 0, norm_r = 0;
+    double *r = malloc((size_t)(n + 1) * sizeof *r), most = 0;
     if (!r) return NAN;
-    for (int64_t i = 0; i < n; i++) {
-        double high = bench_get(v, v->b, first + i * v->b_row), low = 0, sum = 0;
-        for (int64_t j = 0; j < n; j++) {
-            const double a = bench_symmetric_entry(v, k, i, j);
-            subtract_product(&high, &low, a, bench_get(v, v->x, first + j * v->b_row));
-            sum += fabs(a);
-        }
-        r[i] = high + low;
-        norm_r = fmax(norm_r, fabs(r[i])), norm_a = fmax(norm_a, sum);
-    }
+    const remainder_norms s = remainder_of(v, k, c, r);
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t j = 0; j < n; j++) sum += bench_symmetric_entry(v, k, i, j) * r[j];
@@ -90,97 +235,94 @@ static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, 
     }
     free(r);
     const double size = sqrt((double)n); /* of a 2-norm beside a maximum norm */
-    return norm_r == 0 ? 0 : residual * (most / norm_r / norm_a - size / cond);
-}
-
-/* The worst over the right-hand sides; of a system that `failed`, over those that are answered. */
-static bench_finding look_at_system(const bench_symmetric *v, int64_t k, bool failed) {
-    bench_finding worst = { .residual = 0 };
-    for (int64_t c = 0; c < v->nrhs; c++) {
-        bench_finding one = look_at(v, k, c);
-        worst.all_nan = worst.all_nan || one.all_nan;
-        if (failed && one.all_nan) continue;
-        if (!(one.residual <= worst.residual) && !isnan(worst.residual))
-            worst.residual = one.residual;
-    }
-    return worst;
+    return s.norm_r == 0 ? 0 : residual * (most / s.norm_r / s.norm_a - size / cond);
 }
 
 double bench_smallsym_backward(const bench_symmetric *v, int64_t k) {
-    return look_at(v, k, 0).residual;
+    return look_at(v, k, 0).error;
 }
 
-/* Whether the solver's own residual, n + 1 operations a row in its precision, is the one found. Of
- * regressions it is that of the A and b that were formed, which nobody else knows: it is small. */
-static bool fits(const bench_symmetric *v, const bench_finding *f, double reported, int status) {
+/* Whether the solver's own residual, n + 1 operations per row in its precision, is the one found. Of
+ * regressions it is that of the A and b that were formed, which the check does not have: it is small. */
+static bool agrees(const bench_symmetric *v, const bench_finding *f, double residual, int status) {
     const double slack = (double)(v->n + 2) * unit_of(v);
-    if (!v->samples) return fabs(reported - f->residual) <= 0.5 * f->residual + slack;
+    if (!v->samples) return fabs(residual - f->error) <= 0.5 * f->error + slack;
     const bool small = status == SHOAL_SYSTEM_OK || status == SHOAL_SYSTEM_REFINED;
-    return reported >= 0 && (!small || reported <= solver_tolerance_of(v));
+    return residual >= 0 && (!small || residual <= solver_tolerance_of(v));
 }
 
-/* NULL, or what is wrong with system k. What the status owns up to is counted elsewhere. */
-static const char *verdict(const bench_symmetric *v, const bench_finding *f, const bench_word *word,
-                           int64_t k) {
-    const int32_t status = word->status ? word->status[k] : SHOAL_SYSTEM_OK;
+/* NULL, or what is wrong with system k. What the status reports is counted elsewhere. */
+static const char *fault_of(const bench_symmetric *v, const bench_finding *f,
+                            const bench_reported *reported, int64_t k) {
+    const int32_t status = reported->status ? reported->status[k] : SHOAL_SYSTEM_OK;
     const bool failed = status < 0, truncated = status == SHOAL_SYSTEM_TRUNCATED;
-    if (status > SHOAL_SYSTEM_REFINED || status < SHOAL_SYSTEM_OVERFLOW)
-        return "status has a value that does not exist";
-    if (failed && !f->all_nan) return "no answer, but x is not all NaN";
-    if (isnan(f->residual)) return failed ? "no answer, but x is not all NaN" : "x is not finite";
-    if (f->residual > tolerance_of(v) && !truncated && status != SHOAL_SYSTEM_ILL)
+    if (status_fault(status)) return status_fault(status);
+    if (failed && (!f->all_nan || isnan(f->error))) return "no answer, but x is not all NaN";
+    if (isnan(f->error)) return "x is not finite";
+    if (f->error > tolerance_of(v) && !truncated && status != SHOAL_SYSTEM_ILL)
         return "the residual is too large";
     for (int64_t c = 0; c < v->nrhs && truncated; c++)
-        if (!(look_at_truncated(v, k, c, look_at(v, k, c).residual) <= tolerance_of(v)))
+        if (!(look_at_truncated(v, k, c, look_at(v, k, c).error) <= tolerance_of(v)))
             return "truncated, but not the answer of least squares";
     if (failed) return NULL;
-    if (word->residual && !fits(v, f, word->residual[k], status))
+    if (reported->residual && !agrees(v, f, reported->residual[k], status))
         return "the solver reports another residual";
-    if (word->rcond && !(word->rcond[k] >= 0 && word->rcond[k] <= 1))
+    if (reported->rcond && !(reported->rcond[k] >= 0 && reported->rcond[k] <= 1))
         return "rcond is not between 0 and 1";
     return NULL;
 }
 
-static void explain(const bench_symmetric *v, const bench_word *word, int64_t first_wrong,
-                    bench_check *check) {
-    bench_finding f = look_at_system(v, first_wrong, word->status && word->status[first_wrong] < 0);
-    snprintf(check->why, sizeof check->why, "system %lld: %s (residual %.2g); %lld of %lld wrong",
-             (long long)first_wrong, verdict(v, &f, word, first_wrong), f.residual,
-             (long long)check->wrong, (long long)check->systems);
+typedef struct answer { /* to be checked */
+    const bench_symmetric *view;
+    const bench_pairs *pairs; /* of eigenpairs */
+    const bench_parts *parts; /* of a reduction */
+    const bench_reported *reported;
+} answer;
+
+/* The worst over the right-hand sides; of a system that failed, over those that are answered. */
+static bench_finding look_at_system(const void *of, int64_t k) {
+    const answer *a = of;
+    const int32_t status = a->reported->status ? a->reported->status[k] : SHOAL_SYSTEM_OK;
+    bench_finding worst = { .truncated = status == SHOAL_SYSTEM_TRUNCATED };
+    for (int64_t c = 0; c < a->view->nrhs; c++) {
+        const bench_finding one = look_at(a->view, k, c);
+        worst.all_nan = worst.all_nan || one.all_nan;
+        if (status < 0 && one.all_nan) continue;
+        if (!(one.error <= worst.error) && !isnan(worst.error)) worst.error = one.error;
+    }
+    worst.fault = fault_of(a->view, &worst, a->reported, k);
+    return worst;
 }
 
-void bench_smallsym_check(const bench_symmetric *v, const bench_word *word, int threads,
+static void check_systems(const bench_symmetric *v, const bench_reported *reported, double products,
+                          int threads, const char *error_name,
+                          bench_finding (*look)(const void *of, int64_t k), const void *of,
                           bench_check *check) {
-    static const bench_word silent;
-    if (!word) word = &silent;
-    int64_t stride, wrong = 0, inaccurate = 0, failed = 0, warned = 0, first_wrong = INT64_MAX;
+    const double affordable = fmax((double)MAX_NUMBERS / fmax(products, 1), 2);
+    int64_t stride = (int64_t)ceil((double)v->count / affordable);
+    stride = stride > 1 ? stride | 1 : 1;
+    bench_check_sample(
+        &(bench_sample){ .count = v->count,
+                         .checked = v->count > 0 ? (v->count - 1 + stride - 1) / stride + 1 : 0,
+                         .stride = stride,
+                         .threads = threads,
+                         .stop = v->stop,
+                         .status = reported->status,
+                         .tolerance = tolerance_of(v),
+                         .error_name = error_name,
+                         .look = look,
+                         .of = of },
+        check);
+}
+
+static const bench_reported nothing;
+
+void bench_smallsym_check(const bench_symmetric *v, const bench_reported *reported, int threads,
+                          bench_check *check) {
+    const answer a = { .view = v, .reported = reported ? reported : &nothing };
     const double rows = v->samples ? 2 * (double)v->samples : (double)v->n;
-    const int64_t looks = looks_of(v, rows * (double)v->n * (double)v->nrhs, &stride);
-    const double tolerance = tolerance_of(v);
-    double largest = 0;
-    (void)threads; /* without OpenMP there is one */
-#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
-    reduction(+ : wrong, inaccurate) reduction(max : largest) reduction(min : first_wrong)
-    for (int64_t i = 0; i < looks; i++) {
-        const int64_t k = system_of(v, i, stride);
-        if (v->stop && v->stop()) continue;
-        bench_finding f = look_at_system(v, k, word->status && word->status[k] < 0);
-        const bool truncated = word->status && word->status[k] == SHOAL_SYSTEM_TRUNCATED;
-        if (f.residual > largest && !truncated) largest = f.residual;
-        inaccurate += f.residual > tolerance && !truncated;
-        if (!verdict(v, &f, word, k)) continue;
-        wrong++;
-        if (k < first_wrong) first_wrong = k;
-    }
-    count_statuses(v, word, &failed, &warned);
-    *check = (bench_check){ .systems = looks, .failed = failed, .warned = warned, .wrong = wrong };
-    check->max_residual = largest;
-    check->tolerance = tolerance;
-    check->passed = wrong == 0 && failed == 0 && inaccurate == 0;
-    if (wrong > 0)
-        explain(v, word, first_wrong, check);
-    else if (!check->passed)
-        explain_owned(inaccurate, check);
+    check_systems(v, a.reported, rows * (double)v->n * (double)v->nrhs, threads, "residual",
+                  look_at_system, &a, check);
 }
 
 /* ---- eigenpairs ------------------------------------------------------------------------------ */
@@ -199,16 +341,6 @@ static double value_of(const bench_symmetric *v, const bench_pairs *p, int64_t k
 static double component_of(const bench_symmetric *v, const bench_pairs *p, int64_t k, int64_t m,
                            int64_t i) {
     return bench_get(v, p->V, k * p->v_system + m * p->v_vector + i * p->v_component);
-}
-
-static double norm_of(const bench_symmetric *v, int64_t k) {
-    double norm = 0;
-    for (int64_t i = 0; i < v->n; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < v->n; j++) sum += fabs(bench_symmetric_entry(v, k, i, j));
-        norm = fmax(norm, sum);
-    }
-    return norm;
 }
 
 static bool all_nan(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
@@ -244,7 +376,7 @@ static double pair_rest(const bench_symmetric *v, const bench_pairs *p, int64_t 
 /* The worst of |A v - w v| / (|A| |v|) in the maximum norm, of |Vt V - I| and of the distance of
  * values found alone over |A|. */
 static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
-    const double norm = norm_of(v, k), least = v->type == SHOAL_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
+    const double norm = norm_of(v, k), least = bench_smallest(v->type);
     pair_finding f = { .rounding = norm > 0 ? least / norm : 0 };
     f.all_nan = all_nan(v, p, k);
     for (int64_t m = 0; m < v->n; m++) {
@@ -274,58 +406,114 @@ static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p
     return f;
 }
 
-static const char *pair_verdict(const bench_symmetric *v, const pair_finding *f,
-                                const bench_word *word, int64_t k) {
-    const int32_t status = word->status ? word->status[k] : SHOAL_SYSTEM_OK;
+static const char *pair_fault(const bench_symmetric *v, const pair_finding *f,
+                              const bench_reported *reported, int64_t k) {
+    const int32_t status = reported->status ? reported->status[k] : SHOAL_SYSTEM_OK;
     const double slack = (double)(v->n + 2) * unit_of(v) + f->rounding;
-    if (status > SHOAL_SYSTEM_REFINED || status < SHOAL_SYSTEM_OVERFLOW)
-        return "status has a value that does not exist";
+    if (status_fault(status)) return status_fault(status);
     if (status < 0) return f->all_nan ? NULL : "no answer, but w and V are not all NaN";
     if (isnan(f->error)) return "w does not ascend, or the pairs are not finite";
     if (f->error > tolerance_of(v) && status != SHOAL_SYSTEM_ILL) return "no eigenpairs of A";
-    if (word->residual && !(fabs(word->residual[k] - f->residual) <= 0.5 * f->residual + slack))
+    if (reported->residual &&
+        !(fabs(reported->residual[k] - f->residual) <= 0.5 * f->residual + slack))
         return "the solver reports another residual";
-    if (word->rcond && !(word->rcond[k] >= 0 && word->rcond[k] <= 1))
+    if (reported->rcond && !(reported->rcond[k] >= 0 && reported->rcond[k] <= 1))
         return "rcond is not between 0 and 1";
     return NULL;
 }
 
-static void explain_pairs(const bench_symmetric *v, const bench_pairs *p, const bench_word *word,
-                          int64_t first_wrong, bench_check *check) {
-    const pair_finding f = look_at_pairs(v, p, first_wrong);
-    snprintf(check->why, sizeof check->why, "system %lld: %s (error %.2g); %lld of %lld wrong",
-             (long long)first_wrong, pair_verdict(v, &f, word, first_wrong), f.error,
-             (long long)check->wrong, (long long)check->systems);
+static bench_finding look_at_eigenpairs(const void *of, int64_t k) {
+    const answer *a = of;
+    const pair_finding f = look_at_pairs(a->view, a->pairs, k);
+    return (bench_finding){ .error = f.error, .fault = pair_fault(a->view, &f, a->reported, k) };
 }
 
-void bench_eigen_check(const bench_symmetric *v, const bench_pairs *p, const bench_word *word,
-                       int threads, bench_check *check) {
-    static const bench_word silent;
-    if (!word) word = &silent;
+void bench_eigen_check(const bench_symmetric *v, const bench_pairs *p,
+                       const bench_reported *reported, int threads, bench_check *check) {
+    const answer a = { .view = v, .pairs = p, .reported = reported ? reported : &nothing };
     const double n = (double)v->n;
-    int64_t stride, wrong = 0, inaccurate = 0, failed = 0, warned = 0, first_wrong = INT64_MAX;
-    const int64_t looks = looks_of(v, 1.5 * n * n * n, &stride);
-    double largest = 0;
-    (void)threads;
-#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(static)                   \
-    reduction(+ : wrong, inaccurate) reduction(max : largest) reduction(min : first_wrong)
-    for (int64_t i = 0; i < looks; i++) {
-        const int64_t k = system_of(v, i, stride);
-        if (v->stop && v->stop()) continue;
-        const pair_finding f = look_at_pairs(v, p, k);
-        if (f.error > largest) largest = f.error;
-        inaccurate += f.error > tolerance_of(v);
-        if (!pair_verdict(v, &f, word, k)) continue;
-        wrong++;
-        if (k < first_wrong) first_wrong = k;
+    check_systems(v, a.reported, 1.5 * n * n * n, threads, "error", look_at_eigenpairs, &a, check);
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+static double q_of(const bench_symmetric *v, const bench_parts *p, int64_t k, int64_t i,
+                   int64_t j) {
+    return bench_get(v, p->q, k * p->q_system + (i * v->n + j) * p->next);
+}
+
+static bool parts_all_nan(const bench_symmetric *v, const bench_parts *p, int64_t k) {
+    for (int64_t i = 0; i < v->n; i++) {
+        if (!isnan(bench_get(v, p->d, k * p->d_system + i * p->next))) return false;
+        if (i > 0 && !isnan(bench_get(v, p->e, k * p->e_system + (i - 1) * p->next))) return false;
+        for (int64_t j = 0; j < v->n; j++)
+            if (!isnan(q_of(v, p, k, i, j))) return false;
     }
-    count_statuses(v, word, &failed, &warned);
-    *check = (bench_check){ .systems = looks, .failed = failed, .warned = warned, .wrong = wrong };
-    check->max_residual = largest;
-    check->tolerance = tolerance_of(v);
-    check->passed = wrong == 0 && failed == 0 && inaccurate == 0;
-    if (wrong > 0)
-        explain_pairs(v, p, word, first_wrong, check);
-    else if (!check->passed)
-        explain_owned(inaccurate, check);
+    return true;
+}
+
+/* (Q U)(i,j). */
+static double qu_of(const bench_symmetric *v, const bench_parts *p, int64_t k, int64_t i,
+                    int64_t j) {
+    double high = 0, low = 0;
+    const double d = bench_get(v, p->d, k * p->d_system + j * p->next);
+    subtract_product(&high, &low, -q_of(v, p, k, i, j), d);
+    if (j > 0)
+        subtract_product(&high, &low, -q_of(v, p, k, i, j - 1),
+                         bench_get(v, p->e, k * p->e_system + (j - 1) * p->next));
+    if (j + 1 < v->n)
+        subtract_product(&high, &low, -q_of(v, p, k, i, j + 1),
+                         bench_get(v, p->e, k * p->e_system + j * p->next));
+    return high + low;
+}
+
+/* The larger of |A - Q U Qt| over |A|, entries over the largest row sum, and |Qt Q - I|. Where A is
+ * next to the least numbers, half of the least is no fault of a number of U. */
+static bench_finding look_at_reduction(const bench_symmetric *v, const bench_parts *p, int64_t k) {
+    const int64_t n = v->n;
+    const double least = bench_smallest(v->type);
+    bench_finding f = { .all_nan = parts_all_nan(v, p, k) };
+    const double norm = norm_of(v, k);
+    double off = 0;
+    double *row = malloc((size_t)(n > 0 ? n : 1) * sizeof *row);
+    for (int64_t i = 0; i < n && row; i++) {
+        for (int64_t j = 0; j < n; j++) row[j] = qu_of(v, p, k, i, j);
+        for (int64_t j = 0; j <= i; j++) {
+            double high = bench_symmetric_entry(v, k, i, j), low = 0;
+            double product = i == j, rest = 0;
+            for (int64_t m = 0; m < n; m++) {
+                subtract_product(&high, &low, row[m], q_of(v, p, k, j, m));
+                subtract_product(&product, &rest, q_of(v, p, k, m, i), q_of(v, p, k, m, j));
+            }
+            if (!isfinite(high + low) || !isfinite(product + rest)) f.error = NAN;
+            off = fmax(off, fabs(high + low) - 2 * (double)n * least);
+            if (!isnan(f.error)) f.error = fmax(f.error, fabs(product + rest));
+        }
+    }
+    if (!row) f.error = NAN;
+    if (!isnan(f.error) && off > 0) f.error = fmax(f.error, off / norm);
+    free(row);
+    return f;
+}
+
+static bench_finding look_at_stage(const void *of, int64_t k) {
+    const answer *a = of;
+    const int32_t status = a->reported->status ? a->reported->status[k] : SHOAL_SYSTEM_OK;
+    bench_finding f = look_at_reduction(a->view, a->parts, k);
+    f.fault = status_fault(status);
+    if (f.fault) return f;
+    if (status < 0)
+        f.fault = f.all_nan ? NULL : "no answer, but d, e and Q are not all NaN";
+    else if (isnan(f.error))
+        f.fault = "d, e or Q is not finite";
+    else if (f.error > tolerance_of(a->view))
+        f.fault = "Q U Qt is not A, or Q not orthogonal";
+    return f;
+}
+
+void bench_reduction_check(const bench_symmetric *v, const bench_parts *p,
+                           const bench_reported *reported, int threads, bench_check *check) {
+    const answer a = { .view = v, .parts = p, .reported = reported ? reported : &nothing };
+    const double n = (double)v->n;
+    check_systems(v, a.reported, n * n * (n + 3), threads, "error", look_at_stage, &a, check);
 }

@@ -1,35 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym_data.c - makes the data of a problem of small symmetric systems and puts it into the
- * context's memory, in as many sets as memory.c says.
+ * context's memory, in as many sets as memory.c chooses.
  *
  * A large batch repeats DISTINCT systems: the generators of hard families factor matrices, and
  * would take longer than all that is measured. DISTINCT is a prime, so that the copies of a system
  * fall on every lane of a pack, every thread of a warp and every place in a block.
  *
  * pairs=tridiag has the same families: the matrices are brought to their tridiagonal form U = Qt A Q
- * by reflections, in double, and d and e are U rounded to the problem's type. So do stages of hhpcr:
- * smallsym_stages.c. Regressions, gram=M, have samples: smallsym_gram.c.
+ * by reflections, in double, and d and e are U rounded to the problem's type. So do stages of hhpcr.
+ *
+ * Regressions, gram=M, have samples: psi is a constant and numbers between -1 and 1, y numbers between -1 and
+ * 2, hashes of seed, system and place, so that a system is the same in every layout and batch.
  */
 #include "bench/smallsym.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/numbers.h"
 
 enum { ALIGN = 256, DISTINCT = 4093 };
 
 static bool tridiagonal(const bench_problem *p) { return p->pairs == BENCH_PAIRS_TRIDIAG; }
-
-bool bench_systems_same(const bench_problem *p, const bench_problem *q) {
-    return strcmp(p->module, q->module) == 0 && strcmp(p->kind, q->kind) == 0 &&
-           strcmp(p->backend, q->backend) == 0 && p->type == q->type && p->layout == q->layout &&
-           (p->parameter == q->parameter || (isnan(p->parameter) && isnan(q->parameter))) &&
-           p->storage == q->storage && p->triangle == q->triangle && p->n == q->n &&
-           p->count == q->count && p->nrhs == q->nrhs && p->seed == q->seed &&
-           tridiagonal(p) == tridiagonal(q) && (p->pairs != 0) == (q->pairs != 0) &&
-           p->stage == q->stage && p->gram == q->gram;
-}
 
 int64_t bench_systems_distinct(const bench_problem *p) {
     return p->count < DISTINCT ? p->count : DISTINCT;
@@ -61,7 +54,7 @@ size_t bench_systems_third(const bench_problem *p) {
     return bench_systems_second(p) + aligned(below_of(p));
 }
 
-static int allocate(bench_session *s, bench_systems *data) {
+static void sizes(bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const size_t number = bench_number_size(p), count = (size_t)p->count;
     const size_t square = (size_t)p->n * rows_of(p);
@@ -71,30 +64,55 @@ static int allocate(bench_session *s, bench_systems *data) {
     if (tridiagonal(p)) data->size[0] = bench_systems_second(p) + below_of(p);
     if (p->pairs) data->size[2] = bench_systems_second(p) + square;
     if (p->stage) data->size[p->stage == BENCH_STAGE_PCR ? 0 : 2] = bench_systems_third(p) + square;
-    return bench_arrays_allocate(s, data, 3);
+    data->count = 3;
+    data->outputs = 1 << 2;
 }
 
-static shoal_status generate(const bench_systems *data, int64_t count, void *A, void *b) {
+/* Between 0 and 1. */
+static double uniform(uint64_t seed, uint64_t system, uint64_t place) {
+    return (double)(bench_hash(seed + 0x9e3779b97f4a7c15u * (system + 1) +
+                               0xd1342543de82ef95u * (place + 1)) >>
+                    11) *
+           0x1p-53;
+}
+
+static void generate_samples(const bench_problem *p, int64_t count, void *psi, void *y) {
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const int64_t n = p->n, M = p->gram, nrhs = p->nrhs, numbers = M * n;
+    for (int64_t k = 0; k < count; k++) {
+        for (int64_t e = 0; e < numbers; e++) {
+            const double u = uniform(p->seed, (uint64_t)k, (uint64_t)e);
+            bench_put_number(p->type, psi, apart ? e * count + k : k * numbers + e,
+                             e % n == 0 ? 1 : 2 * u - 1);
+        }
+        for (int64_t e = 0; e < M * nrhs; e++) {
+            const double u = uniform(~p->seed, (uint64_t)k, (uint64_t)e);
+            const int64_t m = e / nrhs, row = apart ? m * count + k : k * M + m;
+            bench_put_number(p->type, y, row * nrhs + e % nrhs, 3 * u - 1);
+        }
+    }
+}
+
+static shoal_status generate(const bench_arrays *data, int64_t count, void *A, void *b) {
     const bench_problem *p = &data->problem;
     if (p->gram) {
-        bench_samples_generate(p, count, A, b);
+        generate_samples(p, count, A, b);
         return SHOAL_OK;
     }
-    shoal_smallsym_opts shape = { .n = p->n, .count = count, .nrhs = p->nrhs, .type = p->type };
-    if (!tridiagonal(p)) {
-        shape.layout = p->layout;
-        shape.storage = p->storage;
-        shape.triangle = p->triangle;
-    }
-    shoal_context *ctx = data->place->ctx;
-    if (p->type == SHOAL_F32)
-        return shoal_smallsym_generatef(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
-    return shoal_smallsym_generate(ctx, p->kind, p->parameter, p->seed, 0, &shape, A, b);
+    const shoal_smallsym_opts shape = { .n = p->n,
+                                        .count = count,
+                                        .nrhs = p->nrhs,
+                                        .type = p->type,
+                                        .layout = p->layout,
+                                        .storage = p->storage,
+                                        .triangle = p->triangle };
+    return BENCH_BY_TYPE(p->type, shoal_smallsym_generate, data->place->ctx, p->kind, p->parameter,
+                         p->seed, 0, &shape, A, b);
 }
 
 /* Repeats the `few` systems of `from` until array i is full. A batch is one block of whole systems,
  * or, interleaved, a block for each entry or row. */
-static void repeat(const bench_systems *data, int i, const char *from, int64_t few) {
+static void repeat(const bench_arrays *data, int i, const char *from, int64_t few) {
     const bench_problem *p = &data->problem;
     const size_t system = data->size[i] / (size_t)p->count, number = bench_number_size(p);
     const size_t piece = p->layout != SHOAL_INTERLEAVED ? system
@@ -142,56 +160,83 @@ void bench_reduce(double *a, int64_t n, double *d, double *e, double *q, double 
     for (int64_t i = 0; i < n; i++) d[i] = a[i * n + i];
 }
 
-static void put(const bench_problem *p, void *array, int64_t at, double value) {
-    if (p->type == SHOAL_F32)
-        ((float *)array)[at] = (float)value;
-    else
-        ((double *)array)[at] = value;
-}
-
-/* d and e of all systems from the matrices of the first `few`. */
-static void put_diagonals(const bench_systems *data, const void *made, int64_t few, double *room) {
+bench_parts bench_parts_of(const bench_arrays *data, const void *array) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
-    const int64_t n = p->n, next = apart ? p->count : 1;
-    double *a = room, *d = a + n * n, *e = d + n, *v = e + n, *w = v + n;
-    void *below = (char *)data->host[0] + bench_systems_second(&data->problem);
-    for (int64_t from = 0; from < few; from++) {
-        for (int64_t i = 0; i < n * n; i++)
-            a[i] = p->type == SHOAL_F32 ? (double)((const float *)made)[from * n * n + i]
-                                        : ((const double *)made)[from * n * n + i];
-        bench_reduce(a, n, d, e, NULL, v, w);
-        for (int64_t k = from; k < p->count; k += few)
-            for (int64_t i = 0; i < n; i++) {
-                put(p, data->host[0], (apart ? k : k * n) + i * next, d[i]);
-                if (i + 1 < n) put(p, below, (apart ? k : k * (n - 1)) + i * next, e[i]);
-            }
-    }
+    return (bench_parts){ .d = array,
+                          .e = (const char *)array + bench_systems_second(&data->problem),
+                          .q = (const char *)array + bench_systems_third(&data->problem),
+                          .next = apart ? p->count : 1,
+                          .d_system = apart ? 1 : p->n,
+                          .e_system = apart ? 1 : p->n - 1,
+                          .q_system = apart ? 1 : p->n * p->n };
 }
 
-/* The diagonals; there is no right-hand side. */
-static shoal_status fill_diagonals(const bench_systems *data) {
+/* Numbers of `from` to every copy of system k: `numbers` of them, those of the next system `system`
+ * further on. */
+static void put_copies(const bench_arrays *data, void *array, int64_t k, int64_t system,
+                       int64_t numbers, const double *from) {
+    const bench_problem *p = &data->problem;
+    const int64_t next = p->layout == SHOAL_INTERLEAVED ? p->count : 1;
+    for (; k < p->count; k += bench_systems_distinct(p))
+        for (int64_t i = 0; i < numbers; i++)
+            bench_put_number(p->type, array, k * system + i * next, from[i]);
+}
+
+/* d, e and, of a stage, Q of A on the host; and of a stage b. */
+static void fill_systems(bench_arrays *data, const void *A, const void *rhs, double *room) {
+    const bench_problem *p = &data->problem;
+    const int64_t n = p->n, nrhs = p->nrhs;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const bench_parts at = bench_parts_of(data, data->host[0]);
+    double *a = room, *q = a + n * n, *d = q + n * n, *e = d + n, *v = e + n, *w = v + n;
+    for (int64_t k = 0; k < bench_systems_distinct(p); k++) {
+        for (int64_t i = 0; i < n * n; i++) a[i] = bench_number(p->type, A, k * n * n + i);
+        bench_reduce(a, n, d, e, p->stage ? q : NULL, v, w);
+        put_copies(data, (void *)at.d, k, at.d_system, n, d);
+        put_copies(data, (void *)at.e, k, at.e_system, n - 1, e);
+        if (p->stage) put_copies(data, (void *)at.q, k, at.q_system, n * n, q);
+    }
+    for (int64_t k = 0; k < p->count && p->stage; k++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t c = 0; c < nrhs; c++) {
+                const int64_t from = (k % bench_systems_distinct(p) * n + i) * nrhs + c;
+                bench_put_number(p->type, data->host[1],
+                                 (apart ? i * p->count + k : k * n + i) * nrhs + c,
+                                 bench_number(p->type, rhs, from));
+            }
+}
+
+static shoal_status fill_parts(bench_arrays *data) {
     const bench_problem *p = &data->problem;
     const size_t n = (size_t)p->n, few = (size_t)bench_systems_distinct(p);
     const size_t number = bench_number_size(p);
-    memset(data->host[0], 0, data->size[0]);
-    memset(data->host[1], 0, data->size[1]);
+    for (int i = 0; i < 2; i++) memset(data->host[i], 0, data->size[i]);
     if (n == 0 || few == 0) return SHOAL_OK;
+    const shoal_smallsym_opts shape = {
+        .n = p->n, .count = (int64_t)few, .nrhs = p->nrhs, .type = p->type
+    };
     void *A = malloc(few * n * n * number), *b = malloc(few * n * (size_t)p->nrhs * number);
-    double *room = malloc((n * n + 4 * n) * sizeof *room);
-    shoal_status status = A && b && room ? generate(data, (int64_t)few, A, b) : SHOAL_E_NOMEM;
-    if (status == SHOAL_OK) put_diagonals(data, A, (int64_t)few, room);
-    free(A);
+    double *room = malloc((2 * n * n + 4 * n) * sizeof *room);
+    shoal_status status = A && b && room ? SHOAL_OK : SHOAL_E_NOMEM;
+    if (status == SHOAL_OK)
+        status = BENCH_BY_TYPE(p->type, shoal_smallsym_generate, data->place->ctx, p->kind,
+                               p->parameter, p->seed, 0, &shape, A, b);
+    if (status == SHOAL_OK) fill_systems(data, A, b, room);
+    if (p->stage)
+        data->host[BENCH_SMALLSYM_MATRIX] = A; /* the check reads it */
+    else
+        free(A);
     free(b);
     free(room);
     return status;
 }
 
-static shoal_status fill(bench_systems *data) {
+static shoal_status fill(const bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
+    (void)s;
     const int64_t few = bench_systems_distinct(p);
-    if (tridiagonal(p)) return fill_diagonals(data);
-    if (p->stage == BENCH_STAGE_PCR) return bench_parts_fill(data);
+    if (tridiagonal(p) || p->stage == BENCH_STAGE_PCR) return fill_parts(data);
     if (few == p->count || p->n == 0) return generate(data, p->count, data->host[0], data->host[1]);
     void *made[2];
     for (int i = 0; i < 2; i++) made[i] = malloc(data->size[i] / (size_t)p->count * (size_t)few);
@@ -205,32 +250,14 @@ static shoal_status fill(bench_systems *data) {
 }
 
 int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
-    bench_systems *data = of;
-    if (data->place == place && bench_systems_same(p, &data->problem)) {
-        data->problem = *p; /* another method */
-        return BENCH_OK;
-    }
-    bench_arrays_free(data);
-    data->problem = *p;
-    data->place = place;
-    if (allocate(s, data) != BENCH_OK) {
-        bench_arrays_free(data);
-        return BENCH_ERROR;
-    }
-    shoal_status status = fill(data);
-    for (int i = 0; i < 2 && status == SHOAL_OK; i++) status = bench_arrays_upload(data, i);
-    if (bench_stopped(s)) {
-        bench_arrays_free(data);
-        return BENCH_STOPPED;
-    }
-    if (status == SHOAL_OK) return BENCH_OK;
-    const char *message = shoal_message(place->ctx);
-    bench_error(s, status, "%s", *message ? message : shoal_status_text(status));
-    bench_arrays_free(data);
-    return BENCH_ERROR;
+    static const bench_filler filler = { sizes, fill };
+    bench_arrays *data = of;
+    const int code = bench_arrays_make(s, p, place, &filler, data);
+    if (code == BENCH_OK) data->problem = *p; /* another method on the same data */
+    return code;
 }
 
-bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
+bench_symmetric bench_symmetric_of(const bench_arrays *data, const void *x) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     bench_symmetric v = { .type = p->type, .n = p->n, .count = p->count, .nrhs = p->nrhs };
@@ -259,7 +286,7 @@ bench_symmetric bench_symmetric_of(const bench_systems *data, const void *x) {
     return v;
 }
 
-bench_pairs bench_pairs_of(const bench_systems *data, const void *answer, const void *alone) {
+bench_pairs bench_pairs_of(const bench_arrays *data, const void *answer, const void *alone) {
     const bench_problem *p = &data->problem;
     const bool apart = p->layout == SHOAL_INTERLEAVED;
     const int64_t next = apart ? p->count : 1;

@@ -1,11 +1,178 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sort.c - one problem of sort by one of Shoal's methods, or by a peer: computed, checked, timed.
+ * sort.c - sorting and merging as a module of the bench: the keys of their problem strings, their data, one problem by one
+ * of Shoal's methods or by a peer (computed, checked, timed), their columns and their JSON. Values are places, so
+ * that a check can follow each key.
  */
 #include "bench/sort.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "bench/module.h"
+#include "bench/numbers.h"
+
+/* clang-format off */
+static const char *const kinds[] = { "random", "equal", "sorted", "reversed", "few", NULL };
+static const char *const values[] = { "0", "4", "8", NULL };
+static const char *const directions[] = { "ascending", "descending", NULL };
+
+static double keys_each(const bench_problem *p) { return (double)p->n; }
+
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key keys[] = {
+    { "n",         BENCH_KEY_SIZE,    FIELD(n),         .usual = "1024", .list = true },
+    { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "10000", .without = 1 },
+    { "keys",      BENCH_KEY_AMOUNT,  FIELD(count),     .each = keys_each },
+    { "ratio",     BENCH_KEY_NUMBER,  FIELD(ratio),     .usual = "1", .list = true, .most = 1 << 30 },
+    { "values",    BENCH_KEY_CHOICE,  FIELD(values),    .usual = "0", .list = true, .words = values },
+    { "index",     BENCH_KEY_CHOICE,  FIELD(index),     .usual = "0", .words = bench_switches },
+    { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "ascending", .words = directions },
+    { "kind",      BENCH_KEY_WORD,    FIELD(kind),      .usual = "random", .words = kinds },
+    { "variant",   BENCH_KEY_VARIANT, FIELD(variant) },
+    { "seed",      BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+static bool takes(const char *method, const char *key) {
+    const unsigned flags = shoal_method_flags("sort", method, NULL);
+    if (strcmp(key, "count") == 0 || strcmp(key, "keys") == 0) return flags & SHOAL_CAN_BATCH;
+    if (strcmp(key, "ratio") == 0) return flags & SHOAL_CAN_MERGE;
+    if (strcmp(key, "index") == 0) return !(flags & SHOAL_CAN_MERGE);
+    return true;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* clang-format off */
+static const char *types(const void *of, int i) {
+    (void)of;
+    return shoal_key_name((shoal_key)i);
+}
+/* clang-format on */
+
+static bool merges(const bench_problem *p) {
+    return shoal_method_flags("sort", p->method, NULL) & SHOAL_CAN_MERGE;
+}
+
+int64_t bench_sort_na(const bench_problem *p) { return merges(p) ? p->n / (p->ratio + 1) : p->n; }
+
+static int value_bytes(const bench_problem *p) {
+    static const int bytes[] = { 0, 4, 8 };
+    return p->values == 0 && p->index ? 4 : bytes[p->values];
+}
+
+/* Whether a problem of the same kind has the same data. */
+static bool same(const bench_problem *p, const bench_problem *q) {
+    return bench_same_data(p, q) && merges(p) == merges(q);
+}
+
+static void sizes(bench_arrays *arrays) {
+    const bench_sortables *d = (const bench_sortables *)arrays;
+    const size_t key = bench_number_size(&arrays->problem), value = (size_t)d->value_bytes;
+    const int64_t rows[] = { d->na, d->nb, d->na + d->nb };
+    arrays->count = BENCH_SORT_ARRAYS;
+    arrays->outputs = 1 << BENCH_SORT_OUT | 1 << BENCH_SORT_OUT_VALUES;
+    for (int i = 0; i < BENCH_SORT_ARRAYS; i++)
+        arrays->size[i] =
+            (size_t)rows[i % 3] * (size_t)arrays->problem.count * (i < 3 ? key : value);
+}
+
+/* Bits that rise with `rank` in the order of the type; NaNs are not among them. */
+static uint64_t in_order(const bench_sortables *d, uint64_t rank) {
+    const int bits = (int)bench_number_size(&d->arrays.problem) * 8;
+    const char kind = bench_problem_type(&d->arrays.problem)[0];
+    if (kind == 'u') return rank;
+    const uint64_t sign = 1ull << (bits - 1), all = sign | (sign - 1);
+    if (kind == 'f') { /* the middle of all ranks: finite numbers */
+        const uint64_t finite = bits == 64 ? 0x7ff0000000000000u : 0x7f800000u, span = 2 * finite;
+        rank = sign - finite + (bits == 64 ? (rank >> 11) * (span >> 53) : rank * span >> 32);
+    }
+    const uint64_t flipped = (rank ^ sign) & all;
+    if (kind == 'i' || !(flipped & sign)) return flipped;
+    return flipped ^ (sign - 1);
+}
+
+/* The number of a key among all there can be: `place` of n in its row. */
+static uint64_t rank_of(const bench_sortables *d, uint64_t at, int64_t place, int64_t n) {
+    const bench_problem *p = &d->arrays.problem;
+    const int bits = (int)bench_number_size(p) * 8;
+    const uint64_t all = bits == 64 ? UINT64_MAX : 0xffffffffu;
+    const uint64_t random = bench_hash(p->seed + at + 0x9e3779b97f4a7c15u);
+    const uint64_t step = all / (uint64_t)(n + 1);
+    const int falls = (strcmp(p->kind, "reversed") == 0) != (p->direction != 0);
+    if (strcmp(p->kind, "equal") == 0) return all / 3;
+    if (strcmp(p->kind, "few") == 0) return all / 16 * (random % 7 + 1);
+    if (d->merges || strcmp(p->kind, "random") != 0) /* rises, by random steps */
+        return step * (uint64_t)((falls && !d->merges) || (d->merges && p->direction) ? n - place
+                                                                                      : place) +
+               random % (step ? step : 1);
+    return bits == 64 ? random : random >> 32;
+}
+
+static int ascending(const void *u, const void *v) {
+    const uint64_t x = *(const uint64_t *)u, y = *(const uint64_t *)v;
+    return x < y ? -1 : x > y;
+}
+
+/* `few` values of a row to be merged must be put in order. */
+static void fill_row(const bench_sortables *d, char *row, int64_t k, int64_t n, uint64_t salt,
+                     uint64_t *ranks) {
+    const size_t key = bench_number_size(&d->arrays.problem);
+    for (int64_t i = 0; i < n; i++) ranks[i] = rank_of(d, salt + (uint64_t)(k * n + i), i, n);
+    if (d->merges && strcmp(d->arrays.problem.kind, "few") == 0) {
+        qsort(ranks, (size_t)n, sizeof *ranks, ascending);
+        for (int64_t i = 0; d->arrays.problem.direction && i < n / 2; i++) {
+            const uint64_t swap = ranks[i];
+            ranks[i] = ranks[n - 1 - i], ranks[n - 1 - i] = swap;
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t bits = in_order(d, ranks[i]);
+        const uint32_t half = (uint32_t)bits;
+        memcpy(row + (size_t)(k * n + i) * key, key == 4 ? (const void *)&half : &bits, key);
+    }
+}
+
+static void fill_values(const bench_sortables *d, char *out, int64_t n, int64_t first) {
+    const size_t size = (size_t)d->value_bytes;
+    for (int64_t i = 0; i < n * d->arrays.problem.count; i++) {
+        const uint64_t place = (uint64_t)(first + i % (n ? n : 1));
+        const uint32_t half = (uint32_t)place;
+        memcpy(out + (size_t)i * size, size == 4 ? (const void *)&half : &place, size);
+    }
+}
+
+static shoal_status fill(const bench_session *s, bench_arrays *arrays) {
+    const bench_sortables *d = (const bench_sortables *)arrays;
+    const int64_t lengths[] = { d->na, d->nb };
+    uint64_t *ranks = malloc(((size_t)d->arrays.problem.n + 1) * sizeof *ranks);
+    (void)s;
+    if (!ranks) return SHOAL_E_NOMEM;
+    for (int i = 0; i < 2; i++) {
+        for (int64_t k = 0; k < d->arrays.problem.count; k++)
+            fill_row(d, d->arrays.host[i], k, lengths[i], (uint64_t)i << 40, ranks);
+        if (d->value_bytes) fill_values(d, d->arrays.host[i + 3], lengths[i], i * d->na);
+    }
+    free(ranks);
+    return SHOAL_OK;
+}
+
+int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
+    static const bench_filler filler = { sizes, fill };
+    bench_sortables *d = of;
+    if (d->arrays.place && !same(p, &d->arrays.problem)) bench_arrays_free(&d->arrays);
+    d->merges = merges(p);
+    d->value_bytes = value_bytes(p);
+    d->na = bench_sort_na(p), d->nb = p->n - d->na;
+    for (int i = 0; shoal_key_name((shoal_key)i); i++)
+        if (strcmp(shoal_key_name((shoal_key)i), bench_problem_type(p)) == 0) d->key = (shoal_key)i;
+    return bench_arrays_make(s, p, place, &filler, &d->arrays);
+}
+
+/* ---- one method, or a peer ------------------------------------------------------------------- */
 
 typedef struct solver {
     shoal_sort *sort; /* one of the two */
@@ -17,25 +184,25 @@ static shoal_status run_set(const solver *v, int set) {
     const bench_sortables *d = v->data;
     void *p[BENCH_SORT_ARRAYS];
     for (int i = 0; i < BENCH_SORT_ARRAYS; i++)
-        p[i] = i < 3 || d->value_bytes ? bench_sortables_at(d, i, set) : NULL;
+        p[i] = i < 3 || d->value_bytes ? bench_arrays_at(&d->arrays, i, set) : NULL;
     if (v->merge)
         return shoal_merge_run(v->merge, p[BENCH_SORT_A], p[BENCH_SORT_B], p[BENCH_SORT_OUT],
                                p[BENCH_SORT_A_VALUES], p[BENCH_SORT_B_VALUES],
                                p[BENCH_SORT_OUT_VALUES]);
     return shoal_sort_run(v->sort, p[BENCH_SORT_A],
-                          d->problem.index ? NULL : p[BENCH_SORT_A_VALUES], p[BENCH_SORT_OUT],
-                          p[BENCH_SORT_OUT_VALUES]);
+                          d->arrays.problem.index ? NULL : p[BENCH_SORT_A_VALUES],
+                          p[BENCH_SORT_OUT], p[BENCH_SORT_OUT_VALUES]);
 }
 
 static int timed_call(void *self, int i) {
     const solver *v = self;
-    return run_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
+    return run_set(v, i % v->data->arrays.sets) == SHOAL_OK ? 0 : -1;
 }
 
 static shoal_status create(solver *v, const bench_problem *p) {
     const bench_sortables *d = v->data;
     if (!d->merges)
-        return shoal_sort_create(d->place->ctx,
+        return shoal_sort_create(d->arrays.place->ctx,
                                  &(shoal_sort_opts){ .n = p->n,
                                                      .count = p->count,
                                                      .key = d->key,
@@ -45,7 +212,7 @@ static shoal_status create(solver *v, const bench_problem *p) {
                                                      .method = p->method,
                                                      .variant = p->variant },
                                  &v->sort);
-    return shoal_merge_create(d->place->ctx,
+    return shoal_merge_create(d->arrays.place->ctx,
                               &(shoal_merge_opts){ .na = d->na,
                                                    .nb = d->nb,
                                                    .count = p->count,
@@ -66,57 +233,87 @@ static shoal_status last(const solver *v, shoal_sort_info *info) {
     return v->merge ? shoal_merge_last(v->merge, info) : shoal_sort_last(v->sort, info);
 }
 
-/* The result becomes wrong throughout. */
-static shoal_status paint(const bench_sortables *d) {
-    shoal_status status = SHOAL_OK;
-    for (int i = BENCH_SORT_OUT; i < BENCH_SORT_ARRAYS && status == SHOAL_OK; i += 3) {
-        if (d->size[i] == 0) continue;
-        memset(d->host[i], 0x42, d->size[i]);
-        status = shoal_copy(d->place->ctx, bench_sortables_at(d, i, 0), d->host[i], d->size[i]);
-    }
-    return status;
-}
-
-int bench_sort_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_sortables *d = of;
-    bench_place *place = d->place;
     solver v = { .data = d };
     shoal_status status = create(&v, p);
-    if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
+    if (status != SHOAL_OK) return bench_no_plan(s, p, d->arrays.place, status);
     shoal_sort_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
-    status = paint(d);
+    char found[48];
+    status = bench_arrays_paint(&d->arrays);
     if (status == SHOAL_OK) status = run_set(&v, 0);
     if (status == SHOAL_OK) status = last(&v, &info);
     if (status == SHOAL_OK) status = bench_sort_check(s, d, true, &check);
-    if (status == SHOAL_OK && bench_stopped(s)) {
-        release(&v);
-        return BENCH_STOPPED;
-    }
-    if (status != SHOAL_OK) check = bench_broken(place, status);
-    char found[48];
     snprintf(found, sizeof found, "%lld rows", (long long)check.systems);
     const bench_solver ours = { .function = info.method,
                                 .variant = info.variant,
                                 .found = found,
                                 .workspace = info.bytes,
-                                .task = { .call = timed_call, .self = &v, .calls = d->sets } };
-    const int code = bench_add_row(s, p, place, &ours, &check, timed && p->n > 0 && p->count > 0);
+                                .task = {
+                                    .call = timed_call, .self = &v, .calls = d->arrays.sets } };
+    const int code = bench_add_ours(s, p, d->arrays.place, &ours, status, &check,
+                                    timed && p->n > 0 && p->count > 0);
     release(&v);
     return code;
 }
 
-int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer) {
-    bench_problem p = d->problem;
-    p.variant[0] = 0;
-    bench_check check = { 0 };
-    shoal_status status = paint(d);
-    if (status == SHOAL_OK && peer->task.prepare && peer->task.prepare(peer->task.self) != 0)
-        status = SHOAL_E_CUDA;
-    if (status == SHOAL_OK && peer->task.call(peer->task.self, 0) != 0) status = SHOAL_E_CUDA;
-    if (status == SHOAL_OK) status = shoal_wait(d->place->ctx);
-    if (status == SHOAL_OK) status = bench_sort_check(s, d, false, &check);
-    if (status != SHOAL_OK) return bench_peer_left_out(s, peer);
-    if (bench_stopped(s)) return BENCH_STOPPED;
-    return bench_add_row(s, &p, d->place, peer, &check, true);
+static shoal_status check_peer(const bench_session *s, const bench_arrays *d, bench_check *check) {
+    return bench_sort_check(s, (const bench_sortables *)d, false, check);
 }
+
+int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer) {
+    return bench_add_peer(s, &d->arrays, peer, check_peer);
+}
+
+static int peers(bench_session *s, void *data) {
+    bench_sortables *d = data;
+    if (d->arrays.problem.n == 0 || d->arrays.problem.count == 0) return BENCH_OK;
+    return bench_on_cpu(d->arrays.place) ? bench_peer_std(s, d) : bench_peer_cub_sort(s, d);
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+static double all_keys(const bench_problem *p) { return (double)p->n * (double)p->count; }
+
+/* Every key is read and written; every value too, but an index is only written. */
+static double bytes(const bench_problem *p) {
+    const double value = value_bytes(p);
+    return all_keys(p) * (2 * (double)bench_number_size(p) + (p->index ? value : 2 * value));
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    fprintf(file, "%4s %-8s %6d %11lld %9lld", bench_problem_type(p), p->kind, value_bytes(p),
+            (long long)p->n, (long long)p->count);
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_string(json, "kind", p->kind);
+    io_json_int(json, "n", p->n);
+    io_json_int(json, "na", bench_sort_na(p));
+    io_json_int(json, "count", p->count);
+    io_json_int(json, "value_bytes", value_bytes(p));
+    io_json_bool(json, "index", p->index != 0);
+    io_json_string(json, "direction", directions[p->direction]);
+}
+
+const bench_module bench_sort = {
+    .grammar = { .module = "sort", .keys = keys, .takes = takes, .types = types },
+    .size = sizeof(bench_sortables),
+    .make = bench_sortables_make,
+    .release = bench_arrays_free,
+    .same = same,
+    .run = run,
+    .peers = peers,
+    .bytes = bytes,
+    .work = all_keys,
+    .unit = "Mkeys/s",
+    .rate = "keys_per_second",
+    .heading = "type kind     values           n     count",
+    .cells = cells,
+    .error_name = "wrong",
+    .json_problem = json_problem,
+    .checked_key = "rows_checked",
+};

@@ -2,7 +2,7 @@
  *
  * sort_check.c - is a row sorted, and of the same keys? Shares no line with the library.
  *
- * Neighbours are compared sign first, then by size. That the keys are those of the input is told by
+ * Neighbours are compared sign first, then by size. That the keys are those of the input is checked by
  * the sum of a 64-bit hash of each: a row that differs has the same sum with probability 2^-64. With
  * values, which are the places that keys had, each key is compared with the one that was there, the
  * places are summed up the same way, and those of equal keys must rise if the order is stable.
@@ -11,11 +11,9 @@
 
 #include <stdio.h>
 
-static uint64_t hash(uint64_t x) { /* splitmix64's */
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return (x ^ (x >> 31)) + 1;
-}
+#include "bench/numbers.h"
+
+static uint64_t element_hash(uint64_t x) { return bench_hash(x) + 1; }
 
 static uint64_t bits_at(const void *array, int64_t i, size_t size) {
     return size == 4 ? ((const uint32_t *)array)[i] : ((const uint64_t *)array)[i];
@@ -23,9 +21,9 @@ static uint64_t bits_at(const void *array, int64_t i, size_t size) {
 
 /* Whether u stands before v. */
 static bool less(const bench_sortables *d, uint64_t u, uint64_t v) {
-    const char kind = bench_problem_type(&d->problem)[0];
-    const int top = (int)bench_number_size(&d->problem) * 8 - 1;
-    if (d->problem.direction) {
+    const char kind = bench_problem_type(&d->arrays.problem)[0];
+    const int top = (int)bench_number_size(&d->arrays.problem) * 8 - 1;
+    if (d->arrays.problem.direction) {
         const uint64_t swap = u;
         u = v, v = swap;
     }
@@ -35,15 +33,16 @@ static bool less(const bench_sortables *d, uint64_t u, uint64_t v) {
 
 /* Key `place` of row k of the input. */
 static uint64_t input_at(const bench_sortables *d, int64_t k, int64_t place) {
-    const size_t key = bench_number_size(&d->problem);
-    if (place < d->na) return bits_at(d->host[BENCH_SORT_A], k * d->na + place, key);
-    return bits_at(d->host[BENCH_SORT_B], k * d->nb + place - d->na, key);
+    const size_t key = bench_number_size(&d->arrays.problem);
+    if (place < d->na) return bits_at(d->arrays.host[BENCH_SORT_A], k * d->na + place, key);
+    return bits_at(d->arrays.host[BENCH_SORT_B], k * d->nb + place - d->na, key);
 }
 
 static bool row_is_right(const bench_sortables *d, int64_t k, bool stable) {
-    const int64_t n = d->problem.n, begin = k * n;
-    const size_t key = bench_number_size(&d->problem), value = (size_t)d->value_bytes;
-    const void *keys = d->host[BENCH_SORT_OUT], *values = d->host[BENCH_SORT_OUT_VALUES];
+    const int64_t n = d->arrays.problem.n, begin = k * n;
+    const size_t key = bench_number_size(&d->arrays.problem), value = (size_t)d->value_bytes;
+    const void *keys = d->arrays.host[BENCH_SORT_OUT],
+               *values = d->arrays.host[BENCH_SORT_OUT_VALUES];
     uint64_t sum = 0, before = 0, place_before = 0;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t now = bits_at(keys, begin + i, key);
@@ -52,35 +51,44 @@ static bool row_is_right(const bench_sortables *d, int64_t k, bool stable) {
             const uint64_t place = bits_at(values, begin + i, value);
             if (place >= (uint64_t)n || input_at(d, k, (int64_t)place) != now) return false;
             if (stable && i > 0 && now == before && place <= place_before) return false;
-            sum += hash(place) - hash((uint64_t)i);
+            sum += element_hash(place) - element_hash((uint64_t)i);
             place_before = place;
         } else {
-            sum += hash(now) - hash(input_at(d, k, i));
+            sum += element_hash(now) - element_hash(input_at(d, k, i));
         }
         before = now;
     }
     return sum == 0;
 }
 
+typedef struct answer { /* to be checked */
+    const bench_sortables *data;
+    bool stable;
+} answer;
+
+static bench_finding look_at_row(const void *of, int64_t k) {
+    const answer *a = of;
+    return (bench_finding){ .fault = row_is_right(a->data, k, a->stable) ? NULL : "not in order" };
+}
+
 shoal_status bench_sort_check(const bench_session *s, const bench_sortables *d, bool stable,
                               bench_check *check) {
-    int64_t wrong = 0, first_wrong = INT64_MAX;
-    for (int i = BENCH_SORT_OUT; i < BENCH_SORT_ARRAYS; i += 3) {
-        if (d->size[i] == 0) continue;
-        const shoal_status copied =
-            shoal_copy(d->place->ctx, d->host[i], bench_sortables_at(d, i, 0), d->size[i]);
-        if (copied != SHOAL_OK) return copied;
-    }
-#pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(min : first_wrong)
-    for (int64_t k = 0; k < d->problem.count; k++) {
-        if (bench_stopped(s) || row_is_right(d, k, stable)) continue;
-        wrong++;
-        if (k < first_wrong) first_wrong = k;
-    }
-    *check = (bench_check){ .systems = d->problem.count, .wrong = wrong, .tolerance = 1 };
-    check->passed = wrong == 0;
-    if (wrong > 0)
+    const shoal_status copied = bench_arrays_fetch(&d->arrays);
+    if (copied != SHOAL_OK) return copied;
+    const int64_t first_wrong =
+        bench_check_sample(&(bench_sample){ .count = d->arrays.problem.count,
+                                            .checked = d->arrays.problem.count,
+                                            .stride = 1,
+                                            .threads = d->arrays.place->machine.threads,
+                                            .stop = s->rules.stop,
+                                            .tolerance = 1,
+                                            .error_name = "error",
+                                            .look = look_at_row,
+                                            .of = &(answer){ d, stable } },
+                           check);
+    if (first_wrong >= 0)
         snprintf(check->why, sizeof check->why, "row %lld is not its keys in order; %lld of %lld",
-                 (long long)first_wrong, (long long)wrong, (long long)d->problem.count);
+                 (long long)first_wrong, (long long)check->wrong,
+                 (long long)d->arrays.problem.count);
     return SHOAL_OK;
 }

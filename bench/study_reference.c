@@ -4,7 +4,7 @@
  * library.
  *
  * P A = L U by elimination with row exchanges, in double; then x := x + U^-1 L^-1 P (b - A x), with x
- * the sum of two doubles and the residual in twice the precision of double (twice.h). Each correction
+ * the sum of two doubles and the residual in twice the precision of double (numbers.h). Each correction
  * is smaller than the one before by a factor of about n eps cond(A): the sum ends at the solution of
  * the system as it is given as long as that is well below 1. 2/3 n^3 operations for L and U, 20 n^2 for
  * a correction.
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "bench/study.h"
-#include "bench/twice.h"
+#include "bench/numbers.h"
 
 enum { MOST_CORRECTIONS = 60 };
 

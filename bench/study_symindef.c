@@ -5,22 +5,30 @@
  * The matrices are those of the thesis, eigenvalues -n .. n - 1 in equal steps and random vectors
  * ("equidistant"); of `alpha` a user's matrix may take its place. Packed, in double, method "complete".
  *
- * Errors, in twice the precision of double, on the CPU whatever the backend:
+ * Errors, in twice the precision of double, on the CPU for every backend:
  *     relative_error, gjgt_error       |P A Pt - M D Mt| / |A|, |P A Pt - G J Gt| / |A| in the infinity norm, of
  *                                      products (symindef_product.c): n^3/6 terms up to STUDY_WHOLE rows,
  *                                      beyond that a sample of the rows, n^2/2 terms each
  *     vector_error, gjgt_vector_error  the same seen by random vectors (symindef_vectors.c), n^2 terms
+ *
+ * Part `read`: one triangle of an HDF5 file by hyperslabs, a row each, against all of it by one
+ * call, and against all of it and then packed (Kruchinina's thesis, section 3.2).
+ *
+ * The file is contiguous and has just been written: it lies in the cache of the operating system, and
+ * what is measured is the way from there into fresh memory of the process. Each order is twice the
+ * one before. On the host for every backend.
  */
-#include "bench/study_symindef.h"
+#include "bench/study.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/symindef.h"
-#include "bench/symindef_product.h"
-#include "bench/symindef_vectors.h"
+#include "bench/symindef_errors.h"
+#include "io/hdf5.h"
 
+enum { READ_WAYS = 3, READ_ORDERS = 4, MOST_READ = 8000 }; /* 512 MB */
 enum { ALPHA_N = 3000, SIZES = 10, MATRICES = 3 };
 enum { MOST_ON_CPU = 1000, MOST_ON_CUDA = 10000 };
 
@@ -43,7 +51,7 @@ int bench_symindef_part(const char *name) {
 int64_t bench_study_symindef_cases(const bench_symindef_study *what) {
     return (what->parts & STUDY_ALPHA ? ALPHAS : 0) +
            (what->parts & STUDY_SIZES ? SIZES * MATRICES : 0) +
-           (what->parts & STUDY_READ ? BENCH_READ_ORDERS : 0);
+           (what->parts & STUDY_READ ? READ_ORDERS : 0);
 }
 
 static const char *matrix_name(const bench_symindef_study *what) {
@@ -59,7 +67,7 @@ bool bench_study_symindef_replaces(const bench_symindef_study *what, const io_js
            strcmp(matrix->string, matrix_name(what)) == 0;
 }
 
-void bench_study_json_time(io_json *json, const bench_stats *time) {
+static void json_time(io_json *json, const bench_stats *time) {
     io_json_double(json, "median_s", time->median);
     io_json_double(json, "spread_s", time->spread);
     io_json_int(json, "samples", time->samples);
@@ -149,11 +157,11 @@ static void json_row(io_json *json, const char *part, const char *matrix, const 
         io_json_double(json, "gjgt_vector_error", e->gjgt_vectors);
         io_json_double(json, "gjgt_s", e->gjgt_seconds);
     }
-    bench_study_json_time(json, time);
+    json_time(json, time);
     io_json_close(json);
 }
 
-/* Factors the matrix in `d`, whose problem says how, and writes the row. */
+/* Factors the matrix as its problem sets, and writes the row. */
 static int measure(bench_session *s, const bench_matrix *d, const char *part, const char *matrix,
                    bench_symindef_study *what, io_json *json) {
     bench_factoring f;
@@ -242,6 +250,88 @@ static int study_sizes(bench_session *s, bench_place *place, bench_symindef_stud
     return code;
 }
 
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    const char *path;
+    int way;
+    io_error err;
+} reader;
+
+static const char *const read_ways[READ_WAYS] = { "triangle", "whole", "whole, packed" };
+
+/* The lower triangle of a whole matrix. */
+static int pack(const io_array *whole, int64_t n, io_array *packed, io_error *err) {
+    const io_triangle t = { .packed = true };
+    const int status = io_triangle_create(&t, IO_F8, n, "packed", INT64_MAX, packed, err);
+    const double *from = whole->data;
+    double *to = packed->data;
+    for (int64_t i = 0; i < n && status == IO_OK; to += ++i, from += n)
+        memcpy(to, from, (size_t)(i + 1) * sizeof *to);
+    return status;
+}
+
+static int read_once(void *self, int i) {
+    reader *r = self;
+    const io_triangle t = { .packed = true };
+    io_array a = { .data = NULL }, packed = { .data = NULL };
+    int64_t n = 0;
+    (void)i; /* a sample is one call */
+    int status = io_h5_read_triangle(r->path, r->way == 0 ? &t : NULL, INT64_MAX, &n, &a, &r->err);
+    if (status == IO_OK && r->way == 2) status = pack(&a, n, &packed, &r->err);
+    io_array_free(&a);
+    io_array_free(&packed);
+    return status == IO_OK ? 0 : -1;
+}
+
+static void read_json_row(io_json *json, int64_t n, int way, const bench_stats *time) {
+    io_json_object_line(json, NULL);
+    io_json_string(json, "part", "read");
+    io_json_string(json, "matrix", "random");
+    io_json_int(json, "n", n);
+    io_json_string(json, "way", read_ways[way]);
+    json_time(json, time);
+    io_json_close(json);
+}
+
+static int write_file(bench_session *s, bench_place *place, const bench_symindef_study *what,
+                      int64_t n) {
+    io_array a;
+    io_error err;
+    int status = io_array_create(IO_F8, 2, (const int64_t[]){ n, n }, &a, &err);
+    if (status == IO_OK &&
+        shoal_symindef_generate(place->ctx, "random", what->seed, n, a.data) != SHOAL_OK)
+        status = io_fail(&err, IO_E_MEMORY, "%s", shoal_message(place->ctx));
+    const io_h5_item item = { "A", &a };
+    if (status == IO_OK) status = io_h5_write(what->scratch, &item, 1, &err);
+    io_array_free(&a);
+    return status == IO_OK ? BENCH_OK : bench_error(s, SHOAL_OK, "%s", err.text);
+}
+
+static int study_read(bench_session *s, bench_place *place, const bench_symindef_study *what,
+                      io_json *json) {
+    int code = BENCH_OK;
+    if (!io_h5_available()) {
+        bench_note(s, "read: left out, there is no HDF5 here");
+        return BENCH_OK;
+    }
+    for (int k = READ_ORDERS - 1; k >= 0 && code == BENCH_OK; k--) {
+        const int64_t n = (what->most > 0 ? what->most : MOST_READ) >> k;
+        code = write_file(s, place, what, n);
+        for (int way = 0; way < READ_WAYS && code == BENCH_OK; way++) {
+            reader r = { .path = what->scratch, .way = way };
+            const bench_task task = { .call = read_once, .self = &r, .calls = 1 };
+            bench_stats time;
+            code = bench_measure(&bench_cpu, &s->rules, &task, &time);
+            if (code == BENCH_ERROR) bench_error(s, SHOAL_OK, "%s", r.err.text);
+            if (code == BENCH_OK) read_json_row(json, n, way, &time);
+        }
+        bench_note(s, "read: n = %lld", (long long)n);
+    }
+    remove(what->scratch);
+    return code;
+}
+
 int bench_study_symindef(bench_session *s, bench_place *place, bench_symindef_study *what,
                          io_json *json) {
     const bench_rules rules = s->rules;
@@ -249,7 +339,7 @@ int bench_study_symindef(bench_session *s, bench_place *place, bench_symindef_st
     int code = BENCH_OK;
     if (what->parts & STUDY_ALPHA) code = study_alpha(s, place, what, json);
     if (code == BENCH_OK && what->parts & STUDY_SIZES) code = study_sizes(s, place, what, json);
-    if (code == BENCH_OK && what->parts & STUDY_READ) code = bench_study_read(s, place, what, json);
+    if (code == BENCH_OK && what->parts & STUDY_READ) code = study_read(s, place, what, json);
     s->rules = rules;
     return code;
 }

@@ -1,13 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * symindef.c - one dense symmetric matrix by one of Shoal's methods: factored, checked, timed.
+ * symindef.c - one dense symmetric matrix as a module of the bench: the keys of its problem strings, one matrix by one of
+ * Shoal's methods (factored, checked, timed), its columns and its JSON.
+ *
+ * Bytes: complete pivoting looks at the whole reduced matrix in every stage. With pivots of order 1
+ * that are updated at once, each stage reads it and writes it: n (n + 1) (n + 2) / 3 numbers, 16 n^3 / 6
+ * bytes of double. A method that keeps updates pending reads as much and writes a few times less, so
+ * that its share of the copy bandwidth may come out above 1. Of partial and rook pivoting the fewest
+ * are the triangle read once and written once; what limits them are operations, n^3 / 3 multiplications
+ * and additions together, which are counted for all methods.
+ *
+ * The matrix does not depend on storage, triangle, alpha and growth: such problems share it, and the
+ * peers' measurement.
  */
 #include "bench/symindef.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/module.h"
+#include "bench/numbers.h"
+#include "bench/peers_symindef.h"
 
 static int fresh_copy(void *self) {
     return bench_matrix_renew(((const bench_factoring *)self)->data);
@@ -17,10 +31,8 @@ static int factor(void *self, int i) {
     const bench_factoring *f = self;
     const bench_matrix *d = f->data;
     (void)i; /* a sample is one call */
-    const shoal_status status = d->problem.type == SHOAL_F32
-                                    ? shoal_symindef_factorf(f->plan, (float *)d->work)
-                                    : shoal_symindef_factor(f->plan, (double *)d->work);
-    return status == SHOAL_OK ? 0 : -1;
+    void *a = d->work;
+    return BENCH_BY_TYPE(d->problem.type, shoal_symindef_factor, f->plan, a) == SHOAL_OK ? 0 : -1;
 }
 
 bench_pivoting bench_pivoting_of(const bench_problem *p) {
@@ -97,9 +109,11 @@ int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_st
 }
 
 static int add_row(bench_session *s, const bench_factoring *f, const bench_problem *p, bool timed,
-                   const bench_check *check) {
-    const shoal_symindef_info *info = &f->info;
+                   shoal_status status, bench_check *check) {
+    static const shoal_symindef_info none;
+    const shoal_symindef_info *info = status == SHOAL_OK ? &f->info : &none;
     char found[80], growth[32] = "", note[200];
+    if (status != SHOAL_OK) *check = bench_broken(f->data->place, status);
     snprintf(found, sizeof found, "error %.2g by %lld vectors", check->max_residual,
              (long long)check->systems);
     if (info->growth > 0) snprintf(growth, sizeof growth, ", growth %.3g", info->growth);
@@ -107,36 +121,110 @@ static int add_row(bench_session *s, const bench_factoring *f, const bench_probl
              (long long)info->rank, (long long)info->pivots_1x1, (long long)info->pivots_2x2,
              growth, info->max_multiplier);
     const bench_solver ours = {
-        .function = info->method,
-        .variant = info->variant,
+        .function = status == SHOAL_OK ? info->method : p->method,
+        .variant = status == SHOAL_OK ? info->variant : p->variant,
         .note = note,
         .found = found,
         .workspace = info->bytes,
         .first = f->seconds,
         .task = { .prepare = fresh_copy, .call = factor, .self = (void *)f, .calls = 1 }
     };
-    return bench_add_row(s, p, f->data->place, &ours, check, timed && p->n > 0);
+    return bench_add_ours(s, p, f->data->place, &ours, status, check, timed && p->n > 0);
 }
 
-static int run(bench_session *s, bench_factoring *f, const bench_problem *p, bool timed) {
-    bench_check check = { 0 };
-    shoal_status status = bench_factoring_call(f);
-    if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
-    if (status == SHOAL_OK) status = bench_factoring_check(f, s->rules.stop, &check);
-    if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
-    if (status != SHOAL_OK) {
-        check = bench_broken(f->data->place, status);
-        f->info = (shoal_symindef_info){ .method = p->method, .variant = p->variant };
-    }
-    return add_row(s, f, p, timed, &check);
-}
-
-int bench_symindef_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_matrix *d = of;
     bench_factoring f;
-    const shoal_status status = bench_factoring_begin(d, p, &f);
-    const int code =
-        status == SHOAL_OK ? run(s, &f, p, timed) : bench_no_plan(s, p, d->place, status);
+    bench_check check = { 0 };
+    shoal_status status = bench_factoring_begin(d, p, &f);
+    int code = BENCH_OK;
+    if (status == SHOAL_OK) {
+        status = bench_factoring_call(&f);
+        if (status == SHOAL_OK && !bench_stopped(s))
+            status = bench_factoring_check(&f, s->rules.stop, &check);
+        code = add_row(s, &f, p, timed, status, &check);
+    } else {
+        code = bench_no_plan(s, p, d->place, status);
+    }
     bench_factoring_end(&f);
     return code;
 }
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+/* clang-format off */
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key keys[] = {
+    { "n",        BENCH_KEY_SIZE,    FIELD(n),        .usual = "1024", .list = true },
+    { "kind",     BENCH_KEY_WORD,    FIELD(kind),     .usual = "equidistant", .values = true, .names = shoal_symindef_kind },
+    { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .inner = true, .words = bench_storages },
+    { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .inner = true, .words = bench_triangles },
+    { "alpha",    BENCH_KEY_REAL,    FIELD(alpha),    .usual = "0", .list = true, .inner = true },
+    { "growth",   BENCH_KEY_CHOICE,  FIELD(growth),   .usual = "0", .list = true, .inner = true, .words = bench_switches },
+    { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
+    { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+static bool same(const bench_problem *p, const bench_problem *q) {
+    return bench_same_data(p, q) && bench_pivoting_of(p) == bench_pivoting_of(q);
+}
+
+static double operations(const bench_problem *p) {
+    const double n = (double)p->n;
+    return n * n * n / 3;
+}
+
+static double bytes(const bench_problem *p) {
+    const double n = (double)p->n, number = (double)bench_number_size(p);
+    if (bench_pivoting_of(p) == BENCH_COMPLETE) return n * (n + 1) * (n + 2) / 3 * number;
+    return n * (n + 1) * number;
+}
+
+/* "upper alpha=0.5 growth": what is not as usual, or "-" */
+static char *options(const bench_problem *p, char text[BENCH_TEXT]) {
+    char digits[BENCH_REAL], alpha[BENCH_REAL + 8] = "";
+    if (p->alpha > 0) snprintf(alpha, sizeof alpha, " alpha=%s", bench_real_text(p->alpha, digits));
+    snprintf(text, BENCH_TEXT, "%s%s%s", p->triangle == SHOAL_UPPER ? " upper" : "", alpha,
+             p->growth ? " growth" : "");
+    if (!*text) snprintf(text, BENCH_TEXT, " -");
+    return text + 1;
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    char text[BENCH_TEXT];
+    fprintf(file, "%4s %-7s %-12s %-16s %6lld", bench_problem_type(p), bench_storages[p->storage],
+            p->kind, options(p, text), (long long)p->n);
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_string(json, "storage", bench_storages[p->storage]);
+    io_json_string(json, "triangle", bench_triangles[p->triangle]);
+    io_json_string(json, "kind", p->kind);
+    io_json_int(json, "n", p->n);
+    io_json_double(json, "alpha", p->alpha);
+    io_json_int(json, "growth", p->growth);
+}
+
+const bench_module bench_symindef = {
+    .grammar = { .module = "symindef", .has_auto = true, .square = true, .keys = keys },
+    .size = sizeof(bench_matrix),
+    .make = bench_matrix_make,
+    .release = bench_matrix_free,
+    .same = same,
+    .run = run,
+    .peers = bench_peers_symindef,
+    .bytes = bytes,
+    .work = operations,
+    .unit = "Gflop/s",
+    .rate = "flops_per_second",
+    .heading = "type storage kind         options               n",
+    .cells = cells,
+    .error_name = "rel. error",
+    .fault = "error",
+    .json_problem = json_problem,
+    .checked_key = "vectors_checked",
+};

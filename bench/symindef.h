@@ -24,8 +24,8 @@ typedef struct bench_triangle {
 size_t bench_triangle_numbers(const bench_triangle *t);
 int64_t bench_triangle_at(const bench_triangle *t, int64_t i, int64_t j);
 
-/* The data of a problem. Storage and triangle may change from problem to problem: what is generated
- * is the whole matrix, of which they are filled. */
+/* The data of a problem. Storage and triangle may change from problem to problem: the whole
+ * matrix is generated, and they are filled from it. */
 typedef struct bench_matrix {
     bench_problem problem;
     bench_place *place;
@@ -44,8 +44,6 @@ int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *pla
 int bench_matrix_take(bench_session *s, const bench_problem *p, bench_place *place,
                       const io_array *lower, bench_matrix *d);
 void bench_matrix_free(void *matrix);
-/* True if two problems have the same matrix, in whatever storage. */
-bool bench_matrix_same(const bench_problem *p, const bench_problem *q);
 bench_triangle bench_triangle_of(const bench_problem *p);
 /* The matrix in that form; `numbers` of it have room. */
 void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *numbers);
@@ -63,9 +61,9 @@ typedef struct bench_factors {
     const int32_t *interchanges; /* the second of a 2x2 pivot is negative                        */
     const int32_t *permutation;  /* row i of M is row permutation[i] of A                        */
     double most;                 /* |M| is to be at most so much; infinity: it has no bound      */
-    const shoal_symindef_info *info; /* what the library says about it; NULL: a peer              */
+    const shoal_symindef_info *info; /* what the library reports; NULL: a peer                    */
     int threads;
-    bool (*stop)(void); /* NULL, or the user wants to end: the check means nothing               */
+    bool (*stop)(void); /* NULL, or whether to stop: the check means nothing                     */
 } bench_factors;
 
 /* Checks a factorization without the library's help. */
@@ -98,9 +96,5 @@ shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
                                    bench_check *check);
 /* The time of a call, by bench_measure_long(). */
 int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_stats *stats);
-
-/* One problem by one of our methods: verified, and timed if `timed`; adds one row, or none if the
- * backend lacks a method that "all" asked for. */
-int bench_symindef_run(bench_session *s, void *matrix, const bench_problem *p, bool timed);
 
 #endif

@@ -16,35 +16,30 @@
  */
 #include "bench/symindef.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/symindef_vectors.h"
+#include "bench/symindef_errors.h"
 
 enum { STRIP = 256 };
 
-typedef struct parts {   /* of a factorization */
-    double *d, *e;       /* D's diagonal, and what is below it */
-    bench_pairs v, t, y; /* v; Mt v and D Mt v; M D Mt v       */
-    double *u;           /* Pt v                               */
-    double multiplier;   /* max |M|, NaN if an entry is        */
+typedef struct parts {     /* of a factorization */
+    double *d, *e;         /* D's diagonal, and what is below it */
+    bench_vectors v, t, y; /* v; Mt v and D Mt v; M D Mt v       */
+    double *u;             /* Pt v                               */
+    double multiplier;     /* max |M|, NaN if an entry is        */
     int64_t inertia[3];
 } parts;
-
-static double number_at(shoal_type type, const void *array, int64_t at) {
-    return type == SHOAL_F32 ? (double)((const float *)array)[at] : ((const double *)array)[at];
-}
 
 static void parts_free(parts *p) {
     free(p->d);
     free(p->e);
     free(p->u);
-    bench_pairs_free(&p->v);
-    bench_pairs_free(&p->t);
-    bench_pairs_free(&p->y);
+    bench_vectors_free(&p->v);
+    bench_vectors_free(&p->t);
+    bench_vectors_free(&p->y);
 }
 
 static bool parts_make(parts *p, int64_t n) {
@@ -52,9 +47,9 @@ static bool parts_make(parts *p, int64_t n) {
     *p = (parts){ .d = calloc(count, sizeof(double)),
                   .e = calloc(count, sizeof(double)),
                   .u = calloc(count * BENCH_VECTORS, sizeof(double)) };
-    bool made = bench_pairs_make(&p->v, n);
-    made = bench_pairs_make(&p->t, n) && made; /* all are freed */
-    made = bench_pairs_make(&p->y, n) && made;
+    bool made = bench_vectors_make(&p->v, n);
+    made = bench_vectors_make(&p->t, n) && made; /* all are freed */
+    made = bench_vectors_make(&p->y, n) && made;
     return made && p->d && p->e && p->u;
 }
 
@@ -68,15 +63,12 @@ static void take_blocks(const bench_factors *f, parts *p) {
     for (int64_t k = 0; k < f->n; k++) {
         const bool block = is_block(f, k);
         for (int64_t i = k; i <= k + block; i++)
-            p->d[i] = number_at(f->type, f->numbers, bench_triangle_at(&f->triangle, i, i));
+            p->d[i] = bench_number(f->type, f->numbers, bench_triangle_at(&f->triangle, i, i));
         if (block) {
             const int64_t at = bench_triangle_at(&f->triangle, k + 1, k);
-            p->e[k] = number_at(f->type, f->numbers, at);
+            p->e[k] = bench_number(f->type, f->numbers, at);
             p->inertia[0]++, p->inertia[1]++;
-            if (f->type == SHOAL_F32)
-                ((float *)f->numbers)[at] = 0;
-            else
-                ((double *)f->numbers)[at] = 0;
+            bench_put_number(f->type, f->numbers, at, 0);
             k++;
         } else {
             p->inertia[p->d[k] > 0 ? 0 : p->d[k] < 0 ? 1 : 2]++;
@@ -106,22 +98,22 @@ static bool scan(const bench_factors *f, parts *p) {
         int64_t x0, x1;
         line_of(t, line, &x0, &x1);
         for (int64_t x = x0; x < x1; x++) {
-            const double size = fabs(number_at(f->type, f->numbers, line_start(t, line) + x));
+            const double size = fabs(bench_number(f->type, f->numbers, line_start(t, line) + x));
             if (size > most) most = size;
             not_finite += !isfinite(size);
         }
         if (t->packed || !f->info) continue;
         for (int64_t x = 0; x < n; x++)
             if (x != line && (x < x0 || x >= x1))
-                stray += !isnan(number_at(f->type, f->numbers, line * n + x));
+                stray += !isnan(bench_number(f->type, f->numbers, line * n + x));
     }
     p->multiplier = not_finite ? NAN : most;
     return stray == 0;
 }
 
 /* out += M in, or Mt in, without the diagonal: sums along the lines, or across them. */
-static void multiply(const bench_factors *f, bool transposed, const bench_pairs *in,
-                     const bench_pairs *out) {
+static void multiply(const bench_factors *f, bool transposed, const bench_vectors *in,
+                     const bench_vectors *out) {
     const bench_triangle *t = &f->triangle;
     const int64_t n = f->n, strips = (n + STRIP - 1) / STRIP;
     if (transposed == t->upper) {
@@ -131,7 +123,7 @@ static void multiply(const bench_factors *f, bool transposed, const bench_pairs 
             line_of(t, line, &x0, &x1);
             const int64_t start = line_start(t, line);
             for (int64_t x = x0; x < x1; x++)
-                bench_pairs_add(out, line, number_at(f->type, f->numbers, start + x), in, x);
+                bench_vectors_add(out, line, bench_number(f->type, f->numbers, start + x), in, x);
         }
         return;
     }
@@ -145,12 +137,12 @@ static void multiply(const bench_factors *f, bool transposed, const bench_pairs 
             if (x0 < first) x0 = first;
             if (x1 > end) x1 = end;
             for (int64_t x = x0; x < x1; x++)
-                bench_pairs_add(out, x, number_at(f->type, f->numbers, start + x), in, line);
+                bench_vectors_add(out, x, bench_number(f->type, f->numbers, start + x), in, line);
         }
     }
 }
 
-static void copy_pairs(const bench_pairs *to, const bench_pairs *from, int64_t n) {
+static void copy_pairs(const bench_vectors *to, const bench_vectors *from, int64_t n) {
     memcpy(to->high, from->high, (size_t)n * BENCH_VECTORS * sizeof(double));
     memcpy(to->low, from->low, (size_t)n * BENCH_VECTORS * sizeof(double));
 }
@@ -160,12 +152,12 @@ static void multiply_blocks(const bench_factors *f, const parts *p) {
     memset(p->v.high, 0, (size_t)f->n * BENCH_VECTORS * sizeof(double));
     memset(p->v.low, 0, (size_t)f->n * BENCH_VECTORS * sizeof(double));
     for (int64_t k = 0; k < f->n; k++) {
-        bench_pairs_add(&p->v, k, p->d[k], &p->t, k);
+        bench_vectors_add(&p->v, k, p->d[k], &p->t, k);
         if (!is_block(f, k)) continue;
-        bench_pairs_add(&p->v, k, p->e[k], &p->t, k + 1);
-        bench_pairs_add(&p->v, k + 1, p->e[k], &p->t, k);
+        bench_vectors_add(&p->v, k, p->e[k], &p->t, k + 1);
+        bench_vectors_add(&p->v, k + 1, p->e[k], &p->t, k);
         k++;
-        bench_pairs_add(&p->v, k, p->d[k], &p->t, k);
+        bench_vectors_add(&p->v, k, p->d[k], &p->t, k);
     }
 }
 
@@ -201,7 +193,7 @@ static const char *contradiction(const bench_factors *f, const parts *p) {
 }
 
 shoal_status bench_symindef_check(const bench_factors *f, bench_check *check) {
-    const double unit = f->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
+    const double unit = bench_epsilon(f->type);
     const char *wrong = NULL;
     *check = (bench_check){ .systems = BENCH_VECTORS };
     check->tolerance = 10 * unit * (double)(f->n > 0 ? f->n : 1);

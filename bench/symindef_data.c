@@ -8,9 +8,10 @@
  */
 #include "bench/symindef.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench/numbers.h"
 
 size_t bench_triangle_numbers(const bench_triangle *t) {
     const size_t n = (size_t)t->n;
@@ -28,12 +29,6 @@ bench_triangle bench_triangle_of(const bench_problem *p) {
                              .upper = p->triangle == SHOAL_UPPER };
 }
 
-bool bench_matrix_same(const bench_problem *p, const bench_problem *q) {
-    return strcmp(p->module, q->module) == 0 && strcmp(p->backend, q->backend) == 0 &&
-           strcmp(p->kind, q->kind) == 0 && p->type == q->type && p->n == q->n &&
-           p->seed == q->seed;
-}
-
 /* A line of the triangle is contiguous, and so is the row of the whole matrix that it is part of. */
 void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *numbers) {
     const int64_t n = t->n;
@@ -47,13 +42,10 @@ void bench_matrix_fill(const bench_matrix *d, const bench_triangle *t, void *num
         memcpy(to + (size_t)start * number, d->whole + (size_t)(line * n + first) * number,
                (size_t)(end - first) * number);
         if (t->packed) continue;
-        for (int64_t x = 0; x < n; x++) { /* nobody is to look at the rest of the line */
-            const size_t at = (size_t)(line * n + x);
+        for (int64_t x = 0; x < n; x++) { /* the rest of the line is not read */
+            const int64_t at = line * n + x;
             if (x >= first && x < end) continue;
-            if (number == sizeof(float))
-                ((float *)numbers)[at] = NAN;
-            else
-                ((double *)numbers)[at] = NAN;
+            bench_put_number(d->problem.type, numbers, at, NAN);
         }
     }
 }
@@ -75,10 +67,9 @@ static int allocate(bench_session *s, bench_matrix *d) {
 
 static shoal_status generate(bench_matrix *d) {
     const bench_problem *p = &d->problem;
-    shoal_context *ctx = d->place->ctx;
-    return p->type == SHOAL_F32
-               ? shoal_symindef_generatef(ctx, p->kind, p->seed, p->n, (float *)d->whole)
-               : shoal_symindef_generate(ctx, p->kind, p->seed, p->n, (double *)d->whole);
+    void *whole = d->whole;
+    return BENCH_BY_TYPE(p->type, shoal_symindef_generate, d->place->ctx, p->kind, p->seed, p->n,
+                         whole);
 }
 
 /* Both triangles of the whole out of the one that is given. */
@@ -104,7 +95,7 @@ static int put(bench_session *s, bench_matrix *d) {
 
 int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *place, void *of) {
     bench_matrix *d = of;
-    const bool kept = d->place == place && bench_matrix_same(p, &d->problem);
+    const bool kept = d->place == place && bench_same_data(p, &d->problem);
     int code = BENCH_OK;
     if (!kept) bench_matrix_free(d);
     d->problem = *p;

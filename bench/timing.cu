@@ -2,7 +2,7 @@
  *
  * timing.cu - the GPU's clock (events in the default stream), cache and copy bandwidth.
  *
- * The copy is cudaMemcpyAsync from device memory to device memory, 1 GiB each way where there is
+ * The copy is cudaMemcpyAsync from device memory to device memory, 1 GiB each way if there is
  * room: bytes read and bytes written are both counted.
  */
 #include "bench/timing.h"
@@ -36,7 +36,7 @@ static size_t cuda_cache(void) {
     return (size_t)bytes;
 }
 
-/* One copy there, `samples` times; the median in bytes a second. */
+/* One copy there, `samples` times; the median in bytes per second. */
 static double timed_copies(void *to, const void *from, size_t bytes) {
     double seconds[COPY_SAMPLES];
     bench_stats stats;
@@ -62,7 +62,7 @@ static double cuda_copy_rate(int) {
         rate = timed_copies(to, from, bytes);
     cudaFree(from);
     cudaFree(to);
-    cudaGetLastError(); /* a failed attempt must not be reported by somebody else's launch */
+    cudaGetLastError(); /* a failed attempt must not be reported by the next launch */
     return rate;
 }
 

@@ -35,11 +35,11 @@ typedef struct bench_rules {
     int samples;        /* at least, unless `longest` comes first; exactly, if `exact`  */
     double shortest;    /* seconds of measuring at least                                */
     double longest;     /* seconds of measuring at most                                 */
-    bool exact;         /* as many samples as asked for, no matter how long             */
-    bool (*stop)(void); /* the user wants to end; may be NULL                           */
+    bool exact;         /* exactly `samples`, however long they take                    */
+    bool (*stop)(void); /* whether to stop; may be NULL                                */
 } bench_rules;
 
-typedef struct bench_stats { /* seconds a call */
+typedef struct bench_stats { /* seconds per call */
     double median, spread;   /* spread: half the distance between the quartiles */
     double first_quartile, third_quartile, fastest;
     int samples, calls;

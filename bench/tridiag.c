@@ -1,28 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tridiag.c - one tridiagonal problem by one of Shoal's methods: solved, checked, timed.
+ * tridiag.c - tridiagonal systems as a module of the bench: the keys of their problem strings, their data, one problem
+ * by one of Shoal's methods (solved, checked, timed), their columns and their JSON.
  *
- * The answer is checked twice: with status and residual asked for (their values are compared with
- * what the check finds), and as it is timed, without them.
+ * The answer is checked twice: with status and residual (their values are compared with what the check
+ * finds), and as it is timed, without them.
  */
 #include "bench/tridiag.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "bench/module.h"
+#include "bench/numbers.h"
+#include "bench/peers.h"
+
+enum { DL = BENCH_DL, D = BENCH_D, DU = BENCH_DU, B = BENCH_B, X = BENCH_X };
+enum { SLICE = 1 << 22 };
+
+static double rows_each(const bench_problem *p) { return (double)p->n; }
+
+/* clang-format off */
+#define FIELD(name) .field = offsetof(bench_problem, name)
+static const bench_key keys[] = {
+    { "n",       BENCH_KEY_SIZE,    FIELD(n),       .usual = "256", .list = true },
+    { "count",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "100000" },
+    { "rows",    BENCH_KEY_AMOUNT,  FIELD(count),   .each = rows_each },
+    { "nrhs",    BENCH_KEY_SIZE,    FIELD(nrhs),    .usual = "1", .least = 1 },
+    { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .words = bench_layouts },
+    { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = shoal_tridiag_kind, .values = true },
+    { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
+    { "threads", BENCH_KEY_NUMBER,  FIELD(threads), .usual = "0", .list = true, .inner = true, .most = 1024 },
+    { "groups",  BENCH_KEY_NUMBER,  FIELD(groups),  .usual = "0", .list = true, .inner = true, .most = 1 << 20 },
+    { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
+    { .name = NULL }
+};
+/* clang-format on */
+
+static bool takes(const char *method, const char *key) {
+    const bool parts = strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0;
+    return !parts || shoal_method_flags("tridiag", method, NULL) & SHOAL_CAN_PARTS;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+static void sizes(bench_arrays *data) {
+    const bench_problem *p = &data->problem;
+    const size_t matrix = (size_t)p->n * (size_t)p->count * bench_number_size(p);
+    data->count = X + 1;
+    data->outputs = 1 << X;
+    for (int i = DL; i <= X; i++) data->size[i] = i < B ? matrix : matrix * (size_t)p->nrhs;
+}
+
+/* Systems first .. first + count - 1. */
+static shoal_status generate_slice(bench_arrays *data, int64_t first, int64_t count) {
+    const bench_problem *p = &data->problem;
+    const shoal_tridiag_opts shape = {
+        .n = p->n, .count = count, .nrhs = p->nrhs, .type = p->type, .layout = p->layout
+    };
+    const size_t start = (size_t)(first * p->n) * bench_number_size(p);
+    void *h[4];
+    for (int i = DL; i <= B; i++)
+        h[i] = (char *)data->host[i] + start * (i == B ? (size_t)p->nrhs : (size_t)1);
+    return BENCH_BY_TYPE(p->type, shoal_tridiag_generate, data->place->ctx, p->kind, p->seed, first,
+                         &shape, h[DL], h[D], h[DU], h[B]);
+}
+
+/* In slices of about SLICE numbers per array, so that Ctrl-C is heard between them; an interleaved
+ * batch is one slice. */
+static shoal_status fill(const bench_session *s, bench_arrays *data) {
+    const bench_problem *p = &data->problem;
+    const int64_t each = p->n > 0 ? p->n * p->nrhs : 1;
+    const bool whole = p->layout == SHOAL_INTERLEAVED || each * p->count <= SLICE;
+    const int64_t slice = whole ? p->count : each < SLICE ? SLICE / each : 1;
+    shoal_status status = SHOAL_OK;
+    for (int64_t first = 0; first < p->count && status == SHOAL_OK; first += slice) {
+        if (bench_stopped(s)) break;
+        status = generate_slice(data, first, p->count - first < slice ? p->count - first : slice);
+    }
+    return status;
+}
+
+static int make(bench_session *s, const bench_problem *p, bench_place *place, void *data) {
+    static const bench_filler filler = { sizes, fill };
+    return bench_arrays_make(s, p, place, &filler, data);
+}
+
+int bench_data_clear_outside(bench_session *s, bench_arrays *data) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    const size_t number = bench_number_size(p);
+    for (int64_t k = 0; k < p->count && p->n > 0; k++) {
+        int64_t first = apart ? k : k * p->n;
+        int64_t last = apart ? (p->n - 1) * p->count + k : k * p->n + p->n - 1;
+        memset((char *)data->host[DL] + (size_t)first * number, 0, number);
+        memset((char *)data->host[DU] + (size_t)last * number, 0, number);
+    }
+    shoal_status status = bench_arrays_upload(data, DL);
+    if (status == SHOAL_OK) status = bench_arrays_upload(data, DU);
+    if (status == SHOAL_OK) return BENCH_OK;
+    return bench_error(s, status, "%s", shoal_message(data->place->ctx));
+}
+
+bench_view bench_view_of(const bench_arrays *data, const void *x) {
+    const bench_problem *p = &data->problem;
+    const bool apart = p->layout == SHOAL_INTERLEAVED;
+    bench_view view = { .type = p->type, .n = p->n, .count = p->count, .nrhs = p->nrhs };
+    view.row = apart ? p->count : 1;
+    view.system = apart ? 1 : p->n;
+    view.b_row = view.row * p->nrhs;
+    view.b_system = view.system * p->nrhs;
+    view.b_rhs = 1;
+    view.dl = data->host[DL], view.d = data->host[D], view.du = data->host[DU];
+    view.b = data->host[B];
+    view.x = x;
+    return view;
+}
+
+/* ---- one method ------------------------------------------------------------------------------ */
 
 typedef struct solver {
     shoal_tridiag *plan;
-    const bench_data *data;
+    const bench_arrays *data;
 } solver;
 
 static shoal_status solve_set(const solver *v, int set) {
-    const bench_data *d = v->data;
-    void *p[5];
-    for (int i = 0; i < 5; i++) p[i] = bench_arrays_at(d, i, set);
-    if (d->problem.type == SHOAL_F32)
-        return shoal_tridiag_solvef(v->plan, p[0], p[1], p[2], p[3], p[4]);
-    return shoal_tridiag_solve(v->plan, p[0], p[1], p[2], p[3], p[4]);
+    const bench_arrays *d = v->data;
+    void *p[X + 1];
+    for (int i = DL; i <= X; i++) p[i] = bench_arrays_at(d, i, set);
+    return BENCH_BY_TYPE(d->problem.type, shoal_tridiag_solve, v->plan, p[DL], p[D], p[DU], p[B],
+                         p[X]);
 }
 
 static int timed_call(void *self, int i) {
@@ -30,81 +137,44 @@ static int timed_call(void *self, int i) {
     return solve_set(v, i % v->data->sets) == SHOAL_OK ? 0 : -1;
 }
 
-/* The solver's word about each system: in its memory, and on the host. */
-typedef struct own_outcome {
-    shoal_outcome there;
-    int32_t *status;
-    float *residual;
-} own_outcome;
-
-static void outcome_free(shoal_context *ctx, own_outcome *o) {
-    shoal_free(ctx, o->there.status);
-    shoal_free(ctx, o->there.residual);
-    free(o->status);
-    free(o->residual);
-}
-
-static shoal_status outcome_make(shoal_context *ctx, int64_t count, own_outcome *o) {
-    const size_t bytes = (size_t)(count > 0 ? count : 1) * 4;
-    *o = (own_outcome){ .status = calloc(1, bytes), .residual = calloc(1, bytes) };
-    shoal_status status = o->status && o->residual ? SHOAL_OK : SHOAL_E_NOMEM;
-    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.status);
-    if (status == SHOAL_OK) status = shoal_alloc(ctx, bytes, (void **)&o->there.residual);
-    return status;
-}
-
-/* Solves set 0 into an x full of a wrong number, brings the answer home and checks it. Without
- * `where` the statuses are those of the time before: they must not depend on being asked for. */
-static shoal_status solve_and_check(const bench_session *s, const solver *v,
-                                    const shoal_outcome *where, own_outcome *o,
-                                    bench_check *check) {
-    const bench_data *d = v->data;
+/* Solves set 0 into an x full of a wrong number and checks the answer. Without outcomes the statuses are
+ * those of the solve before: they must be the same. */
+static shoal_status solve_and_check(const bench_session *s, const solver *v, bool with_outcome,
+                                    bench_outcome *o, bench_check *check) {
+    const bench_arrays *d = v->data;
     shoal_context *ctx = d->place->ctx;
-    const size_t bytes = d->size[4], count = (size_t)d->problem.count;
-    memset(d->answer, 0x42, bytes);
-    shoal_status status = shoal_tridiag_outcome(v->plan, where);
-    if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, bench_arrays_at(d, 4, 0), d->answer, bytes);
+    shoal_status status = shoal_tridiag_outcome(v->plan, with_outcome ? &o->there : NULL);
+    if (status == SHOAL_OK) status = bench_arrays_paint(d);
     if (status == SHOAL_OK) status = solve_set(v, 0);
     if (status == SHOAL_OK) status = shoal_wait(ctx);
-    if (status == SHOAL_OK && bytes > 0)
-        status = shoal_copy(ctx, d->answer, bench_arrays_at(d, 4, 0), bytes);
-    if (where && status == SHOAL_OK && count > 0) {
-        status = shoal_copy(ctx, o->status, where->status, count * sizeof *o->status);
-        if (status == SHOAL_OK)
-            status = shoal_copy(ctx, o->residual, where->residual, count * sizeof *o->residual);
-    }
+    if (status == SHOAL_OK) status = bench_arrays_fetch(d);
+    if (status == SHOAL_OK && with_outcome) status = bench_outcome_fetch(ctx, o);
     if (status != SHOAL_OK || bench_stopped(s)) return status;
-    bench_view view = bench_view_of(d, d->answer);
+    bench_view view = bench_view_of(d, d->host[X]);
     view.stop = s->rules.stop;
-    bench_tridiag_check(&view, o->status, where ? o->residual : NULL, d->place->machine.threads,
-                        check);
+    bench_tridiag_check(&view, o->status, with_outcome ? o->residual : NULL,
+                        d->place->machine.threads, check);
     return SHOAL_OK;
 }
 
 /* After Ctrl-C *check means nothing. */
 static shoal_status verify(const bench_session *s, const solver *v, bench_check *check) {
-    own_outcome o;
+    bench_outcome o;
     bench_check plain = { 0 };
     shoal_context *ctx = v->data->place->ctx;
-    shoal_status status = outcome_make(ctx, v->data->problem.count, &o);
-    if (status == SHOAL_OK) status = solve_and_check(s, v, &o.there, &o, check);
+    shoal_status status =
+        bench_outcome_make(ctx, v->data->problem.count, BENCH_STATUS | BENCH_RESIDUAL, &o);
+    if (status == SHOAL_OK) status = solve_and_check(s, v, true, &o, check);
     if (status == SHOAL_OK && !bench_stopped(s)) {
-        status = solve_and_check(s, v, NULL, &o, &plain);
-        if (plain.max_residual > check->max_residual) check->max_residual = plain.max_residual;
-        if (plain.wrong > check->wrong || (check->passed && !plain.passed)) {
-            check->passed = false;
-            check->wrong = plain.wrong;
-            snprintf(check->why, sizeof check->why, "without outcome: %.140s", plain.why);
-        }
+        status = solve_and_check(s, v, false, &o, &plain);
+        bench_check_join(check, &plain);
     }
-    outcome_free(ctx, &o);
+    bench_outcome_free(ctx, &o);
     return status;
 }
 
-int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool timed) {
-    bench_data *data = of;
-    bench_place *place = data->place;
+static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
+    bench_arrays *data = of;
     solver v = { .data = data };
     shoal_tridiag_opts opts = { .n = p->n,
                                 .count = p->count,
@@ -115,20 +185,13 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
                                 .variant = p->variant,
                                 .threads = (int)p->threads,
                                 .groups = (int)p->groups };
-    shoal_status status = shoal_tridiag_create(place->ctx, &opts, &v.plan);
-    if (status != SHOAL_OK) return bench_no_plan(s, p, place, status);
+    shoal_status status = shoal_tridiag_create(data->place->ctx, &opts, &v.plan);
+    if (status != SHOAL_OK) return bench_no_plan(s, p, data->place, status);
     shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
     bench_check check = { 0 };
+    char note[80] = "";
     status = verify(s, &v, &check);
-    if (status == SHOAL_OK && bench_stopped(s)) {
-        shoal_tridiag_free(v.plan);
-        return BENCH_STOPPED;
-    }
     if (status == SHOAL_OK) status = shoal_tridiag_last(v.plan, &info);
-    if (status != SHOAL_OK) check = bench_broken(place, status);
-    char found[80], note[80] = "";
-    snprintf(found, sizeof found, "max residual %.2g over %lld systems", check.max_residual,
-             (long long)check.systems);
     if (info.redone > 0)
         snprintf(note, sizeof note, "%lld right-hand sides redone with pivoting",
                  (long long)info.redone);
@@ -137,10 +200,77 @@ int bench_tridiag_run(bench_session *s, void *of, const bench_problem *p, bool t
     const bench_solver ours = { .function = info.method,
                                 .variant = strcmp(info.method, "auto") != 0 ? info.variant : NULL,
                                 .note = note,
-                                .found = found,
+                                .measure = "max residual",
+                                .of_checked = "systems",
                                 .workspace = info.bytes,
                                 .task = { .call = timed_call, .self = &v, .calls = data->sets } };
-    const int code = bench_add_row(s, p, place, &ours, &check, timed && p->n > 0 && p->count > 0);
+    const int code =
+        bench_add_ours(s, p, data->place, &ours, status, &check, timed && p->n > 0 && p->count > 0);
     shoal_tridiag_free(v.plan);
     return code;
 }
+
+static int peers(bench_session *s, void *of) {
+    bench_arrays *data = of;
+    if (bench_data_clear_outside(s, data) != BENCH_OK) return BENCH_ERROR;
+    return bench_on_cpu(data->place) ? bench_peer_lapack(s, data) : bench_peer_cusparse(s, data);
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+static double rows(const bench_problem *p) { return (double)p->n * (double)p->count; }
+
+static double bytes(const bench_problem *p) {
+    return (3.0 + 2.0 * (double)p->nrhs) * rows(p) * (double)bench_number_size(p);
+}
+
+static void cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    fprintf(file, "%4s %-11s %8lld %9lld", bench_problem_type(p), bench_layout_name(p->layout),
+            (long long)p->n, (long long)p->count);
+}
+
+static void check_cells(const bench_row *row, FILE *file) {
+    const bench_problem *p = &row->problem;
+    fprintf(file, "%4s %-11s %-10s %8lld %9lld", bench_problem_type(p),
+            bench_layout_name(p->layout), p->kind, (long long)p->n, (long long)p->count);
+}
+
+static void json_problem(const bench_row *row, io_json *json) {
+    const bench_problem *p = &row->problem;
+    io_json_string(json, "layout", bench_layout_name(p->layout));
+    io_json_string(json, "kind", p->kind);
+    io_json_int(json, "n", p->n);
+    io_json_int(json, "count", p->count);
+    io_json_int(json, "nrhs", p->nrhs);
+    if (takes(p->method, "threads") && strcmp(row->who, "Shoal") == 0) {
+        io_json_int(json, "threads_asked", p->threads);
+        io_json_int(json, "groups_asked", p->groups);
+    }
+}
+
+static void json_rates(const bench_row *row, io_json *json) {
+    io_json_double(json, "systems_per_second", (double)row->problem.count / row->time.median);
+}
+
+const bench_module bench_tridiag = {
+    .grammar = { .module = "tridiag", .has_auto = true, .keys = keys, .takes = takes },
+    .size = sizeof(bench_arrays),
+    .make = make,
+    .release = bench_arrays_free,
+    .run = run,
+    .peers = peers,
+    .bytes = bytes,
+    .work = rows,
+    .unit = "Mrows/s",
+    .rate = "rows_per_second",
+    .heading = "type layout             n     count",
+    .check_heading = "type layout      kind              n     count",
+    .cells = cells,
+    .check_cells = check_cells,
+    .error_name = "max residual",
+    .fault = "residual",
+    .json_problem = json_problem,
+    .json_rates = json_rates,
+    .checked_key = "systems_checked",
+};

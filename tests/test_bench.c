@@ -69,7 +69,7 @@ TEST(problem_lists_multiply) {
     CHECK_MSG(list.count == methods * 2 * 3 * 2, "%d problems", list.count);
     for (int i = 0; i < list.count; i++) CHECK(list.items[i].n * list.items[i].count == 1 << 20);
     if (methods > 1 && list.count > 1) /* methods vary fastest: neighbours share their data */
-        CHECK(bench_data_same(&list.items[0], &list.items[1]));
+        CHECK(bench_same_data(&list.items[0], &list.items[1]));
     bench_problems_free(&list);
     list = parse("tridiag:pcr:::variant=all", &err);
     CHECK(list.count == 2);
@@ -85,7 +85,7 @@ TEST(problem_text_reads_back) {
         bench_problems again = parse(bench_problem_text(&list.items[i], text), &err);
         CHECK_MSG(again.count == 1, "%s", text);
         if (again.count == 1) {
-            CHECK(bench_data_same(&again.items[0], &list.items[i]));
+            CHECK(bench_same_data(&again.items[0], &list.items[i]));
             CHECK(strcmp(again.items[0].method, list.items[i].method) == 0);
         }
         bench_problems_free(&again);

@@ -41,7 +41,7 @@ TEST(check_sees_wrong_answers) {
     bench_problems list = parse("recur:serial:cpu:f64:n=400,count=3,kind=sum", &err);
     bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 2 });
     bench_place *place = bench_session_place(&s, "cpu");
-    bench_segments d = { 0 };
+    bench_arrays d = { 0 };
     bench_check check;
     int32_t status[3] = { 0, 0, 0 };
     CHECK(bench_segments_make(&s, &list.items[0], place, &d) == BENCH_OK);

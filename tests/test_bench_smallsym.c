@@ -107,7 +107,7 @@ TEST(problem_errors_name_the_part) {
 
 typedef struct fixture { /* the data of one problem, without a method */
     bench_session s;
-    bench_systems d;
+    bench_arrays d;
 } fixture;
 
 static void fixture_begin(fixture *f, const char *text, const char *method) {
@@ -229,7 +229,8 @@ TEST(failures_do_not_pass) {
     if (strcmp(bench_backend, "cpu") != 0) return; /* where the data lie on the host */
     fixture_begin(&f, "smallsym:ldlt::f64:n=5,count=40", "ldlt");
     for (int k = 0; k < 3; k++) ((double *)f.d.memory[0])[25 * 13 * k] = 0;
-    CHECK(bench_smallsym_run(&f.s, &f.d, &f.d.problem, true) == BENCH_OK && f.s.row_count == 1);
+    CHECK(bench_module_of("smallsym")->run(&f.s, &f.d, &f.d.problem, true) == BENCH_OK &&
+          f.s.row_count == 1);
     if (f.s.row_count == 1) {
         const bench_row *row = f.s.rows;
         CHECK_MSG(!row->check.passed && row->check.wrong == 0, "%s", row->check.why);
@@ -244,7 +245,7 @@ TEST(stops_early) { check_stops("smallsym:ldlt::f64:n=8,count=300", 5); }
 /* Where LAPACK is installed, there is a row of it. */
 static bool has_lapack(void) {
     bench_session s;
-    bench_lapack lib;
+    bench_library lib;
     bench_session_begin(&s, &(shoal_options){ .backend = "cpu" });
     const bool there = strcmp(bench_backend, "cpu") == 0 && bench_open_lapack(&s, &lib);
     bench_session_end(&s);

@@ -33,7 +33,7 @@ TEST(check_sees_wrong_answers) {
     int32_t status[2] = { 0, 0 };
     float residual[2] = { 0, 0 }, rcond[2] = { 0.5f, 0.5f };
     const bench_symmetric view = view_of(b, x, 2, 1);
-    const bench_word all = { status, residual, rcond }, plain = { .status = status };
+    const bench_reported all = { status, residual, rcond }, plain = { .status = status };
     bench_check check;
     bench_smallsym_check(&view, &all, 2, &check);
     CHECK(check.passed && check.max_residual == 0 && check.systems == 2);
@@ -77,7 +77,7 @@ TEST(check_judges_columns) {
     double x[4] = { 1, NAN, 2, NAN };
     int32_t status = SHOAL_SYSTEM_NONFINITE;
     const bench_symmetric view = view_of(b, x, 1, 2);
-    const bench_word word = { .status = &status };
+    const bench_reported word = { .status = &status };
     bench_check check;
     bench_smallsym_check(&view, &word, 1, &check);
     CHECK_MSG(check.wrong == 0 && check.failed == 1 && !check.passed, "%s", check.why);
@@ -97,7 +97,7 @@ TEST(check_judges_truncated_answers) {
     int32_t status = SHOAL_SYSTEM_TRUNCATED;
     bench_symmetric view = view_of(b, x, 1, 1);
     view.A = singular;
-    const bench_word word = { .status = &status };
+    const bench_reported word = { .status = &status };
     bench_check check;
     bench_smallsym_check(&view, &word, 1, &check);
     CHECK_MSG(check.passed && check.warned == 1 && check.max_residual == 0, "%s", check.why);
@@ -158,7 +158,7 @@ TEST(check_of_tridiagonal_eigenpairs) {
     double w[2] = { 3, 5 }, V[4] = { h, h, -h, h }, alone[2] = { 3, 5 };
     int32_t status = SHOAL_SYSTEM_OK;
     float residual = 0, rcond = 0.6f;
-    const bench_word all = { &status, &residual, &rcond };
+    const bench_reported all = { &status, &residual, &rcond };
     const bench_pairs pairs = { .w = w,
                                 .V = V,
                                 .alone = alone,
@@ -185,16 +185,16 @@ TEST(check_of_tridiagonal_eigenpairs) {
     bench_eigen_check(&view, &pairs, &all, 1, &check);
     CHECK(!check.passed && strstr(check.why, "rcond"));
     rcond = 0.6f, w[1] = 5.001, alone[1] = 5.001; /* inaccurate, unless the solver says so */
-    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(!check.passed && check.wrong == 1);
     status = SHOAL_SYSTEM_ILL;
-    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(!check.passed && check.wrong == 0 && check.warned == 1);
     status = SHOAL_SYSTEM_NONFINITE; /* no answer, but there is one */
-    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(check.wrong == 1 && check.failed == 1);
     for (int i = 0; i < 4; i++) V[i] = w[i / 2] = alone[i / 2] = NAN; /* an honest failure */
-    bench_eigen_check(&view, &pairs, &(bench_word){ .status = &status }, 1, &check);
+    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(!check.passed && check.wrong == 0 && strcmp(check.why, "1 failed") == 0);
 }
 
@@ -211,7 +211,7 @@ TEST(data_of_diagonals) {
                               .nrhs = 1,
                               .parameter = 100 };
     bench_session s;
-    bench_systems d = { 0 };
+    bench_arrays d = { 0 };
     bench_session_begin(&s, &(shoal_options){ .backend = "cpu", .threads = 2 });
     bench_place *place = bench_session_place(&s, "cpu");
     CHECK(place && bench_systems_make(&s, &p, place, &d) == BENCH_OK);
@@ -245,7 +245,7 @@ TEST(check_of_reductions) {
     const bench_symmetric view = { .n = N, .count = 1, .nrhs = 1, .entry = 1, .A = a };
     const bench_parts parts = { d, e, q, 1, N, N - 1, N * N },
                       nan = { none, none, none, 1, 0, 0, 0 };
-    const bench_word word = { .status = &status };
+    const bench_reported word = { .status = &status };
     bench_check check;
     bench_reduction_check(&view, &parts, &word, 1, &check);
     CHECK_MSG(check.passed && check.systems == 1 && check.max_residual < 10 * N * DBL_EPSILON, "%s",

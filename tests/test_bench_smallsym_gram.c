@@ -150,7 +150,7 @@ TEST(data_of_samples) {
     for (int t = 0; t < 2; t++) {
         io_error err;
         bench_session s;
-        bench_systems d = { 0 };
+        bench_arrays d = { 0 };
         bench_problems list = parse(texts[t], &err);
         bench_session_begin(&s, &(shoal_options){ .backend = bench_backend, .threads = 2 });
         bench_place *place = bench_session_place(&s, bench_backend);
@@ -206,7 +206,7 @@ TEST(check_sees_wrong_answers) {
     int32_t status = 0;
     float residual = 0, rcond = 0.25f;
     const bench_symmetric view = view_of(psi, y, x);
-    const bench_word all = { &status, &residual, &rcond }, plain = { .status = &status };
+    const bench_reported all = { &status, &residual, &rcond }, plain = { .status = &status };
     bench_check check;
     bench_smallsym_check(&view, &all, 1, &check);
     CHECK(check.passed && check.max_residual == 0 && check.tolerance == 90 * DBL_EPSILON);
@@ -239,7 +239,7 @@ TEST(check_of_truncated_answers) {
     double x[2] = { 1, 0 };
     int32_t status = SHOAL_SYSTEM_TRUNCATED;
     const bench_symmetric view = view_of(psi, y, x);
-    const bench_word plain = { .status = &status };
+    const bench_reported plain = { .status = &status };
     bench_check check;
     bench_smallsym_check(&view, &plain, 1, &check);
     CHECK_MSG(check.passed && check.warned == 1, "%s", check.why);
@@ -255,7 +255,7 @@ TEST(check_of_truncated_answers) {
 
 TEST(peers_form_the_systems) {
     bench_session s;
-    bench_lapack lib;
+    bench_library lib;
     const bool on_cpu = strcmp(bench_backend, "cpu") == 0;
     for (int i = 0; i < 4; i++) {
         char text[128];

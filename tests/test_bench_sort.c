@@ -55,9 +55,9 @@ TEST(check_sees_wrong_results) {
     bench_place *place = bench_session_place(&s, "cpu");
     bench_sortables d = { 0 };
     CHECK(bench_sortables_make(&s, &list.items[0], place, &d) == BENCH_OK);
-    const int32_t *in = d.host[BENCH_SORT_A];
-    int32_t *keys = bench_sortables_at(&d, BENCH_SORT_OUT, 0);
-    uint32_t *places = bench_sortables_at(&d, BENCH_SORT_OUT_VALUES, 0);
+    const int32_t *in = d.arrays.host[BENCH_SORT_A];
+    int32_t *keys = bench_arrays_at(&d.arrays, BENCH_SORT_OUT, 0);
+    uint32_t *places = bench_arrays_at(&d.arrays, BENCH_SORT_OUT_VALUES, 0);
     for (int k = 0; k < 3; k++) /* by insertion */
         for (int i = 0; i < 50; i++) {
             int at = i;
@@ -82,7 +82,7 @@ TEST(check_sees_wrong_results) {
     judge(&s, &d, true, false, __LINE__);
     keys[149] = key;
     judge(&s, &d, true, true, __LINE__);
-    bench_sortables_free(&d);
+    bench_arrays_free(&d);
     bench_session_end(&s);
     bench_problems_free(&list);
 }

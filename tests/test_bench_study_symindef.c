@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "bench/study.h"
-#include "bench/study_symindef.h"
 #include "io/hdf5.h"
 
 static const double alpha_0 = 0.64038820320220756872767623199676;

@@ -12,7 +12,7 @@
 #include "bench/module.h"
 #include "bench/peers.h"
 #include "bench/peers_symindef.h"
-#include "bench/peers_thesis.h"
+#include "bench/peers_foreign.h"
 
 TEST(problem_keys) {
     io_error err;
@@ -118,7 +118,7 @@ TEST(peers_are_judged) {
             io_error err;
             bench_problems list = parse(problems[i], &err);
             bench_session s;
-            bench_lapack lib;
+            bench_library lib;
             bench_matrix d = { 0 };
             bench_session_begin(&s, &(shoal_options){ .backend = bench_backend, .threads = 2 });
             s.rules = (bench_rules){ .samples = 2, .exact = true };
@@ -182,12 +182,6 @@ static int thesis_factor(void *self, void *a) {
     return bench_thesis_factor(&blas, &j->matrix, j->interchanges);
 }
 
-static int thesis_pivots(void *self, int32_t *to) {
-    const thesis_job *j = self;
-    memcpy(to, j->interchanges, (size_t)j->matrix.n * sizeof *to);
-    return 0;
-}
-
 /* The thesis's loop, its kernels emulated, with plain functions in place of cuBLAS. */
 TEST(thesis_verifies) {
     static const char *const problems[] = {
@@ -213,15 +207,13 @@ TEST(thesis_verifies) {
                          .interchanges = calloc(n, sizeof(int32_t)) };
         CHECK(shoal_alloc(place->ctx, n * 8, &j.matrix.d) == SHOAL_OK);
         CHECK(shoal_alloc(place->ctx, 2 * n * 8, &j.matrix.x) == SHOAL_OK);
-        const bench_factorer r = { .who = "cuBLAS",
-                                   .function = "loop",
-                                   .version = "",
-                                   .note = "",
-                                   .packed = true,
-                                   .form = BENCH_FORM_OURS,
-                                   .factor = thesis_factor,
-                                   .pivots = thesis_pivots,
-                                   .self = &j };
+        const bench_factorer r = {
+            .peer = { .who = "cuBLAS", .function = "loop", .task = { .self = &j } },
+            .packed = true,
+            .form = BENCH_FORM_OURS,
+            .factor = thesis_factor,
+            .pivots = j.interchanges
+        };
         CHECK(bench_peer_factorer(&s, &d, &r) == BENCH_OK && s.row_count == 1);
         CHECK_MSG(s.row_count == 1 && s.rows[0].check.passed, "%s: %s", problems[i],
                   s.row_count ? s.rows[0].check.why : "no row");

@@ -9,29 +9,29 @@
 #include <float.h>
 #include <math.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 #include "bench/tridiag.h"
 
 /* One system after another, in double; x is still to be set. */
-static bench_view view_of(int64_t n, int64_t count, int64_t nrhs, const double *a, const double *b,
-                          const double *c, const double *d) {
+static bench_view view_of(int64_t n, int64_t count, int64_t nrhs, const double *dl, const double *d,
+                          const double *du, const double *b) {
     bench_view view = { .type = SHOAL_F64, .n = n, .count = count, .nrhs = nrhs };
-    view.row = view.d_rhs = 1;
+    view.row = view.b_rhs = 1;
     view.system = n;
-    view.d_row = nrhs;
-    view.d_system = n * nrhs;
-    view.a = a, view.b = b, view.c = c, view.d = d;
+    view.b_row = nrhs;
+    view.b_system = n * nrhs;
+    view.dl = dl, view.d = d, view.du = du, view.b = b;
     return view;
 }
 
 /* A system of 3 rows with the answer 1, 2, 3, twice; bent entries must be noticed. */
 TEST(check_sees_wrong_answers) {
-    const double a[6] = { NAN, 1, 1, NAN, 1, 1 }, b[6] = { 4, 4, 4, 4, 4, 4 };
-    const double c[6] = { 1, 1, NAN, 1, 1, NAN }, d[6] = { 6, 12, 14, 6, 12, 14 };
+    const double dl[6] = { NAN, 1, 1, NAN, 1, 1 }, d[6] = { 4, 4, 4, 4, 4, 4 };
+    const double du[6] = { 1, 1, NAN, 1, 1, NAN }, b[6] = { 6, 12, 14, 6, 12, 14 };
     double x[6] = { 1, 2, 3, 1, 2, 3 };
     int32_t status[2] = { 0, 0 };
     float residual[2] = { 0, 0 };
-    bench_view view = view_of(3, 2, 1, a, b, c, d);
+    bench_view view = view_of(3, 2, 1, dl, d, du, b);
     view.x = x;
     bench_check check;
     bench_tridiag_check(&view, status, residual, 2, &check);
@@ -62,11 +62,11 @@ TEST(check_sees_wrong_answers) {
 
 /* Of two columns each stands for itself: one NaN under a status below 0 leaves the other judged. */
 TEST(check_judges_columns) {
-    const double a[2] = { NAN, 1 }, b[2] = { 4, 4 }, c[2] = { 1, NAN };
-    const double d[4] = { 6, INFINITY, 9, 1 };
+    const double dl[2] = { NAN, 1 }, d[2] = { 4, 4 }, du[2] = { 1, NAN };
+    const double b[4] = { 6, INFINITY, 9, 1 };
     double x[4] = { 1, NAN, 2, NAN };
     int32_t status = SHOAL_SYSTEM_NONFINITE;
-    bench_view view = view_of(2, 1, 2, a, b, c, d);
+    bench_view view = view_of(2, 1, 2, dl, d, du, b);
     view.x = x;
     bench_check check;
     bench_tridiag_check(&view, &status, NULL, 1, &check);
@@ -92,9 +92,9 @@ TEST(check_judges_columns) {
 
 /* A large residual that the status admits to does not pass, but is no false answer. */
 TEST(check_takes_warnings_for_honest) {
-    const double b[1] = { 2 }, d[1] = { 4 }, x[1] = { 2.1 }, none[1] = { NAN };
+    const double d[1] = { 2 }, b[1] = { 4 }, x[1] = { 2.1 }, none[1] = { NAN };
     int32_t status = SHOAL_SYSTEM_ILL;
-    bench_view view = view_of(1, 1, 1, none, b, none, d);
+    bench_view view = view_of(1, 1, 1, none, d, none, b);
     view.x = x;
     bench_check check;
     bench_tridiag_check(&view, &status, NULL, 1, &check);
@@ -106,8 +106,8 @@ TEST(check_takes_warnings_for_honest) {
 }
 
 TEST(check_does_not_overflow) {
-    const double b[1] = { 1e200 }, d[1] = { 1e300 }, x[1] = { 2e100 }, none[1] = { NAN };
-    bench_view view = view_of(1, 1, 1, none, b, none, d);
+    const double d[1] = { 1e200 }, b[1] = { 1e300 }, x[1] = { 2e100 }, none[1] = { NAN };
+    bench_view view = view_of(1, 1, 1, none, d, none, b);
     view.x = x;
     bench_check check;
     bench_tridiag_check(&view, NULL, NULL, 1, &check);

@@ -100,7 +100,7 @@ the axis."""):
 
 # ---- symmetric indefinite factorizations ----
 
-WHOLE, SAMPLE = 3000, 64  # bench/study_symindef.h, bench/symindef_product.h: rows over which errors are taken
+WHOLE, SAMPLE = 3000, 64  # bench/study.h, bench/symindef_errors.h: rows over which errors are taken
 READ_WAYS = ("triangle", "whole", "whole, packed")
 TABLE_3_1 = [  # of the thesis: how our names begin, n, errors for nine values of alpha
     ("equidistant", 3000, (1.766888e-14, 1.766888e-14, 1.766888e-14, 1.766888e-14, 1.824500e-14, 1.721470e-14,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 #include "io/file.h"
 
 typedef struct arguments {

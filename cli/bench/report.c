@@ -3,7 +3,7 @@
  * report.c - `shoal report`: solves 100,000 systems by each method, checks them, and writes a page with pictures.
  *
  * On the CPU n ends at LARGEST_ON_CPU, so that the whole stays below a minute on two cores and takes little more than
- * 1 GB; the page says so.
+ * 1 GB; the page shows it.
  */
 #include "bench.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 
 enum { SYSTEMS = 100000, LARGEST_ON_CPU = 256 };
 

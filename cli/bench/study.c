@@ -9,9 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 #include "bench/study.h"
-#include "bench/study_symindef.h"
 #include "io/file.h"
 #include "io/triangle.h"
 

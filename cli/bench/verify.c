@@ -32,7 +32,7 @@ static int run(cli *c, const arguments *a, const char *who) {
     bench_problems list = { 0 };
     int code = CLI_OK;
     cli_bench_begin(c, &s);
-    s.note = NULL; /* the table says it all */
+    s.note = NULL; /* the table has it all */
     for (int i = 0; i < a->count && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, a->problems[i], &list);
     if (code == CLI_OK) {

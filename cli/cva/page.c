@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/report.h"
+#include "bench/session.h"
 #include "io/file.h"
 #include "io/html.h"
 #include "io/svg.h"

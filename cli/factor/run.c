@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/symindef_product.h"
+#include "bench/symindef_errors.h"
 #include "factor.h"
 
 static bool on_host(const cli *c) { return strcmp(c->machine.backend, "cpu") == 0; }

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * peers_thesis.c - the complete pivoting of Kruchinina's thesis (section 3.2) with cuBLAS, as a peer of ours. A
+ * peers_symindef_cuda.c - peers on one dense symmetric matrix on CUDA.
+ *
+ * CuSOLVER's sytrf, partial pivoting, on one dense symmetric matrix in
+ * full storage: the only routine of a CUDA library for it. It stands beside packed problems and beside
+ * rook pivoting too, as there is no other.
+ *
+ * The complete pivoting of Kruchinina's thesis (section 3.2) with cuBLAS, as a peer of ours. A
  * stage is
  *
  *     Idamax over the packed reduced matrix, whose diagonal is zero, and Idamax over the diagonal
@@ -13,21 +19,84 @@
  * so that each entry is read by the search and read and written by each update: 24 or 40 bytes an
  * entry and stage in double, and three waits of the host.
  */
-#include "bench/peers_thesis.h"
-
 #include <math.h>
-
-#include "bench/peers_symindef.h"
-
-#ifdef BENCH_THESIS
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/peers.h"
+#include "bench/peers_symindef.h"
+#include "bench/peers_foreign.h"
 
 enum { LOWER = 0 }; /* of cublas_api.h */
 
+typedef int sytrf_size(void *handle, int n, void *a, int lda, int *numbers);
+typedef int sytrf_call(void *handle, int uplo, int n, void *a, int lda, int *pivots, void *work,
+                       int numbers, int *info);
+
+typedef struct sytrf_job {
+    bench_library lib;
+    sytrf_size *size;
+    sytrf_call *factor;
+    shoal_context *ctx;
+    int n, numbers;
+    void *work;         /* of the device */
+    int *pivots, *info; /* likewise      */
+} sytrf_job;
+
+static bool allocate(sytrf_job *j, void *a, size_t number) {
+    if (j->size(j->lib.handle, j->n, a, j->n, &j->numbers) != 0 || j->numbers < 0) return false;
+    const size_t work = (size_t)(j->numbers > 0 ? j->numbers : 1) * number;
+    return shoal_alloc(j->ctx, work, &j->work) == SHOAL_OK &&
+           shoal_alloc(j->ctx, (size_t)j->n * sizeof *j->pivots, (void **)&j->pivots) == SHOAL_OK &&
+           shoal_alloc(j->ctx, sizeof *j->info, (void **)&j->info) == SHOAL_OK;
+}
+
+static int sytrf_factor(void *self, void *a) {
+    const sytrf_job *j = self;
+    return j->factor(j->lib.handle, LOWER, j->n, a, j->n, j->pivots, j->work, j->numbers, j->info);
+}
+
+int bench_peer_cusolver_indefinite(bench_session *s, bench_matrix *d) {
+    const size_t number = bench_number_size(&d->problem);
+    const bool rook = bench_pivoting_of(&d->problem) == BENCH_ROOK;
+    const char letter = number == sizeof(float) ? 'S' : 'D';
+    sytrf_job j = { .ctx = d->place->ctx, .n = (int)d->problem.n };
+    char function[16];
+    const bench_symbol list[] = { { "cusolverDn?sytrf_bufferSize", &j.size },
+                                  { "cusolverDn?sytrf", &j.factor } };
+    if (!bench_open_cuda(s, BENCH_CUSOLVER, letter, list, 2, &j.lib)) return BENCH_OK;
+    snprintf(function, sizeof function, "%csytrf", letter);
+    int code = BENCH_OK;
+    if (allocate(&j, d->work, number)) {
+        const bench_factorer r = {
+            .peer = { .who = "cuSOLVER",
+                      .function = function,
+                      .version = j.lib.version,
+                      .note = rook ? "partial pivoting, lower triangle, full storage"
+                                   : "lower triangle, full storage",
+                      .workspace = (size_t)j.numbers * number,
+                      .task = { .self = &j } },
+            .packed = false,
+            .partial = true,
+            .form = BENCH_FORM_SYTRF,
+            .factor = sytrf_factor,
+            .pivots = j.pivots,
+            .pivots_there = true
+        };
+        code = bench_peer_factorer(s, d, &r);
+    } else {
+        bench_note(s, "peer left out: cuSOLVER %s does not take this problem", function);
+    }
+    shoal_free(j.ctx, j.work);
+    shoal_free(j.ctx, j.pivots);
+    shoal_free(j.ctx, j.info);
+    bench_close_cuda(&j.lib);
+    return code;
+}
+
+/* ---- the thesis's loop ----------------------------------------------------------------------- */
+
+#ifdef BENCH_THESIS
 /* Entry (i,j), i >= j, is number column(n, j) + i. */
 static int64_t column(int64_t n, int64_t j) { return j * (2 * n - 1 - j) / 2; }
 
@@ -133,31 +202,9 @@ int bench_thesis_factor(const bench_thesis_blas *blas, const bench_thesis *t,
 
 typedef struct job {
     bench_thesis_blas blas;
-    int (*destroy)(void *handle);
-    char version[64];
     bench_thesis matrix;
     int32_t *interchanges;
 } job;
-
-static bool open_library(bool single, job *j) {
-    static const char *const versions[] = { "12", "13", NULL };
-    void *file = bench_open_cuda_library("cublas", versions);
-    int (*create)(void **) = NULL, (*property)(int, int *) = NULL;
-    if (!file) return false;
-    *(void **)&create = dlsym(file, "cublasCreate_v2");
-    *(void **)&j->destroy = dlsym(file, "cublasDestroy_v2");
-    *(void **)&property = dlsym(file, "cublasGetProperty");
-    *(void **)&j->blas.amax = dlsym(file, single ? "cublasIsamax_v2" : "cublasIdamax_v2");
-    *(void **)&j->blas.spr = dlsym(file, single ? "cublasSspr_v2" : "cublasDspr_v2");
-    *(void **)&j->blas.scal = dlsym(file, single ? "cublasSscal_v2" : "cublasDscal_v2");
-    if (!create || !j->destroy || !j->blas.amax || !j->blas.spr || !j->blas.scal ||
-        create(&j->blas.handle) != 0)
-        return false;
-    int part[3] = { 0, 0, 0 }; /* major, minor, patch */
-    for (int i = 0; property && i < 3; i++) property(i, &part[i]);
-    snprintf(j->version, sizeof j->version, "cuBLAS %d.%d.%d", part[0], part[1], part[2]);
-    return true;
-}
 
 static int factor(void *self, void *a) {
     job *j = self;
@@ -165,33 +212,31 @@ static int factor(void *self, void *a) {
     return bench_thesis_factor(&j->blas, &j->matrix, j->interchanges);
 }
 
-static int pivots(void *self, int32_t *to) {
-    const job *j = self;
-    for (int64_t i = 0; i < j->matrix.n; i++) to[i] = j->interchanges[i];
-    return 0;
-}
-
 int bench_peer_thesis(bench_session *s, bench_matrix *d) {
     shoal_context *ctx = d->place->ctx;
     const size_t n = (size_t)d->problem.n, number = bench_number_size(&d->problem);
     const bool single = d->problem.type == SHOAL_F32;
     job j = { .matrix = { .single = single, .n = d->problem.n } };
-    if (!open_library(single, &j)) {
-        bench_note(s, "peer left out: cuBLAS was not found or did not open");
-        return BENCH_OK;
-    }
-    const bench_factorer r = { .who = "cuBLAS",
-                               .function = single ? "Isamax+Sspr loop" : "Idamax+Dspr loop",
-                               .version = j.version,
-                               .note = "the thesis's loop: packed, pivots chosen on the host",
-                               .packed = true,
-                               .form = BENCH_FORM_OURS,
-                               .factor = factor,
-                               .pivots = pivots,
-                               .self = &j,
-                               .workspace = 3 * n * number };
-    int code = BENCH_OK;
+    bench_library lib;
+    const bench_symbol list[] = { { single ? "cublasIsamax_v2" : "cublasIdamax_v2", &j.blas.amax },
+                                  { "cublas?spr_v2", &j.blas.spr },
+                                  { "cublas?scal_v2", &j.blas.scal } };
+    if (!bench_open_cuda(s, BENCH_CUBLAS, single ? 'S' : 'D', list, 3, &lib)) return BENCH_OK;
+    j.blas.handle = lib.handle;
     j.interchanges = malloc(n * sizeof *j.interchanges);
+    const bench_factorer r = {
+        .peer = { .who = "cuBLAS",
+                  .function = single ? "Isamax+Sspr loop" : "Idamax+Dspr loop",
+                  .version = lib.version,
+                  .note = "the thesis's loop: packed, pivots chosen on the host",
+                  .workspace = 3 * n * number,
+                  .task = { .self = &j } },
+        .packed = true,
+        .form = BENCH_FORM_OURS,
+        .factor = factor,
+        .pivots = j.interchanges
+    };
+    int code = BENCH_OK;
     j.matrix.seen = bench_thesis_map();
     if (j.interchanges && j.matrix.seen && shoal_alloc(ctx, n * number, &j.matrix.d) == SHOAL_OK &&
         shoal_alloc(ctx, 2 * n * number, &j.matrix.x) == SHOAL_OK)
@@ -202,12 +247,7 @@ int bench_peer_thesis(bench_session *s, bench_matrix *d) {
     shoal_free(ctx, j.matrix.x);
     bench_thesis_unmap(j.matrix.seen);
     free(j.interchanges);
-    j.destroy(j.blas.handle);
+    bench_close_cuda(&lib);
     return code;
-}
-#else
-int bench_peer_thesis(bench_session *s, bench_matrix *d) {
-    (void)s, (void)d;
-    return BENCH_OK;
 }
 #endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * symindef_errors.h - the relative error of a factorization: by the whole product of its factors, or by random vectors
+ * through the matrix and through its factors, n^2 operations each where the product would take n^3.
+ */
+#ifndef BENCH_SYMINDEF_ERRORS_H
+#define BENCH_SYMINDEF_ERRORS_H
+
+#include "bench/numbers.h"
+#include "bench/symindef.h"
+
+/* ---- the product ------------------------------------------------------------------------------ */
+
+enum { BENCH_SAMPLE = 64 };
+
+/* M D Mt, or, where G is not NULL, G J Gt. All arrays are on the host. */
+typedef struct bench_product {
+    int64_t n;
+    shoal_type type;            /* of the factors or G                                        */
+    const int32_t *permutation; /* row i of M or G is row permutation[i] of A                 */
+    double (*given)(const void *matrix, int64_t i, int64_t j); /* A(i,j), i >= j              */
+    const void *matrix;
+    bool twice;   /* sums as if in twice the precision of double; else in double, and n^3/6
+                   operations instead of ten times as many                                     */
+    bool sampled; /* the sums of BENCH_SAMPLE rows alone, equally spaced, the last among them: no
+                     more than the norm, and n^2 operations per row                              */
+    int threads;
+    bool (*stop)(void); /* NULL, or whether to stop                                           */
+
+    bench_triangle triangle; /* of the factors                                                */
+    const void *factors;     /* M, with anything in the places of D                           */
+    const double *d, *e;     /* D: its diagonal; e[k] of a block in k, k + 1, else 0          */
+
+    const void *G; /* (n, columns)                                                          */
+    const int32_t *signs;
+    int64_t columns;
+    bool partitioned; /* its columns are not in the order of the pivots                      */
+} bench_product;
+
+/* |P A Pt - product| / |A| in infinity norms; NaN after a stop or without memory. Of A = 0 what is left
+ * is not divided. */
+double bench_product_error(const bench_product *p);
+
+/* ---- vectors ---------------------------------------------------------------------------------- */
+
+enum { BENCH_VECTORS = 3 }; /* v of 1 and -1 */
+
+typedef struct bench_given { /* P A Pt, on the host */
+    shoal_type type;
+    int64_t n;
+    const void *whole;          /* A, n x n                            */
+    const int32_t *permutation; /* row i of P A Pt is row permutation[i] of A */
+    int threads;
+} bench_given;
+
+typedef struct bench_vectors { /* BENCH_VECTORS vectors, entry by entry, in two parts */
+    double *high, *low;
+} bench_vectors;
+
+/* n entries of 0. False if there is no memory; to be freed in either case. */
+bool bench_vectors_make(bench_vectors *p, int64_t n);
+void bench_vectors_free(bench_vectors *p);
+
+/* out[to] += m in[from], all vectors */
+static inline void bench_vectors_add(const bench_vectors *out, int64_t to, double m,
+                                     const bench_vectors *in, int64_t from) {
+    for (int v = 0; v < BENCH_VECTORS; v++) {
+        const double high = in->high[from * BENCH_VECTORS + v];
+        subtract_product(&out->high[to * BENCH_VECTORS + v], &out->low[to * BENCH_VECTORS + v], -m,
+                         high);
+        out->low[to * BENCH_VECTORS + v] += m * in->low[from * BENCH_VECTORS + v];
+    }
+}
+
+/* The vectors: v, whose second part is 0 already, and u = Pt v. */
+void bench_vectors_begin(const bench_given *a, const bench_vectors *v, double *u);
+
+/* |P A Pt v - y| / |A|, |v| being 1; infinite where a number is not finite. y is spoilt. */
+double bench_vectors_compare(const bench_given *a, const bench_vectors *y, const double *u);
+
+/* |P A Pt v - G (J (Gt v))| / |A|, G (n, columns) of the type of A; NaN without memory. */
+double bench_vectors_gjgt(const bench_given *a, const void *G, const int32_t *signs,
+                          int64_t columns);
+
+#endif
