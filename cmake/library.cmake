@@ -13,9 +13,8 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/recur/recur.c src/recur/generate.c src/sort/sort.c src/sort/sort_merge.c
                  src/tridiag/tridiag.c src/tridiag/tridiag_factor.c src/tridiag/generate.c src/tridiag/generate_paper.c
                  src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c
-                 src/tridiag/generate_pieces.c src/smallsym/smallsym.c
-                 src/smallsym/smallsym_eig.c src/smallsym/smallsym_factor.c src/smallsym/smallsym_gram.c
-                 src/smallsym/smallsym_learn.c src/smallsym/paper/smallsym_stages.c src/smallsym/generate.c
+                 src/tridiag/generate_pieces.c src/smallsym/smallsym.c src/smallsym/smallsym_calls.c
+                 src/smallsym/paper/smallsym_stages.c src/smallsym/generate.c
                  src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
                  src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
@@ -41,7 +40,7 @@ set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages symindef/partial s
 # And for kernels beside those of a method, or of several: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor symindef/blocked surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
-set(SHOAL_PAPER_ALGORITHMS smallsym/paper/stages smallsym/paper/ldlt smallsym/paper/hhpcr)
+set(SHOAL_PAPER_ALGORITHMS smallsym/paper/ldlt smallsym/paper/hhpcr)
 # Kernels that nvcc compiles together: alone, each of these files takes it longer to begin than to compile. A name, and
 # the files.
 set(SHOAL_KERNELS_TOGETHER

@@ -10,16 +10,6 @@
 #include "smallsym/residual.h"
 #include "smallsym/worker.h"
 
-static size_t batch_bytes(const shoal_smallsym *plan) {
-    size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) {
-        const smallsym_job *job = &plan->jobs[g];
-        const size_t bytes = (size_t)workers_of(plan, job) * worker_bytes(plan, job);
-        if (bytes > most) most = bytes;
-    }
-    return TOTALS + most;
-}
-
 /* ---- in -------------------------------------------------------------------------------------- */
 
 /* Where right-hand side c of lane l begins. */
@@ -282,6 +272,24 @@ static void resolve_pack(worker *w, const smallsym_job *job, const smallsym_cpu_
 
 /* ---- the driver ------------------------------------------------------------------------------- */
 
+/* The most that the workers of a group need, so many bytes each. */
+static size_t most_bytes(const shoal_smallsym *plan,
+                         size_t (*each)(const shoal_smallsym *plan, const smallsym_job *job)) {
+    size_t most = 0;
+    for (int64_t g = 0; g < plan->job_count; g++) {
+        const smallsym_job *job = &plan->jobs[g];
+        const size_t bytes = (size_t)workers_of(plan, job) * each(plan, job);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+static size_t batch_bytes(const shoal_smallsym *plan) {
+    return TOTALS + most_bytes(plan, worker_bytes);
+}
+
+static size_t form_bytes(const shoal_smallsym *plan) { return most_bytes(plan, R(gram_bytes)); }
+
 static shoal_status batch_begin(shoal_smallsym *plan) {
     memset(plan->work, 0, sizeof(smallsym_totals));
     return SHOAL_OK;
@@ -299,7 +307,9 @@ static void do_and_rescue(worker *w, const shoal_smallsym *plan, const smallsym_
                           const void *with) {
     const batch_call *call = with;
     w->gram = call->gram;
-    if (w->gram) w->gram_room = (real *)w->gram->work + w->number * R(gram_numbers)(job);
+    if (w->gram)
+        w->gram_room =
+            (real *)((char *)w->gram->work + (size_t)w->number * R(gram_bytes)(plan, job));
     call->one(w, job, plan->first.cell, plan->first.variant);
     run_rescue(w, plan, job, 0);
 }
@@ -310,27 +320,15 @@ static void rescue_the_rest(worker *w, const shoal_smallsym *plan, const smallsy
     run_rescue(w, plan, job, 1);
 }
 
-static shoal_status call_batch(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_gram *gram, do_pack *one) {
-    const batch_call call = { gram, one };
+static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,
+                              const smallsym_arrays *with) {
+    static do_pack *const packs[] = { [SMALLSYM_SOLVE] = run_pack,
+                                      [SMALLSYM_FORM] = run_pack,
+                                      [SMALLSYM_FACTOR] = factor_pack,
+                                      [SMALLSYM_RESOLVE] = resolve_pack };
+    if (what == SMALLSYM_EIGEN) return R(smallsym_eigen)(plan, job, &with->parts);
+    const batch_call call = { what == SMALLSYM_FORM ? &with->gram : NULL, packs[what] };
     return over_packs(plan, job, &call, do_and_rescue, rescue_the_rest);
-}
-
-static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
-    return call_batch(plan, job, NULL, run_pack);
-}
-
-shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_gram *gram) {
-    return call_batch(plan, job, gram, run_pack);
-}
-
-static shoal_status batch_factor(shoal_smallsym *plan, const smallsym_job *job) {
-    return call_batch(plan, job, NULL, factor_pack);
-}
-
-static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job) {
-    return call_batch(plan, job, NULL, resolve_pack);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
@@ -338,12 +336,5 @@ static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
     return SHOAL_OK;
 }
 
-const smallsym_driver R(smallsym_batch) = {
-    .bytes = batch_bytes,
-    .begin = batch_begin,
-    .run = batch_run,
-    .total = batch_total,
-    .eigen = R(smallsym_eigen),
-    .factor = batch_factor,
-    .resolve = batch_resolve,
-};
+const smallsym_driver R(smallsym_batch) = { batch_bytes, form_bytes, batch_begin, batch_run,
+                                            batch_total };

@@ -44,8 +44,9 @@ template <int T_, int M_> struct definite {
     }
 };
 
-/* P A Pt = L D Lt of any matrix. */
-template <class ROWS, int T_, int M_> struct pivoted {
+/* P A Pt = L D Lt of any matrix, where ldltp.cu has it. */
+template <int T_, int M_> struct pivoted {
+    typedef ldltp_rows<T_, M_> ROWS;
     enum { T = T_, M = M_, NUMBERS = ROWS::room_type::NUMBERS };
     real *memory;
     ROWS rows;
@@ -186,43 +187,25 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-template <class FACTORS>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, const char *name) {
-    typedef stage<FACTORS::T, FACTORS::M> stage;
+template <template <int, int> class FACTORS, int T, int M>
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job,
+                           const char *name) {
+    typedef FACTORS<T, M> factors;
+    typedef stage<T, M> stage;
     const size_t bytes =
-        stage::SYSTEMS * ((size_t)stage::NUMBERS + FACTORS::NUMBERS) * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    const dim3 grid((unsigned)((job->count + systems - 1) / systems));
-    shoal_allow_shared(plan->head.ctx, careful_kernel<FACTORS>);
-    SHOAL_LAUNCH(careful_kernel<FACTORS>, grid, dim3(warps * WARP), warps * bytes,
-                 plan->head.ctx->stream, *job, stage_width(job));
+        stage::SYSTEMS * ((size_t)stage::NUMBERS + factors::NUMBERS) * sizeof(real);
+    const warp_grid g = warp_grid_of(plan, job, careful_kernel<factors>, stage::SYSTEMS, bytes);
+    SHOAL_LAUNCH(careful_kernel<factors>, g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                 *job, stage_width(job));
     return shoal_launched(plan->head.ctx, name);
 }
 
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job) {
-    const char *name = "ldlt, careful";
-    if (job->n <= 4) return launch<definite<4, 1>>(plan, job, name);
-    if (job->n <= 8) return launch<definite<4, 2>>(plan, job, name);
-    if (job->n <= 16) return launch<definite<8, 2>>(plan, job, name);
-    if (job->n <= 32) return launch<definite<16, 2>>(plan, job, name);
-    return launch<definite<32, 2>>(plan, job, name);
-}
-
-/* As ldltp.cu does: in registers where they suffice. */
-template <int T, int M>
-static shoal_status launch_pivoted(shoal_smallsym *plan, const smallsym_job *job) {
-    const char *name = "ldltp, careful";
-    if constexpr (T * M * M * sizeof(real) / 4 <= 160)
-        return launch<pivoted<register_rows<T, M>, T, M>>(plan, job, name);
-    else
-        return launch<pivoted<shared_rows<T, M>, T, M>>(plan, job, name);
+    return by_size(job->n,
+                   [&](auto size) { return launch<definite>(size, plan, job, "ldlt, careful"); });
 }
 
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job) {
-    if (job->n <= 4) return launch_pivoted<4, 1>(plan, job);
-    if (job->n <= 8) return launch_pivoted<4, 2>(plan, job);
-    if (job->n <= 16) return launch_pivoted<8, 2>(plan, job);
-    if (job->n <= 32) return launch_pivoted<16, 2>(plan, job);
-    return launch_pivoted<32, 2>(plan, job);
+    return by_size(job->n,
+                   [&](auto size) { return launch<pivoted>(size, plan, job, "ldltp, careful"); });
 }

@@ -9,12 +9,62 @@
 #include "smallsym/plan.h"
 #include "smallsym/team.cuh"
 
-/* Blocks whose warps share nothing have `most` of them, or as many as the GPU's shared memory has room for, so many
- * bytes each: 97 KiB on architectures 86, 89 and 120. */
-static inline int warps_that_fit(const shoal_smallsym *plan, int most, size_t bytes) {
-    const size_t fit = shoal_most_shared(plan->head.ctx) / bytes;
-    return fit < (size_t)most ? (int)fit : most;
+enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
+
+/* Warps of a block, `most` or as many as the GPU's shared memory has room for, so many bytes per warp:
+ * 97 KiB on architectures 86, 89 and 120. */
+static inline int warps_of_block(const shoal_smallsym *plan, int most, size_t bytes) {
+    const size_t room = shoal_most_shared(plan->head.ctx) / bytes;
+    return room < (size_t)most ? (int)room : most;
 }
+
+typedef struct warp_grid {
+    dim3 blocks, threads;
+    size_t bytes;
+} warp_grid;
+
+/* For a kernel whose warps have so many systems and bytes of shared memory each. */
+template <class KERNEL>
+static inline warp_grid warp_grid_of(const shoal_smallsym *plan, const smallsym_job *job,
+                                     KERNEL kernel, int systems, size_t bytes) {
+    const int warps = warps_of_block(plan, WARPS, bytes);
+    const int64_t block = (int64_t)warps * systems;
+    shoal_allow_shared(plan->head.ctx, kernel);
+    return { dim3((unsigned)((job->count + block - 1) / block)), dim3(warps * WARP),
+             warps * bytes };
+}
+
+/* Teams of T threads with M rows each. by_size() is f(team_size<T, M>()) for the smallest of few teams
+ * that holds n unknowns; by_fine_size() has more of them, those above LEAST alone, with n > T M - T as
+ * team.cuh needs it. */
+template <int T, int M> struct team_size {};
+
+template <class F> static inline shoal_status by_size(int64_t n, const F &f) {
+    if (n <= 4) return f(team_size<4, 1>());
+    if (n <= 8) return f(team_size<4, 2>());
+    if (n <= 16) return f(team_size<8, 2>());
+    if (n <= 32) return f(team_size<16, 2>());
+    return f(team_size<32, 2>());
+}
+
+template <int LEAST, class F> static inline shoal_status by_fine_size(int64_t n, const F &f) {
+    constexpr bool single = sizeof(real) == 4; /* a double takes two registers */
+    constexpr int wide = single ? 8 : 16, wide_40 = single ? 5 : 3, wide_48 = single ? 6 : 3;
+    constexpr int widest = single ? 16 : 32, widest_64 = single ? 4 : 2;
+    if constexpr (LEAST < 12) {
+        if (n <= 4) return f(team_size<4, 1>());
+        if (n <= 8) return f(team_size<4, 2>());
+        if (n <= 12) return f(team_size<4, 3>());
+    }
+    if (n <= 16) return f(team_size<4, 4>());
+    if (n <= 20) return f(team_size<4, 5>());
+    if (n <= 24) return f(team_size<4, 6>());
+    if (n <= 32) return f(team_size<8, 4>());
+    if (n <= 40) return f(team_size<wide, wide_40>());
+    if (n <= 48) return f(team_size<wide, wide_48>());
+    return f(team_size<widest, widest_64>());
+}
+
 __device__ static inline int64_t warp_of_grid(int warp) {
     return (int64_t)blockIdx.x * (blockDim.x / WARP) + warp;
 }
@@ -29,9 +79,13 @@ extern "C" shoal_status R(smallsym_ldlt_paper)(shoal_smallsym *plan, int variant
                                                const smallsym_job *job);
 extern "C" shoal_status R(smallsym_hhpcr_paper)(shoal_smallsym *plan, int variant,
                                                 const smallsym_job *job);
-/* Of factor.cu: the driver's cells for factors that are kept, n > 0. */
-extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job);
-extern "C" shoal_status R(smallsym_ldlt_resolve)(shoal_smallsym *plan, const smallsym_job *job);
+/* Of factor.cu: factors that are kept, SMALLSYM_FACTOR or SMALLSYM_RESOLVE. */
+extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job,
+                                                bool resolve);
+/* Of gram.cu: forms the systems of a job in job.A, packed, and job.b, or also solves them. */
+extern "C" shoal_status R(smallsym_form)(shoal_smallsym *plan, const smallsym_job *job,
+                                         const smallsym_gram *gram, bool solved);
+extern "C" bool R(smallsym_form_solves)(const shoal_smallsym *plan, const smallsym_job *job);
 
 /* ---- copying in ------------------------------------------------------------------------------- */
 
@@ -92,6 +146,18 @@ __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, i
 #pragma unroll(JUDGED ? 1 : 4)
         for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     }
+    return sum != 0;
+}
+
+/* The same of A alone. */
+__device__ static inline bool matrix_is_bad(const smallsym_job &job, int64_t k, int first,
+                                            int step) {
+    const real *A = (const real *)job.A + k * job.a.system;
+    real sum = 0;
+#pragma unroll 1
+    for (int i = first; i < (int)job.n; i += step)
+#pragma unroll 1
+        for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     return sum != 0;
 }
 

@@ -12,7 +12,7 @@
 #include "smallsym/eigdc_pairs.cuh"
 
 /* O must last for the next right-hand side: A cannot be staged over it. Pairs have none. */
-SHOAL_HD static inline bool keeps_stage(const smallsym_job &job, const smallsym_pairs &to) {
+SHOAL_HD static inline bool keeps_stage(const smallsym_job &job, const smallsym_parts &to) {
     return !to.w && job.nrhs > 1 && smallsym_judged(&job);
 }
 
@@ -67,7 +67,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     enum { W = K::W, R = K::R };
     const int t = lane % W, n = (int)job.n;
     const int64_t k = task.system, from = task.column;
-    const bool keeps = keeps_stage(job, smallsym_pairs{});
+    const bool keeps = keeps_stage(job, smallsym_parts{});
     real *staged = keeps ? memory + K::ALONE + lane / W * stage<W, R>::NUMBERS : o.memory;
     real v[R], kept[R];
     const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
@@ -101,7 +101,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
 
 /* A system whose U is known is taken apart by W threads, for its pairs, if they are wanted, or to solve. */
 template <class K>
-__device__ static inline void take_apart(const smallsym_job &job, const smallsym_pairs &to,
+__device__ static inline void take_apart(const smallsym_job &job, const smallsym_parts &to,
                                          real *memory, int s, int e_a, const smallsym_redo &task,
                                          bool mine, int width, int variant, int lane) {
     enum { W = K::W, R = K::R };
@@ -121,7 +121,7 @@ __device__ static inline void take_apart(const smallsym_job &job, const smallsym
 
 /* The systems at places first .. first + per - 1, one after another within each team. */
 template <class K>
-__device__ static inline void take_systems(const smallsym_job &job, const smallsym_pairs &to,
+__device__ static inline void take_systems(const smallsym_job &job, const smallsym_parts &to,
                                            real *memory, int64_t first, int per, int64_t all,
                                            int width, int variant, int lane) {
     enum { T = K::T, M = K::M };
@@ -150,7 +150,7 @@ __device__ static inline void take_systems(const smallsym_job &job, const smalls
 
 template <class K>
 __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
-    eigdc_kernel(smallsym_job job, smallsym_pairs to, int width, int variant) {
+    eigdc_kernel(smallsym_job job, smallsym_parts to, int width, int variant) {
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
     real *memory = shared + warp * (keeps_stage(job, to) ? (int)K::NUMBERS : (int)K::ALONE);
@@ -170,18 +170,12 @@ static shoal_status no_room(shoal_smallsym *plan, const smallsym_job *job) {
                       (long long)job->n);
 }
 
-/* Warps of a block whose shared memory, so many bytes a warp, a multiprocessor has. */
-template <class K> static int warps_of(const shoal_smallsym *plan, size_t bytes) {
-    const int fit = (int)(shoal_most_shared(plan->head.ctx) / bytes);
-    return fit < K::WARPS ? fit : (int)K::WARPS;
-}
-
 template <int T, int M>
-static shoal_status launch(shoal_smallsym *plan, int variant, const smallsym_job *job,
-                           const smallsym_pairs *to) {
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, int variant,
+                           const smallsym_job *job, const smallsym_parts *to) {
     typedef teams<T, M> K;
     const size_t bytes = (keeps_stage(*job, *to) ? (int)K::NUMBERS : (int)K::ALONE) * sizeof(real);
-    const int warps = warps_of<K>(plan, bytes);
+    const int warps = warps_of_block(plan, K::WARPS, bytes);
     if (warps == 0) return no_room(plan, job);
     const int64_t systems = warps * K::SYSTEMS;
     int64_t blocks = (job->count + systems - 1) / systems;
@@ -195,22 +189,13 @@ static shoal_status launch(shoal_smallsym *plan, int variant, const smallsym_job
 }
 
 static shoal_status eigdc_pairs(shoal_smallsym *plan, int variant, const smallsym_job *job,
-                                const smallsym_pairs *to) {
-    if (job->n <= 4) return launch<4, 1>(plan, variant, job, to);
-    if (job->n <= 8) return launch<4, 2>(plan, variant, job, to);
-    if (job->n <= 16) return launch<8, 2>(plan, variant, job, to);
-    if (job->n <= 32) return launch<16, 2>(plan, variant, job, to);
-    return launch<32, 2>(plan, variant, job, to);
+                                const smallsym_parts *to) {
+    return by_size(job->n, [&](auto size) { return launch(size, plan, variant, job, to); });
 }
 
 static shoal_status eigdc_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
-    const smallsym_pairs none = {};
+    const smallsym_parts none = {};
     return eigdc_pairs(plan, variant, job, &none);
 }
 
-static size_t eigdc_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    (void)plan, (void)job;
-    return 0;
-}
-
-extern "C" const smallsym_cuda_method R(smallsym_eigdc) = { eigdc_bytes, eigdc_run, eigdc_pairs };
+extern "C" const smallsym_cuda_method R(smallsym_eigdc) = { eigdc_run, eigdc_pairs };

@@ -13,7 +13,7 @@
 #include "smallsym/eigdc.cuh"
 
 /* A(i,j), any i and j, of system k, from wherever it lies. */
-__device__ static inline real entry_of(const smallsym_job &job, const smallsym_pairs &at, int64_t k,
+__device__ static inline real entry_of(const smallsym_job &job, const smallsym_parts &at, int64_t k,
                                        int i, int j) {
     const int row = i > j ? i : j, column = i > j ? j : i;
     if (job.A) return ((const real *)job.A)[k * job.a.system + smallsym_at(&job.a, row, column)];
@@ -23,7 +23,7 @@ __device__ static inline real entry_of(const smallsym_job &job, const smallsym_p
 
 /* U itself as it is given; returns the exponent of its scale. */
 template <int T, int M>
-__device__ static inline int load_diagonals(const smallsym_job &job, const smallsym_pairs &from,
+__device__ static inline int load_diagonals(const smallsym_job &job, const smallsym_parts &from,
                                             const reflectors<T, M> &w, int64_t k, bool mine,
                                             int t) {
     const int n = (int)job.n;
@@ -71,7 +71,7 @@ __device__ static inline void form_vectors(const conquest<W, R> &o, const REFLEC
 
 /* Row i of A, both sides of the diagonal, zeros beyond n; of a system of size 0 zeros alone. */
 template <int N>
-__device__ static inline void load_row(const smallsym_job &job, const smallsym_pairs &at, int64_t k,
+__device__ static inline void load_row(const smallsym_job &job, const smallsym_parts &at, int64_t k,
                                        int i, int n, real (&row)[N]) {
     if (!job.A) {
         const real left = n > i && i > 0 ? entry_of(job, at, k, i, i - 1) : 0,
@@ -99,7 +99,7 @@ __device__ static inline void load_row(const smallsym_job &job, const smallsym_p
 
 /* The largest residual of the system's pairs; those of A 2^-e and its eigenvalues. */
 template <int T, int M>
-__device__ static inline float residual_of_pairs(const smallsym_job &job, const smallsym_pairs &at,
+__device__ static inline float residual_of_pairs(const smallsym_job &job, const smallsym_parts &at,
                                                  const conquest<T, M> &w, int64_t k, bool mine,
                                                  int e, int t) {
     const int n = (int)job.n;
@@ -144,7 +144,7 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
 }
 
 template <int T, int M>
-__device__ static inline bool matrix_is_bad(const smallsym_job &job, const smallsym_pairs &at,
+__device__ static inline bool matrix_is_bad(const smallsym_job &job, const smallsym_parts &at,
                                             int64_t k, int t) {
     const int n = (int)job.n;
     real sum = 0;
@@ -157,14 +157,14 @@ __device__ static inline bool matrix_is_bad(const smallsym_job &job, const small
 
 /* The pairs of a system whose O and W are known, by the W threads that took it apart. */
 template <class K>
-__device__ static inline void write_pairs(const smallsym_job &job, const smallsym_pairs &to,
+__device__ static inline void write_pairs(const smallsym_job &job, const smallsym_parts &to,
                                           const typename K::conquest_type &w,
                                           const typename K::reflectors_type &q, int e_a, int64_t k,
                                           bool mine, outcome &o, int lane) {
     enum { W = K::W, R = K::R };
     const int t = lane % W, n = (int)job.n;
     const bool judged = job.where.residual != NULL;
-    if (job.A && (to.v || judged)) form_vectors(w, q, t, n);
+    if (job.A && (to.q || judged)) form_vectors(w, q, t, n);
     if (judged) o.residual = residual_of_pairs(job, to, w, k, mine, e_a, t);
     __syncwarp(); /* before the eigenvalues, which all have read, are scaled */
     real bad = 0;
@@ -181,9 +181,9 @@ __device__ static inline void write_pairs(const smallsym_job &job, const smallsy
 #pragma unroll 1
     for (int i = t; i < n && mine; i += W)
         ((real *)to.w)[k * job.b_system + i * job.b_row] = o.status < 0 ? real_nan() : w.d[i];
-    for (int i = 0; i < n && mine && to.v; i++)
+    for (int i = 0; i < n && mine && to.q; i++)
         for (int m = t; m < n; m += W)
-            ((real *)to.v)[k * to.v_system + ((int64_t)i * n + m) * job.b_row] =
+            ((real *)to.q)[k * to.q_system + ((int64_t)i * n + m) * job.b_row] =
                 o.status < 0 ? real_nan() : w.o(i, m);
 }
 

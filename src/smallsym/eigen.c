@@ -12,7 +12,7 @@
 #include "core/vec.h"
 #include "smallsym/worker.h"
 
-static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pairs *from) {
+static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_parts *from) {
     const int64_t n = job->n, k = w->task[0].system;
     const real *d = (const real *)from->d + k * job->b_system;
     const real *e = n > 1 ? (const real *)from->e + k * from->e_system : NULL;
@@ -129,15 +129,15 @@ static void judge(worker *w, const smallsym_job *job, int32_t *status, float *re
 }
 
 /* NaN for lanes that failed. */
-static void store(const worker *w, const smallsym_job *job, const smallsym_pairs *to,
+static void store(const worker *w, const smallsym_job *job, const smallsym_parts *to,
                   const int32_t *status) {
     const int64_t n = job->n, k = w->task[0].system;
     for (int l = 0; l < w->used; l++) {
         real *values = (real *)to->w + (k + l) * job->b_system;
         for (int64_t m = 0; m < n; m++)
             values[m * job->b_row] = status[l] < 0 ? real_nan() : w->p.w[at_row(m) + l];
-        if (!to->v) continue;
-        real *vectors = (real *)to->v + (k + l) * to->v_system;
+        if (!to->q) continue;
+        real *vectors = (real *)to->q + (k + l) * to->q_system;
         for (int64_t e = 0; e < n * n; e++)
             vectors[e * job->b_row] = status[l] < 0 ? real_nan() : w->p.v[at_row(e) + l];
     }
@@ -145,7 +145,7 @@ static void store(const worker *w, const smallsym_job *job, const smallsym_pairs
 
 static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
                      const void *with) {
-    const smallsym_pairs *to = with;
+    const smallsym_parts *to = with;
     const smallsym_cpu_method *method = plan->eigen.cell;
     const int tridiagonal = !job->A;
     int32_t status[LANES] = { 0 };
@@ -157,7 +157,7 @@ static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *
             load_diagonals(w, job, to);
         else
             load_matrix(w, job);
-        method->eigen(&w->p, plan->eigen.variant, tridiagonal, to->v || job->where.residual);
+        method->eigen(&w->p, plan->eigen.variant, tridiagonal, to->q || job->where.residual);
         if (job->where.residual) residual_of_pairs(&w->p, tridiagonal, residual);
         judge(w, job, status, residual);
         store(w, job, to, status);
@@ -166,6 +166,6 @@ static void run_pack(worker *w, const shoal_smallsym *plan, const smallsym_job *
 }
 
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_pairs *to) {
+                               const smallsym_parts *to) {
     return over_packs(plan, job, to, run_pack, NULL);
 }

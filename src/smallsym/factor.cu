@@ -18,18 +18,6 @@ enum { OTHERS = 64 }; /* registers that a thread needs beside those of the matri
 
 /* ---- factoring --------------------------------------------------------------------------------- */
 
-/* Threads first, first + step, ... share the rows; each gets the answer for its own. */
-__device__ static inline bool matrix_is_bad(const smallsym_job &job, int64_t k, int first,
-                                            int step) {
-    const real *A = (const real *)job.A + k * job.a.system;
-    real sum = 0;
-#pragma unroll 1
-    for (int i = first; i < (int)job.n; i += step)
-#pragma unroll 1
-        for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
-    return sum != 0;
-}
-
 /* L, and D in A's scale, from registers to the stage. What is wrong with those of this thread: a D that
  * has become zero, a number that is not finite. */
 template <int T, int M>
@@ -228,38 +216,23 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 /* ---- launching --------------------------------------------------------------------------------- */
 
 template <int T, int M>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, bool factor) {
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job,
+                           bool factor) {
     typedef stage<T, M> stage;
     const size_t bytes =
         (factor ? (int)stage::WARP_OVER : stage::SYSTEMS * stage::NUMBERS) * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    const dim3 grid((unsigned)((job->count + systems - 1) / systems)), block(warps * WARP);
-    const int width = stage_width(job);
-    if (factor) {
-        shoal_allow_shared(plan->head.ctx, factor_kernel<T, M>);
-        SHOAL_LAUNCH((factor_kernel<T, M>), grid, block, warps * bytes, plan->head.ctx->stream,
-                     *job, width);
-    } else {
-        shoal_allow_shared(plan->head.ctx, resolve_kernel<T, M>);
-        SHOAL_LAUNCH((resolve_kernel<T, M>), grid, block, warps * bytes, plan->head.ctx->stream,
-                     *job, width);
-    }
+    const auto kernel = factor ? factor_kernel<T, M> : resolve_kernel<T, M>;
+    const warp_grid g = warp_grid_of(plan, job, kernel, stage::SYSTEMS, bytes);
+    if (factor)
+        SHOAL_LAUNCH((factor_kernel<T, M>), g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                     *job, stage_width(job));
+    else
+        SHOAL_LAUNCH((resolve_kernel<T, M>), g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                     *job, stage_width(job));
     return shoal_launched(plan->head.ctx, factor ? "ldlt, factor" : "ldlt, resolve");
 }
 
-static shoal_status run(shoal_smallsym *plan, const smallsym_job *job, bool factor) {
-    if (job->n <= 4) return launch<4, 1>(plan, job, factor);
-    if (job->n <= 8) return launch<4, 2>(plan, job, factor);
-    if (job->n <= 16) return launch<8, 2>(plan, job, factor);
-    if (job->n <= 32) return launch<16, 2>(plan, job, factor);
-    return launch<32, 2>(plan, job, factor);
-}
-
-extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job) {
-    return run(plan, job, true);
-}
-
-extern "C" shoal_status R(smallsym_ldlt_resolve)(shoal_smallsym *plan, const smallsym_job *job) {
-    return run(plan, job, false);
+extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job,
+                                                bool resolve) {
+    return by_size(job->n, [&](auto size) { return launch(size, plan, job, !resolve); });
 }

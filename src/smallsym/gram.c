@@ -28,9 +28,10 @@ static int64_t entries_of(const smallsym_job *job) {
     return job->n * (job->n + 1) / 2 + job->n * job->nrhs;
 }
 
-size_t R(gram_numbers)(const smallsym_job *job) {
+size_t R(gram_bytes)(const shoal_smallsym *plan, const smallsym_job *job) {
     const int64_t rows = TILE * (padded(job->n) + job->nrhs) + 3 * entries_of(job);
-    return ((size_t)at_row(rows) * sizeof(real) + LINE - 1) / LINE * LINE / sizeof(real);
+    (void)plan;
+    return ((size_t)at_row(rows) * sizeof(real) + LINE - 1) / LINE * LINE;
 }
 
 static room room_of(const worker *w, const smallsym_job *job) {
@@ -208,17 +209,3 @@ void R(gram_rhs)(worker *w, const smallsym_job *job, int64_t c) {
     const room m = room_of(w, job);
     memcpy(w->p.b, m.total + at_row(n * (n + 1) / 2 + c * n), (size_t)at_row(n) * sizeof(real));
 }
-
-/* ---- the driver ------------------------------------------------------------------------------- */
-
-static size_t gram_bytes(const shoal_smallsym *plan) {
-    size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) {
-        const smallsym_job *job = &plan->jobs[g];
-        const size_t numbers = (size_t)workers_of(plan, job) * R(gram_numbers)(job);
-        if (numbers > most) most = numbers;
-    }
-    return most * sizeof(real);
-}
-
-const smallsym_gram_driver R(smallsym_gram) = { gram_bytes, R(smallsym_packs) };

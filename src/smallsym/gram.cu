@@ -6,10 +6,9 @@
  *
  * A team of T threads has a system, 32 / T systems per warp, one warp per block: A grows in registers
  * while samples stream through shared memory. Method "ldlt" goes on from there where the registers
- * allow it: the sums are where its factorisation (team.cuh) wants them, and A does not even go to
- * shared memory, unless the residual is wanted. Otherwise A, its lower triangle packed, and b go
- * to the plan's workspace, CHUNK bytes of them at a time, and the method takes them from there in the
- * same stream: they are still in the cache, so that memory sees psi once and little else.
+ * allow it: the sums are where its factorisation (team.cuh) needs them, and A goes to shared memory only
+ * for the residual. Otherwise A, its lower triangle packed, and b go to the plan's workspace, and batch.cu
+ * has them solved from there.
  *
  * The floor is psi and y once, M (n + 1) numbers a system (further right-hand sides read psi again). At
  * n = 32 a sample of 128 bytes in f32 takes 640 multiply-adds; an H200 does 33 of them a picosecond,
@@ -21,7 +20,6 @@
 #include "smallsym/stage.cuh"
 
 enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of systems solved at once */
-static const size_t CHUNK = (size_t)32 << 20;      /* bytes of A and b; an H200's cache has 60 MB */
 
 /* ---- sums in registers ------------------------------------------------------------------------- */
 
@@ -431,25 +429,6 @@ __global__ static void __launch_bounds__(WARP)
 
 /* ---- launches ---------------------------------------------------------------------------------- */
 
-template <int T, int M> struct team_size {};
-
-/* f(team_size<T, M>()) for the T and M of n: n > T M - T, as team.cuh wants it. */
-template <class F> static shoal_status by_size(int64_t n, const F &f) {
-    constexpr bool single = sizeof(real) == 4; /* a double takes two registers */
-    constexpr int wide = single ? 8 : 16, wide_40 = single ? 5 : 3, wide_48 = single ? 6 : 3;
-    constexpr int widest = single ? 16 : 32, widest_64 = single ? 4 : 2;
-    if (n <= 4) return f(team_size<4, 1>());
-    if (n <= 8) return f(team_size<4, 2>());
-    if (n <= 12) return f(team_size<4, 3>());
-    if (n <= 16) return f(team_size<4, 4>());
-    if (n <= 20) return f(team_size<4, 5>());
-    if (n <= 24) return f(team_size<4, 6>());
-    if (n <= 32) return f(team_size<8, 4>());
-    if (n <= 40) return f(team_size<wide, wide_40>());
-    if (n <= 48) return f(team_size<wide, wide_48>());
-    return f(team_size<widest, widest_64>());
-}
-
 /* Numbers of psi that may be copied at once. */
 static int width_of(const smallsym_job *job, const smallsym_gram *g) {
     int width = g->psi_step == 1 ? VECTOR : 1;
@@ -472,64 +451,16 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
     return shoal_launched(plan->head.ctx, "gram");
 }
 
-/* ---- the driver -------------------------------------------------------------------------------- */
+/* ---- for batch.cu ------------------------------------------------------------------------------ */
 
-/* Whether the kernel solves, too: nothing needs A or b after that. */
-static bool fused(const shoal_smallsym *plan, const smallsym_job *job) {
+/* Nothing needs A or b after that. */
+extern "C" bool R(smallsym_form_solves)(const shoal_smallsym *plan, const smallsym_job *job) {
     return plan->first.flags & SMALLSYM_CAN_FORM && job->n <= FUSED_MOST && job->nrhs == 1 &&
            job->rescue_row < 0 && !job->refine && !job->estimate;
 }
 
-/* Systems of a chunk. */
-static int64_t chunk_of(const smallsym_job *job) {
-    const size_t one = (size_t)(job->n * (job->n + 1) / 2 + job->n * job->nrhs) * sizeof(real);
-    const int64_t most = one < CHUNK ? (int64_t)(CHUNK / one) : 1;
-    return job->count < most ? job->count : most;
+extern "C" shoal_status R(smallsym_form)(shoal_smallsym *plan, const smallsym_job *job,
+                                         const smallsym_gram *gram, bool solved) {
+    return by_fine_size<0>(job->n,
+                           [&](auto size) { return launch(size, plan, job, gram, solved); });
 }
-
-static bool interleaved(const smallsym_job *job) { return job->b_row != 1; }
-
-static size_t triangles(const smallsym_job *job) { /* bytes, to a multiple of 256 */
-    const size_t bytes = (size_t)(chunk_of(job) * job->n * (job->n + 1) / 2) * sizeof(real);
-    return (bytes + 255) / 256 * 256;
-}
-
-/* b of a chunk, or, since b has the strides of x, of all systems that are interleaved. */
-static size_t gram_bytes(const shoal_smallsym *plan) {
-    size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) {
-        const smallsym_job *job = &plan->jobs[g];
-        if (job->n == 0 || job->count == 0 || fused(plan, job)) continue;
-        const int64_t systems = interleaved(job) ? job->count : chunk_of(job);
-        const size_t bytes = triangles(job) + (size_t)(systems * job->n * job->nrhs) * sizeof(real);
-        if (bytes > most) most = bytes;
-    }
-    return most;
-}
-
-static shoal_status gram_run(shoal_smallsym *plan, const smallsym_job *job,
-                             const smallsym_gram *gram) {
-    if (fused(plan, job))
-        return by_size(job->n, [&](auto size) { return launch(size, plan, job, gram, true); });
-    const int64_t n = job->n, chunk = chunk_of(job), triangle = n * (n + 1) / 2;
-    real *b = (real *)((char *)gram->work + triangles(job));
-    shoal_status status = SHOAL_OK;
-    for (int64_t first = 0; first < job->count && status == SHOAL_OK; first += chunk) {
-        smallsym_job part = *job;
-        smallsym_gram g = *gram;
-        const int64_t rhs = first * job->b_system * job->nrhs;
-        part.count = job->count - first < chunk ? job->count - first : chunk;
-        part.a = smallsym_shape{ n, triangle, 0, 1, 1, 0 };
-        part.A = gram->work;
-        part.b = interleaved(job) ? b + rhs : b;
-        part.x = (real *)job->x + rhs;
-        part.where = shoal_smallsym_outcome_from(&job->where, first);
-        g.psi = (const real *)gram->psi + first * gram->psi_system;
-        g.y = (const real *)gram->y + first * gram->y_system * job->nrhs;
-        status = by_size(n, [&](auto size) { return launch(size, plan, &part, &g, false); });
-        if (status == SHOAL_OK) status = plan->driver->run(plan, &part);
-    }
-    return status;
-}
-
-extern "C" const smallsym_gram_driver R(smallsym_gram) = { gram_bytes, gram_run };

@@ -9,8 +9,6 @@
 
 #include "smallsym/pcr.cuh"
 
-enum { WARPS = 2 };
-
 template <int T, int M>
 struct room { /* numbers of a team: A and b, if they are kept, and the rest */
     enum {
@@ -126,16 +124,14 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     settle<JUDGED>(job, k, o, mine && t == 0);
 }
 
-template <int T, int M, bool FORMED, bool JUDGED>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
+template <bool FORMED, bool JUDGED, int T, int M>
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job) {
     const int numbers = JUDGED ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
     const size_t bytes = stage<T, M>::SYSTEMS * numbers * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage<T, M>::SYSTEMS;
-    shoal_allow_shared(plan->head.ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
-    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->head.ctx->stream, *job, stage_width(job));
+    const warp_grid g =
+        warp_grid_of(plan, job, hhpcr_kernel<T, M, FORMED, JUDGED>, stage<T, M>::SYSTEMS, bytes);
+    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>), g.blocks, g.threads, g.bytes,
+                 plan->head.ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->head.ctx, "hhpcr");
 }
 

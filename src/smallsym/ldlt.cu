@@ -5,8 +5,7 @@
  * Variant "team", the default: a matrix lives in the registers of T threads (team.cuh), 32 / T
  * systems a warp. This is the paper's hybrid version, n* = T threads a system, moved from shared
  * memory to registers: a column is shown to the team through shared memory, everything else stays
- * where it is. For small n one thread has a system alone (ldlt_thread.cu). T and the padded size
- * N = T M are chosen below.
+ * where it is. For small n one thread has a system alone (ldlt_thread.cu).
  *
  * A goes through a stage in shared memory (stage.cuh), which the panel of columns then takes over
  * unless the residual is wanted; that needs A once more. Instructions a system, n = 32, T = 8: about
@@ -107,41 +106,14 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     settle<JUDGED>(job, k, o, mine && t == 0);
 }
 
-template <int T, int M, bool JUDGED>
-static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
+template <bool JUDGED, int T, int M>
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job) {
     typedef stage<T, M> stage;
     const size_t bytes = (JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER) * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    shoal_allow_shared(plan->head.ctx, team_kernel<T, M, JUDGED>);
-    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->head.ctx->stream, *job, stage_width(job));
+    const warp_grid g = warp_grid_of(plan, job, team_kernel<T, M, JUDGED>, stage::SYSTEMS, bytes);
+    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>), g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                 *job, stage_width(job));
     return shoal_launched(plan->head.ctx, "ldlt");
-}
-
-template <int T, int M>
-static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
-    return smallsym_judged(job) ? launch_team<T, M, true>(plan, job)
-                                : launch_team<T, M, false>(plan, job);
-}
-
-/* Padded sizes and teams, as measured on an H200 (docs/smallsym.md). */
-static shoal_status run_default(shoal_smallsym *plan, const smallsym_job *job) {
-    constexpr bool single = sizeof(real) == 4;
-    if (job->n <= THREAD_MOST) return R(smallsym_ldlt_thread)(plan, job);
-    if (job->n <= 16) return run_team<4, 4>(plan, job);
-    if (job->n <= 20) return run_team<4, 5>(plan, job);
-    if (job->n <= 24) return run_team<4, 6>(plan, job);
-    if (job->n <= 32) return run_team<8, 4>(plan, job);
-    if (job->n <= 40) return run_team < single ? 8 : 16, single ? 5 : 3 > (plan, job);
-    if (job->n <= 48) return run_team < single ? 8 : 16, single ? 6 : 3 > (plan, job);
-    return run_team < single ? 16 : 32, single ? 4 : 2 > (plan, job);
-}
-
-static size_t ldlt_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    (void)plan, (void)job;
-    return 0;
 }
 
 static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
@@ -150,7 +122,12 @@ static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_j
     if (variant != LDLT_TEAM) return R(smallsym_ldlt_paper)(plan, variant, job);
 #endif
     (void)variant;
-    return run_default(plan, job);
+    if (job->n <= THREAD_MOST) return R(smallsym_ldlt_thread)(plan, job);
+    /* as measured on an H200 (docs/smallsym.md) */
+    return by_fine_size<THREAD_MOST>(job->n, [&](auto size) {
+        return smallsym_judged(job) ? launch<true>(size, plan, job)
+                                    : launch<false>(size, plan, job);
+    });
 }
 
-extern "C" const smallsym_cuda_method R(smallsym_ldlt) = { ldlt_bytes, ldlt_run, NULL };
+extern "C" const smallsym_cuda_method R(smallsym_ldlt) = { ldlt_run, NULL };

@@ -7,7 +7,6 @@
 
 #include "smallsym/device.cuh"
 
-enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
 enum {
     THREAD_MOST = sizeof(real) == 4 ? 15 : 12
 }; /* unknowns of systems that a thread has alone */

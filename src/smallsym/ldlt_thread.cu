@@ -340,14 +340,11 @@ __global__ static void __launch_bounds__(WARPS *WARP)
 template <int N, int HOW, bool JUDGED>
 static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job, bool a_flat) {
     const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * WARP;
     const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
                         (uintptr_t)job->x % 16 == 0;
-    shoal_allow_shared(plan->head.ctx, thread_kernel<N, HOW, JUDGED>);
-    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->head.ctx->stream, *job, a_flat, b_flat);
+    const warp_grid g = warp_grid_of(plan, job, thread_kernel<N, HOW, JUDGED>, WARP, bytes);
+    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>), g.blocks, g.threads, g.bytes,
+                 plan->head.ctx->stream, *job, a_flat, b_flat);
     return shoal_launched(plan->head.ctx, "ldlt, one thread a system");
 }
 

@@ -16,8 +16,6 @@
  */
 #include "smallsym/ldltp_steps.cuh"
 
-enum { WARPS = 2 }; /* of a block */
-
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
 template <class ROWS, int T, int M, int RESIDENT>
@@ -97,49 +95,34 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-template <class ROWS, int T, int M, int RESIDENT>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
-    typedef stage<T, M> stage;
-    const size_t numbers = ROWS::room_type::NUMBERS + (smallsym_judged(job) ? stage::NUMBERS : 0);
-    const size_t bytes = stage::SYSTEMS * numbers * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    const dim3 grid((unsigned)((job->count + systems - 1) / systems));
-    shoal_allow_shared(plan->head.ctx, ldltp_kernel<ROWS, T, M, RESIDENT>);
-    SHOAL_LAUNCH((ldltp_kernel<ROWS, T, M, RESIDENT>), grid, dim3(warps * WARP), warps * bytes,
-                 plan->head.ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->head.ctx, "ldltp");
-}
-
-/* Teams of T threads with M rows each, SINGLE or DOUBLE warps resident a scheduler: as many as leave
+/* Teams of T threads with M rows each, SINGLE or DOUBLE warps resident per scheduler: as many as leave
  * each thread the registers it needs. */
 template <int T, int M, int SINGLE, int DOUBLE>
-static shoal_status run(shoal_smallsym *plan, const smallsym_job *job) {
-    constexpr int words = sizeof(real) / 4, resident = words == 1 ? SINGLE : DOUBLE;
-    if constexpr (T * M * M * words <= 160) /* of the 255 registers of a thread */
-        return launch<register_rows<T, M>, T, M, resident>(plan, job);
-    else
-        return launch<shared_rows<T, M>, T, M, resident>(plan, job);
+static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
+    typedef stage<T, M> stage;
+    typedef ldltp_rows<T, M> rows;
+    constexpr int RESIDENT = sizeof(real) == 4 ? SINGLE : DOUBLE;
+    const size_t numbers = rows::room_type::NUMBERS + (smallsym_judged(job) ? stage::NUMBERS : 0);
+    const size_t bytes = stage::SYSTEMS * numbers * sizeof(real);
+    const warp_grid g =
+        warp_grid_of(plan, job, ldltp_kernel<rows, T, M, RESIDENT>, stage::SYSTEMS, bytes);
+    SHOAL_LAUNCH((ldltp_kernel<rows, T, M, RESIDENT>), g.blocks, g.threads, g.bytes,
+                 plan->head.ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->head.ctx, "ldltp");
 }
 
 static shoal_status ldltp_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     (void)variant;
     if (smallsym_careful(job)) return R(smallsym_ldltp_careful)(plan, job);
-    constexpr bool single = sizeof(real) == 4;
-    constexpr int T16 = single ? 4 : 8; /* threads where n <= 16 */
-    if (job->n <= 4) return run<4, 1, 7, 5>(plan, job);
-    if (job->n <= 8) return run<4, 2, 6, 4>(plan, job);
-    if (job->n <= 12) return run<4, 3, 4, 3>(plan, job);
-    if (job->n <= 16) return run<T16, 16 / T16, 4, 3>(plan, job);
-    if (job->n <= 24) return run<8, 3, 3, 2>(plan, job);
-    if (job->n <= 32) return run<32, 1, 6, 4>(plan, job);
-    if (job->n <= 48) return run<16, 3, 2, 3>(plan, job);
-    return run<32, 2, 3, 3>(plan, job);
+    constexpr int T16 = sizeof(real) == 4 ? 4 : 8; /* threads where n <= 16 */
+    if (job->n <= 4) return launch<4, 1, 7, 5>(plan, job);
+    if (job->n <= 8) return launch<4, 2, 6, 4>(plan, job);
+    if (job->n <= 12) return launch<4, 3, 4, 3>(plan, job);
+    if (job->n <= 16) return launch<T16, 16 / T16, 4, 3>(plan, job);
+    if (job->n <= 24) return launch<8, 3, 3, 2>(plan, job);
+    if (job->n <= 32) return launch<32, 1, 6, 4>(plan, job);
+    if (job->n <= 48) return launch<16, 3, 2, 3>(plan, job);
+    return launch<32, 2, 3, 3>(plan, job);
 }
 
-static size_t ldltp_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    (void)plan, (void)job;
-    return 0;
-}
-
-extern "C" const smallsym_cuda_method R(smallsym_ldltp) = { ldltp_bytes, ldltp_run, NULL };
+extern "C" const smallsym_cuda_method R(smallsym_ldltp) = { ldltp_run, NULL };

@@ -16,6 +16,7 @@
 #define SHOAL_SMALLSYM_LDLTP_ROWS_CUH
 
 #include "smallsym/stage.cuh"
+#include <type_traits>
 
 enum { LEFT = 1 << 20, NO_ROW = -1 }; /* positions of rows not yet taken, and of padding */
 
@@ -219,6 +220,11 @@ template <int T, int M> struct shared_rows {
         return at.below()[i > p ? stage<T, M>::row(i) + p : stage<T, M>::row(p) + i];
     }
 };
+
+/* In registers where a thread's 255 suffice. */
+template <int T, int M>
+using ldltp_rows = typename std::conditional<T * M * M * sizeof(real) / 4 <= 160,
+                                             register_rows<T, M>, shared_rows<T, M>>::type;
 
 } // namespace
 

@@ -64,14 +64,16 @@ typedef struct smallsym_job {
                             call is to do again: totals.listed entries                        */
 } smallsym_job;
 
-/* The arrays of one call for eigenpairs, of job.A or, where that is NULL, of the tridiagonal
- * matrices (d, e). Number i of w and d lies as in a vector of the job; number i of e of system k is
- * e[k * e_system + i * b_row], entry (i,m) of v is v[k * v_system + (i * n + m) * b_row]. */
-typedef struct smallsym_pairs {
-    const void *d, *e;
-    void *w, *v; /* v NULL: not wanted */
-    int64_t e_system, v_system;
-} smallsym_pairs;
+/* The parts of A = Q U Qt, U tridiagonal (d, e), for the stages of hhpcr, and of A = Q W Qt for
+ * eigenpairs, of job.A or, if that is NULL, of (d, e). Number i of d and w lies as in a vector of a job
+ * with one right-hand side; number i of e of system k is e[k * e_system + i * b_row], entry (i,m) of q
+ * is q[k * q_system + (i * n + m) * b_row]. */
+typedef struct smallsym_parts {
+    void *d, *e;
+    void *w; /* eigenvalues                                      */
+    void *q; /* NULL: not computed; for pcr(): the unit matrix   */
+    int64_t e_system, q_system;
+} smallsym_parts;
 
 /* The samples of one call that forms its systems: number i of psi(m) of system k is
  * psi[k * psi_system + (m * n + i) * psi_step], right-hand side c of y(m) is
@@ -80,17 +82,8 @@ typedef struct smallsym_gram {
     int64_t samples;
     const void *psi, *y;
     int64_t psi_system, psi_step, y_system, y_step;
-    void *work; /* what gram_driver.bytes asked for */
+    void *work; /* driver.form_bytes() of them */
 } smallsym_gram;
-
-/* The arrays of one call of a stage of hhpcr, A = Q U Qt: number i of d lies as in a vector of the job
- * that has one right-hand side; number i of e of system k is e[k * e_system + i * b_row], entry (i,m)
- * of q is q[k * q_system + (i * n + m) * b_row]. */
-typedef struct smallsym_parts {
-    void *d, *e; /* U                                     */
-    void *q;     /* NULL: not wanted, or the unit matrix  */
-    int64_t e_system, q_system;
-} smallsym_parts;
 
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
@@ -106,7 +99,7 @@ struct shoal_smallsym {
     shoal_choice rescue; /* what redoes failures under auto; else its cell is NULL */
     shoal_choice eigen;  /* what finds eigenpairs; cell NULL: nothing does         */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
-    const struct smallsym_gram_driver *gram; /* gram.c or gram.cu; NULL: opts.gram was 0          */
+    int gram;                             /* opts.gram: gram_work is there for driver.form() */
     void *gram_work;
     smallsym_job *jobs; /* one per group: all but the arrays of a call */
     int64_t job_count;
@@ -132,36 +125,42 @@ typedef struct smallsym_cpu_method {
 } smallsym_cpu_method;
 
 typedef struct smallsym_cuda_method {
-    size_t (*bytes)(const shoal_smallsym *plan, const smallsym_job *job);
     shoal_status (*run)(shoal_smallsym *plan, int variant, const smallsym_job *job);
     /* NULL: not what the method does */
     shoal_status (*eigen)(shoal_smallsym *plan, int variant, const smallsym_job *job,
-                          const smallsym_pairs *to);
+                          const smallsym_parts *to);
 } smallsym_cuda_method;
+
+/* The arrays of one call beside those of the job. */
+typedef struct smallsym_arrays {
+    smallsym_parts parts;
+    smallsym_gram gram;
+} smallsym_arrays;
+
+/* What is done with a group of systems. */
+enum {
+    SMALLSYM_SOLVE,
+    SMALLSYM_FORM,    /* n > 0: forms systems from samples, and solves them      */
+    SMALLSYM_FACTOR,  /* ldlt: L in job.x, in the shape of A, from job.A         */
+    SMALLSYM_RESOLVE, /* ldlt: job.x from job.b and L in job.A                   */
+    SMALLSYM_EIGEN,   /* eigenpairs by plan->eigen                               */
+    SMALLSYM_REDUCE,  /* stages of hhpcr, n > 0: parts from job.A, ...           */
+    SMALLSYM_PCR      /* ... and job.x from parts and job.b                      */
+};
+typedef shoal_status smallsym_run(shoal_smallsym *plan, int what, const smallsym_job *job,
+                                  const smallsym_arrays *with);
 
 /* What all methods of a backend have in common: batch.c, batch.cu. */
 typedef struct smallsym_driver {
     size_t (*bytes)(const shoal_smallsym *plan);
-    shoal_status (*begin)(shoal_smallsym *plan); /* of a call, before its groups */
-    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job);
+    size_t (*form_bytes)(const shoal_smallsym *plan); /* of gram.work                  */
+    shoal_status (*begin)(shoal_smallsym *plan);      /* of a call, before its groups  */
+    smallsym_run *run;                                /* up to SMALLSYM_EIGEN          */
     shoal_status (*total)(shoal_smallsym *plan, smallsym_totals *totals);
-    /* Eigenpairs by plan->eigen. */
-    shoal_status (*eigen)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_pairs *to);
-    /* Of ldlt: L in job.x, in the shape of A, from job.A; and job.x from job.b and L in job.A. */
-    shoal_status (*factor)(shoal_smallsym *plan, const smallsym_job *job);
-    shoal_status (*resolve)(shoal_smallsym *plan, const smallsym_job *job);
 } smallsym_driver;
 
-/* What forms systems out of samples and has them solved: gram.c, gram.cu. */
-typedef struct smallsym_gram_driver {
-    size_t (*bytes)(const shoal_smallsym *plan);
-    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_gram *gram);
-} smallsym_gram_driver;
-
-/* The stages of hhpcr for groups with n > 0, by plan->first.variant: paper/stages.c, stages.cu. */
-typedef struct smallsym_stages {
-    shoal_status (*reduce)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *to);
-    shoal_status (*pcr)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *from);
+typedef struct smallsym_stages { /* paper/stages.c, stages.cu: SMALLSYM_REDUCE and SMALLSYM_PCR */
+    smallsym_run *run;
 } smallsym_stages;
 
 /* Whether a call computes residuals. */
@@ -207,32 +206,45 @@ extern const shoal_module shoal_smallsym_module;
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
  * overflows, a leading dimension below n, unknown enum values. */
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);
-/* Chooses plan->gram, and allocates what it needs. */
-shoal_status shoal_smallsym_reserve_gram(shoal_smallsym *plan);
-
 /* Solves the first `count` systems of a plan of one group, of either type. */
 shoal_status shoal_smallsym_solve_first(shoal_smallsym *plan, int64_t count, const void *A,
                                         const void *b, void *x);
 /* The outcome arrays from system `first` on. */
 shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
 
-/* What a call does with a group. The job has its outcome and workspace, but no arrays. */
-typedef shoal_status smallsym_group_run(shoal_smallsym *plan, smallsym_job *job, const void *call);
-/* Checks the arrays of a call, unless all systems have n = 0, and runs it for each group. */
-shoal_status shoal_smallsym_each(shoal_smallsym *plan, const shoal_array *arrays, int count,
-                                 smallsym_group_run *run, const void *call);
-/* The largest n of systems of the plan. */
-int64_t shoal_smallsym_largest(const shoal_smallsym *plan);
+/* A public function that works on arrays: one row per function. An array's role says where a group
+ * begins in it, and which member of the job and of smallsym_arrays it is. */
+enum {
+    SMALLSYM_A,
+    SMALLSYM_B,
+    SMALLSYM_X,
+    SMALLSYM_L, /* a matrix in the place of job.x            */
+    SMALLSYM_D,
+    SMALLSYM_E, /* not looked at if no system has n > 1      */
+    SMALLSYM_W,
+    SMALLSYM_Q, /* may be NULL                               */
+    SMALLSYM_PSI,
+    SMALLSYM_Y,
+    SMALLSYM_ROLES
+};
 
-/* An array of a call from the group on. */
-static inline void *smallsym_from(const shoal_smallsym *plan, const void *array, int64_t numbers) {
-    return shoal_skip(array, plan->head.type, numbers);
-}
+typedef struct smallsym_call {
+    const char *name; /* of the function for double                       */
+    int what;
+    smallsym_run *run; /* NULL: the driver's                               */
+    int residual;      /* 1: it computes residuals that the caller asks for */
+    unsigned can;      /* flags that the plan's method must have ...       */
+    const char *does;  /* ... and what they allow, for a message           */
+    struct {
+        int role;
+        const char *name; /* NULL: the end */
+    } arrays[6];
+} smallsym_call;
 
-/* Whether the numbers of a system lie together. */
-static inline int smallsym_system_major(const smallsym_job *job) {
-    return job->b_row == 1 && job->b_system == job->n;
-}
+/* `arrays` as the row lists them. */
+#define SMALLSYM_ARRAYS(...) ((const void *const[]){ __VA_ARGS__ })
+shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const smallsym_call *call,
+                                 int64_t samples, const void *const *arrays);
 
 /* The shape of a group of `count` systems of n unknowns. */
 smallsym_shape shoal_smallsym_shape(const shoal_smallsym_opts *o, int64_t n, int64_t count);

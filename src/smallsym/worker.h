@@ -288,18 +288,14 @@ static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *
     return SHOAL_OK;
 }
 
-/* Of gram.c: the pack's systems formed of samples, A put into the pack, all of b kept; and right-hand
- * side c of them put into the pack. */
+/* Of gram.c: forms the systems of a pack from samples, puts A into the pack and keeps all of b; puts
+ * right-hand side c into the pack; and the bytes of gram_room, whole cache lines. */
 void R(gram_matrix)(worker *w, const smallsym_job *job);
 void R(gram_rhs)(worker *w, const smallsym_job *job, int64_t c);
-size_t R(gram_numbers)(const smallsym_job *job); /* of gram_room of a worker, whole cache lines */
+size_t R(gram_bytes)(const shoal_smallsym *plan, const smallsym_job *job);
 
-/* Of batch.c: forms, if `gram` is not NULL, and solves. */
-shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_gram *gram);
-
-/* Of eigen.c: the driver's cell for eigenpairs. */
+/* Of eigen.c: SMALLSYM_EIGEN. */
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_pairs *to);
+                               const smallsym_parts *to);
 
 #endif

@@ -159,14 +159,10 @@ static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job
     for (int l = 0; l < w->used; l++) note(w, job, l, plan->first.row, status[l], residual[l]);
 }
 
-static shoal_status run_reduce(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_parts *to) {
-    return over_packs(plan, job, to, reduce_pack, NULL);
+static shoal_status run(shoal_smallsym *plan, int what, const smallsym_job *job,
+                        const smallsym_arrays *with) {
+    return over_packs(plan, job, &with->parts, what == SMALLSYM_REDUCE ? reduce_pack : solve_pack,
+                      NULL);
 }
 
-static shoal_status run_pcr(shoal_smallsym *plan, const smallsym_job *job,
-                            const smallsym_parts *from) {
-    return over_packs(plan, job, from, solve_pack, NULL);
-}
-
-const smallsym_stages R(smallsym_stages) = { .reduce = run_reduce, .pcr = run_pcr };
+const smallsym_stages R(smallsym_stages) = { run };
