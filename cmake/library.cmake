@@ -15,7 +15,7 @@ set(SHOAL_COMMON src/shoal.c src/core/context.c src/core/isa.c src/core/memory.c
                  src/tridiag/generate_randsvd.c src/tridiag/generate_implant.c
                  src/tridiag/generate_pieces.c src/smallsym/smallsym.c src/smallsym/smallsym_calls.c
                  src/smallsym/paper/smallsym_stages.c src/smallsym/generate.c
-                 src/smallsym/generate_kinds.c src/symindef/symindef.c src/symindef/symindef_result.c
+                 src/symindef/symindef.c src/symindef/symindef_result.c
                  src/symindef/symindef_accuracy.c src/symindef/symindef_forms.c
                  src/symindef/generate.c src/symindef/generate_kinds.c src/symindef/generate_similar.c
                  src/pricing/pricing.c src/pricing/result.c src/pricing/simulate.c src/pricing/legs.c src/models/heston_plan.c src/models/heston_analytic.c src/models/expou_plan.c

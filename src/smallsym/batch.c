@@ -6,8 +6,7 @@
  * Bytes moved: one triangle of A, b and x from and to memory; the pack itself, n (n + 1) LANES
  * numbers and more, stays in cache (2 x 130 kB at n = 64).
  */
-#include "smallsym/estimate.h"
-#include "smallsym/residual.h"
+#include "smallsym/accuracy.h"
 #include "smallsym/worker.h"
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -34,6 +33,40 @@ static void load_rhs(worker *w, const smallsym_job *job, int64_t c) {
     real largest[LANES];
     look_at(w->p.b, n, largest, w->bad_b);
     if (scale(w->p.b, n, largest, w->e_b)) w->scaled = 1;
+}
+
+/* D of the pack's a by 2^sign e_a; zero[l] counts the pivots that became zero. */
+static void scale_pivots(worker *w, int sign, int *zero) {
+    for (int l = 0; l < LANES; l++) {
+        zero[l] = 0;
+        if (w->e_a[l] == 0) continue;
+        for (int64_t i = 0; i < w->p.n; i++) {
+            real *d = &w->p.a[at_entry(i, i) + l];
+            *d = (real)ldexp((double)*d, sign * w->e_a[l]);
+            zero[l] += *d == 0;
+        }
+    }
+}
+
+/* L and D into a pack: numbers that are not finite are looked for in all of it, but D alone is
+ * scaled. */
+static void load_factors(worker *w, const smallsym_job *job) {
+    pack *p = &w->p;
+    real largest[LANES];
+    int zero[LANES];
+    load_entries(w, job);
+    look_at(p->a, job->n * (job->n + 1) / 2, largest, w->bad_a);
+    memset(largest, 0, sizeof largest);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int l = 0; l < LANES; l++)
+            largest[l] = real_max(real_abs(p->a[at_entry(i, i) + l]), largest[l]);
+    w->scaled = 0;
+    for (int l = 0; l < LANES; l++) {
+        w->e_a[l] = exponent_far_from_1(largest[l]);
+        w->scaled |= w->e_a[l] != 0;
+    }
+    scale_pivots(w, -1, zero);
+    begin_fate(p);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------- */
@@ -81,7 +114,7 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
     pack *p = &w->p;
     float first[LANES];
     real norm[LANES];
-    const int judged = smallsym_judged(job);
+    const int judged = w->what != SMALLSYM_RESOLVE && smallsym_judged(job); /* without A: not */
     if (judged) residual_of(p, residual, norm);
     memcpy(first, residual, sizeof first);
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
@@ -133,6 +166,16 @@ static void store(const worker *w, const smallsym_job *job, int64_t c, const int
     }
 }
 
+static void factor(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
+                   int variant) {
+    if (w->gram)
+        R(gram_matrix)(w, job);
+    else
+        load_matrix(w, job);
+    method->factor(&w->p, variant);
+    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
+}
+
 static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                      int variant) {
     int32_t status[LANES];
@@ -140,12 +183,12 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
     float residual[LANES];
     for (int l = 0; l < LANES; l++)
         status[l] = w->task[l].status, residual[l] = w->task[l].residual;
-    if (w->gram)
-        R(gram_matrix)(w, job);
-    else
-        load_matrix(w, job);
-    method->factor(&w->p, variant);
-    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
+    if (w->what == SMALLSYM_RESOLVE) {
+        load_factors(w, job);
+        method->take(&w->p);
+    } else {
+        factor(w, job, method, variant);
+    }
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
         float r[LANES] = { 0 };
@@ -171,36 +214,6 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
         if (!wait[l]) note(w, job, l, job->first_row, status[l], residual[l]);
 }
 
-/* Does again what waits, in full packs or, at the `end`, all of it. */
-static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int end) {
-    smallsym_job again = *job;
-    again.first_row = job->rescue_row, again.rescue_row = -1, again.iterate = 0;
-    again.list = w->queue; /* so that residuals are computed */
-    while (w->queued >= LANES || (end && w->queued > 0)) {
-        w->used = w->queued < LANES ? w->queued : LANES;
-        w->in_order = 0;
-        w->queued -= w->used;
-        w->totals.redone += (unsigned)w->used;
-        memcpy(w->task, w->queue + w->queued, (size_t)w->used * sizeof *w->task);
-        run_pack(w, &again, plan->rescue.cell, plan->rescue.variant);
-    }
-}
-
-/* ---- factors that are kept -------------------------------------------------------------------- */
-
-/* D of the pack's a by 2^sign e_a; zero[l] counts the pivots that became zero. */
-static void scale_pivots(worker *w, int sign, int *zero) {
-    for (int l = 0; l < LANES; l++) {
-        zero[l] = 0;
-        if (w->e_a[l] == 0) continue;
-        for (int64_t i = 0; i < w->p.n; i++) {
-            real *d = &w->p.a[at_entry(i, i) + l];
-            *d = (real)ldexp((double)*d, sign * w->e_a[l]);
-            zero[l] += *d == 0;
-        }
-    }
-}
-
 /* L and D of a pack; NaN in lanes that failed, where L is A too, so that nobody takes A for L. */
 static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                         int variant) {
@@ -209,9 +222,7 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
     int32_t status[LANES] = { 0 };
     int zero[LANES];
     real largest[LANES], bad[LANES];
-    load_matrix(w, job);
-    method->factor(p, variant);
-    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(p, method, variant);
+    factor(w, job, method, variant);
     method->give(p);
     look_at(p->a, numbers, largest, bad);
     scale_pivots(w, 1, zero);
@@ -227,47 +238,19 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
     for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
 }
 
-/* L and D into a pack: numbers that are not finite are looked for in all of it, but D alone is
- * scaled. */
-static void load_factors(worker *w, const smallsym_job *job) {
-    pack *p = &w->p;
-    real largest[LANES];
-    int zero[LANES];
-    load_entries(w, job);
-    look_at(p->a, job->n * (job->n + 1) / 2, largest, w->bad_a);
-    memset(largest, 0, sizeof largest);
-    for (int64_t i = 0; i < p->n; i++)
-        for (int l = 0; l < LANES; l++)
-            largest[l] = real_max(real_abs(p->a[at_entry(i, i) + l]), largest[l]);
-    w->scaled = 0;
-    for (int l = 0; l < LANES; l++) {
-        w->e_a[l] = exponent_far_from_1(largest[l]);
-        w->scaled |= w->e_a[l] != 0;
+/* Does again what waits, in full packs or, at the `end`, all of it. */
+static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int end) {
+    smallsym_job again = *job;
+    again.first_row = job->rescue_row, again.rescue_row = -1, again.iterate = 0;
+    again.list = w->queue; /* so that residuals are computed */
+    while (w->queued >= LANES || (end && w->queued > 0)) {
+        w->used = w->queued < LANES ? w->queued : LANES;
+        w->in_order = 0;
+        w->queued -= w->used;
+        w->totals.redone += (unsigned)w->used;
+        memcpy(w->task, w->queue + w->queued, (size_t)w->used * sizeof *w->task);
+        run_pack(w, &again, plan->rescue.cell, plan->rescue.variant);
     }
-    scale_pivots(w, -1, zero);
-    begin_fate(p);
-}
-
-/* Solves from L and D; without A there are no residuals, and so no refinement. */
-static void resolve_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
-                         int variant) {
-    smallsym_job blind = *job;
-    blind.where.residual = NULL, blind.refine = 0;
-    int32_t status[LANES] = { 0 };
-    const int wait[LANES] = { 0 };
-    load_factors(w, job);
-    method->take(&w->p);
-    for (int64_t c = 0; c < job->nrhs; c++) {
-        int32_t now[LANES];
-        float residual[LANES] = { 0 };
-        load_rhs(w, job, c);
-        method->solve(&w->p, variant);
-        judge(w, &blind, method, variant, c, now, residual);
-        if (w->scaled) unscale(w, now);
-        store(w, job, c, now, wait);
-        for (int l = 0; l < w->used; l++) status[l] = c ? shoal_worse(status[l], now[l]) : now[l];
-    }
-    for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
 }
 
 /* ---- the driver ------------------------------------------------------------------------------- */
@@ -295,22 +278,22 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
     return SHOAL_OK;
 }
 
-typedef void do_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
-                     int variant);
-
 typedef struct batch_call {
-    const smallsym_gram *gram; /* NULL: the systems are there */
-    do_pack *one;
+    int what;
+    const smallsym_gram *gram;
 } batch_call;
 
 static void do_and_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
                           const void *with) {
     const batch_call *call = with;
-    w->gram = call->gram;
-    if (w->gram)
+    w->what = call->what;
+    if (w->what == SMALLSYM_FORM) {
+        w->gram = call->gram;
         w->gram_room =
             (real *)((char *)w->gram->work + (size_t)w->number * R(gram_bytes)(plan, job));
-    call->one(w, job, plan->first.cell, plan->first.variant);
+    }
+    (w->what == SMALLSYM_FACTOR ? factor_pack : run_pack)(w, job, plan->first.cell,
+                                                          plan->first.variant);
     run_rescue(w, plan, job, 0);
 }
 
@@ -322,13 +305,11 @@ static void rescue_the_rest(worker *w, const shoal_smallsym *plan, const smallsy
 
 static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,
                               const smallsym_arrays *with) {
-    static do_pack *const packs[] = { [SMALLSYM_SOLVE] = run_pack,
-                                      [SMALLSYM_FORM] = run_pack,
-                                      [SMALLSYM_FACTOR] = factor_pack,
-                                      [SMALLSYM_RESOLVE] = resolve_pack };
+    const batch_call call = { what, &with->gram };
+    smallsym_job own = *job;
     if (what == SMALLSYM_EIGEN) return R(smallsym_eigen)(plan, job, &with->parts);
-    const batch_call call = { what == SMALLSYM_FORM ? &with->gram : NULL, packs[what] };
-    return over_packs(plan, job, &call, do_and_rescue, rescue_the_rest);
+    if (what == SMALLSYM_RESOLVE) own.refine = 0;
+    return over_packs(plan, &own, &call, do_and_rescue, rescue_the_rest);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {

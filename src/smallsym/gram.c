@@ -82,8 +82,6 @@ static void load_tile(const worker *w, const smallsym_job *job, const room *m, i
 
 /* ---- sums ------------------------------------------------------------------------------------- */
 
-static inline vec vec_at(const real *from) { return *(const vec *)from; }
-
 /* Rows i .. i + SIDE - 1, columns j .. j + SIDE - 1 of A; what is above the diagonal or past the last
  * row is computed and dropped. */
 static void add_square(const room *m, int64_t n, int64_t i, int64_t j, int samples) {

@@ -46,6 +46,12 @@ typedef struct pack {
 static inline int64_t at_entry(int64_t i, int64_t j) { return shoal_lower_at(i, j) * LANES; }
 static inline int64_t at_row(int64_t i) { return i * LANES; }
 
+/* One number per lane. */
+static inline __attribute__((always_inline)) vec vec_at(const real *from) {
+    return *(const vec *)from;
+}
+static inline __attribute__((always_inline)) void vec_to(real *to, vec v) { *(vec *)to = v; }
+
 #define EACH_LANE(l) INDEPENDENT for (int l = 0; l < LANES; l++)
 
 #endif

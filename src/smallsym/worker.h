@@ -25,7 +25,8 @@ typedef struct worker { /* a pack and what the driver knows of its lanes */
     real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
     smallsym_redo queue[2 * LANES]; /* systems that the rescue is to do again          */
     int queued;
-    const smallsym_gram *gram; /* samples that the systems are formed of; NULL: they are there */
+    int what;                  /* SMALLSYM_SOLVE, ...                                          */
+    const smallsym_gram *gram; /* SMALLSYM_FORM: samples; else NULL                            */
     real *gram_room;           /* gram.c's numbers                                             */
     smallsym_totals totals;
 } worker;
@@ -226,6 +227,38 @@ static inline void store_entries(const worker *w, const smallsym_job *job, void 
         }
     }
 }
+
+/* ---- vectors and squares ----------------------------------------------------------------------- */
+
+/* One copy of the two below is enough: they wait for memory, and take long to compile. */
+#define ONCE __attribute__((noinline, unused)) static
+
+/* `rows` numbers of each lane, `row` apart, those of the next system `system` apart; `other` in lanes
+ * without a system. */
+ONCE void gather(const worker *w, real *to, const void *array, int64_t system, int64_t row,
+                 int64_t rows, real other) {
+    const real *from = (const real *)array + w->task[0].system * system;
+    for (int64_t i = 0; i < rows; i++)
+        for (int l = 0; l < LANES; l++)
+            to[at_row(i) + l] = l < w->used ? from[l * system + i * row] : other;
+}
+
+/* And back, times 2^exponent; NaN in lanes that failed, or nothing if they are to be `kept`. */
+ONCE void scatter(const worker *w, const real *from, void *array, int64_t system, int64_t row,
+                  int64_t rows, const int *exponent, const int32_t *status, int kept) {
+    for (int l = 0; l < w->used; l++) {
+        real *to = (real *)array + (w->task[0].system + l) * system;
+        if (status[l] < 0 && kept) continue;
+        for (int64_t i = 0; i < rows; i++) {
+            const real v = from[at_row(i) + l];
+            to[i * row] = status[l] < 0             ? real_nan()
+                          : exponent && exponent[l] ? (real)ldexp((double)v, exponent[l])
+                                                    : v;
+        }
+    }
+}
+
+/* ---- outcomes ----------------------------------------------------------------------------------- */
 
 static inline unsigned bits_of(float v) {
     unsigned bits;

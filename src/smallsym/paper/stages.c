@@ -9,34 +9,6 @@
 #include "smallsym/pcr.h"
 #include "smallsym/worker.h"
 
-/* One copy of the two below is enough: they wait for memory, and take long to compile. */
-#define ONCE __attribute__((noinline)) static
-
-/* `rows` numbers of each lane, `row` apart, those of the next system `system` further on; `other` in
- * lanes without a system. */
-ONCE void gather(const worker *w, real *to, const void *array, int64_t system, int64_t row,
-                 int64_t rows, real other) {
-    const real *from = (const real *)array + w->task[0].system * system;
-    for (int64_t i = 0; i < rows; i++)
-        for (int l = 0; l < LANES; l++)
-            to[at_row(i) + l] = l < w->used ? from[l * system + i * row] : other;
-}
-
-/* And back, times 2^exponent; NaN in lanes that failed, or nothing if they are to be `kept`. */
-ONCE void scatter(const worker *w, const real *from, void *array, int64_t system, int64_t row,
-                  int64_t rows, const int *exponent, const int32_t *status, int kept) {
-    for (int l = 0; l < w->used; l++) {
-        real *to = (real *)array + (w->task[0].system + l) * system;
-        if (status[l] < 0 && kept) continue;
-        for (int64_t i = 0; i < rows; i++) {
-            const real v = from[at_row(i) + l];
-            to[i * row] = status[l] < 0             ? real_nan()
-                          : exponent && exponent[l] ? (real)ldexp((double)v, exponent[l])
-                                                    : v;
-        }
-    }
-}
-
 /* Whether numbers of lane l times 2^exponent are all finite. */
 static int finite_lane(const real *v, int64_t rows, int l, int exponent) {
     real bad = 0;
