@@ -16,8 +16,7 @@
  * system and a team's n / T, in double on the stage. n <= 64.
  */
 #include "smallsym/estimate.cuh"
-#include "smallsym/ldlt.cuh"
-#include "smallsym/ldltp_steps.cuh"
+#include "smallsym/ldltp.cuh"
 
 /* ---- factors ----------------------------------------------------------------------------------- */
 

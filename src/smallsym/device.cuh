@@ -65,6 +65,11 @@ template <int LEAST, class F> static inline shoal_status by_fine_size(int64_t n,
     return f(team_size<widest, widest_64>());
 }
 
+/* Blocks that a multiprocessor should hold: what the registers of a matrix, and some, allow. */
+constexpr int blocks_of(int numbers, int others) {
+    return 65536 / (WARPS * WARP * (numbers + others) * (int)sizeof(real) / 4);
+}
+
 __device__ static inline int64_t warp_of_grid(int warp) {
     return (int64_t)blockIdx.x * (blockDim.x / WARP) + warp;
 }
@@ -72,7 +77,8 @@ __device__ static inline int64_t warp_of_grid(int warp) {
 /* Of careful.cu: solves with refinement and the estimate of the condition. */
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job);
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);
-/* Of ldlt_thread.cu: n up to THREAD_MOST. */
+/* Of ldlt_thread.cu: a thread has a system alone, n up to THREAD_MOST. */
+enum { THREAD_MOST = sizeof(real) == 4 ? 15 : 12 };
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job);
 /* Of paper/ldlt.cu and paper/hhpcr.cu: the paper's own variants. */
 extern "C" shoal_status R(smallsym_ldlt_paper)(shoal_smallsym *plan, int variant,
@@ -171,6 +177,20 @@ typedef struct outcome { /* of one system */
 __device__ static inline outcome outcome_of(const smallsym_job &job) {
     const outcome o = { SHOAL_SYSTEM_OK, 0, 1, 0, 0, 0, 0, job.first_row, -1 };
     return o;
+}
+
+/* What a definite matrix's pivots say: all must have one sign and be finite; 1 / D of an infinite one
+ * is 0, and nothing else would tell. */
+__device__ static inline void look_at_pivots(outcome &o, real low, real high, int n) {
+    const bool positive = low > 0, negative = high < 0;
+    const real least = positive ? low : -high, most = positive ? high : -low;
+    if (!positive && !negative)
+        o.status = SHOAL_SYSTEM_PIVOT;
+    else if (most == (real)INFINITY)
+        o.status = SHOAL_SYSTEM_OVERFLOW;
+    o.rcond = (float)(least / most);
+    o.rank = n;
+    o.positive = positive ? n : 0, o.negative = negative ? n : 0, o.zero = 0;
 }
 
 /* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. JUDGED: there

@@ -75,8 +75,7 @@ static void tell_fate(pack *p, const eigen *e) {
     }
 }
 
-static void eigdc_factor(void *of, int variant) {
-    pack *p = of;
+static void eigdc_factor(pack *p, int variant) {
     const eigen e = eigen_of(p);
     tridiagonalise(&e.h, p->a, p->n);
     diagonalise_pack(&e, e.h.d, e.h.c, p->n, variant);
@@ -86,8 +85,7 @@ static void eigdc_factor(void *of, int variant) {
 }
 
 /* x = Q O W^-1 Ot Qt b; 1 / w is 0 for a discarded w. */
-static void eigdc_solve(void *of, int variant) {
-    pack *p = of;
+static void eigdc_solve(pack *p, int variant) {
     (void)variant;
     const eigen e = eigen_of(p);
     const int64_t n = p->n;
@@ -120,8 +118,7 @@ static void eigdc_solve(void *of, int variant) {
     apply_q(&e.h, n, p->x, 1);
 }
 
-static void eigdc_eigen(void *of, int variant, int tridiagonal, int vectors) {
-    pack *p = of;
+static void eigdc_eigen(pack *p, int variant, int tridiagonal, int vectors) {
     const eigen e = eigen_of(p);
     if (!tridiagonal) tridiagonalise(&e.h, p->a, p->n);
     diagonalise_pack(&e, tridiagonal ? p->a : e.h.d, tridiagonal ? p->a + at_row(p->n) : e.h.c,

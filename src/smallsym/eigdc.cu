@@ -18,7 +18,7 @@
 
 /* Two kinds of team. T threads with M rows each reduce A to U: few threads with several rows share
  * less. W threads, a whole warp if n is large enough, then take U apart, R slots each, and go from
- * one of the systems to the next: ROUNDS of them share the memory of one O. */
+ * one of the systems to the next: W / T of them share the memory of one O. */
 template <int T_, int M_> struct teams {
     enum {
         T = T_,
@@ -37,7 +37,6 @@ template <int T_, int M_> struct teams {
                    : N < WARP ? 24
                               : 16,
         RESIDENT = R > 1 ? 6 : (int)ONE_SLOT,
-        ROUNDS = W / T,
         SYSTEMS = WARP / T, /* of a warp */
         AT_ONCE = WARP / W,
         REDUCED = bank_step(reflectors<T, M>::NUMBERS, T), /* numbers of a system       */

@@ -8,7 +8,6 @@
 #define SHOAL_SMALLSYM_ESTIMATE_CUH
 
 #include "smallsym/condition.h"
-#include "smallsym/ldltp_rows.cuh"
 #include "smallsym/stage.cuh"
 
 /* A(i,j) of either triangle, on a stage. */

@@ -12,7 +12,6 @@
  * Bytes: factor the triangle twice, resolve the triangle (in sectors), b and x. n <= 64.
  */
 #include "smallsym/estimate.cuh"
-#include "smallsym/ldlt.cuh"
 
 enum { OTHERS = 64 }; /* registers that a thread needs beside those of the matrix, in numbers */
 

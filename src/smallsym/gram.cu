@@ -16,7 +16,6 @@
  * samples of its system: few systems of many samples do not fill a GPU. n <= 64.
  */
 #include "smallsym/gram.h"
-#include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"
 
 enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of systems solved at once */

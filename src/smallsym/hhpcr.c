@@ -10,8 +10,7 @@
  */
 #include "smallsym/pcr.h"
 
-static void hhpcr_factor(void *of, int variant) {
-    pack *p = of;
+static void hhpcr_factor(pack *p, int variant) {
     if (p->n == 0) return;
     const householder h = householder_in(p->scratch, p->n);
     const reduction f = reduction_of(p);
@@ -20,8 +19,7 @@ static void hhpcr_factor(void *of, int variant) {
     if (variant == HHPCR_FORMED) form_q(&h, p->n, f.q);
 }
 
-static void hhpcr_solve(void *of, int variant) {
-    pack *p = of;
+static void hhpcr_solve(pack *p, int variant) {
     if (p->n == 0) return;
     const householder h = householder_in(p->scratch, p->n);
     const reduction f = reduction_of(p);

@@ -74,10 +74,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
                 v[r] =
                     mine && r * T + t < n ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c)] : 0;
         }
-        real largest = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) largest = real_max(real_abs(v[r]), largest);
-        const int e_b = exponent_far_from_1(team_max<T>(largest));
+        const int e_b = exponent_far_from_1(team_largest<T, M>(v));
 #pragma unroll
         for (int r = 0; r < M; r++) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
@@ -86,13 +83,8 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         if (c == 0) {
             tridiagonalise<T, M>(a, v, w, t, n);
             pcr_factor(u, w.d(), w.c(), shown, w.shown(), t, n);
-            look_at_pivots(o, u, size, t, n);
+            look_at_pivots(job, o, u, w.d(), w.c(), size, t);
             factored = o.status;
-            o.rank = o.positive = n;
-            if (job.where.inertia) {
-                o.negative = count_negative(w.d(), w.c(), n);
-                o.positive = n - o.negative;
-            }
             if (FORMED) form_q<T, M>(w, a, t, n);
         } else if (!FORMED) {
             multiply_by_qt<T, M>(w, v, t, n);

@@ -48,10 +48,8 @@ template <int T, int M> __device__ static inline real squares_left(real (&x)[M],
     squares = team_sum<T>(squares);
     scale = 1;
     if (__any_sync(ALL_LANES, squares < small)) {
-        real largest = 0, sum = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) largest = real_max(real_abs(x[r]), largest);
-        largest = team_max<T>(largest);
+        real sum = 0;
+        const real largest = team_largest<T, M>(x);
         const bool tiny = squares < small, nothing = largest < REAL_MIN;
         const int e = tiny && !nothing ? exponent_of(largest) : 0;
 #pragma unroll

@@ -158,8 +158,7 @@ static void tell_fate(pack *p, const pivots *seen) {
     }
 }
 
-static void ldlt_factor(void *of, int variant) {
-    pack *p = of;
+static void ldlt_factor(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     const pivots seen = factor_vector(p->a, &f, p->n);
@@ -167,8 +166,7 @@ static void ldlt_factor(void *of, int variant) {
 }
 
 /* The factors for the caller to keep: L below the diagonal, D on it. */
-static void ldlt_give(void *of) {
-    pack *p = of;
+static void ldlt_give(pack *p) {
     const factors f = factors_of(p);
     for (int64_t i = 0; i < p->n; i++) {
         memcpy(p->a + at_entry(i, 0), f.l + at_entry(i, 0), (size_t)at_row(i) * sizeof(real));
@@ -178,8 +176,7 @@ static void ldlt_give(void *of) {
 
 /* Kept factors back: the same numbers that ldlt_factor() left, 1 / D too, so that solves have the
  * same bits. */
-static void ldlt_take(void *of) {
-    pack *p = of;
+static void ldlt_take(pack *p) {
     const factors f = factors_of(p);
     pivots seen = no_pivots();
     memcpy(f.l, p->a, (size_t)at_entry(p->n, 0) * sizeof(real));
@@ -249,8 +246,7 @@ static void backward(const factors *f, real *x, int64_t n) {
     }
 }
 
-static void ldlt_solve(void *of, int variant) {
-    pack *p = of;
+static void ldlt_solve(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     forward(&f, p->b, p->x, p->n);

@@ -13,7 +13,6 @@
  *
  * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): paper/ldlt.cu.
  */
-#include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"
 
 enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */

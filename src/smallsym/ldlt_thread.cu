@@ -11,7 +11,7 @@
  * Bytes: A (or its triangle, in sectors), b, x once. Instructions: n^3 / 6 multiply-adds and few more
  * for 32 systems.
  */
-#include "smallsym/ldlt.cuh"
+#include "smallsym/device.cuh"
 
 enum { FULL, PACKED }; /* how a system lies on its stage */
 

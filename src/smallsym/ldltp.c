@@ -246,8 +246,7 @@ static void take_off(const factors *f, int64_t n, int64_t k) {
     }
 }
 
-static void ldltp_factor(void *of, int variant) {
-    pack *p = of;
+static void ldltp_factor(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     const int64_t n = p->n;
@@ -302,8 +301,7 @@ static void substitute(const factors *f, real *y, int64_t n) {
     }
 }
 
-static void ldltp_solve(void *of, int variant) {
-    pack *p = of;
+static void ldltp_solve(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     real *y = f.l; /* free after the factorisation */

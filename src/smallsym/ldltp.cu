@@ -14,7 +14,7 @@
  * multiply-adds; with the solve 7,500. No barriers but those of a warp. Bytes: the triangle once (in
  * sectors), b and x. n <= 64.
  */
-#include "smallsym/ldltp_steps.cuh"
+#include "smallsym/ldltp.cuh"
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 

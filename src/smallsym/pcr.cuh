@@ -114,13 +114,11 @@ __device__ static inline real pcr_rest(const equations<T, M> &u, const real (&v)
 template <int T, int M>
 __device__ static inline void pcr_corrected(const equations<T, M> &u, real (&v)[M], real size,
                                             real *shown, int t, int n) {
-    real z[M], rest[M], most = 0;
+    real z[M], rest[M];
 #pragma unroll
     for (int r = 0; r < M; r++) z[r] = v[r];
     pcr_solve(u, z, shown, t, n);
-#pragma unroll
-    for (int r = 0; r < M; r++) most = real_max(real_abs(z[r]), most);
-    const real roundoff = REAL_EPSILON / 2 * size * team_max<T>(most);
+    const real roundoff = REAL_EPSILON / 2 * size * team_largest<T, M>(z);
     real before = pcr_rest(u, v, z, rest, shown, t, n);
     bool again = before > roundoff; /* false for NaN */
     for (int step = 0; step < CORRECTIONS && __any_sync(ALL_LANES, again); step++) {
@@ -140,10 +138,26 @@ __device__ static inline void pcr_corrected(const equations<T, M> &u, real (&v)[
     for (int r = 0; r < M; r++) v[r] = z[r];
 }
 
-/* What the pivots say: 1 / pivot(i) = (U^-1)(i,i). `size` is the largest number of U. */
+/* Inertia, by Sturm's sequence: as many are negative as there are negative eigenvalues. */
+__device__ static inline int count_negative(const real *d, const real *c, int n) {
+    real q = 1;
+    int negative = 0;
+    for (int i = 0; i < n; i++) {
+        const real left = i ? c[i - 1] : 0;
+        q = real_fma(-left / q, left, d[i]);
+        if (real_abs(q) < REAL_MIN) q = REAL_MIN;
+        negative += q < 0;
+    }
+    return negative;
+}
+
+/* The outcome by the pivots, 1 / pivot(i) = (U^-1)(i,i), of U = (d, c); its inertia only if that is asked
+ * for. `size` is the largest number of U. */
 template <int T, int M>
-__device__ static inline void look_at_pivots(outcome &o, const equations<T, M> &u, real &size,
-                                             int t, int n) {
+__device__ static inline void look_at_pivots(const smallsym_job &job, outcome &o,
+                                             const equations<T, M> &u, const real *d, const real *c,
+                                             real &size, int t) {
+    const int n = (int)job.n;
     real least = (real)INFINITY, most = 0, bad = 0;
 #pragma unroll
     for (int r = 0; r < M; r++) {
@@ -157,19 +171,9 @@ __device__ static inline void look_at_pivots(outcome &o, const equations<T, M> &
     else if (least <= 10 * REAL_EPSILON * most) /* what a singular matrix leaves as a pivot */
         o.status = SHOAL_SYSTEM_ILL;
     o.rcond = (float)(least < most ? least / most : 1);
-}
-
-/* Inertia, by Sturm's sequence: as many are negative as there are negative eigenvalues. */
-__device__ static inline int count_negative(const real *d, const real *c, int n) {
-    real q = 1;
-    int negative = 0;
-    for (int i = 0; i < n; i++) {
-        const real left = i ? c[i - 1] : 0;
-        q = real_fma(-left / q, left, d[i]);
-        if (real_abs(q) < REAL_MIN) q = REAL_MIN;
-        negative += q < 0;
-    }
-    return negative;
+    o.rank = n;
+    o.negative = job.where.inertia ? count_negative(d, c, n) : 0;
+    o.positive = n - o.negative;
 }
 
 /* Column r T + t of Q in the registers of thread t. */

@@ -110,18 +110,21 @@ struct shoal_smallsym {
     int judged; /* the last call computed residuals       */
 };
 
-/* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h);
- * packs of f32 and f64 differ, hence void. A CUDA method launches its own kernels. */
+/* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h; those of
+ * f32 and f64 differ). A CUDA method launches its own kernels. */
+struct pack;
 typedef struct smallsym_cpu_method {
-    size_t (*scratch)(int64_t n);            /* numbers a lane beyond those of every pack         */
-    void (*factor)(void *pack, int variant); /* from pack.a; sets what it knows of pack.fate      */
-    void (*solve)(void *pack, int variant);  /* pack.x from the factors and pack.b                */
+    size_t (*scratch)(int64_t n); /* numbers a lane beyond those of every pack         */
+    void (*factor)(struct pack *p,
+                   int variant); /* from pack.a; sets what it knows of pack.fate      */
+    void (*solve)(struct pack *p,
+                  int variant); /* pack.x from the factors and pack.b                */
     /* pack.w, pack.v and rank, inertia, rcond of pack.fate; NULL: not what the method does */
-    void (*eigen)(void *pack, int variant, int tridiagonal, int vectors);
+    void (*eigen)(struct pack *p, int variant, int tridiagonal, int vectors);
     /* The factors to pack.a, and from there, where they are all that is known: sets pack.fate again.
      * NULL: not what the method does. */
-    void (*give)(void *pack);
-    void (*take)(void *pack);
+    void (*give)(struct pack *p);
+    void (*take)(struct pack *p);
 } smallsym_cpu_method;
 
 typedef struct smallsym_cuda_method {

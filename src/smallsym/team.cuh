@@ -78,6 +78,14 @@ template <int T> __device__ static inline real team_get(real v, int q) {
     return T == 1 ? v : __shfl_sync(ALL_LANES, v, q, T);
 }
 
+/* The row that the first thread for whom `here` is true has in hand; M = 1: its number. */
+template <int T, int M> __device__ static inline int team_row(int row, bool here) {
+    const unsigned votes = __ballot_sync(ALL_LANES, here);
+    const unsigned team = threadIdx.x % WARP / T * T, all = T == WARP ? ~0u : (1u << T % WARP) - 1;
+    const int first = __ffs((int)(votes >> team & all)) - 1;
+    return M == 1 ? first : __shfl_sync(ALL_LANES, row, first, T);
+}
+
 /* Sums over the team for C columns at a time, C threads side by side having one each: thread t gets
  * that of part[t % C], summed over all T threads. Halves are exchanged, C - 1 + log2(T / C) shuffles. */
 template <int T> struct columns {

@@ -142,13 +142,8 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     equations<T, M> u;
     outcome o = outcome_of(job);
     pcr_factor(u, d, c, shown, shown + vectors::N, t, n);
-    look_at_pivots(o, u, size, t, n);
+    look_at_pivots(job, o, u, d, c, size, t);
     const int32_t factored = o.status;
-    o.rank = o.positive = n;
-    if (job.where.inertia) {
-        o.negative = count_negative(d, c, n);
-        o.positive = n - o.negative;
-    }
     for (int64_t column = 0; column < job.nrhs; column++) {
         real v[M], z[M];
         const int e_b = team_rhs<T, M>(job, v, k, column, mine, t, n);

@@ -19,6 +19,7 @@
 #define SHOAL_SMALLSYM_PAPER_HHPCR_SHARED_CUH
 
 #include "smallsym/paper/shared.cuh"
+#include "smallsym/pcr.cuh"
 
 enum { SHARED_VECTORS = 11, SHARED_CORRECTIONS = 3 }; /* vectors of a system */
 
@@ -294,23 +295,18 @@ __device__ static inline void shared_pcr_corrected(const shared_system &s) {
 /* What the pivots say: 1 / pivot(i) = (U^-1)(i,i). */
 __device__ static inline void shared_look_at_pivots(const shared_system &s, const smallsym_job &job,
                                                     outcome &o) {
-    const real most = shared_size(s), bad = shared_poison(s.pivot, s.n, 0);
-    real least = (real)INFINITY, q = 1;
-    for (int i = 0; i < s.n; i++) least = real_min(real_abs(s.pivot[i]), least);
+    const int n = s.n;
+    const real most = shared_size(s), bad = shared_poison(s.pivot, n, 0);
+    real least = (real)INFINITY;
+    for (int i = 0; i < n; i++) least = real_min(real_abs(s.pivot[i]), least);
     if (bad != 0 || least == 0)
         o.status = SHOAL_SYSTEM_PIVOT;
     else if (least <= 10 * REAL_EPSILON * most) /* what a singular matrix leaves as a pivot */
         o.status = SHOAL_SYSTEM_ILL;
     o.rcond = (float)(least < most ? least / most : 1);
-    o.rank = o.positive = s.n;
-    if (!job.where.inertia) return;
-    for (int i = 0; i < s.n; i++) { /* Sturm's sequence */
-        const real c = i ? s.c[i - 1] : 0;
-        q = real_fma(-c / q, c, s.d[i]);
-        if (real_abs(q) < REAL_MIN) q = REAL_MIN;
-        o.negative += q < 0;
-    }
-    o.positive = s.n - o.negative;
+    o.rank = n;
+    o.negative = job.where.inertia ? count_negative(s.d, s.c, n) : 0;
+    o.positive = n - o.negative;
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------ */

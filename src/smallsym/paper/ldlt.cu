@@ -7,7 +7,6 @@
  * columns are finished one after the other, D by one thread, then L by all, equation (5). One barrier
  * per column is enough, see shared_factor().
  */
-#include "smallsym/ldlt.cuh"
 #include "smallsym/paper/shared.cuh"
 
 __device__ static inline int column_at(int n, int j) { return j * n - j * (j - 1) / 2 - j; }
