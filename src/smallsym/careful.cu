@@ -31,8 +31,7 @@ template <int T_, int M_> struct definite {
     __device__ real *shown() const { return memory; }
     __device__ void factor(const real *staged, real, int t, int n, outcome &o) {
         real none[M], low, high;
-#pragma unroll
-        for (int r = 0; r < M; r++) none[r] = 0;
+        UNROLLED(r, M) none[r] = 0;
         team_load<T, M>(a, staged, t);
         ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
         look_at_pivots(o, low, high, n);
@@ -55,8 +54,7 @@ template <int T_, int M_> struct pivoted {
     __device__ void factor(const real *staged, real largest, int t, int n, outcome &o) {
         rows.at.memory = memory;
         rows.load(staged, t);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t, row = stage<T, M>::row(i);
             d.left[r] = staged[row + i], d.f[r] = 0;
             d.position[r] = i < n ? LEFT : NO_ROW;
@@ -90,15 +88,13 @@ __device__ static inline float solve_refined(const smallsym_job &job, const FACT
     const int t = lane % T;
     float residual = 0;
     real more[M], norm = 0, size = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) more[r] = b[r], x[r] = 0;
+    UNROLLED(r, M) more[r] = b[r], x[r] = 0;
 #pragma unroll 1
     for (int step = 0; step <= job.refine + iterate;
          step++) { /* once, and the steps of refinement */
         const bool look = step > job.refine;
         if (look) {
-#pragma unroll
-            for (int r = 0; r < M; r++) more[r] = x[r];
+            UNROLLED(r, M) more[r] = x[r];
             size = begin_iterate<T, M>(more, lane, n);
         } else if (step > 0) {
             residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
@@ -109,8 +105,7 @@ __device__ static inline float solve_refined(const smallsym_job &job, const FACT
             add_iterate(o, size, team_largest<T, M>(more), norm);
             break;
         }
-#pragma unroll
-        for (int r = 0; r < M; r++) x[r] = step > 0 ? x[r] + more[r] : more[r];
+        UNROLLED(r, M) x[r] = step > 0 ? x[r] + more[r] : more[r];
         if (!judged || (step > 0 && step < job.refine)) continue;
         residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
         doubtful |= step == 0 && !(residual <= job.tol);
@@ -163,8 +158,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
         const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
         const float residual = solve_refined(job, f, staged, b, x, lane, n, judged,
                                              job.iterate && c == 0, o, doubtful);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);
             bad = real_fma(x[r], 0, bad);
         }

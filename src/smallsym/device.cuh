@@ -211,13 +211,11 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
  * size. */
 template <int T, int M> __device__ static inline real begin_iterate(real (&x)[M], int lane, int n) {
     real bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) bad = real_fma(x[r], 0, bad);
+    UNROLLED(r, M) bad = real_fma(x[r], 0, bad);
     const bool useless = team_any<T>(bad != 0, lane);
     const real most = team_largest<T, M>(x);
     if (!useless && most > 0) return most;
-#pragma unroll
-    for (int r = 0; r < M; r++) x[r] = r * T + lane % T < n ? 1 : 0;
+    UNROLLED(r, M) x[r] = r * T + lane % T < n ? 1 : 0;
     return 1;
 }
 
@@ -233,8 +231,7 @@ __device__ static inline void add_iterate(outcome &o, real x, real y, real norm)
 template <int T, int M>
 __device__ static inline int team_rhs(const smallsym_job &job, real (&v)[M], int64_t k, int64_t c,
                                       bool mine, int t, int n) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         v[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
     }
@@ -252,8 +249,7 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
                                           bool mine, int lane, outcome &o) {
     const int t = lane % T, n = (int)job.n;
     real bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         if (e_x) x[r] = times_power_of_2(x[r], e_x);
         bad = real_fma(x[r], 0, bad);
     }

@@ -109,8 +109,7 @@ __device__ static inline void look_at_values(const smallsym_job &job, outcome &o
     most = real_max(real_abs(d[0]), real_abs(d[n - 1]));
     bool positive[M], negative[M];
     real least = most;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int e = r * T + t;
         const real w = e < n ? d[e] : 0;
         const bool kept = e < n && !discarded(w, most, job.cond);
@@ -168,8 +167,7 @@ __device__ static inline void form_vectors(const conquest<W, R> &o, const REFLEC
 #pragma unroll
         for (int i = 0; i < W * R; i += VECTOR) {
             const real_vector piece = load_vector(&o.o(i, r * W + t));
-#pragma unroll
-            for (int e = 0; e < VECTOR; e++) v[r][i + e] = piece.e[e];
+            UNROLLED(e, VECTOR) v[r][i + e] = piece.e[e];
         }
     multiply_columns_by_q(q, v, n);
 #pragma unroll
@@ -177,8 +175,7 @@ __device__ static inline void form_vectors(const conquest<W, R> &o, const REFLEC
 #pragma unroll
         for (int i = 0; i < W * R; i += VECTOR) {
             real_vector piece;
-#pragma unroll
-            for (int e = 0; e < VECTOR; e++) piece.e[e] = v[r][i + e];
+            UNROLLED(e, VECTOR) piece.e[e] = v[r][i + e];
             *(real_vector *)&o.o(i, r * W + t) = piece;
         }
     __syncwarp();
@@ -204,8 +201,7 @@ __device__ static inline void load_row(const smallsym_job &job, const smallsym_p
     const int64_t more_before = a.packed && a.upper ? -a.column : 0,
                   more_behind = a.packed && !a.upper ? a.column : 0;
     const real *from = (const real *)job.A + k * a.system + (i < n ? smallsym_at(&a, i, 0) : 0);
-#pragma unroll
-    for (int j = 0; j < N; j++) {
+    UNROLLED(j, N) {
         row[j] = i < n && j < n ? *from : 0;
         from += j < i ? before : behind;
         before += more_before, behind += more_behind;
@@ -219,12 +215,10 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
                                                  int e, int t) {
     const int n = (int)job.n;
     real a[M][T * M], norm = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         real sum = 0;
         load_row(job, at, k, r * T + t, mine ? n : 0, a[r]);
-#pragma unroll
-        for (int j = 0; j < T * M; j++) {
+        UNROLLED(j, T * M) {
             if (e) a[r][j] = times_power_of_2(a[r][j], -e);
             sum += real_abs(a[r][j]);
         }
@@ -235,20 +229,16 @@ __device__ static inline float residual_of_pairs(const smallsym_job &job, const 
     for (int m = 0; m < n; m++) {
         const real value = w.d[m];
         real product[M], size = 0, rest = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) product[r] = 0;
+        UNROLLED(r, M) product[r] = 0;
 #pragma unroll
         for (int j0 = 0; j0 < T * M; j0 += VECTOR) {
             const real_vector v = load_vector(&w.o(j0, m)); /* beyond n it is zero */
-#pragma unroll
-            for (int q = 0; q < VECTOR; q++) {
+            UNROLLED(q, VECTOR) {
                 size = real_max(real_abs(v.e[q]), size);
-#pragma unroll
-                for (int r = 0; r < M; r++) product[r] = real_fma(a[r][j0 + q], v.e[q], product[r]);
+                UNROLLED(r, M) product[r] = real_fma(a[r][j0 + q], v.e[q], product[r]);
             }
         }
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (r * T + t >= n) continue;
             const real left = real_fma(-value, w.o(r * T + t, m), product[r]);
             rest = real_max(real_abs(left), rest), bad = real_fma(left, 0, bad);
@@ -315,30 +305,24 @@ __device__ static inline void solve_diagonal(const smallsym_job &job, const conq
                                              real (&v)[R], real *shown, real most, int t) {
     const int n = (int)job.n;
     real sum[R];
-#pragma unroll
-    for (int r = 0; r < R; r++) shown[r * W + t] = v[r], sum[r] = 0;
+    UNROLLED(r, R) shown[r * W + t] = v[r], sum[r] = 0;
     __syncwarp();
     for (int i = 0; i < n; i += VECTOR) { /* beyond n both are zero */
         const real_vector x = load_vector(shown + i);
-#pragma unroll
-        for (int r = 0; r < R; r++) {
+        UNROLLED(r, R) {
             const real_vector column = load_vector(&o.o(i, r * W + t));
-#pragma unroll
-            for (int q = 0; q < VECTOR; q++) sum[r] = real_fma(column.e[q], x.e[q], sum[r]);
+            UNROLLED(q, VECTOR) sum[r] = real_fma(column.e[q], x.e[q], sum[r]);
         }
     }
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < R; r++) {
+    UNROLLED(r, R) {
         const int e = r * W + t;
         const real value = e < n ? o.d[e] : 1;
         shown[e] = discarded(value, most, job.cond) ? 0 : sum[r] / value;
         v[r] = 0;
     }
     __syncwarp();
-    for (int j = 0; j < n; j++)
-#pragma unroll
-        for (int r = 0; r < R; r++) v[r] = real_fma(o.o(r * W + t, j), shown[j], v[r]);
+    for (int j = 0; j < n; j++) UNROLLED(r, R) v[r] = real_fma(o.o(r * W + t, j), shown[j], v[r]);
     __syncwarp();
 }
 
@@ -366,8 +350,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
 #pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         const int e_b = team_rhs<W, R>(job, kept, k, c, mine, t, n);
-#pragma unroll
-        for (int r = 0; r < R; r++) v[r] = kept[r];
+        UNROLLED(r, R) v[r] = kept[r];
         multiply_by_qt<W, R>(q, v, t, n);
         solve_diagonal<W, R>(job, o, v, q.shown(), most, t);
         multiply_by_q<W, R>(q, v, t, n);

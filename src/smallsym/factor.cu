@@ -24,8 +24,7 @@ __device__ static inline int32_t stage_factors(real *staged, const real (&a)[M][
                                                int n, int e_a) {
     real bad = 0;
     bool zero = false;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
 #pragma unroll
@@ -89,8 +88,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     stage_scaled<T, M>(staged, t, n, e_a);
     if (estimated) norm = stage_norm<T, M>(staged, t, n);
     team_load<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++) none[r] = 0;
+    UNROLLED(r, M) none[r] = 0;
     __syncwarp(); /* before the panel takes over */
     ldlt_factor<T, M>(a, none, inverse, low, high, staged, t, n);
     look_at_pivots(o, low, high, n);
@@ -130,8 +128,7 @@ __device__ static inline int take_factors(real (&a)[M][T * M], real (&inverse)[M
         for (int q = 0; q < T; q++)
             if (q == t && r * T + t < n) most = real_max(real_abs(a[r][r * T + q]), most);
     const int e = exponent_far_from_1(team_max<T>(most));
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         real d = 1;
 #pragma unroll
         for (int q = 0; q < T; q++)
@@ -173,8 +170,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 #pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         real z[M], most = 0, bad = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t;
             z[r] = i >= n   ? 0
                    : c == 0 ? staged[stage::B + i]
@@ -188,8 +184,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             if (e_b) z[r] = times_power_of_2(z[r], -e_b);
         ldlt_forward<T, M>(a, z, t, n);
         ldlt_backward<T, M>(a, inverse, z, t);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (e_x) z[r] = times_power_of_2(z[r], e_x);
             bad = real_fma(z[r], 0, bad);
         }

@@ -35,8 +35,7 @@ template <int T, int M> struct gram_kept {
 
 template <int T, int M, bool FIRST>
 __device__ static inline void gram_clear(real (&a)[M][T * M], real (&b)[M]) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         b[r] = 0;
 #pragma unroll
         for (int j = 0; FIRST && j < (r + 1) * T; j++) a[r][j] = 0;
@@ -48,8 +47,7 @@ template <int T, int M, bool FIRST>
 __device__ static inline void gram_add(real (&a)[M][T * M], real (&b)[M], const real *psi, real y,
                                        int t) {
     real mine[M];
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         mine[r] = psi[r * T + t];
         b[r] = real_fma(mine[r], y, b[r]);
     }
@@ -80,8 +78,7 @@ template <int T, int M> __device__ static inline int gram_kept_at(int r, int j) 
 
 template <int T, int M, bool FIRST>
 __device__ static inline void gram_fold(real (&a)[M][T * M], real (&b)[M], real *kept, bool first) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
 #pragma unroll
         for (int j = 0; FIRST && j < (r + 1) * T; j++)
             gram_fold_one(a[r][j], kept + gram_kept_at<T, M>(r, j), first);
@@ -95,8 +92,7 @@ __device__ static inline void gram_mean(real (&a)[M][T * M], real (&b)[M], const
                                         int64_t samples) {
     const real inverse = 1 / (real)samples;
     const auto mean = [&](int at) { return (kept[at] + kept[at + WARP]) * inverse; };
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
 #pragma unroll
         for (int j = 0; FIRST && j < (r + 1) * T; j++) a[r][j] = mean(gram_kept_at<T, M>(r, j));
         b[r] = mean(gram_kept_at<T, M>(r, T * M));
@@ -238,8 +234,7 @@ enum { GRAM_A_OFF = 1, GRAM_B_OFF = 2 }; /* may have lost terms; the same for al
 template <int T, int M, bool FIRST>
 __device__ static inline int gram_look(const real (&a)[M][T * M], const real (&b)[M], int lane) {
     real a_most = 0, b_most = 0, a_bad = 0, b_bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         b_most = real_max(real_abs(b[r]), b_most);
         b_bad = real_fma(b[r], 0, b_bad);
 #pragma unroll
@@ -297,8 +292,7 @@ __device__ static inline bool gram_again(const smallsym_job &job, const smallsym
 /* From the registers of a team to the stage of its system. */
 template <int T, int M>
 __device__ static inline void team_store(const real (&a)[M][T * M], real *staged, int t) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
 #pragma unroll
         for (int j = 0; j < (r + 1) * T; j++) row[j] = a[r][j];
@@ -312,8 +306,7 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
                                            int lane, int &e_a, int &e_b) {
     real a_most = 0, b_most = 0, bad = 0;
     const int last = (M - 1) * T + t;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         b_most = real_max(real_abs(z[r]), b_most);
         bad = real_fma(z[r], 0, bad);
 #pragma unroll
@@ -325,17 +318,13 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
     e_a = exponent_far_from_1(team_max<T>(a_most));
     e_b = exponent_far_from_1(team_max<T>(b_most));
     if (__any_sync(ALL_LANES, e_a != 0 || e_b != 0)) {
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             z[r] = times_power_of_2(z[r], -e_b);
 #pragma unroll
             for (int j = 0; j < (r + 1) * T; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
         }
     }
-    if (last >= n) {
-#pragma unroll
-        for (int j = 0; j < T * M; j++) a[M - 1][j] = j == last;
-    }
+    if (last >= n) { UNROLLED(j, T * M) a[M - 1][j] = j == last; }
     return team_any<T>(bad != 0, lane);
 }
 
@@ -354,8 +343,7 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
     const bool input = gram_prepare<T, M>(a, z, t, n, lane, e_a, e_b);
     __syncwarp(); /* the sums of blocks are not needed any more */
     if (judged) team_store<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++) kept[r] = z[r];
+    UNROLLED(r, M) kept[r] = z[r];
     outcome o = outcome_of(job);
     ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
     look_at_pivots(o, low, high, n);
@@ -366,8 +354,7 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
         o.residual = team_residual<T, M>(staged, z, kept, panel, t, n, norm);
     }
     real bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         z[r] = times_power_of_2(z[r], e_b - e_a);
         bad = real_fma(z[r], 0, bad);
     }
@@ -389,8 +376,7 @@ template <int T, int M, bool FIRST>
 __device__ static inline void gram_store(const smallsym_job &job, const gram_place &at, int64_t c,
                                          const real (&a)[M][T * M], const real (&b)[M]) {
     real *A = (real *)job.A + at.k * job.a.system, *rhs = (real *)job.b;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + at.t;
         if (!at.mine || i >= (int)job.n) continue;
         rhs[rhs_at(job, at.k, i, c)] = b[r];

@@ -14,7 +14,8 @@ struct room { /* numbers of a team: A and b, if they are kept, and the rest */
     enum {
         STAGE = stage<T, M>::NUMBERS,
         REST = bank_step(reflectors<T, M>::NUMBERS + T * M, T),
-        NUMBERS = bank_step((int)STAGE + (int)REST, T)
+        NUMBERS = bank_step((int)STAGE + (int)REST, T),
+        REDUCED = bank_step(reflectors<T, M>::NUMBERS, T) /* of the first stage alone */
     };
 };
 
@@ -59,8 +60,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     __syncwarp();
 
     real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
-#pragma unroll
-    for (int r = 0; r < M; r++) v[r] = mine ? staged[stage::B + r * T + t] : 0;
+    UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     const int e_a = take_rows<T, M>(a, staged, t, n, mine);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
@@ -75,23 +75,26 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
                     mine && r * T + t < n ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c)] : 0;
         }
         const int e_b = exponent_far_from_1(team_largest<T, M>(v));
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
             if (JUDGED) own[r * T] = v[r];
         }
         if (c == 0) {
             tridiagonalise<T, M>(a, v, w, t, n);
             pcr_factor(u, w.d(), w.c(), shown, w.shown(), t, n);
-            look_at_pivots(job, o, u, w.d(), w.c(), size, t);
+            look_at_pivots(o, u, size, t, n);
             factored = o.status;
+            o.rank = o.positive = n;
+            if (job.where.inertia) {
+                o.negative = count_negative(w.d(), w.c(), n);
+                o.positive = n - o.negative;
+            }
             if (FORMED) form_q<T, M>(w, a, t, n);
         } else if (!FORMED) {
             multiply_by_qt<T, M>(w, v, t, n);
         }
         if (FORMED) {
-#pragma unroll
-            for (int r = 0; r < M; r++) v[r] = own[r * T];
+            UNROLLED(r, M) v[r] = own[r * T];
             multiply_by_formed<T, M>(a, v, shown, true, t);
         }
         pcr_corrected(u, v, size, shown, t, n);
@@ -107,8 +110,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         if (judged) {
             real b[M];
             __syncwarp();
-#pragma unroll
-            for (int r = 0; r < M; r++) b[r] = own[r * T];
+            UNROLLED(r, M) b[r] = own[r * T];
             residual = team_residual<T, M>(staged, v, b, shown, t, n, norm);
         }
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);

@@ -42,8 +42,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     team_load<T, M>(a, staged, t);
     const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
     real norm = 0, size = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
-#pragma unroll
-    for (int r = 0; r < M; r++) z[r] = mine ? own[r * T] : 0;
+    UNROLLED(r, M) z[r] = mine ? own[r * T] : 0;
     int e_b = exponent_far_from_1(team_largest<T, M>(z));
     __syncwarp();
     if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
@@ -58,8 +57,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
         if (c > 0) {
             real largest = 0; /* at once: all loads first would take more registers */
-#pragma unroll
-            for (int r = 0; r < M; r++) {
+            UNROLLED(r, M) {
                 z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
                 largest = real_max(real_abs(z[r]), largest);
             }
@@ -67,13 +65,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         }
         if (!second) {
             if (__any_sync(ALL_LANES, e_b != 0)) {
-#pragma unroll
-                for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e_b);
+                UNROLLED(r, M) z[r] = times_power_of_2(z[r], -e_b);
             }
-            if (judged) {
-#pragma unroll
-                for (int r = 0; r < M; r++) own[r * T] = z[r];
-            }
+            if (judged) { UNROLLED(r, M) own[r * T] = z[r]; }
         }
         if (pass == 0) { /* within the loop: before it, the compiler would spill A */
             ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
@@ -85,18 +79,15 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         ldlt_backward<T, M>(a, inverse, z, t);
         if (second) {
             add_iterate(o, size, team_largest<T, M>(z), norm);
-#pragma unroll
-            for (int r = 0; r < M; r++) z[r] = own[r * T];
+            UNROLLED(r, M) z[r] = own[r * T];
         } else if (judged) {
             real b[M];
             __syncwarp();
-#pragma unroll
-            for (int r = 0; r < M; r++) b[r] = own[r * T];
+            UNROLLED(r, M) b[r] = own[r * T];
             residual = team_residual<T, M>(staged, z, b, panel, t, n, norm);
         }
         if (iterate && pass == 0) {
-#pragma unroll
-            for (int r = 0; r < M; r++) own[r * T] = z[r];
+            UNROLLED(r, M) own[r * T] = z[r];
             size = begin_iterate<T, M>(z, lane, n);
         } else {
             team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);

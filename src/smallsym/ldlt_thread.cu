@@ -179,8 +179,7 @@ __device__ static inline void each_entry(const real *staged, const F &f) {
 
 template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
     real most = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) most = real_max(real_abs(v[i]), most);
+    UNROLLED(i, N) most = real_max(real_abs(v[i]), most);
     return most;
 }
 
@@ -190,8 +189,7 @@ __device__ static inline float thread_residual(const real *staged, const real (&
                                                const real *b, real &a_most) {
     real sum[N], size[N], r_most = 0, x_most = 0, b_most = 0;
     a_most = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
+    UNROLLED(i, N) {
         sum[i] = b[i], size[i] = 0;
         b_most = real_max(real_abs(sum[i]), b_most);
     }
@@ -199,8 +197,7 @@ __device__ static inline float thread_residual(const real *staged, const real (&
         sum[i] = real_fma(-v, x[j], sum[i]), size[i] += real_abs(v);
         if (j < i) sum[j] = real_fma(-v, x[i], sum[j]), size[j] += real_abs(v);
     });
-#pragma unroll
-    for (int i = 0; i < N; i++) {
+    UNROLLED(i, N) {
         r_most = real_max(real_abs(sum[i]), r_most), a_most = real_max(size[i], a_most);
         x_most = real_max(real_abs(x[i]), x_most);
     }
@@ -226,8 +223,7 @@ template <int N, int HOW> __device__ static inline int thread_take(real (&a)[N][
 template <int N>
 __device__ static inline int thread_take_rhs(real (&z)[N], real *staged, bool mine) {
     for (int e_b = 0;;) {
-#pragma unroll
-        for (int i = 0; i < N; i++) z[i] = mine ? staged[i] : 0;
+        UNROLLED(i, N) z[i] = mine ? staged[i] : 0;
         const int e = exponent_far_from_1(largest_of(z));
         if (e == 0) return e_b;
 #pragma unroll 1
@@ -242,12 +238,10 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
                                              const real (&inverse)[N], const real (&z)[N],
                                              real norm) {
     real y[N], nan = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) nan = real_fma(z[i], 0, nan);
+    UNROLLED(i, N) nan = real_fma(z[i], 0, nan);
     const real size = largest_of(z);
     const bool useful = nan == 0 && size > 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) y[i] = useful ? z[i] : 1;
+    UNROLLED(i, N) y[i] = useful ? z[i] : 1;
     ldlt_forward_alone<N>(a, y);
     ldlt_backward_alone<N>(a, inverse, y);
     add_iterate(o, useful ? size : 1, largest_of(y), norm);
@@ -304,8 +298,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
             if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
         real bad = 0;
-#pragma unroll
-        for (int i = 0; i < N; i++) own[i] = z[i], bad = real_fma(z[i], 0, bad);
+        UNROLLED(i, N) own[i] = z[i], bad = real_fma(z[i], 0, bad);
         if (e_x) {
 #pragma unroll 1
             for (int i = 0; i < N; i++) {

@@ -49,8 +49,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     real largest = team_max<T>(rows.largest(t, n));
     const bool infinite = !(largest - largest == 0);
     const int e_a = exponent_far_from_1(largest);
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         d.left[r] = staged[stage::row(i) + i], d.f[r] = 0;
         d.position[r] = i < n ? LEFT : NO_ROW;
@@ -58,8 +57,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     if (__any_sync(ALL_LANES, e_a != 0)) {
         __syncwarp();
         rows.scale(t, n, e_a);
-#pragma unroll
-        for (int r = 0; r < M; r++) d.left[r] = times_power_of_2(d.left[r], -e_a);
+        UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], -e_a);
 #pragma unroll 1
         for (int i = t; judged && i < n; i += T)
 #pragma unroll 1
@@ -81,8 +79,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], kept[M];
         const int e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
-#pragma unroll
-        for (int r = 0; r < M; r++) kept[r] = b[r];
+        UNROLLED(r, M) kept[r] = b[r];
         solve(rows, d, b, t, n);
         float residual = 0;
         real norm;

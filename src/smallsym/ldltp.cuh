@@ -107,14 +107,12 @@ template <int T, int M> struct register_rows {
 
     /* The lower triangle is on the stage, row i beginning with the smallest column. */
     __device__ void load(const real *staged, int t) {
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
 #pragma unroll
             for (int j0 = 0; j0 < (r + 1) * T; j0 += VECTOR) {
                 const real_vector v = load_vector(row + j0);
-#pragma unroll
-                for (int e = 0; e < VECTOR; e++) a[r][j0 + e] = v.e[e];
+                UNROLLED(e, VECTOR) a[r][j0 + e] = v.e[e];
             }
 #pragma unroll
             for (int j = r * T + 1; j < N; j++) /* above the diagonal: A(j,i) */
@@ -125,16 +123,12 @@ template <int T, int M> struct register_rows {
     __device__ real largest(int, int) const {
         real most = 0;
 #pragma unroll
-        for (int r = 0; r < M; r++)
-#pragma unroll
-            for (int j = 0; j < N; j++) most = real_max(real_abs(a[r][j]), most);
+        for (int r = 0; r < M; r++) UNROLLED(j, N) most = real_max(real_abs(a[r][j]), most);
         return most;
     }
     __device__ void scale(int, int, int e) {
 #pragma unroll
-        for (int r = 0; r < M; r++)
-#pragma unroll
-            for (int j = 0; j < N; j++) a[r][j] = times_power_of_2(a[r][j], -e);
+        for (int r = 0; r < M; r++) UNROLLED(j, N) a[r][j] = times_power_of_2(a[r][j], -e);
     }
     /* Row `row`, from the thread that has it. */
     __device__ void show(int row, int side, int t, const int (&)[M]) const {
@@ -146,8 +140,7 @@ template <int T, int M> struct register_rows {
             unrolled<N / VECTOR>([&](auto piece) {
                 const int j = piece * VECTOR;
                 real_vector v;
-#pragma unroll
-                for (int e = 0; e < VECTOR; e++) v.e[e] = a[r][j + e];
+                UNROLLED(e, VECTOR) v.e[e] = a[r][j + e];
                 *(real_vector *)(to + j) = v;
             });
         });
@@ -159,8 +152,7 @@ template <int T, int M> struct register_rows {
             const real_vector v = load_vector(u + j0);
 #pragma unroll
             for (int e = 0; e < VECTOR; e++)
-#pragma unroll
-                for (int r = 0; r < M; r++) a[r][j0 + e] = real_fma(-l[r], v.e[e], a[r][j0 + e]);
+                UNROLLED(r, M) a[r][j0 + e] = real_fma(-l[r], v.e[e], a[r][j0 + e]);
         }
     }
     __device__ real &lower(int i, int p) const { return at.below()[i * L_PITCH + p]; }
@@ -188,23 +180,20 @@ template <int T, int M> struct shared_rows {
     }
     /* Zeros where a row is done: L is there. */
     __device__ void show(int row, int side, int t, const int (&position)[M]) const {
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t;
             at.shown(side)[i] = position[r] == LEFT ? lower(i, row) : 0;
         }
     }
     __device__ void take_off(const real (&l)[M], const real *u, int t, const int (&position)[M]) {
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (position[r] != LEFT) continue;
             real *row = at.below() + stage<T, M>::row(r * T + t);
 #pragma unroll 8
             for (int j0 = 0; j0 < (r + 1) * T; j0 += VECTOR) {
                 const real_vector v = load_vector(u + j0);
                 real_vector w = load_vector(row + j0);
-#pragma unroll
-                for (int e = 0; e < VECTOR; e++) w.e[e] = real_fma(-l[r], v.e[e], w.e[e]);
+                UNROLLED(e, VECTOR) w.e[e] = real_fma(-l[r], v.e[e], w.e[e]);
                 *(real_vector *)(row + j0) = w;
             }
         }
@@ -257,8 +246,7 @@ __device__ static inline void search(const ROWS &rows, const diagonal<M> &d, int
     size_key best = 0, before = 0;
     int row = t, from = NO_ROW, side = 0;
     real d_from = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) { /* + 1: a row that is left comes before one that is not */
+    UNROLLED(r, M) { /* + 1: a row that is left comes before one that is not */
         const size_key key = d.position[r] == LEFT ? key_of(d.left[r]) + 1 : 0;
         if (key > best) best = key, row = r * T + t;
     }
@@ -267,8 +255,7 @@ __device__ static inline void search(const ROWS &rows, const diagonal<M> &d, int
         if (open) rows.show(at, side, t, d.position);
         __syncwarp();
         best = 0, row = t;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t;
             if (d.position[r] != LEFT || i == at) continue;
             const size_key key = key_of(rows.at.shown(side)[i]);
@@ -326,8 +313,7 @@ __device__ static inline void begin_pivot(const ROWS &rows, const pivot &v, diag
     real *u_next = rows.at.shown(1 - v.side), c11, c21, c22;
     const bool two = v.q != NO_ROW;
     invert(v, two ? u[v.q] : 0, s, c11, c21, c22);
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         if (i == v.p || i == v.q) {
             d.f[r] = c21, d.position[r] = i == v.p ? step : step + 1;
@@ -352,8 +338,7 @@ template <class ROWS, int M>
 __device__ static inline void take_row(ROWS &rows, int p, const real (&l)[M], const real *u,
                                        diagonal<M> &d, int t, int step) {
     constexpr int T = ROWS::N / M;
-#pragma unroll
-    for (int r = 0; r < M; r++) d.left[r] = real_fma(-l[r], u[r * T + t], d.left[r]);
+    UNROLLED(r, M) d.left[r] = real_fma(-l[r], u[r * T + t], d.left[r]);
     rows.take_off(l, u, t, d.position);
 #pragma unroll
     for (int r = 0; r < M; r++)
@@ -368,8 +353,7 @@ __device__ static inline void factor_together(ROWS &rows, diagonal<M> &d, spread
     int waiting = NO_ROW; /* row q of a 2 x 2 pivot, between its two steps */
     pivot v = { 0, NO_ROW, 0, 0, 0 };
     real second[M];
-#pragma unroll
-    for (int r = 0; r < M; r++) second[r] = 0;
+    UNROLLED(r, M) second[r] = 0;
     for (int step = 0; step < n; step++) {
         const bool open = waiting == NO_ROW;
         if (__any_sync(ALL_LANES, open)) search(rows, d, t, open, v);
@@ -380,8 +364,7 @@ __device__ static inline void factor_together(ROWS &rows, diagonal<M> &d, spread
             begin_pivot(rows, v, d, s, t, step, l, second);
             p = v.p, waiting = v.q;
         } else {
-#pragma unroll
-            for (int r = 0; r < M; r++) l[r] = second[r];
+            UNROLLED(r, M) l[r] = second[r];
             waiting = NO_ROW;
         }
         take_row(rows, p, l, u, d, t, step);
@@ -429,11 +412,9 @@ __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real
         for (int r = 0; r < M; r++)
             if (d.position[r] > step) y[r] = real_fma(-rows.lower(r * T + t, p), z, y[r]);
     }
-#pragma unroll
-    for (int r = 0; r < M; r++) shown[r * T + t] = y[r];
+    UNROLLED(r, M) shown[r * T + t] = y[r];
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         if (i >= n) continue;
         const real z = y[r], inverse = rows.lower(i, i);

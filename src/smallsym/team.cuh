@@ -28,6 +28,9 @@ __device__ static inline real_vector load_vector(const real *from) {
     return *(const real_vector *)from;
 }
 
+/* A loop that is unrolled: what v indexes lives in registers. */
+#define UNROLLED(v, count) _Pragma("unroll") for (int v = 0; v < (count); v++)
+
 /* f(0), f(1), ... f(COUNT - 1), with a type of its own for each argument, which converts to the number:
  * what #pragma unroll is for, where the compiler would give up. In the emulator, a loop. */
 #ifdef __CUDACC__
@@ -62,8 +65,7 @@ template <int T> __device__ static inline real team_sum(real v) {
 /* Largest size of the team's numbers. */
 template <int T, int M> __device__ static inline real team_largest(const real (&v)[M]) {
     real most = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) most = real_max(real_abs(v[r]), most);
+    UNROLLED(r, M) most = real_max(real_abs(v[r]), most);
     return team_max<T>(most);
 }
 
@@ -146,13 +148,11 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
                                           real &low, real &high, real *panel, int t, int n) {
     typedef team_panel<T, M> P;
     low = (real)INFINITY, high = -(real)INFINITY;
-#pragma unroll
-    for (int r = 0; r < M; r++) inverse[r] = 0;
+    UNROLLED(r, M) inverse[r] = 0;
     unrolled<M>([&](auto panel_step) {
         const int r0 = panel_step, k0 = r0 * T, end = k0 + T;
         show_column<T, M>(a, z, panel, t, k0);
-#pragma unroll
-        for (int q = 0; q < T; q++) {
+        UNROLLED(q, T) {
             const int k = k0 + q, next = k + 1;
             if (r0 == M - 1 && k >= n) continue;
             real *c = panel + q * P::PITCH;
@@ -231,8 +231,7 @@ __device__ static inline void ldlt_backward(const real (&a)[M][T * M], const rea
 #pragma unroll
         for (int q0 = 0; q0 < T && r < M - 1; q0 += C) {
             real part[C];
-#pragma unroll
-            for (int q = 0; q < C; q++) {
+            UNROLLED(q, C) {
                 part[q] = 0;
 #pragma unroll
                 for (int s = r + 1; s < M; s++)
@@ -257,8 +256,7 @@ template <int N>
 __device__ static inline void ldlt_factor_alone(real (&a)[N][N], real (&z)[N], real (&inverse)[N],
                                                 real &low, real &high) {
     low = (real)INFINITY, high = -(real)INFINITY;
-#pragma unroll
-    for (int k = 0; k < N; k++) {
+    UNROLLED(k, N) {
         low = real_min(a[k][k], low), high = real_max(a[k][k], high);
         inverse[k] = real_reciprocal(a[k][k]);
 #pragma unroll

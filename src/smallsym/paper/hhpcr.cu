@@ -29,8 +29,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     const int64_t first = warp_of_grid(warp) * SYSTEMS, k = first + lane / T;
     const bool mine = k < job.count;
     if (first >= job.count) return;
-    constexpr int numbers = bank_step(reflectors<T, M>::NUMBERS, T);
-    real *memory = shared + (warp * SYSTEMS + lane / T) * numbers; /* the stage, then reflectors */
+    real *memory = shared + (warp * SYSTEMS + lane / T) * (int)room<T, M>::REDUCED;
     const reflectors<T, M> w = { memory };
     stage_matrix<T, M>(job, memory, k, t, width);
     shoal_copy_async_wait_all();
@@ -65,7 +64,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
 template <int T, int M>
 static shoal_status launch_reduce(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job,
                                   const smallsym_parts *to) {
-    const size_t bytes = WARP / T * bank_step(reflectors<T, M>::NUMBERS, T) * sizeof(real);
+    const size_t bytes = WARP / T * (int)room<T, M>::REDUCED * sizeof(real);
     const warp_grid g = warp_grid_of(plan, job, reduce_kernel<T, M>, WARP / T, bytes);
     SHOAL_LAUNCH((reduce_kernel<T, M>), g.blocks, g.threads, g.bytes, plan->head.ctx->stream, *job,
                  *to, stage_width(job));
@@ -108,8 +107,7 @@ __device__ static inline float residual_of_tridiagonal(const equations<T, M> &u,
                                                        int n) {
     real rest[M], rows = 0, z_most = 0, v_most = 0;
     const real most = pcr_rest(u, v, z, rest, shown, t, n);
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         if (r * T + t >= n) continue;
         rows = real_max(real_abs(u.before[r]) + real_abs(u.d[r]) + real_abs(u.after[r]), rows);
         z_most = real_max(real_abs(z[r]), z_most), v_most = real_max(real_abs(v[r]), v_most);
@@ -142,21 +140,22 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     equations<T, M> u;
     outcome o = outcome_of(job);
     pcr_factor(u, d, c, shown, shown + vectors::N, t, n);
-    look_at_pivots(job, o, u, d, c, size, t);
+    look_at_pivots(o, u, size, t, n);
     const int32_t factored = o.status;
+    o.rank = n;
+    o.negative = job.where.inertia ? count_negative(d, c, n) : 0;
+    o.positive = n - o.negative;
     for (int64_t column = 0; column < job.nrhs; column++) {
         real v[M], z[M];
         const int e_b = team_rhs<T, M>(job, v, k, column, mine, t, n);
         if constexpr (WITH_Q) multiply_by_formed<T, M>(q, v, shown, true, t);
-#pragma unroll
-        for (int r = 0; r < M; r++) z[r] = v[r];
+        UNROLLED(r, M) z[r] = v[r];
         pcr_corrected(u, z, size, shown, t, n);
         float residual = 0;
         if (smallsym_judged(&job)) residual = residual_of_tridiagonal(u, v, z, shown, t, n);
         if constexpr (WITH_Q) multiply_by_formed<T, M>(q, z, shown, false, t);
         real bad = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             z[r] = r * T + t < n ? times_power_of_2(z[r], e_b - e_a) : 0;
             bad = real_fma(z[r], 0, bad);
         }
