@@ -2,9 +2,9 @@
  *
  * accuracy.h - how good the answers of a pack are: the normwise backward error in the maximum norm,
  *     |b - A x| / (|A| |x| + |b|),
- * the size of the smallest relative change of A and b for which x would be exact; and the reciprocal
- * condition number of each lane in the 1-norm, estimated as condition.h describes. |A| is the largest sum
- * of a row's sizes. A and b are those of the pack, scaled: nothing overflows but what x makes.
+ * the size of the smallest relative change of A and b for which x would be exact, |A| being the largest
+ * sum of a row's sizes; and the reciprocal condition number of each lane in the 1-norm, estimated as
+ * condition.h describes. A and b are those of the pack, scaled: only x can make something overflow.
  */
 #ifndef SHOAL_SMALLSYM_ACCURACY_H
 #define SHOAL_SMALLSYM_ACCURACY_H
@@ -106,8 +106,7 @@ static inline int climbs_on(const pack *p, int l, int step, real now, real *most
     return largest > *most;
 }
 
-/* All lanes climb together; those that have arrived go along, and nothing is taken from them any more.
- * Overwrites the pack's b and x. */
+/* All lanes climb together; those that have arrived go along. Overwrites the pack's b and x. */
 static inline void estimate_rcond(pack *p, const smallsym_cpu_method *method, int variant) {
     const int64_t n = p->n;
     real norm[LANES], most[LANES] = { 0 }, now[LANES];

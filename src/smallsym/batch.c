@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * batch.c - what every CPU method has in common: packs are filled from any storage, scaled, solved,
- * refined, judged and written back, one pack a task, OpenMP threads over packs.
+ * refined, judged and written back, one pack per task, OpenMP threads over packs.
  *
  * Bytes moved: one triangle of A, b and x from and to memory; the pack itself, n (n + 1) LANES
  * numbers and more, stays in cache (2 x 130 kB at n = 64).

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * careful.cu - ldlt and ldltp for plans that ask for refinement or for the estimate of the condition
- * number: A in, x out, as ldlt.cu and ldltp.cu have it, with more looks at A in between. Those
- * kernels need not know of it.
- *     refine    r = b - A x in double, A d = r, x := x + d, so many times
- *     estimate  condition.h: about 5 solves more a system
+ * careful.cu - ldlt and ldltp with refinement or the estimate of the condition number: A in, x out, as
+ * in ldlt.cu and ldltp.cu, with more reads of A in between.
+ *     refine    r = b - A x in double, A d = r, x := x + d, opts.refine times
+ *     estimate  condition.h: about 5 more solves per system
  *
- * A team of T threads has a system, M rows a thread; the sizes are few and the same for both methods,
- * every variant of ldlt among them. A stays on its stage in shared memory, scaled, the factors are
- * where the method has them: classes with the same two functions. Residuals are always computed
- * where there is refinement; a system that would have been warned of without it and is not any more
- * has status SHOAL_SYSTEM_REFINED.
+ * A team of T threads has a system, M rows per thread. There are few sizes, the same for both methods and
+ * every variant of ldlt. A stays on its stage in shared memory, scaled; the factors are in classes with
+ * the same two functions. Refinement always computes residuals; a system whose warning it removes has
+ * status SHOAL_SYSTEM_REFINED.
  *
- * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions a
- * system and a team's n / T, in double on the stage. n <= 64.
+ * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions
+ * per system, in double on the stage. n <= 64.
  */
 #include "smallsym/estimate.cuh"
 #include "smallsym/ldltp.cuh"
@@ -76,9 +74,9 @@ template <int T_, int M_> struct pivoted {
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
-/* x of A x = b by the factors, refined as often as the job says. Returns the residual, if it is `judged`;
- * `doubtful`: without refinement x would have been warned of. `iterate`: looks at A^-1 x, too. f.solve() stands
- * here once, because it is long. */
+/* x of A x = b by the factors, refined job.refine times. Returns the residual, if it is `judged`.
+ * `doubtful`: without refinement there would be a warning. `iterate`: computes A^-1 x, too. f.solve() is
+ * long, and stands here once. */
 template <class FACTORS, int M>
 __device__ static inline float solve_refined(const smallsym_job &job, const FACTORS &f,
                                              const real *staged, const real (&b)[M], real (&x)[M],
@@ -90,8 +88,7 @@ __device__ static inline float solve_refined(const smallsym_job &job, const FACT
     real more[M], norm = 0, size = 0;
     UNROLLED(r, M) more[r] = b[r], x[r] = 0;
 #pragma unroll 1
-    for (int step = 0; step <= job.refine + iterate;
-         step++) { /* once, and the steps of refinement */
+    for (int step = 0; step <= job.refine + iterate; step++) {
         const bool look = step > job.refine;
         if (look) {
             UNROLLED(r, M) more[r] = x[r];
@@ -113,8 +110,8 @@ __device__ static inline float solve_refined(const smallsym_job &job, const FACT
     return residual;
 }
 
-/* Blocks that a multiprocessor should hold, teams of T threads: with fewer, systems of n = 16 and less take up to a
- * quarter longer on an H200. */
+/* Blocks that a multiprocessor should hold, teams of T threads: with fewer, systems of n <= 16 take up to
+ * a quarter longer on an H200. */
 constexpr int resident(int T) {
     return (sizeof(real) == 4 ? 10 : 8) - (T > 4 ? 2 : 0) - (T > 8 ? 2 : 0) - (T > 16 ? 2 : 0);
 }

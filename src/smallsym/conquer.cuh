@@ -6,14 +6,14 @@
  * All parts of a level of Figure 11 are merged at once. Thread t of T has slots t, T + t, ..., M of
  * them: slot e is in turn column e of O, pole, root and new vector e of the part that e lies in.
  *   sort      each half ascends: a binary search in the other one gives the place of a pole
- *   deflate   tiny z at once; close poles only where there are some, by one thread a part that
+ *   deflate   tiny z at once; close poles only where there are some, by one thread per part that
  *             leaves a list of rotations, which each thread then applies to its rows of O
- *   roots     one a slot, from poles and weights in shared memory
- *   vectors   one a slot, the column of O summed up in registers: O(:,l) u(l) / (d(l) - x)
+ *   roots     one per slot, from poles and weights in shared memory
+ *   vectors   one per slot, the column of O summed up in registers: O(:,l) u(l) / (d(l) - x)
  * Each merge is scaled by a power of two, so that tiny parts of a large matrix keep their accuracy.
  *
  * Columns of O lie in one piece and are read 16 bytes at a time. n^2 (log2 n + 1) numbers are read, n^3
- * multiply-adds a merge of n. Shared memory: n (n + 4) + 7 n numbers beside those of U.
+ * multiply-adds per merge of n. Shared memory: n (n + 4) + 7 n numbers beside those of U.
  */
 #ifndef SHOAL_SMALLSYM_CONQUER_CUH
 #define SHOAL_SMALLSYM_CONQUER_CUH

@@ -11,7 +11,7 @@
 
 enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
 
-/* Warps of a block, `most` or as many as the GPU's shared memory has room for, so many bytes per warp:
+/* Warps of a block: `most`, or as many as shared memory has room for, so many bytes per warp. It has
  * 97 KiB on architectures 86, 89 and 120. */
 static inline int warps_of_block(const shoal_smallsym *plan, int most, size_t bytes) {
     const size_t room = shoal_most_shared(plan->head.ctx) / bytes;
@@ -35,8 +35,8 @@ static inline warp_grid warp_grid_of(const shoal_smallsym *plan, const smallsym_
 }
 
 /* Teams of T threads with M rows each. by_size() is f(team_size<T, M>()) for the smallest of few teams
- * that holds n unknowns; by_fine_size() has more of them, those above LEAST alone, with n > T M - T as
- * team.cuh needs it. */
+ * that hold n unknowns. by_fine_size() has more of them, with n > T M - T as team.cuh needs it, for n
+ * above LEAST. */
 template <int T, int M> struct team_size {};
 
 template <class F> static inline shoal_status by_size(int64_t n, const F &f) {
@@ -138,9 +138,9 @@ __device__ static inline int32_t status_of(const smallsym_job &job, int32_t fact
                : factored;
 }
 
-/* Does system k hold a non-finite number, in A or in right-hand side c? Threads first, first + step,
- * ... share the rows; each gets the answer for its own. Looked at only where an answer failed; how far
- * it is unrolled matters for the registers of the rest, and kernels that judge nothing want more. */
+/* Whether A of system k or right-hand side c has a non-finite number, in rows first, first + step, ...
+ * Called only if an answer failed. How far it is unrolled matters for the registers of the rest; kernels
+ * that judge nothing need more. */
 template <bool JUDGED = true>
 __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, int64_t c, int first,
                                            int step) {
@@ -179,8 +179,8 @@ __device__ static inline outcome outcome_of(const smallsym_job &job) {
     return o;
 }
 
-/* What a definite matrix's pivots say: all must have one sign and be finite; 1 / D of an infinite one
- * is 0, and nothing else would tell. */
+/* The outcome by a definite matrix's pivots: all must have one sign and be finite; 1 / D of an infinite
+ * one is 0, and nothing else would show it. */
 __device__ static inline void look_at_pivots(outcome &o, real low, real high, int n) {
     const bool positive = low > 0, negative = high < 0;
     const real least = positive ? low : -high, most = positive ? high : -low;
@@ -193,8 +193,8 @@ __device__ static inline void look_at_pivots(outcome &o, real low, real high, in
     o.positive = positive ? n : 0, o.negative = negative ? n : 0, o.zero = 0;
 }
 
-/* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. JUDGED: there
- * may be a residual, and a rescue; without it a kernel is leaner. */
+/* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. JUDGED:
+ * there may be a residual, and a rescue; without it a kernel is leaner. */
 template <bool JUDGED = true>
 __device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
                                          float residual) {
@@ -207,7 +207,7 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
     if (JUDGED) o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
 }
 
-/* A step of inverse iteration begins with x, or, if that is zero or not finite, with ones. Returns its
+/* A step of inverse iteration begins with x or, if that is zero or not finite, with ones. Returns its
  * size. */
 template <int T, int M> __device__ static inline real begin_iterate(real (&x)[M], int lane, int n) {
     real bad = 0;
@@ -219,8 +219,8 @@ template <int T, int M> __device__ static inline real begin_iterate(real (&x)[M]
     return 1;
 }
 
-/* Of x and y = A^-1 x, and |A|: the reciprocal condition number is at most |x| / (|A| |y|), and near
- * it, as x has mostly directions that A shrinks. Lowers o.rcond to that. */
+/* With y = A^-1 x the reciprocal condition number is at most |x| / (|A| |y|), and near it: x has mostly
+ * directions that A shrinks. Lowers o.rcond to that. */
 __device__ static inline void add_iterate(outcome &o, real x, real y, real norm) {
     const real bound = x / norm / y;
     if (!(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;

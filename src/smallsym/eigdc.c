@@ -7,8 +7,8 @@
  * what is left is the x of least norm for a matrix of that lower rank. V = Q O is formed only where
  * eigenvectors are asked for.
  *
- * One lane a system in Q, in V and in the products with vectors; divide and conquer goes lane after
- * lane. (2/3) n^3 multiply-adds a lane for U, about (2/3) n^3 for O, n^3 for V; n^2 each for Qt b,
+ * One lane per system in Q, in V and in the products with vectors; divide and conquer goes lane after
+ * lane. (2/3) n^3 multiply-adds per lane for U, about (2/3) n^3 for O, n^3 for V; n^2 each for Qt b,
  * Ot, O and Q.
  */
 #include "smallsym/conquer.h"

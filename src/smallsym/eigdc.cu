@@ -27,7 +27,7 @@ template <int T_, int M_> struct teams {
         W = N < WARP ? N : WARP,
         R = N / W,
         SINGLE = sizeof(real) == 4,
-        /* warps of a block, which work in step (conquer.cuh); and of a multiprocessor: with one slot a
+        /* warps of a block, which work in step (conquer.cuh); and of a multiprocessor: with one slot per
          * thread as registers allow, else as shared memory */
         ONE_SLOT_WARPS = N < WARP ? 8 : 4,
         WARPS = R == 1   ? (int)ONE_SLOT_WARPS
@@ -373,7 +373,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
     }
 }
 
-/* A system whose U is known is taken apart by W threads, for its pairs, if they are wanted, or to solve. */
+/* W threads take a system apart whose U is known, for its pairs or to solve. */
 template <class K>
 __device__ static inline void take_apart(const smallsym_job &job, const smallsym_parts &to,
                                          real *memory, int s, int e_a, const smallsym_redo &task,

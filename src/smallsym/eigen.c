@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * eigen.c - the CPU's driver for eigenpairs: packs are filled from any storage or from diagonals,
- * scaled, given to the method's cell, judged and written back; one pack a task, OpenMP threads over
+ * scaled, given to the method's cell, judged and written back; one pack per task, OpenMP threads over
  * packs.
  *
  * An eigenpair is judged as the answer to A x = b with x = v and b = w v:
  *     |A v - w v| / ((|A| + |w|) |v|)   in the maximum norm, the largest of a system's pairs.
- * Bytes moved: one triangle of A, or d and e, and w and V; n^3 multiply-adds a lane for the
- * residual where it is asked for.
+ * Bytes moved: one triangle of A, or d and e, and w and V; n^3 multiply-adds per lane for the
+ * residual, if it is asked for.
  */
 #include "core/vec.h"
 #include "smallsym/worker.h"
@@ -21,7 +21,7 @@ static void load_diagonals(worker *w, const smallsym_job *job, const smallsym_pa
 
 enum { COLUMNS = 4 }; /* vectors at a time: their rows stay in cache while A goes by */
 
-/* Row i of A v of `columns` vectors from m on, from A or its diagonals; and the sum of the row's sizes. */
+/* Row i of A v of `columns` vectors from m on, A full or by its diagonals; the sum of the row's sizes. */
 static inline __attribute__((always_inline)) vec multiply_row(const pack *p, const int tridiagonal,
                                                               int64_t i, int64_t m, vec *product,
                                                               const int columns) {

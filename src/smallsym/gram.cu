@@ -5,14 +5,14 @@
  * equation (3) of L. A. Abbas-Turki and S. Graillat (2017). gram.h has the rules of the sums.
  *
  * A team of T threads has a system, 32 / T systems per warp, one warp per block: A grows in registers
- * while samples stream through shared memory. Method "ldlt" goes on from there where the registers
- * allow it: the sums are where its factorisation (team.cuh) needs them, and A goes to shared memory only
- * for the residual. Otherwise A, its lower triangle packed, and b go to the plan's workspace, and batch.cu
- * has them solved from there.
+ * while samples stream through shared memory. If the registers allow it, method "ldlt" goes on from
+ * there: the sums are where its factorisation (team.cuh) needs them, and A goes to shared memory only
+ * for the residual. Otherwise A, its lower triangle packed, and b go to the plan's workspace, from where
+ * batch.cu solves them.
  *
- * The floor is psi and y once, M (n + 1) numbers a system (further right-hand sides read psi again). At
- * n = 32 a sample of 128 bytes in f32 takes 640 multiply-adds; an H200 does 33 of them a picosecond,
- * 6.7 bytes' worth of psi, and has 4.3 bytes from memory in that time. One team works through all M
+ * The floor is psi and y once, M (n + 1) numbers per system; each right-hand side after the first reads
+ * psi again. At n = 32 a sample of 128 bytes in f32 takes 640 multiply-adds; an H200 does 33 of them per
+ * picosecond, which is 6.7 bytes of psi, and reads 4.3 bytes in that time. One team works through all M
  * samples of its system: few systems of many samples do not fill a GPU. n <= 64.
  */
 #include "smallsym/gram.h"

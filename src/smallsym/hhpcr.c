@@ -6,7 +6,7 @@
  *   reflect  Qt b and Q z from the reflectors: n^2 multiply-adds each.
  *   formed   Q is formed by (14), and b and z are multiplied by it: what Figure 9 times.
  *
- * One lane a system; (2/3) n^3 multiply-adds a lane, n^3 more where Q is formed.
+ * One lane per system; (2/3) n^3 multiply-adds per lane, n^3 more if Q is formed.
  */
 #include "smallsym/pcr.h"
 

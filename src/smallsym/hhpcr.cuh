@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hhpcr.cuh - the kernel of hhpcr.cu, and of its variant "formed" in paper/hhpcr.cu: a team of T threads
- * has a system, in registers. FORMED: Q is formed, a column a thread, and b and z are multiplied by it;
- * else Qt b and Q z come from the reflectors. JUDGED, which FORMED needs: A and b are kept, for residuals.
+ * hhpcr.cuh - the kernel of hhpcr.cu, and of its variant "formed" in paper/hhpcr.cu: a team of T
+ * threads has a system, in registers. FORMED: Q is formed, one column per thread, and b and z are
+ * multiplied by it; else Qt b and Q z come from the reflectors. JUDGED (FORMED needs it): A and b are
+ * kept, for residuals.
  */
 #ifndef SHOAL_SMALLSYM_HHPCR_CUH
 #define SHOAL_SMALLSYM_HHPCR_CUH
@@ -59,6 +60,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     shoal_copy_async_wait_all();
     __syncwarp();
 
+    const real *b_all = (const real *)job.b;
     real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
     UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     const int e_a = take_rows<T, M>(a, staged, t, n, mine);
@@ -71,8 +73,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         if (c > 0) {
 #pragma unroll
             for (int r = 0; r < M; r++)
-                v[r] =
-                    mine && r * T + t < n ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c)] : 0;
+                v[r] = mine && r * T + t < n ? b_all[rhs_at(job, k, r * T + t, c)] : 0;
         }
         const int e_b = exponent_far_from_1(team_largest<T, M>(v));
         UNROLLED(r, M) {

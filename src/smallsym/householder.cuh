@@ -8,8 +8,8 @@
  * change q ut + u qt of its rows needs nothing but u and q. Steps are a loop, so that the code is
  * small, blocks of T steps are not: rows of later blocks are done and drop out.
  *
- * n^3 multiply-adds a system where the triangle alone would need 2/3 of it, three sums over the
- * team a step, 3 n / VECTOR reads of shared memory a step. Registers: T M^2 numbers.
+ * Per system n^3 multiply-adds, 2/3 of them for the triangle; per step three sums over the team and
+ * 3 n / VECTOR reads of shared memory. Registers: T M^2 numbers.
  */
 #ifndef SHOAL_SMALLSYM_HOUSEHOLDER_CUH
 #define SHOAL_SMALLSYM_HOUSEHOLDER_CUH

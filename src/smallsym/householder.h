@@ -11,8 +11,8 @@
  * Rows are brought near 1 by a power of two before they are squared, so that nothing overflows or
  * is lost; a row that is zero left of its subdiagonal is left as it is, with 1 / b = 0.
  *
- * One lane a system. (2/3) n^3 multiply-adds a lane, n^2 a vector, n^3 for Q. Rows are counted from
- * 0 in the code.
+ * One lane per system. Per lane (2/3) n^3 multiply-adds, n^2 per vector, n^3 for Q. Rows are counted
+ * from 0 in the code.
  */
 #ifndef SHOAL_SMALLSYM_HOUSEHOLDER_H
 #define SHOAL_SMALLSYM_HOUSEHOLDER_H
@@ -29,7 +29,7 @@ typedef struct householder { /* arrays of a pack */
 
 enum { REFLECT_ROWS = 4, REFLECT_COLUMNS = 4 }; /* in registers at a time */
 
-/* Numbers a lane. */
+/* Numbers per lane. */
 static inline size_t householder_numbers(int64_t n) { return (size_t)(n * (n + 1) / 2 + 5 * n); }
 
 static inline householder householder_in(real *memory, int64_t n) {
@@ -83,7 +83,8 @@ static inline void update_row(const householder *h, const real *u, int64_t r) {
     }
 }
 
-/* The same for `rows` rows from r on; and p += A u' for them, u' being the next step's. A is symmetric: an entry counts in its row's sum and in its column's. */
+/* The same for `rows` rows from r on; and p += A u' for them, u' being the next step's. A is symmetric:
+ * an entry counts in its row's sum and in its column's. */
 static inline __attribute__((always_inline)) void update_and_multiply(const householder *h,
                                                                       const real *u,
                                                                       const real *next, int64_t r,
@@ -146,15 +147,13 @@ static inline void make_q(const householder *h, int64_t i) {
 }
 
 /* U and the reflectors of the lower triangles `a`. Each step's change of the matrix is put off
- * until the next step reads it: one pass over the matrix a step. */
+ * until the next step reads it: one pass over the matrix per step. */
 static inline void tridiagonalise(const householder *h, const real *a, int64_t n) {
     householder now = *h;
     memcpy(h->t, a, (size_t)at_entry(n, 0) * sizeof(real));
-    memset(now.q, 0,
-           (size_t)at_row(n) * sizeof(real)); /* nothing to change before the first step */
+    memset(now.q, 0, (size_t)at_row(n) * sizeof(real)); /* before the first step: no change */
     for (int64_t i = n - 1; i >= 0; i--) {
-        const int changed =
-            n > 2 && i + 1 < n; /* by the step before, of which step 2 is the last */
+        const int changed = n > 2 && i + 1 < n; /* by the step before; step 2 is the last */
         const real *before = changed ? h->t + at_entry(i > 0 ? i + 1 : 2, 0) : now.q;
         if (changed) update_row(&now, before, i);
         memcpy(h->d + at_row(i), h->t + at_entry(i, i), LANES * sizeof(real));

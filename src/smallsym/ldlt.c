@@ -12,9 +12,9 @@
  * cost ROWS + COLUMNS loads. What k = j0, j0 + 1, .. add comes last, when those pivots are known: every sum has
  * its terms in the order of k, and x the same bits for any COLUMNS.
  *
- * One lane a system: a vector holds one entry of LANES matrices (pack.h). n^3 / 6 multiply-adds a
- * lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and u of the block column in
- * hand. A pivot that is zero or of another sign than those before fails the system: not definite.
+ * One lane per system: a vector holds one entry of LANES matrices (pack.h). Per lane n^3 / 6
+ * multiply-adds; memory for L beside A, n (n + 1) / 2 numbers, D, 1 / D, and u of one block column. A
+ * pivot that is zero or of another sign than those before fails the system: not definite.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"

@@ -3,12 +3,12 @@
  * ldlt.cu - A = L D Lt and the solve, fused, on the GPU: A in, x out (ldlt.c states the equations).
  *
  * Variant "team", the default: a matrix lives in the registers of T threads (team.cuh), 32 / T
- * systems a warp. This is the paper's hybrid version, n* = T threads a system, moved from shared
+ * systems per warp. This is the paper's hybrid version, n* = T threads per system, moved from shared
  * memory to registers: a column is shown to the team through shared memory, everything else stays
  * where it is. For small n one thread has a system alone (ldlt_thread.cu).
  *
  * A goes through a stage in shared memory (stage.cuh), which the panel of columns then takes over
- * unless the residual is wanted; that needs A once more. Instructions a system, n = 32, T = 8: about
+ * unless the residual is computed; that needs A once more. Instructions per system, n = 32, T = 8: about
  * 750, of which 240 multiply-adds; bytes: the triangle once (in sectors), b and x.
  *
  * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): paper/ldlt.cu.

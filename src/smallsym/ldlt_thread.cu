@@ -2,7 +2,7 @@
  *
  * ldlt_thread.cu - LDLt for small n: one thread has a system in its registers, alone.
  *
- * Systems that lie one after the other are brought to shared memory as they lie, 16 bytes a thread
+ * Systems that lie one after the other are brought to shared memory as they lie, 16 bytes per thread
  * at once, and taken from there by their threads; b and x go the same way. A full matrix with whole
  * pieces of 16 bytes in its rows leaves those above the diagonal behind. Pitches are an odd number
  * of pieces, so that threads read from banks of their own. Of other storages each thread brings its
@@ -139,7 +139,7 @@ __device__ static inline void thread_stage_in(const smallsym_job &job, real *sta
     }
 }
 
-/* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop, for what is rarely done. */
+/* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop: rarely used. */
 template <int N, int HOW, class F>
 __device__ static inline void each_staged(real *staged, const F &f) {
 #pragma unroll 1
@@ -313,8 +313,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
             status = status_of(job, factored, failed, input, residual);
         }
         add_answer<JUDGED>(job, o, c, status, residual);
-        if ((status < 0 || (JUDGED && o.redo >= 0)) &&
-            mine) { /* no answer; b stays where x would be */
+        if ((status < 0 || (JUDGED && o.redo >= 0)) && mine) { /* no answer; if x is b, b stays */
 #pragma unroll 1
             for (int i = 0; i < N; i++) own[i] = x == b ? b[i * step] : real_nan();
         }
@@ -338,7 +337,7 @@ static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job,
     const warp_grid g = warp_grid_of(plan, job, thread_kernel<N, HOW, JUDGED>, WARP, bytes);
     SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>), g.blocks, g.threads, g.bytes,
                  plan->head.ctx->stream, *job, a_flat, b_flat);
-    return shoal_launched(plan->head.ctx, "ldlt, one thread a system");
+    return shoal_launched(plan->head.ctx, "ldlt, one thread per system");
 }
 
 /* The sizes from N down to the one that is asked for. */

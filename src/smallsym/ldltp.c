@@ -17,9 +17,9 @@
  *
  * Lanes pivot differently. The first column, the diagonal and its largest entry's column are looked at
  * for all lanes at once; exchanges of rows, and a search that goes on, go lane by lane. All lanes take
- * one column a step, L(i,k) u(j) off A(i,j): a 2 x 2 block in two steps, of which the second needs no
- * search. n^3 / 6 multiply-adds a lane, all of them SIMD, a load and a store for each; n^2 numbers a
- * lane are exchanged at most; memory for L beside A, and 6 n numbers a lane.
+ * one column per step, L(i,k) u(j) off A(i,j): a 2 x 2 block takes two steps, the second without a
+ * search. Per lane n^3 / 6 multiply-adds, all of them SIMD, with a load and a store each; up to n^2
+ * numbers are exchanged; memory for L beside A, and 6 n numbers.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"
@@ -64,8 +64,7 @@ static factors factors_of(const pack *p) {
 
 /* ---- the search ------------------------------------------------------------------------------- */
 
-/* Largest size in rows from `first` on, of column c or, c < 0, of the diagonal; and its row, as a number,
- * or k. */
+/* Largest size from row `first` on in column c or, c < 0, on the diagonal; and its row as a real, or k. */
 static inline __attribute__((always_inline)) void find_largest(const real *w, int64_t n, int64_t k,
                                                                int64_t first, int64_t c, real *most,
                                                                real *at) {
@@ -130,7 +129,7 @@ static void exchange(real *w, int32_t *order, int64_t n, int64_t a, int64_t b) {
     order[at_row(a)] = order[at_row(b)], order[at_row(b)] = kept;
 }
 
-/* Marks the lanes that want a pivot and cannot take A(k,k); most and at are of column k. */
+/* Marks the lanes that need a pivot and cannot take A(k,k); most and at are of column k. */
 static int refused(const factors *f, int64_t k, const step *s, const real *most, int *lanes) {
     const real *d = f->w + at_entry(k, k);
     int any = 0;

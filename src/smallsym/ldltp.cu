@@ -4,13 +4,13 @@
  * states the rules, that of a zero pivot too. Here the search begins at the row with the largest
  * diagonal entry, which is most often the pivot.
  *
- * A team of T threads has a system, 32 / T systems a warp. Rows keep their places: a pivot's row is
+ * A team of T threads has a system, 32 / T systems per warp. Rows keep their places: a pivot's row is
  * shown to the team in shared memory, everybody takes it off the rows that are left, and the order of
  * the pivots is written down. All teams of a warp make n steps together, one column each; a 2 x 2
  * pivot takes two, and its team sits out the second search. A team that is the whole warp goes from
  * pivot to pivot. A thread knows of its rows their diagonal entries and when they were pivots.
  *
- * n = 32 in f32: a warp has one system and takes about 200 instructions a step, 32 of which are
+ * n = 32 in f32: a warp has one system and takes about 200 instructions per step, 32 of them
  * multiply-adds; with the solve 7,500. No barriers but those of a warp. Bytes: the triangle once (in
  * sectors), b and x. n <= 64.
  */

@@ -54,7 +54,7 @@ template <int T> __device__ static inline size_key team_top(size_key key) {
     }
 }
 
-/* Whether any team of the warp says so. */
+/* Whether it is true in any team of the warp. */
 template <int T> __device__ static inline bool any_team(bool yes) {
     return T == WARP ? yes : __any_sync(ALL_LANES, yes);
 }
@@ -66,7 +66,7 @@ template <int T, int M> __device__ static inline real row_value(const real (&v)[
         const int r = block;
         if ((int)((unsigned)row / T) == r) value = v[r];
     });
-    return team_get<T>(value, (int)((unsigned)row % T));
+    return team_broadcast<T>(value, (int)((unsigned)row % T));
 }
 
 namespace {
@@ -218,7 +218,7 @@ typedef struct pivot {
     real d_p, d_q; /* their diagonal entries                                */
 } pivot;
 
-template <int M> struct diagonal { /* what a thread knows of its rows */
+template <int M> struct diagonal { /* of a thread's rows */
     real left[M];                  /* A(i,i), while the row is left             */
     real f[M];                     /* D inverse (i, partner(i)), of a block     */
     int position[M];
@@ -283,18 +283,18 @@ __device__ static inline void search(const ROWS &rows, const diagonal<M> &d, int
 /* D inverse of a pivot. [d_p c; c d_q] = c [x 1; 1 y] as in ldltp.c. */
 __device__ static inline void invert(const pivot &v, real c, spread &s, real &c11, real &c21,
                                      real &c22) {
-    const bool two = v.q != NO_ROW;
-    const real head = two ? c : v.d_p, inverse = real_reciprocal(head);
+    const bool is_block = v.q != NO_ROW;
+    const real head = is_block ? c : v.d_p, inverse = real_reciprocal(head);
     c11 = inverse, c21 = c22 = 0;
     real small = real_abs(head), large = small;
-    if (two) {
+    if (is_block) {
         const real x = v.d_p * inverse, y = v.d_q * inverse;
         const real scale = inverse * real_reciprocal(real_fma(x, y, -1));
         c11 = y * scale, c21 = -scale, c22 = x * scale;
         const real m = real_abs(x + y) / 2, h = (x - y) / 2, q = sqrt(real_fma(h, h, 1));
         large = real_abs(c) * (q + m), small = real_abs(c) * (real_fma(-x, y, 1) / (q + m));
     }
-    s.positive += two || head > 0;
+    s.positive += is_block || head > 0;
     if (real_abs(head) <= s.nothing) {
         s.least = 0;
         c11 = c21 = c22 = 0;
@@ -311,22 +311,22 @@ __device__ static inline void begin_pivot(const ROWS &rows, const pivot &v, diag
     constexpr int T = ROWS::N / M;
     const real *u = rows.at.shown(v.side);
     real *u_next = rows.at.shown(1 - v.side), c11, c21, c22;
-    const bool two = v.q != NO_ROW;
-    invert(v, two ? u[v.q] : 0, s, c11, c21, c22);
+    const bool is_block = v.q != NO_ROW;
+    invert(v, is_block ? u[v.q] : 0, s, c11, c21, c22);
     UNROLLED(r, M) {
         const int i = r * T + t;
         if (i == v.p || i == v.q) {
             d.f[r] = c21, d.position[r] = i == v.p ? step : step + 1;
             rows.lower(i, i) = i == v.p ? c11 : c22;
-            rows.at.partner()[i] = (unsigned char)(!two ? i : i == v.p ? v.q : v.p);
+            rows.at.partner()[i] = (unsigned char)(!is_block ? i : i == v.p ? v.q : v.p);
             /* Column p is done when row q is taken off. Nobody but this thread has read it there since
              * the last barrier. */
-            if (two && i == v.p) u_next[i] = 0;
+            if (is_block && i == v.p) u_next[i] = 0;
         }
         l[r] = second[r] = 0;
         if (d.position[r] != LEFT) continue;
         l[r] = c11 * u[i];
-        if (two) { /* (l, next l) = (u, next u) D inverse */
+        if (is_block) { /* (l, next l) = (u, next u) D inverse */
             l[r] = real_fma(c21, u_next[i], l[r]);
             second[r] = real_fma(c22, u_next[i], c21 * u[i]);
         }

@@ -34,9 +34,9 @@ typedef struct pack {
     double cond;   /* of the plan: for methods that discard eigenvalues               */
     real *a;       /* the lower triangles, kept; or, of tridiagonal matrices whose
                       eigenpairs are wanted, the diagonals and then the subdiagonals  */
-    real *b;       /* the right-hand sides in hand, n numbers a lane, kept            */
+    real *b;       /* the right-hand sides in hand, n numbers per lane, kept          */
     real *x;       /* the answers                                                     */
-    real *scratch; /* cell.scratch(n) numbers a lane: the method's factors            */
+    real *scratch; /* cell.scratch(n) numbers per lane: the method's factors          */
     real *w, *v;   /* where cell.eigen left its results: n eigenvalues, ascending, and
                       the vectors, component i of number m as row i * n + m           */
     pack_fate fate;

@@ -4,9 +4,9 @@
  * the equations.
  *
  * Thread t of T has equations t, T + t, ... of U. Neighbours of step s are 2^s equations apart and
- * nothing is moved; multipliers of all steps stay in registers for further right-hand sides and
- * corrections. Of step s neighbours' numbers are read from shared memory. 2 log2 n divisions an
- * equation, 2 multiply-adds a right-hand side and step.
+ * nothing is moved; multipliers of all steps stay in registers for later right-hand sides and
+ * corrections. Neighbours' numbers are read from shared memory. 2 log2 n divisions per equation, 2
+ * multiply-adds per right-hand side and step.
  */
 #ifndef SHOAL_SMALLSYM_PCR_CUH
 #define SHOAL_SMALLSYM_PCR_CUH
@@ -162,7 +162,7 @@ __device__ static inline void form_q(const reflectors<T, M> &w, real (&q)[M][T *
     multiply_columns_by_q(w, q, n);
 }
 
-/* v := Qt v: one sum a thread. v := Q v: its transposed, through shared memory. */
+/* v := Qt v: one sum per thread. v := Q v: its transposed, through shared memory. */
 template <int T, int M>
 __device__ static inline void multiply_by_formed(const real (&q)[M][T * M], real (&v)[M],
                                                  real *shown, bool transposed, int t) {

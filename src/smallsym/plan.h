@@ -114,7 +114,7 @@ struct shoal_smallsym {
  * f32 and f64 differ). A CUDA method launches its own kernels. */
 struct pack;
 typedef struct smallsym_cpu_method {
-    size_t (*scratch)(int64_t n); /* numbers a lane beyond those of every pack         */
+    size_t (*scratch)(int64_t n); /* numbers per lane beyond those of every pack       */
     void (*factor)(struct pack *p,
                    int variant); /* from pack.a; sets what it knows of pack.fate      */
     void (*solve)(struct pack *p,

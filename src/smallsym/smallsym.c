@@ -2,9 +2,9 @@
  *
  * smallsym.c - the public functions of smallsym.h, their argument checks, and the method table.
  *
- * "auto" is the paper's answer to a family of which little is known (its introduction and section 6):
- * a fast method for all systems, a look at each residual and at the pivots, and eigdc for those that
- * failed. The fast method is ldlt, or, variant "hhpcr", the paper's.
+ * "auto" is the paper's answer to an unknown family (its introduction and section 6): a fast method for
+ * all systems, a check of each residual and of the pivots, and eigdc for those that failed. The fast
+ * method is ldlt or, variant "hhpcr", the paper's.
  */
 #include "smallsym/plan.h"
 #include <math.h>
@@ -270,7 +270,7 @@ shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *w
                 : SHOAL_E_ARG;
 }
 
-/* ---- after a call ------------------------------------------------------------------------------ */
+/* ---- after a call ----------------------------------------------------------------------------- */
 
 shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
@@ -293,10 +293,9 @@ shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info
     return SHOAL_OK;
 }
 
-/* What a plan of method "auto" learns of a family: the paper's introduction keeps to the method that the
- * last call needed. With s the share of systems that were redone, auto costs first + s rescue. The
- * rescue costs ten times the first method and more: it alone is cheaper only if nearly all are redone.
- * If none is, the first alone saves the residuals. */
+/* The paper's introduction keeps to the method that the last call needed. With s the share of systems
+ * that were redone, "auto" costs first + s rescue. The rescue costs at least ten times the first method:
+ * it alone is cheaper only if nearly all are redone. If none is, the first alone saves the residuals. */
 static const double NEARLY_ALL = 0.9;
 
 /* From now on `choice` alone. */

@@ -38,12 +38,11 @@ template <int T, int M> struct stage {
     }
 };
 
-/* How copies to a stage are written: unrolled, for kernels that wait for memory; short, for those that compute
- * for long. */
+/* Copies to a stage are unrolled in kernels that wait for memory, short in those that compute long. */
 enum copies { UNROLLED, SHORT };
 
 /* The rows of the lower triangle, each of which lies in one piece of memory: L threads side by side
- * copy L rows of their system together, W numbers a thread at once. */
+ * copy L rows of their system together, W numbers per thread at once. */
 template <int T, int M, int W, copies HOW>
 __device__ static inline void stage_rows(const smallsym_job &job, real *staged, const real *A,
                                          int t) {
@@ -102,8 +101,7 @@ template <int T, int M, copies HOW = UNROLLED>
 __device__ static inline void stage_matrix(const smallsym_job &job, real *staged, int64_t k, int t,
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
-    if (last >=
-        n) { /* a row of the unit matrix; unrolled, the compiler writes 16 bytes at a time */
+    if (last >= n) { /* a row of the unit matrix, written 16 bytes at a time */
         UNROLLED(j, T * M) staged[stage<T, M>::row(last) + j] = j == last;
     }
     if (k >= job.count) return;

@@ -69,14 +69,14 @@ template <int T, int M> __device__ static inline real team_largest(const real (&
     return team_max<T>(most);
 }
 
-/* Whether any thread of the team says so; `lane` is the thread's number in the warp. */
+/* Whether it is true in any thread of the team; `lane` is the thread's number in the warp. */
 template <int T> __device__ static inline bool team_any(bool yes, int lane) {
     const unsigned mine = T == WARP ? ALL_LANES : ((1u << T % WARP) - 1) << lane / T * T;
     return (__ballot_sync(ALL_LANES, yes) & mine) != 0;
 }
 
 /* The value of thread q of the team. */
-template <int T> __device__ static inline real team_get(real v, int q) {
+template <int T> __device__ static inline real team_broadcast(real v, int q) {
     return T == 1 ? v : __shfl_sync(ALL_LANES, v, q, T);
 }
 
@@ -213,7 +213,7 @@ __device__ static inline void ldlt_forward(const real (&a)[M][T * M], real (&z)[
     unrolled<T * M>([&](auto step) {
         const int k = step, r0 = k / T, q = k % T;
         if (r0 == M - 1 && k >= n) return;
-        const real zk = team_get<T>(z[r0], q);
+        const real zk = team_broadcast<T>(z[r0], q);
 #pragma unroll
         for (int r = r0; r < M; r++)
             if (r > r0 || t > q) z[r] = real_fma(-a[r][k], zk, z[r]); /* z(i) -= L(i,k) z(k) */
@@ -240,11 +240,11 @@ __device__ static inline void ldlt_backward(const real (&a)[M][T * M], const rea
             const real sum = team_scatter_sum<T>(part, t);
             if (t / C == q0 / C) beyond = sum;
         }
-        real w =
-            z[r]; /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
+        /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
+        real w = z[r];
 #pragma unroll
         for (int q = T - 1; q > 0; q--) {
-            const real x = team_get<T>(real_fma(inverse[r], w, -beyond), q);
+            const real x = team_broadcast<T>(real_fma(inverse[r], w, -beyond), q);
             if (t < q) w = real_fma(-a[r][r * T + q], x, w);
         }
         z[r] = real_fma(inverse[r], w, -beyond);

@@ -143,7 +143,7 @@ static inline void begin_fate(pack *p) {
     }
 }
 
-/* Scales what was put into the pack's a, `numbers` a lane, and begins its fate anew. */
+/* Scales what was put into the pack's a, `numbers` per lane, and begins its fate anew. */
 static inline void begin_matrix(worker *w, int64_t numbers) {
     real largest[LANES];
     look_at(w->p.a, numbers, largest, w->bad_a);

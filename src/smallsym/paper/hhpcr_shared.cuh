@@ -32,7 +32,7 @@ typedef struct shared_system {
     real *rest;         /* what z leaves of v                                         */
     real *change;       /* of z; before and after that a vector of the system         */
     real *w[4];         /* for a while                                                */
-    real *left, *right; /* multipliers of PCR, n numbers a step                      */
+    real *left, *right; /* multipliers of PCR, n numbers per step                     */
 } shared_system;
 
 SHOAL_HD static inline int shared_steps(int n) {

@@ -2,7 +2,7 @@
  *
  * stages.c - the stages of hhpcr on the CPU, each alone: A = Q U Qt (householder.h), and
  * x = Q U^-1 Qt b by parallel cyclic reduction (pcr.h) and two products with Q. Packs are filled from
- * any storage, scaled, worked on, judged and written back; one pack a task, OpenMP threads over packs.
+ * any storage, scaled, worked on, judged and written back; one pack per task, OpenMP threads over packs.
  *
  * Bytes moved: of the first stage one triangle of A, d and e, and Q; of the second d, e, Q, b and x.
  */
