@@ -71,39 +71,25 @@ static inline void sum_of_sizes(const pack *p, real *sum) {
     memcpy(sum, &all, sizeof all);
 }
 
-/* Where a lane's x is largest in size. */
-static inline int64_t largest_row(const pack *p, int l, real *largest) {
-    int64_t at = 0;
-    *largest = 0;
+/* What follows step `step` of lane l, whose |x| is now: its next y, and whether it climbs on. */
+static inline int climb(pack *p, int l, int step, int open, real now, real *most) {
+    const int unit = smallsym_from_unit(step);
+    int64_t at = 0; /* where x is largest in size */
+    real largest = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const real size = real_abs(p->x[at_row(i) + l]);
-        if (size > *largest) *largest = size, at = i;
+        if (size > largest) largest = size, at = i;
     }
-    return at;
-}
-
-/* The next y of a lane after step `step`, whose |x| is now. */
-static inline void next_y(pack *p, int l, int step, real now) {
-    real largest;
-    const int64_t at = largest_row(p, l, &largest);
     for (int64_t i = 0; i < p->n; i++) {
         const real x = p->x[at_row(i) + l];
-        p->b[at_row(i) + l] = smallsym_from_unit(step)     ? (x < 0 ? -1 : 1)
+        p->b[at_row(i) + l] = unit                         ? (x < 0 ? -1 : 1)
                               : step < SMALLSYM_POWERS - 1 ? x / now
                                                            : i == at;
     }
-}
-
-/* Whether a lane goes on after it. */
-static inline int climbs_on(const pack *p, int l, int step, real now, real *most) {
-    if (smallsym_from_unit(step)) return smallsym_rises(now, most);
-    if (step < SMALLSYM_POWERS) {
-        (void)smallsym_rises(now, most);
-        return *most - *most == 0;
-    }
-    real largest;
-    (void)largest_row(p, l, &largest);
-    return largest > *most;
+    if (!open) return 0;
+    if (step >= SMALLSYM_POWERS && !unit) return largest > *most;
+    const int rises = smallsym_rises(now, most);
+    return unit ? rises : *most - *most == 0;
 }
 
 /* All lanes climb together; those that have arrived go along. Overwrites the pack's b and x. */
@@ -120,10 +106,8 @@ static inline void estimate_rcond(pack *p, const smallsym_cpu_method *method, in
         method->solve(p, variant);
         sum_of_sizes(p, now);
         any = 0;
-        for (int l = 0; l < LANES; l++) {
-            any |= open[l] = open[l] && climbs_on(p, l, step, now[l], &most[l]);
-            next_y(p, l, step, now[l]);
-        }
+        for (int l = 0; l < LANES; l++)
+            any |= open[l] = climb(p, l, step, open[l], now[l], &most[l]);
     }
     for (int l = 0; l < LANES; l++) p->fate.rcond[l] = smallsym_rcond(norm[l], most[l]);
 }

@@ -95,7 +95,7 @@ static void iterate(worker *w, const smallsym_cpu_method *method, int variant, c
     look_at(p->b, p->n, x, bad);
     for (int l = 0; l < LANES; l++) {
         if (bad[l] == 0 && x[l] > 0) continue;
-        x[l] = 1; /* x tells nothing: from a vector of ones */
+        x[l] = 1; /* x is of no use: from a vector of ones */
         for (int64_t i = 0; i < p->n; i++) p->b[at_row(i) + l] = 1;
     }
     method->solve(p, variant);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * batch.cu - what every CUDA method has in common: the workspace and the totals, which the kernels
- * add up as they go. Nothing here allocates or waits but the totals, which shoal_smallsym_last()
- * asks for; a call can be captured in a CUDA graph.
+ * add up. Only reading the totals, in shoal_smallsym_last(), waits, and nothing allocates: a call can be
+ * captured in a CUDA graph.
  */
 #include "smallsym/device.cuh"
 
@@ -18,13 +18,16 @@ static size_t batch_bytes(const shoal_smallsym *plan) {
     return TOTALS + (most + TOTALS - 1) / TOTALS * TOTALS;
 }
 
-static shoal_status batch_begin(shoal_smallsym *plan) {
-    cudaGetLastError(); /* an error of before is not ours to report */
-    cudaError_t error = cudaMemsetAsync(plan->work, 0, sizeof(smallsym_totals),
-                                        (cudaStream_t)plan->head.ctx->stream);
+static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size_t bytes) {
+    shoal_context *ctx = plan->head.ctx;
+    const cudaError_t error = cudaMemsetAsync(at, 0, bytes, (cudaStream_t)ctx->stream);
     if (error == cudaSuccess) return SHOAL_OK;
-    return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the totals: %s",
-                      cudaGetErrorString(error));
+    return shoal_fail(ctx, SHOAL_E_CUDA, "clearing %s: %s", what, cudaGetErrorString(error));
+}
+
+static shoal_status batch_begin(shoal_smallsym *plan) {
+    cudaGetLastError(); /* an earlier error is not ours to report */
+    return clear(plan, "the totals", plan->work, sizeof(smallsym_totals));
 }
 
 /* Systems without unknowns. */
@@ -44,18 +47,14 @@ static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, flo
     return shoal_launched(plan->head.ctx, "empty");
 }
 
-/* What the first method lists, the rescue does again: it takes the list's length from the device. */
+/* The rescue redoes what the first method lists; the list's length stays on the device. */
 static shoal_status run_with_rescue(shoal_smallsym *plan, smallsym_job job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
     const smallsym_cuda_method *rescue = (const smallsym_cuda_method *)plan->rescue.cell;
     smallsym_totals *totals = (smallsym_totals *)plan->work;
     job.list = (smallsym_redo *)((char *)plan->work + TOTALS);
-    cudaError_t error = cudaMemsetAsync(&totals->listed, 0, sizeof totals->listed,
-                                        (cudaStream_t)plan->head.ctx->stream);
-    if (error != cudaSuccess)
-        return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the list: %s",
-                          cudaGetErrorString(error));
-    shoal_status status = first->run(plan, plan->first.variant, &job);
+    shoal_status status = clear(plan, "the list", &totals->listed, sizeof totals->listed);
+    if (status == SHOAL_OK) status = first->run(plan, plan->first.variant, &job);
     job.first_row = job.rescue_row;
     job.rescue_row = -1, job.iterate = 0;
     return status != SHOAL_OK ? status : rescue->run(plan, plan->rescue.variant, &job);

@@ -53,7 +53,7 @@ static int discarded(real w, real most, double cond) {
     return w == 0 || (double)real_abs(w) < (double)most / cond;
 }
 
-/* What the eigenvalues say of each lane, discarded ones counted as zeros. */
+/* The fate of each lane by its eigenvalues, discarded ones counted as zeros. */
 static void tell_fate(pack *p, const eigen *e) {
     for (int l = 0; l < LANES && p->n > 0; l++) {
         const real first = real_abs(e->w[l]), final = real_abs(e->w[at_row(p->n - 1) + l]);

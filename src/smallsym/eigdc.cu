@@ -77,7 +77,7 @@ __device__ static inline int reduce_staged(const reflectors<T, M> &q, int t, int
     return e;
 }
 
-/* Eigenvalues are NaN where U is not finite: nothing that follows would say so. */
+/* Eigenvalues are NaN if U is not finite: nothing that follows would show it. */
 template <class K>
 __device__ static inline void diagonalise_finite(const typename K::conquest_type &o, int variant,
                                                  int lane, int n) {
@@ -101,7 +101,7 @@ __device__ static inline bool discarded(real w, real most, double cond) {
     return w == 0 || (double)real_abs(w) < (double)most / cond;
 }
 
-/* What the eigenvalues say, discarded ones counted as zeros; `most` is the largest size of one. */
+/* The outcome by the eigenvalues, discarded ones counted as zeros; `most` is the largest size. */
 template <int T, int M>
 __device__ static inline void look_at_values(const smallsym_job &job, outcome &o, const real *d,
                                              real &most, int lane) {

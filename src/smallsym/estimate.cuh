@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * estimate.cuh - the reciprocal condition number of a team's system in the 1-norm, estimated as
- * condition.h says, and what else is asked of a system on its stage (stage.cuh) by kernels that take
- * their time: its largest entry, its norm, a residual in double.
+ * condition.h describes; and what slower kernels need of a system on its stage (stage.cuh): its largest
+ * entry, its norm, a residual in double.
  */
 #ifndef SHOAL_SMALLSYM_ESTIMATE_CUH
 #define SHOAL_SMALLSYM_ESTIMATE_CUH

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * factor.cu - factors of ldlt that are kept: A in, L and D out; then L and D, and b, in, x out, as
- * often as wanted (ldlt.c states the equations).
+ * often as needed (ldlt.c states the equations).
  *
  * A team of T threads has a system in its registers (team.cuh), as in ldlt.cu: factoring is the same,
  * with no right-hand side. L goes back by way of the stage, so that the threads of a team write
  * numbers side by side, and the other triangle is not touched. D is in A's scale; solving brings it
- * near 1 again, and makes D(i) L(j,i), which ldlt_backward() wants above the diagonal, anew: x may
+ * near 1 again, and makes D(i) L(j,i), which ldlt_backward() needs above the diagonal, anew: x may
  * differ from that of the fused solve in its last bits.
  *
  * Bytes: factor the triangle twice, resolve the triangle (in sectors), b and x. n <= 64.

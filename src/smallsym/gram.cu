@@ -254,8 +254,8 @@ __device__ static inline real larger_if_finite(real v, real most) {
     return size > most && size - size == 0 ? size : most;
 }
 
-/* The exponent of a system of which gram_look() said `off`; 0 if there is nothing to be gained. All
- * threads of the warp call. */
+/* The exponent of a system for which gram_look() returned `off`; 0 if it would gain nothing. All threads
+ * of the warp call. */
 template <int T>
 __device__ static inline int gram_find_exponent(const smallsym_job &job, const smallsym_gram &g,
                                                 const gram_place &at, int off) {
@@ -277,7 +277,7 @@ __device__ static inline int gram_find_exponent(const smallsym_job &job, const s
     return off & GRAM_A_OFF || y_most > 0 ? gram_exponent(psi_most, y_most) : 0;
 }
 
-/* Whether the warp is to form its systems again, scaled, given what gram_look() said of them. */
+/* Whether the warp is to form its systems again, scaled, given what gram_look() returned. */
 template <int T>
 __device__ static inline bool gram_again(const smallsym_job &job, const smallsym_gram &g,
                                          gram_place &at, int off) {

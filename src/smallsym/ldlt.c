@@ -142,8 +142,8 @@ static pivots factor_vector(const real *a, const factors *f, int64_t n) {
     return seen;
 }
 
-/* What the least and the largest pivot of each lane say: of one sign, or not definite; their ratio
- * is the rcond that is reported. */
+/* The fate of each lane by its least and largest pivot: of one sign, or not definite. Their ratio is
+ * rcond. */
 static void tell_fate(pack *p, const pivots *seen) {
     real low[LANES], high[LANES];
     memcpy(low, &seen->least, sizeof low);

@@ -17,8 +17,7 @@
 
 enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */
 
-/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
- * leaner for it. */
+/* JUDGED: residuals are computed if the job asks for them. Without it the kernel is leaner. */
 template <int T, int M, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHER_REGISTERS))
     team_kernel(smallsym_job job, int width) {

@@ -167,7 +167,7 @@ __device__ static inline void each_entry(const real *staged, const F &f) {
             if (stage::CUT) {
                 if (j % VECTOR == 0) v = load_vector(staged + cut<N>::row(i) + j);
                 f(i, j, v.e[j % VECTOR]);
-            } else if (flat::WHOLE) { /* j = 0 may lie within a piece of which nothing was wanted */
+            } else if (flat::WHOLE) { /* j = 0 may lie within a piece not loaded yet */
                 if (e % VECTOR == 0 || (HOW == FULL && j == 0))
                     v = load_vector(staged + e / VECTOR * VECTOR);
                 f(i, j, v.e[e % VECTOR]);
@@ -247,8 +247,7 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
     add_iterate(o, useful ? size : 1, largest_of(y), norm);
 }
 
-/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
- * leaner for it. */
+/* JUDGED: residuals are computed if the job asks for them. Without it the kernel is leaner. */
 template <int N, int HOW, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP)
     thread_kernel(smallsym_job job, bool a_flat, bool b_flat) {

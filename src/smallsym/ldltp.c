@@ -181,7 +181,7 @@ static void invert_block(step *s, int l, real a, real b, real c) {
     s->most[l] = real_max(real_abs(c) * (q + m), s->most[l]);
 }
 
-/* D inverse of the pivots of step k, and what they say of A. */
+/* D inverse of the pivots of step k, and their part of the outcome. */
 static void invert(const factors *f, int64_t k, step *s) {
     const real *d = f->w + at_entry(k, k);
     EACH_LANE(l) {

@@ -8,7 +8,7 @@
  * shown to the team in shared memory, everybody takes it off the rows that are left, and the order of
  * the pivots is written down. All teams of a warp make n steps together, one column each; a 2 x 2
  * pivot takes two, and its team sits out the second search. A team that is the whole warp goes from
- * pivot to pivot. A thread knows of its rows their diagonal entries and when they were pivots.
+ * pivot to pivot. A thread keeps its rows' diagonal entries and when they were pivots.
  *
  * n = 32 in f32: a warp has one system and takes about 200 instructions per step, 32 of them
  * multiply-adds; with the solve 7,500. No barriers but those of a warp. Bytes: the triangle once (in

@@ -21,8 +21,8 @@
 
 enum { LANES = VEC }; /* one vector: a pack of 64 unknowns is 33 kB at most and stays in cache */
 
-/* What is known of each lane. A method sets what it knows; all is as of an answer without fault to
- * begin with: status 0, rcond NaN, rank n, inertia n 0 0. */
+/* The outcome of each lane. A method changes what it finds out; at first status is 0, rcond NaN, rank
+ * n, inertia n 0 0. */
 typedef struct pack_fate {
     int32_t status[LANES];
     float rcond[LANES];
@@ -32,8 +32,8 @@ typedef struct pack_fate {
 typedef struct pack {
     int64_t n;
     double cond;   /* of the plan: for methods that discard eigenvalues               */
-    real *a;       /* the lower triangles, kept; or, of tridiagonal matrices whose
-                      eigenpairs are wanted, the diagonals and then the subdiagonals  */
+    real *a;       /* the lower triangles, kept; or, for eigenpairs of tridiagonal
+                      matrices, the diagonals and then the subdiagonals               */
     real *b;       /* the right-hand sides in hand, n numbers per lane, kept          */
     real *x;       /* the answers                                                     */
     real *scratch; /* cell.scratch(n) numbers per lane: the method's factors          */

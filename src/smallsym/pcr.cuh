@@ -18,7 +18,7 @@ enum { CORRECTIONS = 3 };
 /* Steps until every equation is alone, for N of them. */
 constexpr int pcr_steps(int N) { return N <= 1 ? 0 : 1 + pcr_steps((N + 1) / 2); }
 
-/* What the thread knows of its equations of U. */
+/* A thread's equations of U. */
 template <int T, int M> struct equations {
     enum { STEPS = pcr_steps(T * M) };
     real d[M], before[M], after[M];       /* of U: diagonal, couplings to the neighbours */

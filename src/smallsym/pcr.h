@@ -76,15 +76,6 @@ typedef struct part { /* one of the systems after `step` steps */
     int64_t first; /* the original row of its first equation; the others follow 2^step apart */
 } part;
 
-static inline part even_part(part s) {
-    return (part){ s.start, (s.size + 1) / 2, s.step + 1, s.first };
-}
-
-static inline part odd_part(part s) {
-    const int64_t evens = (s.size + 1) / 2;
-    return (part){ s.start + evens, s.size - evens, s.step + 1, s.first + ((int64_t)1 << s.step) };
-}
-
 /* Where equation j of a part goes: even ones first. */
 static inline int64_t place_of(part s, int64_t j) {
     return s.start + j / 2 + (j % 2 ? (s.size + 1) / 2 : 0);
@@ -104,8 +95,10 @@ static inline void begin_parts(parts *p, const reduction *f) {
 }
 
 static inline void add_halves(parts *p, part s) {
-    p->wait[p->count++] = odd_part(s);
-    p->wait[p->count++] = even_part(s);
+    const int64_t evens = (s.size + 1) / 2, next = s.step + 1,
+                  odd = s.first + ((int64_t)1 << s.step);
+    p->wait[p->count++] = (part){ s.start + evens, s.size - evens, next, odd };
+    p->wait[p->count++] = (part){ s.start, evens, next, s.first };
 }
 
 static inline void reduce_matrix(const reduction *f) {

@@ -33,7 +33,7 @@ SHOAL_HD static inline int64_t smallsym_at(const smallsym_shape *s, int64_t i, i
     return (s->upper ? j * s->n - j * (j - 1) / 2 + i - j : shoal_lower_at(i, j)) * s->column;
 }
 
-/* A system that "auto" does again: from which right-hand side on, and what those before came to. */
+/* A system that "auto" does again, from right-hand side `column` on; the outcome of those before. */
 typedef struct smallsym_redo {
     int64_t system;
     uint32_t column;
@@ -49,10 +49,10 @@ typedef struct smallsym_job {
     int64_t b_system, b_row;
     const void *A, *b;
     void *x;
-    shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not wanted  */
+    shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not written */
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
-    int iterate; /* 1: a step of inverse iteration tells "auto" more of rcond than the pivots do    */
+    int iterate; /* 1: "auto" lowers rcond by a step of inverse iteration */
     double tol, cond;
     int64_t first;       /* of the group's systems among all                           */
     int64_t a_offset;    /* ... of its numbers in A                                     */
@@ -60,8 +60,8 @@ typedef struct smallsym_job {
     int64_t e_offset;    /* ... in the n - 1 numbers beside a diagonal                  */
     int64_t q_offset;    /* ... in matrices of n^2 numbers                              */
     void *work;          /* the plan's workspace; the totals come first                 */
-    smallsym_redo *list; /* cuda: rescue_row >= 0, where failures are listed; else NULL or what this
-                            call is to do again: totals.listed entries                        */
+    smallsym_redo *list; /* cuda, rescue_row >= 0: failures are listed here; else NULL, or the
+                            totals.listed systems that this call does again              */
 } smallsym_job;
 
 /* The parts of A = Q U Qt, U tridiagonal (d, e), for the stages of hhpcr, and of A = Q W Qt for
@@ -82,7 +82,7 @@ typedef struct smallsym_gram {
     int64_t samples;
     const void *psi, *y;
     int64_t psi_system, psi_step, y_system, y_step;
-    void *work; /* driver.form_bytes() of them */
+    void *work; /* of driver.form_bytes() bytes */
 } smallsym_gram;
 
 typedef struct smallsym_totals {
@@ -97,9 +97,9 @@ struct shoal_smallsym {
     const char *variant_name;
     shoal_choice first;  /* what runs                                              */
     shoal_choice rescue; /* what redoes failures under auto; else its cell is NULL */
-    shoal_choice eigen;  /* what finds eigenpairs; cell NULL: nothing does         */
+    shoal_choice eigen;  /* what finds eigenpairs; or its cell is NULL             */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
-    int gram;                             /* opts.gram: gram_work is there for driver.form() */
+    int gram; /* opts.gram: there is gram_work, for SMALLSYM_FORM      */
     void *gram_work;
     smallsym_job *jobs; /* one per group: all but the arrays of a call */
     int64_t job_count;
@@ -114,24 +114,21 @@ struct shoal_smallsym {
  * f32 and f64 differ). A CUDA method launches its own kernels. */
 struct pack;
 typedef struct smallsym_cpu_method {
-    size_t (*scratch)(int64_t n); /* numbers per lane beyond those of every pack       */
-    void (*factor)(struct pack *p,
-                   int variant); /* from pack.a; sets what it knows of pack.fate      */
-    void (*solve)(struct pack *p,
-                  int variant); /* pack.x from the factors and pack.b                */
-    /* pack.w, pack.v and rank, inertia, rcond of pack.fate; NULL: not what the method does */
+    size_t (*scratch)(int64_t n); /* numbers per lane beyond those of every pack */
+    /* The factors of p->a, and p->fate as far as they show it; and p->x from them and p->b. */
+    void (*factor)(struct pack *p, int variant);
+    void (*solve)(struct pack *p, int variant);
+    /* Those below may be NULL. p->w, p->v and rank, inertia, rcond of p->fate. */
     void (*eigen)(struct pack *p, int variant, int tridiagonal, int vectors);
-    /* The factors to pack.a, and from there, where they are all that is known: sets pack.fate again.
-     * NULL: not what the method does. */
+    /* The factors to p->a; and from there, with p->fate. */
     void (*give)(struct pack *p);
     void (*take)(struct pack *p);
 } smallsym_cpu_method;
 
 typedef struct smallsym_cuda_method {
     shoal_status (*run)(shoal_smallsym *plan, int variant, const smallsym_job *job);
-    /* NULL: not what the method does */
     shoal_status (*eigen)(shoal_smallsym *plan, int variant, const smallsym_job *job,
-                          const smallsym_parts *to);
+                          const smallsym_parts *to); /* or NULL */
 } smallsym_cuda_method;
 
 /* The arrays of one call beside those of the job. */
@@ -162,7 +159,7 @@ typedef struct smallsym_driver {
     shoal_status (*total)(shoal_smallsym *plan, smallsym_totals *totals);
 } smallsym_driver;
 
-typedef struct smallsym_stages { /* paper/stages.c, stages.cu: SMALLSYM_REDUCE and SMALLSYM_PCR */
+typedef struct smallsym_stages { /* paper/stages.c, paper/hhpcr.cu: SMALLSYM_REDUCE, SMALLSYM_PCR */
     smallsym_run *run;
 } smallsym_stages;
 
@@ -174,21 +171,21 @@ SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
 /* The larger of two residuals; one that is NaN, of a system that failed, stays. */
 SHOAL_HD static inline float smallsym_larger(float r, float s) { return r != r || s <= r ? r : s; }
 
-/* Whether anybody looks at rcond. */
+/* Whether rcond is used. */
 SHOAL_HD static inline int smallsym_rcond_used(const smallsym_job *job) {
     return job->where.rcond || job->rescue_row >= 0;
 }
 
-/* Whether "auto" does a system again: its answer failed or is poor, or its pivots tell that the
- * condition number is beyond what is answered untruncated. Bad input stays bad. */
+/* Whether "auto" does a system again: its answer failed or is poor, or the condition number is beyond
+ * job.cond. Bad input stays bad. */
 SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status, float rcond) {
     return status != SHOAL_SYSTEM_NONFINITE &&
            ((status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_REFINED) ||
             !((double)rcond * job->cond >= 1));
 }
 
-/* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu), by what the plan
- * asks for alone: the bits of x do not depend on which outcomes are wanted. */
+/* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu). The plan's options
+ * alone decide: the bits of x do not depend on which outcomes are asked for. */
 static inline int smallsym_careful(const smallsym_job *job) { return job->refine || job->estimate; }
 
 /* The variants, in the order of the table. */
@@ -215,8 +212,8 @@ shoal_status shoal_smallsym_solve_first(shoal_smallsym *plan, int64_t count, con
 /* The outcome arrays from system `first` on. */
 shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
 
-/* A public function that works on arrays: one row per function. An array's role says where a group
- * begins in it, and which member of the job and of smallsym_arrays it is. */
+/* A public function that works on arrays: one row per function. An array's role gives the place
+ * of a group in it, and its member of the job or of smallsym_arrays. */
 enum {
     SMALLSYM_A,
     SMALLSYM_B,

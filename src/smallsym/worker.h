@@ -11,7 +11,7 @@
 
 enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head of the workspace */
 
-typedef struct worker { /* a pack and what the driver knows of its lanes */
+typedef struct worker { /* a pack, and the driver's data of its lanes */
     pack p;
     int number;                /* among the workers of a call                                   */
     int used;                  /* lanes that hold a system                                      */

@@ -292,7 +292,7 @@ __device__ static inline void shared_pcr_corrected(const shared_system &s) {
     __syncthreads();
 }
 
-/* What the pivots say: 1 / pivot(i) = (U^-1)(i,i). */
+/* The outcome by the pivots, 1 / pivot(i) = (U^-1)(i,i). */
 __device__ static inline void shared_look_at_pivots(const shared_system &s, const smallsym_job &job,
                                                     outcome &o) {
     const int n = s.n;
