@@ -60,7 +60,6 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    const real *b_all = (const real *)job.b;
     real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
     UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     const int e_a = take_rows<T, M>(a, staged, t, n, mine);
@@ -71,9 +70,10 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
 
     for (int64_t c = 0; c < job.nrhs; c++) {
         if (c > 0) {
-#pragma unroll
-            for (int r = 0; r < M; r++)
-                v[r] = mine && r * T + t < n ? b_all[rhs_at(job, k, r * T + t, c)] : 0;
+            UNROLLED(r, M) {
+                const int i = r * T + t;
+                v[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
+            }
         }
         const int e_b = exponent_far_from_1(team_largest<T, M>(v));
         UNROLLED(r, M) {
