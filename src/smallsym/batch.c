@@ -25,14 +25,13 @@ static void copy_rhs(worker *w, const smallsym_job *job, int64_t c) {
 }
 
 static void load_rhs(worker *w, const smallsym_job *job, int64_t c) {
-    const int64_t n = job->n;
     if (w->gram)
         R(gram_rhs)(w, job, c);
     else
         copy_rhs(w, job, c);
     real largest[LANES];
-    look_at(w->p.b, n, largest, w->bad_b);
-    if (scale(w->p.b, n, largest, w->e_b)) w->scaled = 1;
+    look_at(w->p.b, job->n, largest, w->bad_b);
+    if (scale(w->p.b, job->n, largest, w->e_b)) w->scaled = 1;
 }
 
 /* D of the pack's a by 2^sign e_a; zero[l] counts the pivots that became zero. */

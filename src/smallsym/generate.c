@@ -430,8 +430,8 @@ static shoal_status generate(shoal_context *ctx, const char *kind, double parame
             status = make_group(ctx, &family, &g);
         }
         g.first += (uint64_t)count;
-        g.A = shoal_skip(g.A, type, (g.shape.packed ? n * (n + 1) / 2 : n * n) * count);
-        g.b = shoal_skip(g.b, type, n * count * o->nrhs);
+        g.A = smallsym_from(g.A, type, (g.shape.packed ? n * (n + 1) / 2 : n * n) * count);
+        g.b = smallsym_from(g.b, type, n * count * o->nrhs);
     }
     return status;
 }

@@ -203,8 +203,7 @@ enum {
 
 extern const shoal_module shoal_smallsym_module;
 
-/* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
- * overflows, a leading dimension below n, unknown enum values. */
+/* SHOAL_E_ARG and a sentence for sizes, strides and enum values that are not allowed. */
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);
 /* Solves the first `count` systems of a plan of one group, of either type. */
 shoal_status shoal_smallsym_solve_first(shoal_smallsym *plan, int64_t count, const void *A,
@@ -245,6 +244,11 @@ typedef struct smallsym_call {
 #define SMALLSYM_ARRAYS(...) ((const void *const[]){ __VA_ARGS__ })
 shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const smallsym_call *call,
                                  int64_t samples, const void *const *arrays);
+
+/* `numbers` of a type further on in an array; NULL stays. */
+static inline void *smallsym_from(const void *array, shoal_type type, int64_t numbers) {
+    return array ? (char *)array + (size_t)numbers * shoal_type_bytes(type) : NULL;
+}
 
 /* The shape of a group of `count` systems of n unknowns. */
 smallsym_shape shoal_smallsym_shape(const shoal_smallsym_opts *o, int64_t n, int64_t count);

@@ -47,7 +47,7 @@ static shoal_status run_group(shoal_smallsym *plan, smallsym_job job, const smal
     void *at[SMALLSYM_ROLES] = { NULL };
     for (int i = 0; call->arrays[i].name; i++) {
         const int role = call->arrays[i].role;
-        at[role] = shoal_skip(arrays[i], plan->head.type, offset[role]);
+        at[role] = smallsym_from(arrays[i], plan->head.type, offset[role]);
     }
     job.where = shoal_smallsym_outcome_from(&plan->where, job.first);
     job.work = plan->work;
@@ -109,7 +109,6 @@ shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const sm
     if (status != SHOAL_OK || !plan->systems) return status;
     status = check_arrays(plan, call, arrays);
     if (status != SHOAL_OK) return status;
-    plan->solved = plan->judged = 0;
     status = plan->driver->begin(plan);
     for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++)
         if (plan->jobs[g].count > 0) status = run_group(plan, plan->jobs[g], call, samples, arrays);
