@@ -25,7 +25,7 @@ set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages cva/cva)
 # And for kernels beside those of a method, or of several: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
-set(SHOAL_PAPER_ALGORITHMS smallsym/paper/stages smallsym/paper/ldlt smallsym/paper/hhpcr)
+set(SHOAL_PAPER_ALGORITHMS smallsym/paper/ldlt smallsym/paper/hhpcr)
 # Compiled once: every .c that is none of an algorithm. Public functions, checks, tables.
 file(GLOB SHOAL_COMMON CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/shoal.c src/*/*.c src/*/paper/*.c)
 set(algorithm_files ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CPU_ALGORITHMS})

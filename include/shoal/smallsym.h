@@ -11,8 +11,8 @@
  *
  * One triangle of A is read, the other may hold anything. The answer to one system depends on that
  * system alone: not on the batch, its place in it, the number of threads or earlier calls. A system
- * that fails does not disturb the others: its x is NaN, or, where x is b, its b is kept. Of several
- * right-hand sides each stands for itself in this, and the system's status is the worst of theirs.
+ * that fails does not disturb the others: its x is NaN or, if x is b, its b is kept. Each right-hand
+ * side fails by itself; the system's status is the worst of theirs.
  *
  * "The paper" is L. A. Abbas-Turki and S. Graillat, "Resolution of a large number of small random
  * symmetric linear systems in single precision arithmetic on GPUs", 2017.
@@ -28,14 +28,14 @@ extern "C" {
 
 typedef struct shoal_smallsym shoal_smallsym; /* a plan; contents private */
 
-typedef struct shoal_group { /* so many systems of that size */
+typedef struct shoal_group { /* `count` systems of n unknowns */
     int64_t n, count;
 } shoal_group;
 
 typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = default */
-    int64_t n;                       /* unknowns a system, n >= 0                             */
+    int64_t n;                       /* unknowns per system, n >= 0                           */
     int64_t count;                   /* number of systems; 0: nothing to do                   */
-    int64_t nrhs;                    /* right-hand sides a system, at least 1                 */
+    int64_t nrhs;                    /* right-hand sides per system, at least 1               */
     const shoal_group *groups;       /* systems of several sizes, group after group in every
                                         array; n and count must then be 0               [none] */
     int64_t group_count;             /* entries of groups                                      */
@@ -47,7 +47,7 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
     int64_t stride;                  /* full, system-major: from one system to the next [ld n] */
     const char *method;              /* "auto" or shoal_methods("smallsym", i)          [auto] */
     const char *variant;             /* shoal_variants("smallsym", method, i)      [the first] */
-    int team;                        /* variant "hybrid": threads a system, n* of the paper
+    int team;                        /* variant "hybrid": threads per system, n* of the paper
                                         [n / 2 below 40, else n]                               */
     int refine;                      /* steps of refinement, the residual in double        [0] */
     int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0];
@@ -73,7 +73,7 @@ typedef struct shoal_smallsym_info { /* what the last call did                  
 } shoal_smallsym_info;
 
 /* SHOAL_E_ARG for a size that is not allowed, SHOAL_E_METHOD for a word that is not in the table or
- * not on this backend. On error *plan is NULL and shoal_message(ctx) says why. */
+ * not on this backend. On error *plan is NULL and shoal_message(ctx) gives the reason. */
 SHOAL_API shoal_status shoal_smallsym_create(shoal_context *ctx, const shoal_smallsym_opts *opts,
                                              shoal_smallsym **plan);
 SHOAL_API void shoal_smallsym_free(shoal_smallsym *plan);
@@ -89,21 +89,21 @@ SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *
 
 /* "auto" (variants "ldlt", and "hhpcr", the paper's order): the variant's method for all systems,
  * then "eigdc" for those whose answer failed or has a residual above opts.tol, or whose rcond is
- * below 1 / opts.cond; with "ldlt" first, rcond is the smaller of the pivot bound and of
+ * below 1 / opts.cond. With "ldlt" first, rcond is the smaller of the pivot bound and of
  * |x| / (|A| |A^-1 x|), a step of inverse iteration. Each system's route depends on that system
- * alone. What "eigdc" gives is neither refined nor estimated on "cuda". This makes the plan
- * remember: after a call by "auto" it looks at how many systems were redone and fixes the
- * method for later calls, the first one if there were none, "eigdc" if nearly all were. Waits for
- * the last call; plans of other methods, and those that have learnt, stay as they are. */
+ * alone. On "cuda" answers of "eigdc" are neither refined nor estimated. This function fixes the
+ * method for later calls by how many systems the last call redid: the first one if there were none,
+ * "eigdc" if nearly all were. It waits for the last call. Plans of other methods, and plans whose
+ * method is fixed, stay as they are. */
 SHOAL_API shoal_status shoal_smallsym_learn(shoal_smallsym *plan);
 
 /* Least squares: systems that are formed on the way and never stored,
  *     A = (1/M) sum psi(m) psi(m)t,   b = (1/M) sum psi(m) y(m),   m = 0 .. M - 1,   A x = b,
- * by any plan with opts.gram = 1 and its method. M is at least 1, of this call, and the same for all
+ * by any plan with opts.gram = 1 and its method. M, at least 1, is that of this call and of all
  * groups. psi (count, M, n), y (count, M, nrhs); interleaved, element e of psi of system k is
  * psi[e * count + k], and y is (M, count, nrhs). x as of shoal_smallsym_solve(); it may overlap neither
- * psi nor y, and of a system that fails it is NaN. Outcomes are of the A and b that were formed; those
- * differ from exact sums by 70 units of roundoff of the sum of the sizes at most, whatever M. storage,
+ * psi nor y, and is NaN for a system that fails. Outcomes are of the A and b that were formed; those
+ * differ from exact sums by up to 70 units of roundoff of the sum of the sizes, for any M. storage,
  * triangle, ld and stride of the plan have no effect here. Fewer samples than unknowns make A singular:
  * "eigdc" answers that with the x of least norm. */
 SHOAL_API shoal_status shoal_smallsym_gram(shoal_smallsym *plan, int64_t M, const double *psi,
@@ -111,14 +111,14 @@ SHOAL_API shoal_status shoal_smallsym_gram(shoal_smallsym *plan, int64_t M, cons
 SHOAL_API shoal_status shoal_smallsym_gramf(shoal_smallsym *plan, int64_t M, const float *psi,
                                             const float *y, float *x);
 
-/* The factor on request, by a plan whose method is "ldlt"; SHOAL_E_METHOD by any other. factor: L, unit
+/* The factors, by a plan whose method is "ldlt"; SHOAL_E_METHOD by any other. factor: L, unit
  * lower triangular, with D in the place of its diagonal, A = L D Lt, in the storage, triangle and
- * layout of A: where the upper triangle is read, Lt is written there. What is not of that triangle
- * is left as it is. L may be A. resolve: x from such an L and b, as often as wanted; b and x as of
+ * layout of A: if the upper triangle is read, Lt is written there. Nothing outside that triangle
+ * is written. L may be A. resolve: x from such an L and b, any number of times; b and x as of
  * solve. On the CPU x has the bits that solve gives it.
  * Outcomes are those of solve, but residuals need A and x together: they are NaN here, max_residual
  * is -1, and resolve does not refine. Its rcond is the pivot bound even with opts.estimate. A system
- * that fails in factor has NaN for L, even where L is A, so that resolve fails it too, with status
+ * that fails in factor has NaN for L, even if L is A, so that resolve fails it too, with status
  * -1. D is stored in A's own scale: a pivot that is zero there fails the system. */
 SHOAL_API shoal_status shoal_smallsym_factor(shoal_smallsym *plan, const double *A, double *L);
 SHOAL_API shoal_status shoal_smallsym_factorf(shoal_smallsym *plan, const float *A, float *L);
@@ -130,7 +130,7 @@ SHOAL_API shoal_status shoal_smallsym_resolvef(shoal_smallsym *plan, const float
 /* Eigenpairs of the matrices A, or of symmetric tridiagonal ones with diagonal d (count, n) and
  * subdiagonal e (count, n - 1), by a plan whose method is "eigdc" or "auto"; its nrhs has no effect
  * here. w (count, n): the eigenvalues of each system, ascending. V (count, n, n): V[k,i,m] is
- * component i of vector m, of length 1; NULL if vectors are not wanted. Interleaved, element e of
+ * component i of vector m, of length 1; NULL: no vectors. Interleaved, element e of
  * system k of any of them is at [e * count + k]. The outcome of a system: status; residual, the
  * largest |A v - w v| / ((|A| + |w|) |v|) of its pairs, above opts.tol a warning; rank, inertia and
  * rcond = min|w| / max|w| with eigenvalues below max|w| / opts.cond counted as zeros. A system that
@@ -147,10 +147,10 @@ SHOAL_API shoal_status shoal_smallsym_eigtridiagf(shoal_smallsym *plan, const fl
 /* The two stages of "hhpcr", each alone, by a plan of that method; variants as for a solve.
  *
  * reduce: A = Q U Qt, U tridiagonal with diagonal d (count, n) and subdiagonal e (count, n - 1), Q
- * (count, n, n) orthogonal, Q[k,i,j]; Q NULL: not formed. nrhs has no effect. Of the outcome status
- * and method are told: 0, SHOAL_SYSTEM_NONFINITE, or SHOAL_SYSTEM_OVERFLOW where a number of U is out
- * of range; residual and rcond are NaN, rank and inertia -1 (but of systems with n = 0, of
- * which all is known). A system that fails has NaN for d, e, Q.
+ * (count, n, n) orthogonal, Q[k,i,j]; Q NULL: not formed. nrhs has no effect. The outcome has
+ * status and method: 0, SHOAL_SYSTEM_NONFINITE, or SHOAL_SYSTEM_OVERFLOW if a number of U is out of
+ * range. residual and rcond are NaN, rank and inertia -1, except for systems with n = 0, where
+ * all is known. A system that fails has NaN for d, e, Q.
  *
  * pcr: x = Q U^-1 Qt b by parallel cyclic reduction and two products with Q; Q NULL: U x = b. b and x
  * as in a solve, nrhs right-hand sides. The outcome is that of a solve, but the residual, and with it
@@ -169,9 +169,9 @@ SHOAL_API shoal_status shoal_smallsym_pcrf(shoal_smallsym *plan, const float *d,
 
 /* Where later calls write each system's outcome. The struct is copied; NULL switches it off.
  * rcond is the pivot bound min|d| / max|d| of the factorisation, which the reciprocal condition
- * number does not exceed by much, or, with opts.estimate, an estimate of it in the 1-norm: of |A^-1|
- * a lower bound is found, so that rcond is never too small but for rounding, seldom more than 3
- * times too large, and costs about 5 solves ("eigdc": A^-1 without what was discarded). "hhpcr":
+ * number does not exceed by much, or, with opts.estimate, an estimate of it in the 1-norm: the
+ * estimate of |A^-1| is a lower bound, so that rcond is, up to rounding, never too small, seldom more
+ * than 3 times too large, and costs about 5 solves ("eigdc": A^-1 without what was discarded). "hhpcr":
  * min|1 / (U^-1)(i,i)| / max|U(i,j)| of the tridiagonal form U, which it never exceeds; "eigdc":
  * min|w| / max|w| of the eigenvalues that were not discarded, rank of them. */
 SHOAL_API shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *where);

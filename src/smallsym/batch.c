@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * batch.c - what every CPU method has in common: packs are filled from any storage, scaled, solved,
- * refined, judged and written back, one pack a task, OpenMP threads over packs.
+ * refined, judged and written back, one pack per task, OpenMP threads over packs.
  *
  * Bytes moved: one triangle of A, b and x from and to memory; the pack itself, n (n + 1) LANES
  * numbers and more, stays in cache (2 x 130 kB at n = 64).
  */
-#include "smallsym/estimate.h"
-#include "smallsym/residual.h"
+#include "smallsym/accuracy.h"
 #include "smallsym/worker.h"
-
-static size_t batch_bytes(const shoal_smallsym *plan) {
-    size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) {
-        const smallsym_job *job = &plan->jobs[g];
-        const size_t bytes = (size_t)workers_of(plan, job) * worker_bytes(plan, job);
-        if (bytes > most) most = bytes;
-    }
-    return TOTALS + most;
-}
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
@@ -36,14 +25,47 @@ static void copy_rhs(worker *w, const smallsym_job *job, int64_t c) {
 }
 
 static void load_rhs(worker *w, const smallsym_job *job, int64_t c) {
-    const int64_t n = job->n;
     if (w->gram)
         R(gram_rhs)(w, job, c);
     else
         copy_rhs(w, job, c);
     real largest[LANES];
-    look_at(w->p.b, n, largest, w->bad_b);
-    if (scale(w->p.b, n, largest, w->e_b)) w->scaled = 1;
+    look_at(w->p.b, job->n, largest, w->bad_b);
+    if (scale(w->p.b, job->n, largest, w->e_b)) w->scaled = 1;
+}
+
+/* D of the pack's a by 2^sign e_a; zero[l] counts the pivots that became zero. */
+static void scale_pivots(worker *w, int sign, int *zero) {
+    for (int l = 0; l < LANES; l++) {
+        zero[l] = 0;
+        if (w->e_a[l] == 0) continue;
+        for (int64_t i = 0; i < w->p.n; i++) {
+            real *d = &w->p.a[at_entry(i, i) + l];
+            *d = (real)ldexp((double)*d, sign * w->e_a[l]);
+            zero[l] += *d == 0;
+        }
+    }
+}
+
+/* L and D into a pack: numbers that are not finite are looked for in all of it, but D alone is
+ * scaled. */
+static void load_factors(worker *w, const smallsym_job *job) {
+    pack *p = &w->p;
+    real largest[LANES];
+    int zero[LANES];
+    load_entries(w, job);
+    look_at(p->a, job->n * (job->n + 1) / 2, largest, w->bad_a);
+    memset(largest, 0, sizeof largest);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int l = 0; l < LANES; l++)
+            largest[l] = real_max(real_abs(p->a[at_entry(i, i) + l]), largest[l]);
+    w->scaled = 0;
+    for (int l = 0; l < LANES; l++) {
+        w->e_a[l] = exponent_far_from_1(largest[l]);
+        w->scaled |= w->e_a[l] != 0;
+    }
+    scale_pivots(w, -1, zero);
+    begin_fate(p);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------- */
@@ -72,7 +94,7 @@ static void iterate(worker *w, const smallsym_cpu_method *method, int variant, c
     look_at(p->b, p->n, x, bad);
     for (int l = 0; l < LANES; l++) {
         if (bad[l] == 0 && x[l] > 0) continue;
-        x[l] = 1; /* x tells nothing: from a vector of ones */
+        x[l] = 1; /* x is of no use: from a vector of ones */
         for (int64_t i = 0; i < p->n; i++) p->b[at_row(i) + l] = 1;
     }
     method->solve(p, variant);
@@ -91,7 +113,7 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
     pack *p = &w->p;
     float first[LANES];
     real norm[LANES];
-    const int judged = smallsym_judged(job);
+    const int judged = w->what != SMALLSYM_RESOLVE && smallsym_judged(job); /* without A: not */
     if (judged) residual_of(p, residual, norm);
     memcpy(first, residual, sizeof first);
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
@@ -143,6 +165,16 @@ static void store(const worker *w, const smallsym_job *job, int64_t c, const int
     }
 }
 
+static void factor(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
+                   int variant) {
+    if (w->gram)
+        R(gram_matrix)(w, job);
+    else
+        load_matrix(w, job);
+    method->factor(&w->p, variant);
+    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
+}
+
 static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                      int variant) {
     int32_t status[LANES];
@@ -150,12 +182,12 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
     float residual[LANES];
     for (int l = 0; l < LANES; l++)
         status[l] = w->task[l].status, residual[l] = w->task[l].residual;
-    if (w->gram)
-        R(gram_matrix)(w, job);
-    else
-        load_matrix(w, job);
-    method->factor(&w->p, variant);
-    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
+    if (w->what == SMALLSYM_RESOLVE) {
+        load_factors(w, job);
+        method->take(&w->p);
+    } else {
+        factor(w, job, method, variant);
+    }
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
         float r[LANES] = { 0 };
@@ -181,36 +213,6 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
         if (!wait[l]) note(w, job, l, job->first_row, status[l], residual[l]);
 }
 
-/* Does again what waits, in full packs or, at the `end`, all of it. */
-static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int end) {
-    smallsym_job again = *job;
-    again.first_row = job->rescue_row, again.rescue_row = -1, again.iterate = 0;
-    again.list = w->queue; /* so that residuals are computed */
-    while (w->queued >= LANES || (end && w->queued > 0)) {
-        w->used = w->queued < LANES ? w->queued : LANES;
-        w->in_order = 0;
-        w->queued -= w->used;
-        w->totals.redone += (unsigned)w->used;
-        memcpy(w->task, w->queue + w->queued, (size_t)w->used * sizeof *w->task);
-        run_pack(w, &again, plan->rescue.cell, plan->rescue.variant);
-    }
-}
-
-/* ---- factors that are kept -------------------------------------------------------------------- */
-
-/* D of the pack's a by 2^sign e_a; zero[l] counts the pivots that became zero. */
-static void scale_pivots(worker *w, int sign, int *zero) {
-    for (int l = 0; l < LANES; l++) {
-        zero[l] = 0;
-        if (w->e_a[l] == 0) continue;
-        for (int64_t i = 0; i < w->p.n; i++) {
-            real *d = &w->p.a[at_entry(i, i) + l];
-            *d = (real)ldexp((double)*d, sign * w->e_a[l]);
-            zero[l] += *d == 0;
-        }
-    }
-}
-
 /* L and D of a pack; NaN in lanes that failed, where L is A too, so that nobody takes A for L. */
 static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                         int variant) {
@@ -219,9 +221,7 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
     int32_t status[LANES] = { 0 };
     int zero[LANES];
     real largest[LANES], bad[LANES];
-    load_matrix(w, job);
-    method->factor(p, variant);
-    if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(p, method, variant);
+    factor(w, job, method, variant);
     method->give(p);
     look_at(p->a, numbers, largest, bad);
     scale_pivots(w, 1, zero);
@@ -237,70 +237,62 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
     for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
 }
 
-/* L and D into a pack: numbers that are not finite are looked for in all of it, but D alone is
- * scaled. */
-static void load_factors(worker *w, const smallsym_job *job) {
-    pack *p = &w->p;
-    real largest[LANES];
-    int zero[LANES];
-    load_entries(w, job);
-    look_at(p->a, job->n * (job->n + 1) / 2, largest, w->bad_a);
-    memset(largest, 0, sizeof largest);
-    for (int64_t i = 0; i < p->n; i++)
-        for (int l = 0; l < LANES; l++)
-            largest[l] = real_max(real_abs(p->a[at_entry(i, i) + l]), largest[l]);
-    w->scaled = 0;
-    for (int l = 0; l < LANES; l++) {
-        w->e_a[l] = exponent_far_from_1(largest[l]);
-        w->scaled |= w->e_a[l] != 0;
+/* Does again what waits, in full packs or, at the `end`, all of it. */
+static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int end) {
+    smallsym_job again = *job;
+    again.first_row = job->rescue_row, again.rescue_row = -1, again.iterate = 0;
+    again.list = w->queue; /* so that residuals are computed */
+    while (w->queued >= LANES || (end && w->queued > 0)) {
+        w->used = w->queued < LANES ? w->queued : LANES;
+        w->in_order = 0;
+        w->queued -= w->used;
+        w->totals.redone += (unsigned)w->used;
+        memcpy(w->task, w->queue + w->queued, (size_t)w->used * sizeof *w->task);
+        run_pack(w, &again, plan->rescue.cell, plan->rescue.variant);
     }
-    scale_pivots(w, -1, zero);
-    begin_fate(p);
-}
-
-/* Solves from L and D; without A there are no residuals, and so no refinement. */
-static void resolve_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
-                         int variant) {
-    smallsym_job blind = *job;
-    blind.where.residual = NULL, blind.refine = 0;
-    int32_t status[LANES] = { 0 };
-    const int wait[LANES] = { 0 };
-    load_factors(w, job);
-    method->take(&w->p);
-    for (int64_t c = 0; c < job->nrhs; c++) {
-        int32_t now[LANES];
-        float residual[LANES] = { 0 };
-        load_rhs(w, job, c);
-        method->solve(&w->p, variant);
-        judge(w, &blind, method, variant, c, now, residual);
-        if (w->scaled) unscale(w, now);
-        store(w, job, c, now, wait);
-        for (int l = 0; l < w->used; l++) status[l] = c ? shoal_worse(status[l], now[l]) : now[l];
-    }
-    for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
 }
 
 /* ---- the driver ------------------------------------------------------------------------------- */
+
+/* The most that the workers of a group need, so many bytes each. */
+static size_t most_bytes(const shoal_smallsym *plan,
+                         size_t (*each)(const shoal_smallsym *plan, const smallsym_job *job)) {
+    size_t most = 0;
+    for (int64_t g = 0; g < plan->job_count; g++) {
+        const smallsym_job *job = &plan->jobs[g];
+        const size_t bytes = (size_t)workers_of(plan, job) * each(plan, job);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+static size_t batch_bytes(const shoal_smallsym *plan) {
+    return TOTALS + most_bytes(plan, worker_bytes);
+}
+
+static size_t form_bytes(const shoal_smallsym *plan) { return most_bytes(plan, R(gram_bytes)); }
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
     memset(plan->work, 0, sizeof(smallsym_totals));
     return SHOAL_OK;
 }
 
-typedef void do_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
-                     int variant);
-
 typedef struct batch_call {
-    const smallsym_gram *gram; /* NULL: the systems are there */
-    do_pack *one;
+    int what;
+    const smallsym_gram *gram;
 } batch_call;
 
 static void do_and_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
                           const void *with) {
     const batch_call *call = with;
-    w->gram = call->gram;
-    if (w->gram) w->gram_room = (real *)w->gram->work + w->number * R(gram_numbers)(job);
-    call->one(w, job, plan->first.cell, plan->first.variant);
+    w->what = call->what;
+    if (w->what == SMALLSYM_FORM) {
+        w->gram = call->gram;
+        w->gram_room =
+            (real *)((char *)w->gram->work + (size_t)w->number * R(gram_bytes)(plan, job));
+    }
+    (w->what == SMALLSYM_FACTOR ? factor_pack : run_pack)(w, job, plan->first.cell,
+                                                          plan->first.variant);
     run_rescue(w, plan, job, 0);
 }
 
@@ -310,27 +302,13 @@ static void rescue_the_rest(worker *w, const shoal_smallsym *plan, const smallsy
     run_rescue(w, plan, job, 1);
 }
 
-static shoal_status call_batch(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_gram *gram, do_pack *one) {
-    const batch_call call = { gram, one };
-    return over_packs(plan, job, &call, do_and_rescue, rescue_the_rest);
-}
-
-static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
-    return call_batch(plan, job, NULL, run_pack);
-}
-
-shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_gram *gram) {
-    return call_batch(plan, job, gram, run_pack);
-}
-
-static shoal_status batch_factor(shoal_smallsym *plan, const smallsym_job *job) {
-    return call_batch(plan, job, NULL, factor_pack);
-}
-
-static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job) {
-    return call_batch(plan, job, NULL, resolve_pack);
+static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,
+                              const smallsym_arrays *with) {
+    const batch_call call = { what, &with->gram };
+    smallsym_job own = *job;
+    if (what == SMALLSYM_EIGEN) return R(smallsym_eigen)(plan, job, &with->parts);
+    if (what == SMALLSYM_RESOLVE) own.refine = 0;
+    return over_packs(plan, &own, &call, do_and_rescue, rescue_the_rest);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
@@ -338,12 +316,5 @@ static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
     return SHOAL_OK;
 }
 
-const smallsym_driver R(smallsym_batch) = {
-    .bytes = batch_bytes,
-    .begin = batch_begin,
-    .run = batch_run,
-    .total = batch_total,
-    .eigen = R(smallsym_eigen),
-    .factor = batch_factor,
-    .resolve = batch_resolve,
-};
+const smallsym_driver R(smallsym_batch) = { batch_bytes, form_bytes, batch_begin, batch_run,
+                                            batch_total };

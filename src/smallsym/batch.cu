@@ -1,41 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * batch.cu - what every CUDA method has in common: the workspace and the totals, which the kernels
- * add up as they go. Nothing here allocates or waits but the totals, which shoal_smallsym_last()
- * asks for; a call can be captured in a CUDA graph.
+ * add up. Only reading the totals, in shoal_smallsym_last(), waits, and nothing allocates: a call can be
+ * captured in a CUDA graph.
  */
 #include "smallsym/device.cuh"
 
 enum { TOTALS = 256 }; /* room for the totals at the head of the workspace */
 
-/* The rescue's list lies behind the totals, the method's own workspace behind that. */
-static size_t list_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    const size_t bytes = plan->rescue.cell ? (size_t)job->count * sizeof(smallsym_redo) : 0;
-    return (bytes + TOTALS - 1) / TOTALS * TOTALS;
+/* The rescue's list lies behind the totals. */
+static size_t batch_bytes(const shoal_smallsym *plan) {
+    size_t most = 0;
+    for (int64_t g = 0; g < plan->job_count && plan->rescue.cell; g++) {
+        const size_t bytes = (size_t)plan->jobs[g].count * sizeof(smallsym_redo);
+        if (bytes > most) most = bytes;
+    }
+    return TOTALS + (most + TOTALS - 1) / TOTALS * TOTALS;
 }
 
-static size_t batch_bytes(const shoal_smallsym *plan) {
-    const smallsym_cuda_method *methods[] = { (const smallsym_cuda_method *)plan->first.cell,
-                                              (const smallsym_cuda_method *)plan->rescue.cell,
-                                              (const smallsym_cuda_method *)plan->eigen.cell };
-    size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++)
-        for (int m = 0; m < 3; m++) {
-            if (!methods[m]) continue;
-            const smallsym_job *job = &plan->jobs[g];
-            const size_t bytes = list_bytes(plan, job) + methods[m]->bytes(plan, job);
-            if (bytes > most) most = bytes;
-        }
-    return TOTALS + most;
+static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size_t bytes) {
+    shoal_context *ctx = plan->head.ctx;
+    const cudaError_t error = cudaMemsetAsync(at, 0, bytes, (cudaStream_t)ctx->stream);
+    if (error == cudaSuccess) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_CUDA, "clearing %s: %s", what, cudaGetErrorString(error));
 }
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
-    cudaGetLastError(); /* an error of before is not ours to report */
-    cudaError_t error = cudaMemsetAsync(plan->work, 0, sizeof(smallsym_totals),
-                                        (cudaStream_t)plan->head.ctx->stream);
-    if (error == cudaSuccess) return SHOAL_OK;
-    return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the totals: %s",
-                      cudaGetErrorString(error));
+    cudaGetLastError(); /* an earlier error is not ours to report */
+    return clear(plan, "the totals", plan->work, sizeof(smallsym_totals));
 }
 
 /* Systems without unknowns. */
@@ -55,52 +47,101 @@ static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, flo
     return shoal_launched(plan->head.ctx, "empty");
 }
 
-/* What the first method lists, the rescue does again: it takes the list's length from the device. */
+/* The rescue redoes what the first method lists; the list's length stays on the device. */
 static shoal_status run_with_rescue(shoal_smallsym *plan, smallsym_job job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
     const smallsym_cuda_method *rescue = (const smallsym_cuda_method *)plan->rescue.cell;
     smallsym_totals *totals = (smallsym_totals *)plan->work;
     job.list = (smallsym_redo *)((char *)plan->work + TOTALS);
-    cudaError_t error = cudaMemsetAsync(&totals->listed, 0, sizeof totals->listed,
-                                        (cudaStream_t)plan->head.ctx->stream);
-    if (error != cudaSuccess)
-        return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "clearing the list: %s",
-                          cudaGetErrorString(error));
-    shoal_status status = first->run(plan, plan->first.variant, &job);
+    shoal_status status = clear(plan, "the list", &totals->listed, sizeof totals->listed);
+    if (status == SHOAL_OK) status = first->run(plan, plan->first.variant, &job);
     job.first_row = job.rescue_row;
     job.rescue_row = -1, job.iterate = 0;
     return status != SHOAL_OK ? status : rescue->run(plan, plan->rescue.variant, &job);
 }
 
-static shoal_status batch_run(shoal_smallsym *plan, const smallsym_job *job) {
+static shoal_status solve(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    if (job->n == 0) return run_empty(plan, job, 0);
     return plan->rescue.cell ? run_with_rescue(plan, *job)
                              : first->run(plan, plan->first.variant, job);
 }
 
-static shoal_status batch_factor(shoal_smallsym *plan, const smallsym_job *job) {
-    return job->n > 0 ? R(smallsym_ldlt_factor)(plan, job) : run_empty(plan, job, NAN);
+/* ---- systems formed from samples --------------------------------------------------------------- */
+
+/* A and b are formed for CHUNK bytes of systems at a time, and solved in the same stream: they are
+ * still in the cache, an H200's has 60 MB. Memory sees psi once and little else. */
+static const size_t CHUNK = (size_t)32 << 20;
+
+static int64_t chunk_of(const smallsym_job *job) {
+    const size_t one = (size_t)(job->n * (job->n + 1) / 2 + job->n * job->nrhs) * sizeof(real);
+    const int64_t most = one < CHUNK ? (int64_t)(CHUNK / one) : 1;
+    return job->count < most ? job->count : most;
 }
 
-static shoal_status batch_resolve(shoal_smallsym *plan, const smallsym_job *job) {
-    return job->n > 0 ? R(smallsym_ldlt_resolve)(plan, job) : run_empty(plan, job, NAN);
+static bool interleaved(const smallsym_job *job) { return job->b_row != 1; }
+
+static size_t triangles(const smallsym_job *job) { /* bytes, to a multiple of 256 */
+    const size_t bytes = (size_t)(chunk_of(job) * job->n * (job->n + 1) / 2) * sizeof(real);
+    return (bytes + 255) / 256 * 256;
+}
+
+/* b of a chunk, or, since b has the strides of x, of all systems that are interleaved. */
+static size_t form_bytes(const shoal_smallsym *plan) {
+    size_t most = 0;
+    for (int64_t g = 0; g < plan->job_count; g++) {
+        const smallsym_job *job = &plan->jobs[g];
+        if (job->n == 0 || job->count == 0 || R(smallsym_form_solves)(plan, job)) continue;
+        const int64_t systems = interleaved(job) ? job->count : chunk_of(job);
+        const size_t bytes = triangles(job) + (size_t)(systems * job->n * job->nrhs) * sizeof(real);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+static shoal_status form_and_solve(shoal_smallsym *plan, const smallsym_job *job,
+                                   const smallsym_gram *gram) {
+    if (R(smallsym_form_solves)(plan, job)) return R(smallsym_form)(plan, job, gram, true);
+    const int64_t n = job->n, chunk = chunk_of(job), triangle = n * (n + 1) / 2;
+    real *b = (real *)((char *)gram->work + triangles(job));
+    shoal_status status = SHOAL_OK;
+    for (int64_t first = 0; first < job->count && status == SHOAL_OK; first += chunk) {
+        smallsym_job part = *job;
+        smallsym_gram g = *gram;
+        const int64_t rhs = first * job->b_system * job->nrhs;
+        part.count = job->count - first < chunk ? job->count - first : chunk;
+        part.a = smallsym_shape{ n, triangle, 0, 1, 1, 0 };
+        part.A = gram->work;
+        part.b = interleaved(job) ? b + rhs : b;
+        part.x = (real *)job->x + rhs;
+        part.where = shoal_smallsym_outcome_from(&job->where, first);
+        g.psi = (const real *)gram->psi + first * gram->psi_system;
+        g.y = (const real *)gram->y + first * gram->y_system * job->nrhs;
+        status = R(smallsym_form)(plan, &part, &g, false);
+        if (status == SHOAL_OK) status = solve(plan, &part);
+    }
+    return status;
+}
+
+/* ---- the driver -------------------------------------------------------------------------------- */
+
+static shoal_status find_pairs(shoal_smallsym *plan, smallsym_job job, const smallsym_parts *to) {
+    const smallsym_cuda_method *eigen = (const smallsym_cuda_method *)plan->eigen.cell;
+    job.first_row = plan->eigen.row, job.rescue_row = -1, job.iterate = 0; /* none is done again */
+    return job.n > 0 ? eigen->eigen(plan, plan->eigen.variant, &job, to) : run_empty(plan, &job, 0);
+}
+
+static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,
+                              const smallsym_arrays *with) {
+    if (what == SMALLSYM_EIGEN) return find_pairs(plan, *job, &with->parts);
+    if (job->n == 0) return run_empty(plan, job, what == SMALLSYM_SOLVE ? 0 : NAN);
+    if (what == SMALLSYM_SOLVE) return solve(plan, job);
+    if (what == SMALLSYM_FORM) return form_and_solve(plan, job, &with->gram);
+    return R(smallsym_ldlt_factor)(plan, job, what == SMALLSYM_RESOLVE);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
     return shoal_copy(plan->head.ctx, totals, plan->work, sizeof *totals);
 }
 
-/* Eigenpairs; of systems without unknowns, the outcome alone. */
-static shoal_status batch_eigen(shoal_smallsym *plan, const smallsym_job *job,
-                                const smallsym_pairs *to) {
-    const smallsym_cuda_method *eigen = (const smallsym_cuda_method *)plan->eigen.cell;
-    smallsym_job own = *job; /* nothing of this is done again */
-    own.first_row = plan->eigen.row, own.rescue_row = -1, own.iterate = 0;
-    return job->n > 0 ? eigen->eigen(plan, plan->eigen.variant, &own, to)
-                      : run_empty(plan, &own, 0);
-}
-
-extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes,  batch_begin, batch_run,
-                                                       batch_total,  batch_eigen, batch_factor,
-                                                       batch_resolve };
+extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes, form_bytes, batch_begin,
+                                                       batch_run, batch_total };

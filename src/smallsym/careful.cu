@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * careful.cu - ldlt and ldltp for plans that ask for refinement or for the estimate of the condition
- * number: A in, x out, as ldlt.cu and ldltp.cu have it, with more looks at A in between. Those
- * kernels need not know of it.
- *     refine    r = b - A x in double, A d = r, x := x + d, so many times
- *     estimate  condition.h: about 5 solves more a system
+ * careful.cu - ldlt and ldltp with refinement or the estimate of the condition number: A in, x out, as
+ * in ldlt.cu and ldltp.cu, with more reads of A in between.
+ *     refine    r = b - A x in double, A d = r, x := x + d, opts.refine times
+ *     estimate  condition.h: about 5 more solves per system
  *
- * A team of T threads has a system, M rows a thread; the sizes are few and the same for both methods,
- * every variant of ldlt among them. A stays on its stage in shared memory, scaled, the factors are
- * where the method has them: classes with the same two functions. Residuals are always computed
- * where there is refinement; a system that would have been warned of without it and is not any more
- * has status SHOAL_SYSTEM_REFINED.
+ * A team of T threads has a system, M rows per thread. There are few sizes, the same for both methods and
+ * every variant of ldlt. A stays on its stage in shared memory, scaled; the factors are in classes with
+ * the same two functions. Refinement always computes residuals; a system whose warning it removes has
+ * status SHOAL_SYSTEM_REFINED.
  *
- * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions a
- * system and a team's n / T, in double on the stage. n <= 64.
+ * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions
+ * per system, in double on the stage. n <= 64.
  */
 #include "smallsym/estimate.cuh"
-#include "smallsym/ldlt.cuh"
-#include "smallsym/ldltp_steps.cuh"
+#include "smallsym/ldltp.cuh"
 
 /* ---- factors ----------------------------------------------------------------------------------- */
 
@@ -32,8 +29,7 @@ template <int T_, int M_> struct definite {
     __device__ real *shown() const { return memory; }
     __device__ void factor(const real *staged, real, int t, int n, outcome &o) {
         real none[M], low, high;
-#pragma unroll
-        for (int r = 0; r < M; r++) none[r] = 0;
+        UNROLLED(r, M) none[r] = 0;
         team_load<T, M>(a, staged, t);
         ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
         look_at_pivots(o, low, high, n);
@@ -44,8 +40,9 @@ template <int T_, int M_> struct definite {
     }
 };
 
-/* P A Pt = L D Lt of any matrix. */
-template <class ROWS, int T_, int M_> struct pivoted {
+/* P A Pt = L D Lt of any matrix, where ldltp.cu has it. */
+template <int T_, int M_> struct pivoted {
+    typedef ldltp_rows<T_, M_> ROWS;
     enum { T = T_, M = M_, NUMBERS = ROWS::room_type::NUMBERS };
     real *memory;
     ROWS rows;
@@ -55,8 +52,7 @@ template <class ROWS, int T_, int M_> struct pivoted {
     __device__ void factor(const real *staged, real largest, int t, int n, outcome &o) {
         rows.at.memory = memory;
         rows.load(staged, t);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t, row = stage<T, M>::row(i);
             d.left[r] = staged[row + i], d.f[r] = 0;
             d.position[r] = i < n ? LEFT : NO_ROW;
@@ -78,9 +74,9 @@ template <class ROWS, int T_, int M_> struct pivoted {
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
-/* x of A x = b by the factors, refined as often as the job says. Returns the residual, if it is `judged`;
- * `doubtful`: without refinement x would have been warned of. `iterate`: looks at A^-1 x, too. f.solve() stands
- * here once, because it is long. */
+/* x of A x = b by the factors, refined job.refine times. Returns the residual, if it is `judged`.
+ * `doubtful`: without refinement there would be a warning. `iterate`: computes A^-1 x, too. f.solve() is
+ * long, and stands here once. */
 template <class FACTORS, int M>
 __device__ static inline float solve_refined(const smallsym_job &job, const FACTORS &f,
                                              const real *staged, const real (&b)[M], real (&x)[M],
@@ -90,15 +86,12 @@ __device__ static inline float solve_refined(const smallsym_job &job, const FACT
     const int t = lane % T;
     float residual = 0;
     real more[M], norm = 0, size = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) more[r] = b[r], x[r] = 0;
+    UNROLLED(r, M) more[r] = b[r], x[r] = 0;
 #pragma unroll 1
-    for (int step = 0; step <= job.refine + iterate;
-         step++) { /* once, and the steps of refinement */
+    for (int step = 0; step <= job.refine + iterate; step++) {
         const bool look = step > job.refine;
         if (look) {
-#pragma unroll
-            for (int r = 0; r < M; r++) more[r] = x[r];
+            UNROLLED(r, M) more[r] = x[r];
             size = begin_iterate<T, M>(more, lane, n);
         } else if (step > 0) {
             residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
@@ -109,8 +102,7 @@ __device__ static inline float solve_refined(const smallsym_job &job, const FACT
             add_iterate(o, size, team_largest<T, M>(more), norm);
             break;
         }
-#pragma unroll
-        for (int r = 0; r < M; r++) x[r] = step > 0 ? x[r] + more[r] : more[r];
+        UNROLLED(r, M) x[r] = step > 0 ? x[r] + more[r] : more[r];
         if (!judged || (step > 0 && step < job.refine)) continue;
         residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
         doubtful |= step == 0 && !(residual <= job.tol);
@@ -118,8 +110,8 @@ __device__ static inline float solve_refined(const smallsym_job &job, const FACT
     return residual;
 }
 
-/* Blocks that a multiprocessor should hold, teams of T threads: with fewer, systems of n = 16 and less take up to a
- * quarter longer on an H200. */
+/* Blocks that a multiprocessor should hold, teams of T threads: with fewer, systems of n <= 16 take up to
+ * a quarter longer on an H200. */
 constexpr int resident(int T) {
     return (sizeof(real) == 4 ? 10 : 8) - (T > 4 ? 2 : 0) - (T > 8 ? 2 : 0) - (T > 16 ? 2 : 0);
 }
@@ -163,8 +155,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
         const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
         const float residual = solve_refined(job, f, staged, b, x, lane, n, judged,
                                              job.iterate && c == 0, o, doubtful);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);
             bad = real_fma(x[r], 0, bad);
         }
@@ -186,43 +177,25 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-template <class FACTORS>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, const char *name) {
-    typedef stage<FACTORS::T, FACTORS::M> stage;
+template <template <int, int> class FACTORS, int T, int M>
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job,
+                           const char *name) {
+    typedef FACTORS<T, M> factors;
+    typedef stage<T, M> stage;
     const size_t bytes =
-        stage::SYSTEMS * ((size_t)stage::NUMBERS + FACTORS::NUMBERS) * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    const dim3 grid((unsigned)((job->count + systems - 1) / systems));
-    shoal_allow_shared(plan->head.ctx, careful_kernel<FACTORS>);
-    SHOAL_LAUNCH(careful_kernel<FACTORS>, grid, dim3(warps * WARP), warps * bytes,
-                 plan->head.ctx->stream, *job, stage_width(job));
+        stage::SYSTEMS * ((size_t)stage::NUMBERS + factors::NUMBERS) * sizeof(real);
+    const warp_grid g = warp_grid_of(plan, job, careful_kernel<factors>, stage::SYSTEMS, bytes);
+    SHOAL_LAUNCH(careful_kernel<factors>, g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                 *job, stage_width(job));
     return shoal_launched(plan->head.ctx, name);
 }
 
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job) {
-    const char *name = "ldlt, careful";
-    if (job->n <= 4) return launch<definite<4, 1>>(plan, job, name);
-    if (job->n <= 8) return launch<definite<4, 2>>(plan, job, name);
-    if (job->n <= 16) return launch<definite<8, 2>>(plan, job, name);
-    if (job->n <= 32) return launch<definite<16, 2>>(plan, job, name);
-    return launch<definite<32, 2>>(plan, job, name);
-}
-
-/* As ldltp.cu does: in registers where they suffice. */
-template <int T, int M>
-static shoal_status launch_pivoted(shoal_smallsym *plan, const smallsym_job *job) {
-    const char *name = "ldltp, careful";
-    if constexpr (T * M * M * sizeof(real) / 4 <= 160)
-        return launch<pivoted<register_rows<T, M>, T, M>>(plan, job, name);
-    else
-        return launch<pivoted<shared_rows<T, M>, T, M>>(plan, job, name);
+    return by_size(job->n,
+                   [&](auto size) { return launch<definite>(size, plan, job, "ldlt, careful"); });
 }
 
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job) {
-    if (job->n <= 4) return launch_pivoted<4, 1>(plan, job);
-    if (job->n <= 8) return launch_pivoted<4, 2>(plan, job);
-    if (job->n <= 16) return launch_pivoted<8, 2>(plan, job);
-    if (job->n <= 32) return launch_pivoted<16, 2>(plan, job);
-    return launch_pivoted<32, 2>(plan, job);
+    return by_size(job->n,
+                   [&](auto size) { return launch<pivoted>(size, plan, job, "ldltp, careful"); });
 }

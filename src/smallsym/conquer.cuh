@@ -6,14 +6,14 @@
  * All parts of a level of Figure 11 are merged at once. Thread t of T has slots t, T + t, ..., M of
  * them: slot e is in turn column e of O, pole, root and new vector e of the part that e lies in.
  *   sort      each half ascends: a binary search in the other one gives the place of a pole
- *   deflate   tiny z at once; close poles only where there are some, by one thread a part that
+ *   deflate   tiny z at once; close poles only where there are some, by one thread per part that
  *             leaves a list of rotations, which each thread then applies to its rows of O
- *   roots     one a slot, from poles and weights in shared memory
- *   vectors   one a slot, the column of O summed up in registers: O(:,l) u(l) / (d(l) - x)
+ *   roots     one per slot, from poles and weights in shared memory
+ *   vectors   one per slot, the column of O summed up in registers: O(:,l) u(l) / (d(l) - x)
  * Each merge is scaled by a power of two, so that tiny parts of a large matrix keep their accuracy.
  *
  * Columns of O lie in one piece and are read 16 bytes at a time. n^2 (log2 n + 1) numbers are read, n^3
- * multiply-adds a merge of n. Shared memory: n (n + 4) + 7 n numbers beside those of U.
+ * multiply-adds per merge of n. Shared memory: n (n + 4) + 7 n numbers beside those of U.
  */
 #ifndef SHOAL_SMALLSYM_CONQUER_CUH
 #define SHOAL_SMALLSYM_CONQUER_CUH
@@ -66,8 +66,7 @@ __device__ static inline int depth_of(int n) {
 template <int T, int M>
 __device__ static inline unsigned long long team_mask(const bool (&flag)[M], int lane) {
     unsigned long long mask = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const unsigned all = __ballot_sync(ALL_LANES, flag[r]) >> lane / T * T;
         mask |= (unsigned long long)(T == WARP ? all : all & ((1u << T % WARP) - 1)) << r * T;
     }
@@ -105,8 +104,7 @@ struct conquer_step {
 /* The leaves, 1 x 1 and 2 x 2, of U with its cuts made. */
 template <int T, int M>
 __device__ static inline void conquer_leaves(const conquest<T, M> &w, int t, int n) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int e = r * T + t;
 #pragma unroll 1
         for (int j = 0; j < T * M; j++) w.o(e, j) = 0;
@@ -116,8 +114,7 @@ __device__ static inline void conquer_leaves(const conquest<T, M> &w, int t, int
         if (e + 1 < n && e + 1 == leaf.start + leaf.size) w.d[e] -= real_abs(w.c[e]);
     }
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int e = r * T + t;
         const part leaf = part_of(n, e, n);
         if (e >= n || e != leaf.start) continue;
@@ -224,8 +221,7 @@ __device__ static inline void conquer_deflate(const conquest<T, M> &w, conquer_s
     for (int r = 0; r < M; r++)
         left[r] = s[r].active && s[r].rho * real_abs(w.z()[r * T + t]) > s[r].tol;
     unsigned long long mask = team_mask<T, M>(left, lane);
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int e = r * T + t;
         const unsigned long long before = mask & bits_between(s[r].p.start, e);
         if (!left[r] || !before) continue;
@@ -238,8 +234,7 @@ __device__ static inline void conquer_deflate(const conquest<T, M> &w, conquer_s
         for (int r = 0; r < M; r++)
             if (s[r].active && r * T + t == s[r].p.start) list_rotations(w, s[r]);
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (s[r].active) apply_rotations(w, s[r], r * T + t);
             left[r] = s[r].active && s[r].rho * real_abs(w.z()[r * T + t]) > s[r].tol;
         }
@@ -251,8 +246,7 @@ __device__ static inline void conquer_deflate(const conquest<T, M> &w, conquer_s
     for (int r = 0; r < M; r++)
         pole[r] = w.pole()[r * T + t], z[r] = w.z()[r * T + t], column[r] = w.column()[r * T + t];
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         if (!s[r].active) continue;
         const int e = r * T + t, start = s[r].p.start;
         const int before = __popcll(mask & bits_between(start, e));
@@ -271,8 +265,7 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
     enum { N = T * M, ROWS = N < WARP ? 4 : 8 }; /* that are looked at together */
     real sum[M][N], value[M], length[M];
     int at[M];
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int e = r * T + t, start = s[r].p.start, size = s[r].p.size, k = s[r].k;
         const int base = start / VECTOR * VECTOR, middle = start - base + size / 2;
         const real *values = w.z();
@@ -281,8 +274,7 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
         const bool root = e - start < k;
         for (int j = start; j < start + size; j++)
             at[r] += values[j] < value[r] || (values[j] == value[r] && j < e);
-#pragma unroll
-        for (int i = 0; i < N; i++) sum[r][i] = 0;
+        UNROLLED(i, N) sum[r][i] = 0;
         const secular_root x = secular_point(w.origin()[e], w.tau()[e]);
 #pragma unroll 1
         for (int l = start; l < start + (root ? k : 1); l++) {
@@ -309,8 +301,7 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
         }
     }
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         if (!s[r].active) continue;
         const int start = s[r].p.start, base = start / VECTOR * VECTOR;
         const real inverse = 1 / real_sqrt(length[r]);
@@ -318,8 +309,7 @@ __device__ static inline void conquer_vectors(const conquest<T, M> &w, const con
         for (int i = 0; i < N; i += VECTOR) {
             if (base + i >= start + s[r].p.size) continue;
             real_vector v;
-#pragma unroll
-            for (int q = 0; q < VECTOR; q++) v.e[q] = sum[r][i + q] * inverse;
+            UNROLLED(q, VECTOR) v.e[q] = sum[r][i + q] * inverse;
             *(real_vector *)&w.o(base + i, at[r]) = v;
         }
         w.d[at[r]] = times_power_of_2(value[r], s[r].e);
@@ -338,8 +328,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
     for (int depth = depth_of(n) - 1; depth >= 0; depth--) {
         __syncthreads();
         conquer_step s[M];
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int e = r * T + t;
             const part p = part_of(n, e, depth);
             s[r] = { p, e < n && p.size > 2, 0, 0, 0, 0 };
@@ -348,8 +337,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
         __syncwarp();
         conquer_deflate(w, s, lane);
         __syncthreads();
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int e = r * T + t, start = s[r].p.start;
             if (!s[r].active || e - start >= s[r].k) continue;
             const secular equation = { s[r].k, w.pole() + start, w.z() + start, s[r].rho };
@@ -357,8 +345,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
             w.origin()[e] = x.origin, w.tau()[e] = x.tau;
         }
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int e = r * T + t, start = s[r].p.start;
             if (!s[r].active || e - start >= s[r].k) continue;
             const secular equation = { s[r].k, w.pole() + start, w.z() + start, s[r].rho };
@@ -366,8 +353,7 @@ __device__ static inline void diagonalise(const conquest<T, M> &w, int variant, 
                 secular_weight(&equation, w.origin() + start, w.tau() + start, e - start);
         }
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < M; r++) { /* z is no longer needed: the eigenvalues */
+        UNROLLED(r, M) { /* z is no longer needed: the eigenvalues */
             const int e = r * T + t;
             const bool root = e - s[r].p.start < s[r].k;
             if (s[r].active) w.z()[e] = root ? w.origin()[e] + w.tau()[e] : w.pole()[e];

@@ -12,7 +12,7 @@
  *   deflate    z_i too small: pole i is an eigenvalue. Two poles too close: a rotation makes one of
  *              their z zero. Both cost an error of at most 4 eps max(|D|, rho) (Gu and Eisenstat).
  *   roots      of the secular equation, in either variant (eigdc.h)
- *   vectors    from u-tilde, normalised (17), times (O_1, 0; 0, O_2): n^3 multiply-adds a step,
+ *   vectors    from u-tilde, normalised (17), times (O_1, 0; 0, O_2): n^3 multiply-adds per step,
  *              half of them where the columns have entries in one half only.
  * Where U has a c that is nothing beside its neighbours it falls apart, and each part is scaled by
  * itself: tiny parts of a large matrix keep their accuracy.

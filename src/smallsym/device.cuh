@@ -9,12 +9,67 @@
 #include "smallsym/plan.h"
 #include "smallsym/team.cuh"
 
-/* Blocks whose warps share nothing have `most` of them, or as many as the GPU's shared memory has room for, so many
- * bytes each: 97 KiB on architectures 86, 89 and 120. */
-static inline int warps_that_fit(const shoal_smallsym *plan, int most, size_t bytes) {
-    const size_t fit = shoal_most_shared(plan->head.ctx) / bytes;
-    return fit < (size_t)most ? (int)fit : most;
+enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
+
+/* Warps of a block: `most`, or as many as shared memory has room for, so many bytes per warp. It has
+ * 97 KiB on architectures 86, 89 and 120. */
+static inline int warps_of_block(const shoal_smallsym *plan, int most, size_t bytes) {
+    const size_t room = shoal_most_shared(plan->head.ctx) / bytes;
+    return room < (size_t)most ? (int)room : most;
 }
+
+typedef struct warp_grid {
+    dim3 blocks, threads;
+    size_t bytes;
+} warp_grid;
+
+/* For a kernel whose warps have so many systems and bytes of shared memory each. */
+template <class KERNEL>
+static inline warp_grid warp_grid_of(const shoal_smallsym *plan, const smallsym_job *job,
+                                     KERNEL kernel, int systems, size_t bytes) {
+    const int warps = warps_of_block(plan, WARPS, bytes);
+    const int64_t block = (int64_t)warps * systems;
+    shoal_allow_shared(plan->head.ctx, kernel);
+    return { dim3((unsigned)((job->count + block - 1) / block)), dim3(warps * WARP),
+             warps * bytes };
+}
+
+/* Teams of T threads with M rows each. by_size() is f(team_size<T, M>()) for the smallest of few teams
+ * that hold n unknowns. by_fine_size() has more of them, with n > T M - T as team.cuh needs it, for n
+ * above LEAST. */
+template <int T, int M> struct team_size {};
+
+template <class F> static inline shoal_status by_size(int64_t n, const F &f) {
+    if (n <= 4) return f(team_size<4, 1>());
+    if (n <= 8) return f(team_size<4, 2>());
+    if (n <= 16) return f(team_size<8, 2>());
+    if (n <= 32) return f(team_size<16, 2>());
+    return f(team_size<32, 2>());
+}
+
+template <int LEAST, class F> static inline shoal_status by_fine_size(int64_t n, const F &f) {
+    constexpr bool single = sizeof(real) == 4; /* a double takes two registers */
+    constexpr int wide = single ? 8 : 16, wide_40 = single ? 5 : 3, wide_48 = single ? 6 : 3;
+    constexpr int widest = single ? 16 : 32, widest_64 = single ? 4 : 2;
+    if constexpr (LEAST < 12) {
+        if (n <= 4) return f(team_size<4, 1>());
+        if (n <= 8) return f(team_size<4, 2>());
+        if (n <= 12) return f(team_size<4, 3>());
+    }
+    if (n <= 16) return f(team_size<4, 4>());
+    if (n <= 20) return f(team_size<4, 5>());
+    if (n <= 24) return f(team_size<4, 6>());
+    if (n <= 32) return f(team_size<8, 4>());
+    if (n <= 40) return f(team_size<wide, wide_40>());
+    if (n <= 48) return f(team_size<wide, wide_48>());
+    return f(team_size<widest, widest_64>());
+}
+
+/* Blocks that a multiprocessor should hold: what the registers of a matrix, and some, allow. */
+constexpr int blocks_of(int numbers, int others) {
+    return 65536 / (WARPS * WARP * (numbers + others) * (int)sizeof(real) / 4);
+}
+
 __device__ static inline int64_t warp_of_grid(int warp) {
     return (int64_t)blockIdx.x * (blockDim.x / WARP) + warp;
 }
@@ -22,16 +77,21 @@ __device__ static inline int64_t warp_of_grid(int warp) {
 /* Of careful.cu: solves with refinement and the estimate of the condition. */
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job);
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);
-/* Of ldlt_thread.cu: n up to THREAD_MOST. */
+/* Of ldlt_thread.cu: a thread has a system alone, n up to THREAD_MOST. */
+enum { THREAD_MOST = sizeof(real) == 4 ? 15 : 12 };
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job);
 /* Of paper/ldlt.cu and paper/hhpcr.cu: the paper's own variants. */
 extern "C" shoal_status R(smallsym_ldlt_paper)(shoal_smallsym *plan, int variant,
                                                const smallsym_job *job);
 extern "C" shoal_status R(smallsym_hhpcr_paper)(shoal_smallsym *plan, int variant,
                                                 const smallsym_job *job);
-/* Of factor.cu: the driver's cells for factors that are kept, n > 0. */
-extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job);
-extern "C" shoal_status R(smallsym_ldlt_resolve)(shoal_smallsym *plan, const smallsym_job *job);
+/* Of factor.cu: factors that are kept, SMALLSYM_FACTOR or SMALLSYM_RESOLVE. */
+extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job,
+                                                bool resolve);
+/* Of gram.cu: forms the systems of a job in job.A, packed, and job.b, or also solves them. */
+extern "C" shoal_status R(smallsym_form)(shoal_smallsym *plan, const smallsym_job *job,
+                                         const smallsym_gram *gram, bool solved);
+extern "C" bool R(smallsym_form_solves)(const shoal_smallsym *plan, const smallsym_job *job);
 
 /* ---- copying in ------------------------------------------------------------------------------- */
 
@@ -78,9 +138,9 @@ __device__ static inline int32_t status_of(const smallsym_job &job, int32_t fact
                : factored;
 }
 
-/* Does system k hold a non-finite number, in A or in right-hand side c? Threads first, first + step,
- * ... share the rows; each gets the answer for its own. Looked at only where an answer failed; how far
- * it is unrolled matters for the registers of the rest, and kernels that judge nothing want more. */
+/* Whether A of system k or right-hand side c has a non-finite number, in rows first, first + step, ...
+ * Called only if an answer failed. How far it is unrolled matters for the registers of the rest; kernels
+ * that judge nothing need more. */
 template <bool JUDGED = true>
 __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, int64_t c, int first,
                                            int step) {
@@ -92,6 +152,18 @@ __device__ static inline bool input_is_bad(const smallsym_job &job, int64_t k, i
 #pragma unroll(JUDGED ? 1 : 4)
         for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     }
+    return sum != 0;
+}
+
+/* The same of A alone. */
+__device__ static inline bool matrix_is_bad(const smallsym_job &job, int64_t k, int first,
+                                            int step) {
+    const real *A = (const real *)job.A + k * job.a.system;
+    real sum = 0;
+#pragma unroll 1
+    for (int i = first; i < (int)job.n; i += step)
+#pragma unroll 1
+        for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
     return sum != 0;
 }
 
@@ -107,8 +179,22 @@ __device__ static inline outcome outcome_of(const smallsym_job &job) {
     return o;
 }
 
-/* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. JUDGED: there
- * may be a residual, and a rescue; without it a kernel is leaner. */
+/* The outcome by a definite matrix's pivots: all must have one sign and be finite; 1 / D of an infinite
+ * one is 0, and nothing else would show it. */
+__device__ static inline void look_at_pivots(outcome &o, real low, real high, int n) {
+    const bool positive = low > 0, negative = high < 0;
+    const real least = positive ? low : -high, most = positive ? high : -low;
+    if (!positive && !negative)
+        o.status = SHOAL_SYSTEM_PIVOT;
+    else if (most == (real)INFINITY)
+        o.status = SHOAL_SYSTEM_OVERFLOW;
+    o.rcond = (float)(least / most);
+    o.rank = n;
+    o.positive = positive ? n : 0, o.negative = negative ? n : 0, o.zero = 0;
+}
+
+/* Adds right-hand side c with the status s to a system's outcome, or leaves it to the rescue. JUDGED:
+ * there may be a residual, and a rescue; without it a kernel is leaner. */
 template <bool JUDGED = true>
 __device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
                                          float residual) {
@@ -121,22 +207,20 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
     if (JUDGED) o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
 }
 
-/* A step of inverse iteration begins with x, or, if that is zero or not finite, with ones. Returns its
+/* A step of inverse iteration begins with x or, if that is zero or not finite, with ones. Returns its
  * size. */
 template <int T, int M> __device__ static inline real begin_iterate(real (&x)[M], int lane, int n) {
     real bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) bad = real_fma(x[r], 0, bad);
+    UNROLLED(r, M) bad = real_fma(x[r], 0, bad);
     const bool useless = team_any<T>(bad != 0, lane);
     const real most = team_largest<T, M>(x);
     if (!useless && most > 0) return most;
-#pragma unroll
-    for (int r = 0; r < M; r++) x[r] = r * T + lane % T < n ? 1 : 0;
+    UNROLLED(r, M) x[r] = r * T + lane % T < n ? 1 : 0;
     return 1;
 }
 
-/* Of x and y = A^-1 x, and |A|: the reciprocal condition number is at most |x| / (|A| |y|), and near
- * it, as x has mostly directions that A shrinks. Lowers o.rcond to that. */
+/* With y = A^-1 x the reciprocal condition number is at most |x| / (|A| |y|), and near it: x has mostly
+ * directions that A shrinks. Lowers o.rcond to that. */
 __device__ static inline void add_iterate(outcome &o, real x, real y, real norm) {
     const real bound = x / norm / y;
     if (!(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;
@@ -147,8 +231,7 @@ __device__ static inline void add_iterate(outcome &o, real x, real y, real norm)
 template <int T, int M>
 __device__ static inline int team_rhs(const smallsym_job &job, real (&v)[M], int64_t k, int64_t c,
                                       bool mine, int t, int n) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         v[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
     }
@@ -166,8 +249,7 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
                                           bool mine, int lane, outcome &o) {
     const int t = lane % T, n = (int)job.n;
     real bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         if (e_x) x[r] = times_power_of_2(x[r], e_x);
         bad = real_fma(x[r], 0, bad);
     }

@@ -7,8 +7,8 @@
  * what is left is the x of least norm for a matrix of that lower rank. V = Q O is formed only where
  * eigenvectors are asked for.
  *
- * One lane a system in Q, in V and in the products with vectors; divide and conquer goes lane after
- * lane. (2/3) n^3 multiply-adds a lane for U, about (2/3) n^3 for O, n^3 for V; n^2 each for Qt b,
+ * One lane per system in Q, in V and in the products with vectors; divide and conquer goes lane after
+ * lane. (2/3) n^3 multiply-adds per lane for U, about (2/3) n^3 for O, n^3 for V; n^2 each for Qt b,
  * Ot, O and Q.
  */
 #include "smallsym/conquer.h"
@@ -53,7 +53,7 @@ static int discarded(real w, real most, double cond) {
     return w == 0 || (double)real_abs(w) < (double)most / cond;
 }
 
-/* What the eigenvalues say of each lane, discarded ones counted as zeros. */
+/* The fate of each lane by its eigenvalues, discarded ones counted as zeros. */
 static void tell_fate(pack *p, const eigen *e) {
     for (int l = 0; l < LANES && p->n > 0; l++) {
         const real first = real_abs(e->w[l]), final = real_abs(e->w[at_row(p->n - 1) + l]);
@@ -75,8 +75,7 @@ static void tell_fate(pack *p, const eigen *e) {
     }
 }
 
-static void eigdc_factor(void *of, int variant) {
-    pack *p = of;
+static void eigdc_factor(pack *p, int variant) {
     const eigen e = eigen_of(p);
     tridiagonalise(&e.h, p->a, p->n);
     diagonalise_pack(&e, e.h.d, e.h.c, p->n, variant);
@@ -86,8 +85,7 @@ static void eigdc_factor(void *of, int variant) {
 }
 
 /* x = Q O W^-1 Ot Qt b; 1 / w is 0 for a discarded w. */
-static void eigdc_solve(void *of, int variant) {
-    pack *p = of;
+static void eigdc_solve(pack *p, int variant) {
     (void)variant;
     const eigen e = eigen_of(p);
     const int64_t n = p->n;
@@ -120,8 +118,7 @@ static void eigdc_solve(void *of, int variant) {
     apply_q(&e.h, n, p->x, 1);
 }
 
-static void eigdc_eigen(void *of, int variant, int tridiagonal, int vectors) {
-    pack *p = of;
+static void eigdc_eigen(pack *p, int variant, int tridiagonal, int vectors) {
     const eigen e = eigen_of(p);
     if (!tridiagonal) tridiagonalise(&e.h, p->a, p->n);
     diagonalise_pack(&e, tridiagonal ? p->a : e.h.d, tridiagonal ? p->a + at_row(p->n) : e.h.c,

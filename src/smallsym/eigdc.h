@@ -17,7 +17,7 @@
  *   gragg   f'' too: Gragg's scheme, cubic and monotone.
  * Both keep a bracket of the root and halve it, in logarithm while it is wide, if a step leaves it
  * or does not pay. The end is |f| within the rounding errors of its evaluation, or a bracket of
- * neighbouring numbers. k divisions an evaluation, 3 to 6 evaluations a root.
+ * neighbouring numbers. k divisions per evaluation, 3 to 6 evaluations per root.
  */
 #ifndef SHOAL_SMALLSYM_EIGDC_H
 #define SHOAL_SMALLSYM_EIGDC_H
@@ -223,8 +223,8 @@ SHOAL_HD static inline real secular_weight(const secular *s, const real *origin,
     return s->z[i] < 0 ? -u : u;
 }
 
-typedef struct
-    eigen_pair { /* of (a, b; b, c): low <= high, vectors (cosine, -sine), (sine, cosine) */
+/* Of (a, b; b, c): low <= high, vectors (cosine, -sine), (sine, cosine). */
+typedef struct eigen_pair {
     real low, high, cosine, sine;
 } eigen_pair;
 

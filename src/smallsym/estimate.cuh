@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * estimate.cuh - the reciprocal condition number of a team's system in the 1-norm, estimated as
- * condition.h says, and what else is asked of a system on its stage (stage.cuh) by kernels that take
- * their time: its largest entry, its norm, a residual in double.
+ * condition.h describes; and what slower kernels need of a system on its stage (stage.cuh): its largest
+ * entry, its norm, a residual in double.
  */
 #ifndef SHOAL_SMALLSYM_ESTIMATE_CUH
 #define SHOAL_SMALLSYM_ESTIMATE_CUH
 
 #include "smallsym/condition.h"
-#include "smallsym/ldltp_rows.cuh"
 #include "smallsym/stage.cuh"
 
 /* A(i,j) of either triangle, on a stage. */
@@ -50,11 +49,9 @@ template <int T, int M>
 __device__ static inline void residual_in_double(const real *staged, const real (&x)[M],
                                                  const real (&b)[M], real (&result)[M], real *shown,
                                                  int t, int n) {
-#pragma unroll
-    for (int r = 0; r < M; r++) shown[r * T + t] = x[r];
+    UNROLLED(r, M) shown[r * T + t] = x[r];
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         double sum = (double)b[r];
         for (int j = 0; j < n && i < n; j++)
@@ -66,8 +63,7 @@ __device__ static inline void residual_in_double(const real *staged, const real 
 
 template <int M> __device__ static inline real sum_of_sizes(const real (&v)[M]) {
     real sum = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) sum += real_abs(v[r]);
+    UNROLLED(r, M) sum += real_abs(v[r]);
     return sum;
 }
 
@@ -77,8 +73,7 @@ template <int T, int M, class SOLVE>
 __device__ static inline float team_estimate(real norm, int t, int n, const SOLVE &solve) {
     real y[M], most = 0;
     bool open = true;
-#pragma unroll
-    for (int r = 0; r < M; r++) y[r] = r * T + t < n ? smallsym_first_y(r * T + t, n) : 0;
+    UNROLLED(r, M) y[r] = r * T + t < n ? smallsym_first_y(r * T + t, n) : 0;
 #pragma unroll 1
     for (int step = 0; step < SMALLSYM_STEPS && __any_sync(ALL_LANES, open); step++) {
         solve(y);
@@ -96,8 +91,7 @@ __device__ static inline float team_estimate(real norm, int t, int n, const SOLV
                 step >= SMALLSYM_POWERS && !unit ? top > most : smallsym_rises(now, &most);
             open = step < SMALLSYM_POWERS ? most - most == 0 : more;
         }
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t;
             y[r] = i >= n                       ? 0
                    : unit                       ? (y[r] < 0 ? -1 : 1)

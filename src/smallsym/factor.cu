@@ -1,34 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * factor.cu - factors of ldlt that are kept: A in, L and D out; then L and D, and b, in, x out, as
- * often as wanted (ldlt.c states the equations).
+ * often as needed (ldlt.c states the equations).
  *
  * A team of T threads has a system in its registers (team.cuh), as in ldlt.cu: factoring is the same,
  * with no right-hand side. L goes back by way of the stage, so that the threads of a team write
  * numbers side by side, and the other triangle is not touched. D is in A's scale; solving brings it
- * near 1 again, and makes D(i) L(j,i), which ldlt_backward() wants above the diagonal, anew: x may
+ * near 1 again, and makes D(i) L(j,i), which ldlt_backward() needs above the diagonal, anew: x may
  * differ from that of the fused solve in its last bits.
  *
  * Bytes: factor the triangle twice, resolve the triangle (in sectors), b and x. n <= 64.
  */
 #include "smallsym/estimate.cuh"
-#include "smallsym/ldlt.cuh"
 
 enum { OTHERS = 64 }; /* registers that a thread needs beside those of the matrix, in numbers */
 
 /* ---- factoring --------------------------------------------------------------------------------- */
-
-/* Threads first, first + step, ... share the rows; each gets the answer for its own. */
-__device__ static inline bool matrix_is_bad(const smallsym_job &job, int64_t k, int first,
-                                            int step) {
-    const real *A = (const real *)job.A + k * job.a.system;
-    real sum = 0;
-#pragma unroll 1
-    for (int i = first; i < (int)job.n; i += step)
-#pragma unroll 1
-        for (int j = 0; j <= i; j++) sum = real_fma(A[smallsym_at(&job.a, i, j)], 0, sum);
-    return sum != 0;
-}
 
 /* L, and D in A's scale, from registers to the stage. What is wrong with those of this thread: a D that
  * has become zero, a number that is not finite. */
@@ -37,8 +24,7 @@ __device__ static inline int32_t stage_factors(real *staged, const real (&a)[M][
                                                int n, int e_a) {
     real bad = 0;
     bool zero = false;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
 #pragma unroll
@@ -102,8 +88,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     stage_scaled<T, M>(staged, t, n, e_a);
     if (estimated) norm = stage_norm<T, M>(staged, t, n);
     team_load<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++) none[r] = 0;
+    UNROLLED(r, M) none[r] = 0;
     __syncwarp(); /* before the panel takes over */
     ldlt_factor<T, M>(a, none, inverse, low, high, staged, t, n);
     look_at_pivots(o, low, high, n);
@@ -143,8 +128,7 @@ __device__ static inline int take_factors(real (&a)[M][T * M], real (&inverse)[M
         for (int q = 0; q < T; q++)
             if (q == t && r * T + t < n) most = real_max(real_abs(a[r][r * T + q]), most);
     const int e = exponent_far_from_1(team_max<T>(most));
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         real d = 1;
 #pragma unroll
         for (int q = 0; q < T; q++)
@@ -186,8 +170,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 #pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         real z[M], most = 0, bad = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t;
             z[r] = i >= n   ? 0
                    : c == 0 ? staged[stage::B + i]
@@ -201,8 +184,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             if (e_b) z[r] = times_power_of_2(z[r], -e_b);
         ldlt_forward<T, M>(a, z, t, n);
         ldlt_backward<T, M>(a, inverse, z, t);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             if (e_x) z[r] = times_power_of_2(z[r], e_x);
             bad = real_fma(z[r], 0, bad);
         }
@@ -228,38 +210,23 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 /* ---- launching --------------------------------------------------------------------------------- */
 
 template <int T, int M>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, bool factor) {
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job,
+                           bool factor) {
     typedef stage<T, M> stage;
     const size_t bytes =
         (factor ? (int)stage::WARP_OVER : stage::SYSTEMS * stage::NUMBERS) * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    const dim3 grid((unsigned)((job->count + systems - 1) / systems)), block(warps * WARP);
-    const int width = stage_width(job);
-    if (factor) {
-        shoal_allow_shared(plan->head.ctx, factor_kernel<T, M>);
-        SHOAL_LAUNCH((factor_kernel<T, M>), grid, block, warps * bytes, plan->head.ctx->stream,
-                     *job, width);
-    } else {
-        shoal_allow_shared(plan->head.ctx, resolve_kernel<T, M>);
-        SHOAL_LAUNCH((resolve_kernel<T, M>), grid, block, warps * bytes, plan->head.ctx->stream,
-                     *job, width);
-    }
+    const auto kernel = factor ? factor_kernel<T, M> : resolve_kernel<T, M>;
+    const warp_grid g = warp_grid_of(plan, job, kernel, stage::SYSTEMS, bytes);
+    if (factor)
+        SHOAL_LAUNCH((factor_kernel<T, M>), g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                     *job, stage_width(job));
+    else
+        SHOAL_LAUNCH((resolve_kernel<T, M>), g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                     *job, stage_width(job));
     return shoal_launched(plan->head.ctx, factor ? "ldlt, factor" : "ldlt, resolve");
 }
 
-static shoal_status run(shoal_smallsym *plan, const smallsym_job *job, bool factor) {
-    if (job->n <= 4) return launch<4, 1>(plan, job, factor);
-    if (job->n <= 8) return launch<4, 2>(plan, job, factor);
-    if (job->n <= 16) return launch<8, 2>(plan, job, factor);
-    if (job->n <= 32) return launch<16, 2>(plan, job, factor);
-    return launch<32, 2>(plan, job, factor);
-}
-
-extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job) {
-    return run(plan, job, true);
-}
-
-extern "C" shoal_status R(smallsym_ldlt_resolve)(shoal_smallsym *plan, const smallsym_job *job) {
-    return run(plan, job, false);
+extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job,
+                                                bool resolve) {
+    return by_size(job->n, [&](auto size) { return launch(size, plan, job, !resolve); });
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gram.c - the systems of a regression, formed out of samples straight into a pack and solved there:
+ * gram.c - the systems of a regression, formed from samples straight into a pack and solved there:
  *     A = (1/M) sum psi(m) psi(m)t,   b = (1/M) sum psi(m) y(m),   m = 0 .. M - 1,
  * equation (3) of L. A. Abbas-Turki and S. Graillat (2017). A is never in memory.
  *
- * Lanes are systems, as in every pack. TILE samples at a time are transposed to the lanes of a tile
- * that stays in the first cache; A grows by squares of SIDE x SIDE entries whose sums are in registers
- * while the tile goes by. gram.h has the rules of the sums and of the range.
+ * Lanes are systems, as in every pack. TILE samples at a time are transposed to the lanes of a tile in
+ * the first-level cache. A grows by squares of SIDE x SIDE entries, whose sums are in registers while
+ * the tile is read. gram.h has the rules for the sums and the range.
  *
- * Cost a system: n (n + 1) / 2 + n nrhs multiply-adds a sample; bytes: psi and y once.
+ * Cost per system: n (n + 1) / 2 + n nrhs multiply-adds per sample; bytes: psi and y once.
  */
 #include "smallsym/gram.h"
 #include "smallsym/worker.h"
@@ -28,9 +28,10 @@ static int64_t entries_of(const smallsym_job *job) {
     return job->n * (job->n + 1) / 2 + job->n * job->nrhs;
 }
 
-size_t R(gram_numbers)(const smallsym_job *job) {
+size_t R(gram_bytes)(const shoal_smallsym *plan, const smallsym_job *job) {
     const int64_t rows = TILE * (padded(job->n) + job->nrhs) + 3 * entries_of(job);
-    return ((size_t)at_row(rows) * sizeof(real) + LINE - 1) / LINE * LINE / sizeof(real);
+    (void)plan;
+    return ((size_t)at_row(rows) * sizeof(real) + LINE - 1) / LINE * LINE;
 }
 
 static room room_of(const worker *w, const smallsym_job *job) {
@@ -81,28 +82,27 @@ static void load_tile(const worker *w, const smallsym_job *job, const room *m, i
 
 /* ---- sums ------------------------------------------------------------------------------------- */
 
-static inline vec vec_at(const real *from) { return *(const vec *)from; }
+#define EACH_SIDE(r) UNROLLED_4 for (int r = 0; r < SIDE; r++)
 
-/* Rows i .. i + SIDE - 1, columns j .. j + SIDE - 1 of A; what is above the diagonal or past the last
- * row is computed and dropped. */
+/* Rows i .. i + SIDE - 1, columns j .. j + SIDE - 1 of A. Entries above the diagonal or past the last row
+ * are computed and dropped. */
 static void add_square(const room *m, int64_t n, int64_t i, int64_t j, int samples) {
     const int64_t pitch = at_row(padded(n));
     vec sum[SIDE][SIDE];
-    UNROLLED_4 for (int r = 0; r < SIDE; r++) UNROLLED_4 for (int q = 0; q < SIDE; q++) {
+    EACH_SIDE(r) EACH_SIDE(q) {
         const int kept = i + r < n && j + q <= i + r;
         sum[r][q] = kept ? vec_at(m->sum + at_entry(i + r, j + q)) : vec_all(0);
     }
     for (int s = 0; s < samples; s++) {
         const real *u = m->psi + s * pitch + at_row(i), *v = m->psi + s * pitch + at_row(j);
-        UNROLLED_4 for (int r = 0; r < SIDE; r++) {
+        EACH_SIDE(r) {
             const vec ur = vec_at(u + at_row(r));
-            UNROLLED_4 for (int q = 0; q < SIDE; q++) sum[r][q] =
-                vec_fma(ur, vec_at(v + at_row(q)), sum[r][q]);
+            EACH_SIDE(q) sum[r][q] = vec_fma(ur, vec_at(v + at_row(q)), sum[r][q]);
         }
     }
-    UNROLLED_4 for (int r = 0; r < SIDE; r++)
-            UNROLLED_4 for (int q = 0; q < SIDE; q++) if (i + r < n && j + q <= i + r) *
-        (vec *)(m->sum + at_entry(i + r, j + q)) = sum[r][q];
+    EACH_SIDE(r) EACH_SIDE(q) {
+        if (i + r < n && j + q <= i + r) vec_to(m->sum + at_entry(i + r, j + q), sum[r][q]);
+    }
 }
 
 static void add_tile(const smallsym_job *job, const room *m, int samples) {
@@ -153,7 +153,7 @@ static void form(const worker *w, const smallsym_job *job, const room *m, const 
 
 /* ---- range ------------------------------------------------------------------------------------ */
 
-/* Raises `largest` of each lane to that of finite numbers, `rows` a lane. */
+/* Raises `largest` of each lane to that of finite numbers, `rows` per lane. */
 static void raise_to_largest(const real *from, int64_t rows, real *largest) {
     for (int64_t e = 0; e < rows; e++)
         for (int l = 0; l < LANES; l++) {
@@ -208,17 +208,3 @@ void R(gram_rhs)(worker *w, const smallsym_job *job, int64_t c) {
     const room m = room_of(w, job);
     memcpy(w->p.b, m.total + at_row(n * (n + 1) / 2 + c * n), (size_t)at_row(n) * sizeof(real));
 }
-
-/* ---- the driver ------------------------------------------------------------------------------- */
-
-static size_t gram_bytes(const shoal_smallsym *plan) {
-    size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) {
-        const smallsym_job *job = &plan->jobs[g];
-        const size_t numbers = (size_t)workers_of(plan, job) * R(gram_numbers)(job);
-        if (numbers > most) most = numbers;
-    }
-    return most * sizeof(real);
-}
-
-const smallsym_gram_driver R(smallsym_gram) = { gram_bytes, R(smallsym_packs) };

@@ -5,23 +5,20 @@
  * equation (3) of L. A. Abbas-Turki and S. Graillat (2017). gram.h has the rules of the sums.
  *
  * A team of T threads has a system, 32 / T systems per warp, one warp per block: A grows in registers
- * while samples stream through shared memory. Method "ldlt" goes on from there where the registers
- * allow it: the sums are where its factorisation (team.cuh) wants them, and A does not even go to
- * shared memory, unless the residual is wanted. Otherwise A, its lower triangle packed, and b go
- * to the plan's workspace, CHUNK bytes of them at a time, and the method takes them from there in the
- * same stream: they are still in the cache, so that memory sees psi once and little else.
+ * while samples stream through shared memory. If the registers allow it, method "ldlt" goes on from
+ * there: the sums are where its factorisation (team.cuh) needs them, and A goes to shared memory only
+ * for the residual. Otherwise A, its lower triangle packed, and b go to the plan's workspace, from where
+ * batch.cu solves them.
  *
- * The floor is psi and y once, M (n + 1) numbers a system (further right-hand sides read psi again). At
- * n = 32 a sample of 128 bytes in f32 takes 640 multiply-adds; an H200 does 33 of them a picosecond,
- * 6.7 bytes' worth of psi, and has 4.3 bytes from memory in that time. One team works through all M
+ * The floor is psi and y once, M (n + 1) numbers per system; each right-hand side after the first reads
+ * psi again. At n = 32 a sample of 128 bytes in f32 takes 640 multiply-adds; an H200 does 33 of them per
+ * picosecond, which is 6.7 bytes of psi, and reads 4.3 bytes in that time. One team works through all M
  * samples of its system: few systems of many samples do not fill a GPU. n <= 64.
  */
 #include "smallsym/gram.h"
-#include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"
 
 enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of systems solved at once */
-static const size_t CHUNK = (size_t)32 << 20;      /* bytes of A and b; an H200's cache has 60 MB */
 
 /* ---- sums in registers ------------------------------------------------------------------------- */
 
@@ -38,8 +35,7 @@ template <int T, int M> struct gram_kept {
 
 template <int T, int M, bool FIRST>
 __device__ static inline void gram_clear(real (&a)[M][T * M], real (&b)[M]) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         b[r] = 0;
 #pragma unroll
         for (int j = 0; FIRST && j < (r + 1) * T; j++) a[r][j] = 0;
@@ -51,8 +47,7 @@ template <int T, int M, bool FIRST>
 __device__ static inline void gram_add(real (&a)[M][T * M], real (&b)[M], const real *psi, real y,
                                        int t) {
     real mine[M];
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         mine[r] = psi[r * T + t];
         b[r] = real_fma(mine[r], y, b[r]);
     }
@@ -83,8 +78,7 @@ template <int T, int M> __device__ static inline int gram_kept_at(int r, int j) 
 
 template <int T, int M, bool FIRST>
 __device__ static inline void gram_fold(real (&a)[M][T * M], real (&b)[M], real *kept, bool first) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
 #pragma unroll
         for (int j = 0; FIRST && j < (r + 1) * T; j++)
             gram_fold_one(a[r][j], kept + gram_kept_at<T, M>(r, j), first);
@@ -98,8 +92,7 @@ __device__ static inline void gram_mean(real (&a)[M][T * M], real (&b)[M], const
                                         int64_t samples) {
     const real inverse = 1 / (real)samples;
     const auto mean = [&](int at) { return (kept[at] + kept[at + WARP]) * inverse; };
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
 #pragma unroll
         for (int j = 0; FIRST && j < (r + 1) * T; j++) a[r][j] = mean(gram_kept_at<T, M>(r, j));
         b[r] = mean(gram_kept_at<T, M>(r, T * M));
@@ -241,8 +234,7 @@ enum { GRAM_A_OFF = 1, GRAM_B_OFF = 2 }; /* may have lost terms; the same for al
 template <int T, int M, bool FIRST>
 __device__ static inline int gram_look(const real (&a)[M][T * M], const real (&b)[M], int lane) {
     real a_most = 0, b_most = 0, a_bad = 0, b_bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         b_most = real_max(real_abs(b[r]), b_most);
         b_bad = real_fma(b[r], 0, b_bad);
 #pragma unroll
@@ -262,8 +254,8 @@ __device__ static inline real larger_if_finite(real v, real most) {
     return size > most && size - size == 0 ? size : most;
 }
 
-/* The exponent of a system of which gram_look() said `off`; 0 if there is nothing to be gained. All
- * threads of the warp call. */
+/* The exponent of a system for which gram_look() returned `off`; 0 if it would gain nothing. All threads
+ * of the warp call. */
 template <int T>
 __device__ static inline int gram_find_exponent(const smallsym_job &job, const smallsym_gram &g,
                                                 const gram_place &at, int off) {
@@ -285,7 +277,7 @@ __device__ static inline int gram_find_exponent(const smallsym_job &job, const s
     return off & GRAM_A_OFF || y_most > 0 ? gram_exponent(psi_most, y_most) : 0;
 }
 
-/* Whether the warp is to form its systems again, scaled, given what gram_look() said of them. */
+/* Whether the warp is to form its systems again, scaled, given what gram_look() returned. */
 template <int T>
 __device__ static inline bool gram_again(const smallsym_job &job, const smallsym_gram &g,
                                          gram_place &at, int off) {
@@ -300,8 +292,7 @@ __device__ static inline bool gram_again(const smallsym_job &job, const smallsym
 /* From the registers of a team to the stage of its system. */
 template <int T, int M>
 __device__ static inline void team_store(const real (&a)[M][T * M], real *staged, int t) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
 #pragma unroll
         for (int j = 0; j < (r + 1) * T; j++) row[j] = a[r][j];
@@ -315,8 +306,7 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
                                            int lane, int &e_a, int &e_b) {
     real a_most = 0, b_most = 0, bad = 0;
     const int last = (M - 1) * T + t;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         b_most = real_max(real_abs(z[r]), b_most);
         bad = real_fma(z[r], 0, bad);
 #pragma unroll
@@ -328,17 +318,13 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
     e_a = exponent_far_from_1(team_max<T>(a_most));
     e_b = exponent_far_from_1(team_max<T>(b_most));
     if (__any_sync(ALL_LANES, e_a != 0 || e_b != 0)) {
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             z[r] = times_power_of_2(z[r], -e_b);
 #pragma unroll
             for (int j = 0; j < (r + 1) * T; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
         }
     }
-    if (last >= n) {
-#pragma unroll
-        for (int j = 0; j < T * M; j++) a[M - 1][j] = j == last;
-    }
+    if (last >= n) { UNROLLED(j, T * M) a[M - 1][j] = j == last; }
     return team_any<T>(bad != 0, lane);
 }
 
@@ -357,8 +343,7 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
     const bool input = gram_prepare<T, M>(a, z, t, n, lane, e_a, e_b);
     __syncwarp(); /* the sums of blocks are not needed any more */
     if (judged) team_store<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++) kept[r] = z[r];
+    UNROLLED(r, M) kept[r] = z[r];
     outcome o = outcome_of(job);
     ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
     look_at_pivots(o, low, high, n);
@@ -369,8 +354,7 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
         o.residual = team_residual<T, M>(staged, z, kept, panel, t, n, norm);
     }
     real bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         z[r] = times_power_of_2(z[r], e_b - e_a);
         bad = real_fma(z[r], 0, bad);
     }
@@ -392,8 +376,7 @@ template <int T, int M, bool FIRST>
 __device__ static inline void gram_store(const smallsym_job &job, const gram_place &at, int64_t c,
                                          const real (&a)[M][T * M], const real (&b)[M]) {
     real *A = (real *)job.A + at.k * job.a.system, *rhs = (real *)job.b;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + at.t;
         if (!at.mine || i >= (int)job.n) continue;
         rhs[rhs_at(job, at.k, i, c)] = b[r];
@@ -431,25 +414,6 @@ __global__ static void __launch_bounds__(WARP)
 
 /* ---- launches ---------------------------------------------------------------------------------- */
 
-template <int T, int M> struct team_size {};
-
-/* f(team_size<T, M>()) for the T and M of n: n > T M - T, as team.cuh wants it. */
-template <class F> static shoal_status by_size(int64_t n, const F &f) {
-    constexpr bool single = sizeof(real) == 4; /* a double takes two registers */
-    constexpr int wide = single ? 8 : 16, wide_40 = single ? 5 : 3, wide_48 = single ? 6 : 3;
-    constexpr int widest = single ? 16 : 32, widest_64 = single ? 4 : 2;
-    if (n <= 4) return f(team_size<4, 1>());
-    if (n <= 8) return f(team_size<4, 2>());
-    if (n <= 12) return f(team_size<4, 3>());
-    if (n <= 16) return f(team_size<4, 4>());
-    if (n <= 20) return f(team_size<4, 5>());
-    if (n <= 24) return f(team_size<4, 6>());
-    if (n <= 32) return f(team_size<8, 4>());
-    if (n <= 40) return f(team_size<wide, wide_40>());
-    if (n <= 48) return f(team_size<wide, wide_48>());
-    return f(team_size<widest, widest_64>());
-}
-
 /* Numbers of psi that may be copied at once. */
 static int width_of(const smallsym_job *job, const smallsym_gram *g) {
     int width = g->psi_step == 1 ? VECTOR : 1;
@@ -472,64 +436,16 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
     return shoal_launched(plan->head.ctx, "gram");
 }
 
-/* ---- the driver -------------------------------------------------------------------------------- */
+/* ---- for batch.cu ------------------------------------------------------------------------------ */
 
-/* Whether the kernel solves, too: nothing needs A or b after that. */
-static bool fused(const shoal_smallsym *plan, const smallsym_job *job) {
+/* Nothing needs A or b after that. */
+extern "C" bool R(smallsym_form_solves)(const shoal_smallsym *plan, const smallsym_job *job) {
     return plan->first.flags & SMALLSYM_CAN_FORM && job->n <= FUSED_MOST && job->nrhs == 1 &&
            job->rescue_row < 0 && !job->refine && !job->estimate;
 }
 
-/* Systems of a chunk. */
-static int64_t chunk_of(const smallsym_job *job) {
-    const size_t one = (size_t)(job->n * (job->n + 1) / 2 + job->n * job->nrhs) * sizeof(real);
-    const int64_t most = one < CHUNK ? (int64_t)(CHUNK / one) : 1;
-    return job->count < most ? job->count : most;
+extern "C" shoal_status R(smallsym_form)(shoal_smallsym *plan, const smallsym_job *job,
+                                         const smallsym_gram *gram, bool solved) {
+    return by_fine_size<0>(job->n,
+                           [&](auto size) { return launch(size, plan, job, gram, solved); });
 }
-
-static bool interleaved(const smallsym_job *job) { return job->b_row != 1; }
-
-static size_t triangles(const smallsym_job *job) { /* bytes, to a multiple of 256 */
-    const size_t bytes = (size_t)(chunk_of(job) * job->n * (job->n + 1) / 2) * sizeof(real);
-    return (bytes + 255) / 256 * 256;
-}
-
-/* b of a chunk, or, since b has the strides of x, of all systems that are interleaved. */
-static size_t gram_bytes(const shoal_smallsym *plan) {
-    size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++) {
-        const smallsym_job *job = &plan->jobs[g];
-        if (job->n == 0 || job->count == 0 || fused(plan, job)) continue;
-        const int64_t systems = interleaved(job) ? job->count : chunk_of(job);
-        const size_t bytes = triangles(job) + (size_t)(systems * job->n * job->nrhs) * sizeof(real);
-        if (bytes > most) most = bytes;
-    }
-    return most;
-}
-
-static shoal_status gram_run(shoal_smallsym *plan, const smallsym_job *job,
-                             const smallsym_gram *gram) {
-    if (fused(plan, job))
-        return by_size(job->n, [&](auto size) { return launch(size, plan, job, gram, true); });
-    const int64_t n = job->n, chunk = chunk_of(job), triangle = n * (n + 1) / 2;
-    real *b = (real *)((char *)gram->work + triangles(job));
-    shoal_status status = SHOAL_OK;
-    for (int64_t first = 0; first < job->count && status == SHOAL_OK; first += chunk) {
-        smallsym_job part = *job;
-        smallsym_gram g = *gram;
-        const int64_t rhs = first * job->b_system * job->nrhs;
-        part.count = job->count - first < chunk ? job->count - first : chunk;
-        part.a = smallsym_shape{ n, triangle, 0, 1, 1, 0 };
-        part.A = gram->work;
-        part.b = interleaved(job) ? b + rhs : b;
-        part.x = (real *)job->x + rhs;
-        part.where = shoal_smallsym_outcome_from(&job->where, first);
-        g.psi = (const real *)gram->psi + first * gram->psi_system;
-        g.y = (const real *)gram->y + first * gram->y_system * job->nrhs;
-        status = by_size(n, [&](auto size) { return launch(size, plan, &part, &g, false); });
-        if (status == SHOAL_OK) status = plan->driver->run(plan, &part);
-    }
-    return status;
-}
-
-extern "C" const smallsym_gram_driver R(smallsym_gram) = { gram_bytes, gram_run };

@@ -6,12 +6,11 @@
  *   reflect  Qt b and Q z from the reflectors: n^2 multiply-adds each.
  *   formed   Q is formed by (14), and b and z are multiplied by it: what Figure 9 times.
  *
- * One lane a system; (2/3) n^3 multiply-adds a lane, n^3 more where Q is formed.
+ * One lane per system; (2/3) n^3 multiply-adds per lane, n^3 more if Q is formed.
  */
 #include "smallsym/pcr.h"
 
-static void hhpcr_factor(void *of, int variant) {
-    pack *p = of;
+static void hhpcr_factor(pack *p, int variant) {
     if (p->n == 0) return;
     const householder h = householder_in(p->scratch, p->n);
     const reduction f = reduction_of(p);
@@ -20,8 +19,7 @@ static void hhpcr_factor(void *of, int variant) {
     if (variant == HHPCR_FORMED) form_q(&h, p->n, f.q);
 }
 
-static void hhpcr_solve(void *of, int variant) {
-    pack *p = of;
+static void hhpcr_solve(pack *p, int variant) {
     if (p->n == 0) return;
     const householder h = householder_in(p->scratch, p->n);
     const reduction f = reduction_of(p);

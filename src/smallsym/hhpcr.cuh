@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hhpcr.cuh - the kernel of hhpcr.cu, and of its variant "formed" in paper/hhpcr.cu: a team of T threads
- * has a system, in registers. FORMED: Q is formed, a column a thread, and b and z are multiplied by it;
- * else Qt b and Q z come from the reflectors. JUDGED, which FORMED needs: A and b are kept, for residuals.
+ * hhpcr.cuh - the kernel of hhpcr.cu, and of its variant "formed" in paper/hhpcr.cu: a team of T
+ * threads has a system, in registers. FORMED: Q is formed, one column per thread, and b and z are
+ * multiplied by it; else Qt b and Q z come from the reflectors. JUDGED (FORMED needs it): A and b are
+ * kept, for residuals.
  */
 #ifndef SHOAL_SMALLSYM_HHPCR_CUH
 #define SHOAL_SMALLSYM_HHPCR_CUH
 
 #include "smallsym/pcr.cuh"
 
-enum { WARPS = 2 };
-
 template <int T, int M>
 struct room { /* numbers of a team: A and b, if they are kept, and the rest */
     enum {
         STAGE = stage<T, M>::NUMBERS,
         REST = bank_step(reflectors<T, M>::NUMBERS + T * M, T),
-        NUMBERS = bank_step((int)STAGE + (int)REST, T)
+        NUMBERS = bank_step((int)STAGE + (int)REST, T),
+        REDUCED = bank_step(reflectors<T, M>::NUMBERS, T) /* of the first stage alone */
     };
 };
 
@@ -61,8 +61,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     __syncwarp();
 
     real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
-#pragma unroll
-    for (int r = 0; r < M; r++) v[r] = mine ? staged[stage::B + r * T + t] : 0;
+    UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     const int e_a = take_rows<T, M>(a, staged, t, n, mine);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
@@ -71,17 +70,13 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
 
     for (int64_t c = 0; c < job.nrhs; c++) {
         if (c > 0) {
-#pragma unroll
-            for (int r = 0; r < M; r++)
-                v[r] =
-                    mine && r * T + t < n ? ((const real *)job.b)[rhs_at(job, k, r * T + t, c)] : 0;
+            UNROLLED(r, M) {
+                const int i = r * T + t;
+                v[r] = mine && i < n ? ((const real *)job.b)[rhs_at(job, k, i, c)] : 0;
+            }
         }
-        real largest = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) largest = real_max(real_abs(v[r]), largest);
-        const int e_b = exponent_far_from_1(team_max<T>(largest));
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        const int e_b = exponent_far_from_1(team_largest<T, M>(v));
+        UNROLLED(r, M) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
             if (JUDGED) own[r * T] = v[r];
         }
@@ -100,8 +95,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             multiply_by_qt<T, M>(w, v, t, n);
         }
         if (FORMED) {
-#pragma unroll
-            for (int r = 0; r < M; r++) v[r] = own[r * T];
+            UNROLLED(r, M) v[r] = own[r * T];
             multiply_by_formed<T, M>(a, v, shown, true, t);
         }
         pcr_corrected(u, v, size, shown, t, n);
@@ -117,8 +111,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         if (judged) {
             real b[M];
             __syncwarp();
-#pragma unroll
-            for (int r = 0; r < M; r++) b[r] = own[r * T];
+            UNROLLED(r, M) b[r] = own[r * T];
             residual = team_residual<T, M>(staged, v, b, shown, t, n, norm);
         }
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
@@ -126,16 +119,14 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     settle<JUDGED>(job, k, o, mine && t == 0);
 }
 
-template <int T, int M, bool FORMED, bool JUDGED>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
+template <bool FORMED, bool JUDGED, int T, int M>
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job) {
     const int numbers = JUDGED ? (int)room<T, M>::NUMBERS : (int)room<T, M>::REST;
     const size_t bytes = stage<T, M>::SYSTEMS * numbers * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage<T, M>::SYSTEMS;
-    shoal_allow_shared(plan->head.ctx, hhpcr_kernel<T, M, FORMED, JUDGED>);
-    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->head.ctx->stream, *job, stage_width(job));
+    const warp_grid g =
+        warp_grid_of(plan, job, hhpcr_kernel<T, M, FORMED, JUDGED>, stage<T, M>::SYSTEMS, bytes);
+    SHOAL_LAUNCH((hhpcr_kernel<T, M, FORMED, JUDGED>), g.blocks, g.threads, g.bytes,
+                 plan->head.ctx->stream, *job, stage_width(job));
     return shoal_launched(plan->head.ctx, "hhpcr");
 }
 

@@ -8,8 +8,8 @@
  * change q ut + u qt of its rows needs nothing but u and q. Steps are a loop, so that the code is
  * small, blocks of T steps are not: rows of later blocks are done and drop out.
  *
- * n^3 multiply-adds a system where the triangle alone would need 2/3 of it, three sums over the
- * team a step, 3 n / VECTOR reads of shared memory a step. Registers: T M^2 numbers.
+ * Per system n^3 multiply-adds, 2/3 of them for the triangle; per step three sums over the team and
+ * 3 n / VECTOR reads of shared memory. Registers: T M^2 numbers.
  */
 #ifndef SHOAL_SMALLSYM_HOUSEHOLDER_CUH
 #define SHOAL_SMALLSYM_HOUSEHOLDER_CUH
@@ -43,19 +43,15 @@ __device__ static inline void team_load_rows(real (&a)[M][T * M], const real *st
 template <int T, int M> __device__ static inline real squares_left(real (&x)[M], real &scale) {
     const real small = sizeof(real) == 4 ? (real)0x1p-80 : (real)0x1p-800;
     real squares = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) squares = real_fma(x[r], x[r], squares);
+    UNROLLED(r, M) squares = real_fma(x[r], x[r], squares);
     squares = team_sum<T>(squares);
     scale = 1;
     if (__any_sync(ALL_LANES, squares < small)) {
-        real largest = 0, sum = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) largest = real_max(real_abs(x[r]), largest);
-        largest = team_max<T>(largest);
+        real sum = 0;
+        const real largest = team_largest<T, M>(x);
         const bool tiny = squares < small, nothing = largest < REAL_MIN;
         const int e = tiny && !nothing ? exponent_of(largest) : 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const real v = times_power_of_2(x[r], -e);
             sum = real_fma(v, v, sum);
         }
@@ -74,8 +70,7 @@ template <int T, int M>
 __device__ static inline real make_reflector(const reflectors<T, M> &w, real *u, real (&x)[M],
                                              int i, int r0, int t) {
     const real diagonal = u[i], before = u[i - 1];
-#pragma unroll
-    for (int r = 0; r < M; r++) x[r] = r <= r0 && r * T + t < i - 1 ? u[r * T + t] : 0;
+    UNROLLED(r, M) x[r] = r <= r0 && r * T + t < i - 1 ? u[r * T + t] : 0;
     real scale;
     const real left = squares_left<T, M>(x, scale);
     const real shrink = scale == 0 ? 0 : 1 / scale, last = before * shrink;
@@ -83,8 +78,7 @@ __device__ static inline real make_reflector(const reflectors<T, M> &w, real *u,
     const real sigma = last < 0 ? -real_sqrt(squares) : real_sqrt(squares);
     const real inverse_b = scale == 0 ? 0 : real_reciprocal(real_fma(last, sigma, squares));
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         x[r] *= shrink;
         if (r * T + t == i - 1) x[r] = last + sigma;
         if (r <= r0) u[r * T + t] = x[r];
@@ -105,8 +99,7 @@ __device__ static inline void apply_reflector(real (&a)[M][T * M], real (&v)[M],
                                               int i, int r0, int t) {
     const int width = (r0 + 1) * T;
     real p[M], sum = 0, other = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) p[r] = 0;
+    UNROLLED(r, M) p[r] = 0;
 #pragma unroll
     for (int j = 0; j < width; j += VECTOR) {
         if (j >= i) continue;
@@ -158,8 +151,7 @@ __device__ static inline void tridiagonalise(real (&a)[M][T * M], real (&v)[M],
 #pragma unroll
                 for (int j = 0; j < width; j += VECTOR) {
                     real_vector row;
-#pragma unroll
-                    for (int e = 0; e < VECTOR; e++) row.e[e] = a[r0][j + e];
+                    UNROLLED(e, VECTOR) row.e[e] = a[r0][j + e];
                     *(real_vector *)(u + j) = row;
                 }
             }
@@ -179,14 +171,12 @@ template <int W, int R, class REFLECTORS>
 __device__ static inline void reflect(const REFLECTORS &w, real (&v)[R], int i, int t) {
     const real *from = w.u(i);
     real u[R], sum = 0;
-#pragma unroll
-    for (int r = 0; r < R; r++) {
+    UNROLLED(r, R) {
         u[r] = r * W + t < i ? from[r * W + t] : 0;
         sum = real_fma(u[r], v[r], sum);
     }
     sum = -team_sum<W>(sum) * w.inverse_b()[i];
-#pragma unroll
-    for (int r = 0; r < R; r++) v[r] = real_fma(sum, u[r], v[r]);
+    UNROLLED(r, R) v[r] = real_fma(sum, u[r], v[r]);
 }
 
 /* v := Qt v, and v := Q v. */
@@ -205,27 +195,23 @@ __device__ static inline void multiply_columns_by_q(const REFLECTORS &w, real (&
     for (int i = 2; i < n; i++) {
         const real *u = w.u(i), inverse_b = w.inverse_b()[i];
         real sum[R];
-#pragma unroll
-        for (int r = 0; r < R; r++) sum[r] = 0;
+        UNROLLED(r, R) sum[r] = 0;
 #pragma unroll
         for (int j = 0; j < N; j += VECTOR) {
             if (j >= i) continue;
             const real_vector u_j = load_vector(u + j);
 #pragma unroll
             for (int e = 0; e < VECTOR; e++)
-#pragma unroll
-                for (int r = 0; r < R; r++) sum[r] = real_fma(u_j.e[e], v[r][j + e], sum[r]);
+                UNROLLED(r, R) sum[r] = real_fma(u_j.e[e], v[r][j + e], sum[r]);
         }
-#pragma unroll
-        for (int r = 0; r < R; r++) sum[r] *= -inverse_b;
+        UNROLLED(r, R) sum[r] *= -inverse_b;
 #pragma unroll
         for (int j = 0; j < N; j += VECTOR) {
             if (j >= i) continue;
             const real_vector u_j = load_vector(u + j);
 #pragma unroll
             for (int e = 0; e < VECTOR; e++)
-#pragma unroll
-                for (int r = 0; r < R; r++) v[r][j + e] = real_fma(sum[r], u_j.e[e], v[r][j + e]);
+                UNROLLED(r, R) v[r][j + e] = real_fma(sum[r], u_j.e[e], v[r][j + e]);
         }
     }
 }

@@ -11,8 +11,8 @@
  * Rows are brought near 1 by a power of two before they are squared, so that nothing overflows or
  * is lost; a row that is zero left of its subdiagonal is left as it is, with 1 / b = 0.
  *
- * One lane a system. (2/3) n^3 multiply-adds a lane, n^2 a vector, n^3 for Q. Rows are counted from
- * 0 in the code.
+ * One lane per system. Per lane (2/3) n^3 multiply-adds, n^2 per vector, n^3 for Q. Rows are counted
+ * from 0 in the code.
  */
 #ifndef SHOAL_SMALLSYM_HOUSEHOLDER_H
 #define SHOAL_SMALLSYM_HOUSEHOLDER_H
@@ -29,7 +29,7 @@ typedef struct householder { /* arrays of a pack */
 
 enum { REFLECT_ROWS = 4, REFLECT_COLUMNS = 4 }; /* in registers at a time */
 
-/* Numbers a lane. */
+/* Numbers per lane. */
 static inline size_t householder_numbers(int64_t n) { return (size_t)(n * (n + 1) / 2 + 5 * n); }
 
 static inline householder householder_in(real *memory, int64_t n) {
@@ -73,57 +73,50 @@ static inline void make_reflector(const householder *h, int64_t i) {
     }
 }
 
-static inline __attribute__((always_inline)) vec vec_at(const real *from) {
-    return *(const vec *)from;
-}
-static inline __attribute__((always_inline)) void vec_to(real *to, vec v) { *(vec *)to = v; }
-
 /* Row r less q(r) u(c) + u(r) q(c) of the step before. */
 static inline void update_row(const householder *h, const real *u, int64_t r) {
-    for (int l = 0; l < LANES; l += VEC) {
-        const vec u_r = -vec_at(u + at_row(r) + l), q_r = -vec_at(h->q + at_row(r) + l);
-        for (int64_t c = 0; c <= r; c++) {
-            real *entry = h->t + at_entry(r, c) + l;
-            const vec a = vec_fma(q_r, vec_at(u + at_row(c) + l), vec_at(entry));
-            vec_to(entry, vec_fma(u_r, vec_at(h->q + at_row(c) + l), a));
-        }
+    const vec u_r = -vec_at(u + at_row(r)), q_r = -vec_at(h->q + at_row(r));
+    for (int64_t c = 0; c <= r; c++) {
+        real *entry = h->t + at_entry(r, c);
+        const vec a = vec_fma(q_r, vec_at(u + at_row(c)), vec_at(entry));
+        vec_to(entry, vec_fma(u_r, vec_at(h->q + at_row(c)), a));
     }
 }
 
-/* The same for `rows` rows from r on, at one vector of lanes; and p += A u' for them, where u' is
- * the next step's. A is symmetric: an entry counts in its row's sum and in its column's. */
+/* The same for `rows` rows from r on; and p += A u' for them, u' being the next step's. A is symmetric:
+ * an entry counts in its row's sum and in its column's. */
 static inline __attribute__((always_inline)) void update_and_multiply(const householder *h,
                                                                       const real *u,
                                                                       const real *next, int64_t r,
-                                                                      const int rows, int l) {
+                                                                      const int rows) {
     vec u_r[REFLECT_ROWS], q_r[REFLECT_ROWS], next_r[REFLECT_ROWS], sum[REFLECT_ROWS];
     for (int k = 0; k < rows; k++) {
-        u_r[k] = -vec_at(u + at_row(r + k) + l), q_r[k] = -vec_at(h->q + at_row(r + k) + l);
-        next_r[k] = vec_at(next + at_row(r + k) + l);
+        u_r[k] = -vec_at(u + at_row(r + k)), q_r[k] = -vec_at(h->q + at_row(r + k));
+        next_r[k] = vec_at(next + at_row(r + k));
         sum[k] = vec_all(0);
     }
     for (int64_t c = 0; c < r; c++) {
-        const vec u_c = vec_at(u + at_row(c) + l), q_c = vec_at(h->q + at_row(c) + l);
-        const vec next_c = vec_at(next + at_row(c) + l);
-        vec p = vec_at(h->p + at_row(c) + l);
+        const vec u_c = vec_at(u + at_row(c)), q_c = vec_at(h->q + at_row(c));
+        const vec next_c = vec_at(next + at_row(c));
+        vec p = vec_at(h->p + at_row(c));
         for (int k = 0; k < rows; k++) {
-            real *entry = h->t + at_entry(r + k, c) + l;
+            real *entry = h->t + at_entry(r + k, c);
             const vec a = vec_fma(u_r[k], q_c, vec_fma(q_r[k], u_c, vec_at(entry)));
             vec_to(entry, a);
             sum[k] = vec_fma(a, next_c, sum[k]);
             p = vec_fma(a, next_r[k], p);
         }
-        vec_to(h->p + at_row(c) + l, p);
+        vec_to(h->p + at_row(c), p);
     }
     for (int k = 0; k < rows; k++)
         for (int m = 0; m <= k; m++) { /* the triangle on the diagonal */
-            real *entry = h->t + at_entry(r + k, r + m) + l;
+            real *entry = h->t + at_entry(r + k, r + m);
             const vec a = vec_fma(u_r[k], -q_r[m], vec_fma(q_r[k], -u_r[m], vec_at(entry)));
             vec_to(entry, a);
             sum[k] = vec_fma(a, next_r[m], sum[k]);
             if (m < k) sum[m] = vec_fma(a, next_r[k], sum[m]);
         }
-    for (int k = 0; k < rows; k++) vec_to(h->p + at_row(r + k) + l, sum[k]);
+    for (int k = 0; k < rows; k++) vec_to(h->p + at_row(r + k), sum[k]);
 }
 
 /* p = A u / b of step i, with A brought up to date by the step before, whose u is `before`. */
@@ -131,10 +124,8 @@ static inline void multiply_matrix(const householder *h, const real *before, int
     const real *next = h->t + at_entry(i, 0);
     int64_t r = 0;
     for (; r + REFLECT_ROWS <= i; r += REFLECT_ROWS)
-        for (int l = 0; l < LANES; l += VEC)
-            update_and_multiply(h, before, next, r, REFLECT_ROWS, l);
-    for (; r < i; r++)
-        for (int l = 0; l < LANES; l += VEC) update_and_multiply(h, before, next, r, 1, l);
+        update_and_multiply(h, before, next, r, REFLECT_ROWS);
+    for (; r < i; r++) update_and_multiply(h, before, next, r, 1);
 }
 
 /* q = p - (ut p / 2b) u, in the place of p. */
@@ -156,15 +147,13 @@ static inline void make_q(const householder *h, int64_t i) {
 }
 
 /* U and the reflectors of the lower triangles `a`. Each step's change of the matrix is put off
- * until the next step reads it: one pass over the matrix a step. */
+ * until the next step reads it: one pass over the matrix per step. */
 static inline void tridiagonalise(const householder *h, const real *a, int64_t n) {
     householder now = *h;
     memcpy(h->t, a, (size_t)at_entry(n, 0) * sizeof(real));
-    memset(now.q, 0,
-           (size_t)at_row(n) * sizeof(real)); /* nothing to change before the first step */
+    memset(now.q, 0, (size_t)at_row(n) * sizeof(real)); /* before the first step: no change */
     for (int64_t i = n - 1; i >= 0; i--) {
-        const int changed =
-            n > 2 && i + 1 < n; /* by the step before, of which step 2 is the last */
+        const int changed = n > 2 && i + 1 < n; /* by the step before; step 2 is the last */
         const real *before = changed ? h->t + at_entry(i > 0 ? i + 1 : 2, 0) : now.q;
         if (changed) update_row(&now, before, i);
         memcpy(h->d + at_row(i), h->t + at_entry(i, i), LANES * sizeof(real));
@@ -184,24 +173,22 @@ static inline void tridiagonalise(const householder *h, const real *a, int64_t n
 static inline __attribute__((always_inline)) void reflect(const householder *h, int64_t i, real *v,
                                                           int64_t width, int64_t m,
                                                           const int columns) {
-    for (int l = 0; l < LANES; l += VEC) {
-        const real *u = h->t + at_entry(i, 0) + l;
-        real *from = v + at_row(m) + l;
-        vec sum[REFLECT_COLUMNS];
-        for (int k = 0; k < columns; k++) sum[k] = vec_all(0);
-        for (int64_t j = 0; j < i; j++) {
-            const vec u_j = vec_at(u + at_row(j));
-            for (int k = 0; k < columns; k++)
-                sum[k] = vec_fma(u_j, vec_at(from + at_row(j * width + k)), sum[k]);
-        }
+    const real *u = h->t + at_entry(i, 0);
+    real *from = v + at_row(m);
+    vec sum[REFLECT_COLUMNS];
+    for (int k = 0; k < columns; k++) sum[k] = vec_all(0);
+    for (int64_t j = 0; j < i; j++) {
+        const vec u_j = vec_at(u + at_row(j));
         for (int k = 0; k < columns; k++)
-            sum[k] = -sum[k] * vec_at(h->inverse_b + at_row(i) + l); /* -ut v / b */
-        for (int64_t j = 0; j < i; j++) {
-            const vec u_j = vec_at(u + at_row(j));
-            for (int k = 0; k < columns; k++) {
-                real *to = from + at_row(j * width + k);
-                vec_to(to, vec_fma(sum[k], u_j, vec_at(to)));
-            }
+            sum[k] = vec_fma(u_j, vec_at(from + at_row(j * width + k)), sum[k]);
+    }
+    for (int k = 0; k < columns; k++)
+        sum[k] = -sum[k] * vec_at(h->inverse_b + at_row(i)); /* -ut v / b */
+    for (int64_t j = 0; j < i; j++) {
+        const vec u_j = vec_at(u + at_row(j));
+        for (int k = 0; k < columns; k++) {
+            real *to = from + at_row(j * width + k);
+            vec_to(to, vec_fma(sum[k], u_j, vec_at(to)));
         }
     }
 }

@@ -12,9 +12,9 @@
  * cost ROWS + COLUMNS loads. What k = j0, j0 + 1, .. add comes last, when those pivots are known: every sum has
  * its terms in the order of k, and x the same bits for any COLUMNS.
  *
- * One lane a system: a vector holds one entry of LANES matrices (pack.h). n^3 / 6 multiply-adds a
- * lane; memory for L beside A, n (n + 1) / 2 numbers a lane, D, 1 / D, and u of the block column in
- * hand. A pivot that is zero or of another sign than those before fails the system: not definite.
+ * One lane per system: a vector holds one entry of LANES matrices (pack.h). Per lane n^3 / 6
+ * multiply-adds; memory for L beside A, n (n + 1) / 2 numbers, D, 1 / D, and u of one block column. A
+ * pivot that is zero or of another sign than those before fails the system: not definite.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"
@@ -37,9 +37,6 @@ static factors factors_of(const pack *p) {
     return (factors){ l, d, inverse, inverse + at_row(p->n) };
 }
 
-static inline vec load(const real *from) { return *(const vec *)from; }
-static inline void store(real *to, vec v) { *(vec *)to = v; }
-
 #define INLINED static inline __attribute__((always_inline))
 
 /* s(r,q) = A(i0 + r, j0 + q) - sum_{k<j0} L(i0 + r, k) u(k,q). Rows past the last repeat it. The sums
@@ -53,14 +50,14 @@ INLINED void sums_before(vec s[ROWS][COLUMNS], const real *a, const factors *f, 
         row[r] = f->l + at_entry(i, 0);
         for (int q = 0; q < COLUMNS; q++) {
             const int64_t j = j0 + q < i ? j0 + q : i; /* above the diagonal: not used */
-            sum[r][q] = load(a + at_entry(i, j));
+            sum[r][q] = vec_at(a + at_entry(i, j));
         }
     }
     for (int64_t k = 0; k < j0; k++) {
         vec u[COLUMNS];
-        for (int q = 0; q < COLUMNS; q++) u[q] = load(f->u + at_row(k * COLUMNS + q));
+        for (int q = 0; q < COLUMNS; q++) u[q] = vec_at(f->u + at_row(k * COLUMNS + q));
         for (int r = 0; r < ROWS; r++) {
-            const vec l = -load(row[r] + at_row(k));
+            const vec l = -vec_at(row[r] + at_row(k));
             for (int q = 0; q < COLUMNS; q++) sum[r][q] = vec_fma(l, u[q], sum[r][q]);
         }
     }
@@ -95,13 +92,13 @@ INLINED block factor_block(vec s[ROWS][COLUMNS], const factors *f, int64_t j0, i
             for (int p = 0; p < q; p++) s[r][q] = vec_fma(-s[r][p], d.u[p][q], s[r][q]);
             s[r][q] = s[r][q] * d.inverse[q]; /* L(r,q)                          */
             d.u[q][r] = s[r][q] * s[q][q];    /* D(q) L(r,q), as make_u() has it */
-            store(f->l + at_entry(j0 + r, j0 + q), s[r][q]);
+            vec_to(f->l + at_entry(j0 + r, j0 + q), s[r][q]);
             s[r][r] = vec_fma(-s[r][q], d.u[q][r], s[r][r]); /* D(r) -= L(r,q)^2 D(q) */
         }
         look_at(seen, s[r][r]);
         d.inverse[r] = 1 / s[r][r];
-        store(f->d + at_row(j0 + r), s[r][r]);
-        store(f->inverse + at_row(j0 + r), d.inverse[r]);
+        vec_to(f->d + at_row(j0 + r), s[r][r]);
+        vec_to(f->inverse + at_row(j0 + r), d.inverse[r]);
     }
     return d;
 }
@@ -111,7 +108,7 @@ INLINED void finish_row(vec s[COLUMNS], const block *d, real *l, int columns) {
     for (int q = 0; q < columns; q++) {
         for (int p = 0; p < q; p++) s[q] = vec_fma(-s[p], d->u[p][q], s[q]);
         s[q] = s[q] * d->inverse[q];
-        store(l + at_row(q), s[q]);
+        vec_to(l + at_row(q), s[q]);
     }
 }
 
@@ -120,7 +117,8 @@ static inline void make_u(const factors *f, int64_t j0, int64_t n) {
     for (int q = 0; q < COLUMNS; q++) {
         const real *row = f->l + at_entry(j0 + q < n ? j0 + q : n - 1, 0);
         for (int64_t k = 0; k < j0; k++)
-            store(f->u + at_row(k * COLUMNS + q), load(row + at_row(k)) * load(f->d + at_row(k)));
+            vec_to(f->u + at_row(k * COLUMNS + q),
+                   vec_at(row + at_row(k)) * vec_at(f->d + at_row(k)));
     }
 }
 
@@ -144,8 +142,8 @@ static pivots factor_vector(const real *a, const factors *f, int64_t n) {
     return seen;
 }
 
-/* What the least and the largest pivot of each lane say: of one sign, or not definite; their ratio
- * is the rcond that is reported. */
+/* The fate of each lane by its least and largest pivot: of one sign, or not definite. Their ratio is
+ * rcond. */
 static void tell_fate(pack *p, const pivots *seen) {
     real low[LANES], high[LANES];
     memcpy(low, &seen->least, sizeof low);
@@ -160,8 +158,7 @@ static void tell_fate(pack *p, const pivots *seen) {
     }
 }
 
-static void ldlt_factor(void *of, int variant) {
-    pack *p = of;
+static void ldlt_factor(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     const pivots seen = factor_vector(p->a, &f, p->n);
@@ -169,27 +166,25 @@ static void ldlt_factor(void *of, int variant) {
 }
 
 /* The factors for the caller to keep: L below the diagonal, D on it. */
-static void ldlt_give(void *of) {
-    pack *p = of;
+static void ldlt_give(pack *p) {
     const factors f = factors_of(p);
     for (int64_t i = 0; i < p->n; i++) {
         memcpy(p->a + at_entry(i, 0), f.l + at_entry(i, 0), (size_t)at_row(i) * sizeof(real));
-        store(p->a + at_entry(i, i), load(f.d + at_row(i)));
+        vec_to(p->a + at_entry(i, i), vec_at(f.d + at_row(i)));
     }
 }
 
 /* Kept factors back: the same numbers that ldlt_factor() left, 1 / D too, so that solves have the
  * same bits. */
-static void ldlt_take(void *of) {
-    pack *p = of;
+static void ldlt_take(pack *p) {
     const factors f = factors_of(p);
     pivots seen = no_pivots();
     memcpy(f.l, p->a, (size_t)at_entry(p->n, 0) * sizeof(real));
     for (int64_t i = 0; i < p->n; i++) {
-        const vec d = load(p->a + at_entry(i, i));
+        const vec d = vec_at(p->a + at_entry(i, i));
         look_at(&seen, d);
-        store(f.d + at_row(i), d);
-        store(f.inverse + at_row(i), 1 / d);
+        vec_to(f.d + at_row(i), d);
+        vec_to(f.inverse + at_row(i), 1 / d);
     }
     tell_fate(p, &seen);
 }
@@ -206,20 +201,20 @@ static void forward(const factors *f, const real *b, real *z, int64_t n) {
         for (int r = 0; r < AT_ONCE; r++) {
             const int64_t i = i0 + (r < rows ? r : 0);
             row[r] = f->l + at_entry(i, 0);
-            sum[r] = load(b + at_row(i)), odd[r] = vec_all(0);
+            sum[r] = vec_at(b + at_row(i)), odd[r] = vec_all(0);
         }
         for (int64_t k = 0; k < i0; k += 2) { /* i0 is even */
-            const vec z0 = load(z + at_row(k)), z1 = load(z + at_row(k + 1));
+            const vec z0 = vec_at(z + at_row(k)), z1 = vec_at(z + at_row(k + 1));
             for (int r = 0; r < AT_ONCE; r++) {
-                sum[r] = vec_fma(-load(row[r] + at_row(k)), z0, sum[r]);
-                odd[r] = vec_fma(-load(row[r] + at_row(k + 1)), z1, odd[r]);
+                sum[r] = vec_fma(-vec_at(row[r] + at_row(k)), z0, sum[r]);
+                odd[r] = vec_fma(-vec_at(row[r] + at_row(k + 1)), z1, odd[r]);
             }
         }
         for (int r = 0; r < rows; r++) {
             sum[r] += odd[r];
             for (int q = 0; q < r; q++)
-                sum[r] = vec_fma(-load(row[r] + at_row(i0 + q)), sum[q], sum[r]);
-            store(z + at_row(i0 + r), sum[r]);
+                sum[r] = vec_fma(-vec_at(row[r] + at_row(i0 + q)), sum[q], sum[r]);
+            vec_to(z + at_row(i0 + r), sum[r]);
         }
     }
 }
@@ -227,32 +222,31 @@ static void forward(const factors *f, const real *b, real *z, int64_t n) {
 /* x(k) = z(k) / D(k) - sum_{i>k} L(i,k) x(i): four rows i together are taken off all before them. */
 static void backward(const factors *f, real *x, int64_t n) {
     for (int64_t i = 0; i < n; i++)
-        store(x + at_row(i), load(x + at_row(i)) * load(f->inverse + at_row(i)));
+        vec_to(x + at_row(i), vec_at(x + at_row(i)) * vec_at(f->inverse + at_row(i)));
     for (int64_t end = n; end > 0; end -= AT_ONCE) {
         const int rows = end < AT_ONCE ? (int)end : AT_ONCE;
         const int64_t i0 = end - rows;
         const real *row[AT_ONCE];
         vec last[AT_ONCE];
         for (int r = rows - 1; r >= 0; r--) {
-            vec s = load(x + at_row(i0 + r));
+            vec s = vec_at(x + at_row(i0 + r));
             for (int q = r + 1; q < rows; q++)
-                s = vec_fma(-load(f->l + at_entry(i0 + q, i0 + r)), last[q], s);
+                s = vec_fma(-vec_at(f->l + at_entry(i0 + q, i0 + r)), last[q], s);
             last[r] = s;
             row[r] = f->l + at_entry(i0 + r, 0);
-            store(x + at_row(i0 + r), s);
+            vec_to(x + at_row(i0 + r), s);
         }
         for (int r = rows; r < AT_ONCE; r++) last[r] = vec_all(0), row[r] = row[0];
         for (int64_t k = 0; k < i0; k++) {
-            vec s = load(x + at_row(k));
+            vec s = vec_at(x + at_row(k));
             for (int r = AT_ONCE - 1; r >= 0; r--)
-                s = vec_fma(-load(row[r] + at_row(k)), last[r], s);
-            store(x + at_row(k), s);
+                s = vec_fma(-vec_at(row[r] + at_row(k)), last[r], s);
+            vec_to(x + at_row(k), s);
         }
     }
 }
 
-static void ldlt_solve(void *of, int variant) {
-    pack *p = of;
+static void ldlt_solve(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     forward(&f, p->b, p->x, p->n);

@@ -3,24 +3,21 @@
  * ldlt.cu - A = L D Lt and the solve, fused, on the GPU: A in, x out (ldlt.c states the equations).
  *
  * Variant "team", the default: a matrix lives in the registers of T threads (team.cuh), 32 / T
- * systems a warp. This is the paper's hybrid version, n* = T threads a system, moved from shared
+ * systems per warp. This is the paper's hybrid version, n* = T threads per system, moved from shared
  * memory to registers: a column is shown to the team through shared memory, everything else stays
- * where it is. For small n one thread has a system alone (ldlt_thread.cu). T and the padded size
- * N = T M are chosen below.
+ * where it is. For small n one thread has a system alone (ldlt_thread.cu).
  *
  * A goes through a stage in shared memory (stage.cuh), which the panel of columns then takes over
- * unless the residual is wanted; that needs A once more. Instructions a system, n = 32, T = 8: about
+ * unless the residual is computed; that needs A once more. Instructions per system, n = 32, T = 8: about
  * 750, of which 240 multiply-adds; bytes: the triangle once (in sectors), b and x.
  *
  * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): paper/ldlt.cu.
  */
-#include "smallsym/ldlt.cuh"
 #include "smallsym/stage.cuh"
 
 enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */
 
-/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
- * leaner for it. */
+/* JUDGED: residuals are computed if the job asks for them. Without it the kernel is leaner. */
 template <int T, int M, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHER_REGISTERS))
     team_kernel(smallsym_job job, int width) {
@@ -44,8 +41,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     team_load<T, M>(a, staged, t);
     const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
     real norm = 0, size = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
-#pragma unroll
-    for (int r = 0; r < M; r++) z[r] = mine ? own[r * T] : 0;
+    UNROLLED(r, M) z[r] = mine ? own[r * T] : 0;
     int e_b = exponent_far_from_1(team_largest<T, M>(z));
     __syncwarp();
     if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
@@ -60,8 +56,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
         if (c > 0) {
             real largest = 0; /* at once: all loads first would take more registers */
-#pragma unroll
-            for (int r = 0; r < M; r++) {
+            UNROLLED(r, M) {
                 z[r] = mine && r * T + t < n ? from[rhs_at(job, k, r * T + t, c)] : 0;
                 largest = real_max(real_abs(z[r]), largest);
             }
@@ -69,13 +64,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         }
         if (!second) {
             if (__any_sync(ALL_LANES, e_b != 0)) {
-#pragma unroll
-                for (int r = 0; r < M; r++) z[r] = times_power_of_2(z[r], -e_b);
+                UNROLLED(r, M) z[r] = times_power_of_2(z[r], -e_b);
             }
-            if (judged) {
-#pragma unroll
-                for (int r = 0; r < M; r++) own[r * T] = z[r];
-            }
+            if (judged) { UNROLLED(r, M) own[r * T] = z[r]; }
         }
         if (pass == 0) { /* within the loop: before it, the compiler would spill A */
             ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
@@ -87,18 +78,15 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         ldlt_backward<T, M>(a, inverse, z, t);
         if (second) {
             add_iterate(o, size, team_largest<T, M>(z), norm);
-#pragma unroll
-            for (int r = 0; r < M; r++) z[r] = own[r * T];
+            UNROLLED(r, M) z[r] = own[r * T];
         } else if (judged) {
             real b[M];
             __syncwarp();
-#pragma unroll
-            for (int r = 0; r < M; r++) b[r] = own[r * T];
+            UNROLLED(r, M) b[r] = own[r * T];
             residual = team_residual<T, M>(staged, z, b, panel, t, n, norm);
         }
         if (iterate && pass == 0) {
-#pragma unroll
-            for (int r = 0; r < M; r++) own[r * T] = z[r];
+            UNROLLED(r, M) own[r * T] = z[r];
             size = begin_iterate<T, M>(z, lane, n);
         } else {
             team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
@@ -107,41 +95,14 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     settle<JUDGED>(job, k, o, mine && t == 0);
 }
 
-template <int T, int M, bool JUDGED>
-static shoal_status launch_team(shoal_smallsym *plan, const smallsym_job *job) {
+template <bool JUDGED, int T, int M>
+static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job) {
     typedef stage<T, M> stage;
     const size_t bytes = (JUDGED ? (int)stage::WARP_KEPT : (int)stage::WARP_OVER) * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    shoal_allow_shared(plan->head.ctx, team_kernel<T, M, JUDGED>);
-    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->head.ctx->stream, *job, stage_width(job));
+    const warp_grid g = warp_grid_of(plan, job, team_kernel<T, M, JUDGED>, stage::SYSTEMS, bytes);
+    SHOAL_LAUNCH((team_kernel<T, M, JUDGED>), g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
+                 *job, stage_width(job));
     return shoal_launched(plan->head.ctx, "ldlt");
-}
-
-template <int T, int M>
-static shoal_status run_team(shoal_smallsym *plan, const smallsym_job *job) {
-    return smallsym_judged(job) ? launch_team<T, M, true>(plan, job)
-                                : launch_team<T, M, false>(plan, job);
-}
-
-/* Padded sizes and teams, as measured on an H200 (docs/smallsym.md). */
-static shoal_status run_default(shoal_smallsym *plan, const smallsym_job *job) {
-    constexpr bool single = sizeof(real) == 4;
-    if (job->n <= THREAD_MOST) return R(smallsym_ldlt_thread)(plan, job);
-    if (job->n <= 16) return run_team<4, 4>(plan, job);
-    if (job->n <= 20) return run_team<4, 5>(plan, job);
-    if (job->n <= 24) return run_team<4, 6>(plan, job);
-    if (job->n <= 32) return run_team<8, 4>(plan, job);
-    if (job->n <= 40) return run_team < single ? 8 : 16, single ? 5 : 3 > (plan, job);
-    if (job->n <= 48) return run_team < single ? 8 : 16, single ? 6 : 3 > (plan, job);
-    return run_team < single ? 16 : 32, single ? 4 : 2 > (plan, job);
-}
-
-static size_t ldlt_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    (void)plan, (void)job;
-    return 0;
 }
 
 static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
@@ -150,7 +111,12 @@ static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_j
     if (variant != LDLT_TEAM) return R(smallsym_ldlt_paper)(plan, variant, job);
 #endif
     (void)variant;
-    return run_default(plan, job);
+    if (job->n <= THREAD_MOST) return R(smallsym_ldlt_thread)(plan, job);
+    /* as measured on an H200 (docs/smallsym.md) */
+    return by_fine_size<THREAD_MOST>(job->n, [&](auto size) {
+        return smallsym_judged(job) ? launch<true>(size, plan, job)
+                                    : launch<false>(size, plan, job);
+    });
 }
 
-extern "C" const smallsym_cuda_method R(smallsym_ldlt) = { ldlt_bytes, ldlt_run, NULL };
+extern "C" const smallsym_cuda_method R(smallsym_ldlt) = { ldlt_run, NULL };

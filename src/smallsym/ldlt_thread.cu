@@ -2,7 +2,7 @@
  *
  * ldlt_thread.cu - LDLt for small n: one thread has a system in its registers, alone.
  *
- * Systems that lie one after the other are brought to shared memory as they lie, 16 bytes a thread
+ * Systems that lie one after the other are brought to shared memory as they lie, 16 bytes per thread
  * at once, and taken from there by their threads; b and x go the same way. A full matrix with whole
  * pieces of 16 bytes in its rows leaves those above the diagonal behind. Pitches are an odd number
  * of pieces, so that threads read from banks of their own. Of other storages each thread brings its
@@ -11,7 +11,7 @@
  * Bytes: A (or its triangle, in sectors), b, x once. Instructions: n^3 / 6 multiply-adds and few more
  * for 32 systems.
  */
-#include "smallsym/ldlt.cuh"
+#include "smallsym/device.cuh"
 
 enum { FULL, PACKED }; /* how a system lies on its stage */
 
@@ -139,7 +139,7 @@ __device__ static inline void thread_stage_in(const smallsym_job &job, real *sta
     }
 }
 
-/* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop, for what is rarely done. */
+/* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop: rarely used. */
 template <int N, int HOW, class F>
 __device__ static inline void each_staged(real *staged, const F &f) {
 #pragma unroll 1
@@ -167,7 +167,7 @@ __device__ static inline void each_entry(const real *staged, const F &f) {
             if (stage::CUT) {
                 if (j % VECTOR == 0) v = load_vector(staged + cut<N>::row(i) + j);
                 f(i, j, v.e[j % VECTOR]);
-            } else if (flat::WHOLE) { /* j = 0 may lie within a piece of which nothing was wanted */
+            } else if (flat::WHOLE) { /* j = 0 may lie within a piece not loaded yet */
                 if (e % VECTOR == 0 || (HOW == FULL && j == 0))
                     v = load_vector(staged + e / VECTOR * VECTOR);
                 f(i, j, v.e[e % VECTOR]);
@@ -179,8 +179,7 @@ __device__ static inline void each_entry(const real *staged, const F &f) {
 
 template <int N> __device__ static inline real largest_of(const real (&v)[N]) {
     real most = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) most = real_max(real_abs(v[i]), most);
+    UNROLLED(i, N) most = real_max(real_abs(v[i]), most);
     return most;
 }
 
@@ -190,8 +189,7 @@ __device__ static inline float thread_residual(const real *staged, const real (&
                                                const real *b, real &a_most) {
     real sum[N], size[N], r_most = 0, x_most = 0, b_most = 0;
     a_most = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) {
+    UNROLLED(i, N) {
         sum[i] = b[i], size[i] = 0;
         b_most = real_max(real_abs(sum[i]), b_most);
     }
@@ -199,8 +197,7 @@ __device__ static inline float thread_residual(const real *staged, const real (&
         sum[i] = real_fma(-v, x[j], sum[i]), size[i] += real_abs(v);
         if (j < i) sum[j] = real_fma(-v, x[i], sum[j]), size[j] += real_abs(v);
     });
-#pragma unroll
-    for (int i = 0; i < N; i++) {
+    UNROLLED(i, N) {
         r_most = real_max(real_abs(sum[i]), r_most), a_most = real_max(size[i], a_most);
         x_most = real_max(real_abs(x[i]), x_most);
     }
@@ -226,8 +223,7 @@ template <int N, int HOW> __device__ static inline int thread_take(real (&a)[N][
 template <int N>
 __device__ static inline int thread_take_rhs(real (&z)[N], real *staged, bool mine) {
     for (int e_b = 0;;) {
-#pragma unroll
-        for (int i = 0; i < N; i++) z[i] = mine ? staged[i] : 0;
+        UNROLLED(i, N) z[i] = mine ? staged[i] : 0;
         const int e = exponent_far_from_1(largest_of(z));
         if (e == 0) return e_b;
 #pragma unroll 1
@@ -242,19 +238,16 @@ __device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
                                              const real (&inverse)[N], const real (&z)[N],
                                              real norm) {
     real y[N], nan = 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) nan = real_fma(z[i], 0, nan);
+    UNROLLED(i, N) nan = real_fma(z[i], 0, nan);
     const real size = largest_of(z);
     const bool useful = nan == 0 && size > 0;
-#pragma unroll
-    for (int i = 0; i < N; i++) y[i] = useful ? z[i] : 1;
+    UNROLLED(i, N) y[i] = useful ? z[i] : 1;
     ldlt_forward_alone<N>(a, y);
     ldlt_backward_alone<N>(a, inverse, y);
     add_iterate(o, useful ? size : 1, largest_of(y), norm);
 }
 
-/* JUDGED: residuals are computed if the job asks for them; without it they are not, and the kernel is
- * leaner for it. */
+/* JUDGED: residuals are computed if the job asks for them. Without it the kernel is leaner. */
 template <int N, int HOW, bool JUDGED>
 __global__ static void __launch_bounds__(WARPS *WARP)
     thread_kernel(smallsym_job job, bool a_flat, bool b_flat) {
@@ -304,8 +297,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
             if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
         }
         real bad = 0;
-#pragma unroll
-        for (int i = 0; i < N; i++) own[i] = z[i], bad = real_fma(z[i], 0, bad);
+        UNROLLED(i, N) own[i] = z[i], bad = real_fma(z[i], 0, bad);
         if (e_x) {
 #pragma unroll 1
             for (int i = 0; i < N; i++) {
@@ -320,8 +312,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
             status = status_of(job, factored, failed, input, residual);
         }
         add_answer<JUDGED>(job, o, c, status, residual);
-        if ((status < 0 || (JUDGED && o.redo >= 0)) &&
-            mine) { /* no answer; b stays where x would be */
+        if ((status < 0 || (JUDGED && o.redo >= 0)) && mine) { /* no answer; if x is b, b stays */
 #pragma unroll 1
             for (int i = 0; i < N; i++) own[i] = x == b ? b[i * step] : real_nan();
         }
@@ -340,15 +331,12 @@ __global__ static void __launch_bounds__(WARPS *WARP)
 template <int N, int HOW, bool JUDGED>
 static shoal_status launch_thread(shoal_smallsym *plan, const smallsym_job *job, bool a_flat) {
     const size_t bytes = thread_stage<N, HOW>::WARP_NUMBERS * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * WARP;
     const bool b_flat = job->nrhs == 1 && job->b_row == 1 && (uintptr_t)job->b % 16 == 0 &&
                         (uintptr_t)job->x % 16 == 0;
-    shoal_allow_shared(plan->head.ctx, thread_kernel<N, HOW, JUDGED>);
-    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>),
-                 dim3((unsigned)((job->count + systems - 1) / systems)), dim3(warps * WARP),
-                 warps * bytes, plan->head.ctx->stream, *job, a_flat, b_flat);
-    return shoal_launched(plan->head.ctx, "ldlt, one thread a system");
+    const warp_grid g = warp_grid_of(plan, job, thread_kernel<N, HOW, JUDGED>, WARP, bytes);
+    SHOAL_LAUNCH((thread_kernel<N, HOW, JUDGED>), g.blocks, g.threads, g.bytes,
+                 plan->head.ctx->stream, *job, a_flat, b_flat);
+    return shoal_launched(plan->head.ctx, "ldlt, one thread per system");
 }
 
 /* The sizes from N down to the one that is asked for. */

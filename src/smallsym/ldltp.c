@@ -17,9 +17,9 @@
  *
  * Lanes pivot differently. The first column, the diagonal and its largest entry's column are looked at
  * for all lanes at once; exchanges of rows, and a search that goes on, go lane by lane. All lanes take
- * one column a step, L(i,k) u(j) off A(i,j): a 2 x 2 block in two steps, of which the second needs no
- * search. n^3 / 6 multiply-adds a lane, all of them SIMD, a load and a store for each; n^2 numbers a
- * lane are exchanged at most; memory for L beside A, and 6 n numbers a lane.
+ * one column per step, L(i,k) u(j) off A(i,j): a 2 x 2 block takes two steps, the second without a
+ * search. Per lane n^3 / 6 multiply-adds, all of them SIMD, with a load and a store each; up to n^2
+ * numbers are exchanged; memory for L beside A, and 6 n numbers.
  */
 #include "core/vec.h"
 #include "smallsym/pack.h"
@@ -62,37 +62,25 @@ static factors factors_of(const pack *p) {
                       (int32_t *)(void *)(e + 5 * row) };
 }
 
-static inline vec load(const real *from) { return *(const vec *)from; }
-static inline void store(real *to, vec v) { *(vec *)to = v; }
-
 /* ---- the search ------------------------------------------------------------------------------- */
 
-/* The row of the largest diagonal entry from k on, as a number. */
-static void largest_diagonal(const real *w, int64_t n, int64_t k, real *at) {
-    for (int v = 0; v < LANES; v += VEC) {
-        vec largest = { 0 }, row = vec_all((real)k);
-        for (int64_t i = k; i < n; i++) {
-            const vec size = vec_abs(load(w + at_entry(i, i) + v));
-            const vec_mask more = size > largest;
-            largest = vec_select(more, size, largest);
-            row = vec_select(more, vec_all((real)i), row);
-        }
-        store(at + v, row);
+/* Largest size from row `first` on in column c or, c < 0, on the diagonal; and its row as a real, or k. */
+static inline __attribute__((always_inline)) void find_largest(const real *w, int64_t n, int64_t k,
+                                                               int64_t first, int64_t c, real *most,
+                                                               real *at) {
+    vec largest = { 0 }, row = vec_all((real)k);
+    for (int64_t i = first; i < n; i++) {
+        const vec size = vec_abs(vec_at(w + at_entry(i, c < 0 ? i : c)));
+        const vec_mask more = size > largest;
+        largest = vec_select(more, size, largest);
+        row = vec_select(more, vec_all((real)i), row);
     }
+    vec_to(most, largest), vec_to(at, row);
 }
 
-/* Largest size below the diagonal of column k, and its row. */
+/* Below the diagonal of column k. */
 static void first_column(const real *w, int64_t n, int64_t k, real *most, real *at) {
-    for (int v = 0; v < LANES; v += VEC) {
-        vec largest = { 0 }, row = vec_all((real)k);
-        for (int64_t i = k + 1; i < n; i++) {
-            const vec size = vec_abs(load(w + at_entry(i, k) + v));
-            const vec_mask more = size > largest;
-            largest = vec_select(more, size, largest);
-            row = vec_select(more, vec_all((real)i), row);
-        }
-        store(most + v, largest), store(at + v, row);
-    }
+    find_largest(w, n, k, k + 1, k, most, at);
 }
 
 /* The same of column and row c of what is left from k on, in one lane. */
@@ -141,7 +129,7 @@ static void exchange(real *w, int32_t *order, int64_t n, int64_t a, int64_t b) {
     order[at_row(a)] = order[at_row(b)], order[at_row(b)] = kept;
 }
 
-/* Marks the lanes that want a pivot and cannot take A(k,k); most and at are of column k. */
+/* Marks the lanes that need a pivot and cannot take A(k,k); most and at are of column k. */
 static int refused(const factors *f, int64_t k, const step *s, const real *most, int *lanes) {
     const real *d = f->w + at_entry(k, k);
     int any = 0;
@@ -158,7 +146,7 @@ static void choose(const factors *f, int64_t n, int64_t k, step *s) {
     s->blocks = 0;
     first_column(f->w, n, k, most, at);
     if (!refused(f, k, s, most, search)) return;
-    largest_diagonal(f->w, n, k, at);
+    find_largest(f->w, n, k, k, -1, most, at);
     for (int l = 0; l < LANES; l++)
         if (search[l]) exchange(f->w + l, f->order + l, n, k, (int64_t)at[l]);
     first_column(f->w, n, k, most, at);
@@ -193,7 +181,7 @@ static void invert_block(step *s, int l, real a, real b, real c) {
     s->most[l] = real_max(real_abs(c) * (q + m), s->most[l]);
 }
 
-/* D inverse of the pivots of step k, and what they say of A. */
+/* D inverse of the pivots of step k, and their part of the outcome. */
 static void invert(const factors *f, int64_t k, step *s) {
     const real *d = f->w + at_entry(k, k);
     EACH_LANE(l) {
@@ -221,23 +209,22 @@ static void invert(const factors *f, int64_t k, step *s) {
 
 /* l and u of step k, and L(i,k). Within a block there is nothing to take off: 0. */
 static void multipliers(const factors *f, int64_t n, int64_t k, const step *s) {
-    for (int64_t i = k + 1; i < n; i++)
-        for (int v = 0; v < LANES; v += VEC) {
-            const vec kind = load(s->kind + v), c11 = load(s->c11 + v), zero = { 0 };
-            vec u = load(f->w + at_entry(i, k) + v), l = c11 * u;
-            l = vec_select(kind == SECOND, load(f->second + at_row(i) + v), l);
-            if (s->blocks && i == k + 1) {
-                l = vec_select(kind == FIRST, zero, l);
-                u = vec_select(kind == FIRST, zero, u);
-            } else if (s->blocks) { /* (l, next l) = (u, next u) D inverse */
-                const vec next = load(f->w + at_entry(i, k + 1) + v), c21 = load(s->c21 + v);
-                l = vec_select(kind == FIRST, vec_fma(c21, next, l), l);
-                store(f->second + at_row(i) + v, vec_fma(load(s->c22 + v), next, c21 * u));
-            }
-            store(f->l + at_row(i) + v, l);
-            store(f->u + at_row(i) + v, u);
-            store(f->w + at_entry(i, k) + v, l);
+    const vec kind = vec_at(s->kind), c11 = vec_at(s->c11), c21 = vec_at(s->c21), zero = { 0 };
+    for (int64_t i = k + 1; i < n; i++) {
+        vec u = vec_at(f->w + at_entry(i, k)), l = c11 * u;
+        l = vec_select(kind == SECOND, vec_at(f->second + at_row(i)), l);
+        if (s->blocks && i == k + 1) {
+            l = vec_select(kind == FIRST, zero, l);
+            u = vec_select(kind == FIRST, zero, u);
+        } else if (s->blocks) { /* (l, next l) = (u, next u) D inverse */
+            const vec next = vec_at(f->w + at_entry(i, k + 1));
+            l = vec_select(kind == FIRST, vec_fma(c21, next, l), l);
+            vec_to(f->second + at_row(i), vec_fma(vec_at(s->c22), next, c21 * u));
         }
+        vec_to(f->l + at_row(i), l);
+        vec_to(f->u + at_row(i), u);
+        vec_to(f->w + at_entry(i, k), l);
+    }
 }
 
 /* A(i,j) -= l(i) u(j) for k < j <= i, two rows at a time. */
@@ -246,28 +233,19 @@ static void take_off(const factors *f, int64_t n, int64_t k) {
     for (int64_t i = k + 1; i < n; i += 2) {
         const int64_t below = i + 1 < n ? i + 1 : i;
         real *restrict upper = f->w + at_entry(i, 0), *restrict lower = f->w + at_entry(below, 0);
-        vec l0[LANES / VEC], l1[LANES / VEC];
-        for (int v = 0; v < LANES / VEC; v++) {
-            l0[v] = -load(f->l + at_row(i) + v * VEC);
-            l1[v] = -load(f->l + at_row(below) + v * VEC);
+        const vec l0 = -vec_at(f->l + at_row(i)), l1 = -vec_at(f->l + at_row(below));
+        for (int64_t j = k + 1; j <= i && below > i; j++) {
+            const vec with = vec_at(u + at_row(j));
+            vec_to(upper + at_row(j), vec_fma(l0, with, vec_at(upper + at_row(j))));
+            vec_to(lower + at_row(j), vec_fma(l1, with, vec_at(lower + at_row(j))));
         }
-        for (int64_t j = k + 1; j <= i && below > i; j++)
-            for (int v = 0; v < LANES / VEC; v++) {
-                const int64_t at = at_row(j) + v * VEC;
-                const vec with = load(u + at);
-                store(upper + at, vec_fma(l0[v], with, load(upper + at)));
-                store(lower + at, vec_fma(l1[v], with, load(lower + at)));
-            }
         for (int64_t j = below > i ? below : k + 1; j <= below; j++)
-            for (int v = 0; v < LANES / VEC; v++) {
-                const int64_t at = at_row(j) + v * VEC;
-                store(lower + at, vec_fma(l1[v], load(u + at), load(lower + at)));
-            }
+            vec_to(lower + at_row(j),
+                   vec_fma(l1, vec_at(u + at_row(j)), vec_at(lower + at_row(j))));
     }
 }
 
-static void ldltp_factor(void *of, int variant) {
-    pack *p = of;
+static void ldltp_factor(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     const int64_t n = p->n;
@@ -294,42 +272,41 @@ static void ldltp_factor(void *of, int variant) {
 
 /* ---- the solve -------------------------------------------------------------------------------- */
 
-/* One vector of the pack; y is P b and becomes P x. */
-static void solve_vector(const factors *f, real *y, int64_t n, int lane) {
+/* y is P b and becomes P x. */
+static void substitute(const factors *f, real *y, int64_t n) {
     for (int64_t i = 0; i < n; i++) { /* z(i) = b(i) - sum_{k<i} L(i,k) z(k) */
-        const real *row = f->w + at_entry(i, 0) + lane;
-        vec even = load(y + at_row(i)), odd = { 0 };
+        const real *row = f->w + at_entry(i, 0);
+        vec even = vec_at(y + at_row(i)), odd = { 0 };
         for (int64_t k = 0; k + 1 < i; k += 2) {
-            even = vec_fma(-load(row + at_row(k)), load(y + at_row(k)), even);
-            odd = vec_fma(-load(row + at_row(k + 1)), load(y + at_row(k + 1)), odd);
+            even = vec_fma(-vec_at(row + at_row(k)), vec_at(y + at_row(k)), even);
+            odd = vec_fma(-vec_at(row + at_row(k + 1)), vec_at(y + at_row(k + 1)), odd);
         }
-        if (i % 2) even = vec_fma(-load(row + at_row(i - 1)), load(y + at_row(i - 1)), even);
-        store(y + at_row(i), even + odd);
+        if (i % 2) even = vec_fma(-vec_at(row + at_row(i - 1)), vec_at(y + at_row(i - 1)), even);
+        vec_to(y + at_row(i), even + odd);
     }
     vec before = { 0 }, link = { 0 }; /* z(k-1), and D inverse (k,k-1) */
     for (int64_t k = 0; k < n; k++) { /* D w = z */
-        const vec z = load(y + at_row(k)), next = load(f->f + at_row(k) + lane);
-        vec w = vec_fma(link, before, load(f->e + at_row(k) + lane) * z);
-        if (k + 1 < n) w = vec_fma(next, load(y + at_row(k + 1)), w);
-        store(y + at_row(k), w);
+        const vec z = vec_at(y + at_row(k)), next = vec_at(f->f + at_row(k));
+        vec w = vec_fma(link, before, vec_at(f->e + at_row(k)) * z);
+        if (k + 1 < n) w = vec_fma(next, vec_at(y + at_row(k + 1)), w);
+        vec_to(y + at_row(k), w);
         before = z, link = next;
     }
     for (int64_t i = n - 1; i > 0; i--) { /* x(k) = w(k) - sum_{i>k} L(i,k) x(i) */
-        const real *row = f->w + at_entry(i, 0) + lane;
-        const vec last = -load(y + at_row(i));
+        const real *row = f->w + at_entry(i, 0);
+        const vec last = -vec_at(y + at_row(i));
         for (int64_t k = 0; k < i; k++)
-            store(y + at_row(k), vec_fma(load(row + at_row(k)), last, load(y + at_row(k))));
+            vec_to(y + at_row(k), vec_fma(vec_at(row + at_row(k)), last, vec_at(y + at_row(k))));
     }
 }
 
-static void ldltp_solve(void *of, int variant) {
-    pack *p = of;
+static void ldltp_solve(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     real *y = f.l; /* free after the factorisation */
     for (int64_t i = 0; i < p->n; i++)
         for (int l = 0; l < LANES; l++) y[at_row(i) + l] = p->b[at_row(f.order[at_row(i) + l]) + l];
-    for (int v = 0; v < LANES; v += VEC) solve_vector(&f, y + v, p->n, v);
+    substitute(&f, y, p->n);
     for (int64_t i = 0; i < p->n; i++)
         for (int l = 0; l < LANES; l++) p->x[at_row(f.order[at_row(i) + l]) + l] = y[at_row(i) + l];
 }

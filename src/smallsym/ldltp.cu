@@ -4,19 +4,17 @@
  * states the rules, that of a zero pivot too. Here the search begins at the row with the largest
  * diagonal entry, which is most often the pivot.
  *
- * A team of T threads has a system, 32 / T systems a warp. Rows keep their places: a pivot's row is
+ * A team of T threads has a system, 32 / T systems per warp. Rows keep their places: a pivot's row is
  * shown to the team in shared memory, everybody takes it off the rows that are left, and the order of
  * the pivots is written down. All teams of a warp make n steps together, one column each; a 2 x 2
  * pivot takes two, and its team sits out the second search. A team that is the whole warp goes from
- * pivot to pivot. A thread knows of its rows their diagonal entries and when they were pivots.
+ * pivot to pivot. A thread keeps its rows' diagonal entries and when they were pivots.
  *
- * n = 32 in f32: a warp has one system and takes about 200 instructions a step, 32 of which are
+ * n = 32 in f32: a warp has one system and takes about 200 instructions per step, 32 of them
  * multiply-adds; with the solve 7,500. No barriers but those of a warp. Bytes: the triangle once (in
  * sectors), b and x. n <= 64.
  */
-#include "smallsym/ldltp_steps.cuh"
-
-enum { WARPS = 2 }; /* of a block */
+#include "smallsym/ldltp.cuh"
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
@@ -51,8 +49,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     real largest = team_max<T>(rows.largest(t, n));
     const bool infinite = !(largest - largest == 0);
     const int e_a = exponent_far_from_1(largest);
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         d.left[r] = staged[stage::row(i) + i], d.f[r] = 0;
         d.position[r] = i < n ? LEFT : NO_ROW;
@@ -60,8 +57,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     if (__any_sync(ALL_LANES, e_a != 0)) {
         __syncwarp();
         rows.scale(t, n, e_a);
-#pragma unroll
-        for (int r = 0; r < M; r++) d.left[r] = times_power_of_2(d.left[r], -e_a);
+        UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], -e_a);
 #pragma unroll 1
         for (int i = t; judged && i < n; i += T)
 #pragma unroll 1
@@ -83,8 +79,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], kept[M];
         const int e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
-#pragma unroll
-        for (int r = 0; r < M; r++) kept[r] = b[r];
+        UNROLLED(r, M) kept[r] = b[r];
         solve(rows, d, b, t, n);
         float residual = 0;
         real norm;
@@ -97,49 +92,34 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-template <class ROWS, int T, int M, int RESIDENT>
-static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
-    typedef stage<T, M> stage;
-    const size_t numbers = ROWS::room_type::NUMBERS + (smallsym_judged(job) ? stage::NUMBERS : 0);
-    const size_t bytes = stage::SYSTEMS * numbers * sizeof(real);
-    const int warps = warps_that_fit(plan, WARPS, bytes);
-    const int64_t systems = warps * stage::SYSTEMS;
-    const dim3 grid((unsigned)((job->count + systems - 1) / systems));
-    shoal_allow_shared(plan->head.ctx, ldltp_kernel<ROWS, T, M, RESIDENT>);
-    SHOAL_LAUNCH((ldltp_kernel<ROWS, T, M, RESIDENT>), grid, dim3(warps * WARP), warps * bytes,
-                 plan->head.ctx->stream, *job, stage_width(job));
-    return shoal_launched(plan->head.ctx, "ldltp");
-}
-
-/* Teams of T threads with M rows each, SINGLE or DOUBLE warps resident a scheduler: as many as leave
+/* Teams of T threads with M rows each, SINGLE or DOUBLE warps resident per scheduler: as many as leave
  * each thread the registers it needs. */
 template <int T, int M, int SINGLE, int DOUBLE>
-static shoal_status run(shoal_smallsym *plan, const smallsym_job *job) {
-    constexpr int words = sizeof(real) / 4, resident = words == 1 ? SINGLE : DOUBLE;
-    if constexpr (T * M * M * words <= 160) /* of the 255 registers of a thread */
-        return launch<register_rows<T, M>, T, M, resident>(plan, job);
-    else
-        return launch<shared_rows<T, M>, T, M, resident>(plan, job);
+static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job) {
+    typedef stage<T, M> stage;
+    typedef ldltp_rows<T, M> rows;
+    constexpr int RESIDENT = sizeof(real) == 4 ? SINGLE : DOUBLE;
+    const size_t numbers = rows::room_type::NUMBERS + (smallsym_judged(job) ? stage::NUMBERS : 0);
+    const size_t bytes = stage::SYSTEMS * numbers * sizeof(real);
+    const warp_grid g =
+        warp_grid_of(plan, job, ldltp_kernel<rows, T, M, RESIDENT>, stage::SYSTEMS, bytes);
+    SHOAL_LAUNCH((ldltp_kernel<rows, T, M, RESIDENT>), g.blocks, g.threads, g.bytes,
+                 plan->head.ctx->stream, *job, stage_width(job));
+    return shoal_launched(plan->head.ctx, "ldltp");
 }
 
 static shoal_status ldltp_run(shoal_smallsym *plan, int variant, const smallsym_job *job) {
     (void)variant;
     if (smallsym_careful(job)) return R(smallsym_ldltp_careful)(plan, job);
-    constexpr bool single = sizeof(real) == 4;
-    constexpr int T16 = single ? 4 : 8; /* threads where n <= 16 */
-    if (job->n <= 4) return run<4, 1, 7, 5>(plan, job);
-    if (job->n <= 8) return run<4, 2, 6, 4>(plan, job);
-    if (job->n <= 12) return run<4, 3, 4, 3>(plan, job);
-    if (job->n <= 16) return run<T16, 16 / T16, 4, 3>(plan, job);
-    if (job->n <= 24) return run<8, 3, 3, 2>(plan, job);
-    if (job->n <= 32) return run<32, 1, 6, 4>(plan, job);
-    if (job->n <= 48) return run<16, 3, 2, 3>(plan, job);
-    return run<32, 2, 3, 3>(plan, job);
+    constexpr int T16 = sizeof(real) == 4 ? 4 : 8; /* threads where n <= 16 */
+    if (job->n <= 4) return launch<4, 1, 7, 5>(plan, job);
+    if (job->n <= 8) return launch<4, 2, 6, 4>(plan, job);
+    if (job->n <= 12) return launch<4, 3, 4, 3>(plan, job);
+    if (job->n <= 16) return launch<T16, 16 / T16, 4, 3>(plan, job);
+    if (job->n <= 24) return launch<8, 3, 3, 2>(plan, job);
+    if (job->n <= 32) return launch<32, 1, 6, 4>(plan, job);
+    if (job->n <= 48) return launch<16, 3, 2, 3>(plan, job);
+    return launch<32, 2, 3, 3>(plan, job);
 }
 
-static size_t ldltp_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    (void)plan, (void)job;
-    return 0;
-}
-
-extern "C" const smallsym_cuda_method R(smallsym_ldltp) = { ldltp_bytes, ldltp_run, NULL };
+extern "C" const smallsym_cuda_method R(smallsym_ldltp) = { ldltp_run, NULL };

@@ -21,8 +21,8 @@
 
 enum { LANES = VEC }; /* one vector: a pack of 64 unknowns is 33 kB at most and stays in cache */
 
-/* What is known of each lane. A method sets what it knows; all is as of an answer without fault to
- * begin with: status 0, rcond NaN, rank n, inertia n 0 0. */
+/* The outcome of each lane. A method changes what it finds out; at first status is 0, rcond NaN, rank
+ * n, inertia n 0 0. */
 typedef struct pack_fate {
     int32_t status[LANES];
     float rcond[LANES];
@@ -32,11 +32,11 @@ typedef struct pack_fate {
 typedef struct pack {
     int64_t n;
     double cond;   /* of the plan: for methods that discard eigenvalues               */
-    real *a;       /* the lower triangles, kept; or, of tridiagonal matrices whose
-                      eigenpairs are wanted, the diagonals and then the subdiagonals  */
-    real *b;       /* the right-hand sides in hand, n numbers a lane, kept            */
+    real *a;       /* the lower triangles, kept; or, for eigenpairs of tridiagonal
+                      matrices, the diagonals and then the subdiagonals               */
+    real *b;       /* the right-hand sides in hand, n numbers per lane, kept          */
     real *x;       /* the answers                                                     */
-    real *scratch; /* cell.scratch(n) numbers a lane: the method's factors            */
+    real *scratch; /* cell.scratch(n) numbers per lane: the method's factors          */
     real *w, *v;   /* where cell.eigen left its results: n eigenvalues, ascending, and
                       the vectors, component i of number m as row i * n + m           */
     pack_fate fate;
@@ -45,6 +45,12 @@ typedef struct pack {
 /* Lane 0 of entry (i,j) of an array of lower triangles, and of row i of an array of vectors. */
 static inline int64_t at_entry(int64_t i, int64_t j) { return shoal_lower_at(i, j) * LANES; }
 static inline int64_t at_row(int64_t i) { return i * LANES; }
+
+/* One number per lane. */
+static inline __attribute__((always_inline)) vec vec_at(const real *from) {
+    return *(const vec *)from;
+}
+static inline __attribute__((always_inline)) void vec_to(real *to, vec v) { *(vec *)to = v; }
 
 #define EACH_LANE(l) INDEPENDENT for (int l = 0; l < LANES; l++)
 

@@ -4,9 +4,9 @@
  * the equations.
  *
  * Thread t of T has equations t, T + t, ... of U. Neighbours of step s are 2^s equations apart and
- * nothing is moved; multipliers of all steps stay in registers for further right-hand sides and
- * corrections. Of step s neighbours' numbers are read from shared memory. 2 log2 n divisions an
- * equation, 2 multiply-adds a right-hand side and step.
+ * nothing is moved; multipliers of all steps stay in registers for later right-hand sides and
+ * corrections. Neighbours' numbers are read from shared memory. 2 log2 n divisions per equation, 2
+ * multiply-adds per right-hand side and step.
  */
 #ifndef SHOAL_SMALLSYM_PCR_CUH
 #define SHOAL_SMALLSYM_PCR_CUH
@@ -18,7 +18,7 @@ enum { CORRECTIONS = 3 };
 /* Steps until every equation is alone, for N of them. */
 constexpr int pcr_steps(int N) { return N <= 1 ? 0 : 1 + pcr_steps((N + 1) / 2); }
 
-/* What the thread knows of its equations of U. */
+/* A thread's equations of U. */
 template <int T, int M> struct equations {
     enum { STEPS = pcr_steps(T * M) };
     real d[M], before[M], after[M];       /* of U: diagonal, couplings to the neighbours */
@@ -37,8 +37,7 @@ template <int T, int M>
 __device__ static inline void pcr_factor(equations<T, M> &u, const real *u_d, const real *u_c,
                                          real *d, real *c, int t, int n) {
     real here_d[M], here_c[M];
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         u.d[r] = here_d[r] = i < n ? u_d[i] : 1;
         u.after[r] = here_c[r] = neighbour(u_c, i, n - 1);
@@ -48,11 +47,9 @@ __device__ static inline void pcr_factor(equations<T, M> &u, const real *u_d, co
     for (int step = 0; step < equations<T, M>::STEPS; step++) {
         const int h = 1 << step;
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < M; r++) d[r * T + t] = here_d[r], c[r * T + t] = here_c[r];
+        UNROLLED(r, M) d[r * T + t] = here_d[r], c[r * T + t] = here_c[r];
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t;
             const real c_before = neighbour(c, i - h, n), c_beyond = neighbour(c, i + h, n);
             /* where c is 0 any pivot will do */
@@ -63,8 +60,7 @@ __device__ static inline void pcr_factor(equations<T, M> &u, const real *u_d, co
             u.left[step][r] = left, u.right[step][r] = right;
         }
     }
-#pragma unroll
-    for (int r = 0; r < M; r++) u.pivot[r] = here_d[r];
+    UNROLLED(r, M) u.pivot[r] = here_d[r];
 }
 
 /* U z = v with what pcr_factor() left; v becomes z. */
@@ -75,18 +71,15 @@ __device__ static inline void pcr_solve(const equations<T, M> &u, real (&v)[M], 
     for (int step = 0; step < equations<T, M>::STEPS; step++) {
         const int h = 1 << step;
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < M; r++) shown[r * T + t] = v[r];
+        UNROLLED(r, M) shown[r * T + t] = v[r];
         __syncwarp();
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
             const int i = r * T + t;
             v[r] = real_fma(-u.left[step][r], neighbour(shown, i - h, n), v[r]);
             v[r] = real_fma(-u.right[step][r], neighbour(shown, i + h, n), v[r]);
         }
     }
-#pragma unroll
-    for (int r = 0; r < M; r++) v[r] = real_over_pivot(v[r], u.pivot[r]);
+    UNROLLED(r, M) v[r] = real_over_pivot(v[r], u.pivot[r]);
 }
 
 /* rest = v - U z, every product and sum in double; the largest of them, NaN if one is. */
@@ -96,11 +89,9 @@ __device__ static inline real pcr_rest(const equations<T, M> &u, const real (&v)
                                        int n) {
     real most = 0, bad = 0;
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) shown[r * T + t] = z[r];
+    UNROLLED(r, M) shown[r * T + t] = z[r];
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const int i = r * T + t;
         const double left = neighbour(shown, i - 1, n), right = neighbour(shown, i + 1, n);
         rest[r] = (real)((double)v[r] - (double)u.before[r] * left - (double)u.d[r] * (double)z[r] -
@@ -114,39 +105,30 @@ __device__ static inline real pcr_rest(const equations<T, M> &u, const real (&v)
 template <int T, int M>
 __device__ static inline void pcr_corrected(const equations<T, M> &u, real (&v)[M], real size,
                                             real *shown, int t, int n) {
-    real z[M], rest[M], most = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) z[r] = v[r];
+    real z[M], rest[M];
+    UNROLLED(r, M) z[r] = v[r];
     pcr_solve(u, z, shown, t, n);
-#pragma unroll
-    for (int r = 0; r < M; r++) most = real_max(real_abs(z[r]), most);
-    const real roundoff = REAL_EPSILON / 2 * size * team_max<T>(most);
+    const real roundoff = REAL_EPSILON / 2 * size * team_largest<T, M>(z);
     real before = pcr_rest(u, v, z, rest, shown, t, n);
     bool again = before > roundoff; /* false for NaN */
     for (int step = 0; step < CORRECTIONS && __any_sync(ALL_LANES, again); step++) {
         real sum[M];
         pcr_solve(u, rest, shown, t, n);
-#pragma unroll
-        for (int r = 0; r < M; r++) sum[r] = z[r] + rest[r];
+        UNROLLED(r, M) sum[r] = z[r] + rest[r];
         const real after = pcr_rest(u, v, sum, rest, shown, t, n);
-        if (again && after < before) {
-#pragma unroll
-            for (int r = 0; r < M; r++) z[r] = sum[r];
-        }
+        if (again && after < before) { UNROLLED(r, M) z[r] = sum[r]; }
         again = again && after < before / 2 && after > roundoff;
         before = after;
     }
-#pragma unroll
-    for (int r = 0; r < M; r++) v[r] = z[r];
+    UNROLLED(r, M) v[r] = z[r];
 }
 
-/* What the pivots say: 1 / pivot(i) = (U^-1)(i,i). `size` is the largest number of U. */
+/* The outcome by the pivots, 1 / pivot(i) = (U^-1)(i,i). `size` is the largest number of U. */
 template <int T, int M>
 __device__ static inline void look_at_pivots(outcome &o, const equations<T, M> &u, real &size,
                                              int t, int n) {
     real least = (real)INFINITY, most = 0, bad = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         if (r * T + t >= n) continue;
         least = real_min(real_abs(u.pivot[r]), least), bad = real_fma(u.pivot[r], 0, bad);
         most = real_max(real_max(real_abs(u.d[r]), real_abs(u.after[r])), most);
@@ -159,7 +141,7 @@ __device__ static inline void look_at_pivots(outcome &o, const equations<T, M> &
     o.rcond = (float)(least < most ? least / most : 1);
 }
 
-/* Inertia, by Sturm's sequence: as many are negative as there are negative eigenvalues. */
+/* Negative eigenvalues of U, by Sturm's sequence: as many of its numbers are negative. */
 __device__ static inline int count_negative(const real *d, const real *c, int n) {
     real q = 1;
     int negative = 0;
@@ -176,37 +158,29 @@ __device__ static inline int count_negative(const real *d, const real *c, int n)
 template <int T, int M>
 __device__ static inline void form_q(const reflectors<T, M> &w, real (&q)[M][T * M], int t, int n) {
 #pragma unroll
-    for (int r = 0; r < M; r++)
-#pragma unroll
-        for (int j = 0; j < T * M; j++) q[r][j] = j == r * T + t;
+    for (int r = 0; r < M; r++) UNROLLED(j, T * M) q[r][j] = j == r * T + t;
     multiply_columns_by_q(w, q, n);
 }
 
-/* v := Qt v: one sum a thread. v := Q v: its transposed, through shared memory. */
+/* v := Qt v: one sum per thread. v := Q v: its transposed, through shared memory. */
 template <int T, int M>
 __device__ static inline void multiply_by_formed(const real (&q)[M][T * M], real (&v)[M],
                                                  real *shown, bool transposed, int t) {
     real sum[M];
     __syncwarp();
-#pragma unroll
-    for (int r = 0; r < M; r++) shown[r * T + t] = v[r];
+    UNROLLED(r, M) shown[r * T + t] = v[r];
     __syncwarp();
     if (transposed) {
+        UNROLLED(r, M) sum[r] = 0;
 #pragma unroll
-        for (int r = 0; r < M; r++) sum[r] = 0;
-#pragma unroll
-        for (int j = 0; j < T * M; j++)
-#pragma unroll
-            for (int r = 0; r < M; r++) sum[r] = real_fma(q[r][j], shown[j], sum[r]);
+        for (int j = 0; j < T * M; j++) UNROLLED(r, M) sum[r] = real_fma(q[r][j], shown[j], sum[r]);
     } else {
         constexpr int C = columns<T>::AT_ONCE;
-#pragma unroll
-        for (int r = 0; r < M; r++) {
+        UNROLLED(r, M) {
 #pragma unroll
             for (int q0 = 0; q0 < T; q0 += C) {
                 real part[C];
-#pragma unroll
-                for (int e = 0; e < C; e++) {
+                UNROLLED(e, C) {
                     part[e] = 0;
 #pragma unroll
                     for (int s = 0; s < M; s++)
@@ -218,8 +192,7 @@ __device__ static inline void multiply_by_formed(const real (&q)[M][T * M], real
             }
         }
     }
-#pragma unroll
-    for (int r = 0; r < M; r++) v[r] = sum[r];
+    UNROLLED(r, M) v[r] = sum[r];
 }
 
 #endif

@@ -32,7 +32,7 @@
 
 typedef struct reduction { /* arrays of a pack; those of two take turns from step to step */
     real *d[2], *c[2], *v[2];
-    real *left, *right; /* n numbers a step                        */
+    real *left, *right; /* n numbers per step                      */
     real *pivot;        /* d of each equation at the end           */
     real *rhs, *rest;   /* Qt b, and what z leaves of it           */
     real *z, *change;   /* the answer, and what is to be added     */
@@ -76,15 +76,6 @@ typedef struct part { /* one of the systems after `step` steps */
     int64_t first; /* the original row of its first equation; the others follow 2^step apart */
 } part;
 
-static inline part even_part(part s) {
-    return (part){ s.start, (s.size + 1) / 2, s.step + 1, s.first };
-}
-
-static inline part odd_part(part s) {
-    const int64_t evens = (s.size + 1) / 2;
-    return (part){ s.start + evens, s.size - evens, s.step + 1, s.first + ((int64_t)1 << s.step) };
-}
-
 /* Where equation j of a part goes: even ones first. */
 static inline int64_t place_of(part s, int64_t j) {
     return s.start + j / 2 + (j % 2 ? (s.size + 1) / 2 : 0);
@@ -104,8 +95,10 @@ static inline void begin_parts(parts *p, const reduction *f) {
 }
 
 static inline void add_halves(parts *p, part s) {
-    p->wait[p->count++] = odd_part(s);
-    p->wait[p->count++] = even_part(s);
+    const int64_t evens = (s.size + 1) / 2, next = s.step + 1,
+                  odd = s.first + ((int64_t)1 << s.step);
+    p->wait[p->count++] = (part){ s.start + evens, s.size - evens, next, odd };
+    p->wait[p->count++] = (part){ s.start, evens, next, s.first };
 }
 
 static inline void reduce_matrix(const reduction *f) {
@@ -124,8 +117,7 @@ static inline void reduce_matrix(const reduction *f) {
             const real *c_left = j ? c + at_row(j - 1) : no_equation;
             const real *c_right = more ? c + at_row(j) : no_equation;
             const real *d_here = d + at_row(j), *d_left = j ? d_here - LANES : d_here + LANES;
-            const real *d_right =
-                more ? d_here + LANES : d_here - LANES; /* where c is 0: any pivot */
+            const real *d_right = more ? d_here + LANES : d_here - LANES; /* c = 0: any pivot */
             const real *c_beyond = j + 2 < s.size ? c + at_row(j + 1) : no_equation;
             real *left = f->left + i, *right = f->right + i;
             real *to_d = next_d + at, *to_c = next_c + at;
@@ -197,8 +189,7 @@ static inline void judge_pivots(pack *p, const householder *h, const reduction *
     for (int l = 0; l < LANES && p->n > 0; l++) {
         if (bad[l] != 0 || least[l] == 0)
             p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
-        else if (least[l] <=
-                 10 * REAL_EPSILON * most[l]) /* what a singular matrix leaves as pivot */
+        else if (least[l] <= 10 * REAL_EPSILON * most[l]) /* a singular matrix leaves that */
             p->fate.status[l] = SHOAL_SYSTEM_ILL;
         p->fate.rcond[l] = (float)(least[l] < most[l] ? least[l] / most[l] : 1);
     }

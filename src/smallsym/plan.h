@@ -33,7 +33,7 @@ SHOAL_HD static inline int64_t smallsym_at(const smallsym_shape *s, int64_t i, i
     return (s->upper ? j * s->n - j * (j - 1) / 2 + i - j : shoal_lower_at(i, j)) * s->column;
 }
 
-/* A system that "auto" does again: from which right-hand side on, and what those before came to. */
+/* A system that "auto" does again, from right-hand side `column` on; the outcome of those before. */
 typedef struct smallsym_redo {
     int64_t system;
     uint32_t column;
@@ -49,10 +49,10 @@ typedef struct smallsym_job {
     int64_t b_system, b_row;
     const void *A, *b;
     void *x;
-    shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not wanted  */
+    shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not written */
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
-    int iterate; /* 1: a step of inverse iteration tells "auto" more of rcond than the pivots do    */
+    int iterate; /* 1: "auto" lowers rcond by a step of inverse iteration */
     double tol, cond;
     int64_t first;       /* of the group's systems among all                           */
     int64_t a_offset;    /* ... of its numbers in A                                     */
@@ -60,18 +60,20 @@ typedef struct smallsym_job {
     int64_t e_offset;    /* ... in the n - 1 numbers beside a diagonal                  */
     int64_t q_offset;    /* ... in matrices of n^2 numbers                              */
     void *work;          /* the plan's workspace; the totals come first                 */
-    smallsym_redo *list; /* cuda: rescue_row >= 0, where failures are listed; else NULL or what this
-                            call is to do again: totals.listed entries                        */
+    smallsym_redo *list; /* cuda, rescue_row >= 0: failures are listed here; else NULL, or the
+                            totals.listed systems that this call does again              */
 } smallsym_job;
 
-/* The arrays of one call for eigenpairs, of job.A or, where that is NULL, of the tridiagonal
- * matrices (d, e). Number i of w and d lies as in a vector of the job; number i of e of system k is
- * e[k * e_system + i * b_row], entry (i,m) of v is v[k * v_system + (i * n + m) * b_row]. */
-typedef struct smallsym_pairs {
-    const void *d, *e;
-    void *w, *v; /* v NULL: not wanted */
-    int64_t e_system, v_system;
-} smallsym_pairs;
+/* The parts of A = Q U Qt, U tridiagonal (d, e), for the stages of hhpcr, and of A = Q W Qt for
+ * eigenpairs, of job.A or, if that is NULL, of (d, e). Number i of d and w lies as in a vector of a job
+ * with one right-hand side; number i of e of system k is e[k * e_system + i * b_row], entry (i,m) of q
+ * is q[k * q_system + (i * n + m) * b_row]. */
+typedef struct smallsym_parts {
+    void *d, *e;
+    void *w; /* eigenvalues                                      */
+    void *q; /* NULL: not computed; for pcr(): the unit matrix   */
+    int64_t e_system, q_system;
+} smallsym_parts;
 
 /* The samples of one call that forms its systems: number i of psi(m) of system k is
  * psi[k * psi_system + (m * n + i) * psi_step], right-hand side c of y(m) is
@@ -80,17 +82,8 @@ typedef struct smallsym_gram {
     int64_t samples;
     const void *psi, *y;
     int64_t psi_system, psi_step, y_system, y_step;
-    void *work; /* what gram_driver.bytes asked for */
+    void *work; /* of driver.form_bytes() bytes */
 } smallsym_gram;
-
-/* The arrays of one call of a stage of hhpcr, A = Q U Qt: number i of d lies as in a vector of the job
- * that has one right-hand side; number i of e of system k is e[k * e_system + i * b_row], entry (i,m)
- * of q is q[k * q_system + (i * n + m) * b_row]. */
-typedef struct smallsym_parts {
-    void *d, *e; /* U                                     */
-    void *q;     /* NULL: not wanted, or the unit matrix  */
-    int64_t e_system, q_system;
-} smallsym_parts;
 
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
@@ -104,9 +97,9 @@ struct shoal_smallsym {
     const char *variant_name;
     shoal_choice first;  /* what runs                                              */
     shoal_choice rescue; /* what redoes failures under auto; else its cell is NULL */
-    shoal_choice eigen;  /* what finds eigenpairs; cell NULL: nothing does         */
+    shoal_choice eigen;  /* what finds eigenpairs; or its cell is NULL             */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
-    const struct smallsym_gram_driver *gram; /* gram.c or gram.cu; NULL: opts.gram was 0          */
+    int gram; /* opts.gram: there is gram_work, for SMALLSYM_FORM      */
     void *gram_work;
     smallsym_job *jobs; /* one per group: all but the arrays of a call */
     int64_t job_count;
@@ -117,51 +110,57 @@ struct shoal_smallsym {
     int judged; /* the last call computed residuals       */
 };
 
-/* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h);
- * packs of f32 and f64 differ, hence void. A CUDA method launches its own kernels. */
+/* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h; those of
+ * f32 and f64 differ). A CUDA method launches its own kernels. */
+struct pack;
 typedef struct smallsym_cpu_method {
-    size_t (*scratch)(int64_t n);            /* numbers a lane beyond those of every pack         */
-    void (*factor)(void *pack, int variant); /* from pack.a; sets what it knows of pack.fate      */
-    void (*solve)(void *pack, int variant);  /* pack.x from the factors and pack.b                */
-    /* pack.w, pack.v and rank, inertia, rcond of pack.fate; NULL: not what the method does */
-    void (*eigen)(void *pack, int variant, int tridiagonal, int vectors);
-    /* The factors to pack.a, and from there, where they are all that is known: sets pack.fate again.
-     * NULL: not what the method does. */
-    void (*give)(void *pack);
-    void (*take)(void *pack);
+    size_t (*scratch)(int64_t n); /* numbers per lane beyond those of every pack */
+    /* The factors of p->a, and p->fate as far as they show it; and p->x from them and p->b. */
+    void (*factor)(struct pack *p, int variant);
+    void (*solve)(struct pack *p, int variant);
+    /* Those below may be NULL. p->w, p->v and rank, inertia, rcond of p->fate. */
+    void (*eigen)(struct pack *p, int variant, int tridiagonal, int vectors);
+    /* The factors to p->a; and from there, with p->fate. */
+    void (*give)(struct pack *p);
+    void (*take)(struct pack *p);
 } smallsym_cpu_method;
 
 typedef struct smallsym_cuda_method {
-    size_t (*bytes)(const shoal_smallsym *plan, const smallsym_job *job);
     shoal_status (*run)(shoal_smallsym *plan, int variant, const smallsym_job *job);
-    /* NULL: not what the method does */
     shoal_status (*eigen)(shoal_smallsym *plan, int variant, const smallsym_job *job,
-                          const smallsym_pairs *to);
+                          const smallsym_parts *to); /* or NULL */
 } smallsym_cuda_method;
+
+/* The arrays of one call beside those of the job. */
+typedef struct smallsym_arrays {
+    smallsym_parts parts;
+    smallsym_gram gram;
+} smallsym_arrays;
+
+/* What is done with a group of systems. */
+enum {
+    SMALLSYM_SOLVE,
+    SMALLSYM_FORM,    /* n > 0: forms systems from samples, and solves them      */
+    SMALLSYM_FACTOR,  /* ldlt: L in job.x, in the shape of A, from job.A         */
+    SMALLSYM_RESOLVE, /* ldlt: job.x from job.b and L in job.A                   */
+    SMALLSYM_EIGEN,   /* eigenpairs by plan->eigen                               */
+    SMALLSYM_REDUCE,  /* stages of hhpcr, n > 0: parts from job.A, ...           */
+    SMALLSYM_PCR      /* ... and job.x from parts and job.b                      */
+};
+typedef shoal_status smallsym_run(shoal_smallsym *plan, int what, const smallsym_job *job,
+                                  const smallsym_arrays *with);
 
 /* What all methods of a backend have in common: batch.c, batch.cu. */
 typedef struct smallsym_driver {
     size_t (*bytes)(const shoal_smallsym *plan);
-    shoal_status (*begin)(shoal_smallsym *plan); /* of a call, before its groups */
-    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job);
+    size_t (*form_bytes)(const shoal_smallsym *plan); /* of gram.work                  */
+    shoal_status (*begin)(shoal_smallsym *plan);      /* of a call, before its groups  */
+    smallsym_run *run;                                /* up to SMALLSYM_EIGEN          */
     shoal_status (*total)(shoal_smallsym *plan, smallsym_totals *totals);
-    /* Eigenpairs by plan->eigen. */
-    shoal_status (*eigen)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_pairs *to);
-    /* Of ldlt: L in job.x, in the shape of A, from job.A; and job.x from job.b and L in job.A. */
-    shoal_status (*factor)(shoal_smallsym *plan, const smallsym_job *job);
-    shoal_status (*resolve)(shoal_smallsym *plan, const smallsym_job *job);
 } smallsym_driver;
 
-/* What forms systems out of samples and has them solved: gram.c, gram.cu. */
-typedef struct smallsym_gram_driver {
-    size_t (*bytes)(const shoal_smallsym *plan);
-    shoal_status (*run)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_gram *gram);
-} smallsym_gram_driver;
-
-/* The stages of hhpcr for groups with n > 0, by plan->first.variant: paper/stages.c, stages.cu. */
-typedef struct smallsym_stages {
-    shoal_status (*reduce)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *to);
-    shoal_status (*pcr)(shoal_smallsym *plan, const smallsym_job *job, const smallsym_parts *from);
+typedef struct smallsym_stages { /* paper/stages.c, paper/hhpcr.cu: SMALLSYM_REDUCE, SMALLSYM_PCR */
+    smallsym_run *run;
 } smallsym_stages;
 
 /* Whether a call computes residuals. */
@@ -172,21 +171,21 @@ SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
 /* The larger of two residuals; one that is NaN, of a system that failed, stays. */
 SHOAL_HD static inline float smallsym_larger(float r, float s) { return r != r || s <= r ? r : s; }
 
-/* Whether anybody looks at rcond. */
+/* Whether rcond is used. */
 SHOAL_HD static inline int smallsym_rcond_used(const smallsym_job *job) {
     return job->where.rcond || job->rescue_row >= 0;
 }
 
-/* Whether "auto" does a system again: its answer failed or is poor, or its pivots tell that the
- * condition number is beyond what is answered untruncated. Bad input stays bad. */
+/* Whether "auto" does a system again: its answer failed or is poor, or the condition number is beyond
+ * job.cond. Bad input stays bad. */
 SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status, float rcond) {
     return status != SHOAL_SYSTEM_NONFINITE &&
            ((status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_REFINED) ||
             !((double)rcond * job->cond >= 1));
 }
 
-/* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu), by what the plan
- * asks for alone: the bits of x do not depend on which outcomes are wanted. */
+/* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu). The plan's options
+ * alone decide: the bits of x do not depend on which outcomes are asked for. */
 static inline int smallsym_careful(const smallsym_job *job) { return job->refine || job->estimate; }
 
 /* The variants, in the order of the table. */
@@ -204,34 +203,51 @@ enum {
 
 extern const shoal_module shoal_smallsym_module;
 
-/* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product
- * overflows, a leading dimension below n, unknown enum values. */
+/* SHOAL_E_ARG and a sentence for sizes, strides and enum values that are not allowed. */
 shoal_status shoal_smallsym_check_sizes(shoal_context *ctx, const shoal_smallsym_opts *o);
-/* Chooses plan->gram, and allocates what it needs. */
-shoal_status shoal_smallsym_reserve_gram(shoal_smallsym *plan);
-
 /* Solves the first `count` systems of a plan of one group, of either type. */
 shoal_status shoal_smallsym_solve_first(shoal_smallsym *plan, int64_t count, const void *A,
                                         const void *b, void *x);
 /* The outcome arrays from system `first` on. */
 shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first);
 
-/* What a call does with a group. The job has its outcome and workspace, but no arrays. */
-typedef shoal_status smallsym_group_run(shoal_smallsym *plan, smallsym_job *job, const void *call);
-/* Checks the arrays of a call, unless all systems have n = 0, and runs it for each group. */
-shoal_status shoal_smallsym_each(shoal_smallsym *plan, const shoal_array *arrays, int count,
-                                 smallsym_group_run *run, const void *call);
-/* The largest n of systems of the plan. */
-int64_t shoal_smallsym_largest(const shoal_smallsym *plan);
+/* A public function that works on arrays: one row per function. An array's role gives the place
+ * of a group in it, and its member of the job or of smallsym_arrays. */
+enum {
+    SMALLSYM_A,
+    SMALLSYM_B,
+    SMALLSYM_X,
+    SMALLSYM_L, /* a matrix in the place of job.x            */
+    SMALLSYM_D,
+    SMALLSYM_E, /* not looked at if no system has n > 1      */
+    SMALLSYM_W,
+    SMALLSYM_Q, /* may be NULL                               */
+    SMALLSYM_PSI,
+    SMALLSYM_Y,
+    SMALLSYM_ROLES
+};
 
-/* An array of a call from the group on. */
-static inline void *smallsym_from(const shoal_smallsym *plan, const void *array, int64_t numbers) {
-    return array ? (char *)array + (size_t)numbers * shoal_type_bytes(plan->head.type) : NULL;
-}
+typedef struct smallsym_call {
+    const char *name; /* of the function for double                       */
+    int what;
+    smallsym_run *run; /* NULL: the driver's                               */
+    int residual;      /* 1: it computes residuals that the caller asks for */
+    unsigned can;      /* flags that the plan's method must have ...       */
+    const char *does;  /* ... and what they allow, for a message           */
+    struct {
+        int role;
+        const char *name; /* NULL: the end */
+    } arrays[6];
+} smallsym_call;
 
-/* Whether the numbers of a system lie together. */
-static inline int smallsym_system_major(const smallsym_job *job) {
-    return job->b_row == 1 && job->b_system == job->n;
+/* `arrays` as the row lists them. */
+#define SMALLSYM_ARRAYS(...) ((const void *const[]){ __VA_ARGS__ })
+shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const smallsym_call *call,
+                                 int64_t samples, const void *const *arrays);
+
+/* `numbers` of a type further on in an array; NULL stays. */
+static inline void *smallsym_from(const void *array, shoal_type type, int64_t numbers) {
+    return array ? (char *)array + (size_t)numbers * shoal_type_bytes(type) : NULL;
 }
 
 /* The shape of a group of `count` systems of n unknowns. */

@@ -2,9 +2,9 @@
  *
  * smallsym.c - the public functions of smallsym.h, their argument checks, and the method table.
  *
- * "auto" is the paper's answer to a family of which little is known (its introduction and section 6):
- * a fast method for all systems, a look at each residual and at the pivots, and eigdc for those that
- * failed. The fast method is ldlt, or, variant "hhpcr", the paper's.
+ * "auto" is the paper's answer to an unknown family (its introduction and section 6): a fast method for
+ * all systems, a check of each residual and of the pivots, and eigdc for those that failed. The fast
+ * method is ldlt or, variant "hhpcr", the paper's.
  */
 #include "smallsym/plan.h"
 #include <math.h>
@@ -248,7 +248,9 @@ static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *o
     if (status == SHOAL_OK) status = make_jobs(plan, opts);
     if (status != SHOAL_OK || !plan->systems) return status;
     status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->work);
-    return status == SHOAL_OK && opts->gram ? shoal_smallsym_reserve_gram(plan) : status;
+    plan->gram = opts->gram;
+    if (status != SHOAL_OK || !plan->gram) return status;
+    return shoal_plan_alloc(&plan->head, plan->driver->form_bytes(plan), &plan->gram_work);
 }
 
 shoal_status shoal_smallsym_create(shoal_context *ctx, const shoal_smallsym_opts *opts,
@@ -268,74 +270,7 @@ shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *w
                 : SHOAL_E_ARG;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------ */
-
-shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first) {
-    return (shoal_outcome){
-        .status = all->status ? all->status + first : NULL,
-        .residual = all->residual ? all->residual + first : NULL,
-        .rcond = all->rcond ? all->rcond + first : NULL,
-        .rank = all->rank ? all->rank + first : NULL,
-        .inertia = all->inertia ? all->inertia + 3 * first : NULL,
-        .method = all->method ? all->method + first : NULL,
-    };
-}
-
-int64_t shoal_smallsym_largest(const shoal_smallsym *plan) {
-    int64_t most = 0;
-    for (int64_t g = 0; g < plan->job_count; g++)
-        if (plan->jobs[g].count > 0 && plan->jobs[g].n > most) most = plan->jobs[g].n;
-    return most;
-}
-
-shoal_status shoal_smallsym_each(shoal_smallsym *plan, const shoal_array *arrays, int count,
-                                 smallsym_group_run *run, const void *call) {
-    const int any = shoal_smallsym_largest(plan) > 0;
-    shoal_status status = shoal_check_arrays(plan->head.ctx, arrays, any ? count : 0);
-    if (status != SHOAL_OK) return status;
-    plan->solved = plan->judged = 0;
-    status = plan->driver->begin(plan);
-    for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++) {
-        smallsym_job job = plan->jobs[g];
-        if (job.count == 0) continue;
-        job.where = shoal_smallsym_outcome_from(&plan->where, job.first);
-        job.work = plan->work;
-        status = run(plan, &job, call);
-    }
-    return shoal_plan_called(&plan->head, status);
-}
-
-static shoal_status solve_group(shoal_smallsym *plan, smallsym_job *job, const void *call) {
-    const shoal_array *arrays = call;
-    job->A = smallsym_from(plan, arrays[0].array, job->a_offset);
-    job->b = smallsym_from(plan, arrays[1].array, job->row_offset * job->nrhs);
-    job->x = smallsym_from(plan, arrays[2].array, job->row_offset * job->nrhs);
-    plan->solved = 1, plan->judged = smallsym_judged(job);
-    return plan->driver->run(plan, job);
-}
-
-static shoal_status solve(shoal_smallsym *plan, shoal_type type, const void *A, const void *b,
-                          void *x) {
-    const shoal_array arrays[] = { { "A", A, 0 }, { "b", b, 0 }, { "x", x, 0 } };
-    const shoal_status status = shoal_plan_call(plan, type, "shoal_smallsym_solve");
-    if (status != SHOAL_OK || !plan->systems) return status;
-    return shoal_smallsym_each(plan, arrays, 3, solve_group, arrays);
-}
-
-shoal_status shoal_smallsym_solve(shoal_smallsym *plan, const double *A, const double *b,
-                                  double *x) {
-    return solve(plan, SHOAL_F64, A, b, x);
-}
-
-shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *A, const float *b, float *x) {
-    return solve(plan, SHOAL_F32, A, b, x);
-}
-
-shoal_status shoal_smallsym_solve_first(shoal_smallsym *plan, int64_t count, const void *A,
-                                        const void *b, void *x) {
-    plan->jobs[0].count = plan->systems = count;
-    return solve(plan, plan->head.type, A, b, x);
-}
+/* ---- after a call ----------------------------------------------------------------------------- */
 
 shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
@@ -357,5 +292,39 @@ shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info
     info->warned = (int64_t)totals.warned;
     info->redone = (int64_t)totals.redone;
     if (plan->judged) memcpy(&info->max_residual, &totals.max_residual, sizeof(float));
+    return SHOAL_OK;
+}
+
+/* The paper's introduction keeps to the method that the last call needed. With s the share of systems
+ * that were redone, "auto" costs first + s rescue. The rescue costs at least ten times the first method:
+ * it alone is cheaper only if nearly all are redone. If none is, the first alone saves the residuals. */
+static const double NEARLY_ALL = 0.9;
+
+/* From now on `choice` alone. */
+static void fix(shoal_smallsym *plan, shoal_choice choice) {
+    plan->first = choice;
+    plan->rescue.cell = NULL;
+    plan->method_name = choice.name, plan->variant_name = choice.variant_name;
+    plan->head.called = 0; /* what the last call did was done by another method */
+    for (int64_t g = 0; g < plan->job_count; g++) {
+        plan->jobs[g].first_row = choice.row;
+        plan->jobs[g].rescue_row = -1, plan->jobs[g].iterate = 0;
+    }
+}
+
+shoal_status shoal_smallsym_learn(shoal_smallsym *plan) {
+    if (!plan) return SHOAL_E_ARG;
+    if (!plan->rescue.cell) return SHOAL_OK;
+    if (!plan->head.called || !plan->solved)
+        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "plan: nothing was solved by it yet");
+    shoal_smallsym_info info;
+    shoal_status status = shoal_smallsym_last(plan, &info);
+    if (status != SHOAL_OK) return status;
+    /* which eigdc is not on a GPU: its systems go on being redone */
+    const int careful = plan->head.ctx->ops && (plan->jobs[0].refine || plan->jobs[0].estimate);
+    if (info.redone == 0)
+        fix(plan, plan->first);
+    else if ((double)info.redone > NEARLY_ALL * (double)plan->systems && !careful)
+        fix(plan, plan->rescue);
     return SHOAL_OK;
 }

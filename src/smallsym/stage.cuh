@@ -38,12 +38,11 @@ template <int T, int M> struct stage {
     }
 };
 
-/* How copies to a stage are written: unrolled, for kernels that wait for memory; short, for those that compute
- * for long. */
+/* Copies to a stage are unrolled in kernels that wait for memory, short in those that compute long. */
 enum copies { UNROLLED, SHORT };
 
 /* The rows of the lower triangle, each of which lies in one piece of memory: L threads side by side
- * copy L rows of their system together, W numbers a thread at once. */
+ * copy L rows of their system together, W numbers per thread at once. */
 template <int T, int M, int W, copies HOW>
 __device__ static inline void stage_rows(const smallsym_job &job, real *staged, const real *A,
                                          int t) {
@@ -102,10 +101,8 @@ template <int T, int M, copies HOW = UNROLLED>
 __device__ static inline void stage_matrix(const smallsym_job &job, real *staged, int64_t k, int t,
                                            int width) {
     const int n = (int)job.n, last = (M - 1) * T + t;
-    if (last >=
-        n) { /* a row of the unit matrix; unrolled, the compiler writes 16 bytes at a time */
-#pragma unroll
-        for (int j = 0; j < T * M; j++) staged[stage<T, M>::row(last) + j] = j == last;
+    if (last >= n) { /* a row of the unit matrix, written 16 bytes at a time */
+        UNROLLED(j, T * M) staged[stage<T, M>::row(last) + j] = j == last;
     }
     if (k >= job.count) return;
     stage_triangle<T, M, HOW>(job, staged, (const real *)job.A + k * job.a.system, t, width);
@@ -142,14 +139,12 @@ static inline int stage_width(const smallsym_job *job) {
 /* From the stage of a system to the registers of its team. */
 template <int T, int M>
 __device__ static inline void team_load(real (&a)[M][T * M], const real *staged, int t) {
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         const real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
 #pragma unroll
         for (int j0 = 0; j0 < (r + 1) * T; j0 += VECTOR) {
             const real_vector v = load_vector(row + j0);
-#pragma unroll
-            for (int e = 0; e < VECTOR; e++) a[r][j0 + e] = v.e[e];
+            UNROLLED(e, VECTOR) a[r][j0 + e] = v.e[e];
         }
 #pragma unroll
         for (int q = 1; q < T; q++) /* above the diagonal: A(j,i) */
@@ -203,19 +198,16 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
                                              const real (&b)[M], real *shown, int t, int n,
                                              real &a_most) {
     real sum[M], size[M];
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         sum[r] = b[r], size[r] = 0;
         shown[r * T + t] = x[r];
     }
     __syncwarp();
     constexpr int C = columns<T>::AT_ONCE;
-#pragma unroll
-    for (int c = 0; c < M; c++) { /* block column c: its rows, directly and transposed */
+    UNROLLED(c, M) { /* block column c: its rows, directly and transposed */
         const int pitch = stage<T, M>::pitch(c);
         const real *block = staged + stage<T, M>::row(c * T) + c * T;
-#pragma unroll
-        for (int q = 0; q < T; q++) {
+        UNROLLED(q, T) {
             const real v = block[q <= t ? t * pitch + q : q * pitch + t];
             sum[c] = real_fma(-v, shown[c * T + q], sum[c]);
             size[c] += real_abs(v);
@@ -223,8 +215,7 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
 #pragma unroll
         for (int q0 = 0; q0 < T && c < M - 1; q0 += C) {
             real part[C], norm[C];
-#pragma unroll
-            for (int q = 0; q < C; q++) part[q] = norm[q] = 0;
+            UNROLLED(q, C) part[q] = norm[q] = 0;
 #pragma unroll
             for (int r = c + 1; r < M; r++) {
                 const real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
@@ -232,8 +223,7 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
                 for (int q = 0; q < C; q += VECTOR) {
                     const int j = c * T + q0 + q;
                     const real_vector v = load_vector(row + j), other = load_vector(shown + j);
-#pragma unroll
-                    for (int e = 0; e < VECTOR; e++) {
+                    UNROLLED(e, VECTOR) {
                         sum[r] = real_fma(-v.e[e], other.e[e], sum[r]);
                         part[q + e] = real_fma(-v.e[e], x[r], part[q + e]);
                         size[r] += real_abs(v.e[e]);
@@ -247,8 +237,7 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
     }
     real r_most = 0, x_most = 0, b_most = 0;
     a_most = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) {
+    UNROLLED(r, M) {
         r_most = real_max(real_abs(sum[r]), r_most);
         if (r < M - 1 || r * T + t < n) a_most = real_max(size[r], a_most);
         x_most = real_max(real_abs(x[r]), x_most);

@@ -28,6 +28,9 @@ __device__ static inline real_vector load_vector(const real *from) {
     return *(const real_vector *)from;
 }
 
+/* A loop that is unrolled: what v indexes lives in registers. */
+#define UNROLLED(v, count) _Pragma("unroll") for (int v = 0; v < (count); v++)
+
 /* f(0), f(1), ... f(COUNT - 1), with a type of its own for each argument, which converts to the number:
  * what #pragma unroll is for, where the compiler would give up. In the emulator, a loop. */
 #ifdef __CUDACC__
@@ -62,20 +65,27 @@ template <int T> __device__ static inline real team_sum(real v) {
 /* Largest size of the team's numbers. */
 template <int T, int M> __device__ static inline real team_largest(const real (&v)[M]) {
     real most = 0;
-#pragma unroll
-    for (int r = 0; r < M; r++) most = real_max(real_abs(v[r]), most);
+    UNROLLED(r, M) most = real_max(real_abs(v[r]), most);
     return team_max<T>(most);
 }
 
-/* Whether any thread of the team says so; `lane` is the thread's number in the warp. */
+/* Whether it is true in any thread of the team; `lane` is the thread's number in the warp. */
 template <int T> __device__ static inline bool team_any(bool yes, int lane) {
     const unsigned mine = T == WARP ? ALL_LANES : ((1u << T % WARP) - 1) << lane / T * T;
     return (__ballot_sync(ALL_LANES, yes) & mine) != 0;
 }
 
 /* The value of thread q of the team. */
-template <int T> __device__ static inline real team_get(real v, int q) {
+template <int T> __device__ static inline real team_broadcast(real v, int q) {
     return T == 1 ? v : __shfl_sync(ALL_LANES, v, q, T);
+}
+
+/* The row that the first thread for whom `here` is true has in hand; M = 1: its number. */
+template <int T, int M> __device__ static inline int team_row(int row, bool here) {
+    const unsigned votes = __ballot_sync(ALL_LANES, here);
+    const unsigned team = threadIdx.x % WARP / T * T, all = T == WARP ? ~0u : (1u << T % WARP) - 1;
+    const int first = __ffs((int)(votes >> team & all)) - 1;
+    return M == 1 ? first : __shfl_sync(ALL_LANES, row, first, T);
 }
 
 /* Sums over the team for C columns at a time, C threads side by side having one each: thread t gets
@@ -138,13 +148,11 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
                                           real &low, real &high, real *panel, int t, int n) {
     typedef team_panel<T, M> P;
     low = (real)INFINITY, high = -(real)INFINITY;
-#pragma unroll
-    for (int r = 0; r < M; r++) inverse[r] = 0;
+    UNROLLED(r, M) inverse[r] = 0;
     unrolled<M>([&](auto panel_step) {
         const int r0 = panel_step, k0 = r0 * T, end = k0 + T;
         show_column<T, M>(a, z, panel, t, k0);
-#pragma unroll
-        for (int q = 0; q < T; q++) {
+        UNROLLED(q, T) {
             const int k = k0 + q, next = k + 1;
             if (r0 == M - 1 && k >= n) continue;
             real *c = panel + q * P::PITCH;
@@ -205,7 +213,7 @@ __device__ static inline void ldlt_forward(const real (&a)[M][T * M], real (&z)[
     unrolled<T * M>([&](auto step) {
         const int k = step, r0 = k / T, q = k % T;
         if (r0 == M - 1 && k >= n) return;
-        const real zk = team_get<T>(z[r0], q);
+        const real zk = team_broadcast<T>(z[r0], q);
 #pragma unroll
         for (int r = r0; r < M; r++)
             if (r > r0 || t > q) z[r] = real_fma(-a[r][k], zk, z[r]); /* z(i) -= L(i,k) z(k) */
@@ -223,8 +231,7 @@ __device__ static inline void ldlt_backward(const real (&a)[M][T * M], const rea
 #pragma unroll
         for (int q0 = 0; q0 < T && r < M - 1; q0 += C) {
             real part[C];
-#pragma unroll
-            for (int q = 0; q < C; q++) {
+            UNROLLED(q, C) {
                 part[q] = 0;
 #pragma unroll
                 for (int s = r + 1; s < M; s++)
@@ -233,11 +240,11 @@ __device__ static inline void ldlt_backward(const real (&a)[M][T * M], const rea
             const real sum = team_scatter_sum<T>(part, t);
             if (t / C == q0 / C) beyond = sum;
         }
-        real w =
-            z[r]; /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
+        /* x(i) = (z(i) - sum of D(i) L(j,i) x(j) within the block) / D(i) - beyond */
+        real w = z[r];
 #pragma unroll
         for (int q = T - 1; q > 0; q--) {
-            const real x = team_get<T>(real_fma(inverse[r], w, -beyond), q);
+            const real x = team_broadcast<T>(real_fma(inverse[r], w, -beyond), q);
             if (t < q) w = real_fma(-a[r][r * T + q], x, w);
         }
         z[r] = real_fma(inverse[r], w, -beyond);
@@ -249,8 +256,7 @@ template <int N>
 __device__ static inline void ldlt_factor_alone(real (&a)[N][N], real (&z)[N], real (&inverse)[N],
                                                 real &low, real &high) {
     low = (real)INFINITY, high = -(real)INFINITY;
-#pragma unroll
-    for (int k = 0; k < N; k++) {
+    UNROLLED(k, N) {
         low = real_min(a[k][k], low), high = real_max(a[k][k], high);
         inverse[k] = real_reciprocal(a[k][k]);
 #pragma unroll

@@ -11,7 +11,7 @@
 
 enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head of the workspace */
 
-typedef struct worker { /* a pack and what the driver knows of its lanes */
+typedef struct worker { /* a pack, and the driver's data of its lanes */
     pack p;
     int number;                /* among the workers of a call                                   */
     int used;                  /* lanes that hold a system                                      */
@@ -25,7 +25,8 @@ typedef struct worker { /* a pack and what the driver knows of its lanes */
     real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
     smallsym_redo queue[2 * LANES]; /* systems that the rescue is to do again          */
     int queued;
-    const smallsym_gram *gram; /* samples that the systems are formed of; NULL: they are there */
+    int what;                  /* SMALLSYM_SOLVE, ...                                          */
+    const smallsym_gram *gram; /* SMALLSYM_FORM: samples; else NULL                            */
     real *gram_room;           /* gram.c's numbers                                             */
     smallsym_totals totals;
 } worker;
@@ -142,7 +143,7 @@ static inline void begin_fate(pack *p) {
     }
 }
 
-/* Scales what was put into the pack's a, `numbers` a lane, and begins its fate anew. */
+/* Scales what was put into the pack's a, `numbers` per lane, and begins its fate anew. */
 static inline void begin_matrix(worker *w, int64_t numbers) {
     real largest[LANES];
     look_at(w->p.a, numbers, largest, w->bad_a);
@@ -227,6 +228,38 @@ static inline void store_entries(const worker *w, const smallsym_job *job, void 
     }
 }
 
+/* ---- vectors and squares ----------------------------------------------------------------------- */
+
+/* One copy of the two below is enough: they wait for memory, and take long to compile. */
+#define ONCE __attribute__((noinline, unused)) static
+
+/* `rows` numbers of each lane, `row` apart, those of the next system `system` apart; `other` in lanes
+ * without a system. */
+ONCE void gather(const worker *w, real *to, const void *array, int64_t system, int64_t row,
+                 int64_t rows, real other) {
+    const real *from = (const real *)array + w->task[0].system * system;
+    for (int64_t i = 0; i < rows; i++)
+        for (int l = 0; l < LANES; l++)
+            to[at_row(i) + l] = l < w->used ? from[l * system + i * row] : other;
+}
+
+/* And back, times 2^exponent; NaN in lanes that failed, or nothing if they are to be `kept`. */
+ONCE void scatter(const worker *w, const real *from, void *array, int64_t system, int64_t row,
+                  int64_t rows, const int *exponent, const int32_t *status, int kept) {
+    for (int l = 0; l < w->used; l++) {
+        real *to = (real *)array + (w->task[0].system + l) * system;
+        if (status[l] < 0 && kept) continue;
+        for (int64_t i = 0; i < rows; i++) {
+            const real v = from[at_row(i) + l];
+            to[i * row] = status[l] < 0             ? real_nan()
+                          : exponent && exponent[l] ? (real)ldexp((double)v, exponent[l])
+                                                    : v;
+        }
+    }
+}
+
+/* ---- outcomes ----------------------------------------------------------------------------------- */
+
 static inline unsigned bits_of(float v) {
     unsigned bits;
     memcpy(&bits, &v, sizeof bits);
@@ -288,18 +321,14 @@ static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *
     return SHOAL_OK;
 }
 
-/* Of gram.c: the pack's systems formed of samples, A put into the pack, all of b kept; and right-hand
- * side c of them put into the pack. */
+/* Of gram.c: forms the systems of a pack from samples, puts A into the pack and keeps all of b; puts
+ * right-hand side c into the pack; and the bytes of gram_room, whole cache lines. */
 void R(gram_matrix)(worker *w, const smallsym_job *job);
 void R(gram_rhs)(worker *w, const smallsym_job *job, int64_t c);
-size_t R(gram_numbers)(const smallsym_job *job); /* of gram_room of a worker, whole cache lines */
+size_t R(gram_bytes)(const shoal_smallsym *plan, const smallsym_job *job);
 
-/* Of batch.c: forms, if `gram` is not NULL, and solves. */
-shoal_status R(smallsym_packs)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_gram *gram);
-
-/* Of eigen.c: the driver's cell for eigenpairs. */
+/* Of eigen.c: SMALLSYM_EIGEN. */
 shoal_status R(smallsym_eigen)(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_pairs *to);
+                               const smallsym_parts *to);
 
 #endif

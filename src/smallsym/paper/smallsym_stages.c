@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * smallsym_stages.c - the public functions of smallsym.h for the stages of hhpcr, A = Q U Qt and
- * x = Q U^-1 Qt b, and their argument checks.
+ * x = Q U^-1 Qt b.
  */
 #include "smallsym/plan.h"
 
@@ -17,74 +17,47 @@ static const shoal_method stages = { .name = "stages",
 #endif
 };
 
-typedef struct call {
-    const char *name; /* of the function for double */
-    shoal_type type;
-    int reduces; /* A to d, e and Q; else those and b to x */
-    const void *A, *d, *e, *q, *b, *x;
-} call;
-
-static shoal_status run_group(shoal_smallsym *plan, smallsym_job *job, const void *call_of) {
-    const call *c = call_of;
+static shoal_status run_stage(shoal_smallsym *plan, int what, const smallsym_job *job,
+                              const smallsym_arrays *with) {
     const smallsym_stages *stage = shoal_cell(plan->head.ctx, &stages, plan->head.type);
-    const int64_t n = job->n, below = n > 0 ? n - 1 : 0, b = job->row_offset * job->nrhs;
-    const int one = smallsym_system_major(job);
-    const smallsym_parts parts = { .d = smallsym_from(plan, c->d, job->row_offset),
-                                   .e = smallsym_from(plan, c->e, job->e_offset),
-                                   .q = smallsym_from(plan, c->q, job->q_offset),
-                                   .e_system = one ? below : 1,
-                                   .q_system = one ? n * n : 1 };
-    job->A = smallsym_from(plan, c->A, job->a_offset);
-    job->b = smallsym_from(plan, c->b, b);
-    job->x = smallsym_from(plan, c->x, b);
-    job->refine = 0;
-    plan->judged = !c->reduces && plan->where.residual;
-    if (n == 0) return plan->driver->run(plan, job); /* the outcome alone */
-    return c->reduces ? stage->reduce(plan, job, &parts) : stage->pcr(plan, job, &parts);
-}
-
-static shoal_status run_stage(shoal_smallsym *plan, const call *c) {
-    const shoal_status status = shoal_plan_call(plan, c->type, c->name);
-    if (status != SHOAL_OK) return status;
-    if (plan->rescue.cell || !(plan->first.flags & SHOAL_CAN_STAGES))
-        return shoal_cannot(plan->head.ctx, &shoal_smallsym_module, plan->method_name,
-                            "have stages", SHOAL_CAN_STAGES);
-    if (!plan->systems) return SHOAL_OK;
-    if (!shoal_cell(plan->head.ctx, &stages, plan->head.type))
+    smallsym_job own = *job;
+    own.refine = 0;
+    if (!stage)
         return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
                           "this build has no stages of hhpcr on the cuda backend; one with "
                           "-DSHOAL_PAPER_KERNELS=ON has them");
-    const shoal_array arrays[] = {
-        { "A", c->A, !c->reduces },
-        { "d", c->d, 0 },
-        { "e", c->e, shoal_smallsym_largest(plan) < 2 },
-        { "Q", c->q, !c->q },
-        { "b", c->b, c->reduces },
-        { "x", c->x, c->reduces },
-    };
-    return shoal_smallsym_each(plan, arrays, 6, run_group, c);
+    if (job->n == 0) return plan->driver->run(plan, SMALLSYM_SOLVE, &own, with); /* the outcome */
+    return stage->run(plan, what, &own, with);
 }
+
+/* clang-format off */
+#define CAN_STAGES .run = run_stage, .can = SHOAL_CAN_STAGES, .does = "have stages"
+
+static const smallsym_call
+    reduce = { "shoal_smallsym_reduce", SMALLSYM_REDUCE, CAN_STAGES,
+               .arrays = { { SMALLSYM_A, "A" }, { SMALLSYM_D, "d" }, { SMALLSYM_E, "e" },
+                           { SMALLSYM_Q, "Q" } } },
+    pcr = { "shoal_smallsym_pcr", SMALLSYM_PCR, CAN_STAGES, .residual = 1,
+            .arrays = { { SMALLSYM_D, "d" }, { SMALLSYM_E, "e" }, { SMALLSYM_Q, "Q" },
+                        { SMALLSYM_B, "b" }, { SMALLSYM_X, "x" } } };
+/* clang-format on */
 
 shoal_status shoal_smallsym_reduce(shoal_smallsym *plan, const double *A, double *d, double *e,
                                    double *Q) {
-    const call c = { "shoal_smallsym_reduce", SHOAL_F64, 1, A, d, e, Q, NULL, NULL };
-    return run_stage(plan, &c);
+    return shoal_smallsym_call(plan, SHOAL_F64, &reduce, 0, SMALLSYM_ARRAYS(A, d, e, Q));
 }
 
 shoal_status shoal_smallsym_reducef(shoal_smallsym *plan, const float *A, float *d, float *e,
                                     float *Q) {
-    const call c = { "shoal_smallsym_reduce", SHOAL_F32, 1, A, d, e, Q, NULL, NULL };
-    return run_stage(plan, &c);
+    return shoal_smallsym_call(plan, SHOAL_F32, &reduce, 0, SMALLSYM_ARRAYS(A, d, e, Q));
 }
 
 shoal_status shoal_smallsym_pcr(shoal_smallsym *plan, const double *d, const double *e,
                                 const double *Q, const double *b, double *x) {
-    const call c = { "shoal_smallsym_pcr", SHOAL_F64, 0, NULL, d, e, Q, b, x };
-    return run_stage(plan, &c);
+    return shoal_smallsym_call(plan, SHOAL_F64, &pcr, 0, SMALLSYM_ARRAYS(d, e, Q, b, x));
 }
 
 shoal_status shoal_smallsym_pcrf(shoal_smallsym *plan, const float *d, const float *e,
                                  const float *Q, const float *b, float *x) {
-    const call c = { "shoal_smallsym_pcr", SHOAL_F32, 0, NULL, d, e, Q, b, x };
-    return run_stage(plan, &c);
+    return shoal_smallsym_call(plan, SHOAL_F32, &pcr, 0, SMALLSYM_ARRAYS(d, e, Q, b, x));
 }

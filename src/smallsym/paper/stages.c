@@ -2,40 +2,12 @@
  *
  * stages.c - the stages of hhpcr on the CPU, each alone: A = Q U Qt (householder.h), and
  * x = Q U^-1 Qt b by parallel cyclic reduction (pcr.h) and two products with Q. Packs are filled from
- * any storage, scaled, worked on, judged and written back; one pack a task, OpenMP threads over packs.
+ * any storage, scaled, worked on, judged and written back; one pack per task, OpenMP threads over packs.
  *
  * Bytes moved: of the first stage one triangle of A, d and e, and Q; of the second d, e, Q, b and x.
  */
 #include "smallsym/pcr.h"
 #include "smallsym/worker.h"
-
-/* One copy of the two below is enough: they wait for memory, and take long to compile. */
-#define ONCE __attribute__((noinline)) static
-
-/* `rows` numbers of each lane, `row` apart, those of the next system `system` further on; `other` in
- * lanes without a system. */
-ONCE void gather(const worker *w, real *to, const void *array, int64_t system, int64_t row,
-                 int64_t rows, real other) {
-    const real *from = (const real *)array + w->task[0].system * system;
-    for (int64_t i = 0; i < rows; i++)
-        for (int l = 0; l < LANES; l++)
-            to[at_row(i) + l] = l < w->used ? from[l * system + i * row] : other;
-}
-
-/* And back, times 2^exponent; NaN in lanes that failed, or nothing if they are to be `kept`. */
-ONCE void scatter(const worker *w, const real *from, void *array, int64_t system, int64_t row,
-                  int64_t rows, const int *exponent, const int32_t *status, int kept) {
-    for (int l = 0; l < w->used; l++) {
-        real *to = (real *)array + (w->task[0].system + l) * system;
-        if (status[l] < 0 && kept) continue;
-        for (int64_t i = 0; i < rows; i++) {
-            const real v = from[at_row(i) + l];
-            to[i * row] = status[l] < 0             ? real_nan()
-                          : exponent && exponent[l] ? (real)ldexp((double)v, exponent[l])
-                                                    : v;
-        }
-    }
-}
 
 /* Whether numbers of lane l times 2^exponent are all finite. */
 static int finite_lane(const real *v, int64_t rows, int l, int exponent) {
@@ -159,14 +131,10 @@ static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job
     for (int l = 0; l < w->used; l++) note(w, job, l, plan->first.row, status[l], residual[l]);
 }
 
-static shoal_status run_reduce(shoal_smallsym *plan, const smallsym_job *job,
-                               const smallsym_parts *to) {
-    return over_packs(plan, job, to, reduce_pack, NULL);
+static shoal_status run(shoal_smallsym *plan, int what, const smallsym_job *job,
+                        const smallsym_arrays *with) {
+    return over_packs(plan, job, &with->parts, what == SMALLSYM_REDUCE ? reduce_pack : solve_pack,
+                      NULL);
 }
 
-static shoal_status run_pcr(shoal_smallsym *plan, const smallsym_job *job,
-                            const smallsym_parts *from) {
-    return over_packs(plan, job, from, solve_pack, NULL);
-}
-
-const smallsym_stages R(smallsym_stages) = { .reduce = run_reduce, .pcr = run_pcr };
+const smallsym_stages R(smallsym_stages) = { run };
