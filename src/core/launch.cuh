@@ -156,22 +156,22 @@ enum { SHOAL_STATIC_SHARED = 2048 }; /* maximum bytes of SHOAL_SHARED_ARRAY in a
 
 /* The maximum dynamic shared memory of a block after shoal_allow_shared(). A kernel has one limit for all
  * threads of the process, so it is always raised to the maximum: contexts do not disturb each other. */
-static inline size_t shoal_most_shared(const shoal_context *ctx) {
+static inline size_t shoal_max_shared(const shoal_context *ctx) {
     return ctx->shared_per_block - SHOAL_STATIC_SHARED;
 }
 /* SHOAL_E_NOMEM if this GPU has less than a block needs. */
 static inline shoal_status shoal_check_shared(shoal_context *ctx, const char *kernel,
                                               size_t bytes) {
-    if (bytes <= shoal_most_shared(ctx)) return SHOAL_OK;
+    if (bytes <= shoal_max_shared(ctx)) return SHOAL_OK;
     return shoal_fail(
         ctx, SHOAL_E_NOMEM,
         "%s: this problem needs %zu bytes of shared memory per block, this GPU has %zu; "
         "the CPU backend has no such limit",
-        kernel, bytes, shoal_most_shared(ctx));
+        kernel, bytes, shoal_max_shared(ctx));
 }
 template <class K> static inline void shoal_allow_shared(const shoal_context *ctx, K kernel) {
     cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         (int)shoal_most_shared(ctx));
+                         (int)shoal_max_shared(ctx));
 }
 
 #endif

@@ -91,6 +91,6 @@ shoal_status shoal_choose(shoal_context *ctx, const shoal_module *module, const 
                               .variant_name = variant_name,
                               .cell = cell,
                               .flags = m->flags | m->variants[v].flags,
-                              .most = ctx->ops ? m->most_cuda : 0 };
+                              .max_n = ctx->ops ? m->max_n_cuda : 0 };
     return SHOAL_OK;
 }

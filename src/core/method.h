@@ -29,7 +29,7 @@ typedef struct shoal_variant {
 typedef struct shoal_method {
     const char *name;
     unsigned flags;                         /* SHOAL_CAN_..., of core.h or the module's plan.h */
-    int64_t most_cuda;                      /* the largest n on CUDA; 0: any                   */
+    int64_t max_n_cuda;                     /* the largest n on CUDA; 0: any                   */
     shoal_variant variants[SHOAL_VARIANTS]; /* the first is the default; ends with a NULL name */
     const void *cpu[SHOAL_TYPES][SHOAL_LEVEL_COUNT];
     const void *cuda[SHOAL_TYPES];
@@ -51,7 +51,7 @@ typedef struct shoal_choice { /* one method, ready to run on one context */
     const char *name, *variant_name; /* "" if a method has no variants */
     const void *cell;
     unsigned flags; /* of the method and the variant   */
-    int64_t most;   /* the largest n here; 0: any      */
+    int64_t max_n;  /* the largest n here; 0: any      */
 } shoal_choice;
 
 /* Looks words up in a module's table; SHOAL_E_METHOD and a message that lists the existing words. */

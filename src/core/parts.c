@@ -13,7 +13,7 @@
 enum { MAX_GROUPS = 1 << 20 };
 
 shoal_status shoal_check_parts(shoal_context *ctx, int threads, int groups) {
-    const shoal_count counts[] = { { "threads", threads, 0, SHOAL_MOST_THREADS },
+    const shoal_count counts[] = { { "threads", threads, 0, SHOAL_MAX_THREADS },
                                    { "groups", groups, 0, MAX_GROUPS } };
     return shoal_check_counts(ctx, counts, 2);
 }
@@ -26,8 +26,8 @@ shoal_parts shoal_choose_parts(const shoal_context *ctx, int64_t n, int threads,
         int hardware = ctx->ops ? ctx->multiprocessors : ctx->threads;
         if (hardware < 1) hardware = 1;
         p.groups = (int)(best < hardware ? best : hardware);
-        if (best > (int64_t)p.groups * SHOAL_MOST_THREADS)
-            p.groups = (int)((best + SHOAL_MOST_THREADS - 1) / SHOAL_MOST_THREADS);
+        if (best > (int64_t)p.groups * SHOAL_MAX_THREADS)
+            p.groups = (int)((best + SHOAL_MAX_THREADS - 1) / SHOAL_MAX_THREADS);
         p.threads = (int)((best + p.groups - 1) / p.groups);
         p.parts = best;
         return p;
@@ -35,7 +35,7 @@ shoal_parts shoal_choose_parts(const shoal_context *ctx, int64_t n, int threads,
     if (!groups) p.groups = (int)((best + threads - 1) / threads);
     if (!threads) {
         const int64_t each = (best + groups - 1) / groups;
-        p.threads = (int)(each < SHOAL_MOST_THREADS ? each : SHOAL_MOST_THREADS);
+        p.threads = (int)(each < SHOAL_MAX_THREADS ? each : SHOAL_MAX_THREADS);
     }
     p.parts = (int64_t)p.groups * p.threads;
     return p;

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { SHOAL_MOST_THREADS = 1024 }; /* T: what a block can have, if its kernel is compiled for it */
+enum { SHOAL_MAX_THREADS = 1024 }; /* T: what a block can have, if its kernel is compiled for it */
 
 typedef struct shoal_parts {
     int threads, groups; /* T threads in each of G groups             */

@@ -14,7 +14,7 @@ enum { WARPS = 2 }; /* of a block; they have nothing to do with each other */
 /* Warps of a block: `most`, or as many as shared memory has room for, so many bytes per warp. It has
  * 97 KiB on architectures 86, 89 and 120. */
 static inline int warps_of_block(const shoal_smallsym *plan, int most, size_t bytes) {
-    const size_t room = shoal_most_shared(plan->head.ctx) / bytes;
+    const size_t room = shoal_max_shared(plan->head.ctx) / bytes;
     return room < (size_t)most ? (int)room : most;
 }
 

@@ -23,7 +23,7 @@ DECLARE(smallsym_eigdc)
 
 /* clang-format off */
 #define CELLS(name)                                                                                \
-    .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name), .most_cuda = SMALLSYM_MOST_CUDA
+    .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name), .max_n_cuda = SMALLSYM_MOST_CUDA
 
 static const shoal_method methods[] = {
     { .name = "ldlt", CELLS(smallsym_ldlt),
@@ -227,10 +227,10 @@ static shoal_status make_jobs(shoal_smallsym *plan, const shoal_smallsym_opts *o
     int64_t a = 0, row = 0, e = 0, q = 0;
     for (int64_t g = 0; g < plan->job_count; g++) {
         smallsym_job job = job_of(plan, o, groups[g].n, groups[g].count);
-        if (plan->first.most && job.n > plan->first.most)
+        if (plan->first.max_n && job.n > plan->first.max_n)
             return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                               "n is %lld; the cuda backend takes systems of at most %lld unknowns",
-                              (long long)job.n, (long long)plan->first.most);
+                              (long long)job.n, (long long)plan->first.max_n);
         job.a_offset = a, job.first = plan->systems;
         job.row_offset = row, job.e_offset = e, job.q_offset = q;
         a += group_numbers(o, &job);

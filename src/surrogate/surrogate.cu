@@ -291,8 +291,8 @@ static size_t bytes_of(const surrogate_net *n, int rows, int what, int whole) {
 }
 
 static int fits(const shoal_context *ctx, const surrogate_net *n) {
-    return bytes_of(n, FEW_ROWS, LEARN, 0) <= shoal_most_shared(ctx) &&
-           bytes_of(n, FEW_ROWS, DERIVATIVES, 0) <= shoal_most_shared(ctx);
+    return bytes_of(n, FEW_ROWS, LEARN, 0) <= shoal_max_shared(ctx) &&
+           bytes_of(n, FEW_ROWS, DERIVATIVES, 0) <= shoal_max_shared(ctx);
 }
 
 static int64_t blocks_of(const surrogate_job *, int64_t rows) {
@@ -307,7 +307,7 @@ static size_t scratch(const surrogate_job *, int64_t) { return 0; }
 template <int ROWS, int WHAT>
 static shoal_status launch(const surrogate_job *j, const surrogate_rows *r, int64_t blocks,
                            void *gradient, double *loss) {
-    const size_t most = shoal_most_shared(j->ctx), all = bytes_of(j->net, ROWS, WHAT, 1);
+    const size_t most = shoal_max_shared(j->ctx), all = bytes_of(j->net, ROWS, WHAT, 1);
     const size_t one = bytes_of(j->net, ROWS, WHAT, 0);
     const int whole = 2 * all <= most || (all <= most && 2 * one > most);
     const size_t bytes = whole ? all : one;
@@ -327,7 +327,7 @@ static shoal_status launch(const surrogate_job *j, const surrogate_rows *r, int6
 
 template <int WHAT>
 static shoal_status any_values(const surrogate_job *j, const surrogate_rows *r) {
-    return bytes_of(j->net, MANY_ROWS, WHAT, 0) <= shoal_most_shared(j->ctx)
+    return bytes_of(j->net, MANY_ROWS, WHAT, 0) <= shoal_max_shared(j->ctx)
                ? launch<MANY_ROWS, WHAT>(j, r, 0, NULL, NULL)
                : launch<FEW_ROWS, WHAT>(j, r, 0, NULL, NULL);
 }

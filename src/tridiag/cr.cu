@@ -109,7 +109,7 @@ static size_t shared_bytes(const shoal_tridiag *plan) {
 }
 
 static bool fits_block(const shoal_tridiag *plan) {
-    return shared_bytes(plan) <= shoal_most_shared(plan->head.ctx);
+    return shared_bytes(plan) <= shoal_max_shared(plan->head.ctx);
 }
 
 static size_t cr_bytes(const shoal_tridiag *plan) {

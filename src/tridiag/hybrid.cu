@@ -421,8 +421,7 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
         while ((sizeof(real) << f.each_bits) < 64 && size << f.each_bits << 1 <= most_threads(k))
             f.each_bits++;
     lay_out(&f, n, m);
-    while (f.each_bits > 0 && size << f.each_bits > 32 &&
-           shared_bytes(f) > shoal_most_shared(ctx)) {
+    while (f.each_bits > 0 && size << f.each_bits > 32 && shared_bytes(f) > shoal_max_shared(ctx)) {
         f.each_bits--; /* a GPU with less of it */
         lay_out(&f, n, m);
     }

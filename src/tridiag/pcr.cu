@@ -294,7 +294,7 @@ static size_t rows_bytes(const shoal_tridiag *plan) {
 }
 
 static bool fits_block(const shoal_tridiag *plan) {
-    return rows_bytes(plan) <= shoal_most_shared(plan->head.ctx);
+    return rows_bytes(plan) <= shoal_max_shared(plan->head.ctx);
 }
 
 static bool fits_warp(const shoal_tridiag *plan) {

@@ -96,7 +96,7 @@ static size_t shared_bytes(const shoal_tridiag *plan) {
 
 static bool in_block(const shoal_tridiag *plan) {
     return plan->first.variant == THOMAS_BLOCK &&
-           shared_bytes(plan) <= shoal_most_shared(plan->head.ctx);
+           shared_bytes(plan) <= shoal_max_shared(plan->head.ctx);
 }
 
 static size_t thomas_bytes(const shoal_tridiag *plan) {

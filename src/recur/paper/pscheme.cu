@@ -43,8 +43,8 @@ __device__ static inline int64_t length_of_part(const recur_job &job, const part
 }
 
 template <int SHAPE>
-__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void precompute_kernel(recur_job job,
-                                                                               parts p) {
+__global__ __launch_bounds__(SHOAL_MAX_THREADS) static void precompute_kernel(recur_job job,
+                                                                              parts p) {
     for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
@@ -78,8 +78,8 @@ template <int SHAPE> __global__ static void propagate_kernel(recur_job job, part
 }
 
 template <int SHAPE>
-__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void determine_kernel(recur_job job,
-                                                                              parts p) {
+__global__ __launch_bounds__(SHOAL_MAX_THREADS) static void determine_kernel(recur_job job,
+                                                                             parts p) {
     for (int64_t b = blockIdx.x; b < job.count * job.groups; b += gridDim.x) {
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;

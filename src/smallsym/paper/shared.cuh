@@ -29,7 +29,7 @@ static inline shared_grid shared_grid_of(const shoal_smallsym *plan, const small
     shared_grid g;
     g.team = simd ? 1 : coop ? n : job->team ? job->team : half;
     if (g.team > n) g.team = n;
-    g.systems = (int)(shoal_most_shared(plan->head.ctx) / bytes);
+    g.systems = (int)(shoal_max_shared(plan->head.ctx) / bytes);
     if (g.systems > SHARED_THREADS / g.team) g.systems = SHARED_THREADS / g.team;
     g.blocks = dim3((unsigned)((job->count + g.systems - 1) / g.systems));
     g.threads = dim3((unsigned)((g.systems * g.team + WARP - 1) / WARP * WARP)); /* whole warps */

@@ -82,8 +82,8 @@ __device__ static inline bool find_place(const tridiag_job &job, place &at) {
 }
 
 template <bool AS_PRINTED>
-__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void precompute_kernel(tridiag_job job,
-                                                                               scheme w) {
+__global__ __launch_bounds__(SHOAL_MAX_THREADS) static void precompute_kernel(tridiag_job job,
+                                                                              scheme w) {
     for (place at = { blockIdx.x, 0, 0 }; find_place(job, at); at.b += gridDim.x) {
         const part s = part_of(job, w, at.v, at.j);
         keep_map<4>(w, at.v * w.parts + at.j, AS_PRINTED ? printed_map_of_p(&s) : map_of_p(&s));
@@ -106,8 +106,8 @@ template <int WHAT> __global__ static void propagate_kernel(tridiag_job job, sch
 }
 
 template <int WHAT>
-__global__ __launch_bounds__(SHOAL_MOST_THREADS) static void determine_kernel(tridiag_job job,
-                                                                              scheme w) {
+__global__ __launch_bounds__(SHOAL_MAX_THREADS) static void determine_kernel(tridiag_job job,
+                                                                             scheme w) {
     for (place at = { blockIdx.x, 0, 0 }; find_place(job, at); at.b += gridDim.x) {
         const part s = part_of(job, w, at.v, at.j);
         const int64_t state = at.v * (w.parts + 1) + at.j, map = at.v * w.parts + at.j;
