@@ -14,7 +14,7 @@
 #include "bench/pricing.h"
 #include "bench/sort.h"
 
-#ifdef BENCH_STD
+#ifdef BENCH_HAS_STD
 static int prepare(void *self) {
     const bench_sortables *d = self;
     for (int set = 0; set < d->arrays.sets; set++)
@@ -57,7 +57,7 @@ int bench_peer_std(bench_session *s, bench_sortables *d) {
 }
 #endif
 
-#ifdef BENCH_QUANTLIB
+#ifdef BENCH_HAS_QUANTLIB
 typedef struct quantlib_job {
     const bench_problem *problem;
     shoal_heston model;

@@ -7,7 +7,7 @@
 #include "bench/recur.h"
 #include "bench/sort.h"
 
-#ifdef BENCH_CUB
+#ifdef BENCH_HAS_CUB
 #include <stdlib.h>
 
 #include "bench/peers_foreign.h"

@@ -138,7 +138,7 @@ static int run_library(bench_session *s, const bench_numbers *d, const library *
     return code;
 }
 
-#ifdef BENCH_CURAND
+#ifdef BENCH_HAS_CURAND
 static int call_kernel(void *self, int set) {
     const job *j = self;
     const bench_problem *p = &j->numbers->problem;

@@ -25,19 +25,19 @@ NONE(bench_peers_symindef, void *)
 NONE(bench_peer_plain_heston, bench_prices *)
 NONE(bench_peer_loop, bench_arrays *)
 #endif
-#ifndef BENCH_CURAND
+#ifndef BENCH_HAS_CURAND
 NONE(bench_peer_curand_heston, bench_prices *)
 #endif
-#if !BENCH_HAS_PEERS || !defined BENCH_QUANTLIB
+#if !BENCH_HAS_PEERS || !defined BENCH_HAS_QUANTLIB
 NONE(bench_peer_quantlib, bench_prices *)
 #endif
-#ifndef BENCH_CUB
+#ifndef BENCH_HAS_CUB
 NONE(bench_peer_cub, bench_arrays *)
 NONE(bench_peer_cub_sort, bench_sortables *)
 #endif
-#ifndef BENCH_STD
+#ifndef BENCH_HAS_STD
 NONE(bench_peer_std, bench_sortables *)
 #endif
-#if BENCH_HAS_PEERS && !defined BENCH_THESIS
+#if BENCH_HAS_PEERS && !defined BENCH_HAS_THESIS
 NONE(bench_peer_thesis, bench_matrix *)
 #endif

@@ -96,7 +96,7 @@ int bench_peer_cusolver_indefinite(bench_session *s, bench_matrix *d) {
 
 /* ---- the thesis's loop ----------------------------------------------------------------------- */
 
-#ifdef BENCH_THESIS
+#ifdef BENCH_HAS_THESIS
 /* Entry (i,j), i >= j, is number column(n, j) + i. */
 static int64_t column(int64_t n, int64_t j) { return j * (2 * n - 1 - j) / 2; }
 

@@ -106,7 +106,7 @@ TEST(expou_has_its_price) {
 
 TEST(peers_of_pricing) {
     if (strcmp(bench_backend, "cpu") != 0) SKIP("the peer of a GPU needs one");
-#ifdef BENCH_QUANTLIB
+#ifdef BENCH_HAS_QUANTLIB
     const int more = 1;
 #else
     const int more = 0;
