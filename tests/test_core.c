@@ -33,7 +33,10 @@ TEST(the_version_is_that_of_the_header) {
 }
 
 TEST(methods_and_variants_are_listed) {
-    int count = 0;
+    /* outcomes report numbers of rows: these stay where they are, new ones come behind */
+    static const char *const rows[] = { "thomas", "cr",       "pcr",    "hybrid",
+                                        "lupp",   "twocarry", "gspike", "pscheme" };
+    const int known = sizeof rows / sizeof *rows;
     const char *module;
     for (int i = 0; (module = shoal_modules(i));
          i++) { /* each has a table, and stands there once */
@@ -41,8 +44,8 @@ TEST(methods_and_variants_are_listed) {
         for (int k = 0; k < i; k++) CHECK(strcmp(shoal_modules(k), module) != 0);
     }
     CHECK(shoal_modules(0) && !shoal_modules(-1) && !shoal_modules(1000));
-    while (shoal_methods("tridiag", count)) count++;
-    CHECK(count == 8);
+    for (int i = 0; i < known; i++) CHECK(strcmp(shoal_methods("tridiag", i), rows[i]) == 0);
+    CHECK(!shoal_methods("tridiag", 1000));
     CHECK(!shoal_methods("tridiag", -1) && !shoal_methods("nonsense", 0) &&
           !shoal_methods(NULL, 0));
     CHECK(strcmp(shoal_variants("tridiag", "pcr", 0), "stride") == 0);

@@ -137,13 +137,13 @@ else
     skip "pkg-config is not installed"
 fi
 
-cat >"$work/user/CMakeLists.txt" <<'END'
+cat >"$work/user/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.18)
 project(user LANGUAGES C)
-find_package(shoal 0.1 REQUIRED)
+find_package(shoal ${version%.*} REQUIRED)
 foreach(kind shoal shoal_static)
-    add_executable(with_${kind} main.c)
-    target_link_libraries(with_${kind} PRIVATE shoal::${kind})
+    add_executable(with_\${kind} main.c)
+    target_link_libraries(with_\${kind} PRIVATE shoal::\${kind})
 endforeach()
 END
 if ! { cmake -S "$work/user" -B "$work/user-build" -DCMAKE_PREFIX_PATH="$prefix" &&
