@@ -59,6 +59,30 @@ static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_
     return poison;
 }
 
+/* A unit of a level above the lowest: its blocks from those below it. `blocks` are those of all levels;
+ * returns the largest estimate. */
+static inline real gspike_join_unit(const gspike_rows *w, const gspike_level *below,
+                                    const gspike_level *l, int64_t unit, gspike_rules rules,
+                                    gspike_block *blocks) {
+    int count;
+    const gspike_block *from = blocks + gspike_below(below, unit, &count);
+    gspike_block *out = blocks + l->slots_at + unit * l->slots;
+    const gspike_joint j = gspike_join(w, from, count);
+    if (j.live > 1) return gspike_unit(w, j.rows, &j, unit == l->units - 1, rules, out, l->slots);
+    gspike_pass(&j, out, l->slots);
+    return 0;
+}
+
+/* The way back: x of its rows, and the pairs of the blocks below. */
+static inline void gspike_part_unit(const gspike_rows *w, const gspike_level *below,
+                                    const gspike_level *l, int64_t unit, const gspike_block *blocks,
+                                    gspike_pair *pairs) {
+    int count;
+    const int64_t own = l->slots_at + unit * l->slots, to = gspike_below(below, unit, &count);
+    const gspike_ends whole = gspike_finish(w, blocks + own, pairs + own, l->slots);
+    gspike_part(w, blocks + to, count, whole, pairs + to);
+}
+
 /* From the matrix to x, in w->b; the status. */
 static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
     const gspike_tree *t = &w->tree;

@@ -88,9 +88,17 @@ __global__ static void __launch_bounds__(THREADS)
     const int64_t v = blockIdx.x / groups;
     const int64_t unit = blockIdx.x % groups * THREADS + threadIdx.x;
     if (unit >= l.units) return;
+    int count;
+    gspike_block *all = w.blocks + v * w.slots;
+    const gspike_block *from = all + gspike_below(&below, unit, &count);
+    gspike_block *out = all + l.slots_at + unit * l.slots;
     const gspike_rows rows = rows_of(w, v, l, unit);
-    note_cond(&w.states[v],
-              gspike_join_unit(&rows, &below, &l, unit, rules, w.blocks + v * w.slots));
+    const gspike_joint j = gspike_join(&rows, from, count);
+    if (j.live > 1)
+        note_cond(&w.states[v],
+                  gspike_unit(&rows, j.rows, &j, unit == l.units - 1, rules, out, l.slots));
+    else
+        gspike_pass(&j, out, l.slots);
 }
 
 __global__ static void top_kernel(work w, gspike_level last, int64_t n, gspike_rules rules) {
@@ -111,8 +119,12 @@ __global__ static void __launch_bounds__(THREADS)
     const int64_t v = blockIdx.x / groups;
     const int64_t unit = blockIdx.x % groups * THREADS + threadIdx.x;
     if (unit >= l.units) return;
+    int count;
+    const int64_t own = v * w.slots + l.slots_at + unit * l.slots;
+    const int64_t to = v * w.slots + gspike_below(&below, unit, &count);
     const gspike_rows rows = rows_of(w, v, l, unit);
-    gspike_part_unit(&rows, &below, &l, unit, w.blocks + v * w.slots, w.pairs + v * w.slots);
+    const gspike_ends whole = gspike_finish(&rows, w.blocks + own, w.pairs + own, l.slots);
+    gspike_part(&rows, w.blocks + to, count, whole, w.pairs + to);
 }
 
 /* marshal backwards: x of a tile to y, n numbers per solve. What has no answer gets NaN. */

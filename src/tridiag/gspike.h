@@ -318,30 +318,11 @@ SHOAL_HD static inline int64_t gspike_below(const gspike_level *below, int64_t u
     return below->slots_at + first * below->slots;
 }
 
-/* A unit of a level above the lowest: its blocks from those below it. `blocks` are those of all levels;
- * returns the largest estimate. */
-SHOAL_HD static inline real gspike_join_unit(const gspike_rows *w, const gspike_level *below,
-                                             const gspike_level *l, int64_t unit,
-                                             gspike_rules rules, gspike_block *blocks) {
-    int count;
-    const gspike_block *from = blocks + gspike_below(below, unit, &count);
-    gspike_block *out = blocks + l->slots_at + unit * l->slots;
-    const gspike_joint j = gspike_join(w, from, count);
-    if (j.live > 1) return gspike_unit(w, j.rows, &j, unit == l->units - 1, rules, out, l->slots);
-    for (int i = 1; i < l->slots; i++) out[i].kind = GSPIKE_NONE;
-    out[0] = j.front; /* alone among its neighbours: it goes on as it is */
+/* A block that is alone among its neighbours goes on to the next level as it is. */
+SHOAL_HD static inline void gspike_pass(const gspike_joint *join, gspike_block *out, int slots) {
+    for (int i = 1; i < slots; i++) out[i].kind = GSPIKE_NONE;
+    out[0] = join->front;
     out[0].rows = 0;
-    return 0;
-}
-
-/* The way back: x of its rows, and the pairs of the blocks below. */
-SHOAL_HD static inline void gspike_part_unit(const gspike_rows *w, const gspike_level *below,
-                                             const gspike_level *l, int64_t unit,
-                                             const gspike_block *blocks, gspike_pair *pairs) {
-    int count;
-    const int64_t own = l->slots_at + unit * l->slots, to = gspike_below(below, unit, &count);
-    const gspike_ends whole = gspike_finish(w, blocks + own, pairs + own, l->slots);
-    gspike_part(w, blocks + to, count, whole, pairs + to);
 }
 
 enum { GSPIKE_LEVELS = 20 }; /* more than there are: FAN^15 * ROWS is 2^65 */
