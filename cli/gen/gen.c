@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * gen.c - `shoal gen`: test problems, or random numbers, as .npy files. Reads the command line,
- * lists the kinds, and leaves the rest to the module (gen_tridiag.c, gen_smallsym.c,
- * gen_symindef.c, gen_recur.c, gen_rng.c).
+ * lists the kinds, and leaves the rest to the module (batch.c, symindef.c, rng.c).
  */
 #include "gen.h"
 
@@ -11,7 +10,6 @@
 #include <string.h>
 
 #include "io/npy.h"
-#include "cli/gen/gen.h"
 
 /* clang-format off */
 #define AT(member) CLI_AT(gen_arguments, member)
