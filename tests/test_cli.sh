@@ -111,6 +111,10 @@ expect 0 gen tridiag dominant --n 5 --count 3 --seed 18446744073709551615 -o u
 check "the same seed, the same file" cmp -s t-d.npy u-d.npy
 expect 0 gen tridiag dominant --n 5 --count 3 --seed 2 -o u
 checks=$((checks + 1)); cmp -s t-d.npy u-d.npy && fail "another seed gave the same file"
+expect 0 gen tridiag dominant --n 5 --count 2 --from 1 --seed 18446744073709551615 -o u --json; json; leaf from=1
+check "--from: systems 1 and 2 of 3" test "$(floats u-d.npy)" = "$(floats t-d.npy | cut -d ' ' -f 6-)"
+expect 64 gen tridiag dominant --n 5 --from -1 -o u; said "--from"
+expect 64 gen tridiag dominant --n 5 --from 9223372036854775807 --count 2 -o u; said "first"
 expect 0 gen tridiag block18:2:16 --n 64 -o w --json; json; silent err; leaf kind=block18:2:16; leaf files.x=w-x.npy
 check "x too" test "$(echo w-*)" = "w-b.npy w-d.npy w-dl.npy w-du.npy w-x.npy"
 expect 0 solve tridiag --dl w-dl.npy --d w-d.npy --du w-du.npy -b w-b.npy -x w-y.npy

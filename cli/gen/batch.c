@@ -29,7 +29,7 @@ typedef struct batch_kind {
 #define RESULT(name, member) CLI_RESULT(name, gen_arguments, member)
 #define CHOICE(name, member, names) { name, OPT_CHOICE, CLI_AT(gen_arguments, member), .words = names }
 static const cli_option size_results[] = {
-    RESULT("module", module), RESULT("kind", kind), RESULT("n", n), RESULT("count", count), { 0 }
+    RESULT("module", module), RESULT("kind", kind), RESULT("n", n), RESULT("count", count), RESULT("from", from), { 0 }
 };
 static const cli_option tridiag_details[] = {
     RESULT("nrhs", nrhs), CHOICE("type", type, CLI_TYPES), CHOICE("layout", layout, CLI_LAYOUTS), { 0 }
@@ -105,7 +105,7 @@ static int write_all(cli *c, const gen_arguments *a, const batch_kind *batch, ou
     cli_progress_begin(&bar, c, "generate", count);
     for (int64_t first = 0; first < count && code == CLI_OK && written; first += out->slice) {
         const int64_t systems = count - first < out->slice ? count - first : out->slice;
-        code = write_slice(c, a, batch, first, systems, out, &written);
+        code = write_slice(c, a, batch, a->from + first, systems, out, &written);
         if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
         cli_progress_step(&bar, first + systems);
     }

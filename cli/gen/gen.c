@@ -20,6 +20,7 @@ static const cli_option options[] = {
     { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "of symindef triplets: the file that is converted" },
     { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "how the names of the files begin", .letter = 'o' },
     { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (without it one, and arrays without that axis), or of random numbers", GIVEN(count), .usual = "" },
+    { "from",    OPT_INT,    AT(from),     "K",    2, "the number of the first system: a family of tridiag, smallsym or recur in parts", GIVEN(from) },
     { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns of a system, or coordinates of a Sobol point", GIVEN(n), .usual = "" },
     { "type",    OPT_CHOICE, AT(type),     "T",    4, "f32 or f64", GIVEN(type), .words = CLI_TYPES },
     { "list",    OPT_FLAG,   AT(list),     NULL,   5, "name the kinds and write nothing" },

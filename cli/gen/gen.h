@@ -17,7 +17,7 @@ typedef struct gen_arguments {
     const char *module, *kind, *stem;
     const char *input; /* the file that is converted; only kinds of symindef take one */
     bool list;
-    int64_t n, count, nrhs;
+    int64_t n, count, from, nrhs;
     shoal_type type;
     shoal_layout layout;
     shoal_triangle triangle;
@@ -27,8 +27,8 @@ typedef struct gen_arguments {
     shoal_rng_opts rng; /* of rng: variant, parameters of the law, stream */
     uint64_t first;
     struct { /* options that belong to modules: cli_module.options */
-        bool n, count, nrhs, type, layout, packed, triangle, parameter, order, variant, lambda,
-            alpha, df, first, step, purpose, draw;
+        bool n, count, from, nrhs, type, layout, packed, triangle, parameter, order, variant,
+            lambda, alpha, df, first, step, purpose, draw;
     } given;
 } gen_arguments;
 
