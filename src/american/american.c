@@ -10,7 +10,7 @@
  *
  * Cost of a path at a date, one asset, n functions: a Philox block and a Box-Muller for two
  * paths (f32: four), two exponentials, n (n + 3) / 2 multiply-adds. The state of a block is 4 kB
- * and passes through the cache once a date.
+ * and passes through the cache once per date.
  */
 #include "american/lanes.h"
 #include <string.h>

@@ -8,7 +8,7 @@
  * A warp has a problem, or where a problem has more than MOST_BLOCKS blocks of 256 paths, one of
  * them. A lane takes every 32nd path of a block, the two (f32: four) that share a Philox block
  * together; what no path of a warp needs is left out, so that 316 paths cost 320 and not 512.
- * psi, y and the sums of A and b are in registers; the sums are folded once a block, and the
+ * psi, y and the sums of A and b are in registers; the sums are folded once per block, and the
  * warp that has all blocks of a problem writes its system.
  *
  * Cost of a path and date in f32 at n = 4, in PTX instructions: 69 for the normal (a Philox

@@ -8,7 +8,7 @@
  *     B = int e^(E Y) e^X (alpha (m - E Y) + beta^2 / 2 - alpha X) dt.
  *
  * Their deterministic factors, over which trapezoids fail where Y has far to go, are integrated
- * exactly (Gauss, four points a step) against the hat functions of the steps; e^(2X), e^X and X
+ * exactly (Gauss, four points per step) against the hat functions of the steps; e^(2X), e^X and X
  * e^X alone are taken as linear between steps, each divided by its mean. So A = sum a_k e^(2
  * X_k), B = sum e^(X_k) (b_k + c_k X_k), A has its true mean, and J, whose mean is 0, gives up
  * the mean that its sum has. The mirror image of a path is -X: e^(-X) is a quotient.

@@ -13,7 +13,7 @@
  * In `back` and `outer` a thread's four neurons are a quarter of the layer apart, and rows of
  * matrices in shared memory 16 bytes longer than their numbers: what neighbouring threads read
  * lies in different banks. A thread has 16 multiply-adds for 2 loads of four numbers (of 32
- * rows: 8). The weights are all in shared memory, loaded once a block, or, if that is too much,
+ * rows: 8). The weights are all in shared memory, loaded once per block, or, if that is too much,
  * layer by layer. Batches of more than 256 x 32 rows give a block several groups of rows, one
  * after the other, always the same ones: sums have one order. What does not fit into shared
  * memory either way is for layers.cu.

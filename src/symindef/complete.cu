@@ -17,7 +17,7 @@
  * The search: a warp compares word by word, from the upper word of |entry| to the lower one of the key,
  * each by one reduction in hardware; lanes that are behind drop out. 4 steps instead of 5 rounds of 4
  * shuffles: the search stands between any two stages, so that its latency counts.
- * Floor: 8 bytes an entry and stage, n^3 / 6 entries, and 16 / PENDING more: a pass that updates and
+ * Floor: 8 bytes per entry and stage, n^3 / 6 entries, and 16 / PENDING more: a pass that updates and
  * writes moves 16.
  */
 #include "core/launch.cuh"

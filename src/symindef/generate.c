@@ -77,7 +77,7 @@ typedef struct rotations {
     int64_t n;
     int levels;      /* 2^levels >= n                                              */
     int64_t *order;  /* P of each sweep, n entries: place i is taken from order[i] */
-    double *cosines; /* of each sweep, level and pair: n / 2 entries a level       */
+    double *cosines; /* of each sweep, level and pair: n / 2 entries per level       */
     double *sines;
 } rotations;
 

@@ -38,7 +38,7 @@ typedef struct solve_state {
 } solve_state;
 
 typedef struct tree { /* the workspace of all solves */
-    int64_t leaves;   /* relations of a solve at the bottom: one a thread that has rows */
+    int64_t leaves;   /* relations of a solve at the bottom: one per thread that has rows */
     int across;       /* threads of a group, MERGERS or fewer                           */
     int64_t groups;   /* of EACH * across leaves                                        */
     real *bottom;     /* number q of place j of solve v: [(v * RELATION + q) * places + j],
