@@ -3,7 +3,7 @@
  * symindef_check.c - is a factorization P A Pt = M D Mt right? Shares no line with the library.
  *
  * The product of the factors would cost n^3 operations. Instead random vectors v of 1 and -1 go through
- * both sides (symindef_vectors.c), n^2 operations each, in twice the precision of double:
+ * both sides (symindef_errors.c), n^2 operations each, in twice the precision of double:
  *
  *     |P A Pt v - M (D (Mt v))| / (|A| |v|) <= 10 n units of roundoff,   maximum norms.
  *

@@ -47,7 +47,7 @@ static const cli_option options[] = {
     { "periodic", OPT_FLAG,     AT(opts.periodic), NULL,   9, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", .in = IN_JSON },
     { "layout",   OPT_CHOICE,   AT(opts.layout),   "L",    10, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
     { "offsets",  OPT_INPUT,    AT(offsets),       "FILE", 10, "systems of different sizes, one after another: int64, where each begins, and the end",
-      .more = "These are count + 1 numbers; the diagonals have one axis, b one or two; methods auto, thomas and lupp." },
+      .more = "These are count + 1 numbers; the diagonals have one axis, b one or two; methods auto, thomas, lupp and qr." },
     { "transposed", OPT_FLAG,   AT(opts.transposed), NULL, 10, "solve with the transposed matrices", .in = IN_JSON },
     { "factored", OPT_FLAG,     AT(factored),      NULL,   10, "factor all matrices first, then solve from their factors (lupp, auto); no residuals", .in = IN_JSON,
       .more = "x is bit-identical to that of lupp. There is no condition number either." },

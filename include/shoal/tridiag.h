@@ -53,7 +53,7 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
                                        do not decrease, in host memory, copied; system k has rows
                                        offsets[k] .. offsets[k+1] - 1 of all arrays. n is then
                                        0 or the largest, the layout SHOAL_SYSTEM_MAJOR, the
-                                       method "auto", "thomas" or "lupp"               [none] */
+                                       method one with SHOAL_CAN_OFFSETS               [none] */
     /* "gspike" only; other methods accept 0 only: */
     double delta; /* a block is singular if |R_mm| <= delta |R|, delta < 1   [sqrt(epsilon)] */
     double cond;  /* status 1 if a block's estimated condition is above this   [no estimate] */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * condition.h - the rules of the estimate of 1 / (|A| |A^-1|) in the 1-norm that estimate.h and
+ * condition.h - the rules of the estimate of 1 / (|A| |A^-1|) in the 1-norm that accuracy.h and
  * estimate.cuh share: |A| from the triangle, |A^-1| from solves with the factors.
  *
  * |A^-1 y| over |y| = 1 is convex and has its maximum at a unit vector. From y one takes v = A^-1 y,

@@ -52,7 +52,7 @@ static void code_shape(coder *c, surrogate_net *n) {
 /* Everything from byte SHAPE to the checksum. Returns the bytes that must be 0. */
 static uint32_t code_all(coder *c, shoal_surrogate *m) {
     surrogate_net *n = &m->net;
-    uint32_t zeros = 0;
+    uint32_t reserved = 0;
     code_shape(c, n);
     CODE(c, m->seed), CODE(c, m->rows), CODE(c, m->epochs);
     CODE(c, m->validation), CODE(c, n->out_shift), CODE(c, n->out_scale);
@@ -63,10 +63,10 @@ static uint32_t code_all(coder *c, shoal_surrogate *m) {
         c->at += SHOAL_SURROGATE_NAME;
         CODE(c, n->map[i]), CODE(c, zero);
         CODE(c, n->shift[i]), CODE(c, n->scale[i]), CODE(c, m->least[i]), CODE(c, m->most[i]);
-        zeros |= zero;
+        reserved |= zero;
     }
     for (int64_t i = 0; i < m->count; i++) CODE(c, m->weights[i]);
-    return zeros;
+    return reserved;
 }
 
 static size_t size_of(const surrogate_net *n) {
@@ -125,7 +125,7 @@ static int shape_is_good(const surrogate_net *n) {
            within(n->target, 0, SURROGATE_TARGETS - 1);
 }
 
-/* 1 .. 31 bytes without control characters, then zeros; unlike the names of the inputs before. */
+/* 1 .. 31 bytes without control characters, then reserved; unlike the names of the inputs before. */
 static int name_is_good(const shoal_surrogate *m, int input) {
     const char *name = m->name[input];
     int length = 0, good = 1;

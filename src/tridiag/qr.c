@@ -7,9 +7,9 @@
  *     c = p / h,  s = dl / h,  h = sqrt(p^2 + dl^2)
  *
  * makes of them row i of R, (h, c q + s d, s du | c y + s b), and the row in hand for column i+1,
- * (c d - s q, c du | c b - s y). Nothing grows, so the answer is backward stable for every nonsingular matrix;
- * an exactly singular one divides by zero, which shows as a non-finite x. p and dl are divided by the larger
- * one first: their squares need not be in range, and where h is not, c and s are right all the same.
+ * (c d - s q, c du | c b - s y). Nothing grows, so the answer is backward stable for every nonsingular matrix.
+ * Of a singular one the last pivot is seldom an exact zero: then x is huge, or, divided by zero, not finite. p and
+ * dl are divided by the larger one first: their squares need not be in range. If h is not, x is not finite either.
  *
  * One lane per system. 3 divisions, a root and about 16 other operations per row; every loop over lanes is SIMD.
  */

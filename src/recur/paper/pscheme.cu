@@ -16,7 +16,7 @@
  */
 #include "core/parts.h"
 #include "recur/strip.cuh"
-#include "recur/rearrange.cuh"
+#include "recur/paper/rearrange.cuh"
 
 typedef struct parts {
     int64_t m, all;      /* rows per part; parts of all segments              */

@@ -12,7 +12,7 @@
  *
  * Variant "blocked": thread j walks through rows jM .. jM+M-1 where they lie, so that the threads of a
  * warp read M rows apart. Variant "rearranged": dl, d, du and b are first copied to w'_{iP+j} = w_{jM+i}
- * (recur/rearrange.cuh), where each phase reads whole lines; the same bits. Variant "printed": blocked, p
+ * (recur/paper/rearrange.cuh), where each phase reads whole lines; the same bits. Variant "printed": blocked, p
  * by equations (9) to (13).
  *
  * Variant "lookback": the propagation is a look-back scan, one pass down for p and q, one up for x. A warp
@@ -25,7 +25,7 @@
  */
 #include "core/parts.h"
 #include "recur/chain.cuh"
-#include "recur/rearrange.cuh"
+#include "recur/paper/rearrange.cuh"
 #include "tridiag/device.cuh"
 #include "tridiag/paper/pscheme.h"
 

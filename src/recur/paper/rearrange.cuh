@@ -4,8 +4,8 @@
  * transposition through shared memory, so that both sides are read and written in whole lines. 2
  * numbers moved for each.
  */
-#ifndef SHOAL_RECUR_REARRANGE_CUH
-#define SHOAL_RECUR_REARRANGE_CUH
+#ifndef SHOAL_RECUR_PAPER_REARRANGE_CUH
+#define SHOAL_RECUR_PAPER_REARRANGE_CUH
 
 #include "core/launch.cuh"
 #include "core/real.h"
