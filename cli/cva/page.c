@@ -88,16 +88,7 @@ static int draw_convergence(FILE *file, const cva_result *r, io_error *err) {
 
 static int draw_bars(FILE *file, const char *title, const char *subtitle, const char *label,
                      int count, const char *const *names, const double *values, io_error *err) {
-    static const char *const one[] = { "" };
-    const io_bars bars = { .title = title,
-                           .subtitle = subtitle,
-                           .value_label = label,
-                           .width = NARROW,
-                           .group_count = count,
-                           .series_count = 1,
-                           .groups = names,
-                           .series = one,
-                           .values = values };
+    const io_bars bars = { title, subtitle, label, NARROW, count, names, values };
     return io_svg_bars(file, &bars, err);
 }
 
