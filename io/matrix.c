@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * matrix.c - the sparse matrix of mtx.h: sorting, and conversion to a triangle and to three diagonals; and the dense
- * triangle of triangle.h: its entries, its memory, its readers.
+ * triangle of array.h: its entries, its memory, its readers.
  */
 #include "mtx.h"
 

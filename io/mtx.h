@@ -14,7 +14,6 @@
 #define SHOAL_IO_MTX_H
 
 #include "array.h"
-#include "triangle.h"
 
 typedef enum io_symmetry { IO_GENERAL, IO_SYMMETRIC, IO_SKEW } io_symmetry;
 

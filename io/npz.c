@@ -4,8 +4,6 @@
  * are stored as they are, each after a local header, then the directory and its end. Little endian. Every
  * date is 1 January 1980, so that the same arrays make the same bytes.
  */
-#include "npz.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,10 +9,9 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/json_read.h"
+#include "io/json.h"
 #include "io_dense.h"
 #include "io/npy.h"
-#include "io/npz.h"
 #include "io/png.h"
 #include "io_faults.h"
 

@@ -10,7 +10,7 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/json_read.h"
+#include "io/json.h"
 #include "io/svg.h"
 #include "io/text.h"
 #include "test_io.h"

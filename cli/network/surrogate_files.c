@@ -11,7 +11,7 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/npz.h"
+#include "io/npy.h"
 #include "io/text.h"
 
 #define MODEL_LIMIT ((int64_t)64 << 20)
