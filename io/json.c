@@ -23,6 +23,7 @@ void io_json_begin(io_json *json, FILE *file, int indent) {
 }
 
 static void put_string(FILE *file, const char *text) {
+    static const char special[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
     size_t left = strlen(text);
     putc('"', file);
     while (left > 0) {
@@ -30,14 +31,8 @@ static void put_string(FILE *file, const char *text) {
         unsigned char c = (unsigned char)*text;
         if (length == 0)
             fputs("\\ufffd", file);
-        else if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c == '\n')
-            fputs("\\n", file);
-        else if (c == '\t')
-            fputs("\\t", file);
-        else if (c == '\r')
-            fputs("\\r", file);
+        else if (strchr(special, c))
+            fprintf(file, "\\%c", letters[strchr(special, c) - special]);
         else if (c < 0x20 || c == 0x7f)
             fprintf(file, "\\u%04x", c);
         else
@@ -230,21 +225,10 @@ static int32_t hex4(parser *p) {
 }
 
 static char *put_utf8(char *to, int32_t code) {
-    if (code < 0x80) {
-        *to++ = (char)code;
-    } else if (code < 0x800) {
-        *to++ = (char)(0xC0 | code >> 6);
-        *to++ = (char)(0x80 | (code & 63));
-    } else if (code < 0x10000) {
-        *to++ = (char)(0xE0 | code >> 12);
-        *to++ = (char)(0x80 | (code >> 6 & 63));
-        *to++ = (char)(0x80 | (code & 63));
-    } else {
-        *to++ = (char)(0xF0 | code >> 18);
-        *to++ = (char)(0x80 | (code >> 12 & 63));
-        *to++ = (char)(0x80 | (code >> 6 & 63));
-        *to++ = (char)(0x80 | (code & 63));
-    }
+    static const int32_t first[] = { 0, 0xC0, 0xE0, 0xF0 };
+    int more = (code >= 0x80) + (code >= 0x800) + (code >= 0x10000);
+    *to++ = (char)(first[more] | code >> 6 * more);
+    while (more-- > 0) *to++ = (char)(0x80 | (code >> 6 * more & 63));
     return to;
 }
 

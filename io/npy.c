@@ -292,7 +292,7 @@ static int open_input(const char *path, int64_t limit, input *in, io_error *err)
     int status = io_file_open(path, &in->file, &in->size, err);
     if (status != IO_OK || in->size >= 0) return status;
     size_t size;
-    status = io_file_slurp(in->file, path, limit, &in->image, &size, err);
+    status = io_file_slurp(in->file, path, 0, limit, &in->image, &size, err);
     fclose(in->file);
     in->file = NULL;
     return status == IO_OK ? open_image(path, in->image, size, in, err) : status;

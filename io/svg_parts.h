@@ -11,9 +11,6 @@
 /* Estimated width in pixels at the given font size; a system sans-serif is assumed. */
 double svg_text_width(const char *text, double font_size);
 
-/* Escapes for XML: & < > quotes; control characters and bytes that are not UTF-8 become U+FFFD. */
-void svg_escape(FILE *file, const char *text);
-
 /* A text element at (x, y) of class `style` ("t" title, "m" muted, "k" tick, "b" body), cut with
  * an ellipsis to `room` pixels (0: as long as it is). `anchor`: "start", "middle" or "end". */
 void svg_text(FILE *file, double x, double y, const char *style, const char *anchor, double room,
