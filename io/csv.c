@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "file.h"
-#include "text.h"
 
 #define FILE_LIMIT ((int64_t)4 << 30)
 

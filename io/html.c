@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "text.h"
+#include "status.h"
 
 static const char css[] =
     ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "file.h"
-#include "text.h"
 
 #define FILE_LIMIT (64 << 20)
 

@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "file.h"
-#include "text.h"
 
 /* ---- lines and fields ------------------------------------------------------------------------- */
 

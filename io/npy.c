@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "file.h"
-#include "text.h"
 
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_SIZE  6

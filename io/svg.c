@@ -164,15 +164,6 @@ static void draw_series(FILE *file, const plot *p) {
     fputs("</svg>\n", file);
 }
 
-static void sort_tags(name_tag *tags, int count) {
-    for (int i = 1; i < count; i++) { /* insertion sort: few, and stable */
-        name_tag moved = tags[i];
-        int j = i;
-        for (; j > 0 && tags[j - 1].y > moved.y; j--) tags[j] = tags[j - 1];
-        tags[j] = moved;
-    }
-}
-
 /* Moves sorted tags apart to `gap`, between top and bottom, as little as possible: tags that
  * collide form a block, which stands at the mean of the places of its members; blocks that collide
  * merge. */
@@ -221,10 +212,11 @@ static void draw_names(FILE *file, const plot *p, int width) {
             tag.point_x = x;
             tag.point_y = tag.y = y;
         }
-        tags[count++] = tag;
+        int place = count++; /* sorted by height; of the same height, in the order of the series */
+        for (; place > 0 && tags[place - 1].y > tag.y; place--) tags[place] = tags[place - 1];
+        tags[place] = tag;
     }
     double gap = count > 1 ? fmin(LINE_GAP, (p->bottom - p->top) / (count - 1)) : LINE_GAP;
-    sort_tags(tags, count);
     spread_tags(tags, count, p->top, p->bottom, gap);
 
     double sample = p->right + 26; /* left end of the line samples */

@@ -12,7 +12,6 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "io/svg.h"
-#include "io/text.h"
 #include "test_io.h"
 
 /* What was written to a stream in memory, as text; the caller frees it. */
