@@ -244,12 +244,6 @@ static int read_coordinate(const reader *r, io_matrix *m, io_entry *e) {
     return IO_OK;
 }
 
-/* An entry of the lower triangle. Duplicates are summed, in the order of the file. */
-static void put_entry(reader *r, int64_t n, const io_entry *e) {
-    const int64_t i = r->to->upper ? e->col : e->row, j = r->to->upper ? e->row : e->col;
-    r->triangle[io_triangle_at(r->to, n, i, j)] += e->value;
-}
-
 static int read_entries(reader *r, io_matrix *m) {
     int64_t row = m->symmetry == IO_SKEW ? 1 : 0, col = 0; /* place of the next array value */
     for (int64_t i = 0; i < m->count; i++) {
@@ -273,13 +267,108 @@ static int read_entries(reader *r, io_matrix *m) {
             }
         }
         if (status != IO_OK) return status;
-        if (r->to)
-            put_entry(r, m->rows, e);
-        else
+        if (!r->to)
             m->entries[i] = entry;
+        else /* of the lower triangle; duplicates are summed, in the order of the file */
+            r->triangle[r->to->upper ? io_triangle_at(r->to, m->rows, e->col, e->row)
+                                     : io_triangle_at(r->to, m->rows, e->row, e->col)] += e->value;
     }
     if (next_entry(&r->l))
         return bad_line(&r->l, IO_E_FORMAT, "more than the %" PRId64 " entries promised", m->count);
+    return IO_OK;
+}
+
+/* ---- order and symmetry ------------------------------------------------------------------------ */
+
+static bool precedes(const io_entry *a, const io_entry *b) {
+    return a->row != b->row ? a->row < b->row : a->col < b->col;
+}
+
+/* Bottom-up merge sort: stable, so that duplicates are summed in the order of the file. */
+static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
+    io_entry *from = entries, *to = spare;
+    for (int64_t width = 1; width < count; width *= 2) {
+        for (int64_t start = 0; start < count; start += 2 * width) {
+            int64_t middle = start + width < count ? start + width : count;
+            int64_t end = start + 2 * width < count ? start + 2 * width : count;
+            int64_t a = start, b = middle;
+            for (int64_t i = start; i < end; i++) {
+                bool right = a == middle || (b < end && precedes(&from[b], &from[a]));
+                to[i] = right ? from[b++] : from[a++];
+            }
+        }
+        io_entry *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != entries) memcpy(entries, from, (size_t)count * sizeof *entries);
+}
+
+/* Sorted as mtx.h promises; duplicates are summed, in their present order. */
+static int sort_entries(io_matrix *m, const char *name, io_error *err) {
+    int64_t sorted = 1;
+    while (sorted < m->count && !precedes(&m->entries[sorted], &m->entries[sorted - 1])) sorted++;
+    if (sorted < m->count) {
+        io_entry *spare = malloc((size_t)m->count * sizeof *spare);
+        if (!spare)
+            return io_fail(err, IO_E_MEMORY, "%s: no memory to sort %" PRId64 " entries", name,
+                           m->count);
+        merge_sort(m->entries, spare, m->count);
+        free(spare);
+    }
+    int64_t kept = 0;
+    for (int64_t i = 0; i < m->count; i++) {
+        if (kept > 0 && !precedes(&m->entries[kept - 1], &m->entries[i])) {
+            m->entries[kept - 1].value += m->entries[i].value;
+            m->duplicates++;
+        } else {
+            m->entries[kept++] = m->entries[i];
+        }
+    }
+    m->count = kept;
+    return IO_OK;
+}
+
+/* Value at a place, found by halving; 0 where nothing is stored. */
+static double value_at(const io_matrix *m, int64_t row, int64_t col) {
+    const io_entry wanted = { row, col, 0 };
+    int64_t low = 0, high = m->count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (precedes(&m->entries[middle], &wanted))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < m->count && !precedes(&wanted, &m->entries[low]);
+    return found ? m->entries[low].value : 0;
+}
+
+static int triangle_of(const io_matrix *m, const char *name, const io_triangle *t, int64_t limit,
+                       io_array *array, io_error *err) {
+    memset(array, 0, sizeof *array);
+    if (m->rows != m->cols)
+        return io_fail(err, IO_E_FORMAT, "%s: not square: %" PRId64 " x %" PRId64, name, m->rows,
+                       m->cols);
+    for (int64_t k = 0; k < m->count && m->symmetry != IO_SYMMETRIC; k++) {
+        const io_entry *e = &m->entries[k];
+        double mirrored = m->symmetry == IO_SKEW ? -e->value : value_at(m, e->col, e->row);
+        if (e->value != mirrored && !(e->value != e->value && mirrored != mirrored))
+            return io_fail(err, IO_E_FORMAT,
+                           "%s: not symmetric: entry (%" PRId64 ", %" PRId64 ") is %.17g, (%" PRId64
+                           ", %" PRId64 ") is %.17g",
+                           name, e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1,
+                           mirrored);
+    }
+    int status = io_triangle_create(t, IO_F8, m->rows, name, limit, array, err);
+    if (status != IO_OK) return status;
+    double *a = array->data;
+    for (int64_t k = 0; k < m->count; k++) {
+        const io_entry *e = &m->entries[k];
+        if (e->col <= e->row)
+            a[t->upper ? io_triangle_at(t, m->rows, e->col, e->row)
+                       : io_triangle_at(t, m->rows, e->row, e->col)] = e->value;
+    }
     return IO_OK;
 }
 
@@ -302,7 +391,7 @@ int io_mtx_parse(const char *name, const char *text, size_t size, io_matrix *mat
                              matrix->count);
     }
     if (status == IO_OK) status = read_entries(&r, matrix);
-    if (status == IO_OK) status = io_matrix_sort(matrix, name, err);
+    if (status == IO_OK) status = sort_entries(matrix, name, err);
     if (status != IO_OK) io_matrix_free(matrix);
     return status;
 }
@@ -318,7 +407,7 @@ int io_mtx_parse_triangle(const char *name, const char *text, size_t size, const
     *n = m.rows;
     if (m.symmetry != IO_SYMMETRIC) { /* symmetric all the same, or a message */
         status = io_mtx_parse(name, text, size, &m, err);
-        if (status == IO_OK) status = io_matrix_triangle(&m, name, t, limit, array, err);
+        if (status == IO_OK) status = triangle_of(&m, name, t, limit, array, err);
         io_matrix_free(&m);
         return status;
     }
@@ -384,7 +473,7 @@ int io_triplets_parse(const char *name, const char *text, size_t size, int64_t n
     while (status == IO_OK && next_entry(&l)) status = read_triplet(&l, n, matrix);
     if (n >= 0) matrix->rows = n;
     matrix->cols = matrix->rows;
-    if (status == IO_OK) status = io_matrix_sort(matrix, name, err);
+    if (status == IO_OK) status = sort_entries(matrix, name, err);
     if (status != IO_OK) io_matrix_free(matrix);
     return status;
 }

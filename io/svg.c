@@ -254,7 +254,7 @@ int io_svg_lines(FILE *file, const io_chart *chart, io_error *err) {
     draw_axes(file, &p, height);
     draw_series(file, &p);
     draw_names(file, &p, width);
-    svg_page_end(file);
+    fputs("</svg>\n", file);
     if (ferror(file)) return io_fail(err, IO_E_WRITE, "chart: cannot write");
     return IO_OK;
 }
@@ -277,33 +277,26 @@ int io_svg_write_lines(const char *path, const io_chart *chart, io_error *err) {
 #define BAR      15 /* thickness of a bar       */
 #define BAR_STEP 32 /* from one bar to the next */
 
-typedef struct layout {
-    const io_bars *bars;
-    svg_axis axis;
-    double left, right, top, bottom;
-} layout;
-
 /* The value axis, with 0 on it. */
-static void fit_axis(layout *l) {
+static void fit_axis(plot *p, const io_bars *bars) {
     double range[2] = { INFINITY, -INFINITY };
-    for (int k = 0; k < l->bars->count; k++)
-        if (svg_usable(IO_LINEAR, l->bars->values[k])) widen(range, l->bars->values[k]);
+    for (int k = 0; k < bars->count; k++)
+        if (svg_usable(IO_LINEAR, bars->values[k])) widen(range, bars->values[k]);
     if (range[0] > range[1]) widen(range, 1);
     widen(range, 0);
-    svg_axis_fit(&l->axis, IO_LINEAR, range[0], range[1], (int)((l->right - l->left) / 64),
-                 SVG_EXACT);
-    l->axis.first = l->left + (range[0] < 0 ? 56 : 0); /* room for the numbers of negative bars */
-    l->axis.last = l->right;
+    svg_axis_fit(&p->x, IO_LINEAR, range[0], range[1], (int)((p->right - p->left) / 64), SVG_EXACT);
+    p->x.first = p->left + (range[0] < 0 ? 56 : 0); /* room for the numbers of negative bars */
+    p->x.last = p->right;
 }
 
-static void draw_bar(FILE *file, const layout *l, double value, double y) {
+static void draw_bar(FILE *file, const plot *p, double value, double y) {
     char text[SVG_LABEL];
-    double zero = svg_place(&l->axis, 0);
+    double zero = svg_place(&p->x, 0);
     if (!svg_usable(IO_LINEAR, value)) {
         svg_text(file, zero + 6, y + 11.5, "k", "start", 0, "–");
         return;
     }
-    double end = svg_place(&l->axis, value), from = fmin(zero, end), length = fabs(end - zero);
+    double end = svg_place(&p->x, value), from = fmin(zero, end), length = fabs(end - zero);
     fprintf(file,
             "<rect class=\"f1\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>\n",
             from, y, fmax(length, 1), BAR);
@@ -312,45 +305,44 @@ static void draw_bar(FILE *file, const layout *l, double value, double y) {
              text);
 }
 
-static void draw_bars(FILE *file, const layout *l, int width, int height) {
-    const io_bars *bars = l->bars;
-    for (int k = 0; k < l->axis.ticks; k++) {
-        double x = svg_place_tick(&l->axis, k);
-        fprintf(file, "<path class=\"g\" d=\"M%.1f %.1fV%.1f\"/>\n", x, l->top, l->bottom);
-        svg_text(file, x, l->bottom + 16, "k", "middle", 0, l->axis.label[k]);
+static void draw_bars(FILE *file, const plot *p, const io_bars *bars, int width, int height) {
+    for (int k = 0; k < p->x.ticks; k++) {
+        double x = svg_place_tick(&p->x, k);
+        fprintf(file, "<path class=\"g\" d=\"M%.1f %.1fV%.1f\"/>\n", x, p->top, p->bottom);
+        svg_text(file, x, p->bottom + 16, "k", "middle", 0, p->x.label[k]);
     }
-    double y = l->top + (BAR_STEP - BAR - 3) / 2.0;
+    double y = p->top + (BAR_STEP - BAR - 3) / 2.0;
     for (int k = 0; k < bars->count; k++, y += BAR_STEP) {
-        svg_text(file, l->left - 10, y + BAR / 2.0 + 4, "b", "end", l->left - MARGIN - 6,
+        svg_text(file, p->left - 10, y + BAR / 2.0 + 4, "b", "end", p->left - MARGIN - 6,
                  bars->names[k]);
-        draw_bar(file, l, bars->values[k], y);
+        draw_bar(file, p, bars->values[k], y);
     }
-    fprintf(file, "<path class=\"a\" d=\"M%.1f %.1fV%.1f\"/>\n", svg_place(&l->axis, 0), l->top,
-            l->bottom);
+    fprintf(file, "<path class=\"a\" d=\"M%.1f %.1fV%.1f\"/>\n", svg_place(&p->x, 0), p->top,
+            p->bottom);
     if (bars->value_label && *bars->value_label)
-        svg_text(file, (l->left + l->right) / 2, height - MARGIN + 4, "m", "middle",
+        svg_text(file, (p->left + p->right) / 2, height - MARGIN + 4, "m", "middle",
                  width - 2.0 * MARGIN, bars->value_label);
 }
 
 int io_svg_bars(FILE *file, const io_bars *bars, io_error *err) {
     if (bars->count < 0 || bars->count > 1000)
         return io_fail(err, IO_E_SIZE, "chart: %d bars do not fit", bars->count);
-    layout l = { .bars = bars };
+    plot p = { .chart = NULL };
     int width = bars->width > 0 ? bars->width : 760;
     if (width < 320) width = 320;
 
     double names = 0;
     for (int k = 0; k < bars->count; k++) names = fmax(names, svg_text_width(bars->names[k], 12));
-    l.left = MARGIN + fmin(names + 10, 0.35 * width) + 10;
-    l.right = width - MARGIN - 62; /* room for the number behind the longest bar */
-    l.top = svg_page_top(bars->title, bars->subtitle) + 8;
-    l.bottom = l.top + bars->count * BAR_STEP;
-    int height = (int)(l.bottom + 22 + MARGIN + (bars->value_label && *bars->value_label ? 18 : 0));
-    fit_axis(&l);
+    p.left = MARGIN + fmin(names + 10, 0.35 * width) + 10;
+    p.right = width - MARGIN - 62; /* room for the number behind the longest bar */
+    p.top = svg_page_top(bars->title, bars->subtitle) + 8;
+    p.bottom = p.top + bars->count * BAR_STEP;
+    int height = (int)(p.bottom + 22 + MARGIN + (bars->value_label && *bars->value_label ? 18 : 0));
+    fit_axis(&p, bars);
 
     svg_page_begin(file, width, height, bars->title, bars->subtitle);
-    draw_bars(file, &l, width, height);
-    svg_page_end(file);
+    draw_bars(file, &p, bars, width, height);
+    fputs("</svg>\n", file);
     if (ferror(file)) return io_fail(err, IO_E_WRITE, "chart: cannot write");
     return IO_OK;
 }

@@ -44,14 +44,10 @@ double svg_text_width(const char *text, double font_size) {
     return ems * font_size;
 }
 
-static double font_size(const char *style) {
-    return style[0] == 't' ? 16 : style[0] == 'k' ? 11 : 12;
-}
-
 void svg_text(FILE *file, double x, double y, const char *style, const char *anchor, double room,
               const char *text) {
     char cut[256];
-    double size = font_size(style);
+    double size = style[0] == 't' ? 16 : style[0] == 'k' ? 11 : 12;
     fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, style,
             anchor);
     if (room > 0 && svg_text_width(text, size) > room) {
@@ -134,8 +130,6 @@ double svg_page_begin(FILE *file, int width, int height, const char *title, cons
     if (subtitle && *subtitle) svg_text(file, MARGIN, y + 12, "m", "start", room, subtitle);
     return svg_page_top(title, subtitle);
 }
-
-void svg_page_end(FILE *file) { fputs("</svg>\n", file); }
 
 void svg_marker(FILE *file, int color, int shape, double x, double y) {
     static const struct {

@@ -17,9 +17,8 @@ void svg_text(FILE *file, double x, double y, const char *style, const char *anc
               const char *text);
 
 /* Opens the svg element, with style sheet, background, title and subtitle. Returns the y where the
- * rest may begin. svg_page_end closes it. */
+ * rest may begin. The caller closes the element. */
 double svg_page_begin(FILE *file, int width, int height, const char *title, const char *subtitle);
-void svg_page_end(FILE *file);
 
 /* Height that svg_page_begin takes. */
 double svg_page_top(const char *title, const char *subtitle);

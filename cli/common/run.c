@@ -4,7 +4,6 @@
  */
 #include "cli.h"
 
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
