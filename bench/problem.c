@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/text.h"
+#include "io/status.h"
 
 typedef struct maker { /* the list that grows while a draft is multiplied out */
     draft *d;

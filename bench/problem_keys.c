@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/text.h"
+#include "io/status.h"
 
 _Static_assert(sizeof(shoal_layout) == sizeof(int) && sizeof(shoal_math) == sizeof(int) &&
                    sizeof(shoal_storage) == sizeof(int) && sizeof(shoal_triangle) == sizeof(int),

@@ -19,7 +19,7 @@
 
 #include "bench/session.h"
 #include "io/array.h"
-#include "io/json_read.h"
+#include "io/json.h"
 
 /* A distribution is kept as its quantiles 0, 1/40, ... 1: quantile p is the least of the values that
  * are no smaller than a share p of them. To be drawn they are good enough as whole hundredths of

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "file.h"
-#include "text.h"
 
 #define FILE_LIMIT ((int64_t)4 << 30)
 
@@ -125,14 +124,12 @@ static int read_row(reader *r, const io_table *t, double *row, io_error *err) {
         if (!r->more) return bad_field(r, t, col, "missing", err);
         if (!next_field(r)) return bad_field(r, t, col, "wrong quotes", err);
         if (r->length == 0) return bad_field(r, t, col, "empty", err);
-        if (!io_text_double(r->field, r->length, &row[col])) {
-            snprintf(reason, sizeof reason, "'%s' is not a number",
-                     io_quote(r->field, r->length, quoted));
-            return bad_field(r, t, col, reason, err);
-        }
-        if (!isfinite(row[col])) {
-            snprintf(reason, sizeof reason, "'%s' is not finite",
-                     io_quote(r->field, r->length, quoted));
+        const char *wrong = !io_text_double(r->field, r->length, &row[col]) ? "a number"
+                            : !isfinite(row[col])                           ? "finite"
+                                                                            : NULL;
+        if (wrong) {
+            snprintf(reason, sizeof reason, "'%s' is not %s", io_quote(r->field, r->length, quoted),
+                     wrong);
             return bad_field(r, t, col, reason, err);
         }
     }

@@ -163,10 +163,12 @@ int io_file_open(const char *path, FILE **file, int64_t *size, io_error *err) {
 
 /* Reads to the end of the file; the buffer starts at the expected size and doubles when a pipe, or
  * a file that grows while it is read, holds more. */
-static int read_all(FILE *file, const char *path, int64_t expected, int64_t limit, char **data,
-                    size_t *size, io_error *err) {
+int io_file_slurp(FILE *file, const char *path, int64_t expected, int64_t limit, char **data,
+                  size_t *size, io_error *err) {
     size_t capacity = expected > 0 ? (size_t)expected + 2 : 65536, used = 0;
     char *buffer = malloc(capacity);
+    *data = NULL;
+    *size = 0;
     while (buffer) {
         used += fread(buffer + used, 1, capacity - 1 - used, file);
         if ((int64_t)used > limit) {
@@ -193,13 +195,6 @@ static int read_all(FILE *file, const char *path, int64_t expected, int64_t limi
     return io_fail(err, IO_E_MEMORY, "%s: no memory for %zu bytes", path, capacity);
 }
 
-int io_file_slurp(FILE *file, const char *path, int64_t limit, char **data, size_t *size,
-                  io_error *err) {
-    *data = NULL;
-    *size = 0;
-    return read_all(file, path, 0, limit, data, size, err);
-}
-
 int io_file_read(const char *path, int64_t limit, char **data, size_t *size, io_error *err) {
     FILE *file;
     int64_t expected = -1;
@@ -211,7 +206,7 @@ int io_file_read(const char *path, int64_t limit, char **data, size_t *size, io_
         status = io_fail(err, IO_E_SIZE, "%s: %lld bytes, larger than the limit of %lld", path,
                          (long long)expected, (long long)limit);
     else
-        status = read_all(file, path, expected, limit, data, size, err);
+        status = io_file_slurp(file, path, expected, limit, data, size, err);
     fclose(file);
     return status;
 }

@@ -56,8 +56,8 @@ int io_file_read(const char *path, int64_t limit, char **data, size_t *size, io_
 /* CRC-32, as zip has it. */
 uint32_t io_checksum(const void *bytes, size_t size);
 
-/* The rest of an open stream, in the same way; does not close it. */
-int io_file_slurp(FILE *file, const char *path, int64_t limit, char **data, size_t *size,
-                  io_error *err);
+/* The rest of an open stream, in the same way; does not close it. `expected` bytes, if positive. */
+int io_file_slurp(FILE *file, const char *path, int64_t expected, int64_t limit, char **data,
+                  size_t *size, io_error *err);
 
 #endif

@@ -74,6 +74,17 @@ static int fail(io_error *err, int status, const char *name, const char *what) {
     return io_fail(err, status, "%s: %s%s%s", name, what, *cause ? ": " : "", cause);
 }
 
+static hid_t type_of(io_type type) {
+    switch (type) {
+    case IO_F4: return H5T_NATIVE_FLOAT;
+    case IO_F8: return H5T_NATIVE_DOUBLE;
+    case IO_I4: return H5T_NATIVE_INT32;
+    case IO_U4: return H5T_NATIVE_UINT32;
+    case IO_I8: return H5T_NATIVE_INT64;
+    default: return H5T_NATIVE_UINT64;
+    }
+}
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 typedef struct source {
@@ -195,7 +206,6 @@ static void close_source(source *s) {
 /* Row i of the triangle is columns 0 to i, or i to n - 1. */
 static int read_rows(const source *s, const io_triangle *t, int64_t n, io_array *array,
                      io_error *err) {
-    const hid_t type = s->single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     int status = IO_OK;
     for (int64_t i = 0; i < n && status == IO_OK; i++) {
         const int64_t column = t->upper ? i : 0;
@@ -206,7 +216,7 @@ static int read_rows(const source *s, const io_triangle *t, int64_t n, io_array 
         hid_t memory = H5Screate_simple(1, &length[1], NULL);
         if (memory < 0 ||
             H5Sselect_hyperslab(s->space, H5S_SELECT_SET, start, NULL, length, NULL) < 0 ||
-            H5Dread(s->dataset, type, memory, s->space, H5P_DEFAULT, to) < 0)
+            H5Dread(s->dataset, type_of(array->type), memory, s->space, H5P_DEFAULT, to) < 0)
             status = fail(err, IO_E_OPEN, s->name, "cannot read");
         if (memory >= 0) H5Sclose(memory);
     }
@@ -238,10 +248,9 @@ int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, 
     if (status == IO_OK)
         status = io_triangle_create(t ? t : &full, s.single ? IO_F4 : IO_F8, *n, s.name, limit,
                                     array, err);
-    const hid_t type = s.single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
     if (status == IO_OK && t) status = read_rows(&s, t, *n, array, err);
     if (status == IO_OK && !t && *n > 0 &&
-        H5Dread(s.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0)
+        H5Dread(s.dataset, type_of(array->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0)
         status = fail(err, IO_E_OPEN, s.name, "cannot read");
     if (status != IO_OK) io_array_free(array);
     close_source(&s);
@@ -250,17 +259,6 @@ int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, 
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
-
-static hid_t type_of(io_type type) {
-    switch (type) {
-    case IO_F4: return H5T_NATIVE_FLOAT;
-    case IO_F8: return H5T_NATIVE_DOUBLE;
-    case IO_I4: return H5T_NATIVE_INT32;
-    case IO_U4: return H5T_NATIVE_UINT32;
-    case IO_I8: return H5T_NATIVE_INT64;
-    default: return H5T_NATIVE_UINT64;
-    }
-}
 
 static int write_item(const char *path, hid_t file, hid_t groups, const io_h5_item *item,
                       io_error *err) {

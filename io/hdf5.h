@@ -8,7 +8,7 @@
 #ifndef SHOAL_IO_HDF5_H
 #define SHOAL_IO_HDF5_H
 
-#include "triangle.h"
+#include "array.h"
 
 /* Whether it is there. */
 bool io_h5_available(void);

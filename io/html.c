@@ -4,7 +4,9 @@
  */
 #include "html.h"
 
-#include "svg_parts.h"
+#include <string.h>
+
+#include "status.h"
 
 static const char css[] =
     ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"
@@ -42,7 +44,23 @@ static const char css[] =
     "@media(max-width:600px){main{padding:20px 12px 40px}h1{font-size:26px}.lead{font-size:16px}"
     "h2{margin:30px 0 10px}th,td{padding:6px 8px}.chart{padding:2px}}";
 
-void io_html_text(FILE *file, const char *text) { svg_escape(file, text); }
+void io_html_text(FILE *file, const char *text) {
+    size_t left = strlen(text);
+    while (left > 0) {
+        int length = io_utf8_length(text, left);
+        unsigned char c = (unsigned char)*text;
+        const char *written = length == 0 || c < 0x20 || c == 0x7f ? "\xEF\xBF\xBD"
+                              : c == '&'                           ? "&amp;"
+                              : c == '<'                           ? "&lt;"
+                              : c == '>'                           ? "&gt;"
+                              : c == '"'                           ? "&quot;"
+                                                                   : NULL;
+        if (length == 0) length = 1;
+        fwrite(written ? written : text, 1, written ? strlen(written) : (size_t)length, file);
+        text += length;
+        left -= (size_t)length;
+    }
+}
 
 void io_html_begin(FILE *file, const char *title) {
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"

@@ -18,7 +18,7 @@
 void io_html_begin(FILE *file, const char *title);
 void io_html_end(FILE *file);
 
-/* Text with the characters that mean something escaped; what is not UTF-8 becomes U+FFFD. */
+/* Escapes & < > and quotes; control characters and bytes that are not UTF-8 become U+FFFD. */
 void io_html_text(FILE *file, const char *text);
 
 /* A card: a value in large letters, and what it is. */

@@ -1,113 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * matrix.c - the sparse matrix of mtx.h: sorting, and conversion to a triangle and to three diagonals; and the dense
- * triangle of triangle.h: its entries, its memory, its readers.
+ * matrix.c - sizes, names and memory of the typed arrays and the triangles of array.h; the three
+ * diagonals of the sparse matrix of mtx.h.
  */
-#include "mtx.h"
-
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "hdf5.h"
+#include "mtx.h"
 #include "npy.h"
 
-static bool precedes(const io_entry *a, const io_entry *b) {
-    return a->row != b->row ? a->row < b->row : a->col < b->col;
+const char *io_type_name(io_type type) {
+    static const char *const names[] = { "f4", "f8", "i4", "u4", "i8", "u8" };
+    return names[type];
 }
 
-/* Bottom-up merge sort: stable, so that duplicates are summed in the order of the file. */
-static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
-    io_entry *from = entries, *to = spare;
-    for (int64_t width = 1; width < count; width *= 2) {
-        for (int64_t start = 0; start < count; start += 2 * width) {
-            int64_t middle = start + width < count ? start + width : count;
-            int64_t end = start + 2 * width < count ? start + 2 * width : count;
-            int64_t a = start, b = middle;
-            for (int64_t i = start; i < end; i++) {
-                bool right = a == middle || (b < end && precedes(&from[b], &from[a]));
-                to[i] = right ? from[b++] : from[a++];
-            }
-        }
-        io_entry *other = from;
-        from = to;
-        to = other;
-    }
-    if (from != entries) memcpy(entries, from, (size_t)count * sizeof *entries);
-}
+size_t io_type_size(io_type type) { return io_type_name(type)[1] == '4' ? 4 : 8; }
 
-int io_matrix_sort(io_matrix *m, const char *name, io_error *err) {
-    int64_t sorted = 1;
-    while (sorted < m->count && !precedes(&m->entries[sorted], &m->entries[sorted - 1])) sorted++;
-    if (sorted < m->count) {
-        io_entry *spare = malloc((size_t)m->count * sizeof *spare);
-        if (!spare)
-            return io_fail(err, IO_E_MEMORY, "%s: no memory to sort %" PRId64 " entries", name,
-                           m->count);
-        merge_sort(m->entries, spare, m->count);
-        free(spare);
+int io_shape_bytes(io_type type, int ndim, const int64_t *shape, int64_t *count, int64_t *bytes) {
+    if (ndim < 0 || ndim > IO_MAX_DIM) return IO_E_SIZE;
+    bool empty = false;
+    for (int k = 0; k < ndim; k++) {
+        if (shape[k] < 0) return IO_E_SIZE;
+        if (shape[k] == 0) empty = true;
     }
-    int64_t kept = 0;
-    for (int64_t i = 0; i < m->count; i++) {
-        if (kept > 0 && !precedes(&m->entries[kept - 1], &m->entries[i])) {
-            m->entries[kept - 1].value += m->entries[i].value;
-            m->duplicates++;
-        } else {
-            m->entries[kept++] = m->entries[i];
-        }
+    *count = *bytes = 0;
+    if (empty) return IO_OK;
+
+    int64_t limit = INT64_MAX / (int64_t)io_type_size(type), product = 1;
+    for (int k = 0; k < ndim; k++) {
+        if (shape[k] > limit / product) return IO_E_SIZE;
+        product *= shape[k];
     }
-    m->count = kept;
+    *count = product;
+    *bytes = product * (int64_t)io_type_size(type);
     return IO_OK;
 }
+
+int io_array_create(io_type type, int ndim, const int64_t *shape, io_array *array, io_error *err) {
+    int64_t count, bytes;
+    char text[200];
+    memset(array, 0, sizeof *array);
+    if (io_shape_bytes(type, ndim, shape, &count, &bytes) != IO_OK || (uint64_t)bytes > SIZE_MAX)
+        return io_fail(err, IO_E_SIZE, "shape %s of %s is not possible",
+                       io_shape_text(ndim, shape, text, sizeof text), io_type_name(type));
+    array->type = type;
+    array->ndim = ndim;
+    for (int k = 0; k < ndim; k++) array->shape[k] = shape[k];
+    array->data = calloc(bytes > 0 ? (size_t)bytes : 1, 1);
+    if (!array->data)
+        return io_fail(err, IO_E_MEMORY, "no memory for %" PRId64 " bytes, shape %s", bytes,
+                       io_shape_text(ndim, shape, text, sizeof text));
+    return IO_OK;
+}
+
+void io_array_free(io_array *array) {
+    free(array->data);
+    memset(array, 0, sizeof *array);
+}
+
+int64_t io_array_count(const io_array *array) {
+    int64_t count = 0, bytes;
+    io_shape_bytes(array->type, array->ndim, array->shape, &count, &bytes);
+    return count;
+}
+
+double io_array_get(const io_array *array, int64_t i) {
+    switch (array->type) {
+    case IO_F4: return ((const float *)array->data)[i];
+    case IO_F8: return ((const double *)array->data)[i];
+    case IO_I4: return ((const int32_t *)array->data)[i];
+    case IO_U4: return ((const uint32_t *)array->data)[i];
+    case IO_I8: return (double)((const int64_t *)array->data)[i];
+    case IO_U8: return (double)((const uint64_t *)array->data)[i];
+    }
+    return 0;
+}
+
+char *io_shape_text(int ndim, const int64_t *shape, char *text, size_t size) {
+    size_t used = 0;
+    if (size == 0) return text;
+    for (int k = -1; k <= ndim && k <= IO_MAX_DIM && used < size; k++) {
+        int n;
+        if (k < 0)
+            n = snprintf(text + used, size - used, "(");
+        else if (k == ndim)
+            n = snprintf(text + used, size - used, ndim == 1 ? ",)" : ")");
+        else
+            n = snprintf(text + used, size - used, "%s%" PRId64, k ? ", " : "", shape[k]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return text;
+}
+
+/* ---- sparse matrices -------------------------------------------------------------------------- */
 
 void io_matrix_free(io_matrix *matrix) {
     free(matrix->entries);
     memset(matrix, 0, sizeof *matrix);
-}
-
-/* Value at a place, found by halving; 0 where nothing is stored. */
-static double value_at(const io_matrix *m, int64_t row, int64_t col) {
-    const io_entry wanted = { row, col, 0 };
-    int64_t low = 0, high = m->count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (precedes(&m->entries[middle], &wanted))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool found = low < m->count && !precedes(&wanted, &m->entries[low]);
-    return found ? m->entries[low].value : 0;
-}
-
-int io_matrix_triangle(const io_matrix *m, const char *name, const io_triangle *t, int64_t limit,
-                       io_array *array, io_error *err) {
-    memset(array, 0, sizeof *array);
-    if (m->rows != m->cols)
-        return io_fail(err, IO_E_FORMAT, "%s: not square: %" PRId64 " x %" PRId64, name, m->rows,
-                       m->cols);
-    for (int64_t k = 0; k < m->count && m->symmetry != IO_SYMMETRIC; k++) {
-        const io_entry *e = &m->entries[k];
-        double mirrored = m->symmetry == IO_SKEW ? -e->value : value_at(m, e->col, e->row);
-        if (e->value != mirrored && !(e->value != e->value && mirrored != mirrored))
-            return io_fail(err, IO_E_FORMAT,
-                           "%s: not symmetric: entry (%" PRId64 ", %" PRId64 ") is %.17g, (%" PRId64
-                           ", %" PRId64 ") is %.17g",
-                           name, e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1,
-                           mirrored);
-    }
-    int status = io_triangle_create(t, IO_F8, m->rows, name, limit, array, err);
-    if (status != IO_OK) return status;
-    double *a = array->data;
-    for (int64_t k = 0; k < m->count; k++) {
-        const io_entry *e = &m->entries[k];
-        if (e->col <= e->row)
-            a[t->upper ? io_triangle_at(t, m->rows, e->col, e->row)
-                       : io_triangle_at(t, m->rows, e->row, e->col)] = e->value;
-    }
-    return IO_OK;
 }
 
 /* The first entry outside the band, row by row, of the whole matrix: the mirror images of a
@@ -132,9 +124,8 @@ static bool outside_band(const io_matrix *m, int64_t *row, int64_t *col) {
 int io_matrix_tridiagonal(const io_matrix *m, const char *name, int64_t limit, io_array *dl,
                           io_array *d, io_array *du, io_error *err) {
     int64_t n = m->rows, row = 0, col = 0;
-    memset(dl, 0, sizeof *dl);
-    memset(d, 0, sizeof *d);
-    memset(du, 0, sizeof *du);
+    io_array *const arrays[3] = { dl, d, du };
+    for (int k = 0; k < 3; k++) memset(arrays[k], 0, sizeof *arrays[k]);
     if (m->cols != n)
         return io_fail(err, IO_E_FORMAT, "%s: not square: %" PRId64 " x %" PRId64, name, n,
                        m->cols);
@@ -148,12 +139,9 @@ int io_matrix_tridiagonal(const io_matrix *m, const char *name, int64_t limit, i
                        "%s: three diagonals of %" PRId64 " are larger than the limit of %" PRId64
                        " bytes",
                        name, n, limit);
-    if (io_array_create(IO_F8, 1, &n, dl, NULL) != IO_OK ||
-        io_array_create(IO_F8, 1, &n, d, NULL) != IO_OK ||
-        io_array_create(IO_F8, 1, &n, du, NULL) != IO_OK) {
-        io_array_free(dl);
-        io_array_free(d);
-        io_array_free(du);
+    for (int k = 0; k < 3; k++) {
+        if (io_array_create(IO_F8, 1, &n, arrays[k], NULL) == IO_OK) continue;
+        while (k >= 0) io_array_free(arrays[k--]);
         return io_fail(err, IO_E_MEMORY, "%s: no memory for its diagonals", name);
     }
     double *lower = dl->data, *middle = d->data, *upper = du->data;

@@ -14,7 +14,6 @@
 #define SHOAL_IO_MTX_H
 
 #include "array.h"
-#include "triangle.h"
 
 typedef enum io_symmetry { IO_GENERAL, IO_SYMMETRIC, IO_SKEW } io_symmetry;
 
@@ -59,10 +58,6 @@ int io_mtx_write(const char *path, const io_matrix *matrix, io_error *err);
 /* Writes the lower triangle of a full (n, n) array, f4 or f8, as an array file. */
 int io_mtx_write_symmetric(const char *path, const io_array *array, io_error *err);
 
-/* Puts the entries into the order promised above and sums duplicates, in their present order. The
- * readers have done this already. */
-int io_matrix_sort(io_matrix *matrix, const char *name, io_error *err);
-
 /* Releases the entries; harmless on a zeroed or freed matrix. */
 void io_matrix_free(io_matrix *matrix);
 
@@ -72,10 +67,5 @@ void io_matrix_free(io_matrix *matrix);
  * IO_E_SIZE if the three take more than `limit` bytes. On error all three have data == NULL. */
 int io_matrix_tridiagonal(const io_matrix *matrix, const char *name, int64_t limit, io_array *dl,
                           io_array *d, io_array *du, io_error *err);
-
-/* One triangle of a symmetric matrix, as io_mtx_read_triangle() reads it; IO_E_FORMAT if it is not
- * square or not symmetric, with the first place (1-based) where it is not. */
-int io_matrix_triangle(const io_matrix *matrix, const char *name, const io_triangle *t,
-                       int64_t limit, io_array *array, io_error *err);
 
 #endif

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "file.h"
-#include "text.h"
 
 #define MAGIC       "\x93NUMPY"
 #define MAGIC_SIZE  6
@@ -267,87 +266,87 @@ static int finish(const char *name, const layout *header, void *data, int64_t by
     return IO_OK;
 }
 
-int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err) {
-    layout header;
-    size_t start = 0, length = 0;
-    int64_t data_bytes = 0;
-    memset(array, 0, sizeof *array);
-    int status = find_header(name, bytes, size, (int64_t)size, &start, &length, err);
-    if (status == IO_OK)
-        status = parse_header(name, (const char *)bytes + start, length, &header, err);
-    if (status == IO_OK)
-        status = check_size(name, &header, (int64_t)(size - start - length), &data_bytes, err);
-    if (status != IO_OK) return status;
-    void *data = malloc(data_bytes > 0 ? (size_t)data_bytes : 1);
-    if (!data)
-        return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, data_bytes);
-    if (data_bytes > 0) memcpy(data, (const char *)bytes + start + length, (size_t)data_bytes);
-    return finish(name, &header, data, data_bytes, array, err);
+/* An open file of `size` bytes that can be sought in. */
+typedef struct input {
+    FILE *file;
+    int64_t size;
+    char *image; /* what was a pipe, or NULL */
+} input;
+
+static int open_image(const char *name, const void *bytes, size_t size, input *in, io_error *err) {
+    if (size == 0) return io_fail(err, IO_E_FORMAT, "%s: file is empty", name);
+    in->size = (int64_t)size;
+    in->file = fmemopen((void *)(uintptr_t)bytes, size, "r");
+    return in->file ? IO_OK : io_fail(err, IO_E_MEMORY, "%s: out of memory", name);
 }
 
-/* Reads the header of an open regular file of `size` bytes; *left bytes follow it. */
-static int read_header(FILE *file, const char *name, int64_t size, layout *header, int64_t *left,
-                       io_error *err) {
+static void close_input(input *in) {
+    if (in->file) fclose(in->file);
+    free(in->image);
+}
+
+/* A pipe is read to its end first. To be closed in either case. */
+static int open_input(const char *path, int64_t limit, input *in, io_error *err) {
+    *in = (input){ NULL, -1, NULL };
+    int status = io_file_open(path, &in->file, &in->size, err);
+    if (status != IO_OK || in->size >= 0) return status;
+    size_t size;
+    status = io_file_slurp(in->file, path, 0, limit, &in->image, &size, err);
+    fclose(in->file);
+    in->file = NULL;
+    return status == IO_OK ? open_image(path, in->image, size, in, err) : status;
+}
+
+/* Reads the header and leaves the stream at the first element. That the file contains all *bytes of
+ * them has been checked. */
+static int begin(const input *in, const char *name, layout *header, int64_t *bytes, io_error *err) {
     char first[START_SIZE];
-    size_t start = 0, length = 0, have = fread(first, 1, sizeof first, file);
-    int status = find_header(name, first, have, size, &start, &length, err);
+    size_t start = 0, length = 0, have = fread(first, 1, sizeof first, in->file);
+    int status = find_header(name, first, have, in->size, &start, &length, err);
     if (status != IO_OK) return status;
     char *text = malloc(length + 1);
     if (!text) return io_fail(err, IO_E_MEMORY, "%s: no memory for its header", name);
-    if (fseek(file, (long)start, SEEK_SET) != 0 || fread(text, 1, length, file) != length)
+    if (fseek(in->file, (long)start, SEEK_SET) != 0 || fread(text, 1, length, in->file) != length)
         status = io_fail(err, IO_E_SIZE, "%s: file ends inside its header", name);
     else
         status = parse_header(name, text, length, header, err);
-    *left = size - (int64_t)(start + length);
     free(text);
-    return status;
+    if (status != IO_OK) return status;
+    return check_size(name, header, in->size - (int64_t)(start + length), bytes, err);
 }
 
-/* Reads the header of a regular file of `size` bytes and leaves the stream at the first element. That the file
- * contains all *bytes of them has been checked. */
-static int begin(FILE *file, const char *name, int64_t size, layout *header, int64_t *bytes,
-                 io_error *err) {
-    int64_t left = 0;
-    int status = read_header(file, name, size, header, &left, err);
-    return status == IO_OK ? check_size(name, header, left, bytes, err) : status;
-}
-
-static int read_regular(FILE *file, const char *name, int64_t size, io_array *array,
-                        io_error *err) {
+static int read_array(const input *in, const char *name, io_array *array, io_error *err) {
     layout header;
     int64_t bytes = 0;
-    int status = begin(file, name, size, &header, &bytes, err);
+    int status = begin(in, name, &header, &bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (!data) return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
-    size_t got = fread(data, 1, (size_t)bytes, file);
+    size_t got = fread(data, 1, (size_t)bytes, in->file);
     if (got != (size_t)bytes) { /* cut short since its size was asked, or a read error */
         free(data);
-        return io_fail(err, ferror(file) ? IO_E_OPEN : IO_E_SIZE,
+        return io_fail(err, ferror(in->file) ? IO_E_OPEN : IO_E_SIZE,
                        "%s: header promises %" PRId64 " bytes of data, only %zu could be read",
                        name, bytes, got);
     }
     return finish(name, &header, data, bytes, array, err);
 }
 
-int io_npy_read(const char *path, io_array *array, io_error *err) {
-    FILE *file;
-    int64_t size = -1;
+int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err) {
+    input in = { NULL, 0, NULL };
     memset(array, 0, sizeof *array);
-    int status = io_file_open(path, &file, &size, err);
-    if (status != IO_OK) return status;
-    if (size >= 0) {
-        status = read_regular(file, path, size, array, err);
-        fclose(file);
-        return status;
-    }
-    char *image;
-    size_t image_size;
-    status = io_file_slurp(file, path, INT64_MAX, &image, &image_size, err);
-    fclose(file);
-    if (status != IO_OK) return status;
-    status = io_npy_parse(path, image, image_size, array, err);
-    free(image);
+    int status = open_image(name, bytes, size, &in, err);
+    if (status == IO_OK) status = read_array(&in, name, array, err);
+    close_input(&in);
+    return status;
+}
+
+int io_npy_read(const char *path, io_array *array, io_error *err) {
+    input in;
+    memset(array, 0, sizeof *array);
+    int status = open_input(path, INT64_MAX, &in, err);
+    if (status == IO_OK) status = read_array(&in, path, array, err);
+    close_input(&in);
     return status;
 }
 
@@ -405,54 +404,21 @@ static int read_lines(FILE *file, const char *name, const layout *header, const 
     return status;
 }
 
-/* The triangle of an array in memory. */
-static void take_triangle(const io_array *whole, const io_triangle *t, int64_t n, io_array *array) {
-    int64_t next = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = t->upper ? i : 0; j < (t->upper ? n : i + 1); j++, next++)
-            store(array, io_triangle_at(t, n, i, j),
-                  io_array_get(whole, whole->ndim == 1 ? next : i * n + j));
-}
-
-static io_type kept(io_type type) { return type == IO_F4 ? IO_F4 : IO_F8; }
-
-static int read_pipe(FILE *file, const char *path, const io_triangle *t, int64_t limit, int64_t *n,
-                     io_array *array, io_error *err) {
-    char *image;
-    size_t size;
-    io_array whole = { 0 };
-    int status = io_file_slurp(file, path, limit, &image, &size, err);
-    if (status != IO_OK) return status;
-    status = io_npy_parse(path, image, size, &whole, err);
-    free(image);
-    if (status == IO_OK) status = find_order(path, whole.ndim, whole.shape, n, err);
-    if (status == IO_OK)
-        status = io_triangle_create(t, kept(whole.type), *n, path, limit, array, err);
-    if (status == IO_OK) take_triangle(&whole, t, *n, array);
-    io_array_free(&whole);
-    return status;
-}
-
 int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
                          io_array *array, io_error *err) {
-    FILE *file;
-    int64_t size = -1, bytes = 0;
+    input in;
+    int64_t bytes = 0;
     layout header;
     memset(array, 0, sizeof *array);
-    int status = io_file_open(path, &file, &size, err);
-    if (status != IO_OK) return status;
-    if (size < 0) {
-        status = read_pipe(file, path, t, limit, n, array, err);
-        fclose(file);
-        return status;
-    }
-    status = begin(file, path, size, &header, &bytes, err);
+    int status = open_input(path, limit, &in, err);
+    if (status == IO_OK) status = begin(&in, path, &header, &bytes, err);
     if (status == IO_OK) status = find_order(path, header.ndim, header.shape, n, err);
     if (status == IO_OK)
-        status = io_triangle_create(t, kept(header.type), *n, path, limit, array, err);
-    if (status == IO_OK) status = read_lines(file, path, &header, t, *n, array, err);
+        status = io_triangle_create(t, header.type == IO_F4 ? IO_F4 : IO_F8, *n, path, limit, array,
+                                    err);
+    if (status == IO_OK) status = read_lines(in.file, path, &header, t, *n, array, err);
     if (status != IO_OK) io_array_free(array);
-    fclose(file);
+    close_input(&in);
     return status;
 }
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 
 #include "array.h"
-#include "triangle.h"
 
 /* Reads the file at `path`. On success the caller owns array->data (io_array_free); on error
  * array->data is NULL. IO_E_OPEN, IO_E_FORMAT, IO_E_SIZE, IO_E_MEMORY. */
@@ -35,5 +34,29 @@ int io_npy_write(const char *path, const io_array *array, io_error *err);
  * used in messages. */
 int io_npy_header(FILE *file, const char *name, io_type type, int ndim, const int64_t *shape,
                   io_error *err);
+
+/* .npz files, written: a zip archive of .npy files, stored and not compressed.
+ *
+ *     io_npz *z;
+ *     io_npz_open("w.npz", &z, &err);
+ *     io_npz_array(z, "layer0.weight", &array);      // numpy.load("w.npz")["layer0.weight"]
+ *     io_npz_strings(z, "names", texts, count, 32);  // dtype S32
+ *     io_npz_close(z, &err);                         // the file appears, or the first error does
+ */
+typedef struct io_npz io_npz;
+
+/* On error *npz is NULL. */
+int io_npz_open(const char *path, io_npz **npz, io_error *err);
+
+/* Adds a member. Errors are kept for io_npz_close. Names have at most 63 bytes, a file at most 64 members
+ * and 2 GiB. */
+void io_npz_array(io_npz *npz, const char *name, const io_array *array);
+/* Texts of at most `width` bytes each. */
+void io_npz_strings(io_npz *npz, const char *name, const char *const *texts, int64_t count,
+                    int width);
+
+/* Writes the directory of the archive and makes the file visible, or removes what was written; releases
+ * the handle in any case. */
+int io_npz_close(io_npz *npz, io_error *err);
 
 #endif

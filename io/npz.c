@@ -4,8 +4,6 @@
  * are stored as they are, each after a local header, then the directory and its end. Little endian. Every
  * date is 1 January 1980, so that the same arrays make the same bytes.
  */
-#include "npz.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,18 +49,15 @@ int io_npz_open(const char *path, io_npz **npz, io_error *err) {
 }
 
 /* Fields that local headers and entries of the directory share: version, flags, method, time, date,
- * checksum, both sizes, lengths of the name and of what is extra. */
+ * checksum, both sizes, lengths of the name and of what is extra; each with its bytes. */
 static unsigned char *put_member(unsigned char *at, const member *m) {
-    at = put(at, 20, 2);
-    at = put(at, 0, 2);
-    at = put(at, 0, 2);
-    at = put(at, 0, 2);
-    at = put(at, DATE, 2);
-    at = put(at, m->crc, 4);
-    at = put(at, m->size, 4);
-    at = put(at, m->size, 4);
-    at = put(at, (uint32_t)strlen(m->name), 2);
-    return put(at, 0, 2);
+    const uint32_t fields[][2] = { { 20, 2 },      { 0, 2 },       { 0, 2 },
+                                   { 0, 2 },       { DATE, 2 },    { m->crc, 4 },
+                                   { m->size, 4 }, { m->size, 4 }, { (uint32_t)strlen(m->name), 2 },
+                                   { 0, 2 } };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        at = put(at, fields[i][0], (int)fields[i][1]);
+    return at;
 }
 
 static void add(io_npz *z, const char *name, const char *bytes, size_t size) {

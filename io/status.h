@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * status.h - what every io_ function returns, and the message that goes with it.
+ * status.h - what every io_ function returns, the message that goes with it, and small tools that
+ * the text formats share.
  *
  *     io_error err;
  *     if (io_npy_read("A.npy", &a, &err) != IO_OK) { fputs(err.text, stderr); return 66; }
@@ -14,6 +15,10 @@
  */
 #ifndef SHOAL_IO_STATUS_H
 #define SHOAL_IO_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef enum io_status {
     IO_OK = 0,
@@ -37,5 +42,27 @@ typedef struct io_error {
 /* Writes the message (cut to fit, NULL err allowed) and returns `status`, so that a failing
  * function can say `return io_fail(err, IO_E_SIZE, "%s: file is empty", path);`. */
 int io_fail(io_error *err, io_status status, const char *format, ...) IO_PRINTF(3, 4);
+
+/* ---- text: numbers, UTF-8, quoting for messages ------------------------------------------------- */
+
+/* Decimal number of `length` bytes, all of them: digits, point, exponent (e, E, and Fortran's d,
+ * D), or nan, inf, infinity in any case. False if it is anything else (also hexadecimal) or longer
+ * than 127 bytes. A number too large for double becomes Inf, too small 0. */
+bool io_text_double(const char *text, size_t length, double *value);
+
+/* Decimal integer, optional sign, all bytes; false if it is anything else or does not fit. */
+bool io_text_int(const char *text, size_t length, int64_t *value);
+
+/* Bytes of the UTF-8 character at `text` (1 to 4), 0 if the bytes there are not valid UTF-8
+ * (overlong forms, surrogates and values above U+10FFFF included). */
+int io_utf8_length(const char *text, size_t left);
+
+/* A piece of a file for use inside a message: at most 40 characters, printable ASCII only, the
+ * rest shown as '?' and "..." at the end when cut. Returns `out`. */
+#define IO_QUOTE_SIZE 48
+char *io_quote(const char *text, size_t length, char out[IO_QUOTE_SIZE]);
+
+/* What a file is that is no text, as far as its first bytes say: "a NumPy array (.npy)"; NULL for text. */
+const char *io_not_text(const char *text, size_t size);
 
 #endif

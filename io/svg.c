@@ -64,10 +64,6 @@ static void find_ranges(const io_chart *chart, double x[2], double y[2]) {
     if (chart->y_scale == IO_LINEAR && chart->y_from_zero) widen(y, 0);
 }
 
-static bool is_given(io_scale scale, double min, double max) {
-    return min < max && svg_usable(scale, min) && svg_usable(scale, max);
-}
-
 static double widest_label(const svg_axis *axis) {
     double widest = 0;
     for (int k = 0; k < axis->ticks; k++) widest = fmax(widest, svg_text_width(axis->label[k], 11));
@@ -79,26 +75,20 @@ static void lay_out(plot *p, double top, int width, int height) {
     const io_chart *chart = p->chart;
     double x[2], y[2], names = 0;
     find_ranges(chart, x, y);
-    bool x_given = is_given(chart->x_scale, chart->x_min, chart->x_max);
-    bool y_given = is_given(chart->y_scale, chart->y_min, chart->y_max);
-    if (x_given) x[0] = chart->x_min, x[1] = chart->x_max;
-    if (y_given) y[0] = chart->y_min, y[1] = chart->y_max;
-
     for (int k = 0; k < chart->series_count; k++)
         names = fmax(names, svg_text_width(chart->series[k].name ? chart->series[k].name : "", 12));
     names = fmin(names, 0.34 * width);
 
     p->top = top + (chart->y_label && *chart->y_label ? 34 : 14);
     p->bottom = height - MARGIN - 22 - (chart->x_label && *chart->x_label ? 20 : 0);
-    svg_axis_fit(&p->y, chart->y_scale, y[0], y[1], (int)((p->bottom - p->top) / 38),
-                 y_given ? SVG_EXACT : SVG_ROUND);
+    svg_axis_fit(&p->y, chart->y_scale, y[0], y[1], (int)((p->bottom - p->top) / 38), SVG_ROUND);
     p->left = MARGIN + widest_label(&p->y) + 10;
     p->right = width - MARGIN - names - SAMPLE - 34;
     if (p->right < p->left + 80) p->right = p->left + 80;
 
     int most = SVG_TICKS; /* as many x ticks as stand side by side with room between */
     do {
-        svg_axis_fit(&p->x, chart->x_scale, x[0], x[1], most, x_given ? SVG_EXACT : SVG_NEAR);
+        svg_axis_fit(&p->x, chart->x_scale, x[0], x[1], most, SVG_NEAR);
     } while ((widest_label(&p->x) + 18) * p->x.ticks > p->right - p->left && --most >= 2);
     p->x.first = p->left;
     p->x.last = p->right;
@@ -174,15 +164,6 @@ static void draw_series(FILE *file, const plot *p) {
     fputs("</svg>\n", file);
 }
 
-static void sort_tags(name_tag *tags, int count) {
-    for (int i = 1; i < count; i++) { /* insertion sort: few, and stable */
-        name_tag moved = tags[i];
-        int j = i;
-        for (; j > 0 && tags[j - 1].y > moved.y; j--) tags[j] = tags[j - 1];
-        tags[j] = moved;
-    }
-}
-
 /* Moves sorted tags apart to `gap`, between top and bottom, as little as possible: tags that
  * collide form a block, which stands at the mean of the places of its members; blocks that collide
  * merge. */
@@ -231,10 +212,11 @@ static void draw_names(FILE *file, const plot *p, int width) {
             tag.point_x = x;
             tag.point_y = tag.y = y;
         }
-        tags[count++] = tag;
+        int place = count++; /* sorted by height; of the same height, in the order of the series */
+        for (; place > 0 && tags[place - 1].y > tag.y; place--) tags[place] = tags[place - 1];
+        tags[place] = tag;
     }
     double gap = count > 1 ? fmin(LINE_GAP, (p->bottom - p->top) / (count - 1)) : LINE_GAP;
-    sort_tags(tags, count);
     spread_tags(tags, count, p->top, p->bottom, gap);
 
     double sample = p->right + 26; /* left end of the line samples */
@@ -272,7 +254,7 @@ int io_svg_lines(FILE *file, const io_chart *chart, io_error *err) {
     draw_axes(file, &p, height);
     draw_series(file, &p);
     draw_names(file, &p, width);
-    svg_page_end(file);
+    fputs("</svg>\n", file);
     if (ferror(file)) return io_fail(err, IO_E_WRITE, "chart: cannot write");
     return IO_OK;
 }
@@ -289,128 +271,78 @@ int io_svg_write_lines(const char *path, const io_chart *chart, io_error *err) {
 
 /* ---- bars -------------------------------------------------------------------------------------
  *
- * Top to bottom: title, subtitle, a legend (of several series), the groups, the value axis. The height follows from
- * the number of bars. */
+ * Top to bottom: title, subtitle, the bars, the value axis. The height follows from the number of
+ * bars. */
 
-#define BAR        15 /* thickness of a bar                */
-#define BAR_STEP   18 /* from one bar to the next          */
-#define GROUP_GAP  14 /* between two groups                */
-#define LEGEND_ROW 20
+#define BAR      15 /* thickness of a bar       */
+#define BAR_STEP 32 /* from one bar to the next */
 
-typedef struct layout {
-    const io_bars *bars;
-    int width, digits;
-    svg_axis axis;
-    double left, right, top, bottom;
-} layout;
-
-/* Draws the legend in as many rows as it takes and returns their height; draws nothing if file is
- * NULL. */
-static double legend(FILE *file, const io_bars *bars, int width, double top) {
-    if (bars->series_count < 2) return 0;
-    double x = MARGIN, y = top + 16;
-    for (int s = 0; s < bars->series_count; s++) {
-        double room = fmin(svg_text_width(bars->series[s], 12) + 4, width - 2.0 * MARGIN - 20);
-        if (x > MARGIN && x + 18 + room > width - MARGIN) {
-            x = MARGIN;
-            y += LEGEND_ROW;
-        }
-        if (file) {
-            fprintf(file,
-                    "<rect class=\"f%d\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" "
-                    "rx=\"2\"/>\n",
-                    s % IO_SVG_COLORS + 1, x, y - 6);
-            svg_text(file, x + 18, y + 4, "b", "start", room, bars->series[s]);
-        }
-        x += 18 + room + 18;
-    }
-    return y - top + 12;
+/* The value axis, with 0 on it. */
+static void fit_axis(plot *p, const io_bars *bars) {
+    double range[2] = { INFINITY, -INFINITY };
+    for (int k = 0; k < bars->count; k++)
+        if (svg_usable(IO_LINEAR, bars->values[k])) widen(range, bars->values[k]);
+    if (range[0] > range[1]) widen(range, 1);
+    widen(range, 0);
+    svg_axis_fit(&p->x, IO_LINEAR, range[0], range[1], (int)((p->right - p->left) / 64), SVG_EXACT);
+    p->x.first = p->left + (range[0] < 0 ? 56 : 0); /* room for the numbers of negative bars */
+    p->x.last = p->right;
 }
 
-/* The value axis from 0, or on a log scale from the decade below the smallest value. */
-static void fit_axis(layout *l) {
-    const io_bars *bars = l->bars;
-    double low = INFINITY, high = -INFINITY;
-    for (int k = 0; k < bars->group_count * bars->series_count; k++) {
-        if (!svg_usable(bars->scale, bars->values[k])) continue;
-        low = fmin(low, bars->values[k]);
-        high = fmax(high, bars->values[k]);
-    }
-    if (low > high) low = high = 1;
-    if (bars->scale == IO_LINEAR) {
-        low = fmin(low, 0);
-        high = fmax(high, 0);
-    } else {
-        low = pow(10, ceil(log10(low) - 1 - 1e-9)); /* below it: its own bar must have a length */
-        high = fmax(high, 10 * low);
-    }
-    svg_axis_fit(&l->axis, bars->scale, low, high, (int)((l->right - l->left) / 64), SVG_EXACT);
-    l->axis.first = l->left + (low < 0 ? 56 : 0); /* room for the numbers of negative bars */
-    l->axis.last = l->right;
-}
-
-static void draw_bar(FILE *file, const layout *l, int series, double value, double y) {
-    const io_bars *bars = l->bars;
+static void draw_bar(FILE *file, const plot *p, double value, double y) {
     char text[SVG_LABEL];
-    double zero = bars->scale == IO_LINEAR ? svg_place(&l->axis, 0) : l->left;
-    if (!svg_usable(bars->scale, value)) {
+    double zero = svg_place(&p->x, 0);
+    if (!svg_usable(IO_LINEAR, value)) {
         svg_text(file, zero + 6, y + 11.5, "k", "start", 0, "–");
         return;
     }
-    double end = svg_place(&l->axis, value), from = fmin(zero, end), length = fabs(end - zero);
+    double end = svg_place(&p->x, value), from = fmin(zero, end), length = fabs(end - zero);
     fprintf(file,
-            "<rect class=\"f%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>\n",
-            series % IO_SVG_COLORS + 1, from, y, fmax(length, 1), BAR);
-    svg_number(value, l->digits, text, sizeof text);
+            "<rect class=\"f1\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>\n",
+            from, y, fmax(length, 1), BAR);
+    svg_number(value, 3, text, sizeof text);
     svg_text(file, end < zero ? end - 6 : end + 6, y + 11.5, "k", end < zero ? "end" : "start", 0,
              text);
 }
 
-static void draw_bars(FILE *file, const layout *l, int height) {
-    const io_bars *bars = l->bars;
-    for (int k = 0; k < l->axis.ticks; k++) {
-        double x = svg_place_tick(&l->axis, k);
-        fprintf(file, "<path class=\"g\" d=\"M%.1f %.1fV%.1f\"/>\n", x, l->top, l->bottom);
-        svg_text(file, x, l->bottom + 16, "k", "middle", 0, l->axis.label[k]);
+static void draw_bars(FILE *file, const plot *p, const io_bars *bars, int width, int height) {
+    for (int k = 0; k < p->x.ticks; k++) {
+        double x = svg_place_tick(&p->x, k);
+        fprintf(file, "<path class=\"g\" d=\"M%.1f %.1fV%.1f\"/>\n", x, p->top, p->bottom);
+        svg_text(file, x, p->bottom + 16, "k", "middle", 0, p->x.label[k]);
     }
-    double y = l->top + GROUP_GAP / 2.0;
-    for (int g = 0; g < bars->group_count; g++) {
-        double middle = y + (bars->series_count - 1) * BAR_STEP / 2.0 + BAR / 2.0;
-        svg_text(file, l->left - 10, middle + 4, "b", "end", l->left - MARGIN - 6, bars->groups[g]);
-        for (int s = 0; s < bars->series_count; s++, y += BAR_STEP)
-            draw_bar(file, l, s, bars->values[g * bars->series_count + s], y);
-        y += GROUP_GAP;
+    double y = p->top + (BAR_STEP - BAR - 3) / 2.0;
+    for (int k = 0; k < bars->count; k++, y += BAR_STEP) {
+        svg_text(file, p->left - 10, y + BAR / 2.0 + 4, "b", "end", p->left - MARGIN - 6,
+                 bars->names[k]);
+        draw_bar(file, p, bars->values[k], y);
     }
-    double zero = bars->scale == IO_LINEAR ? svg_place(&l->axis, 0) : l->left;
-    fprintf(file, "<path class=\"a\" d=\"M%.1f %.1fV%.1f\"/>\n", zero, l->top, l->bottom);
+    fprintf(file, "<path class=\"a\" d=\"M%.1f %.1fV%.1f\"/>\n", svg_place(&p->x, 0), p->top,
+            p->bottom);
     if (bars->value_label && *bars->value_label)
-        svg_text(file, (l->left + l->right) / 2, height - MARGIN + 4, "m", "middle",
-                 l->width - 2.0 * MARGIN, bars->value_label);
+        svg_text(file, (p->left + p->right) / 2, height - MARGIN + 4, "m", "middle",
+                 width - 2.0 * MARGIN, bars->value_label);
 }
 
 int io_svg_bars(FILE *file, const io_bars *bars, io_error *err) {
-    if (bars->group_count < 0 || bars->series_count < 0 || bars->series_count > IO_SVG_MAX_SERIES ||
-        bars->group_count > 1000)
-        return io_fail(err, IO_E_SIZE, "chart: %d groups of %d bars do not fit", bars->group_count,
-                       bars->series_count);
-    layout l = { .bars = bars, .width = bars->width > 0 ? bars->width : 760 };
-    if (l.width < 320) l.width = 320;
-    l.digits = bars->digits > 0 && bars->digits <= 9 ? bars->digits : 3;
+    if (bars->count < 0 || bars->count > 1000)
+        return io_fail(err, IO_E_SIZE, "chart: %d bars do not fit", bars->count);
+    plot p = { .chart = NULL };
+    int width = bars->width > 0 ? bars->width : 760;
+    if (width < 320) width = 320;
 
-    double names = 0, top = svg_page_top(bars->title, bars->subtitle);
-    for (int g = 0; g < bars->group_count; g++)
-        names = fmax(names, svg_text_width(bars->groups[g], 12));
-    l.left = MARGIN + fmin(names + 10, 0.35 * l.width) + 10;
-    l.right = l.width - MARGIN - 62; /* room for the number behind the longest bar */
-    l.top = top + legend(NULL, bars, l.width, top) + 8;
-    l.bottom = l.top + bars->group_count * (bars->series_count * BAR_STEP + GROUP_GAP);
-    int height = (int)(l.bottom + 22 + MARGIN + (bars->value_label && *bars->value_label ? 18 : 0));
-    fit_axis(&l);
+    double names = 0;
+    for (int k = 0; k < bars->count; k++) names = fmax(names, svg_text_width(bars->names[k], 12));
+    p.left = MARGIN + fmin(names + 10, 0.35 * width) + 10;
+    p.right = width - MARGIN - 62; /* room for the number behind the longest bar */
+    p.top = svg_page_top(bars->title, bars->subtitle) + 8;
+    p.bottom = p.top + bars->count * BAR_STEP;
+    int height = (int)(p.bottom + 22 + MARGIN + (bars->value_label && *bars->value_label ? 18 : 0));
+    fit_axis(&p, bars);
 
-    svg_page_begin(file, l.width, height, bars->title, bars->subtitle);
-    legend(file, bars, l.width, top);
-    draw_bars(file, &l, height);
-    svg_page_end(file);
+    svg_page_begin(file, width, height, bars->title, bars->subtitle);
+    draw_bars(file, &p, bars, width, height);
+    fputs("</svg>\n", file);
     if (ferror(file)) return io_fail(err, IO_E_WRITE, "chart: cannot write");
     return IO_OK;
 }

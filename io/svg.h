@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * svg.h - charts as stand-alone SVG: lines (log or linear axes) and grouped horizontal bars.
+ * svg.h - charts as stand-alone SVG: lines (log or linear axes) and horizontal bars.
  *
  * The colours are CSS rules inside the picture, with a second set for prefers-color-scheme: dark,
  * so the same file suits a light and a dark reader; each set brings its own background. Text uses
@@ -38,10 +38,8 @@ typedef struct io_chart {
     const char *title, *subtitle; /* may be NULL                                         */
     const char *x_label, *y_label;
     io_scale x_scale, y_scale;
-    double x_min, x_max; /* both 0: from the data                                        */
-    double y_min, y_max; /* both 0: from the data                                        */
-    bool y_from_zero;    /* a linear y axis starts at 0                                  */
-    int width, height;   /* 0: 760 x 440; taller when many series need it                */
+    bool y_from_zero;  /* a linear y axis starts at 0                                  */
+    int width, height; /* 0: 760 x 440; taller when many series need it                */
     int series_count;
     const io_series *series;
 } io_chart;
@@ -53,18 +51,14 @@ int io_svg_lines(FILE *file, const io_chart *chart, io_error *err);
 /* The same into a file, under a temporary name that is then renamed. */
 int io_svg_write_lines(const char *path, const io_chart *chart, io_error *err);
 
-/* Grouped horizontal bars: values[g * series_count + s] is the bar of series s in group g. A value
- * that is not finite is shown as a dash ("not available"). Bars start at 0 (linear) or at the
- * lowest decade (IO_LOG10), and carry their value. */
+/* Horizontal bars from 0, each with its name and its value. A value that is not finite is shown as
+ * a dash ("not available"). */
 typedef struct io_bars {
     const char *title, *subtitle; /* may be NULL                                         */
     const char *value_label;      /* under the value axis                                */
-    io_scale scale;               /* IO_LINEAR or IO_LOG10                               */
     int width;                    /* 0: 760; the height follows from the bars            */
-    int digits;                   /* significant digits of the value labels, 0: 3        */
-    int group_count, series_count;
-    const char *const *groups; /* group_count names                                      */
-    const char *const *series; /* series_count names                                     */
+    int count;
+    const char *const *names;
     const double *values;
 } io_bars;
 

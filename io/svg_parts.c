@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "text.h"
+#include "html.h"
 
 #define MARGIN     20
 #define NEAR       0.15  /* a tick is near an end within this part of the axis  */
@@ -44,37 +44,10 @@ double svg_text_width(const char *text, double font_size) {
     return ems * font_size;
 }
 
-void svg_escape(FILE *file, const char *text) {
-    size_t left = strlen(text);
-    while (left > 0) {
-        int length = io_utf8_length(text, left);
-        unsigned char c = (unsigned char)*text;
-        if (length == 0 || c < 0x20 || c == 0x7f)
-            fputs("\xEF\xBF\xBD", file);
-        else if (c == '&')
-            fputs("&amp;", file);
-        else if (c == '<')
-            fputs("&lt;", file);
-        else if (c == '>')
-            fputs("&gt;", file);
-        else if (c == '"')
-            fputs("&quot;", file);
-        else
-            fwrite(text, 1, (size_t)length, file);
-        if (length == 0) length = 1;
-        text += length;
-        left -= (size_t)length;
-    }
-}
-
-static double font_size(const char *style) {
-    return style[0] == 't' ? 16 : style[0] == 'k' ? 11 : 12;
-}
-
 void svg_text(FILE *file, double x, double y, const char *style, const char *anchor, double room,
               const char *text) {
     char cut[256];
-    double size = font_size(style);
+    double size = style[0] == 't' ? 16 : style[0] == 'k' ? 11 : 12;
     fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, style,
             anchor);
     if (room > 0 && svg_text_width(text, size) > room) {
@@ -87,12 +60,12 @@ void svg_text(FILE *file, double x, double y, const char *style, const char *anc
             while (length > 0 && ((unsigned char)cut[length] & 0xC0) == 0x80);
             cut[length] = '\0';
         }
-        svg_escape(file, cut);
+        io_html_text(file, cut);
         fputs("…<title>", file); /* the whole text appears when pointed at */
-        svg_escape(file, text);
+        io_html_text(file, text);
         fputs("</title>", file);
     } else {
-        svg_escape(file, text);
+        io_html_text(file, text);
     }
     fputs("</text>\n", file);
 }
@@ -131,7 +104,7 @@ double svg_page_begin(FILE *file, int width, int height, const char *title, cons
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"shoal-chart\" width=\"%d\" "
             "height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
             width, height, width, height);
-    svg_escape(file, title ? title : "chart");
+    io_html_text(file, title ? title : "chart");
     fputs("\">\n<style>\n"
           ".shoal-chart text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,"
           "'Helvetica Neue',Arial,sans-serif}\n"
@@ -158,26 +131,20 @@ double svg_page_begin(FILE *file, int width, int height, const char *title, cons
     return svg_page_top(title, subtitle);
 }
 
-void svg_page_end(FILE *file) { fputs("</svg>\n", file); }
-
 void svg_marker(FILE *file, int color, int shape, double x, double y) {
-    switch (shape % 4) {
-    case 0:
-        fprintf(file, "<circle class=\"h f%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", color, x, y);
-        break;
-    case 1:
-        fprintf(file,
-                "<rect class=\"h f%d\" x=\"%.1f\" y=\"%.1f\" width=\"7\" height=\"7\" rx=\"1\"/>\n",
-                color, x - 3.5, y - 3.5);
-        break;
-    case 2:
-        fprintf(file, "<path class=\"h f%d\" d=\"M%.1f %.1fl4.6 8h-9.2z\"/>\n", color, x, y - 5.2);
-        break;
-    default:
-        fprintf(file, "<path class=\"h f%d\" d=\"M%.1f %.1fl5 5l-5 5l-5 -5z\"/>\n", color, x,
-                y - 5);
-        break;
-    }
+    static const struct {
+        const char *element, *before_x, *before_y, *after;
+        double dx, dy; /* of the point that is written */
+    } shapes[] = {
+        { "circle", "cx=\"", "\" cy=\"", "\" r=\"4", 0, 0 },
+        { "rect", "x=\"", "\" y=\"", "\" width=\"7\" height=\"7\" rx=\"1", -3.5, -3.5 },
+        { "path", "d=\"M", " ", "l4.6 8h-9.2z", 0, -5.2 },
+        { "path", "d=\"M", " ", "l5 5l-5 5l-5 -5z", 0, -5 },
+    };
+    const int k = shape % 4;
+    fprintf(file, "<%s class=\"h f%d\" %s%.1f%s%.1f%s\"/>\n", shapes[k].element, color,
+            shapes[k].before_x, x + shapes[k].dx, shapes[k].before_y, y + shapes[k].dy,
+            shapes[k].after);
 }
 
 /* ---- axes ------------------------------------------------------------------------------------- */

@@ -11,18 +11,14 @@
 /* Estimated width in pixels at the given font size; a system sans-serif is assumed. */
 double svg_text_width(const char *text, double font_size);
 
-/* Escapes for XML: & < > quotes; control characters and bytes that are not UTF-8 become U+FFFD. */
-void svg_escape(FILE *file, const char *text);
-
 /* A text element at (x, y) of class `style` ("t" title, "m" muted, "k" tick, "b" body), cut with
  * an ellipsis to `room` pixels (0: as long as it is). `anchor`: "start", "middle" or "end". */
 void svg_text(FILE *file, double x, double y, const char *style, const char *anchor, double room,
               const char *text);
 
 /* Opens the svg element, with style sheet, background, title and subtitle. Returns the y where the
- * rest may begin. svg_page_end closes it. */
+ * rest may begin. The caller closes the element. */
 double svg_page_begin(FILE *file, int width, int height, const char *title, const char *subtitle);
-void svg_page_end(FILE *file);
 
 /* Height that svg_page_begin takes. */
 double svg_page_top(const char *title, const char *subtitle);

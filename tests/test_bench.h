@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "bench/session.h"
-#include "io/json_read.h"
+#include "io/json.h"
 
 static const char *bench_backend = "cpu"; /* where what is tested runs */
 

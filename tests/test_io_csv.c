@@ -10,7 +10,6 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/text.h"
 #include "test_io.h"
 
 static void expect_csv(const char *text, const char *message) {

@@ -9,10 +9,9 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/json_read.h"
+#include "io/json.h"
 #include "io_dense.h"
 #include "io/npy.h"
-#include "io/npz.h"
 #include "io/png.h"
 #include "io_faults.h"
 
@@ -39,7 +38,7 @@ static int npy_parse(const char *path, io_error *err) {
     if (file && ftell(file) < 65536) fwrite(pad, 1, sizeof pad, file);
     if (file) fclose(file);
     file = fopen(path, "rb");
-    int status = file ? io_file_slurp(file, path, INT64_MAX, &image, &size, err)
+    int status = file ? io_file_slurp(file, path, 0, INT64_MAX, &image, &size, err)
                       : io_fail(err, IO_E_MEMORY, "%s: no memory", path);
     if (file) fclose(file);
     CHECK((status == IO_OK) == (image != NULL));

@@ -8,7 +8,6 @@
 #include "core/crc32.h"
 #include "io/file.h"
 #include "io/npy.h"
-#include "io/npz.h"
 #include "test_io.h"
 
 static uint32_t word(const char *at, int bytes) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bench.c - `shoal bench`: verifies, then measures, ours and the peers, in one run.
+ * bench.c - `shoal bench`: verifies, then measures, ours and the peers, in one run; `shoal verify`:
+ * solves problems and checks the answers without the library's help.
  */
 #include "bench.h"
 
@@ -22,7 +23,7 @@ typedef struct arguments {
 
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
-static const cli_option options[] = {
+static const cli_option bench_options[] = {
     { NULL,     OPT_WORDS, AT(count),  "PROBLEM", 0, "what to measure", .suggest = "@problems" },
     { "peers",  OPT_FLAG,  AT(peers),  NULL,      1, "measure other libraries on the same data, in the same run" },
     { "repeat", OPT_INT,   AT(repeat), "N",       2, "take N samples", 1, 2000, .usual = "20 or more, for 0.3 s or more" },
@@ -30,9 +31,14 @@ static const cli_option options[] = {
     { "name",   OPT_TEXT,  AT(name),   "NAME",    4, "of that file", .usual = "module and device" },
     { 0 }
 };
+static const cli_option verify_options[] = {
+    { NULL, OPT_WORDS, AT(count), "PROBLEM", 0, "what to solve", .suggest = "@problems",
+      .needed = "module:method, such as tridiag:pcr" },
+    { 0 }
+};
 /* clang-format on */
 
-static const char doc[] =
+static const char bench_doc[] =
     "Solves each problem, checks the answer, and measures: median time of a solve and half the "
     "distance between its quartiles, rows, systems, operations or random numbers per second, GB/s "
     "counted from the fewest bytes a solver must move, and their share of the machine's own copy "
@@ -51,6 +57,17 @@ static const char doc[] =
     "  shoal bench smallsym:ldlt::f32:n=8+16+32,bytes=2^29,outcome=all --peers\n"
     "  shoal bench symindef:complete::f64:n=1024+4096,storage=all --peers\n"
     "  shoal bench rng:normal::f32:math=all rng:poisson:::lambda=1+64+1000 --peers";
+
+static const char verify_doc[] =
+    "Solves each problem, then checks the answer independently of the library: the residual of "
+    "every system (a stated sample of very large batches) in twice double precision, its status, "
+    "and the residual that the solver itself reports. Random numbers are compared bit by bit with "
+    "those of fills in pieces and of the CPU, and judged by mean and variance. Exit 1 if a system "
+    "has no answer or a residual above 100 units of roundoff (of smallsym: 10 n units), a factorization "
+    "has an error above 10 n units, a price is more than 4.5 standard errors from what formula or quadrature say, or "
+    "a number is not what it should be."
+    "\vA problem is module:method:backend:type:key=value,...; see `shoal bench --help'.\n\n"
+    "Example:\n  shoal verify tridiag:all::f32+f64:n=1+2+3+64+255,count=1000 rng:all::all";
 
 static const char *const cpu_set[] = { "tridiag:all::f64+f32:n=16+64+256+1024,rows=2^21", NULL };
 static const char *const cuda_set[] = {
@@ -93,7 +110,8 @@ int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems 
     return status == IO_E_MEMORY ? CLI_UNAVAILABLE : CLI_USAGE;
 }
 
-void cli_bench_note_math(const cli *c, const bench_problems *list) {
+/* A note if --math fast was given and concerns none of the problems. */
+static void note_math(const cli *c, const bench_problems *list) {
     for (int i = 0; i < list->count; i++)
         if (list->items[i].math == SHOAL_FAST) return;
     cli_note_no_fast_math(c);
@@ -108,11 +126,6 @@ int cli_bench_code(const bench_session *s, int result) {
 
 static bool is_result(int code) {
     return code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED;
-}
-
-/* What was measured before a problem that cannot be run is not lost with it. */
-static bool is_shown(const bench_session *s, int code) {
-    return is_result(code) || s->row_count > 0;
 }
 
 /* What the JSON of verify, of bench and of a saved run have in common. */
@@ -136,9 +149,11 @@ static void json_members(io_json *j, const cli *c, const bench_session *s, int c
     bench_json(s, j);
 }
 
-int cli_bench_print(cli *c, const bench_session *s, const char *command,
-                    void (*table)(const bench_session *s, FILE *file), int code) {
-    if (!is_shown(s, code)) return code;
+/* Prints the session, as JSON or as that table, if `code` is one that has a result (success, a
+ * numerical failure, Ctrl-C) or an error came after the first rows. Returns the exit code. */
+static int print(cli *c, const bench_session *s, const char *command,
+                 void (*table)(const bench_session *s, FILE *file), int code) {
+    if (!is_result(code) && s->row_count == 0) return code;
     if (!c->json) {
         table(s, stdout);
         return code;
@@ -199,12 +214,15 @@ static int check_save(const arguments *a) {
     return cli_check_made(path);
 }
 
-static int run(cli *c, const arguments *a, const char *who) {
+/* What verify has no option for is 0. */
+static int run(cli *c, const arguments *a, const char *who, bool measured) {
     const char *const *texts = strcmp(c->machine.backend, "cuda") == 0 ? cuda_set : cpu_set;
+    const int parts = measured ? BENCH_TIME | (a->peers ? BENCH_PEERS : 0) : 0;
     bench_session s;
     bench_problems list = { 0 };
     int code = CLI_OK;
     cli_bench_begin(c, &s);
+    if (!measured) s.note = NULL; /* the table has it all */
     if (a->repeat) s.rules.samples = a->repeat, s.rules.exact = true;
     for (int i = 0; i < a->count && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, a->problems[i], &list);
@@ -212,32 +230,47 @@ static int run(cli *c, const arguments *a, const char *who) {
         code = cli_bench_problem(c, who, texts[i], &list);
     if (code == CLI_OK) code = check_save(a);
     if (code == CLI_OK) {
-        cli_bench_note_math(c, &list);
-        code = cli_bench_code(&s, bench_run(&s, &list, BENCH_TIME | (a->peers ? BENCH_PEERS : 0)));
+        note_math(c, &list);
+        code = cli_bench_code(&s, bench_run(&s, &list, parts));
         if (a->save && s.row_count > 0) {
             int saved = save(a, c, &s, code);
             if (saved != CLI_OK) code = saved;
         }
-        code = cli_bench_print(c, &s, "bench", bench_table, code);
+        code = measured ? print(c, &s, "bench", bench_table, code)
+                        : print(c, &s, "verify", bench_check_table, code);
     }
     bench_problems_free(&list);
     bench_session_end(&s);
     return code;
 }
 
-static int command(cli *c, int argc, char **argv) {
+static int parse_and_run(cli *c, const cli_command *command, int argc, char **argv) {
     arguments a = { .problems = calloc((size_t)argc + 1, sizeof *a.problems) };
     if (!a.problems) return cli_no_memory();
-    int code = cli_parse(c, &bench_command, argc, argv, &a);
+    int code = cli_parse(c, command, argc, argv, &a);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK) code = run(c, &a, argv[0]);
+    if (code == CLI_OK) code = run(c, &a, argv[0], command == &bench_command);
     free(a.problems);
     return code;
+}
+
+static int bench(cli *c, int argc, char **argv) {
+    return parse_and_run(c, &bench_command, argc, argv);
+}
+
+static int verify(cli *c, int argc, char **argv) {
+    return parse_and_run(c, &verify_command, argc, argv);
 }
 
 const cli_command bench_command = { "bench",
                                     "check answers, then measure speeds, ours and other libraries'",
                                     .args = "[PROBLEM...]",
-                                    .doc = doc,
-                                    .run = command,
-                                    .tables = { { options, 0 } } };
+                                    .doc = bench_doc,
+                                    .run = bench,
+                                    .tables = { { bench_options, 0 } } };
+const cli_command verify_command = { "verify",
+                                     "solve problems and check the answers independently",
+                                     .args = "PROBLEM...",
+                                     .doc = verify_doc,
+                                     .run = verify,
+                                     .tables = { { verify_options, 0 } } };

@@ -23,16 +23,8 @@ void cli_bench_watch_begin(cli_bench_watch *watch, const cli *c, bench_session *
 /* Adds the problems of a string; CLI_OK, or CLI_USAGE with the reason on stderr. */
 int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems *list);
 
-/* A note if --math fast was given and concerns none of the problems. */
-void cli_bench_note_math(const cli *c, const bench_problems *list);
-
 /* Exit code for what bench_run returned; the reason of an error goes to stderr. */
 int cli_bench_code(const bench_session *s, int result);
-
-/* Prints the session, as JSON or as that table, if `code` is one that has a result (success, a
- * numerical failure, Ctrl-C) or an error came after the first rows. Returns the exit code. */
-int cli_bench_print(cli *c, const bench_session *s, const char *command,
-                    void (*table)(const bench_session *s, FILE *file), int code);
 
 /* Whether the page or the numbers of an interrupted command are not written, because an older file is there; a note
  * says so. */

@@ -12,7 +12,7 @@
 #include "bench/session.h"
 #include "bench/study.h"
 #include "io/file.h"
-#include "io/triangle.h"
+#include "io/array.h"
 
 enum { SYSTEMS = 4000, PATH = 4096 };
 

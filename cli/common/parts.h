@@ -12,7 +12,7 @@
 #define CLI_PARTS_H
 
 #include "cli.h"
-#include "io/json_read.h"
+#include "io/json.h"
 
 /* Arguments of a command in one form, to be kept in a part and parsed again. */
 typedef struct part_words {

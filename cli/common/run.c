@@ -4,8 +4,6 @@
  */
 #include "cli.h"
 
-#include "io/text.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>

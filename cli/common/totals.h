@@ -24,6 +24,16 @@ typedef struct cli_totals {
 /* Adds a slice, whose method and variant become those of all. A residual of NaN, which could not be computed,
  * stays. */
 void cli_totals_add(cli_totals *t, const cli_totals *slice);
+/* A slice, out of what shoal_smallsym_last() or shoal_tridiag_last() found. */
+#define CLI_SLICE_OF(info, count, time)                                                            \
+    (&(const cli_totals){ .method = (info).method,                                                 \
+                          .variant = (info).variant,                                               \
+                          .solved = (count),                                                       \
+                          .failed = (info).failed,                                                 \
+                          .warned = (info).warned,                                                 \
+                          .redone = (info).redone,                                                 \
+                          .max_residual = (info).max_residual,                                     \
+                          .seconds = (time) })
 
 /* Works on systems first .. first + count - 1, and adds them to the totals. */
 typedef int cli_slice(cli *c, void *of, int64_t first, int64_t count, cli_totals *t);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "io/text.h"
+#include "io/status.h"
 
 /* clang-format off */
 const cli_module cli_modules[] = {

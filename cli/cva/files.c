@@ -15,7 +15,6 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/text.h"
 
 enum { MOST_BYTES = 1 << 26 }; /* of a file */
 

@@ -46,24 +46,26 @@ static int begin_profile(const cva_result *r, profile_chart *p, io_error *err) {
     return IO_OK;
 }
 
-int cva_plot(const char *path, const cva_result *r, io_error *err) {
+/* Into the page, or, without one, a file of its own. */
+static int show_profile(FILE *page, const char *path, const cva_result *r, io_error *err) {
     profile_chart p;
     int status = begin_profile(r, &p, err);
     if (status != IO_OK) return status;
-    status = io_svg_write_lines(path, &p.chart, err);
+    if (page) {
+        p.chart.subtitle = "means, and quantiles over outer paths";
+        p.chart.width = NARROW, p.chart.height = LOW;
+    }
+    status = page ? io_svg_lines(page, &p.chart, err) : io_svg_write_lines(path, &p.chart, err);
     free(p.numbers);
     return status;
 }
 
+int cva_plot(const char *path, const cva_result *r, io_error *err) {
+    return show_profile(NULL, path, r, err);
+}
+
 static int draw_profile(FILE *file, const cva_result *r, io_error *err) {
-    profile_chart p;
-    int status = begin_profile(r, &p, err);
-    if (status != IO_OK) return status;
-    p.chart.subtitle = "means, and quantiles over outer paths";
-    p.chart.width = NARROW, p.chart.height = LOW;
-    status = io_svg_lines(file, &p.chart, err);
-    free(p.numbers);
-    return status;
+    return show_profile(file, NULL, r, err);
 }
 
 /* At M, M / sqrt 2, M / 2, .. paths. */
@@ -88,16 +90,7 @@ static int draw_convergence(FILE *file, const cva_result *r, io_error *err) {
 
 static int draw_bars(FILE *file, const char *title, const char *subtitle, const char *label,
                      int count, const char *const *names, const double *values, io_error *err) {
-    static const char *const one[] = { "" };
-    const io_bars bars = { .title = title,
-                           .subtitle = subtitle,
-                           .value_label = label,
-                           .width = NARROW,
-                           .group_count = count,
-                           .series_count = 1,
-                           .groups = names,
-                           .series = one,
-                           .values = values };
+    const io_bars bars = { title, subtitle, label, NARROW, count, names, values };
     return io_svg_bars(file, &bars, err);
 }
 
@@ -138,13 +131,15 @@ static int draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
     static const char *const names[] = { "as they were", "empty",   "warned",
                                          "truncated",    "refined", "failed" };
     const shoal_cva_counts *n = &r->counts;
-    const double values[] = { percent(r, n->systems - n->empty - n->warned - n->truncated -
-                                             n->refined - n->failed),
-                              percent(r, n->empty),
-                              percent(r, n->warned),
-                              percent(r, n->truncated),
-                              percent(r, n->refined),
-                              percent(r, n->failed) };
+    const int64_t counts[] = { n->systems - n->empty - n->warned - n->truncated - n->refined -
+                                   n->failed,
+                               n->empty,
+                               n->warned,
+                               n->truncated,
+                               n->refined,
+                               n->failed };
+    double values[6];
+    for (int i = 0; i < 6; i++) values[i] = percent(r, counts[i]);
     return draw_bars(file, "Outcomes", "what became of the regressions", "% of regressions", 6,
                      names, values, err);
 }
@@ -210,21 +205,23 @@ static void cell(FILE *file, const char *format, double value) {
     fputs("</td>", file);
 }
 
-static void heads(FILE *file, const char *const *names, int count, int left) {
+/* Opens a table with these heads, the first `left` of them over columns of text, and `more` of others. */
+static void heads(FILE *file, const char *const *names, int count, int left, char *const *others,
+                  int64_t more) {
     fputs("<div class=\"wide\"><table><thead><tr>", file);
-    for (int i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count + more; i++) {
         fputs(i < left ? "<th class=\"l\">" : "<th>", file);
-        io_html_text(file, names[i]);
+        io_html_text(file, i < count ? names[i] : others[i - count]);
         fputs("</th>", file);
     }
+    fputs("</tr></thead><tbody>\n", file);
 }
 
 static void profile(FILE *file, const cva_result *r) {
     static const char *const names[] = { "years",    "EPE",      "±",   "ENE",
                                          "PFE 95 %", "PFE 99 %", "CVA", "inner paths" };
     fputs("<h2>Profile</h2>\n", file);
-    heads(file, names, 8, 0);
-    fputs("</tr></thead><tbody>\n", file);
+    heads(file, names, 8, 0, NULL, 0);
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
         const double numbers[] = { d->epe, d->epe_error, d->ene, d->pfe95, d->pfe99, d->cva };
@@ -267,19 +264,12 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
             "%lld expired.</p>\n",
             (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
             (long long)r->info.american, (long long)r->info.expired);
-    heads(file, of_book, 7, 3);
-    fputs("</tr></thead><tbody>\n", file);
+    heads(file, of_book, 7, 3, NULL, 0);
     for (int64_t i = 0; i < b->count; i++) /* without netting, sets are not those of the book */
         contract(file, b, &b->contract[i], o->no_netting ? "" : b->set[b->contract[i].set]);
     fputs("</tbody></table></div>\n<h2>Market</h2>\n", file);
     fprintf(file, "<p>Interest rate %g; on the right, the correlations.</p>\n", o->rate);
-    heads(file, of_market, 4, 1);
-    for (int64_t k = 0; k < b->assets; k++) {
-        fputs("<th>", file);
-        io_html_text(file, b->asset[k]);
-        fputs("</th>", file);
-    }
-    fputs("</tr></thead><tbody>\n", file);
+    heads(file, of_market, 4, 1, b->asset, b->assets);
     for (int64_t i = 0; i < b->assets; i++) {
         fputs("<tr><td class=\"l\">", file);
         io_html_text(file, b->asset[i]);

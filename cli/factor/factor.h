@@ -7,7 +7,7 @@
 #define CLI_FACTOR_H
 
 #include "cli/common/arrays.h"
-#include "io/triangle.h"
+#include "io/array.h"
 
 enum { FACTOR_STAGES = 64 }; /* pictures of one run, at most */
 

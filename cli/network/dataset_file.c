@@ -23,7 +23,6 @@
 #include "io/file.h"
 #include "io/hdf5.h"
 #include "io/npy.h"
-#include "io/text.h"
 
 /* The first line of a file. The options are those of a line that identity() makes again. */
 typedef struct dataset_part {

@@ -7,7 +7,6 @@
 
 #include "dataset.h"
 #include "io/csv.h"
-#include "io/text.h"
 
 typedef struct table {
     const char *path;

@@ -11,8 +11,7 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/npz.h"
-#include "io/text.h"
+#include "io/npy.h"
 
 #define MODEL_LIMIT ((int64_t)64 << 20)
 #define SIGMAS      8 /* standard errors that a price may lie outside of its bounds */

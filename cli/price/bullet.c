@@ -10,7 +10,6 @@
 
 #include "cli/common/arrays.h"
 #include "io/csv.h"
-#include "io/text.h"
 
 /* ---- points (k, x, j): from the command line, from files, from a lattice ---------------------- */
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * price.c - the options that the models of `shoal price` share.
+ * price.c - what the models of `shoal price` share: their options; simulations as the library has
+ * them (shoal_price_simulate()), with a progress bar, points for a picture, and Ctrl-C, after which
+ * what is known is the outcome; the same out of parts; and what the commands do alike once their
+ * plan is made: write the part, print, draw.
  */
 #include "price.h"
 
@@ -83,4 +86,168 @@ int price_check_plot(const price_options *o, bool png) {
         return CLI_OK;
     return cli_fail(CLI_USAGE, "--plot: '%s' does not end in .svg%s", o->plot,
                     png ? " or .png" : "; a .png is drawn of price bullet --method pde alone");
+}
+
+/* ---- runs ------------------------------------------------------------------------------------- */
+
+typedef struct simulation {
+    cli *c;
+    const price_options *o;
+    shoal_price *plan;
+    price_outcome *out;
+    shoal_price_goal goal;
+    atomic_bool known; /* there are values: Ctrl-C need not lose them */
+    cli_progress bar;
+    char label[80];
+} simulation;
+
+/* The plan's shape, and room for its values. */
+static int begin(simulation *s) {
+    price_outcome *out = s->out;
+    const int code = cli_status(s->c, shoal_price_describe(s->plan, &out->info));
+    if (code != CLI_OK) return code;
+    out->width = shoal_price_width(s->plan);
+    out->values = calloc((size_t)out->info.contracts + 1, sizeof *out->values);
+    return out->values ? CLI_OK : cli_no_memory();
+}
+
+/* A point of the picture, and the label of the progress bar. */
+static void note_values(simulation *s, int64_t samples, const shoal_price_value *values) {
+    price_outcome *out = s->out;
+    if (out->info.contracts == 0) return;
+    if (out->points < PRICE_POINTS)
+        out->point[out->points++] = (price_point){ samples, values->price, values->error };
+    snprintf(s->label, sizeof s->label, "%.8g +- %.2g", values->price, values->error);
+}
+
+/* Room for the sums of a part: its units are a range of all. */
+static int make_room(const simulation *s) {
+    const price_options *o = s->o;
+    const int64_t units = shoal_price_sums(s->plan, (o->paths + s->out->info.paths_each - 1) /
+                                                        s->out->info.paths_each) /
+                          (s->out->width ? s->out->width : 1);
+    const int64_t rows = units * o->shard / o->shards - units * (o->shard - 1) / o->shards;
+    const int code = part_check_size(rows, s->out->width);
+    if (code != CLI_OK) return code;
+    s->out->sums = calloc((size_t)(rows * s->out->width) + 1, sizeof(double));
+    return s->out->sums ? CLI_OK
+                        : cli_fail(CLI_UNAVAILABLE, "not enough memory: the part has %lld sums",
+                                   (long long)(rows * s->out->width));
+}
+
+static int on_progress(const shoal_price_progress *now, void *with) {
+    simulation *s = with;
+    price_outcome *out = s->out;
+    if (out->sums)
+        memcpy(out->sums + out->units * out->width, now->sums,
+               (size_t)(now->units * out->width) * sizeof(double));
+    out->units += now->units;
+    if (now->values) note_values(s, now->samples, now->values);
+    s->bar.total = now->expected > 0 ? now->expected : 1;
+    cli_progress_step(&s->bar, now->samples);
+    s->known = true;
+    return cli_interrupted();
+}
+
+static shoal_status simulate(void *of) {
+    simulation *s = of;
+    shoal_price_progress done = { 0 };
+    const shoal_status status = shoal_price_simulate(s->plan, &s->goal, s->out->values, &done);
+    s->out->first = done.first / SHOAL_PRICE_UNIT;
+    s->out->samples = done.samples, s->out->unpaid = done.unpaid, s->out->seconds = done.seconds;
+    return status;
+}
+
+int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out) {
+    simulation s = { .c = c, .o = o, .plan = plan, .out = out };
+    int code = begin(&s);
+    s.goal = (shoal_price_goal){ .paths = o->target > 0 ? 0 : o->paths,
+                                 .target = o->target,
+                                 .part = o->shard,
+                                 .parts = o->shards,
+                                 .on_round = on_progress,
+                                 .user = &s };
+    /* a formula, and the first round of many points, are long, and nothing is known before their end */
+    s.known = !out->info.deterministic && !(shoal_price_points(plan) && out->info.contracts > 1);
+    if (code == CLI_OK && o->shards && !out->info.deterministic) code = make_room(&s);
+    if (code != CLI_OK) return code;
+    if (!out->info.deterministic) cli_progress_begin(&s.bar, c, s.label, 1);
+    code = cli_status(c, s.known ? simulate(&s) : cli_call_until(c, simulate, &s, &s.known));
+    if (!out->info.deterministic) cli_progress_end(&s.bar);
+    if (code == CLI_OK && o->target > 0 && out->unpaid > 0 && out->samples > 0)
+        cli_note(c, "no path paid at %lld of %lld values: their 0 +- 0 is no estimate",
+                 (long long)out->unpaid, (long long)out->info.contracts);
+    if (code == CLI_OK && !out->info.deterministic && out->samples == 0 && cli_interrupted())
+        return CLI_INTERRUPTED; /* nothing is known yet */
+    return code;
+}
+
+int price_join(cli *c, const price_options *o, shoal_price *plan, const price_parts *all,
+               price_outcome *out) {
+    const price_part *parts = all->part;
+    simulation s = { .c = c, .o = o, .plan = plan, .out = out };
+    int code = begin(&s);
+    const int64_t each = out->info.paths_each, samples = (o->paths + each - 1) / each;
+    double *total = calloc((size_t)(2 * out->width) + 1, sizeof *total);
+    if (code == CLI_OK && !total) code = cli_no_memory();
+    for (int64_t i = 0; i < all->count && code == CLI_OK; i++) {
+        if (parts[i].samples == 0) continue;
+        if (parts[i].width != out->width) {
+            code = cli_fail(CLI_INPUT, "%s: not a part: %lld sums where there are %lld",
+                            parts[i].part.path, (long long)parts[i].width, (long long)out->width);
+            break;
+        }
+        code = cli_status(c, shoal_price_add(plan, parts[i].sums, parts[i].samples, total));
+        out->samples += parts[i].samples;
+        if (code == CLI_OK)
+            code = cli_status(c, shoal_price_result(plan, total, out->samples, out->values));
+        if (code == CLI_OK) note_values(&s, out->samples, out->values);
+    }
+    if (code == CLI_OK && out->samples != samples)
+        code = cli_fail(CLI_INPUT, "the parts have %lld samples, not %lld", (long long)out->samples,
+                        (long long)samples);
+    free(total);
+    return code;
+}
+
+void price_outcome_free(price_outcome *out) {
+    free(out->values);
+    free(out->sums);
+}
+
+int price_finish(const price_job *job) {
+    const price_options *o = job->o;
+    price_outcome out = { 0 };
+    int code = job->c->parts ? price_join(job->c, o, job->plan, job->c->parts, &out)
+                             : price_simulate(job->c, o, job->plan, &out);
+    if (code == CLI_OK && o->shards)
+        code = price_part_write(job->c, job->command, job->arguments, o, &out);
+    if (code == CLI_OK && o->output && !o->shards && job->keep) code = job->keep(job, &out);
+    if (code == CLI_OK) {
+        /* the price before the picture, which may take a formula and be interrupted */
+        code = job->print(job, &out);
+        fflush(stdout);
+        const bool known = code == CLI_OK || code == CLI_INTERRUPTED;
+        const int drawn =
+            known && o->plot && price_has_values(&out) ? job->draw(job, &out) : CLI_OK;
+        if (drawn != CLI_OK) code = drawn;
+    }
+    price_outcome_free(&out);
+    shoal_price_free(job->plan);
+    return code;
+}
+
+typedef struct formula {
+    shoal_price *plan;
+    shoal_price_value *values;
+} formula;
+
+static shoal_status result_of(void *of) {
+    const formula *f = of;
+    return shoal_price_result(f->plan, NULL, 0, f->values);
+}
+
+int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values) {
+    formula f = { plan, values };
+    return cli_status(c, cli_call(c, result_of, &f));
 }

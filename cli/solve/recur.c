@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/common/arrays.h"
-#include "io/text.h"
+#include "io/status.h"
 
 typedef struct given {      /* as the command line has it */
     const char *s, *t, *w0; /* files or numbers; w0 NULL: zeros, t NULL: Moebius */

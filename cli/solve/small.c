@@ -330,17 +330,7 @@ static int run_slice(cli *c, void *of, int64_t first, int64_t count, cli_totals 
     const double seconds = cli_now() - begin;
     if (s == SHOAL_OK) s = cli_places_copy(c, m, ARRAYS);
     int code = cli_status(c, s);
-    if (code == CLI_OK) {
-        const cli_totals slice = { .method = batch->info.method,
-                                   .variant = batch->info.variant,
-                                   .solved = count,
-                                   .failed = batch->info.failed,
-                                   .warned = batch->info.warned,
-                                   .redone = batch->info.redone,
-                                   .max_residual = batch->info.max_residual,
-                                   .seconds = seconds };
-        cli_totals_add(totals, &slice);
-    }
+    if (code == CLI_OK) cli_totals_add(totals, CLI_SLICE_OF(batch->info, count, seconds));
     shoal_smallsym_free(plan);
     cli_places_end(c, m, ARRAYS);
     return code;

@@ -249,17 +249,7 @@ static int solve_slice(cli *c, void *of, int64_t first, int64_t count, cli_total
     const double seconds = cli_now() - begin;
     if (s == SHOAL_OK) s = cli_places_copy(c, m, ARRAYS);
     int code = cli_status(c, s);
-    if (code == CLI_OK) {
-        const cli_totals slice = { .method = job->info.method,
-                                   .variant = job->info.variant,
-                                   .solved = count,
-                                   .failed = job->info.failed,
-                                   .warned = job->info.warned,
-                                   .redone = job->info.redone,
-                                   .max_residual = job->info.max_residual,
-                                   .seconds = seconds };
-        cli_totals_add(totals, &slice);
-    }
+    if (code == CLI_OK) cli_totals_add(totals, CLI_SLICE_OF(job->info, count, seconds));
     shoal_tridiag_free(plan);
     cli_places_end(c, m, ARRAYS);
     shoal_free(c->ctx, factors);

@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 #include "io/csv.h"
-#include "io/json_read.h"
+#include "io/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     io_json_value *root;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * text.c - numbers, UTF-8, quoting and messages. strtod obeys the locale, which nobody here or in the program
- * ever sets: it is "C", and the decimal mark a point (see status.h).
+ * status.c - messages, numbers, UTF-8 and quoting.
  */
-#include "text.h"
+#include "status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "status.h"
 
 bool io_text_double(const char *text, size_t length, double *value) {
     char copy[128];
