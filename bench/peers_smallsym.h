@@ -61,8 +61,7 @@ typedef struct bench_means {
 } bench_means;
 bench_means bench_means_of(const bench_copies *c);
 
-/* The peers on the CPU and on CUDA. */
-int bench_peer_lapack_symmetric(bench_session *s, bench_copies *c, bench_peer_class which);
+/* The peers on CUDA. */
 int bench_peer_cuda_symmetric(bench_session *s, bench_copies *c, bench_peer_class which);
 
 #endif

@@ -40,9 +40,7 @@ int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer 
 bool bench_factors_normalise(bench_form form, const bench_triangle *t, shoal_type type,
                              int32_t *pivots, int32_t *permutation, void *numbers);
 
-/* The peers. */
-int bench_peer_lapack_indefinite(bench_session *s, bench_matrix *d);
-int bench_peer_complete_loop(bench_session *s, bench_matrix *d);
+/* The peers on CUDA. */
 int bench_peer_cusolver_indefinite(bench_session *s, bench_matrix *d);
 int bench_peer_thesis(bench_session *s, bench_matrix *d);
 

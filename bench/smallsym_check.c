@@ -10,7 +10,7 @@
  * roundoff. More than MAX_NUMBERS products are sampled: every stride-th system, the first and last
  * among them; the stride is odd, because the systems of a large batch repeat.
  *
- * Wrong is what the solver did not own up to, as in tridiag_check.c: a column of NaN under a status
+ * Wrong is what the solver did not own up to, as in tridiag.c: a column of NaN under a status
  * below 0 and a large residual under SHOAL_SYSTEM_ILL do not pass, but are not wrong. A truncated
  * answer, SHOAL_SYSTEM_TRUNCATED, passes if its residual r lies in the space of the eigenvalues that
  * were discarded, those below |A| / cond: |A r| / |A| is no larger than a residual may be, and

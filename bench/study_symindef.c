@@ -7,9 +7,9 @@
  *
  * Errors, in twice the precision of double, on the CPU for every backend:
  *     relative_error, gjgt_error       |P A Pt - M D Mt| / |A|, |P A Pt - G J Gt| / |A| in the infinity norm, of
- *                                      products (symindef_product.c): n^3/6 terms up to STUDY_WHOLE rows,
+ *                                      products (symindef_errors.c): n^3/6 terms up to STUDY_WHOLE rows,
  *                                      beyond that a sample of the rows, n^2/2 terms each
- *     vector_error, gjgt_vector_error  the same seen by random vectors (symindef_vectors.c), n^2 terms
+ *     vector_error, gjgt_vector_error  the same seen by random vectors (symindef_check.c), n^2 terms
  *
  * Part `read`: one triangle of an HDF5 file by hyperslabs, a row each, against all of it by one
  * call, and against all of it and then packed (Kruchinina's thesis, section 3.2).

@@ -6,7 +6,7 @@
  * On the CPU the host's arrays are the context's, and nothing is copied. --modify comes first: G, x and the factors that
  * are written are then those of A + E, while rank, inertia and relative error stay those of A. D is kept for that error
  * as it was. |E| is measured as what the modified factors are off A: |P A Pt - M (D + F) Mt| / |A|, rounding errors
- * included. The products are those of bench/symindef_product.c, in double.
+ * included. The products are those of bench/symindef_errors.c, in double.
  */
 #include <inttypes.h>
 #include <math.h>
