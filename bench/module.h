@@ -26,7 +26,7 @@ typedef struct bench_module {
     /* A row for each peer that fits the data; NULL: there are none. */
     int (*peers)(bench_session *s, void *data);
 
-    double (*bytes)(const bench_problem *p); /* the fewest that must be moved                  */
+    double (*bytes)(const bench_problem *p); /* the fewest that must be moved; NULL: none    */
     double (*work)(const bench_problem *p);  /* rows, numbers: what is counted per second        */
     const char *unit;                        /* "Mrows/s": heading of that column, in millions */
     const char *rate;                        /* "rows_per_second": its name in JSON, or NULL   */

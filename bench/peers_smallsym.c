@@ -60,7 +60,7 @@ static shoal_status make_pointers(bench_copies *c, int i) {
     void **list = malloc(bytes);
     shoal_status status = list ? shoal_alloc(ctx, bytes, (void **)&c->pointers[i]) : SHOAL_E_NOMEM;
     for (int64_t k = 0; k < total && status == SHOAL_OK; k++)
-        list[k] = bench_copies_at(c, i, (int)(k / c->count), k % c->count);
+        list[k] = bench_fresh_at(&c->fresh, i, (int)(k / c->count), k % c->count);
     if (status == SHOAL_OK) status = shoal_copy(ctx, (void *)c->pointers[i], list, bytes);
     free(list);
     return status;
@@ -268,7 +268,7 @@ static void solve_one(const job *j, int set, int64_t k, int t) {
     const bench_copies *c = j->copies;
     const int n = (int)c->n, nrhs = (int)c->nrhs, samples = (int)c->samples, step = 1;
     const size_t row = (size_t)n * c->number;
-    void *a = bench_copies_at(c, 0, set, k), *b = bench_copies_at(c, 1, set, k);
+    void *a = bench_fresh_at(&c->fresh, 0, set, k), *b = bench_fresh_at(&c->fresh, 1, set, k);
     char *work = j->work + (size_t)t * (size_t)j->lwork * c->number;
     int *iwork = j->iwork + (size_t)t * (size_t)j->liwork;
     int info = 0;

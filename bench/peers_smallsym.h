@@ -35,10 +35,6 @@ typedef struct bench_copies {
     bool values_alone;     /* what routines for eigenpairs are to find now             */
 } bench_copies;
 
-static inline void *bench_copies_at(const bench_copies *c, int i, int set, int64_t system) {
-    return bench_fresh_at(&c->fresh, i, set, system);
-}
-
 /* A routine of a peer. The call of its task overwrites set i of `work`: b with x, or, of eigen, A with the
  * vectors, whose values it writes into `values`; no vectors if the copies have values_alone. */
 typedef struct bench_routine {
@@ -52,12 +48,11 @@ typedef struct bench_routine {
 int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r, bool *passed);
 
 /* 1 / M and 0, in the type of the problem: factors of sums over the samples of regressions. */
-typedef union bench_scale {
-    float single;
-    double twice;
-} bench_scale;
 typedef struct bench_means {
-    bench_scale mean, zero;
+    union {
+        float single;
+        double twice;
+    } mean, zero;
 } bench_means;
 bench_means bench_means_of(const bench_copies *c);
 

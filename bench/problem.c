@@ -11,7 +11,7 @@
  * A key's kind is the type of its field in bench_problem; the field is written by its offset. Which keys there are is in
  * the modules' tables.
  */
-#include "bench/problem.h"
+#include "bench/module.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -416,8 +416,6 @@ static const char *keys(const void *of, int i) { return ((const bench_grammar *)
 /* clang-format on */
 
 const char *bench_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
-const char *bench_layout_name(shoal_layout layout) { return bench_layouts[layout]; }
-const char *bench_math_name(shoal_math math) { return bench_maths[math]; }
 
 const char *bench_problem_type(const bench_problem *p) {
     return p->fixed_type ? p->fixed_type : bench_type_name(p->type);
@@ -427,18 +425,11 @@ size_t bench_number_size(const bench_problem *p) {
     return strcmp(bench_problem_type(p) + 1, "64") == 0 ? 8 : 4;
 }
 
-static const bench_grammar *grammar_of(const char *module) {
-    const bench_grammar *grammar;
-    for (int i = 0; (grammar = bench_grammar_at(i)); i++)
-        if (strcmp(grammar->module, module) == 0) return grammar;
-    return NULL;
-}
-
 bool bench_same_data(const bench_problem *p, const bench_problem *q) {
     if (strcmp(p->module, q->module) != 0 || strcmp(p->backend, q->backend) != 0 ||
         strcmp(bench_problem_type(p), bench_problem_type(q)) != 0)
         return false;
-    for (const bench_key *key = grammar_of(p->module)->keys; key->name; key++) {
+    for (const bench_key *key = bench_module_of(p->module)->grammar.keys; key->name; key++) {
         if (key->inner || key->kind == BENCH_KEY_VARIANT || key->kind == BENCH_KEY_AMOUNT) continue;
         if (!same_key(key, p, q)) return false;
     }
@@ -613,6 +604,11 @@ static int append_variants(maker *m, bench_problem *p) {
 
 static int each_key(maker *m, int k, bool inner, bench_problem *p);
 
+/* How many systems have the amount together. */
+static int64_t systems_of(const bench_key *key, const values *amount, const bench_problem *p) {
+    return (int64_t)((double)amount->list[0].size / (key->each ? key->each(p) : (double)p->n));
+}
+
 /* Of the values of a key that a method does not take, and of the types if it has its own, the first
  * stands for all. */
 static int each_method(maker *m, const bench_problem *p) {
@@ -638,9 +634,7 @@ static int each_method(maker *m, const bench_problem *p) {
             set_without(key, &q);
         }
         if (amount >= 0 && takes_key(d->grammar, q.method, d->grammar->keys[amount].name))
-            q.count = q.n > 0 ? (int64_t)((double)d->keys[amount].list[0].size /
-                                          d->grammar->keys[amount].each(&q))
-                              : 0;
+            q.count = q.n > 0 ? systems_of(&d->grammar->keys[amount], &d->keys[amount], &q) : 0;
         if (wanted) code = each_key(m, last - 1, true, &q);
     }
     return code;
@@ -716,7 +710,7 @@ void bench_problems_free(bench_problems *list) {
 }
 
 char *bench_problem_text(const bench_problem *p, char text[BENCH_TEXT]) {
-    const bench_grammar *grammar = grammar_of(p->module);
+    const bench_grammar *grammar = &bench_module_of(p->module)->grammar;
     snprintf(text, BENCH_TEXT, "%s:%s:%s:%s", p->module, p->method, p->backend,
              bench_problem_type(p));
     char mark = ':';

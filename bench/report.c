@@ -67,6 +67,12 @@ static char *three(double value, char text[32]) {
     return text;
 }
 
+/* Million systems per second, or why there is no rate. */
+static const char *cell_text(const bench_row *row, char text[32]) {
+    if (isfinite(rate(row))) return three(1e-6 * rate(row), text);
+    return row && !row->check.passed ? bench_verdict(&row->check) : "-";
+}
+
 static double worst_residual(const grid *g, int k) {
     double worst = 0;
     for (int m = 0; m < g->method_count; m++)
@@ -131,12 +137,9 @@ static void rate_table(FILE *file, const grid *g) {
                 io_html_count(count_at(g, k), text));
         for (int m = 0; m < g->method_count; m++) {
             const bench_row *row = g->cell[k][m];
-            if (isfinite(rate(row)))
-                fprintf(file, "<td%s>%s", row == best ? " class=best" : "",
-                        three(1e-6 * rate(row), text));
-            else
-                fprintf(file, "<td%s>%s", row && !row->check.passed ? " class=bad" : "",
-                        row && !row->check.passed ? bench_verdict(&row->check) : "-");
+            const bool bad = row && !isfinite(rate(row)) && !row->check.passed;
+            const char *mark = bad ? " class=bad" : row && row == best ? " class=best" : "";
+            fprintf(file, "<td%s>%s", mark, cell_text(row, text));
         }
         fprintf(file, "<td>%.1e</tr>\n", worst_residual(g, k));
     }
@@ -278,15 +281,8 @@ void bench_report_text(const bench_session *s, FILE *file) {
     fprintf(file, " %12s\n", "residual");
     for (int k = 0; k < g.size_count; k++) {
         fprintf(file, "%6lld %9s", (long long)g.sizes[k], io_html_count(count_at(&g, k), number));
-        for (int m = 0; m < g.method_count; m++) {
-            if (isfinite(rate(g.cell[k][m])))
-                fprintf(file, " %8s", three(1e-6 * rate(g.cell[k][m]), number));
-            else
-                fprintf(file, " %8s",
-                        g.cell[k][m] && !g.cell[k][m]->check.passed
-                            ? bench_verdict(&g.cell[k][m]->check)
-                            : "-");
-        }
+        for (int m = 0; m < g.method_count; m++)
+            fprintf(file, " %8s", cell_text(g.cell[k][m], number));
         fprintf(file, " %12.1e\n", worst_residual(&g, k));
     }
 }

@@ -130,7 +130,8 @@ int bench_measure_long(bench_session *s, const bench_place *place, const bench_t
 
 /* Bytes, share and the rest that follows from the time. */
 static void finish(bench_row *row, bench_place *place) {
-    row->bytes = bench_module_of(row->problem.module)->bytes(&row->problem);
+    const bench_module *module = bench_module_of(row->problem.module);
+    row->bytes = module->bytes ? module->bytes(&row->problem) : 0;
     row->timed = row->time.samples > 0 && row->time.median > 0;
     if (!row->timed) return;
     double rate = copy_rate(place);
@@ -206,8 +207,7 @@ int bench_add_peer(bench_session *s, bench_arrays *data, const bench_solver *pee
     return bench_add_row(s, &p, data->place, peer, &found, true);
 }
 
-/* The context's message, or the text of the status. */
-static const char *message_of(const bench_place *place, shoal_status status) {
+const char *bench_message(const bench_place *place, shoal_status status) {
     const char *message = shoal_message(place->ctx);
     return *message ? message : shoal_status_text(status);
 }
@@ -215,7 +215,7 @@ static const char *message_of(const bench_place *place, shoal_status status) {
 int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *place,
                   shoal_status status) {
     char text[BENCH_TEXT];
-    const char *message = message_of(place, status);
+    const char *message = bench_message(place, status);
     if (status != SHOAL_E_METHOD || !p->from_all)
         return bench_error(s, status, "%s: %s", bench_problem_text(p, text), message);
     bench_note(s, "left out: %s", message);
@@ -224,7 +224,7 @@ int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *p
 
 bench_check bench_broken(const bench_place *place, shoal_status status) {
     bench_check check = { .max_residual = NAN, .tolerance = NAN };
-    snprintf(check.why, sizeof check.why, "%.150s", message_of(place, status));
+    snprintf(check.why, sizeof check.why, "%.150s", bench_message(place, status));
     return check;
 }
 

@@ -21,10 +21,9 @@ typedef enum bench_pairs_wanted {
  * alone (Figures 10 and 9 of the paper). */
 typedef enum bench_stage { BENCH_STAGE_NONE, BENCH_STAGE_REDUCE, BENCH_STAGE_PCR } bench_stage;
 
-/* The arrays of a problem: A, b, x. The other triangle of a full A contains what the generator writes there: NaN. */
-enum {
-    BENCH_SMALLSYM_MATRIX = 3
-}; /* on the host, stage=pcr: A of the systems that differ, whole rows */
+/* The arrays of a problem: A, b, x. The other triangle of a full A contains what the generator writes there: NaN.
+ * stage=pcr: on the host also A of the systems that differ, whole rows. */
+enum { BENCH_SMALLSYM_MATRIX = 3 };
 
 int bench_systems_make(bench_session *s, const bench_problem *p, bench_place *place, void *data);
 /* Bytes from where d or w begins to e or V, and to Q. pairs=tridiag: A is d and e; pairs: x is w and V; a stage: x, or of

@@ -92,9 +92,9 @@ static const char *status_fault(int32_t status) {
 
 /* ---- regressions ----------------------------------------------------------------------------- */
 
-typedef struct
-    sample_sums { /* over the samples of a system; the factor 1/M is left out everywhere */
-    double *r;    /* b - A x                                                             */
+/* Over the samples of a system; the factor 1/M is left out everywhere. */
+typedef struct sample_sums {
+    double *r; /* b - A x */
     double norm_r, norm_a, norm_b, norm_x;
     bool all_nan; /* x is NaN throughout */
 } sample_sums;

@@ -18,13 +18,11 @@ static const char *const kinds[] = { "random", "equal", "sorted", "reversed", "f
 static const char *const values[] = { "0", "4", "8", NULL };
 static const char *const directions[] = { "ascending", "descending", NULL };
 
-static double keys_each(const bench_problem *p) { return (double)p->n; }
-
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key keys[] = {
     { "n",         BENCH_KEY_SIZE,    FIELD(n),         .usual = "1024", .list = true },
     { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "10000", .without = 1 },
-    { "keys",      BENCH_KEY_AMOUNT,  FIELD(count),     .each = keys_each },
+    { "keys",      BENCH_KEY_AMOUNT,  FIELD(count) },
     { "ratio",     BENCH_KEY_NUMBER,  FIELD(ratio),     .usual = "1", .list = true, .most = 1 << 30 },
     { "values",    BENCH_KEY_CHOICE,  FIELD(values),    .usual = "0", .list = true, .words = values },
     { "index",     BENCH_KEY_CHOICE,  FIELD(index),     .usual = "0", .words = bench_switches },
@@ -345,12 +343,9 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     return code;
 }
 
-static shoal_status check_peer(const bench_session *s, const bench_arrays *d, bench_check *check) {
+shoal_status bench_sort_check_peer(const bench_session *s, const bench_arrays *d,
+                                   bench_check *check) {
     return bench_sort_check(s, (const bench_sortables *)d, false, check);
-}
-
-int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer) {
-    return bench_add_peer(s, &d->arrays, peer, check_peer);
 }
 
 static int peers(bench_session *s, void *data) {

@@ -372,10 +372,9 @@ static int study_family(bench_session *session, bench_place *place, const bench_
             status = SHOAL_OK;
         }
     }
-    const char *message = shoal_message(place->ctx);
     if (status != SHOAL_OK)
         code = bench_error(session, status, "%s, n = %lld: %s", p->kind, (long long)p->n,
-                           *message ? message : shoal_status_text(status));
+                           bench_message(place, status));
     batch_free(&s);
     return code;
 }

@@ -32,9 +32,8 @@ enum { READ_WAYS = 3, READ_ORDERS = 4, MOST_READ = 8000 }; /* 512 MB */
 enum { ALPHA_N = 3000, SIZES = 10, MATRICES = 3 };
 enum { MOST_ON_CPU = 1000, MOST_ON_CUDA = 10000 };
 
-static const double alphas[] = {
-    0.01, 0.15, 0.29, 0.43, 0.57, 0, 0.71, 0.85, 0.99
-}; /* 0: alpha_0 */
+/* 0: alpha_0 */
+static const double alphas[] = { 0.01, 0.15, 0.29, 0.43, 0.57, 0, 0.71, 0.85, 0.99 };
 enum { ALPHAS = sizeof alphas / sizeof *alphas };
 
 typedef struct errors { /* NaN: not measured */
@@ -189,9 +188,7 @@ static int measure(bench_session *s, const bench_matrix *d, const char *part, co
     if (bench_stopped(s)) code = BENCH_STOPPED;
     if (status != SHOAL_OK || code == BENCH_ERROR)
         code = bench_error(s, status != SHOAL_OK ? status : SHOAL_E_CUDA, "%s, n = %lld: %s",
-                           matrix, (long long)p.n,
-                           *shoal_message(d->place->ctx) ? shoal_message(d->place->ctx)
-                                                         : shoal_status_text(status));
+                           matrix, (long long)p.n, bench_message(d->place, status));
     if (code == BENCH_OK) {
         if (f.info.status >= 0) found.vectors = check.max_residual;
         what->wrong += !check.passed;
