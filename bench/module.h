@@ -16,6 +16,7 @@ typedef struct bench_module {
      * begin. What is there is kept if it fits the problem. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
     size_t size;
     int (*make)(bench_session *s, const bench_problem *p, bench_place *place, void *data);
+    bench_filler filler;         /* where make is NULL: the struct is a bench_arrays */
     void (*release)(void *data); /* frees what the struct points to; NULL: nothing */
     /* True if two problems, of the same module, share it and the peers' measurement. NULL: if all keys are the same
      * that are not inner ones. */

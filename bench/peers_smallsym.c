@@ -9,7 +9,7 @@
  * Where eigenvalues alone are measured, a peer first finds the pairs, which are checked, and then the
  * values alone, which must be those of the pairs.
  */
-#include "bench/peers_smallsym.h"
+#include "bench/smallsym.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -45,10 +45,9 @@ static void rearrange(const bench_copies *c) {
                                  bench_symmetric_entry(&v, k, i, j));
         for (int64_t r = 0; r < nrhs; r++)
             for (int64_t i = 0; i < n; i++)
-                memcpy((char *)c->fresh.full[1] + (size_t)((k * nrhs + r) * n + i) * c->number,
-                       (const char *)v.b +
-                           (size_t)(k * v.b_system + i * v.b_row + r * v.b_rhs) * c->number,
-                       c->number);
+                bench_put_number(
+                    v.type, c->fresh.full[1], (k * nrhs + r) * n + i,
+                    bench_number(v.type, v.b, k * v.b_system + i * v.b_row + r * v.b_rhs));
     }
 }
 
@@ -129,7 +128,6 @@ static shoal_status call_once(task *t) {
 static shoal_status check_answer(const bench_session *s, task *t, bench_check *check) {
     bench_copies *c = t->copies;
     shoal_context *ctx = c->data->place->ctx;
-    const int threads = c->data->place->machine.threads;
     const size_t values = (size_t)c->n * (size_t)c->count * c->number;
     const bool eigen = t->routine->eigen,
                alone = eigen && c->data->problem.pairs == BENCH_PAIRS_VALUES;
@@ -170,17 +168,14 @@ static shoal_status check_answer(const bench_session *s, task *t, bench_check *c
                                 .v_component = 1, /* columns first */
                                 .v_vector = c->n,
                                 .v_system = c->n * c->n };
-    if (status == SHOAL_OK && eigen)
-        bench_eigen_check(&v, &pairs, NULL, threads, check);
-    else if (status == SHOAL_OK)
-        bench_smallsym_check(&v, NULL, threads, check);
+    v.pairs = eigen ? &pairs : NULL;
+    if (status == SHOAL_OK) bench_smallsym_check(&v, NULL, c->data->place->machine.threads, check);
     free(answer);
     free(w);
     return status;
 }
 
 int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r, bool *passed) {
-    bench_place *place = c->data->place;
     bench_problem p = c->data->problem; /* of a peer there is nothing of ours but the systems */
     p.variant[0] = 0;
     p.team = p.refine = p.outcome = p.estimate = 0;
@@ -197,7 +192,7 @@ int bench_peer_routine(bench_session *s, bench_copies *c, const bench_routine *r
         return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
     if (passed) *passed = check.passed;
-    return bench_add_row(s, &p, place, &peer, &check, true);
+    return bench_add_row(s, &p, c->data->place, &peer, &check, true);
 }
 
 /* ---- LAPACK -----------------------------------------------------------------------------------

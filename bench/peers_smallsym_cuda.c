@@ -17,8 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/peers.h"
-#include "bench/peers_smallsym.h"
+#include "bench/smallsym.h"
 
 /* Of cublas_api.h and its kin. */
 enum { LOWER, UPPER };

@@ -7,7 +7,7 @@
  * A = P1 L1 P2 L2 ... D ... L2t P2t L1t P1t. With the later exchanges done in each column this is
  * P A Pt = M D Mt, at n^2 / 2 exchanges, on the host, once for the check.
  */
-#include "bench/peers_symindef.h"
+#include "bench/symindef.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +87,7 @@ static int call(void *self, int i) {
 
 /* The matrix in the form that the peer takes. */
 static shoal_status make_source(bench_matrix *d, const bench_triangle *t) {
-    const size_t numbers = bench_triangle_numbers(t);
-    d->bytes = numbers * bench_number_size(&d->problem);
+    d->bytes = bench_triangle_numbers(t) * bench_number_size(&d->problem);
     if (!t->packed) return shoal_copy(d->place->ctx, d->source, d->whole, d->bytes);
     bench_matrix_fill(d, t, d->answer);
     return shoal_copy(d->place->ctx, d->source, d->answer, d->bytes);
@@ -131,7 +130,6 @@ static shoal_status verify(bench_session *s, task *self, const bench_problem *p,
 }
 
 int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer *r) {
-    bench_place *place = d->place;
     const bench_triangle triangle = { .n = d->problem.n, .packed = r->packed, .upper = true };
     bench_problem p = d->problem; /* of a peer there is nothing of ours but the matrix */
     p.variant[0] = 0;
@@ -149,7 +147,7 @@ int bench_peer_factorer(bench_session *s, bench_matrix *d, const bench_factorer 
         verify(s, &self, &p, &triangle, &peer.first, &check) != SHOAL_OK)
         return bench_peer_left_out(s, &peer);
     if (bench_stopped(s)) return BENCH_STOPPED;
-    return bench_add_row(s, &p, place, &peer, &check, true);
+    return bench_add_row(s, &p, d->place, &peer, &check, true);
 }
 
 /* ---- LAPACK: threads are OpenBLAS's own, inside its matrix products ----------------------------

@@ -90,11 +90,6 @@ static shoal_status fill(const bench_session *s, bench_arrays *d) {
                          h[0], h[1], h[2]);
 }
 
-int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place, void *d) {
-    static const bench_filler filler = { sizes, fill };
-    return bench_arrays_make(s, p, place, &filler, d);
-}
-
 /* ---- the check ------------------------------------------------------------------------------- */
 
 typedef struct segment_view { /* of one segment, in the order of the recurrence */
@@ -314,7 +309,7 @@ static void json_problem(const bench_row *row, io_json *json) {
 const bench_module bench_recur = {
     .grammar = { .module = "recur", .has_auto = true, .keys = keys, .takes = takes },
     .size = sizeof(bench_arrays),
-    .make = bench_segments_make,
+    .filler = { sizes, fill },
     .release = bench_arrays_free,
     .run = run,
     .peers = peers,

@@ -61,16 +61,12 @@ static double rate(const bench_row *row) {
     return row && row->timed ? (double)row->problem.count / row->time.median : NAN;
 }
 
-/* Three digits, zeros at the end too, so that columns line up. */
-static char *three(double value, char text[32]) {
+/* Million systems per second, or why there is no rate. Three digits, zeros at the end too, so that columns line up. */
+static const char *cell_text(const bench_row *row, char text[32]) {
+    const double value = 1e-6 * rate(row);
+    if (!isfinite(value)) return row && !row->check.passed ? bench_verdict(&row->check) : "-";
     snprintf(text, 32, value >= 99.95 ? "%.0f" : "%#.3g", value);
     return text;
-}
-
-/* Million systems per second, or why there is no rate. */
-static const char *cell_text(const bench_row *row, char text[32]) {
-    if (isfinite(rate(row))) return three(1e-6 * rate(row), text);
-    return row && !row->check.passed ? bench_verdict(&row->check) : "-";
 }
 
 static double worst_residual(const grid *g, int k) {

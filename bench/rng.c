@@ -105,8 +105,7 @@ int bench_numbers_make(bench_session *s, const bench_problem *p, bench_place *pl
     if (bench_room(s, place, inside, bench_on_cpu(place) ? inside : 0) != BENCH_OK)
         return BENCH_ERROR;
     shoal_status status = shoal_alloc(place->ctx, inside, (void **)&d->memory);
-    if (status == SHOAL_OK) return BENCH_OK;
-    return bench_error(s, status, "%s", shoal_message(place->ctx));
+    return status == SHOAL_OK ? BENCH_OK : bench_error(s, status, "%s", shoal_message(place->ctx));
 }
 
 void bench_numbers_free(void *of) {

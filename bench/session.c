@@ -64,7 +64,8 @@ static bench_place *open_place(bench_session *s, const char *backend) {
     place->ctx = ctx;
     place->machine = machine;
     place->device = bench_device_of(machine.backend);
-    if (place->device) place->device->software(place->software, sizeof place->software);
+    if (place->device && place->device->software)
+        place->device->software(place->software, sizeof place->software);
     return place;
 }
 

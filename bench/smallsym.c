@@ -21,7 +21,7 @@
 
 #include "bench/module.h"
 #include "bench/numbers.h"
-#include "bench/peers_smallsym.h"
+#include "bench/smallsym.h"
 
 /* clang-format off */
 static const char *const pair_names[] = { "none", "values", "vectors", "tridiag", NULL };
@@ -155,7 +155,7 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
                                     bench_outcome *o, bench_check *check) {
     const bench_arrays *d = v->data;
     shoal_context *ctx = d->place->ctx;
-    const int pairs = d->problem.pairs, threads = d->place->machine.threads;
+    const int pairs = d->problem.pairs;
     const bool values = pairs == BENCH_PAIRS_VALUES;
     void *alone = values ? malloc(bench_systems_second(&d->problem) + 1) : NULL;
     shoal_status status = alone || !values ? SHOAL_OK : SHOAL_E_NOMEM;
@@ -175,12 +175,9 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
         const bench_reported reported = { .status = o->status,
                                           .residual = with_outcome && !stage ? o->residual : NULL,
                                           .rcond = with_outcome ? o->rcond : NULL };
-        if (stage == BENCH_STAGE_REDUCE)
-            bench_reduction_check(&view, &parts, &reported, threads, check);
-        else if (pairs)
-            bench_eigen_check(&view, &found, &reported, threads, check);
-        else
-            bench_smallsym_check(&view, &reported, threads, check);
+        view.parts = stage == BENCH_STAGE_REDUCE ? &parts : NULL;
+        view.pairs = pairs ? &found : NULL;
+        bench_smallsym_check(&view, &reported, d->place->machine.threads, check);
     }
     free(alone);
     return status;

@@ -44,12 +44,10 @@ static bool takes(const char *method, const char *key) {
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* clang-format off */
 static const char *types(const void *of, int i) {
     (void)of;
     return shoal_key_name((shoal_key)i);
 }
-/* clang-format on */
 
 static bool merges(const bench_problem *p) {
     return shoal_method_flags("sort", p->method, NULL) & SHOAL_CAN_MERGE;
@@ -58,8 +56,7 @@ static bool merges(const bench_problem *p) {
 int64_t bench_sort_na(const bench_problem *p) { return merges(p) ? p->n / (p->ratio + 1) : p->n; }
 
 static int value_bytes(const bench_problem *p) {
-    static const int bytes[] = { 0, 4, 8 };
-    return p->values == 0 && p->index ? 4 : bytes[p->values];
+    return p->values == 0 && p->index ? 4 : 4 * p->values;
 }
 
 /* Whether a problem of the same kind has the same data. */
@@ -309,15 +306,6 @@ static shoal_status create(solver *v, const bench_problem *p) {
                               &v->merge);
 }
 
-static void release(solver *v) {
-    shoal_sort_free(v->sort);
-    shoal_merge_free(v->merge);
-}
-
-static shoal_status last(const solver *v, shoal_sort_info *info) {
-    return v->merge ? shoal_merge_last(v->merge, info) : shoal_sort_last(v->sort, info);
-}
-
 static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_sortables *d = of;
     solver v = { .data = d };
@@ -328,7 +316,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     char found[48];
     status = bench_arrays_paint(&d->arrays);
     if (status == SHOAL_OK) status = run_set(&v, 0);
-    if (status == SHOAL_OK) status = last(&v, &info);
+    if (status == SHOAL_OK)
+        status = v.merge ? shoal_merge_last(v.merge, &info) : shoal_sort_last(v.sort, &info);
     if (status == SHOAL_OK) status = bench_sort_check(s, d, true, &check);
     snprintf(found, sizeof found, "%lld rows", (long long)check.systems);
     const bench_solver ours = { .function = info.method,
@@ -339,7 +328,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
                                     .call = timed_call, .self = &v, .calls = d->arrays.sets } };
     const int code = bench_add_ours(s, p, d->arrays.place, &ours, status, &check,
                                     timed && p->n > 0 && p->count > 0);
-    release(&v);
+    shoal_sort_free(v.sort);
+    shoal_merge_free(v.merge);
     return code;
 }
 

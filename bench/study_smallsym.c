@@ -228,11 +228,6 @@ static double forward_error(const batch *s, int64_t k) {
     return off == 0 ? 0 : off / size;
 }
 
-static int ascending(const void *p, const void *q) {
-    const double one = *(const double *)p, other = *(const double *)q;
-    return one < other ? -1 : one > other;
-}
-
 /* One more system, with its backward error. */
 static void count_status(tally *t, int32_t status, double backward, double tolerance) {
     const bool sound = backward <= tolerance;
@@ -256,7 +251,7 @@ static int64_t sort_errors(double *values, int64_t count) {
     int64_t kept = 0;
     for (int64_t k = 0; k < count; k++)
         if (!isnan(values[k])) values[kept++] = values[k];
-    qsort(values, (size_t)kept, sizeof *values, ascending);
+    qsort(values, (size_t)kept, sizeof *values, bench_by_value);
     return kept;
 }
 

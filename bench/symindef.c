@@ -21,7 +21,6 @@
 
 #include "bench/module.h"
 #include "bench/numbers.h"
-#include "bench/peers_symindef.h"
 
 /* ---- the matrix -------------------------------------------------------------------------------
  *
@@ -80,13 +79,6 @@ static int allocate(bench_session *s, bench_matrix *d) {
     return status == SHOAL_OK ? BENCH_OK : bench_error(s, status, "%s", shoal_message(ctx));
 }
 
-static shoal_status generate(bench_matrix *d) {
-    const bench_problem *p = &d->problem;
-    void *whole = d->whole;
-    return BENCH_BY_TYPE(p->type, shoal_symindef_generate, d->place->ctx, p->kind, p->seed, p->n,
-                         whole);
-}
-
 /* Both triangles of the whole out of the one that is given. */
 static void mirror(bench_matrix *d, const io_array *lower) {
     const int64_t n = d->problem.n;
@@ -117,7 +109,11 @@ int bench_matrix_make(bench_session *s, const bench_problem *p, bench_place *pla
     d->place = place;
     if (!kept) {
         code = allocate(s, d);
-        const shoal_status status = code == BENCH_OK ? generate(d) : SHOAL_OK;
+        shoal_status status = SHOAL_OK;
+        void *whole = d->whole;
+        if (code == BENCH_OK)
+            status = BENCH_BY_TYPE(p->type, shoal_symindef_generate, place->ctx, p->kind, p->seed,
+                                   p->n, whole);
         if (status != SHOAL_OK) code = bench_error(s, status, "%s", shoal_message(place->ctx));
     }
     if (code == BENCH_OK) code = upload_triangle(s, d);

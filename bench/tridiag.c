@@ -79,11 +79,6 @@ static shoal_status fill(const bench_session *s, bench_arrays *data) {
     return status;
 }
 
-static int make(bench_session *s, const bench_problem *p, bench_place *place, void *data) {
-    static const bench_filler filler = { sizes, fill };
-    return bench_arrays_make(s, p, place, &filler, data);
-}
-
 /* 0 in the entries that do not exist, everywhere: our solvers ignore them, peers do not. */
 static int clear_outside(bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
@@ -358,7 +353,7 @@ static void json_rates(const bench_row *row, io_json *json) {
 const bench_module bench_tridiag = {
     .grammar = { .module = "tridiag", .has_auto = true, .keys = keys, .takes = takes },
     .size = sizeof(bench_arrays),
-    .make = make,
+    .filler = { sizes, fill },
     .release = bench_arrays_free,
     .run = run,
     .peers = peers,
