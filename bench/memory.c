@@ -84,9 +84,7 @@ int bench_arrays_make(bench_session *s, const bench_problem *p, bench_place *pla
     shoal_status status = code == BENCH_OK ? filler->fill(s, data) : SHOAL_OK;
     for (int i = 0; i < data->count && code == BENCH_OK && status == SHOAL_OK; i++)
         if (!is_output(data, i)) status = bench_arrays_upload(data, i);
-    const char *message = shoal_message(place->ctx);
-    if (status != SHOAL_OK)
-        code = bench_error(s, status, "%s", *message ? message : shoal_status_text(status));
+    if (status != SHOAL_OK) code = bench_error(s, status, "%s", bench_message(place, status));
     if (code == BENCH_OK && bench_stopped(s)) code = BENCH_STOPPED; /* not all may be filled */
     if (code != BENCH_OK) bench_arrays_free(data);
     return code;

@@ -16,6 +16,7 @@ typedef struct bench_module {
      * begin. What is there is kept if it fits the problem. BENCH_OK, BENCH_STOPPED or BENCH_ERROR. */
     size_t size;
     int (*make)(bench_session *s, const bench_problem *p, bench_place *place, void *data);
+    bench_filler filler;         /* where make is NULL: the struct is a bench_arrays */
     void (*release)(void *data); /* frees what the struct points to; NULL: nothing */
     /* True if two problems, of the same module, share it and the peers' measurement. NULL: if all keys are the same
      * that are not inner ones. */
@@ -26,7 +27,7 @@ typedef struct bench_module {
     /* A row for each peer that fits the data; NULL: there are none. */
     int (*peers)(bench_session *s, void *data);
 
-    double (*bytes)(const bench_problem *p); /* the fewest that must be moved                  */
+    double (*bytes)(const bench_problem *p); /* the fewest that must be moved; NULL: none    */
     double (*work)(const bench_problem *p);  /* rows, numbers: what is counted per second        */
     const char *unit;                        /* "Mrows/s": heading of that column, in millions */
     const char *rate;                        /* "rows_per_second": its name in JSON, or NULL   */

@@ -89,27 +89,14 @@ int bench_fresh_copy(const bench_fresh *f) {
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
 static const struct {
-    const char *file, *versions[3], *title, *create, *destroy, *property;
+    const char *file, *versions[3], *title;
+    const char *before,
+        *after; /* "Create" and "Destroy" in the names of functions; NULL: no handle */
 } libraries[] = {
-    [BENCH_CUBLAS] = { "cublas",
-                       { "12", "13" },
-                       "cuBLAS",
-                       "cublasCreate_v2",
-                       "cublasDestroy_v2",
-                       "cublasGetProperty" },
-    [BENCH_CUSOLVER] = { "cusolver",
-                         { "11", "12" },
-                         "cuSOLVER",
-                         "cusolverDnCreate",
-                         "cusolverDnDestroy",
-                         "cusolverGetProperty" },
-    [BENCH_CUSPARSE] = { "cusparse",
-                         { "12", "13" },
-                         "cuSPARSE",
-                         "cusparseCreate",
-                         "cusparseDestroy",
-                         "cusparseGetProperty" },
-    [BENCH_CURAND] = { "curand", { "10", "11" }, "cuRAND", NULL, NULL, "curandGetProperty" },
+    [BENCH_CUBLAS] = { "cublas", { "12", "13" }, "cuBLAS", "cublas", "_v2" },
+    [BENCH_CUSOLVER] = { "cusolver", { "11", "12" }, "cuSOLVER", "cusolverDn", "" },
+    [BENCH_CUSPARSE] = { "cusparse", { "12", "13" }, "cuSPARSE", "cusparse", "" },
+    [BENCH_CURAND] = { "curand", { "10", "11" }, "cuRAND", NULL, NULL },
 };
 
 /* From where the linker looks, or from a toolkit; NULL: it is not there. */
@@ -152,14 +139,18 @@ static bool open_cuda(bench_cuda_library which, char letter, const bench_symbol 
     int part[3] = { 0, 0, 0 }; /* major, minor, patch */
     if (!(lib->file = open_cuda_file(libraries[which].file, libraries[which].versions)))
         return false;
-    const bench_symbol own[] = { { libraries[which].create, &create },
-                                 { libraries[which].destroy, &lib->destroy } };
-    *(void **)&property = dlsym(lib->file, libraries[which].property);
+    const char *before = libraries[which].before, *after = libraries[which].after;
+    char name[3][BENCH_SYMBOL];
+    snprintf(name[0], BENCH_SYMBOL, "%sCreate%s", before ? before : "", after ? after : "");
+    snprintf(name[1], BENCH_SYMBOL, "%sDestroy%s", before ? before : "", after ? after : "");
+    snprintf(name[2], BENCH_SYMBOL, "%sGetProperty", libraries[which].file);
+    const bench_symbol own[] = { { name[0], &create }, { name[1], &lib->destroy } };
+    *(void **)&property = dlsym(lib->file, name[2]);
     for (int i = 0; property && i < 3; i++) property(i, &part[i]);
     snprintf(lib->version, sizeof lib->version, "%s %d.%d.%d", libraries[which].title, part[0],
              part[1], part[2]);
     if (!bench_find(lib, letter, list, count)) return false;
-    return !own[0].name || (bench_find(lib, 0, own, 2) && create(&lib->handle) == 0);
+    return !before || (bench_find(lib, 0, own, 2) && create(&lib->handle) == 0);
 }
 
 bool bench_open_cuda(bench_session *s, bench_cuda_library which, char letter,

@@ -10,7 +10,7 @@
 #include "bench/tridiag.h"
 
 /* Each adds a row for every function of the peer that fits the data, checked like our own. BENCH_OK
- * (also if the peer is not there), BENCH_STOPPED or BENCH_ERROR. */
+ * (also if the peer is missing or fails, with a note), BENCH_STOPPED or BENCH_ERROR. */
 int bench_peer_lapack(bench_session *s, bench_arrays *data);     /* on the CPU */
 int bench_peer_cusparse(bench_session *s, bench_arrays *data);   /* on CUDA    */
 int bench_peer_libm(bench_session *s, const bench_numbers *d);   /* on the CPU */

@@ -53,7 +53,7 @@ int bench_peer_std(bench_session *s, bench_sortables *d) {
                                           .call = call,
                                           .self = d,
                                           .calls = d->arrays.sets } };
-    return bench_sort_peer_row(s, d, &peer);
+    return bench_add_peer(s, &d->arrays, &peer, bench_sort_check_peer);
 }
 #endif
 

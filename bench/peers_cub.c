@@ -42,7 +42,7 @@ int bench_peer_cub(bench_session *s, bench_arrays *d) {
                                 .note = "affine pairs formed on reading, one number written",
                                 .workspace = j.bytes,
                                 .task = { .call = call_scan, .self = &j, .calls = d->sets } };
-    int code = bench_recur_peer_row(s, d, &peer);
+    int code = bench_add_peer(s, d, &peer, bench_recur_check_peer);
     shoal_free(d->place->ctx, j.scratch);
     return code;
 }
@@ -103,7 +103,7 @@ int bench_peer_cub_sort(bench_session *s, bench_sortables *d) {
             .workspace = j.cub.bytes,
             .task = { .call = call_sort, .self = &j, .calls = d->arrays.sets }
         };
-        code = bench_sort_peer_row(s, d, &peer);
+        code = bench_add_peer(s, &d->arrays, &peer, bench_sort_check_peer);
     }
     shoal_free(ctx, j.cub.offsets);
     shoal_free(ctx, j.cub.scratch);

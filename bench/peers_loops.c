@@ -60,7 +60,7 @@ int bench_peer_loop(bench_session *s, bench_arrays *d) {
                                 .version = "the compiler of this build, -O2",
                                 .note = note,
                                 .task = { .call = call_recur, .self = d, .calls = d->sets } };
-    return bench_recur_peer_row(s, d, &peer);
+    return bench_add_peer(s, d, &peer, bench_recur_check_peer);
 }
 
 /* ---- normal numbers -------------------------------------------------------------------------- */

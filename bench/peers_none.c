@@ -2,9 +2,8 @@
  *
  * peers_none.c - in the place of peers that a build does not have: no rows. Without any (SHOAL_PEERS=OFF) bench_run() adds a remark.
  */
-#include "bench/peers.h"
-#include "bench/peers_smallsym.h"
-#include "bench/peers_symindef.h"
+#include "bench/smallsym.h"
+#include "bench/symindef.h"
 #include "bench/pricing.h"
 #include "bench/recur.h"
 #include "bench/sort.h"

@@ -17,19 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/peers.h"
-#include "bench/peers_smallsym.h"
+#include "bench/smallsym.h"
 
-enum {
-    LOWER = 0,
-    UPPER = 1,
-    NO_TRANSPOSE = 0,
-    TRANSPOSE = 1,
-    VALUES = 0,
-    VECTORS = 1,
-    REAL_F32 = 0,
-    REAL_F64 = 1
-}; /* of cublas_api.h and its kin */
+/* Of cublas_api.h and its kin. */
+enum { LOWER, UPPER };
+enum { NO_TRANSPOSE, TRANSPOSE };
+enum { VALUES, VECTORS };
+enum { REAL_F32, REAL_F64 };
 
 typedef int potrf(void *handle, int uplo, int n, void **a, int lda, int *info, int count);
 typedef int potrs(void *handle, int uplo, int n, int nrhs, void **a, int lda, void **b, int ldb,
@@ -160,7 +154,7 @@ static int call_jacobi(void *self, int set) {
     const job *j = self;
     const bench_copies *c = j->copies;
     const int n = (int)c->n;
-    return j->jacobi(j->solver->handle, jobz(c), LOWER, n, bench_copies_at(c, 0, set, 0), n,
+    return j->jacobi(j->solver->handle, jobz(c), LOWER, n, bench_fresh_at(&c->fresh, 0, set, 0), n,
                      c->values, j->work, (int)(j->work_bytes / c->number), c->info, j->params,
                      (int)c->count);
 }
@@ -191,7 +185,7 @@ static int call_eigen(void *self, int set) {
     const bench_copies *c = j->copies;
     const int type = real_type(j);
     return j->eigen(j->solver->handle, j->params, jobz(c), LOWER, c->n, type,
-                    bench_copies_at(c, 0, set, 0), c->n, type, c->values, type, j->work,
+                    bench_fresh_at(&c->fresh, 0, set, 0), c->n, type, c->values, type, j->work,
                     j->work_bytes, j->on_host, j->host_bytes, c->info, c->count);
 }
 
@@ -226,7 +220,8 @@ static int call_regressions(void *self, int set) {
     const bench_copies *c = j->copies;
     const bench_means *m = &j->means;
     const int n = (int)c->n, M = (int)c->samples, count = (int)c->count;
-    const void *psi = bench_copies_at(c, 0, set, 0), *y = bench_copies_at(c, 1, set, 0);
+    const void *psi = bench_fresh_at(&c->fresh, 0, set, 0),
+               *y = bench_fresh_at(&c->fresh, 1, set, 0);
     const long long samples = (long long)n * M, square = (long long)n * n;
     int status = j->form(j->blas->handle, NO_TRANSPOSE, TRANSPOSE, n, n, M, &m->mean, psi, n,
                          samples, psi, n, samples, &m->zero, j->A, n, square, count);

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 
 #include "bench/peers.h"
-#include "bench/peers_symindef.h"
+#include "bench/symindef.h"
 #include "bench/peers_foreign.h"
 
 enum { LOWER = 0 }; /* of cublas_api.h */

@@ -29,7 +29,7 @@ bool bench_price_is_pde(const bench_problem *p) {
     return is_bullet(p) && strcmp(p->method, "pde") == 0;
 }
 
-bool bench_price_has_paths(const bench_problem *p) {
+static bool has_paths(const bench_problem *p) {
     return shoal_method_flags(p->module, p->method, NULL) & SHOAL_CAN_WALK;
 }
 
@@ -44,7 +44,7 @@ double bench_price_steps(const bench_problem *p) {
     if (bench_price_is_pde(p))
         return (double)p->nrhs * (double)(bullet_of(p).p2 + 1) * (double)p->order * (double)p->n *
                (double)p->team;
-    return bench_price_has_paths(p) ? (double)p->n * (double)p->count : 1;
+    return has_paths(p) ? (double)p->n * (double)p->count : 1;
 }
 
 double bench_price_to_error(const bench_row *row) {
@@ -135,8 +135,7 @@ static void release(solver *v) {
 
 static shoal_status call_once(solver *v) {
     if (v->pde) return BENCH_BY_TYPE(v->problem->type, shoal_pde_run, v->pde, v->memory, NULL);
-    if (bench_price_has_paths(v->problem))
-        return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
+    if (has_paths(v->problem)) return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
     return shoal_price_result(v->plan, NULL, 0, &v->value);
 }
 
@@ -160,7 +159,7 @@ static shoal_status value_of(solver *v) {
         free(first);
         return s;
     }
-    if (!bench_price_has_paths(v->problem)) return SHOAL_OK;
+    if (!has_paths(v->problem)) return SHOAL_OK;
     s = shoal_price_add(v->plan, v->host, v->problem->count, v->total);
     return s == SHOAL_OK ? shoal_price_result(v->plan, v->total, v->problem->count, &v->value) : s;
 }
@@ -186,7 +185,7 @@ static double allowance(const bench_problem *p, double reference) {
     const double n = (double)p->n;
     if (bench_price_is_pde(p))
         return 5e3 / ((double)p->order * (double)p->order) + (p->type == SHOAL_F32 ? 2e-2 : 1e-9);
-    if (!bench_price_has_paths(p)) return 1e-9 * (1 + reference);
+    if (!has_paths(p)) return 1e-9 * (1 + reference);
     if (is_bullet(p)) return 1e-5 * reference;
     if (is_expou(p)) /* off by 0.02 / n (n = 8), 0.0195 / n^2 (n = 1 .. 8) */
         return EXPOU_KNOWN + (strcmp(p->method, "euler") == 0 ? 0.04 / n : 0.03 / (n * n));
@@ -211,22 +210,20 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     solver v = { .ctx = d->place->ctx, .problem = p };
     double reference = NAN;
     bench_check check = { .passed = true };
-    const bool any = p->count > 0 || !bench_price_has_paths(p);
+    const bool any = p->count > 0 || !has_paths(p);
     char text[BENCH_TEXT], found[64], note[48] = "";
     int code = BENCH_OK;
     shoal_status status = create(&v);
     if (status != SHOAL_OK) {
-        const char *message = shoal_message(v.ctx);
         code = bench_error(s, status, "%s: %s", bench_problem_text(p, text),
-                           *message ? message : shoal_status_text(status));
+                           bench_message(d->place, status));
     } else {
         if (any) status = call_once(&v);
         if (any && status == SHOAL_OK) status = value_of(&v);
         if (any && status == SHOAL_OK) status = reference_price(&v, &reference);
         if (any && status == SHOAL_OK) judge(p, v.value.price, v.value.error, reference, &check);
         snprintf(found, sizeof found, "%.8g +- %.2g", v.value.price, v.value.error);
-        if (any && bench_price_has_paths(p))
-            snprintf(note, sizeof note, "standard error %.3g", v.value.error);
+        if (any && has_paths(p)) snprintf(note, sizeof note, "standard error %.3g", v.value.error);
         const bench_solver ours = { .function = p->method,
                                     .variant = p->variant,
                                     .note = note,
@@ -317,23 +314,17 @@ static bool same(const bench_problem *p, const bench_problem *q) {
 
 static int heston_peers(bench_session *s, void *data) {
     bench_prices *d = data;
-    const bool paths = bench_price_has_paths(&d->problem);
+    const bool paths = has_paths(&d->problem);
     if (paths && d->problem.count == 0) return BENCH_OK;
     if (!bench_on_cpu(d->place)) return paths ? bench_peer_curand_heston(s, d) : BENCH_OK;
     const int code = paths ? bench_peer_plain_heston(s, d) : BENCH_OK;
     return code == BENCH_OK ? bench_peer_quantlib(s, d) : code;
 }
 
-/* Nothing has to be moved. */
-static double bytes(const bench_problem *p) {
-    (void)p;
-    return 0;
-}
-
 static void check_cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     const int64_t wide = bench_price_is_pde(p) ? p->nrhs : p->count;
-    fprintf(file, "%4s %-5s %9lld %11lld", bench_problem_type(p), bench_math_name(p->math),
+    fprintf(file, "%4s %-5s %9lld %11lld", bench_problem_type(p), bench_maths[p->math],
             (long long)p->n, (long long)wide);
 }
 
@@ -355,7 +346,7 @@ static void json_problem(const bench_row *row, io_json *json) {
         io_json_int(json, "steps_per_date", p->team);
     }
     io_json_bool(json, "greeks", p->outcome != 0);
-    io_json_string(json, "math", bench_math_name(p->math));
+    io_json_string(json, "math", bench_maths[p->math]);
 }
 
 static void json_rates(const bench_row *row, io_json *json) {
@@ -375,7 +366,7 @@ static void json_rates(const bench_row *row, io_json *json) {
 static const char heading[] = COLUMNS " s to 1e-5", check_heading[] = COLUMNS;
 
 #define PARTS                                                                                      \
-    .size = sizeof(bench_prices), .make = make, .same = same, .run = run, .bytes = bytes,          \
+    .size = sizeof(bench_prices), .make = make, .same = same, .run = run,                          \
     .work = bench_price_steps, .unit = "Msteps/s", .heading = heading,                             \
     .check_heading = check_heading, .cells = cells, .check_cells = check_cells,                    \
     .error_name = "off by", .json_problem = json_problem, .json_rates = json_rates,                \

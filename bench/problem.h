@@ -102,7 +102,7 @@ typedef struct bench_key {
     bool list;   /* several values joined by '+'                                     */
     bool values; /* of one word: ":" and values may follow, which the library judges */
     bool inner;  /* varies faster than the method: such problems share their data    */
-    double (*each)(const bench_problem *p); /* of BENCH_KEY_AMOUNT: how much one system has  */
+    double (*each)(const bench_problem *p); /* of an amount: how much a system has; NULL: n */
 } bench_key;
 
 typedef struct bench_grammar {
@@ -142,8 +142,6 @@ char *bench_real_text(double value, char text[BENCH_REAL]);
 const char *bench_type_name(shoal_type type);           /* "f64", "f32"            */
 const char *bench_problem_type(const bench_problem *p); /* and "u32", ...          */
 size_t bench_number_size(const bench_problem *p);       /* its bytes               */
-const char *bench_layout_name(shoal_layout layout);     /* "system", "interleaved" */
-const char *bench_math_name(shoal_math math);           /* "exact", "fast"         */
 extern const char *const bench_layouts[], *const bench_maths[];
 extern const char *const bench_storages[], *const bench_triangles[];
 extern const char *const bench_switches[]; /* "0", "1" */

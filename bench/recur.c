@@ -30,13 +30,11 @@ static const char *const directions[] = { "forward", "reverse", NULL };
 /* The place is the shoal_recur_phase. */
 static const char *const phases[] = { "none", "precomputation", "propagation", "determination", NULL };
 
-static double rows_each(const bench_problem *p) { return (double)p->n; }
-
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key keys[] = {
     { "n",         BENCH_KEY_SIZE,    FIELD(n),         .usual = "2^20", .list = true },
     { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "1" },
-    { "rows",      BENCH_KEY_AMOUNT,  FIELD(count),     .each = rows_each },
+    { "rows",      BENCH_KEY_AMOUNT,  FIELD(count) },
     { "order",     BENCH_KEY_SIZE,    FIELD(order),     .usual = "1", .list = true, .least = 1, .most = SHOAL_RECUR_ORDERS },
     { "layout",    BENCH_KEY_CHOICE,  FIELD(layout),    .usual = "system", .list = true, .words = bench_layouts },
     { "constant",  BENCH_KEY_CHOICE,  FIELD(constant),  .usual = "none", .list = true, .words = constants },
@@ -90,11 +88,6 @@ static shoal_status fill(const bench_session *s, bench_arrays *d) {
     (void)s;
     return BENCH_BY_TYPE(p->type, shoal_recur_generate, d->place->ctx, p->kind, p->seed, 0, &shape,
                          h[0], h[1], h[2]);
-}
-
-int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place, void *d) {
-    static const bench_filler filler = { sizes, fill };
-    return bench_arrays_make(s, p, place, &filler, d);
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
@@ -268,12 +261,9 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     return code;
 }
 
-static shoal_status check_peer(const bench_session *s, const bench_arrays *d, bench_check *check) {
+shoal_status bench_recur_check_peer(const bench_session *s, const bench_arrays *d,
+                                    bench_check *check) {
     return bench_recur_check(s, d, NULL, check);
-}
-
-int bench_recur_peer_row(bench_session *s, bench_arrays *d, const bench_solver *peer) {
-    return bench_add_peer(s, d, peer, check_peer);
 }
 
 static int peers(bench_session *s, void *data) {
@@ -296,13 +286,13 @@ static double bytes(const bench_problem *p) {
 static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     fprintf(file, "%4s %-11s %5lld %-8s %11lld %9lld", bench_problem_type(p),
-            bench_layout_name(p->layout), (long long)p->order, constants[p->constant],
-            (long long)p->n, (long long)p->count);
+            bench_layouts[p->layout], (long long)p->order, constants[p->constant], (long long)p->n,
+            (long long)p->count);
 }
 
 static void json_problem(const bench_row *row, io_json *json) {
     const bench_problem *p = &row->problem;
-    io_json_string(json, "layout", bench_layout_name(p->layout));
+    io_json_string(json, "layout", bench_layouts[p->layout]);
     io_json_string(json, "kind", p->kind);
     io_json_int(json, "n", p->n);
     io_json_int(json, "count", p->count);
@@ -319,7 +309,7 @@ static void json_problem(const bench_row *row, io_json *json) {
 const bench_module bench_recur = {
     .grammar = { .module = "recur", .has_auto = true, .keys = keys, .takes = takes },
     .size = sizeof(bench_arrays),
-    .make = bench_segments_make,
+    .filler = { sizes, fill },
     .release = bench_arrays_free,
     .run = run,
     .peers = peers,

@@ -14,16 +14,14 @@ enum { BENCH_RECUR_S, BENCH_RECUR_T, BENCH_RECUR_W0, BENCH_RECUR_W, BENCH_RECUR_
 /* Constant arrays: bits of bench_problem.constant. */
 enum { BENCH_CONSTANT_S = 1, BENCH_CONSTANT_T = 2 };
 
-/* Makes the arrays of a problem: s, t, w0, w. */
-int bench_segments_make(bench_session *s, const bench_problem *p, bench_place *place, void *data);
-
 /* Brings w of set 0 home and checks it without the library's help. `status` is the solver's own, on
  * the host, NULL if it has none. */
 shoal_status bench_recur_check(const bench_session *s, const bench_arrays *d, const int32_t *status,
                                bench_check *check);
 
-/* A row of a peer, whose task computes set i at its call i: checked like our own, then timed. */
-int bench_recur_peer_row(bench_session *s, bench_arrays *d, const bench_solver *peer);
+/* The same of a peer, for bench_add_peer(). */
+shoal_status bench_recur_check_peer(const bench_session *s, const bench_arrays *d,
+                                    bench_check *check);
 int bench_peer_loop(bench_session *s, bench_arrays *d); /* on the CPU: a loop in C         */
 int bench_peer_cub(bench_session *s, bench_arrays *d);  /* on CUDA: DeviceScan, affine pair */
 

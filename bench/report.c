@@ -61,8 +61,10 @@ static double rate(const bench_row *row) {
     return row && row->timed ? (double)row->problem.count / row->time.median : NAN;
 }
 
-/* Three digits, zeros at the end too, so that columns line up. */
-static char *three(double value, char text[32]) {
+/* Million systems per second, or why there is no rate. Three digits, zeros at the end too, so that columns line up. */
+static const char *cell_text(const bench_row *row, char text[32]) {
+    const double value = 1e-6 * rate(row);
+    if (!isfinite(value)) return row && !row->check.passed ? bench_verdict(&row->check) : "-";
     snprintf(text, 32, value >= 99.95 ? "%.0f" : "%#.3g", value);
     return text;
 }
@@ -131,12 +133,9 @@ static void rate_table(FILE *file, const grid *g) {
                 io_html_count(count_at(g, k), text));
         for (int m = 0; m < g->method_count; m++) {
             const bench_row *row = g->cell[k][m];
-            if (isfinite(rate(row)))
-                fprintf(file, "<td%s>%s", row == best ? " class=best" : "",
-                        three(1e-6 * rate(row), text));
-            else
-                fprintf(file, "<td%s>%s", row && !row->check.passed ? " class=bad" : "",
-                        row && !row->check.passed ? bench_verdict(&row->check) : "-");
+            const bool bad = row && !isfinite(rate(row)) && !row->check.passed;
+            const char *mark = bad ? " class=bad" : row && row == best ? " class=best" : "";
+            fprintf(file, "<td%s>%s", mark, cell_text(row, text));
         }
         fprintf(file, "<td>%.1e</tr>\n", worst_residual(g, k));
     }
@@ -278,15 +277,8 @@ void bench_report_text(const bench_session *s, FILE *file) {
     fprintf(file, " %12s\n", "residual");
     for (int k = 0; k < g.size_count; k++) {
         fprintf(file, "%6lld %9s", (long long)g.sizes[k], io_html_count(count_at(&g, k), number));
-        for (int m = 0; m < g.method_count; m++) {
-            if (isfinite(rate(g.cell[k][m])))
-                fprintf(file, " %8s", three(1e-6 * rate(g.cell[k][m]), number));
-            else
-                fprintf(file, " %8s",
-                        g.cell[k][m] && !g.cell[k][m]->check.passed
-                            ? bench_verdict(&g.cell[k][m]->check)
-                            : "-");
-        }
+        for (int m = 0; m < g.method_count; m++)
+            fprintf(file, " %8s", cell_text(g.cell[k][m], number));
         fprintf(file, " %12.1e\n", worst_residual(&g, k));
     }
 }

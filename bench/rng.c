@@ -105,8 +105,7 @@ int bench_numbers_make(bench_session *s, const bench_problem *p, bench_place *pl
     if (bench_room(s, place, inside, bench_on_cpu(place) ? inside : 0) != BENCH_OK)
         return BENCH_ERROR;
     shoal_status status = shoal_alloc(place->ctx, inside, (void **)&d->memory);
-    if (status == SHOAL_OK) return BENCH_OK;
-    return bench_error(s, status, "%s", shoal_message(place->ctx));
+    return status == SHOAL_OK ? BENCH_OK : bench_error(s, status, "%s", shoal_message(place->ctx));
 }
 
 void bench_numbers_free(void *of) {
@@ -202,8 +201,8 @@ static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     char text[BENCH_TEXT];
     fprintf(file, "%4s %-5s %-18s %11lld", bench_problem_type(p),
-            has_math(row) ? bench_math_name(p->math) : "-",
-            *bench_rng_parameters(p, text) ? text : "-", (long long)p->count);
+            has_math(row) ? bench_maths[p->math] : "-", *bench_rng_parameters(p, text) ? text : "-",
+            (long long)p->count);
 }
 
 /* `law` is what a peer's function is compared by: our word for it. */
@@ -213,12 +212,12 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "count", p->count);
     if (bench_rng_points(p)) {
         io_json_int(json, "n", p->n);
-        io_json_string(json, "layout", bench_layout_name(p->layout));
+        io_json_string(json, "layout", bench_layouts[p->layout]);
     }
     if (bench_rng_takes(p->method, "lambda")) io_json_double(json, "lambda", p->lambda);
     if (bench_rng_takes(p->method, "alpha")) io_json_double(json, "alpha", p->alpha);
     if (bench_rng_takes(p->method, "df")) io_json_double(json, "df", p->df);
-    if (has_math(row)) io_json_string(json, "math", bench_math_name(p->math));
+    if (has_math(row)) io_json_string(json, "math", bench_maths[p->math]);
 }
 
 const bench_module bench_rng = {

@@ -260,9 +260,8 @@ static law law_of(const bench_problem *p) {
 }
 
 static double number_at(const bench_problem *p, const void *array, int64_t i) {
-    if (!p->fixed_type) return bench_number(p->type, array, i);
-    const uint32_t word = ((const uint32_t *)array)[i];
-    return same_word(p->method, "poisson") && word == SHOAL_RNG_NONE ? NAN : (double)word;
+    const double x = number(p, array, i);
+    return same_word(p->method, "poisson") && x == SHOAL_RNG_NONE ? NAN : x;
 }
 
 static sums add_up(const bench_problem *p, const void *array, int64_t count, double mean,

@@ -80,7 +80,9 @@ int bench_run(bench_session *s, const bench_problems *list, int flags) {
             data = calloc(1, module->size);
             if (!data) code = bench_error(s, SHOAL_E_NOMEM, "no memory for the problem");
         }
-        if (code == BENCH_OK) code = module->make(s, p, place, data);
+        if (code == BENCH_OK)
+            code = module->make ? module->make(s, p, place, data)
+                                : bench_arrays_make(s, p, place, &module->filler, data);
         if (code == BENCH_OK) code = module->run(s, data, p, flags & BENCH_TIME);
         if (code == BENCH_ERROR && place) name_problem(s, p);
         bool last = i + 1 == list->count || !shared(p, &list->items[i + 1]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.c - contexts and rows of one run of the bench.
+ * session.c - contexts and rows of one run of the bench, and the loop of all checks of answers: over a sample of the
+ * systems, by threads.
  */
 #include "bench/module.h"
 
@@ -63,7 +64,8 @@ static bench_place *open_place(bench_session *s, const char *backend) {
     place->ctx = ctx;
     place->machine = machine;
     place->device = bench_device_of(machine.backend);
-    if (place->device) place->device->software(place->software, sizeof place->software);
+    if (place->device && place->device->software)
+        place->device->software(place->software, sizeof place->software);
     return place;
 }
 
@@ -129,7 +131,8 @@ int bench_measure_long(bench_session *s, const bench_place *place, const bench_t
 
 /* Bytes, share and the rest that follows from the time. */
 static void finish(bench_row *row, bench_place *place) {
-    row->bytes = bench_module_of(row->problem.module)->bytes(&row->problem);
+    const bench_module *module = bench_module_of(row->problem.module);
+    row->bytes = module->bytes ? module->bytes(&row->problem) : 0;
     row->timed = row->time.samples > 0 && row->time.median > 0;
     if (!row->timed) return;
     double rate = copy_rate(place);
@@ -205,8 +208,7 @@ int bench_add_peer(bench_session *s, bench_arrays *data, const bench_solver *pee
     return bench_add_row(s, &p, data->place, peer, &found, true);
 }
 
-/* The context's message, or the text of the status. */
-static const char *message_of(const bench_place *place, shoal_status status) {
+const char *bench_message(const bench_place *place, shoal_status status) {
     const char *message = shoal_message(place->ctx);
     return *message ? message : shoal_status_text(status);
 }
@@ -214,7 +216,7 @@ static const char *message_of(const bench_place *place, shoal_status status) {
 int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *place,
                   shoal_status status) {
     char text[BENCH_TEXT];
-    const char *message = message_of(place, status);
+    const char *message = bench_message(place, status);
     if (status != SHOAL_E_METHOD || !p->from_all)
         return bench_error(s, status, "%s: %s", bench_problem_text(p, text), message);
     bench_note(s, "left out: %s", message);
@@ -223,7 +225,7 @@ int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *p
 
 bench_check bench_broken(const bench_place *place, shoal_status status) {
     bench_check check = { .max_residual = NAN, .tolerance = NAN };
-    snprintf(check.why, sizeof check.why, "%.150s", message_of(place, status));
+    snprintf(check.why, sizeof check.why, "%.150s", bench_message(place, status));
     return check;
 }
 
@@ -231,4 +233,59 @@ bool bench_all_passed(const bench_session *s) {
     for (int i = 0; i < s->row_count; i++)
         if (strcmp(s->rows[i].who, "Shoal") == 0 && !s->rows[i].check.passed) return false;
     return true;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+const char *bench_verdict(const bench_check *check) {
+    if (check->passed) return "ok";
+    if (check->wrong > 0) return "WRONG";
+    return check->tolerance > 0 ? "failed" : "error";
+}
+
+int64_t bench_check_sample(const bench_sample *s, bench_check *check) {
+    int64_t wrong = 0, inaccurate = 0, first_wrong = INT64_MAX;
+    double largest = 0;
+#pragma omp parallel for num_threads(s->threads > 0 ? s->threads : 1) schedule(static)             \
+    reduction(+ : wrong, inaccurate) reduction(max : largest) reduction(min : first_wrong)
+    for (int64_t i = 0; i < s->checked; i++) {
+        const int64_t k = i + 1 < s->checked ? i * s->stride : s->count - 1;
+        if (s->stop && s->stop()) continue;
+        const bench_finding f = s->look(s->of, k);
+        if (f.error > largest && !f.truncated) largest = f.error;
+        inaccurate += f.error > s->tolerance && !f.truncated;
+        if (!f.fault) continue;
+        wrong++;
+        if (k < first_wrong) first_wrong = k;
+    }
+    *check = (bench_check){ .systems = s->checked, .wrong = wrong };
+    for (int64_t k = 0; s->status && k < s->count; k++) {
+        check->failed += s->status[k] < 0;
+        check->warned += s->status[k] > 0;
+    }
+    check->max_residual = largest;
+    check->tolerance = s->tolerance;
+    check->passed = wrong == 0 && check->failed == 0 && inaccurate == 0;
+    if (wrong > 0) {
+        const bench_finding f = s->look(s->of, first_wrong);
+        snprintf(check->why, sizeof check->why, "system %lld: %s (%s %.2g); %lld of %lld wrong",
+                 (long long)first_wrong, f.fault, s->error_name, f.error, (long long)wrong,
+                 (long long)s->checked);
+        return first_wrong;
+    }
+    if (check->failed > 0)
+        snprintf(check->why, sizeof check->why, "%lld failed", (long long)check->failed);
+    else if (inaccurate > 0)
+        snprintf(check->why, sizeof check->why, "%lld inaccurate, as their status says",
+                 (long long)inaccurate);
+    return -1;
+}
+
+void bench_check_join(bench_check *check, const bench_check *plain) {
+    if (plain->max_residual > check->max_residual) check->max_residual = plain->max_residual;
+    if (plain->wrong > check->wrong || (check->passed && !plain->passed)) {
+        check->passed = false;
+        check->wrong = plain->wrong;
+        snprintf(check->why, sizeof check->why, "without outcome: %.140s", plain->why);
+    }
 }

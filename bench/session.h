@@ -192,6 +192,8 @@ bench_check bench_broken(const bench_place *place, shoal_status status);
 
 /* Sets s->message and s->why; returns BENCH_ERROR. */
 int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);
+/* The context's message, or the text of the status. */
+const char *bench_message(const bench_place *place, shoal_status status);
 /* True after Ctrl-C. */
 static inline bool bench_stopped(const bench_session *s) {
     return s->rules.stop && s->rules.stop();

@@ -21,7 +21,7 @@
 
 #include "bench/module.h"
 #include "bench/numbers.h"
-#include "bench/peers_smallsym.h"
+#include "bench/smallsym.h"
 
 /* clang-format off */
 static const char *const pair_names[] = { "none", "values", "vectors", "tridiag", NULL };
@@ -84,8 +84,8 @@ static const char *excluded(const bench_problem *p, const char **other) {
 static const char *kind_of(const bench_problem *p) { return p->gram ? "samples" : p->kind; }
 
 bench_peer_class bench_peers_for(const bench_problem *p) {
-    const bool chosen =
-        strcmp(p->method, "auto") != 0; /* auto begins with a method without pivots */
+    /* auto begins with a method without pivots */
+    const bool chosen = strcmp(p->method, "auto") != 0;
     const unsigned flags = chosen ? shoal_method_flags("smallsym", p->method, NULL) : 0;
     if (p->pairs || flags & SHOAL_CAN_EIGEN) return BENCH_PEERS_EIGEN;
     return flags & SHOAL_CAN_PIVOT ? BENCH_PEERS_PIVOTED : BENCH_PEERS_DEFINITE;
@@ -155,7 +155,7 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
                                     bench_outcome *o, bench_check *check) {
     const bench_arrays *d = v->data;
     shoal_context *ctx = d->place->ctx;
-    const int pairs = d->problem.pairs, threads = d->place->machine.threads;
+    const int pairs = d->problem.pairs;
     const bool values = pairs == BENCH_PAIRS_VALUES;
     void *alone = values ? malloc(bench_systems_second(&d->problem) + 1) : NULL;
     shoal_status status = alone || !values ? SHOAL_OK : SHOAL_E_NOMEM;
@@ -175,12 +175,9 @@ static shoal_status solve_and_check(const bench_session *s, const solver *v, boo
         const bench_reported reported = { .status = o->status,
                                           .residual = with_outcome && !stage ? o->residual : NULL,
                                           .rcond = with_outcome ? o->rcond : NULL };
-        if (stage == BENCH_STAGE_REDUCE)
-            bench_reduction_check(&view, &parts, &reported, threads, check);
-        else if (pairs)
-            bench_eigen_check(&view, &found, &reported, threads, check);
-        else
-            bench_smallsym_check(&view, &reported, threads, check);
+        view.parts = stage == BENCH_STAGE_REDUCE ? &parts : NULL;
+        view.pairs = pairs ? &found : NULL;
+        bench_smallsym_check(&view, &reported, d->place->machine.threads, check);
     }
     free(alone);
     return status;
@@ -304,13 +301,13 @@ static void cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
     char text[BENCH_TEXT];
     fprintf(file, "%4s %-11s %-7s %-10s %-14s %4lld %9lld", bench_problem_type(p),
-            bench_layout_name(p->layout), p->gram ? "-" : bench_storages[p->storage], kind_of(p),
+            bench_layouts[p->layout], p->gram ? "-" : bench_storages[p->storage], kind_of(p),
             bench_smallsym_options(p, text), (long long)p->n, (long long)p->count);
 }
 
 static void json_problem(const bench_row *row, io_json *json) {
     const bench_problem *p = &row->problem;
-    io_json_string(json, "layout", bench_layout_name(p->layout));
+    io_json_string(json, "layout", bench_layouts[p->layout]);
     io_json_string(json, "storage", bench_storages[p->storage]);
     io_json_string(json, "triangle", bench_triangles[p->triangle]);
     io_json_string(json, "kind", kind_of(p));

@@ -10,7 +10,7 @@
  * roundoff. More than MAX_NUMBERS products are sampled: every stride-th system, the first and last
  * among them; the stride is odd, because the systems of a large batch repeat.
  *
- * Wrong is what the solver did not own up to, as in tridiag_check.c: a column of NaN under a status
+ * Wrong is what the solver did not own up to, as in tridiag.c: a column of NaN under a status
  * below 0 and a large residual under SHOAL_SYSTEM_ILL do not pass, but are not wrong. A truncated
  * answer, SHOAL_SYSTEM_TRUNCATED, passes if its residual r lies in the space of the eigenvalues that
  * were discarded, those below |A| / cond: |A r| / |A| is no larger than a residual may be, and
@@ -92,12 +92,15 @@ static const char *status_fault(int32_t status) {
 
 /* ---- regressions ----------------------------------------------------------------------------- */
 
-typedef struct
-    sample_sums { /* over the samples of a system; the factor 1/M is left out everywhere */
-    double *r;    /* b - A x                                                             */
-    double norm_r, norm_a, norm_b, norm_x;
-    bool all_nan; /* x is NaN throughout */
-} sample_sums;
+/* Of b - A x, A, x and b; of regressions without the factor 1/M. */
+typedef struct norms {
+    double r, a, x, b;
+    bool finite, all_nan; /* all_nan: x */
+} norms;
+
+static double error_of(const norms *s) {
+    return s->finite ? bench_backward_error(s->r, s->a, s->x, s->b) : NAN;
+}
 
 static double x_of(const bench_symmetric *v, int64_t k, int64_t c, int64_t i) {
     return bench_get(v, v->x, k * v->b_system + c * v->b_rhs + i * v->b_row);
@@ -116,18 +119,17 @@ static double misfit(const bench_symmetric *v, int64_t k, int64_t c, int64_t m, 
     return high;
 }
 
-/* False: no memory. */
-static bool sum_up(const bench_symmetric *v, int64_t k, int64_t c, sample_sums *s) {
+/* `room` has 4 n numbers of 0; the first n become b - A x. */
+static norms norms_of_samples(const bench_symmetric *v, int64_t k, int64_t c, double *room) {
     const size_t n = (size_t)v->n;
-    *s = (sample_sums){ .r = calloc(4 * n + 1, sizeof *s->r), .all_nan = true };
-    if (!s->r) return false;
-    double *low = s->r + n, *row = low + n, *b = row + n;
+    norms s = { .all_nan = true };
+    double *r = room, *low = r + n, *row = low + n, *b = row + n;
     for (int64_t m = 0; m < v->samples; m++) {
         double lost, size;
         const double rest = misfit(v, k, c, m, &lost, &size), y = bench_y(v, k, m, c);
         for (int64_t i = 0; i < v->n; i++) {
             const double psi = bench_psi(v, k, m, i);
-            subtract_product(&s->r[i], &low[i], -psi, rest);
+            subtract_product(&r[i], &low[i], -psi, rest);
             low[i] += psi * lost;
             row[i] += fabs(psi) * size;
             b[i] += fabs(psi * y);
@@ -135,62 +137,42 @@ static bool sum_up(const bench_symmetric *v, int64_t k, int64_t c, sample_sums *
     }
     for (int64_t i = 0; i < v->n; i++) {
         const double x = x_of(v, k, c, i);
-        s->r[i] += low[i];
-        if (!(fabs(s->r[i]) <= s->norm_r) && !isnan(s->norm_r)) s->norm_r = fabs(s->r[i]);
-        s->norm_a = fmax(s->norm_a, row[i]), s->norm_b = fmax(s->norm_b, b[i]);
-        s->norm_x = fmax(s->norm_x, fabs(x));
-        s->all_nan = s->all_nan && isnan(x);
+        r[i] += low[i];
+        if (!(fabs(r[i]) <= s.r) && !isnan(s.r)) s.r = fabs(r[i]);
+        s.a = fmax(s.a, row[i]), s.b = fmax(s.b, b[i]), s.x = fmax(s.x, fabs(x));
+        s.all_nan = s.all_nan && isnan(x);
     }
-    return true;
-}
-
-static double over_sizes(const sample_sums *s) {
-    if (!isfinite(s->norm_r) || !isfinite(s->norm_a)) return NAN;
-    return bench_backward_error(s->norm_r, s->norm_a, s->norm_x, s->norm_b);
-}
-
-static bench_finding look_at_samples(const bench_symmetric *v, int64_t k, int64_t c) {
-    sample_sums s;
-    const bool enough = sum_up(v, k, c, &s);
-    const bench_finding found = { .error = enough ? over_sizes(&s) : NAN, .all_nan = s.all_nan };
-    free(s.r);
-    return found;
+    s.finite = isfinite(s.r) && isfinite(s.a);
+    return s;
 }
 
 /* |A r| = |psi (psit r)| / (|A| (|A| |x| + |b|)), less what the discarded eigenvalues may leave, and
  * less what the sums' errors do to the first A in it. */
 static double truncated_samples(const bench_symmetric *v, int64_t k, int64_t c) {
     const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
-    double most = 0;
-    sample_sums s;
-    if (!sum_up(v, k, c, &s)) return NAN;
-    const double residual = over_sizes(&s);
-    double *product = s.r + v->n; /* A r */
+    double *r = calloc(4 * (size_t)v->n + 1, sizeof *r), most = 0;
+    if (!r) return NAN;
+    const norms s = norms_of_samples(v, k, c, r);
+    double *product = r + v->n; /* A r */
     for (int64_t i = 0; i < v->n; i++) product[i] = 0;
     for (int64_t m = 0; m < v->samples; m++) {
         double along = 0;
-        for (int64_t j = 0; j < v->n; j++) along += bench_psi(v, k, m, j) * s.r[j];
+        for (int64_t j = 0; j < v->n; j++) along += bench_psi(v, k, m, j) * r[j];
         for (int64_t i = 0; i < v->n; i++) product[i] += bench_psi(v, k, m, i) * along;
     }
     for (int64_t i = 0; i < v->n; i++) most = fmax(most, fabs(product[i]));
-    const double share = s.norm_r > 0 ? most / s.norm_r / s.norm_a : 0;
+    const double share = s.r > 0 ? most / s.r / s.a : 0;
     const double size = sqrt((double)v->n); /* of a 2-norm beside a maximum norm */
-    free(s.r);
-    return residual * (share - size / cond - BENCH_SUM_UNITS * unit_of(v));
+    free(r);
+    return error_of(&s) * (share - size / cond - BENCH_SUM_UNITS * unit_of(v));
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* b - A x of right-hand side c in twice the precision of double, |A| and the largest |b|, |x| and |r|. */
-typedef struct remainder_norms {
-    double norm_r, norm_a, norm_x, norm_b;
-    bool finite, all_nan; /* all_nan: x */
-} remainder_norms;
-
-/* r may be NULL. */
-static remainder_norms remainder_of(const bench_symmetric *v, int64_t k, int64_t c, double *r) {
+/* r, NULL or n numbers, becomes b - A x. */
+static norms norms_of_system(const bench_symmetric *v, int64_t k, int64_t c, double *r) {
     const int64_t first = k * v->b_system + c * v->b_rhs;
-    remainder_norms s = { .finite = true, .all_nan = true };
+    norms s = { .finite = true, .all_nan = true };
     for (int64_t i = 0; i < v->n; i++) {
         const double b = bench_get(v, v->b, first + i * v->b_row);
         const double x = bench_get(v, v->x, first + i * v->b_row);
@@ -204,19 +186,21 @@ static remainder_norms remainder_of(const bench_symmetric *v, int64_t k, int64_t
         if (r) r[i] = row;
         s.finite = s.finite && isfinite(row) && isfinite(sum);
         s.all_nan = s.all_nan && isnan(x);
-        s.norm_r = fmax(s.norm_r, fabs(row));
-        s.norm_a = fmax(s.norm_a, sum);
-        s.norm_x = fmax(s.norm_x, fabs(x));
-        s.norm_b = fmax(s.norm_b, fabs(b));
+        s.r = fmax(s.r, fabs(row)), s.a = fmax(s.a, sum);
+        s.x = fmax(s.x, fabs(x)), s.b = fmax(s.b, fabs(b));
     }
     return s;
 }
 
 static bench_finding look_at(const bench_symmetric *v, int64_t k, int64_t c) {
-    if (v->samples) return look_at_samples(v, k, c);
-    const remainder_norms s = remainder_of(v, k, c, NULL);
-    const double error = bench_backward_error(s.norm_r, s.norm_a, s.norm_x, s.norm_b);
-    return (bench_finding){ .error = s.finite ? error : NAN, .all_nan = s.all_nan };
+    double *room = v->samples ? calloc(4 * (size_t)v->n + 1, sizeof *room) : NULL;
+    norms s = { .all_nan = true };
+    if (!v->samples)
+        s = norms_of_system(v, k, c, NULL);
+    else if (room)
+        s = norms_of_samples(v, k, c, room);
+    free(room);
+    return (bench_finding){ .error = error_of(&s), .all_nan = s.all_nan };
 }
 
 /* The same of r = b - A x in the place of b and nothing in that of x: |A r| / (|A| (|A| |x| + |b|)),
@@ -227,7 +211,7 @@ static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, 
     const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
     double *r = malloc((size_t)(n + 1) * sizeof *r), most = 0;
     if (!r) return NAN;
-    const remainder_norms s = remainder_of(v, k, c, r);
+    const norms s = norms_of_system(v, k, c, r);
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t j = 0; j < n; j++) sum += bench_symmetric_entry(v, k, i, j) * r[j];
@@ -235,7 +219,7 @@ static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, 
     }
     free(r);
     const double size = sqrt((double)n); /* of a 2-norm beside a maximum norm */
-    return s.norm_r == 0 ? 0 : residual * (most / s.norm_r / s.norm_a - size / cond);
+    return s.r == 0 ? 0 : residual * (most / s.r / s.a - size / cond);
 }
 
 double bench_smallsym_backward(const bench_symmetric *v, int64_t k) {
@@ -274,8 +258,6 @@ static const char *fault_of(const bench_symmetric *v, const bench_finding *f,
 
 typedef struct answer { /* to be checked */
     const bench_symmetric *view;
-    const bench_pairs *pairs; /* of eigenpairs */
-    const bench_parts *parts; /* of a reduction */
     const bench_reported *reported;
 } answer;
 
@@ -292,37 +274,6 @@ static bench_finding look_at_system(const void *of, int64_t k) {
     }
     worst.fault = fault_of(a->view, &worst, a->reported, k);
     return worst;
-}
-
-static void check_systems(const bench_symmetric *v, const bench_reported *reported, double products,
-                          int threads, const char *error_name,
-                          bench_finding (*look)(const void *of, int64_t k), const void *of,
-                          bench_check *check) {
-    const double affordable = fmax((double)MAX_NUMBERS / fmax(products, 1), 2);
-    int64_t stride = (int64_t)ceil((double)v->count / affordable);
-    stride = stride > 1 ? stride | 1 : 1;
-    bench_check_sample(
-        &(bench_sample){ .count = v->count,
-                         .checked = v->count > 0 ? (v->count - 1 + stride - 1) / stride + 1 : 0,
-                         .stride = stride,
-                         .threads = threads,
-                         .stop = v->stop,
-                         .status = reported->status,
-                         .tolerance = tolerance_of(v),
-                         .error_name = error_name,
-                         .look = look,
-                         .of = of },
-        check);
-}
-
-static const bench_reported nothing;
-
-void bench_smallsym_check(const bench_symmetric *v, const bench_reported *reported, int threads,
-                          bench_check *check) {
-    const answer a = { .view = v, .reported = reported ? reported : &nothing };
-    const double rows = v->samples ? 2 * (double)v->samples : (double)v->n;
-    check_systems(v, a.reported, rows * (double)v->n * (double)v->nrhs, threads, "residual",
-                  look_at_system, &a, check);
 }
 
 /* ---- eigenpairs ------------------------------------------------------------------------------ */
@@ -424,15 +375,8 @@ static const char *pair_fault(const bench_symmetric *v, const pair_finding *f,
 
 static bench_finding look_at_eigenpairs(const void *of, int64_t k) {
     const answer *a = of;
-    const pair_finding f = look_at_pairs(a->view, a->pairs, k);
+    const pair_finding f = look_at_pairs(a->view, a->view->pairs, k);
     return (bench_finding){ .error = f.error, .fault = pair_fault(a->view, &f, a->reported, k) };
-}
-
-void bench_eigen_check(const bench_symmetric *v, const bench_pairs *p,
-                       const bench_reported *reported, int threads, bench_check *check) {
-    const answer a = { .view = v, .pairs = p, .reported = reported ? reported : &nothing };
-    const double n = (double)v->n;
-    check_systems(v, a.reported, 1.5 * n * n * n, threads, "error", look_at_eigenpairs, &a, check);
 }
 
 /* ---- reductions ------------------------------------------------------------------------------ */
@@ -499,7 +443,7 @@ static bench_finding look_at_reduction(const bench_symmetric *v, const bench_par
 static bench_finding look_at_stage(const void *of, int64_t k) {
     const answer *a = of;
     const int32_t status = a->reported->status ? a->reported->status[k] : SHOAL_SYSTEM_OK;
-    bench_finding f = look_at_reduction(a->view, a->parts, k);
+    bench_finding f = look_at_reduction(a->view, a->view->parts, k);
     f.fault = status_fault(status);
     if (f.fault) return f;
     if (status < 0)
@@ -511,9 +455,29 @@ static bench_finding look_at_stage(const void *of, int64_t k) {
     return f;
 }
 
-void bench_reduction_check(const bench_symmetric *v, const bench_parts *p,
-                           const bench_reported *reported, int threads, bench_check *check) {
-    const answer a = { .view = v, .parts = p, .reported = reported ? reported : &nothing };
-    const double n = (double)v->n;
-    check_systems(v, a.reported, n * n * (n + 3), threads, "error", look_at_stage, &a, check);
+void bench_smallsym_check(const bench_symmetric *v, const bench_reported *reported, int threads,
+                          bench_check *check) {
+    static const bench_reported nothing;
+    const answer a = { .view = v, .reported = reported ? reported : &nothing };
+    const double n = (double)v->n, rows = v->samples ? 2 * (double)v->samples : n;
+    const double products = v->parts   ? n * n * (n + 3)
+                            : v->pairs ? 1.5 * n * n * n
+                                       : rows * n * (double)v->nrhs;
+    const double affordable = fmax((double)MAX_NUMBERS / fmax(products, 1), 2);
+    int64_t stride = (int64_t)ceil((double)v->count / affordable);
+    stride = stride > 1 ? stride | 1 : 1;
+    bench_check_sample(
+        &(bench_sample){ .count = v->count,
+                         .checked = v->count > 0 ? (v->count - 1 + stride - 1) / stride + 1 : 0,
+                         .stride = stride,
+                         .threads = threads,
+                         .stop = v->stop,
+                         .status = a.reported->status,
+                         .tolerance = tolerance_of(v),
+                         .error_name = v->parts || v->pairs ? "error" : "residual",
+                         .look = v->parts   ? look_at_stage
+                                 : v->pairs ? look_at_eigenpairs
+                                            : look_at_system,
+                         .of = &a },
+        check);
 }

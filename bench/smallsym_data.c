@@ -93,8 +93,8 @@ static void generate_samples(const bench_problem *p, int64_t count, void *psi, v
     }
 }
 
-static shoal_status generate(const bench_arrays *data, int64_t count, void *A, void *b) {
-    const bench_problem *p = &data->problem;
+static shoal_status generate(shoal_context *ctx, const bench_problem *p, int64_t count, void *A,
+                             void *b) {
     if (p->gram) {
         generate_samples(p, count, A, b);
         return SHOAL_OK;
@@ -106,8 +106,8 @@ static shoal_status generate(const bench_arrays *data, int64_t count, void *A, v
                                         .layout = p->layout,
                                         .storage = p->storage,
                                         .triangle = p->triangle };
-    return BENCH_BY_TYPE(p->type, shoal_smallsym_generate, data->place->ctx, p->kind, p->parameter,
-                         p->seed, 0, &shape, A, b);
+    return BENCH_BY_TYPE(p->type, shoal_smallsym_generate, ctx, p->kind, p->parameter, p->seed, 0,
+                         &shape, A, b);
 }
 
 /* Repeats the `few` systems of `from` until array i is full. A batch is one block of whole systems,
@@ -213,15 +213,12 @@ static shoal_status fill_parts(bench_arrays *data) {
     const size_t number = bench_number_size(p);
     for (int i = 0; i < 2; i++) memset(data->host[i], 0, data->size[i]);
     if (n == 0 || few == 0) return SHOAL_OK;
-    const shoal_smallsym_opts shape = {
-        .n = p->n, .count = (int64_t)few, .nrhs = p->nrhs, .type = p->type
-    };
+    bench_problem plain = *p;
+    plain.layout = SHOAL_SYSTEM_MAJOR, plain.storage = SHOAL_FULL, plain.triangle = SHOAL_LOWER;
     void *A = malloc(few * n * n * number), *b = malloc(few * n * (size_t)p->nrhs * number);
     double *room = malloc((2 * n * n + 4 * n) * sizeof *room);
     shoal_status status = A && b && room ? SHOAL_OK : SHOAL_E_NOMEM;
-    if (status == SHOAL_OK)
-        status = BENCH_BY_TYPE(p->type, shoal_smallsym_generate, data->place->ctx, p->kind,
-                               p->parameter, p->seed, 0, &shape, A, b);
+    if (status == SHOAL_OK) status = generate(data->place->ctx, &plain, (int64_t)few, A, b);
     if (status == SHOAL_OK) fill_systems(data, A, b, room);
     if (p->stage)
         data->host[BENCH_SMALLSYM_MATRIX] = A; /* the check reads it */
@@ -237,11 +234,12 @@ static shoal_status fill(const bench_session *s, bench_arrays *data) {
     (void)s;
     const int64_t few = bench_systems_distinct(p);
     if (tridiagonal(p) || p->stage == BENCH_STAGE_PCR) return fill_parts(data);
-    if (few == p->count || p->n == 0) return generate(data, p->count, data->host[0], data->host[1]);
+    if (few == p->count || p->n == 0)
+        return generate(data->place->ctx, p, p->count, data->host[0], data->host[1]);
     void *made[2];
     for (int i = 0; i < 2; i++) made[i] = malloc(data->size[i] / (size_t)p->count * (size_t)few);
     shoal_status status =
-        made[0] && made[1] ? generate(data, few, made[0], made[1]) : SHOAL_E_NOMEM;
+        made[0] && made[1] ? generate(data->place->ctx, p, few, made[0], made[1]) : SHOAL_E_NOMEM;
     for (int i = 0; i < 2; i++) {
         if (status == SHOAL_OK) repeat(data, i, made[i], few);
         free(made[i]);

@@ -18,13 +18,11 @@ static const char *const kinds[] = { "random", "equal", "sorted", "reversed", "f
 static const char *const values[] = { "0", "4", "8", NULL };
 static const char *const directions[] = { "ascending", "descending", NULL };
 
-static double keys_each(const bench_problem *p) { return (double)p->n; }
-
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key keys[] = {
     { "n",         BENCH_KEY_SIZE,    FIELD(n),         .usual = "1024", .list = true },
     { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "10000", .without = 1 },
-    { "keys",      BENCH_KEY_AMOUNT,  FIELD(count),     .each = keys_each },
+    { "keys",      BENCH_KEY_AMOUNT,  FIELD(count) },
     { "ratio",     BENCH_KEY_NUMBER,  FIELD(ratio),     .usual = "1", .list = true, .most = 1 << 30 },
     { "values",    BENCH_KEY_CHOICE,  FIELD(values),    .usual = "0", .list = true, .words = values },
     { "index",     BENCH_KEY_CHOICE,  FIELD(index),     .usual = "0", .words = bench_switches },
@@ -46,12 +44,10 @@ static bool takes(const char *method, const char *key) {
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* clang-format off */
 static const char *types(const void *of, int i) {
     (void)of;
     return shoal_key_name((shoal_key)i);
 }
-/* clang-format on */
 
 static bool merges(const bench_problem *p) {
     return shoal_method_flags("sort", p->method, NULL) & SHOAL_CAN_MERGE;
@@ -60,8 +56,7 @@ static bool merges(const bench_problem *p) {
 int64_t bench_sort_na(const bench_problem *p) { return merges(p) ? p->n / (p->ratio + 1) : p->n; }
 
 static int value_bytes(const bench_problem *p) {
-    static const int bytes[] = { 0, 4, 8 };
-    return p->values == 0 && p->index ? 4 : bytes[p->values];
+    return p->values == 0 && p->index ? 4 : 4 * p->values;
 }
 
 /* Whether a problem of the same kind has the same data. */
@@ -172,6 +167,93 @@ int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *
     return bench_arrays_make(s, p, place, &filler, &d->arrays);
 }
 
+/* ---- the check: shares no line with the library ----------------------------------------------
+ *
+ * Neighbours are compared sign first, then by size. That the keys are those of the input is checked by
+ * the sum of a 64-bit hash of each: a row that differs has the same sum with probability 2^-64. With
+ * values, which are the places that keys had, each key is compared with the one that was there, the
+ * places are summed up the same way, and those of equal keys must rise if the order is stable. */
+
+static uint64_t element_hash(uint64_t x) { return bench_hash(x) + 1; }
+
+static uint64_t bits_at(const void *array, int64_t i, size_t size) {
+    return size == 4 ? ((const uint32_t *)array)[i] : ((const uint64_t *)array)[i];
+}
+
+/* Whether u stands before v. */
+static bool less(const bench_sortables *d, uint64_t u, uint64_t v) {
+    const char kind = bench_problem_type(&d->arrays.problem)[0];
+    const int top = (int)bench_number_size(&d->arrays.problem) * 8 - 1;
+    if (d->arrays.problem.direction) {
+        const uint64_t swap = u;
+        u = v, v = swap;
+    }
+    if (kind == 'u' || u >> top == v >> top) return kind == 'f' && u >> top ? v < u : u < v;
+    return u >> top;
+}
+
+/* Key `place` of row k of the input. */
+static uint64_t input_at(const bench_sortables *d, int64_t k, int64_t place) {
+    const size_t key = bench_number_size(&d->arrays.problem);
+    if (place < d->na) return bits_at(d->arrays.host[BENCH_SORT_A], k * d->na + place, key);
+    return bits_at(d->arrays.host[BENCH_SORT_B], k * d->nb + place - d->na, key);
+}
+
+static bool row_is_right(const bench_sortables *d, int64_t k, bool stable) {
+    const int64_t n = d->arrays.problem.n, begin = k * n;
+    const size_t key = bench_number_size(&d->arrays.problem), value = (size_t)d->value_bytes;
+    const void *out = d->arrays.host[BENCH_SORT_OUT],
+               *places = d->arrays.host[BENCH_SORT_OUT_VALUES];
+    uint64_t sum = 0, before = 0, place_before = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t now = bits_at(out, begin + i, key);
+        if (i > 0 && less(d, now, before)) return false;
+        if (value) {
+            const uint64_t place = bits_at(places, begin + i, value);
+            if (place >= (uint64_t)n || input_at(d, k, (int64_t)place) != now) return false;
+            if (stable && i > 0 && now == before && place <= place_before) return false;
+            sum += element_hash(place) - element_hash((uint64_t)i);
+            place_before = place;
+        } else {
+            sum += element_hash(now) - element_hash(input_at(d, k, i));
+        }
+        before = now;
+    }
+    return sum == 0;
+}
+
+typedef struct answer { /* to be checked */
+    const bench_sortables *data;
+    bool stable;
+} answer;
+
+static bench_finding look_at_row(const void *of, int64_t k) {
+    const answer *a = of;
+    return (bench_finding){ .fault = row_is_right(a->data, k, a->stable) ? NULL : "not in order" };
+}
+
+shoal_status bench_sort_check(const bench_session *s, const bench_sortables *d, bool stable,
+                              bench_check *check) {
+    const shoal_status copied = bench_arrays_fetch(&d->arrays);
+    if (copied != SHOAL_OK) return copied;
+    const int64_t first_wrong =
+        bench_check_sample(&(bench_sample){ .count = d->arrays.problem.count,
+                                            .checked = d->arrays.problem.count,
+                                            .stride = 1,
+                                            .threads = d->arrays.place->machine.threads,
+                                            .stop = s->rules.stop,
+                                            .tolerance = 1,
+                                            .error_name = "error",
+                                            .look = look_at_row,
+                                            .of = &(answer){ d, stable } },
+                           check);
+    if (first_wrong >= 0)
+        snprintf(check->why, sizeof check->why, "row %lld is not its keys in order; %lld of %lld",
+                 (long long)first_wrong, (long long)check->wrong,
+                 (long long)d->arrays.problem.count);
+    return SHOAL_OK;
+}
+
 /* ---- one method, or a peer ------------------------------------------------------------------- */
 
 typedef struct solver {
@@ -224,15 +306,6 @@ static shoal_status create(solver *v, const bench_problem *p) {
                               &v->merge);
 }
 
-static void release(solver *v) {
-    shoal_sort_free(v->sort);
-    shoal_merge_free(v->merge);
-}
-
-static shoal_status last(const solver *v, shoal_sort_info *info) {
-    return v->merge ? shoal_merge_last(v->merge, info) : shoal_sort_last(v->sort, info);
-}
-
 static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_sortables *d = of;
     solver v = { .data = d };
@@ -243,7 +316,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     char found[48];
     status = bench_arrays_paint(&d->arrays);
     if (status == SHOAL_OK) status = run_set(&v, 0);
-    if (status == SHOAL_OK) status = last(&v, &info);
+    if (status == SHOAL_OK)
+        status = v.merge ? shoal_merge_last(v.merge, &info) : shoal_sort_last(v.sort, &info);
     if (status == SHOAL_OK) status = bench_sort_check(s, d, true, &check);
     snprintf(found, sizeof found, "%lld rows", (long long)check.systems);
     const bench_solver ours = { .function = info.method,
@@ -254,16 +328,14 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
                                     .call = timed_call, .self = &v, .calls = d->arrays.sets } };
     const int code = bench_add_ours(s, p, d->arrays.place, &ours, status, &check,
                                     timed && p->n > 0 && p->count > 0);
-    release(&v);
+    shoal_sort_free(v.sort);
+    shoal_merge_free(v.merge);
     return code;
 }
 
-static shoal_status check_peer(const bench_session *s, const bench_arrays *d, bench_check *check) {
+shoal_status bench_sort_check_peer(const bench_session *s, const bench_arrays *d,
+                                   bench_check *check) {
     return bench_sort_check(s, (const bench_sortables *)d, false, check);
-}
-
-int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer) {
-    return bench_add_peer(s, &d->arrays, peer, check_peer);
 }
 
 static int peers(bench_session *s, void *data) {

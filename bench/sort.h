@@ -39,10 +39,10 @@ int bench_sortables_make(bench_session *s, const bench_problem *p, bench_place *
 shoal_status bench_sort_check(const bench_session *s, const bench_sortables *d, bool stable,
                               bench_check *check);
 
-/* A row of a peer, whose task computes set i at its call i: checked like our own, then timed. */
-int bench_sort_peer_row(bench_session *s, bench_sortables *d, const bench_solver *peer);
+/* The same of a peer, for bench_add_peer(): not stable. */
+shoal_status bench_sort_check_peer(const bench_session *s, const bench_arrays *d,
+                                   bench_check *check);
 int bench_peer_std(bench_session *s, bench_sortables *d); /* on the CPU: std::sort, std::merge */
-int bench_peer_cub_sort(bench_session *s,
-                        bench_sortables *d); /* on CUDA                           */
+int bench_peer_cub_sort(bench_session *s, bench_sortables *d); /* on CUDA */
 
 #endif

@@ -79,9 +79,7 @@ typedef struct bench_symindef_study {
 /* The part of a name, 0: there is none such. */
 int bench_symindef_part(const char *name);
 
-/* Cases of a study; each that is done is a note. */
 int64_t bench_study_symindef_cases(const bench_symindef_study *what);
-
 /* Whether the row of an earlier study gives way to those of this one. */
 bool bench_study_symindef_replaces(const bench_symindef_study *what, const io_json_value *row);
 

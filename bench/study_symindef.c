@@ -9,7 +9,7 @@
  *     relative_error, gjgt_error       |P A Pt - M D Mt| / |A|, |P A Pt - G J Gt| / |A| in the infinity norm, of
  *                                      products (symindef_errors.c): n^3/6 terms up to STUDY_WHOLE rows,
  *                                      beyond that a sample of the rows, n^2/2 terms each
- *     vector_error, gjgt_vector_error  the same seen by random vectors (symindef_errors.c), n^2 terms
+ *     vector_error, gjgt_vector_error  the same seen by random vectors (symindef_check.c), n^2 terms
  *
  * Part `read`: one triangle of an HDF5 file by hyperslabs, a row each, against all of it by one
  * call, and against all of it and then packed (Kruchinina's thesis, section 3.2).
@@ -32,9 +32,8 @@ enum { READ_WAYS = 3, READ_ORDERS = 4, MOST_READ = 8000 }; /* 512 MB */
 enum { ALPHA_N = 3000, SIZES = 10, MATRICES = 3 };
 enum { MOST_ON_CPU = 1000, MOST_ON_CUDA = 10000 };
 
-static const double alphas[] = {
-    0.01, 0.15, 0.29, 0.43, 0.57, 0, 0.71, 0.85, 0.99
-}; /* 0: alpha_0 */
+/* 0: alpha_0 */
+static const double alphas[] = { 0.01, 0.15, 0.29, 0.43, 0.57, 0, 0.71, 0.85, 0.99 };
 enum { ALPHAS = sizeof alphas / sizeof *alphas };
 
 typedef struct errors { /* NaN: not measured */
@@ -189,9 +188,7 @@ static int measure(bench_session *s, const bench_matrix *d, const char *part, co
     if (bench_stopped(s)) code = BENCH_STOPPED;
     if (status != SHOAL_OK || code == BENCH_ERROR)
         code = bench_error(s, status != SHOAL_OK ? status : SHOAL_E_CUDA, "%s, n = %lld: %s",
-                           matrix, (long long)p.n,
-                           *shoal_message(d->place->ctx) ? shoal_message(d->place->ctx)
-                                                         : shoal_status_text(status));
+                           matrix, (long long)p.n, bench_message(d->place, status));
     if (code == BENCH_OK) {
         if (f.info.status >= 0) found.vectors = check.max_residual;
         what->wrong += !check.passed;

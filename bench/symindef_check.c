@@ -3,9 +3,14 @@
  * symindef_check.c - is a factorization P A Pt = M D Mt right? Shares no line with the library.
  *
  * The product of the factors would cost n^3 operations. Instead random vectors v of 1 and -1 go through
- * both sides (symindef_errors.c), n^2 operations each, in twice the precision of double:
+ * both sides, n^2 operations each, in twice the precision of double (numbers.h), with what is carried from
+ * product to product kept in two parts too:
  *
  *     |P A Pt v - M (D (Mt v))| / (|A| |v|) <= 10 n units of roundoff,   maximum norms.
+ *
+ * It is never more than the relative error of the product: a row of the error shows as the sum of
+ * its entries with random signs, which one vector may miss and VECTORS of them hardly do. It has
+ * the size of the root of the sum of their squares; one wrong entry shows in full. G J Gt likewise.
  *
  * Beside that: the permutation is one, M is bounded where the method bounds it, the library's own
  * inertia and largest multiplier are those of the factors, and the other triangle is as it was.
@@ -23,13 +28,79 @@
 
 #include "bench/symindef_errors.h"
 
-enum { STRIP = 256 };
+enum { STRIP = 256, G_STRIP = 64, VECTORS = 3 };
 
-typedef struct parts {     /* of a factorization */
-    double *d, *e;         /* D's diagonal, and what is below it */
-    bench_vectors v, t, y; /* v; Mt v and D Mt v; M D Mt v       */
-    double *u;             /* Pt v                               */
-    double multiplier;     /* max |M|, NaN if an entry is        */
+typedef struct vectors { /* VECTORS vectors, entry by entry, in two parts */
+    double *high, *low;
+} vectors;
+
+/* n entries of 0. False if there is no memory; to be freed in either case. */
+static bool vectors_make(vectors *p, int64_t n) {
+    const size_t count = (size_t)(n > 0 ? n : 1) * VECTORS;
+    p->high = calloc(count, sizeof(double));
+    p->low = calloc(count, sizeof(double));
+    return p->high && p->low;
+}
+
+static void vectors_free(vectors *p) {
+    free(p->high);
+    free(p->low);
+}
+
+/* 1 or -1: entry i of vector v. */
+static double sign_of(int64_t i, int v) {
+    const uint64_t x = (uint64_t)i * VECTORS + (uint64_t)v + 0x9E3779B97F4A7C15u;
+    return bench_hash(x) >> 63 ? -1 : 1;
+}
+
+/* The vectors: v, whose second part is 0 already, and u = Pt v. */
+static void vectors_begin(const bench_given *a, const vectors *v, double *u) {
+    for (int64_t i = 0; i < a->n; i++)
+        for (int c = 0; c < VECTORS; c++)
+            v->high[i * VECTORS + c] = u[a->permutation[i] * VECTORS + c] = sign_of(i, c);
+}
+
+/* |P A Pt v - y| / |A|, |v| being 1; infinite where a number is not finite. y is spoilt. */
+static double vectors_compare(const bench_given *a, const vectors *y, const double *u) {
+    const int64_t n = a->n;
+    double error = 0, norm = 0;
+#pragma omp parallel for num_threads(a->threads) schedule(static, 16) reduction(max : error, norm)
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t row = a->permutation[i];
+        double *high = y->high + i * VECTORS, *low = y->low + i * VECTORS, size = 0;
+        for (int64_t j = 0; j < n; j++) {
+            const double entry = bench_number(a->type, a->whole, row * n + j);
+            size += fabs(entry);
+            for (int v = 0; v < VECTORS; v++)
+                subtract_product(&high[v], &low[v], entry, u[j * VECTORS + v]);
+        }
+        for (int v = 0; v < VECTORS; v++) {
+            const double left = fabs(high[v] + low[v]);
+            if (!isfinite(left))
+                error = INFINITY;
+            else if (left > error)
+                error = left;
+        }
+        if (size > norm) norm = size;
+    }
+    return norm > 0 ? error / norm : error;
+}
+
+/* out[to] += m in[from], all vectors */
+static inline void vectors_add(const vectors *out, int64_t to, double m, const vectors *in,
+                               int64_t from) {
+    for (int v = 0; v < VECTORS; v++) {
+        const double high = in->high[from * VECTORS + v];
+        subtract_product(&out->high[to * VECTORS + v], &out->low[to * VECTORS + v], -m, high);
+        out->low[to * VECTORS + v] += m * in->low[from * VECTORS + v];
+    }
+}
+
+typedef struct parts { /* of a factorization */
+    double *d, *e;     /* D's diagonal, and what is below it */
+    vectors v, t, y;   /* v; Mt v and D Mt v; M D Mt v       */
+    double *u;         /* Pt v                               */
+    double multiplier; /* max |M|, NaN if an entry is        */
     int64_t inertia[3];
 } parts;
 
@@ -37,19 +108,19 @@ static void parts_free(parts *p) {
     free(p->d);
     free(p->e);
     free(p->u);
-    bench_vectors_free(&p->v);
-    bench_vectors_free(&p->t);
-    bench_vectors_free(&p->y);
+    vectors_free(&p->v);
+    vectors_free(&p->t);
+    vectors_free(&p->y);
 }
 
 static bool parts_make(parts *p, int64_t n) {
     const size_t count = (size_t)(n > 0 ? n : 1);
     *p = (parts){ .d = calloc(count, sizeof(double)),
                   .e = calloc(count, sizeof(double)),
-                  .u = calloc(count * BENCH_VECTORS, sizeof(double)) };
-    bool made = bench_vectors_make(&p->v, n);
-    made = bench_vectors_make(&p->t, n) && made; /* all are freed */
-    made = bench_vectors_make(&p->y, n) && made;
+                  .u = calloc(count * VECTORS, sizeof(double)) };
+    bool made = vectors_make(&p->v, n);
+    made = vectors_make(&p->t, n) && made; /* all are freed */
+    made = vectors_make(&p->y, n) && made;
     return made && p->d && p->e && p->u;
 }
 
@@ -112,8 +183,8 @@ static bool scan(const bench_factors *f, parts *p) {
 }
 
 /* out += M in, or Mt in, without the diagonal: sums along the lines, or across them. */
-static void multiply(const bench_factors *f, bool transposed, const bench_vectors *in,
-                     const bench_vectors *out) {
+static void multiply(const bench_factors *f, bool transposed, const vectors *in,
+                     const vectors *out) {
     const bench_triangle *t = &f->triangle;
     const int64_t n = f->n, strips = (n + STRIP - 1) / STRIP;
     if (transposed == t->upper) {
@@ -123,7 +194,7 @@ static void multiply(const bench_factors *f, bool transposed, const bench_vector
             line_of(t, line, &x0, &x1);
             const int64_t start = line_start(t, line);
             for (int64_t x = x0; x < x1; x++)
-                bench_vectors_add(out, line, bench_number(f->type, f->numbers, start + x), in, x);
+                vectors_add(out, line, bench_number(f->type, f->numbers, start + x), in, x);
         }
         return;
     }
@@ -137,39 +208,39 @@ static void multiply(const bench_factors *f, bool transposed, const bench_vector
             if (x0 < first) x0 = first;
             if (x1 > end) x1 = end;
             for (int64_t x = x0; x < x1; x++)
-                bench_vectors_add(out, x, bench_number(f->type, f->numbers, start + x), in, line);
+                vectors_add(out, x, bench_number(f->type, f->numbers, start + x), in, line);
         }
     }
 }
 
-static void copy_pairs(const bench_vectors *to, const bench_vectors *from, int64_t n) {
-    memcpy(to->high, from->high, (size_t)n * BENCH_VECTORS * sizeof(double));
-    memcpy(to->low, from->low, (size_t)n * BENCH_VECTORS * sizeof(double));
+static void copy_pairs(const vectors *to, const vectors *from, int64_t n) {
+    memcpy(to->high, from->high, (size_t)n * VECTORS * sizeof(double));
+    memcpy(to->low, from->low, (size_t)n * VECTORS * sizeof(double));
 }
 
 /* v becomes D t. */
 static void multiply_blocks(const bench_factors *f, const parts *p) {
-    memset(p->v.high, 0, (size_t)f->n * BENCH_VECTORS * sizeof(double));
-    memset(p->v.low, 0, (size_t)f->n * BENCH_VECTORS * sizeof(double));
+    memset(p->v.high, 0, (size_t)f->n * VECTORS * sizeof(double));
+    memset(p->v.low, 0, (size_t)f->n * VECTORS * sizeof(double));
     for (int64_t k = 0; k < f->n; k++) {
-        bench_vectors_add(&p->v, k, p->d[k], &p->t, k);
+        vectors_add(&p->v, k, p->d[k], &p->t, k);
         if (!is_block(f, k)) continue;
-        bench_vectors_add(&p->v, k, p->e[k], &p->t, k + 1);
-        bench_vectors_add(&p->v, k + 1, p->e[k], &p->t, k);
+        vectors_add(&p->v, k, p->e[k], &p->t, k + 1);
+        vectors_add(&p->v, k + 1, p->e[k], &p->t, k);
         k++;
-        bench_vectors_add(&p->v, k, p->d[k], &p->t, k);
+        vectors_add(&p->v, k, p->d[k], &p->t, k);
     }
 }
 
 static double relative_error(const bench_factors *f, const parts *p) {
     const bench_given a = { f->type, f->n, f->whole, f->permutation, f->threads };
-    bench_vectors_begin(&a, &p->v, p->u);
+    vectors_begin(&a, &p->v, p->u);
     copy_pairs(&p->t, &p->v, f->n);
     multiply(f, true, &p->v, &p->t); /* t = Mt v */
     multiply_blocks(f, p);           /* v = D t  */
     copy_pairs(&p->y, &p->v, f->n);
     multiply(f, false, &p->v, &p->y); /* y = M v  */
-    return bench_vectors_compare(&a, &p->y, p->u);
+    return vectors_compare(&a, &p->y, p->u);
 }
 
 static bool is_permutation(const bench_factors *f, const parts *p) {
@@ -195,7 +266,7 @@ static const char *contradiction(const bench_factors *f, const parts *p) {
 shoal_status bench_symindef_check(const bench_factors *f, bench_check *check) {
     const double unit = bench_epsilon(f->type);
     const char *wrong = NULL;
-    *check = (bench_check){ .systems = BENCH_VECTORS };
+    *check = (bench_check){ .systems = VECTORS };
     check->tolerance = 10 * unit * (double)(f->n > 0 ? f->n : 1);
     if (f->info && f->info->status < 0) {
         check->failed = 1;
@@ -224,4 +295,43 @@ shoal_status bench_symindef_check(const bench_factors *f, bench_check *check) {
                  check->max_residual, p.multiplier);
     parts_free(&p);
     return made ? SHOAL_OK : SHOAL_E_NOMEM;
+}
+
+/* ---- G J Gt --------------------------------------------------------------------------------- */
+
+/* t = J (Gt v), y = G t */
+static void multiply_gjgt(const bench_given *a, const void *G, const int32_t *signs,
+                          int64_t columns, const vectors *v, const vectors *t, const vectors *y) {
+    const int64_t strips = (columns + G_STRIP - 1) / G_STRIP;
+#pragma omp parallel for num_threads(a->threads) schedule(static, 1)
+    for (int64_t strip = 0; strip < strips; strip++) {
+        const int64_t first = strip * G_STRIP;
+        const int64_t end = first + G_STRIP < columns ? first + G_STRIP : columns;
+        for (int64_t i = 0; i < a->n; i++)
+            for (int64_t c = first; c < end; c++)
+                vectors_add(t, c, signs[c] * bench_number(a->type, G, i * columns + c), v, i);
+    }
+#pragma omp parallel for num_threads(a->threads) schedule(static, 16)
+    for (int64_t i = 0; i < a->n; i++)
+        for (int64_t c = 0; c < columns; c++)
+            vectors_add(y, i, bench_number(a->type, G, i * columns + c), t, c);
+}
+
+double bench_vectors_gjgt(const bench_given *a, const void *G, const int32_t *signs,
+                          int64_t columns) {
+    vectors v, t, y;
+    double *u = calloc((size_t)a->n * VECTORS + 1, sizeof *u), error = NAN;
+    bool made = vectors_make(&v, a->n);
+    made = vectors_make(&t, columns) && made; /* all are freed */
+    made = vectors_make(&y, a->n) && made;
+    if (made && u) {
+        vectors_begin(a, &v, u);
+        multiply_gjgt(a, G, signs, columns, &v, &t, &y);
+        error = vectors_compare(a, &y, u);
+    }
+    vectors_free(&v);
+    vectors_free(&t);
+    vectors_free(&y);
+    free(u);
+    return error;
 }

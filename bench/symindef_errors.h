@@ -43,8 +43,6 @@ double bench_product_error(const bench_product *p);
 
 /* ---- vectors ---------------------------------------------------------------------------------- */
 
-enum { BENCH_VECTORS = 3 }; /* v of 1 and -1 */
-
 typedef struct bench_given { /* P A Pt, on the host */
     shoal_type type;
     int64_t n;
@@ -52,31 +50,6 @@ typedef struct bench_given { /* P A Pt, on the host */
     const int32_t *permutation; /* row i of P A Pt is row permutation[i] of A */
     int threads;
 } bench_given;
-
-typedef struct bench_vectors { /* BENCH_VECTORS vectors, entry by entry, in two parts */
-    double *high, *low;
-} bench_vectors;
-
-/* n entries of 0. False if there is no memory; to be freed in either case. */
-bool bench_vectors_make(bench_vectors *p, int64_t n);
-void bench_vectors_free(bench_vectors *p);
-
-/* out[to] += m in[from], all vectors */
-static inline void bench_vectors_add(const bench_vectors *out, int64_t to, double m,
-                                     const bench_vectors *in, int64_t from) {
-    for (int v = 0; v < BENCH_VECTORS; v++) {
-        const double high = in->high[from * BENCH_VECTORS + v];
-        subtract_product(&out->high[to * BENCH_VECTORS + v], &out->low[to * BENCH_VECTORS + v], -m,
-                         high);
-        out->low[to * BENCH_VECTORS + v] += m * in->low[from * BENCH_VECTORS + v];
-    }
-}
-
-/* The vectors: v, whose second part is 0 already, and u = Pt v. */
-void bench_vectors_begin(const bench_given *a, const bench_vectors *v, double *u);
-
-/* |P A Pt v - y| / |A|, |v| being 1; infinite where a number is not finite. y is spoilt. */
-double bench_vectors_compare(const bench_given *a, const bench_vectors *y, const double *u);
 
 /* |P A Pt v - G (J (Gt v))| / |A|, G (n, columns) of the type of A; NaN without memory. */
 double bench_vectors_gjgt(const bench_given *a, const void *G, const int32_t *signs,

@@ -23,7 +23,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int by_value(const void *left, const void *right) {
+int bench_by_value(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
 }
@@ -39,7 +39,7 @@ static double quantile(const double *sorted, int count, double share) {
 void bench_summarise(double *seconds, int samples, int calls, bench_stats *stats) {
     *stats = (bench_stats){ .samples = samples, .calls = calls };
     if (samples == 0) return;
-    qsort(seconds, (size_t)samples, sizeof *seconds, by_value);
+    qsort(seconds, (size_t)samples, sizeof *seconds, bench_by_value);
     stats->median = quantile(seconds, samples, 0.5);
     stats->first_quartile = quantile(seconds, samples, 0.25);
     stats->third_quartile = quantile(seconds, samples, 0.75);
@@ -148,11 +148,7 @@ static double cpu_copy_rate(int threads) {
     return stats.median > 0 ? 2.0 * (double)(part * (size_t)threads) / stats.median : 0;
 }
 
-static void cpu_software(char *text, size_t length) { snprintf(text, length, "%s", ""); }
-
-const bench_device bench_cpu = {
-    "cpu", cpu_start, cpu_stop, cpu_copy_rate, cpu_cache, cpu_software
-};
+const bench_device bench_cpu = { "cpu", cpu_start, cpu_stop, cpu_copy_rate, cpu_cache, NULL };
 
 const bench_device *bench_device_of(const char *backend) {
     if (strcmp(backend, "cpu") == 0) return &bench_cpu;

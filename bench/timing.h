@@ -24,7 +24,7 @@ typedef struct bench_device {
     double (*stop)(void);                        /* seconds since start, -1 on error; waits     */
     double (*copy_rate)(int threads);            /* bytes read + written a second, 0: unknown   */
     size_t (*cache)(void);                       /* bytes of the last cache before memory       */
-    void (*software)(char *text, size_t length); /* runtime and driver versions; "" on the CPU  */
+    void (*software)(char *text, size_t length); /* runtime and driver versions; NULL: none     */
 } bench_device;
 
 extern const bench_device bench_cpu;
@@ -58,6 +58,7 @@ enum { BENCH_OK = 0, BENCH_STOPPED = 1, BENCH_ERROR = 2 };
 int bench_measure(const bench_device *device, const bench_rules *rules, const bench_task *task,
                   bench_stats *stats);
 
+int bench_by_value(const void *left, const void *right); /* of double, ascending, for qsort() */
 /* Median, quartiles and fastest of `samples` values, which are sorted in place. */
 void bench_summarise(double *seconds, int samples, int calls, bench_stats *stats);
 

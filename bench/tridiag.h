@@ -11,9 +11,6 @@
  * the generator writes there: NaN. */
 enum { BENCH_DL, BENCH_D, BENCH_DU, BENCH_B, BENCH_X };
 
-/* Writes 0 there instead, everywhere: our solvers ignore those entries, peers do not. */
-int bench_data_clear_outside(bench_session *s, bench_arrays *data);
-
 /* Where the numbers of an answer lie, in elements: row i, system k, right-hand side j. */
 typedef struct bench_view {
     shoal_type type;

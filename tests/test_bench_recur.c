@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "bench/module.h"
 #include "bench/recur.h"
 
 TEST(problems_of_recurrences) {
@@ -44,7 +45,7 @@ TEST(check_sees_wrong_answers) {
     bench_arrays d = { 0 };
     bench_check check;
     int32_t status[3] = { 0, 0, 0 };
-    CHECK(bench_segments_make(&s, &list.items[0], place, &d) == BENCH_OK);
+    CHECK(bench_arrays_make(&s, &list.items[0], place, &bench_recur.filler, &d) == BENCH_OK);
     double *t = d.host[BENCH_RECUR_T], *w0 = d.host[BENCH_RECUR_W0];
     double *w = bench_arrays_at(&d, BENCH_RECUR_W, 0);
     for (int k = 0; k < 3; k++) {

@@ -12,7 +12,7 @@
 
 #include "bench/module.h"
 #include "bench/peers.h"
-#include "bench/peers_smallsym.h"
+#include "bench/smallsym.h"
 
 TEST(problem_keys) {
     io_error err;

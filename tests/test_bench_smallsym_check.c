@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "bench/peers_smallsym.h"
+#include "bench/smallsym.h"
 
 /* Two systems of 2 rows, full, lower, in double; the other triangle is not to be looked at. */
 static const double two[8] = { 4, NAN, 1, 3, 4, NAN, 1, 3 };
@@ -131,24 +131,24 @@ TEST(check_of_eigenpairs) {
         .w = w, .V = V, .w_row = 1, .w_system = 2, .v_component = 1, .v_vector = 2, .v_system = 4
     };
     bench_symmetric view = view_of(NULL, NULL, 1, 1);
-    view.A = A;
+    view.A = A, view.pairs = &pairs;
     bench_check check;
-    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    bench_smallsym_check(&view, NULL, 1, &check);
     CHECK_MSG(check.passed && check.max_residual < 2 * DBL_EPSILON, "%s", check.why);
     w[0] = 3.001; /* no eigenvalue */
-    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    bench_smallsym_check(&view, NULL, 1, &check);
     CHECK(!check.passed && check.wrong == 1);
     w[0] = 5, w[1] = 3, V[1] = h, V[3] = -h; /* pairs, but they do not ascend */
-    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    bench_smallsym_check(&view, NULL, 1, &check);
     CHECK(!check.passed && strstr(check.why, "ascend"));
     w[0] = w[1] = 3, V[1] = -h; /* the same vector twice */
-    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    bench_smallsym_check(&view, NULL, 1, &check);
     CHECK(!check.passed);
     w[1] = 5, V[2] = V[3] = 1; /* a vector that is not of length 1 */
-    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    bench_smallsym_check(&view, NULL, 1, &check);
     CHECK(!check.passed);
     V[2] = NAN;
-    bench_eigen_check(&view, &pairs, NULL, 1, &check);
+    bench_smallsym_check(&view, NULL, 1, &check);
     CHECK(!check.passed && check.wrong == 1);
 }
 
@@ -169,32 +169,33 @@ TEST(check_of_tridiagonal_eigenpairs) {
                                 .v_system = 4 };
     bench_symmetric view = view_of(NULL, NULL, 1, 1);
     view.A = d, view.below = e, view.system = 2, view.below_system = 1;
+    view.pairs = &pairs;
     bench_check check;
-    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    bench_smallsym_check(&view, &all, 1, &check);
     CHECK_MSG(check.passed && check.systems == 1, "%s", check.why);
     alone[1] = 5 + 100 * 5 * DBL_EPSILON; /* |A| = 5; 20 units pass */
-    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    bench_smallsym_check(&view, &all, 1, &check);
     CHECK(!check.passed && check.wrong == 1);
     alone[1] = NAN;
-    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    bench_smallsym_check(&view, &all, 1, &check);
     CHECK(!check.passed && check.wrong == 1);
     alone[1] = 5, residual = 1e-3f;
-    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    bench_smallsym_check(&view, &all, 1, &check);
     CHECK(!check.passed && strstr(check.why, "another residual"));
     residual = 0, rcond = 2;
-    bench_eigen_check(&view, &pairs, &all, 1, &check);
+    bench_smallsym_check(&view, &all, 1, &check);
     CHECK(!check.passed && strstr(check.why, "rcond"));
     rcond = 0.6f, w[1] = 5.001, alone[1] = 5.001; /* inaccurate, unless the solver says so */
-    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
+    bench_smallsym_check(&view, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(!check.passed && check.wrong == 1);
     status = SHOAL_SYSTEM_ILL;
-    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
+    bench_smallsym_check(&view, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(!check.passed && check.wrong == 0 && check.warned == 1);
     status = SHOAL_SYSTEM_NONFINITE; /* no answer, but there is one */
-    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
+    bench_smallsym_check(&view, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(check.wrong == 1 && check.failed == 1);
     for (int i = 0; i < 4; i++) V[i] = w[i / 2] = alone[i / 2] = NAN; /* an honest failure */
-    bench_eigen_check(&view, &pairs, &(bench_reported){ .status = &status }, 1, &check);
+    bench_smallsym_check(&view, &(bench_reported){ .status = &status }, 1, &check);
     CHECK(!check.passed && check.wrong == 0 && strcmp(check.why, "1 failed") == 0);
 }
 
@@ -242,12 +243,12 @@ TEST(check_of_reductions) {
         a[i] = copy[i] = i / N < i % N ? NAN : 1.0 / (1 + i / 2) - i % 3;
     for (int i = 0; i < 3 * N * N; i++) none[i] = NAN;
     bench_reduce(copy, N, d, e, q, v, w);
-    const bench_symmetric view = { .n = N, .count = 1, .nrhs = 1, .entry = 1, .A = a };
     const bench_parts parts = { d, e, q, 1, N, N - 1, N * N },
                       nan = { none, none, none, 1, 0, 0, 0 };
+    bench_symmetric view = { .n = N, .count = 1, .nrhs = 1, .entry = 1, .A = a, .parts = &parts };
     const bench_reported word = { .status = &status };
     bench_check check;
-    bench_reduction_check(&view, &parts, &word, 1, &check);
+    bench_smallsym_check(&view, &word, 1, &check);
     CHECK_MSG(check.passed && check.systems == 1 && check.max_residual < 10 * N * DBL_EPSILON, "%s",
               check.why);
     struct {
@@ -256,14 +257,15 @@ TEST(check_of_reductions) {
     for (int i = 0; i < 4; i++) {
         const double before = *bent[i].number;
         *bent[i].number += bent[i].by;
-        bench_reduction_check(&view, &parts, &word, 1, &check);
+        bench_smallsym_check(&view, &word, 1, &check);
         CHECK_MSG(!check.passed && check.wrong == 1, "%d: %g", i, check.max_residual);
         *bent[i].number = before;
     }
     status = SHOAL_SYSTEM_NONFINITE;
-    bench_reduction_check(&view, &parts, &word, 1, &check);
+    bench_smallsym_check(&view, &word, 1, &check);
     CHECK(!check.passed && check.wrong == 1 && strstr(check.why, "not all NaN"));
-    bench_reduction_check(&view, &nan, &word, 1, &check);
+    view.parts = &nan;
+    bench_smallsym_check(&view, &word, 1, &check);
     CHECK(!check.passed && check.wrong == 0 && check.failed == 1);
 }
 

@@ -11,7 +11,7 @@
 
 #include "bench/module.h"
 #include "bench/peers.h"
-#include "bench/peers_symindef.h"
+#include "bench/symindef.h"
 #include "bench/peers_foreign.h"
 
 TEST(problem_keys) {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/peers_symindef.h"
+#include "bench/symindef.h"
 #include "bench/symindef_errors.h"
 
 /* M = [1; . 1; 2 -1 1; 0 1 1/2 1] with D = diag([1 3; 3 1], -2, 4), rows 2 0 1 3 of A. */
