@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_promises_smallsym.c - the promises of smallsym in docs/promises.md, over random systems of every kind, scale,
+ * size, type and storage, by every method. The oracle inverts in wide arithmetic (promises.h).
+ *
+ * kappa = |S A S| |(S A S)^-1| in the maximum norm, S the powers of two that make the rows of S A S about equal. The
+ * limit is info.cond.
+ *
+ *   status 0     the backward error |b - A x| / (|A| |x| + |b|) is at most 10 n units of roundoff, and kappa is below
+ *                NEAR times the limit
+ *   else         not of a system with kappa below 1 / NEAR of the limit that the method is made for (definite; any
+ *                nonsingular one by a method that pivots) and whose answer is in the range
+ */
+#include "smallsym_batch.h"
+#include "promises.h"
+
+typedef struct truth {
+    int finite, definite;
+    int in_range; /* the exact x, rounded, is an answer of the same quality */
+    wide kappa;   /* INFINITY: singular */
+} truth;
+
+/* ---- the truth --------------------------------------------------------------------------------- */
+
+/* Exponents of S: three rounds of 1 / sqrt of the largest of each row. */
+static void balance(const batch *p, int64_t k, int *exponent) {
+    const int n = (int)p->n;
+    for (int round = 0; round < 3; round++) {
+        int next[64];
+        for (int i = 0; i < n; i++) {
+            wide largest = 0;
+            for (int j = 0; j < n; j++)
+                largest = wide_max(largest, wide_abs(entry(p, k, i, j)) *
+                                                wide_power(exponent[i] + exponent[j]));
+            next[i] = exponent[i] - (largest > 0 ? wide_exponent(largest) / 2 : 0);
+        }
+        memcpy(exponent, next, (size_t)n * sizeof *exponent);
+    }
+}
+
+/* Whether all pivots of S A S, without exchanges, have one sign. */
+static int is_definite(int n, const wide *a) {
+    wide *l = new_array((size_t)(n * n), sizeof *l);
+    int definite = 1;
+    memcpy(l, a, (size_t)(n * n) * sizeof *l);
+    for (int q = 0; q < n && definite; q++) {
+        definite = l[q * n + q] * l[0] > 0;
+        for (int i = q + 1; i < n && definite; i++) {
+            const wide factor = l[i * n + q] / l[q * n + q];
+            for (int j = q + 1; j <= i; j++) l[i * n + j] -= factor * l[j * n + q];
+        }
+    }
+    free(l);
+    return definite;
+}
+
+/* Normwise backward error of right-hand side c. */
+static double wide_error(const batch *p, int64_t k, int64_t c, const double *x) {
+    const int64_t n = p->n, m = p->nrhs;
+    const double *b = p->b + k * n * m + c;
+    wide rows = 0, largest = 0, rhs = 0, worst = 0;
+    x += k * n * m + c;
+    for (int64_t i = 0; i < n; i++) {
+        wide r = b[i * m], size = 0;
+        if (!isfinite(x[i * m])) return INFINITY;
+        for (int64_t j = 0; j < n; j++) {
+            r -= (wide)entry(p, k, i, j) * x[j * m];
+            size += wide_abs(entry(p, k, i, j));
+        }
+        worst = wide_max(worst, wide_abs(r)), rows = wide_max(rows, size);
+        largest = wide_max(largest, wide_abs(x[i * m])), rhs = wide_max(rhs, wide_abs(b[i * m]));
+    }
+    return worst == 0 ? 0 : (double)(worst / (rows * largest + rhs));
+}
+
+static truth truth_of(const batch *p, int64_t k) {
+    const int n = (int)p->n;
+    const int64_t m = p->nrhs, at = k * n * m;
+    truth t = { .finite = 1, .definite = 1, .in_range = 1, .kappa = 1 };
+    int exponent[64] = { 0 };
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) t.finite &= isfinite(entry(p, k, i, j)) != 0;
+        for (int64_t c = 0; c < m; c++) t.finite &= isfinite(p->b[at + i * m + c]) != 0;
+    }
+    if (!t.finite) return t;
+    wide *a = new_array((size_t)(n * n), sizeof *a), *inverse = new_array((size_t)(n * n), sizeof *a);
+    double *x = new_array((size_t)((k + 1) * n * m), sizeof *x);
+    balance(p, k, exponent);
+    for (int e = 0; e < n * n; e++)
+        a[e] = entry(p, k, e / n, e % n) * wide_power(exponent[e / n] + exponent[e % n]);
+    t.definite = is_definite(n, a);
+    const wide norm = wide_norm(n, a);
+    t.kappa = wide_inverse(n, a, inverse) ? norm * wide_norm(n, inverse) : (wide)INFINITY;
+    const double largest = p->type == SHOAL_F32 ? FLT_MAX / 4 : DBL_MAX / 4;
+    for (int64_t c = 0; c < m && t.kappa <= (wide)DBL_MAX; c++) {
+        for (int i = 0; i < n; i++) {
+            wide sum = 0;
+            for (int j = 0; j < n; j++)
+                sum += inverse[i * n + j] * p->b[at + j * m + c] * wide_power(exponent[j]);
+            const double value = (double)(sum * wide_power(exponent[i]));
+            x[at + i * m + c] = p->type == SHOAL_F32 ? (float)value : value;
+            if (fabs(value) > largest) t.in_range = 0;
+        }
+        if (t.in_range) t.in_range = wide_error(p, k, c, x) <= 2 * n * eps_of(p->type);
+    }
+    free(a), free(inverse), free(x);
+    return t;
+}
+
+/* ---- verdicts ---------------------------------------------------------------------------------- */
+
+static void judge(const batch *p, const truth *t, const target *on, const call *c, const answer *a,
+                  int64_t k, const char *kind) {
+    const double tol = 10 * (double)p->n * eps_of(p->type), limit = a->info.cond;
+    const int32_t status = a->status[k];
+    const int made_for = (t->definite || c->trait & INDEFINITE);
+    double error = 0;
+    char name[PROMISE_NAME], what[256];
+    snprintf(name, sizeof name, "%s%s%s %s", c->method, c->variant ? " " : "",
+             c->variant ? c->variant : "", on->backend);
+    for (int64_t j = 0; j < p->nrhs && status >= 0 && t->finite; j++)
+        error = fmax(error, wide_error(p, k, j, a->x));
+    snprintf(what, sizeof what, "%s %s n=%lld k=%lld: kappa %.2g of %.2g, error %.2g of %.2g%s",
+             kind, p->type ? "f32" : "f64", (long long)p->n, (long long)k, (double)t->kappa, limit,
+             error, tol, t->in_range ? "" : ", not in range");
+    int fault = -1;
+    if (!t->finite)
+        fault = status == SHOAL_SYSTEM_NONFINITE ? -1 : FALSE_OK;
+    else if (status == 0 && !(error <= tol))
+        fault = FALSE_OK;
+    else if (status == 0 && !(t->kappa < NEAR * limit))
+        fault = FALSE_OK;
+    else if (status != 0 && t->in_range && t->kappa < limit / NEAR && made_for)
+        fault = FALSE_FAIL;
+    else if (t->kappa >= limit / NEAR && t->kappa < NEAR * limit)
+        fault = NEAR_LIMIT;
+    promise_count(name, status, fault, what);
+}
+
+/* ---- draws ------------------------------------------------------------------------------------- */
+
+static void scale(batch *p, stream *s) {
+    const int range = p->type == SHOAL_F32 ? 60 : 500;
+    const int a = draw_chance(s, 30) ? (int)draw(s, -range, range) : 0;
+    const int b = draw_chance(s, 30) ? (int)draw(s, -range, range) : 0;
+    for (int64_t e = 0; e < p->n * p->n * p->count; e++) p->a[e] = ldexp(p->a[e], a);
+    for (int64_t e = 0; e < p->n * p->count * p->nrhs; e++) p->b[e] = ldexp(p->b[e], b);
+    round_batch(p);
+}
+
+static int64_t draw_size(stream *s) {
+    const int64_t percent = draw(s, 0, 99);
+    return percent < 80 ? draw(s, 1, 10) : percent < 97 ? draw(s, 11, 33) : draw(s, 34, 64);
+}
+
+static void one_batch(stream *s, int kinds) {
+    const char *kind = shoal_smallsym_kind((int)draw(s, 0, kinds - 1));
+    const target *on = &targets[draw(s, 0, target_count - 1)];
+    how h = { .layout = draw_chance(s, 30) ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR,
+              .storage = draw_chance(s, 40) ? SHOAL_PACKED : SHOAL_FULL,
+              .triangle = draw_chance(s, 40) ? SHOAL_UPPER : SHOAL_LOWER,
+              .in_place = draw_chance(s, 20),
+              .no_residual = draw_chance(s, 60) };
+    if (h.storage == SHOAL_FULL) h.wider = draw_chance(s, 20), h.apart = h.wider;
+    if (h.layout == SHOAL_INTERLEAVED) h.apart = 0;
+    const int64_t n = draw_size(s), count = draw(s, 1, 16), first = draw(s, 0, 1 << 30);
+    batch p = new_batch(n, count, draw_chance(s, 80) ? 1 : draw(s, 2, 4),
+                        draw_chance(s, 50) ? SHOAL_F32 : SHOAL_F64);
+    const shoal_smallsym_opts shape = { .n = n, .count = count, .nrhs = p.nrhs };
+    const uint64_t seed = draw_bits(s);
+    CHECK_MSG(!shoal_smallsym_generate(on->ctx, kind, NAN, seed, first, &shape, p.a, p.b), "%s",
+              shoal_message(on->ctx));
+    scale(&p, s);
+    truth *t = new_array((size_t)count, sizeof *t);
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t k = 0; k < count; k++) t[k] = truth_of(&p, k);
+    for (const call *c = calls; c->method; c++) {
+        answer a = solve_with(on->ctx, &p, c, h);
+        for (int64_t k = 0; k < count && a.code == SHOAL_OK; k++)
+            judge(&p, &t[k], on, c, &a, k, kind);
+        free_answer(&a);
+    }
+    free(t);
+    free_batch(&p);
+    promise_systems += count;
+}
+
+TEST(no_false_verdict) {
+    stream s = { promise_seed };
+    int kinds = 0;
+    while (shoal_smallsym_kind(kinds)) kinds++;
+    const int64_t wanted = promise_wanted ? promise_wanted : small ? 500 : 250000;
+    while (promise_systems < wanted) one_batch(&s, kinds);
+    print_promises("smallsym");
+}
+
+int main(int argc, char **argv) {
+    take_promise_options(&argc, argv);
+    if (!open_targets_and_calls(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(no_false_verdict);
+    close_targets();
+    return TEST_END();
+}
