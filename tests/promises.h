@@ -97,8 +97,7 @@ static inline int wide_inverse(int n, wide *a, wide *inverse) {
         }
     }
     if (regular) { /* row i of the result belongs to unknown row[i] */
-        for (int i = 0; i < n; i++)
-            memcpy(a + row[i] * n, inverse + i * n, (size_t)n * sizeof *a);
+        for (int i = 0; i < n; i++) memcpy(a + row[i] * n, inverse + i * n, (size_t)n * sizeof *a);
         memcpy(inverse, a, (size_t)(n * n) * sizeof *a);
     }
     free(row), free(column);
