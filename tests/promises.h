@@ -23,6 +23,13 @@ typedef long double wide;
 __extension__ typedef __float128 wide;
 #endif
 
+/* Before a loop over systems: by all threads. */
+#ifdef _OPENMP
+#define IN_PARALLEL _Pragma("omp parallel for schedule(dynamic)")
+#else
+#define IN_PARALLEL
+#endif
+
 enum { NEAR = 30, PROMISE_ROWS = 64, PROMISE_NAME = 48, SHOWN = 8 };
 
 static inline wide wide_abs(wide v) { return v < 0 ? -v : v; }

@@ -163,7 +163,7 @@ static void one_batch(stream *s, int kinds) {
     round_all(p.s, s_rows(&p) * p.width, shape.type);
     round_all(p.w0, shape.count, shape.type);
     truth *t = new_array((size_t)shape.count, sizeof *t);
-#pragma omp parallel for schedule(dynamic)
+    IN_PARALLEL
     for (int64_t k = 0; k < shape.count; k++) t[k] = truth_of(&p, k);
     for (const call *c = calls; c->method; c++) {
         if (!serves(c, &p)) continue;

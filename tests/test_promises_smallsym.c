@@ -174,7 +174,7 @@ static void one_batch(stream *s, int kinds) {
               shoal_message(on->ctx));
     scale(&p, s);
     truth *t = new_array((size_t)count, sizeof *t);
-#pragma omp parallel for schedule(dynamic)
+    IN_PARALLEL
     for (int64_t k = 0; k < count; k++) t[k] = truth_of(&p, k);
     for (const call *c = calls; c->method; c++) {
         answer a = solve_with(on->ctx, &p, c, h);

@@ -323,7 +323,7 @@ static void one_batch(stream *s, int kinds) {
     rows *r = new_array((size_t)count, sizeof *r);
     truth *t = new_array((size_t)count, sizeof *t);
     double *x = new_array((size_t)(n * count * p.nrhs), sizeof *x);
-#pragma omp parallel for schedule(dynamic)
+    IN_PARALLEL
     for (int64_t k = 0; k < count; k++)
         r[k] = rows_of(&p, k, h), t[k] = truth_of(&p, &r[k], k, h, x);
     for (const call *c = calls; c->method; c++) {
