@@ -187,8 +187,10 @@ static int check_row(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
 static int wrong_header(const dataset_work *w, const char *found, const char *header) {
     const size_t old = strlen(header) - strlen("," CHECKSUM "\n");
     if (strncmp(found, header, old) == 0 && strcmp(found + old, "\n") == 0)
-        return cli_fail(CLI_INPUT, "%s:2: no column " CHECKSUM ": an older program wrote it; %s",
-                        w->path, "run the part again, or say --restart");
+        return cli_fail(CLI_INPUT,
+                        "%s:2: no column " CHECKSUM ": an older program wrote it; run the part "
+                        "again, or say --restart",
+                        w->path);
     return cli_fail(CLI_INPUT, "%s:2: its header is not %.*s", w->path, (int)strlen(header) - 1,
                     header);
 }

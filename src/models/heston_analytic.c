@@ -52,8 +52,8 @@ static inline number over(number a, number b) {
 
 /* d; its square has a real part above 0. */
 static inline number root_of(const shoal_heston *m, number beta, double u) {
-    const double free = (1 - m->rho) * (1 + m->rho) * u * u; /* of q - rho^2 u^2 */
-    const double x = beta.re * beta.re + m->sigma * m->sigma * (0.25 + free);
+    const double own = (1 - m->rho) * (1 + m->rho) * u * u; /* of q - rho^2 u^2 */
+    const double x = beta.re * beta.re + m->sigma * m->sigma * (0.25 + own);
     const double y = 2 * beta.re * beta.im, a = sqrt(0.5 * (sqrt(x * x + y * y) + x));
     return (number){ a, 0.5 * y / a };
 }
