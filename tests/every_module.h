@@ -346,6 +346,7 @@ static shoal_status networks(shoal_context *ctx, const char *method, const char 
         s = shoal_surrogate_train(ctx, &data, &data, &o, NULL, NULL, &net, &result);
         CHECK((s == SHOAL_OK) == (net != NULL));
         THEN(shoal_surrogate_predict(net, 3, a, (shoal_type)type, c, NULL, NULL));
+        THEN(shoal_surrogate_outside(net, 3, a, (uint32_t *)d));
         THEN(shoal_surrogate_save(net, d, &size));
         THEN(shoal_surrogate_load(ctx, d, size, &copy));
         shoal_surrogate_free(copy);

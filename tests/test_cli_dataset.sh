@@ -80,11 +80,29 @@ spoilt '5d' "5: column alpha: not what the design has there"
 spoilt '5p' "6: column alpha: not what the design has there"
 spoilt '5{h;d};6{G}' "5: column alpha: not what the design has there"
 spoilt '7s/^[^,]*,/x,/' "7: column alpha: not a number"
-spoilt '7s/,[^,]*,\([^,]*\)$/,2,\1/' "7: column price: not from 0 to 1"
-spoilt '7s/,[^,]*,\([^,]*\)$/,nan,\1/' "7: column stderr: a number, where there is no price"
-spoilt '7s/,[^,]*$/,-1/' "7: column stderr: not a standard error"
-spoilt '7s/,[^,]*$//' "7: column price: the line has not as many fields"
-spoilt '7s/$/,1/' "7: column stderr: the line has not as many fields"
+spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,2\1/' "7: column price: not from 0 to 1"
+spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,nan\1/' "7: column stderr: a number, where there is no price"
+spoilt '7s/,[^,]*\(,[^,]*\)$/,-1\1/' "7: column stderr: not a standard error"
+spoilt '7s/,[^,]*,[^,]*$//' "7: column price: the line has not as many fields"
+spoilt '7s/,[^,]*$//' "7: column stderr: the line has not as many fields"
+damaged="damaged: its checksum is not that of its text"
+spoilt '7s/$/,1/' "7: $damaged"
+spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,0.5\1/' "7: $damaged"
+spoilt '7s/,[^,]*\(,[^,]*\)$/,1e-5\1/' "7: $damaged"
+spoilt '7s/[^,]*$/00000000/' "7: $damaged"
+spoilt '2s/,crc32//' "2: no column crc32: an older program wrote it; run the part again"
+# one bit of a part that stands alone: its first line, its header, a row, the ends of lines
+head -n 2 2.part | wc -c >head.bytes
+flip() { # OFFSET BIT: 2.part with that bit changed is bad.part
+    byte=$(($(od -An -tu1 -j "$1" -N 1 2.part) ^ 1 << $2))
+    { head -c "$1" 2.part; printf "\\$(printf %03o $byte)"; tail -c "+$(($1 + 2))" 2.part; } >bad.part
+}
+size=$(wc -c <2.part) from=$(cat head.bytes) bit=0
+for at in 0 5 15 22 40 60 100 150 200 250 300 320 330 340 $((from - 1)) $from $((from + 1)) $((from + 17)) $((from + 130)) \
+    $((from + 150)) $((from + 165)) $((from + 180)) $((size / 2)) $((size / 2 + 9)) $((size - 30)) $((size - 9)) $((size - 1)); do
+    bit=$(((bit + 3) % 8)); flip $at $bit
+    expect 66 merge-parts 1.part bad.part 3.part -o j.csv; said "bad.part"
+done
 spoilt 25p "26: there are more rows than the part has"
 head -c -4 2.part >bad.part
 expect 66 merge-parts 1.part bad.part 3.part -o j.csv; said "bad.part:25: the line is cut off"
@@ -165,8 +183,12 @@ sed 2s/alpha/aleph/ all.part >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:2: its header is not alpha,m"
 sed '7s/^[^,]*,/0.5,/' all.part >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:7: column alpha: not what the design has there"
-sed '9s/,[^,]*$/,x/' all.part >r.csv.partial
+sed '9s/,[^,]*\(,[^,]*\)$/,x\1/' all.part >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:9: column stderr: not a number"
+sed '9s/[^,]*$/01234567/' all.part >r.csv.partial
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:9: $damaged"
+sed '1!s/,[^,]*$//' all.part >r.csv.partial
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:2: no column crc32"; said "say --restart"
 { cat all.part; tail -n 1 all.part; } >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:73: there are more rows than the part has"
 echo "not a data set" >r.csv.partial

@@ -31,9 +31,14 @@ expect 0 predict "$net" $set --json $on
 check "the derivative is that of prices" near "$(number dprice_dstrike)" \
     "$(awk -v u="$up" -v d="$down" 'BEGIN { print (u - d) / 0.002 }')" 1e-3
 expect 0 predict "$net" $set --strike 3 $on; said "not to be trusted: 1 (strike)"; check "flagged" grep -q "yes" out
-# outside: by a thousandth of a range as the network takes it, alpha (0.1 to 5) by its logarithm
-outside() { expect 0 predict "$net" $set --alpha "$1" --json -q $on; json; leaf "outside=$2"; }
-outside 0.0998 0; outside 0.0990 1; outside 5.01 0; outside 5.1 1
+# outside: every number beyond an end of the ranges, and none in them
+outside() { expect 0 predict "$net" $set "--$1" "$2" --json -q $on; json; leaf "outside=$3"; }
+for range in alpha:0.1:5:0.0999999:5.001 m:-3:0.2:-3.001:0.2000001 beta:0.05:1:0.049999:1.0001 y0:-3:0:-3.00001:1e-300 \
+    rho:-0.95:0:-0.9500001:1e-9 maturity:0.05:2:0.0499:2.001 strike:0.5:1.5:0.4999:1.501; do
+    name=${range%%:*} ends=${range#*:}
+    outside "$name" "$(echo "$ends" | cut -d: -f1)" 0; outside "$name" "$(echo "$ends" | cut -d: -f2)" 0
+    outside "$name" "$(echo "$ends" | cut -d: -f3)" 1; outside "$name" "$(echo "$ends" | cut -d: -f4)" 1
+done
 expect 0 predict "$net" --alpha 1 --m -1.6 --nu2 0.125 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --json $on
 check "beta out of nu2" near "$(number price)" "$price" 1e-6
 # where 64 steps are wrong by 6e-3: 0.08718 +- 1e-5 by shoal dataset
@@ -182,7 +187,7 @@ wrong '1s/alpha/a-name-of-thirty-two-bytes-and-more/' "1: column a-name-of-thirt
 wrong "1s/alpha/al$(printf '\001')pha/" "1: column al"
 wrong '1s/alpha/m/' "1: column m: a name used twice"
 for name in outside rows mc_price mc_stderr dprice_dstrike dprice_dmaturity seed target_se most_paths output export type \
-    seconds model interrupted prices_per_second errors arbitrage; do
+    seconds model interrupted prices_per_second errors arbitrage typical_error; do
     wrong "1s/y0/$name/" "1: column $name: shoal predict has a result of that name"
 done
 if command -v gzip >/dev/null; then # a model of another program: its checksum is gzip's

@@ -213,6 +213,7 @@ TEST(books_data_sets_and_networks) {
     shoal_surrogate_info about;
     const double *w, *b;
     int inputs, neurons;
+    uint32_t outside;
     size_t size = sizeof x;
     REFUSED(shoal_cva_create(NULL, &market, &contract, 1, &counterparty, &o, &plan));
     CHECK(plan == NULL);
@@ -231,6 +232,7 @@ TEST(books_data_sets_and_networks) {
     REFUSED(shoal_surrogate_load(NULL, x, sizeof x, &net[1]));
     CHECK(net[0] == NULL && net[1] == NULL);
     REFUSED(shoal_surrogate_predict(NULL, 1, x, SHOAL_F64, x, x, x));
+    REFUSED(shoal_surrogate_outside(NULL, 1, x, &outside));
     REFUSED(shoal_surrogate_describe(NULL, &about));
     REFUSED(shoal_surrogate_layer(NULL, 0, &inputs, &neurons, &w, &b));
     REFUSED(shoal_surrogate_save(NULL, x, &size));

@@ -80,6 +80,64 @@ TEST(a_smile_is_learnt) {
     }
 }
 
+/* The context's memory for `bytes` of the host's; NULL on the CPU, which has none of its own. */
+static void *moved(const void *from, size_t bytes) {
+    void *to = NULL;
+    if (!ctx->ops) return NULL;
+    CHECK(shoal_alloc(ctx, bytes, &to) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, to, from, bytes) == SHOAL_OK);
+    return to;
+}
+
+/* Every row with an input beyond an end of its range is flagged, with that input, be it by one ulp; no other is.
+ * The ends are the least and the largest value of the training set, rounded outward. */
+TEST(what_is_outside_is_flagged) {
+    enum { SOME = 1000 };
+    static double row[SOME][INPUTS];
+    static uint32_t expected[SOME], found[2][SOME];
+    double ends[INPUTS][2];
+    shoal_surrogate *net = trained("volatility", SHOAL_F32, 1);
+    shoal_surrogate_info info;
+    if (!net) return;
+    CHECK(shoal_surrogate_describe(net, &info) == SHOAL_OK);
+    for (int k = 0; k < INPUTS; k++) {
+        double low = INFINITY, high = 0;
+        for (int64_t i = 0; i < info.rows; i++)
+            low = fmin(low, x[i][k]), high = fmax(high, x[i][k]);
+        const double wide = 2.5 / (double)info.rows * (high - low); /* maps bend little here */
+        ends[k][0] = info.least[k], ends[k][1] = info.most[k];
+        CHECK_MSG(info.least[k] <= low && low - info.least[k] < wide, "%s from %.17g, not %.17g",
+                  names[k], info.least[k], low);
+        CHECK_MSG(info.most[k] >= high && info.most[k] - high < wide, "%s to %.17g, not %.17g",
+                  names[k], info.most[k], high);
+    }
+    CHECK(info.least[0] == 0.1 && info.most[2] == 2); /* the ends that the rows were made with */
+    for (int i = 0; i < SOME; i++)
+        for (int k = 0; k < INPUTS; k++) {
+            const double low = ends[k][0], high = ends[k][1];
+            const double at[8] = { low,     high, nextafter(low, -1), nextafter(high, 9),
+                                   x[i][k], NAN,  -INFINITY,          high + 0.001 };
+            const int which = (int)(8 * even(i, k));
+            const int beyond = which == 2 || which == 3 || which >= 5;
+            row[i][k] = at[which], expected[i] |= (uint32_t)beyond << k;
+        }
+    CHECK(shoal_surrogate_outside(net, SOME, row[0], found[0]) == SHOAL_OK);
+    CHECK(memcmp(found[0], expected, sizeof expected) == 0);
+    void *const there = moved(row, sizeof row), *const to = moved(found[1], sizeof found[1]);
+    if (there && to) {
+        CHECK(shoal_surrogate_outside(net, SOME, there, to) == SHOAL_OK);
+        CHECK(shoal_copy(ctx, found[1], to, sizeof found[1]) == SHOAL_OK);
+        CHECK(memcmp(found[1], expected, sizeof expected) == 0);
+    }
+    CHECK(shoal_surrogate_outside(net, 0, NULL, NULL) == SHOAL_OK);
+    CHECK(shoal_surrogate_outside(net, -1, row[0], found[0]) == SHOAL_E_ARG);
+    CHECK(shoal_surrogate_outside(net, 1, NULL, found[0]) == SHOAL_E_ARG);
+    CHECK(shoal_surrogate_outside(net, 1, row[0], NULL) == SHOAL_E_ARG);
+    shoal_free(ctx, there);
+    shoal_free(ctx, to);
+    shoal_surrogate_free(net);
+}
+
 /* Where all errors are the same the floor changes no weight but by rounding. */
 TEST(the_floor_scales_nothing) {
     shoal_surrogate_opts o = {
@@ -372,6 +430,7 @@ int main(int argc, char **argv) {
     RUN(slopes_by_every_map);
     RUN(f32_is_f64_but_for_rounding);
     RUN(a_smile_is_learnt);
+    RUN(what_is_outside_is_flagged);
     RUN(the_floor_scales_nothing);
     RUN(training_ends_as_it_says);
     RUN(the_first_steps);

@@ -31,7 +31,7 @@ static shoal_surrogate *network(void) {
     net->seed = 7, net->rows = 4000, net->epochs = 2, net->validation = 1e-3;
     for (int i = 0; i < INPUTS; i++) {
         strcpy(net->name[i], names[i]);
-        net->least[i] = 0.1, net->most[i] = 2;
+        net->range.least[i] = 0.1, net->range.most[i] = 2;
     }
     for (int64_t i = 0; i < net->count; i++) net->weights[i] = sin((double)(i * i % 1009));
     return net;

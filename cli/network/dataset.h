@@ -16,10 +16,11 @@ int dataset_price(cli *c, shoal_dataset *plan, int64_t first, int64_t count,
 /* Reads FILE, columns parameter, low, high and maybe scale, over the ranges in opts. */
 int dataset_read_ranges(const char *path, shoal_dataset_opts *opts);
 
-/* A file of rows that grows: a line of options, the header, then rows (dataset_file.c). */
+/* A file of rows that grows: a line of options, the header, then rows with checksums (dataset_file.c). */
 typedef struct dataset_work {
     char *path; /* from malloc */
     FILE *file;
+    uint32_t head;     /* checksum of its first line          */
     int64_t rows;      /* in it                               */
     int64_t above;     /* of them with an error above target  */
     int64_t missing;   /* of them without a price             */

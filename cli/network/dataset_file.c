@@ -3,17 +3,19 @@
  * dataset_file.c - the file that a data set grows in: text, so that what a killed program has written is there
  * to the last line, and can be gone on with.
  *
- *     shoal_dataset expou 0.1.0 samples=20000 seed=1 design=sobol ... shard=1/1
- *     alpha,m,beta,y0,rho,maturity,strike,price,stderr
- *     0.3,-1.2,...
+ *     shoal_dataset expou version=0.2.0 samples=20000 seed=1 design=sobol ... shard=1/1
+ *     alpha,m,beta,y0,rho,maturity,strike,price,stderr,crc32
+ *     0.3,-1.2,...,3.1e-05,89abcdef
  *
- * The first line has all that rows depend on. Rows that are found are compared with the design. Complete files become a
- * data set: a .csv with their lines, a .npy or .h5 with an array of rows and columns.
+ * The first line has all that rows depend on. Rows that are found are compared with the design, and have a checksum:
+ * the CRC-32 of the row before its last comma, exclusive or that of the first line. Complete files become a data set,
+ * without checksums: a .csv with their lines, a .npy or .h5 with an array of rows and columns.
  */
 #include "dataset.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -23,6 +25,8 @@
 #include "io/file.h"
 #include "io/hdf5.h"
 #include "io/npy.h"
+
+#define CHECKSUM "crc32" /* the last column */
 
 /* The first line of a file. The options are those of a line that identity() makes again. */
 typedef struct dataset_part {
@@ -131,10 +135,33 @@ static const char *fault_of(const double *value, const double *row, int k) {
     return value[k] >= 0 && value[k] - value[k] == 0 ? NULL : "not a standard error";
 }
 
-/* Row `number` of the file as it should be: the design's parameters, a price and an error. */
+/* What ends a row of `length` bytes, after their last comma. */
+typedef struct checksum {
+    char text[10]; /* eight digits and a newline */
+} checksum;
+
+static checksum checksum_of(const dataset_work *w, const char *row, size_t length) {
+    checksum c;
+    snprintf(c.text, sizeof c.text, "%08" PRIx32 "\n", w->head ^ io_checksum(row, length));
+    return c;
+}
+
+/* Fuzzers cannot guess a checksum: by libFuzzer's name for builds of theirs, any eight bytes will do. */
+static bool checksum_matches(const dataset_work *w, const char *row, size_t length) {
+    const char *const found = row + length + 1;
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    (void)w;
+    return strlen(found) == 9;
+#else
+    return strcmp(found, checksum_of(w, row, length).text) == 0;
+#endif
+}
+
+/* Row `number` of the file as it should be: the design's parameters, a price, an error, a checksum. */
 static int check_row(dataset_work *w, const shoal_dataset_opts *o, const shoal_dataset *plan,
                      int64_t number, int64_t line, const char *text) {
     const columns h = columns_of(o->nu2);
+    const char *const begin = text;
     double value[DATASET_FIELDS], row[SHOAL_DATASET_COLUMNS];
     if (shoal_dataset_design(plan, number, 1, row) != SHOAL_OK)
         return cli_fail(CLI_INPUT, "%s:%lld: there are more rows than the part has", w->path,
@@ -143,15 +170,29 @@ static int check_row(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
         const size_t length = strcspn(text, ",\n");
         const char *reason = "not a number";
         if (io_text_double(text, length, &value[k])) reason = fault_of(value, row, k);
-        if (!reason && text[length] != (k == DATASET_FIELDS - 1 ? '\n' : ','))
-            reason = "the line has not as many fields as columns";
+        if (!reason && text[length] != ',') reason = "the line has not as many fields as columns";
         if (reason)
             return cli_fail(CLI_INPUT, "%s:%lld: column %s: %s", w->path, (long long)line,
                             h.name[k], reason);
         text += length + 1;
     }
+    if (!checksum_matches(w, begin, (size_t)(text - begin) - 1))
+        return cli_fail(CLI_INPUT, "%s:%lld: damaged: its checksum is not that of its text",
+                        w->path, (long long)line);
     count_row(w, o, value[SHOAL_DATASET_COLUMNS], value[DATASET_FIELDS - 1]);
     return CLI_OK;
+}
+
+/* The header of programs that wrote no checksums ends before the column of these. */
+static int wrong_header(const dataset_work *w, const char *found, const char *header) {
+    const size_t old = strlen(header) - strlen("," CHECKSUM "\n");
+    if (strncmp(found, header, old) == 0 && strcmp(found + old, "\n") == 0)
+        return cli_fail(CLI_INPUT,
+                        "%s:2: no column " CHECKSUM ": an older program wrote it; run the part "
+                        "again, or say --restart",
+                        w->path);
+    return cli_fail(CLI_INPUT, "%s:2: its header is not %.*s", w->path, (int)strlen(header) - 1,
+                    header);
 }
 
 /* Counts and checks the rows of a file that was begun; *end is where the last whole line ends. */
@@ -162,10 +203,8 @@ static int read_back(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
     size_t room = 0;
     ssize_t length;
     int code = CLI_OK;
-    for (int k = 0; k < DATASET_FIELDS; k++) {
-        strcat(header, h.name[k]);
-        strcat(header, k == DATASET_FIELDS - 1 ? "\n" : ",");
-    }
+    for (int k = 0; k < DATASET_FIELDS; k++) strcat(strcat(header, h.name[k]), ",");
+    strcat(header, CHECKSUM "\n");
     *end = 0;
     for (int64_t line = 1; code == CLI_OK && (length = getline(&text, &room, w->file)) > 0;
          line++) {
@@ -177,9 +216,7 @@ static int read_back(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
         if (line == 1) {
             if (strcmp(text, first_line) != 0) code = mismatch(w->path, text, first_line);
         } else if (line == 2) {
-            if (strcmp(text, header) != 0)
-                code = cli_fail(CLI_INPUT, "%s:2: its header is not %.*s", w->path,
-                                (int)strlen(header) - 1, header);
+            if (strcmp(text, header) != 0) code = wrong_header(w, text, header);
         } else if (first + w->rows >= end_row) {
             code = cli_fail(CLI_INPUT, "%s:%lld: there are more rows than the part has", w->path,
                             (long long)line);
@@ -211,6 +248,7 @@ static int verify(const char *path, const dataset_part *part, const shoal_datase
     snprintf(line + strlen(line), 64, " shard=%lld/%lld\n", (long long)part->shard,
              (long long)part->shards);
     w->path = strdup(path), w->file = fopen(path, "r");
+    w->head = io_checksum(line, strlen(line));
     if (!w->path) return cli_no_memory();
     if (!w->file) return cli_fail(CLI_INPUT, "%s: %s", path, strerror(errno));
     const int code = read_back(w, o, plan, line, first, end, &good);
@@ -232,6 +270,7 @@ int dataset_open(dataset_work *w, const shoal_dataset_opts *o, const shoal_datas
     off_t good = 0;
     identity(o, line);
     snprintf(line + strlen(line), 64, " shard=%s\n", part);
+    w->head = io_checksum(line, strlen(line));
     const int descriptor = open(w->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0) return fail(w);
     w->file = fdopen(descriptor, "r+");
@@ -252,21 +291,42 @@ int dataset_open(dataset_work *w, const shoal_dataset_opts *o, const shoal_datas
     if (!begun) {
         const columns h = columns_of(o->nu2);
         fputs(line, w->file);
-        io_csv_header(w->file, h.name, DATASET_FIELDS);
+        for (int k = 0; k < DATASET_FIELDS; k++) fprintf(w->file, "%s,", h.name[k]);
+        fputs(CHECKSUM "\n", w->file);
     }
     return fflush(w->file) == 0 ? CLI_OK : fail(w);
 }
 
+/* Rows as text, each with its checksum. */
+static void add_checked(dataset_work *w, const char *text) {
+    for (size_t length; *text; text += length + 1) {
+        length = strcspn(text, "\n");
+        fwrite(text, 1, length, w->file);
+        fprintf(w->file, ",%s", checksum_of(w, text, length).text);
+    }
+}
+
 int dataset_append(dataset_work *w, const shoal_dataset_opts *o, int64_t count,
                    const double *parameters, const double *values) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory) return cli_no_memory();
     for (int64_t i = 0; i < count; i++) {
         double row[DATASET_FIELDS];
         memcpy(row, parameters + i * SHOAL_DATASET_COLUMNS, SHOAL_DATASET_COLUMNS * sizeof *row);
         row[SHOAL_DATASET_COLUMNS] = values[i * SHOAL_DATASET_VALUES];
         row[SHOAL_DATASET_COLUMNS + 1] = values[i * SHOAL_DATASET_VALUES + 1];
         count_row(w, o, row[SHOAL_DATASET_COLUMNS], row[SHOAL_DATASET_COLUMNS + 1]);
-        io_csv_row(w->file, row, DATASET_FIELDS, 17);
+        io_csv_row(memory, row, DATASET_FIELDS, 17);
     }
+    const bool complete = !ferror(memory);
+    if (fclose(memory) != 0 || !complete) {
+        free(text);
+        return cli_no_memory();
+    }
+    add_checked(w, text);
+    free(text);
     w->rows += count;
     return fflush(w->file) == 0 && !ferror(w->file) ? CLI_OK : fail(w);
 }
@@ -316,7 +376,9 @@ typedef struct sink {
 static int to_text(void *of, const char *path, int64_t line, const char *text) {
     sink *s = of;
     (void)path;
-    if (line > 2 || !s->header) fputs(text, s->file);
+    const char *const last = strrchr(text, ',');
+    if (line > 2 || !s->header)
+        fprintf(s->file, "%.*s\n", last ? (int)(last - text) : 0, text); /* without its checksum */
     s->header = true, s->rows += line > 2;
     return CLI_OK;
 }

@@ -13,9 +13,6 @@
 
 enum { PARAMETERS = 8, NU2 = 3 };
 
-/* A design does not reach the ends of its ranges: a share this small does not matter. */
-#define EDGE 1e-3
-
 typedef struct arguments {
     const char *model, *params, *output, *export;
     shoal_type type;
@@ -117,9 +114,10 @@ static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_
 typedef struct surrogate_results {
     double *price, *by_strike, *by_maturity; /* the last two or NULL                          */
     double *mc, *mc_error;                   /* simulated here, or NULL                       */
-    char *outside;                           /* 1: of the ranges of the training set          */
+    uint32_t *outside; /* bits of inputs outside of the ranges of the training set             */
     int64_t outsiders;
     double seconds; /* of the network                                                         */
+    double typical; /* error of a price, by the validation set of the network                 */
     bool has_reference;
     surrogate_reference reference;
     surrogate_errors errors;
@@ -162,7 +160,7 @@ static int write_csv(const char *path, const surrogate_table *t, const surrogate
         for (int i = 0; i < t->inputs; i++) line[at++] = t->x[row * t->inputs + i];
         for (int i = 0; i < MORE; i++)
             if (more[i].values) line[at++] = more[i].values[row];
-        line[at++] = r->outside[row];
+        line[at++] = r->outside[row] != 0;
         io_csv_row(io_out_file(out), line, at, 17);
     }
     return cli_io(io_out_commit(out, &err), &err);
@@ -229,6 +227,7 @@ static int print_json(cli *c, const request *q, const surrogate_table *t,
     cli_json_results(j, simulation_results, q->simulated ? q : NULL);
     io_json_int(j, "rows", t->rows);
     io_json_int(j, "outside", r->outsiders);
+    io_json_double(j, "typical_error", r->typical);
     io_json_double(j, "network_seconds", r->seconds);
     io_json_double(j, "prices_per_second", (double)t->rows / r->seconds);
     if (t->rows == 1) {
@@ -292,6 +291,10 @@ static void print_table(const surrogate_table *t, const surrogate_results *r) {
         printf("  %s\n", r->outside[row] ? "yes" : "no");
     }
     if (t->rows > SHOWN) printf("and %lld rows more: -o keeps all\n", (long long)(t->rows - SHOWN));
+    printf(
+        "typical error %.2g (root mean square over the validation set), larger near the ends of the "
+        "ranges\n",
+        r->typical);
     printf("%lld rows, %.3g prices per second\n", (long long)t->rows, (double)t->rows / r->seconds);
     if (r->has_reference) print_check(r);
 }
@@ -330,38 +333,29 @@ static int check_maps(const shoal_surrogate_info *n, const surrogate_table *t) {
     return CLI_OK;
 }
 
-/* A number as the network takes it. */
-static double taken(const char *map, double x) {
-    return strcmp(map, "log x") == 0 ? log(x) : strcmp(map, "sqrt x") == 0 ? sqrt(x) : x;
-}
-
-/* How far an input is outside of the range of the training set, in widths of that range; both as the network
- * takes them, where alpha 0.05 and 0.1 are as far apart as 5 and 10. */
-static double outside_by(const shoal_surrogate_info *n, const surrogate_table *t, int64_t row,
-                         int i) {
-    const double x = t->x[row * t->inputs + i];
-    if (x >= n->least[i] && x <= n->most[i]) return 0;
-    const double low = taken(n->map[i], n->least[i]), high = taken(n->map[i], n->most[i]);
-    const double at = taken(n->map[i], x), away = x < n->least[i] ? low - at : at - high;
-    return away / (high > low ? high - low : EDGE);
-}
-
 /* Which rows are outside, and a note of them and their columns. */
-static void flag(const cli *c, const shoal_surrogate_info *n, const surrogate_table *t,
-                 surrogate_results *r) {
+static int flag(cli *c, const shoal_surrogate *net, const surrogate_table *t,
+                surrogate_results *r) {
     char names[SHOAL_SURROGATE_INPUTS * (SHOAL_SURROGATE_NAME + 2)] = "";
-    for (int i = 0; i < t->inputs; i++) {
-        bool some = false;
-        for (int64_t row = 0; row < t->rows; row++)
-            if (outside_by(n, t, row, i) > EDGE) r->outside[row] = 1, some = true;
-        if (some) strcat(strcat(names, *names ? ", " : ""), t->names[i]);
-    }
-    for (int64_t row = 0; row < t->rows; row++) r->outsiders += r->outside[row];
-    if (r->outsiders > 0)
+    const int code = cli_status(c, shoal_surrogate_outside(net, t->rows, t->x, r->outside));
+    uint32_t any = 0;
+    for (int64_t row = 0; row < t->rows; row++)
+        any |= r->outside[row], r->outsiders += r->outside[row] != 0;
+    for (int i = 0; i < t->inputs; i++)
+        if (any >> i & 1) strcat(strcat(names, *names ? ", " : ""), t->names[i]);
+    if (any)
         cli_note(c,
                  "rows outside of the ranges of the training set, where the network is not to be "
                  "trusted: %lld (%s)",
                  (long long)r->outsiders, names);
+    return code;
+}
+
+/* How many deviations of the training set an input is away from its mean. */
+static double distance(const shoal_surrogate_info *n, const double *x, int i) {
+    const bool log_of = strcmp(n->map[i], "log x") == 0, root = strcmp(n->map[i], "sqrt x") == 0;
+    const double taken = log_of ? log(x[i]) : root ? sqrt(x[i]) : x[i];
+    return fabs((taken - n->shift[i]) / n->scale[i]);
 }
 
 /* A row so far outside that the network's numbers overflow is an error of its farthest column. */
@@ -371,14 +365,15 @@ static int check_finite(const shoal_surrogate_info *n, const surrogate_table *t,
         if (isfinite(r->price[row]) && (!r->by_strike || isfinite(r->by_strike[row])) &&
             (!r->by_maturity || isfinite(r->by_maturity[row])))
             continue;
+        const double *x = t->x + row * t->inputs;
         int far = 0;
         for (int i = 1; i < t->inputs; i++)
-            if (outside_by(n, t, row, i) > outside_by(n, t, row, far)) far = i;
+            if (distance(n, x, i) > distance(n, x, far)) far = i;
         char reason[128];
         snprintf(reason, sizeof reason,
                  "makes the network overflow; its range is %.6g to %.6g in the training set",
                  n->least[far], n->most[far]);
-        return surrogate_wrong(t, row, t->names[far], t->x[row * t->inputs + far], reason);
+        return surrogate_wrong(t, row, t->names[far], x[far], reason);
     }
     return CLI_OK;
 }
@@ -388,7 +383,8 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
     const size_t bytes = (size_t)(t->rows + 1) * sizeof(double);
     const bool strike = surrogate_input(t, "strike") >= 0 && !a->bare;
     const bool maturity = surrogate_input(t, "maturity") >= 0 && !a->bare;
-    r->price = malloc(bytes), r->outside = calloc((size_t)t->rows + 1, 1);
+    r->typical = n->validation;
+    r->price = malloc(bytes), r->outside = calloc((size_t)t->rows + 1, sizeof *r->outside);
     if (strike) r->by_strike = malloc(bytes);
     if (maturity) r->by_maturity = malloc(bytes);
     if (!r->price || !r->outside || (strike && !r->by_strike) || (maturity && !r->by_maturity))
@@ -400,8 +396,8 @@ static int predict(cli *c, const arguments *a, const shoal_surrogate *net,
                                                  r->by_strike, r->by_maturity));
     r->seconds = cli_now() - start;
     if (code != CLI_OK) return code;
-    flag(c, n, t, r);
-    return check_finite(n, t, r);
+    code = flag(c, net, t, r);
+    return code == CLI_OK ? check_finite(n, t, r) : code;
 }
 
 static int compare(cli *c, const request *q, const shoal_surrogate *net, const surrogate_table *t,

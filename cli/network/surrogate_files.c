@@ -78,7 +78,7 @@ int surrogate_name_is_free(const char *where, const char *name) {
         "price stderr dprice_dstrike dprice_dmaturity mc_price mc_stderr model params "
         "output export type rows seed outside target_se most_paths errors errors_by "
         "paths seconds arbitrage network_seconds command monte_carlo_seconds device "
-        "version backend interrupted prices_per_second";
+        "version backend interrupted prices_per_second typical_error";
     if (!cli_among(taken, name)) return CLI_OK;
     return cli_fail(CLI_INPUT, "%s %s: shoal predict has a result of that name", where, name);
 }

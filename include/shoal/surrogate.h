@@ -13,8 +13,8 @@
  *
  * Prices are those of calls on an asset that costs 1 today, with no rates. Inputs are known by name, and
  * any set of parameters will do; `strike` and `maturity` are those that a target of volatilities needs.
- * Arrays are on the host; in a CUDA context those of shoal_surrogate_predict() may all be memory that the
- * device reaches, and are used where they are then. The same seed, data, options and instruction level make
+ * Arrays are on the host; in a CUDA context those of shoal_surrogate_predict(), and those of
+ * shoal_surrogate_outside(), may all be memory that the device reaches, and are used where they are then. The same seed, data, options and instruction level make
  * the same network, bit by bit, for any number of threads and on any machine; on CUDA the same `gemm` does on
  * the same kind of GPU, "cublas" with the same library, too.
  */
@@ -105,7 +105,9 @@ typedef struct shoal_surrogate_info {
     /* an input x enters as (f(x) - shift) / scale; f: "x", "log x", "sqrt x" */
     const char *map[SHOAL_SURROGATE_INPUTS];
     double shift[SHOAL_SURROGATE_INPUTS], scale[SHOAL_SURROGATE_INPUTS];
-    double least[SHOAL_SURROGATE_INPUTS], most[SHOAL_SURROGATE_INPUTS]; /* of the training set   */
+    /* the ranges: least and largest values of the training set, each rounded outward to the fewest
+     * decimals within 2 / rows of the range's width, and within a thousandth of it              */
+    double least[SHOAL_SURROGATE_INPUTS], most[SHOAL_SURROGATE_INPUTS];
     double out_shift, out_scale; /* log volatility, or price: out_shift + out_scale u         */
     int64_t weights;             /* numbers in the network                                    */
     int64_t rows;                /* of the training set                                       */
@@ -121,6 +123,12 @@ SHOAL_API shoal_status shoal_surrogate_describe(const shoal_surrogate *net,
  * live as long as the network. */
 SHOAL_API shoal_status shoal_surrogate_layer(const shoal_surrogate *net, int layer, int *inputs,
                                              int *neurons, const double **w, const double **b);
+
+/* Which inputs of each row lie outside of the ranges, in the network's order: bit i of outside[row] is set
+ * if not least[i] <= x <= most[i], so also if x is NaN. There is no tolerance. A row with any bit set has a
+ * price that nothing in training bounds. The same bits on both backends. */
+SHOAL_API shoal_status shoal_surrogate_outside(const shoal_surrogate *net, int64_t rows,
+                                               const double *x, uint32_t *outside);
 
 /* Prices of rows of inputs, in the network's order, and their exact derivatives in strike and maturity;
  * by_strike and by_maturity may be NULL, and must be if the network has no such input. Inputs that are

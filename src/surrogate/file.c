@@ -62,7 +62,8 @@ static uint32_t code_all(coder *c, shoal_surrogate *m) {
                SHOAL_SURROGATE_NAME);
         c->at += SHOAL_SURROGATE_NAME;
         CODE(c, n->map[i]), CODE(c, zero);
-        CODE(c, n->shift[i]), CODE(c, n->scale[i]), CODE(c, m->least[i]), CODE(c, m->most[i]);
+        CODE(c, n->shift[i]), CODE(c, n->scale[i]), CODE(c, m->range.least[i]),
+            CODE(c, m->range.most[i]);
         reserved |= zero;
     }
     for (int64_t i = 0; i < m->count; i++) CODE(c, m->weights[i]);
@@ -144,8 +145,9 @@ static int input_is_good(const shoal_surrogate *m, int i) {
     const surrogate_net *n = &m->net;
     return name_is_good(m, i) && within(n->map[i], 0, SURROGATE_MAPS - 1) &&
            isfinite(n->shift[i]) && isfinite(n->scale[i]) && n->scale[i] > 0 &&
-           isfinite(m->least[i]) && isfinite(m->most[i]) && m->least[i] <= m->most[i] &&
-           (n->map[i] == SURROGATE_PLAIN || m->least[i] > 0);
+           isfinite(m->range.least[i]) && isfinite(m->range.most[i]) &&
+           m->range.least[i] <= m->range.most[i] &&
+           (n->map[i] == SURROGATE_PLAIN || m->range.least[i] > 0);
 }
 
 /* Also finds strike and maturity. */

@@ -311,14 +311,7 @@ static shoal_status open_blas(shoal_context *ctx, const surrogate_blas **blas) {
     return shoal_surrogate_open_blas(ctx, sizeof(real), blas);
 }
 
-extern "C" const surrogate_method R(surrogate_layers) = { sizeof(real),
-                                                          NULL,
-                                                          room_of,
-                                                          blocks_of,
-                                                          scratch,
-                                                          NULL,
-                                                          values,
-                                                          learn,
-                                                          step,
-                                                          open_blas,
-                                                          shoal_surrogate_close_blas };
+extern "C" const surrogate_method R(surrogate_layers) = {
+    sizeof(real), NULL, room_of, blocks_of, scratch,   NULL,
+    values,       NULL, learn,   step,      open_blas, shoal_surrogate_close_blas
+};

@@ -156,7 +156,7 @@ static int alone_overflow(const trainer *t) {
         int inside = 1;
         for (int i = 0; i < d->inputs; i++) {
             const double x = d->x[row * d->inputs + i];
-            inside = inside && x >= m->least[i] && x <= m->most[i];
+            inside = inside && x >= m->range.least[i] && x <= m->range.most[i];
         }
         if (inside && !isfinite(t->price[row])) return 0;
     }

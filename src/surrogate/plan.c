@@ -102,7 +102,7 @@ shoal_status shoal_surrogate_describe(const shoal_surrogate *net, shoal_surrogat
         info->names[i] = net->name[i];
         info->map[i] = shoal_surrogate_maps[n->map[i]];
         info->shift[i] = n->shift[i], info->scale[i] = n->scale[i];
-        info->least[i] = net->least[i], info->most[i] = net->most[i];
+        info->least[i] = net->range.least[i], info->most[i] = net->range.most[i];
     }
     return SHOAL_OK;
 }
@@ -173,6 +173,25 @@ static int all_reached(shoal_context *ctx, const surrogate_rows *r) {
     return ctx->ops->reaches(ctx, r->x) && ctx->ops->reaches(ctx, r->to_price) &&
            (!r->by_strike || ctx->ops->reaches(ctx, r->by_strike)) &&
            (!r->by_maturity || ctx->ops->reaches(ctx, r->by_maturity));
+}
+
+shoal_status shoal_surrogate_outside(const shoal_surrogate *net, int64_t rows, const double *x,
+                                     uint32_t *outside) {
+    if (!net) return SHOAL_E_ARG;
+    shoal_context *ctx = net->head.ctx;
+    const int inputs = net->net.inputs;
+    const shoal_array given[] = { { "x", x, rows == 0 }, { "outside", outside, rows == 0 } };
+    shoal_status s = shoal_ready(ctx);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "rows", rows, 0, INT64_MAX);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s != SHOAL_OK || rows == 0) return s;
+    if (ctx->ops && ctx->ops->reaches(ctx, x) && ctx->ops->reaches(ctx, outside)) {
+        s = fused[0]->outside(ctx, &net->range, inputs, rows, x, outside);
+        return s == SHOAL_OK ? shoal_wait(ctx) : s;
+    }
+    for (int64_t row = 0; row < rows; row++)
+        outside[row] = surrogate_outside(&net->range, inputs, x + row * inputs);
+    return SHOAL_OK;
 }
 
 shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows, const double *x,

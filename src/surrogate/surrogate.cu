@@ -284,7 +284,21 @@ __global__ void __launch_bounds__(THREADS)
     if (WHAT == LEARN && id < 32) add_loss(lost, loss + blockIdx.x);
 }
 
+__global__ static void __launch_bounds__(THREADS)
+    outside_ranges(surrogate_ranges range, int inputs, int64_t rows, const double *x,
+                   uint32_t *outside) {
+    SHOAL_GRID_STRIDE(i, rows)
+    outside[i] = surrogate_outside(&range, inputs, x + i * inputs);
+}
+
 } // namespace
+
+static shoal_status outside(shoal_context *ctx, const surrogate_ranges *range, int inputs,
+                            int64_t rows, const double *x, uint32_t *to) {
+    SHOAL_LAUNCH(outside_ranges, dim3(shoal_blocks(rows, THREADS)), dim3(THREADS), 0, ctx->stream,
+                 *range, inputs, rows, x, to);
+    return shoal_launched(ctx, "outside_ranges");
+}
 
 static size_t bytes_of(const surrogate_net *n, int rows, int what, int whole) {
     return (size_t)places_of(*n, rows, what, whole).end * sizeof(real);
@@ -343,5 +357,5 @@ static shoal_status learn(const surrogate_job *j, const surrogate_rows *r, void 
 }
 
 extern "C" const surrogate_method R(surrogate) = { sizeof(real), fits, room_of, blocks_of,
-                                                   scratch,      NULL, values,  learn,
-                                                   step,         NULL, NULL };
+                                                   scratch,      NULL, values,  outside,
+                                                   learn,        step, NULL,    NULL };

@@ -35,11 +35,15 @@ typedef struct surrogate_net {
     double out_shift, out_scale;
 } surrogate_net;
 
+typedef struct surrogate_ranges { /* of the inputs */
+    double least[SHOAL_SURROGATE_INPUTS], most[SHOAL_SURROGATE_INPUTS];
+} surrogate_ranges;
+
 struct shoal_surrogate {
     shoal_plan head;
     surrogate_net net;
     char name[SHOAL_SURROGATE_INPUTS][SHOAL_SURROGATE_NAME];
-    double least[SHOAL_SURROGATE_INPUTS], most[SHOAL_SURROGATE_INPUTS];
+    surrogate_ranges range;
     int64_t count;   /* of weights                                                            */
     double *weights; /* a network trained in f32 has floats in them                           */
     int64_t rows, epochs;
@@ -58,6 +62,15 @@ SHOAL_HD static inline int64_t surrogate_offset(const surrogate_net *n, int laye
     int64_t at = 0;
     for (int l = 0; l < layer; l++) at += (surrogate_fan_in(n, l) + 1) * surrogate_neurons(n, l);
     return at;
+}
+
+/* The inputs of a row that are outside of their ranges, one bit each; NaN is outside. */
+SHOAL_HD static inline uint32_t surrogate_outside(const surrogate_ranges *r, int inputs,
+                                                  const double *x) {
+    uint32_t bits = 0;
+    for (int i = 0; i < inputs; i++)
+        bits |= (uint32_t) !(x[i] >= r->least[i] && x[i] <= r->most[i]) << i;
+    return bits;
 }
 
 /* What a number is before it is standardised. */
@@ -109,6 +122,9 @@ typedef struct surrogate_method {
     size_t (*scratch)(const surrogate_job *, int64_t rows); /* bytes of memory for a batch    */
     void (*pack)(const surrogate_job *); /* once weights have changed; NULL: not needed       */
     shoal_status (*values)(const surrogate_job *, const surrogate_rows *); /* prices          */
+    /* surrogate_outside() of rows; NULL on the CPU, which needs no cell for it.                 */
+    shoal_status (*outside)(shoal_context *, const surrogate_ranges *, int inputs, int64_t rows,
+                            const double *x, uint32_t *outside);
     /* Gradients of sum weight (P - price)^2 / 2 for each block, [block][weights], and the sums
      * of weight (P - price)^2 themselves: [block] on the CPU, added to SURROGATE_SUMS places on
      * CUDA. */

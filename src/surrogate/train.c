@@ -103,17 +103,40 @@ static shoal_status check_shape(shoal_context *ctx, const shoal_surrogate_data *
 
 /* ---- the network before its first step ----------------------------------------------------------- */
 
+/* `end` of the values of a range, rounded outward (way -1: down, 1: up) to the fewest decimals within
+ * `gap` of it, both as the network takes them. A design of `rows` points has one within 2 / rows of each
+ * end of its ranges, and those are round numbers: maturities to 2 have been met, if 1.999997 was. */
+static double round_outward(int map, double end, int way, double gap) {
+    double tens = 1;
+    for (int decimals = 0; decimals < 15; decimals++, tens *= 10) {
+        const double all = end * tens, to = (way < 0 ? floor(all) : ceil(all)) / tens;
+        const int taken = map == SURROGATE_PLAIN || to > 0;
+        if (taken && fabs(surrogate_mapped(map, to) - surrogate_mapped(map, end)) <= gap)
+            return way * (to - end) > 0 ? to : end;
+    }
+    return end;
+}
+
+static void round_range(shoal_surrogate *m, int i, int64_t rows) {
+    const int map = m->net.map[i];
+    double *low = &m->range.least[i], *high = &m->range.most[i];
+    const double width = surrogate_mapped(map, *high) - surrogate_mapped(map, *low);
+    const double gap = fmin(2 / (double)rows, 1e-3) * width;
+    *low = round_outward(map, *low, -1, gap), *high = round_outward(map, *high, 1, gap);
+}
+
 static void standardise(shoal_surrogate *m, const shoal_surrogate_data *d) {
     surrogate_net *n = &m->net;
     for (int i = 0; i < n->inputs; i++) {
         double sum = 0, squares = 0;
-        m->least[i] = INFINITY, m->most[i] = -INFINITY;
+        m->range.least[i] = INFINITY, m->range.most[i] = -INFINITY;
         for (int pass = 0; pass < 2; pass++)
             for (int64_t row = 0; row < d->rows; row++) {
                 const double x = d->x[row * n->inputs + i], y = surrogate_mapped(n->map[i], x);
                 if (pass == 0) {
                     sum += y;
-                    m->least[i] = fmin(m->least[i], x), m->most[i] = fmax(m->most[i], x);
+                    m->range.least[i] = fmin(m->range.least[i], x),
+                    m->range.most[i] = fmax(m->range.most[i], x);
                 } else {
                     squares += (y - n->shift[i]) * (y - n->shift[i]);
                 }
@@ -123,6 +146,7 @@ static void standardise(shoal_surrogate *m, const shoal_surrogate_data *d) {
         if (!(n->scale[i] >
               1e-12 * fabs(n->shift[i]))) /* one value: rounding is not to be scaled up */
             n->scale[i] = fmax(1, fabs(n->shift[i]));
+        round_range(m, i, d->rows);
     }
 }
 
