@@ -120,6 +120,22 @@ static void make_trajectories(bullet_plan *b, uint64_t seed, int64_t count) {
     }
 }
 
+/* S_T is lognormal: over an event of probability p, S_T > K or rarer, the mean of S_T is at most its
+ * share Phi(Phi^-1(p) + s). Without noise, or where no count pays, the value is known. */
+static double ceiling(const shoal_price *plan, int64_t group, int64_t strike, double probability,
+                      double deviation) {
+    const bullet_plan *b = (const bullet_plan *)plan;
+    const shoal_bullet_point *at = &b->points[group];
+    const double tau = (double)(b->d.steps - at->k) * b->d.dt, s = b->model.sigma * sqrt(tau);
+    (void)strike, (void)deviation; /* there is one strike, and the deviation is known */
+    if (s == 0 || b->model.p1 > b->model.p2) return 0;
+    if (b->certain) return probability;
+    const double cost = b->model.strike * exp(-b->model.rate * tau);
+    const double above = shoal_normcdf(log(at->x / cost) / s - 0.5 * s); /* P(S_T > K) */
+    const double p = probability < above ? probability : above;
+    return at->x * shoal_normcdf(shoal_normcdfinv(p) + s) - cost * p;
+}
+
 static bullet_start start_of(const bullet_plan *b, const shoal_bullet_point *at,
                              const shoal_price_opts *o) {
     const shoal_bullet *m = &b->model;
@@ -160,7 +176,7 @@ static shoal_status fill_plan(bullet_plan *b, const shoal_price_opts *o,
                  : row == BULLET_PDE ? shoal_bullet_pde
                                      : NULL;
     p->groups = row == BULLET_NESTED ? count * (b->d.steps + 1) : count;
-    p->strike_count = 1, p->separate = 1;
+    p->strike_count = 1, p->separate = 1, p->ceiling = ceiling;
     p->control = o->control > 0;
     p->walks = p->signs = o->antithetic && !p->formula ? 2 : 1;
     p->outputs = o->greeks ? 3 : 1; /* vega is not among them */

@@ -24,8 +24,10 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_expou_module = { "expou", methods, sizeof methods / sizeof *methods,
                                           &automatic };
 
-#define BETA_LEAST 1e-12 /* below, Y is taken to follow its drift */
-#define VEGA_STEP  0.01  /* of Y0: up and down                    */
+#define BETA_LEAST 1e-12                         /* below, Y is taken to follow its drift */
+#define VEGA_STEP  0.01                          /* of Y0: up and down                    */
+#define BIAS_SMALL 5e-5                          /* of the forward: of the default steps  */
+enum { EXACT_STEPS = 64, EXACT_MOST = 1 << 14 }; /* default steps */
 
 shoal_expou shoal_expou_example(void) {
     return (shoal_expou){ .s0 = 1, .alpha = 1, .m = 0.1, .beta = 0.1, .y0 = log(0.1) };
@@ -85,6 +87,98 @@ static double total_variance(const price_job *j, double maturity) {
     return sum * maturity / (3 * PARTS);
 }
 
+/* ---- the bias of the steps, and how many there are ----------------------------------------------- */
+
+/* log E[e^(2Y)] at a time, exact; or after one of Euler's steps of dt, from mean and variance before. */
+typedef struct moments {
+    double mean, variance;
+} moments;
+
+static double square_mean(moments y) { return exp(2 * (y.mean + y.variance)); }
+
+static moments move_exactly(const price_job *j, moments y, double dt) {
+    const double decay = exp(-j->reversion * dt);
+    const double noise =
+        j->reversion > 0 ? -expm1(-2 * j->reversion * dt) / (2 * j->reversion) : dt;
+    return (moments){ j->mean + (y.mean - j->mean) * decay,
+                      y.variance * decay * decay + j->noise * j->noise * noise };
+}
+
+static moments move_euler(const price_job *j, moments y, double dt) {
+    const double decay = 1 - j->reversion * dt;
+    return (moments){ j->mean + (y.mean - j->mean) * decay,
+                      y.variance * decay * decay + j->noise * j->noise * dt };
+}
+
+typedef struct
+    integral { /* of E[e^(2Y)] so far: as it is, and as the steps have it; the longest step */
+    double exact, steps, dt;
+    moments y, stepped;
+} integral;
+
+/* Simpson's rule within each step, and Euler's rectangles or the trapezoids of `conditional`. */
+static void integrate_leg(const price_job *j, const price_leg *leg, integral *i) {
+    const double dt = leg->dt;
+    for (int k = 0; k < leg->steps; k++) {
+        const moments middle = move_exactly(j, i->y, 0.5 * dt), next = move_exactly(j, i->y, dt);
+        const double ends = square_mean(i->y) + square_mean(next);
+        i->exact += dt / 6 * (ends + 4 * square_mean(middle));
+        if (j->row == EXPOU_EULER) {
+            i->steps += dt * square_mean(i->stepped);
+            i->stepped = move_euler(j, i->stepped, dt);
+        } else {
+            i->steps += 0.5 * dt * ends;
+        }
+        i->y = next;
+    }
+    if (dt > i->dt) i->dt = dt;
+}
+
+/* The error of the variance of log S_T, that of the mean of the integral A of e^(2Y) included, and of
+ * the mean of S_T. Deviations of A and J are wrong by the share that the sum of a stationary process
+ * at the steps has in place of its integral, (x/2) coth(x/2) - 1, x = alpha dt (Euler: x, and dt/T). */
+static price_bias bias_at(const price_job *j, const price_leg *leg, const integral *i,
+                          double strike) {
+    const double x = j->reversion * i->dt, reach = j->reversion * leg->maturity;
+    if (!(i->exact > 0)) return (price_bias){ 0 };
+    const double share = j->row == EXPOU_EULER ? x + i->dt / leg->maturity
+                         : x > 1e-3            ? 0.5 * x / tanh(0.5 * x) - 1
+                                               : x * x / 12;
+    const double lasting = reach > 2 ? 2 / reach : 1; /* of a deviation of Y, on the way */
+    const double own = expm1(4 * i->y.variance) * lasting, rho = j->noise > 0 ? fabs(j->rho) : 0;
+    const double spread = rho + sqrt(own);
+    const double error = fabs(i->steps - i->exact) + share * i->exact * spread * spread;
+    return (price_bias){ .slack = shoal_price_shift(leg, strike, i->exact, error,
+                                                    0.5 * rho * rho * share * i->exact) };
+}
+
+static price_bias bias(const shoal_price *p, int64_t group, int64_t strike) {
+    const price_job *j = &((const expou_plan *)p)->job;
+    const moments start = { j->start[0], 0 };
+    integral i = { .y = start, .stepped = start };
+    for (int64_t k = 0; k <= group; k++) integrate_leg(j, &p->legs[k], &i);
+    return bias_at(j, &p->legs[group], &i, p->strikes[strike]);
+}
+
+/* `conditional`: 64 steps to the last maturity, doubled until the bias at the money is small. */
+static int64_t steps_of(const expou_plan *e, const shoal_price_opts *o) {
+    const price_job *j = &e->job;
+    const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
+    const moments start = { j->start[0], 0 };
+    price_leg leg = { .steps = EXACT_STEPS, .maturity = end, .discount = 1, .forward = 1 };
+    if (o->steps) return o->steps;
+    if (j->row == EXPOU_EULER) return shoal_price_euler_steps(o, j->reversion);
+    for (; leg.steps < EXACT_MOST; leg.steps *= 2) {
+        integral i = { .y = start, .stepped = start };
+        leg.dt = end / leg.steps;
+        integrate_leg(j, &leg, &i);
+        if (bias_at(j, &leg, &i, 1).slack <= BIAS_SMALL) break;
+    }
+    return leg.steps;
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
 static void make_steps(expou_plan *e, const shoal_price_opts *o) {
     const price_job *j = &e->job;
     const int smooth = j->row == EXPOU_CONDITIONAL && (fabs(j->rho) < 1 || j->noise == 0);
@@ -99,9 +193,12 @@ static void make_steps(expou_plan *e, const shoal_price_opts *o) {
 }
 
 static shoal_status fill_plan(expou_plan *e, const shoal_expou *m, const shoal_price_opts *o) {
-    shoal_status s = shoal_price_legs(&e->p, &e->job, o, "conditional", m->s0, m->rate, 0);
+    shoal_status s = shoal_price_legs(&e->p, &e->job, o, "conditional", m->s0);
     if (s != SHOAL_OK) return s;
     make_job(e, m, o);
+    e->p.bias = bias;
+    s = shoal_price_split(&e->p, o, steps_of(e, o), m->rate, 0);
+    if (s != SHOAL_OK) return s;
     if (o->control > 0 && !is_martingale(&e->job))
         return shoal_fail(
             e->p.head.ctx, SHOAL_E_ARG,
