@@ -123,14 +123,17 @@ static void make_trajectories(bullet_plan *b, uint64_t seed, int64_t count) {
 }
 
 /* S_T is lognormal: over an event of probability p, S_T > K or rarer, the mean of S_T is at most its
- * share Phi(Phi^-1(p) + s). Without noise, or where no count pays, the value is known. */
+ * share Phi(Phi^-1(p) + s). Without noise, or if the count cannot come to pay, the value is known. */
 static double ceiling(const shoal_price *plan, int64_t group, int64_t strike, double probability,
                       double deviation) {
     const bullet_plan *b = (const bullet_plan *)plan;
     const shoal_bullet_point *at = &b->points[group];
     const double tau = (double)(b->d.steps - at->k) * b->d.dt, s = b->model.sigma * sqrt(tau);
     (void)strike, (void)deviation; /* there is one strike, and the deviation is known */
-    if (s == 0 || b->model.p1 > b->model.p2) return 0;
+    const int64_t seen = bullet_count(&b->model, &b->d, at, at->x);
+    const int64_t left = b->d.last > at->k ? b->d.last - at->k : 0;
+    if (s == 0 || b->model.p1 > b->model.p2 || seen > b->model.p2 || seen + left < b->model.p1)
+        return 0;
     if (b->certain) return probability;
     const double cost = b->model.strike * exp(-b->model.rate * tau);
     const double above = shoal_normcdf(log(at->x / cost) / s - 0.5 * s); /* P(S_T > K) */

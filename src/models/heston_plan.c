@@ -37,6 +37,7 @@ const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / s
 #define VEGA_SHARE  0.02  /* of v0: up and down                               */
 #define BIAS_SMALL  5e-5  /* of the forward: of the default steps             */
 enum { EXACT_STEPS = 64, EXACT_MOST = 1 << 14 }; /* default steps             */
+enum { MOST_LEGS = 8 }; /* whose own steps the bias distinguishes             */
 
 shoal_heston shoal_heston_example(void) {
     return (
@@ -91,9 +92,26 @@ static double integral_variance(const shoal_heston *m, double maturity) {
 
 /* ---- the bias of the steps, and how many there are ----------------------------------------------- */
 
+/* A leg's numbers of exact steps. */
+static void make_leg(const shoal_heston *m, double sigma, price_leg *leg) {
+    const double reach = m->kappa * leg->dt;
+    leg->factor = 0.5 * sigma * sigma * (reach > 0 ? -expm1(-reach) / m->kappa : leg->dt);
+    leg->lambda = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
+    leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
+    leg->base = m->theta * (leg->dt - 2 * leg->weight);
+}
+
+/* Beyond MOST_LEGS maturities: as if all steps were as long as the longest. */
 static price_bias exact_bias(const shoal_price *p, int64_t group, int64_t strike) {
-    return shoal_heston_bias(&((const heston_plan *)p)->model, p->legs, group + 1,
-                             p->strikes[strike]);
+    const heston_plan *h = (const heston_plan *)p;
+    if (group < MOST_LEGS)
+        return shoal_heston_bias(&h->model, p->legs, group + 1, p->strikes[strike]);
+    price_leg all = p->legs[group];
+    for (int64_t k = 0; k < group; k++) all.dt = fmax(all.dt, p->legs[k].dt);
+    all.steps = all.dt > 0 ? (int32_t)fmax(1, floor(all.maturity / all.dt)) : 0;
+    all.dt = all.steps ? all.maturity / all.steps : 0;
+    make_leg(&h->model, h->job.noise, &all);
+    return shoal_heston_bias(&h->model, &all, 1, p->strikes[strike]);
 }
 
 /* Of Euler's steps. They take the mean of the integral of v as a sum, which is known; what v adds by
@@ -115,8 +133,7 @@ static price_bias euler_bias(const shoal_price *p, int64_t group, int64_t strike
         if (leg->dt > dt) dt = leg->dt;
     }
     if (!(variance > 0) || h->job.noise == 0)
-        return (price_bias){ .slack = shoal_price_shift(at, p->strikes[strike], variance,
-                                                        fabs(sum - variance), 0) };
+        return shoal_price_shift(at, p->strikes[strike], variance, fabs(sum - variance), 0);
     const double lag = fmin(at->maturity, 1 / m->kappa), step = m->sigma * m->sigma * dt;
     const double near = fmin(1, pow(2 * m->kappa * dt, h->job.shape));
     const double pushed = 0.4 * at->maturity / dt * h->job.shape / (h->job.shape + 0.5);
@@ -124,17 +141,8 @@ static price_bias euler_bias(const shoal_price *p, int64_t group, int64_t strike
         lag * step * near * (h->job.variant == EULER_FULL ? 1 : fmax(1, 2 * pushed));
     const double spread = fabs(m->rho) + sqrt(integral_variance(m, at->maturity)) / variance;
     const double rest = (m->kappa + 1 / at->maturity) * dt * variance * spread * spread;
-    return (price_bias){ .slack = shoal_price_shift(at, p->strikes[strike], variance,
-                                                    fabs(sum - variance) + edge + rest, 0) };
-}
-
-/* A leg's numbers of exact steps. */
-static void make_leg(const shoal_heston *m, double sigma, price_leg *leg) {
-    const double reach = m->kappa * leg->dt;
-    leg->factor = 0.5 * sigma * sigma * (reach > 0 ? -expm1(-reach) / m->kappa : leg->dt);
-    leg->lambda = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
-    leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
-    leg->base = m->theta * (leg->dt - 2 * leg->weight);
+    const double error = fabs(sum - variance) + edge + rest;
+    return shoal_price_shift(at, p->strikes[strike], variance, error, 0);
 }
 
 /* Exact steps to the last maturity: 64, doubled until the bias at the money is small. The control

@@ -3,6 +3,7 @@
  * legs.c - lists of strikes and maturities: what is allowed, and how the steps of a path are
  * shared among the maturities.
  */
+#include "core/math.h"
 #include "pricing/plan.h"
 #include <math.h>
 #include <string.h>
@@ -140,15 +141,20 @@ int64_t shoal_price_euler_steps(const shoal_price_opts *o, double rate) {
 
 /* Black's price moves by sqrt(F K) e^(-d^2/2) / (2 s sqrt(2 pi)) per unit of the variance s^2, d
  * about log(F/K) / s; half of that d, for the tails of a variance that is random. Twice that for
- * what a first derivative leaves out. */
-double shoal_price_shift(const price_leg *leg, double strike, double variance, double error,
-                         double mean) {
-    const double most = leg->discount * (leg->put ? strike : leg->forward);
-    if (!(error > 0 || mean > 0) || !(strike > 0)) return 0;
-    const double half = 0.5 * log(leg->forward / strike) / sqrt(variance);
-    const double slope = 0.19947114020071635 * sqrt(leg->forward * strike / variance);
-    const double shift = slope * exp(-0.5 * half * half) * error + leg->forward * mean;
-    return fmin(2 * leg->discount * shift, most); /* NaN without a variance: all of it */
+ * what a first derivative leaves out. With the mean of S_T a call moves by Phi(d + s/2) of it, a put
+ * by that less 1: to a quarter. */
+price_bias shoal_price_shift(const price_leg *leg, double strike, double variance, double error,
+                             double mean) {
+    const double forward = leg->discount * leg->forward;
+    const double most = leg->put ? leg->discount * strike : forward;
+    if (!(error > 0 || mean != 0) || !(strike > 0)) return (price_bias){ 0 };
+    const double s = sqrt(variance), d = log(leg->forward / strike) / s;
+    const double slope = 0.19947114020071635 * leg->discount * sqrt(leg->forward * strike) / s;
+    const double moved = shoal_normcdf(d + 0.5 * s) - (leg->put ? 1 : 0);
+    const double slack = 2 * slope * exp(-0.125 * d * d) * error + 0.25 * forward * fabs(mean);
+    return (price_bias){ .value = isfinite(moved) ? forward * moved * mean : 0,
+                         .control = mean,
+                         .slack = fmin(slack, most) }; /* NaN without a variance: all of it */
 }
 
 shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o, const char *name,

@@ -150,9 +150,9 @@ shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o,
                                 double rate);
 /* Euler's default: 1000 steps, or 10 per time of reversion. */
 int64_t shoal_price_euler_steps(const shoal_price_opts *o, double rate);
-/* What an error in the variance of log S_T and one in the mean of S_T change at most in a price. */
-double shoal_price_shift(const price_leg *leg, double strike, double variance, double error,
-                         double mean);
+/* What an error in the variance of log S_T and one in the mean of S_T, over S_T, change in a price. */
+price_bias shoal_price_shift(const price_leg *leg, double strike, double variance, double error,
+                             double mean);
 /* The relative bump of the options, or by default this share of a standard deviation, within limits. */
 double shoal_price_bump(const shoal_price_opts *o, double deviation, double share);
 
