@@ -38,7 +38,7 @@
 enum { PARTS = 4 };                          /* integrands: value, delta, gamma, vega */
 enum { DEPTH = 24, MOST_POINTS = 20000000 }; /* halvings of a panel; points of all    */
 enum { DOUBLINGS = 60 };                     /* panels                                */
-enum { BIAS_POINTS = 20000 };                /* of a bias                             */
+enum { BIAS_POINTS = 4000 };                 /* of a bias                             */
 
 typedef struct problem {
     const shoal_heston *m;
