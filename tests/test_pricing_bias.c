@@ -339,8 +339,9 @@ typedef struct promise {
 
 static void check_bound(promise *p, const char *what, const shoal_price_value *v, double truth) {
     p->members++;
-    CHECK_MSG((v->bound > 0) == (v->price == 0 && v->error == 0), "%s: %g +- %g, bound %g", what,
-              v->price, v->error, v->bound);
+    const int unpaid = v->price == 0 && v->error == 0; /* without a bound: known to be 0 */
+    CHECK_MSG(v->bound > 0 ? unpaid : !unpaid || truth == 0, "%s: %g +- %g, bound %g, truth %g",
+              what, v->price, v->error, v->bound, truth);
     if (!(v->bound > 0)) return;
     p->unpaid++, p->broken += truth > v->bound;
 }
