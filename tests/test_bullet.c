@@ -137,6 +137,74 @@ TEST(a_hundred_dates) {
     }
 }
 
+static double uniform(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+/* The differences that delta and gamma are, by quadrature: the count of x (1 +- h) is that of x. */
+static void differences(shoal_context *ctx, const shoal_bullet *m, const shoal_bullet_point *at,
+                        double h, double *delta, double *gamma) {
+    const int counts = m->count == 'B' || m->count == 'D' || m->count == 'F';
+    shoal_price_value v[3];
+    shoal_bullet_point points[3];
+    for (int i = 0; i < 3; i++) {
+        points[i] = *at;
+        points[i].x = at->x * (1 + (i - 1) * h);
+        points[i].j += counts * ((at->x < m->barrier) - (points[i].x < m->barrier));
+    }
+    CHECK(price(ctx, m, &(shoal_price_opts){ .method = "quad" }, points, 3, 0, v) == SHOAL_OK);
+    *delta = (v[2].price - v[0].price) / (2 * h * at->x);
+    *gamma = (v[2].price - 2 * v[1].price + v[0].price) / (h * at->x * h * at->x);
+}
+
+/* Random options, from spots on both sides of the barrier and on it: differences are those by
+ * quadrature over the same bump, and the bump by default is narrow enough for the derivatives. */
+TEST(greeks_next_to_the_barrier) {
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    uint64_t state = 9;
+    int crossed = 0;
+    for (int i = 0; i < (small ? 6 : 120); i++) {
+        shoal_bullet m = shoal_bullet_example();
+        m.count = (char)('A' + i % 6), m.dates = 2 + (int64_t)(uniform(&state) * 9);
+        m.sigma = 0.1 + 0.4 * uniform(&state), m.rate = 0.1 * uniform(&state);
+        m.p1 = 1 + (int64_t)(uniform(&state) * (double)m.dates / 2);
+        m.p2 = m.p1 + (int64_t)(uniform(&state) * (double)m.dates / 2);
+        if (!small && i % 20 == 19) m.dates = 150, m.p2 = m.p1 + 2; /* steps narrower than usual */
+        const int64_t intervals = m.dates + (m.count >= 'E');
+        const double step = m.sigma * sqrt(m.maturity / (double)intervals);
+        const double away = i % 8 ? (2 * uniform(&state) - 1) * 0.2 * step : 0;
+        const shoal_bullet_point at = { 0, 1, i % 8 ? m.barrier * exp(away) : m.barrier };
+        const double bump = 0.01 + 0.04 * uniform(&state);
+        const double usual = fmin(0.05 * m.sigma, fmax(0.5 * step, 0.1 * fabs(away)));
+        crossed += fabs(away) < usual;
+        shoal_price_value truth, v;
+        CHECK(price(ctx, &m, &quad, &at, 1, 0, &truth) == SHOAL_OK);
+        for (int given = 0; given < 2; given++) {
+            const shoal_price_opts o = {
+                .method = "grid", .seed = (uint64_t)i, .greeks = 1, .bump = given ? bump : 0
+            };
+            double delta, gamma;
+            differences(ctx, &m, &at, given ? bump : usual, &delta, &gamma);
+            CHECK(price(ctx, &m, &o, &at, 1, small ? 1024 : 16384, &v) == SHOAL_OK);
+            CHECK_MSG(fabs(v.delta - delta) <= 4.5 * v.delta_error + 1e-9,
+                      "%d, %c, x %g: delta %g +- %g, not %g", i, m.count, at.x, v.delta,
+                      v.delta_error, delta);
+            CHECK_MSG(fabs(v.gamma - gamma) <= 4.5 * v.gamma_error + 1e-6,
+                      "%d, %c, x %g: gamma %g +- %g, not %g", i, m.count, at.x, v.gamma,
+                      v.gamma_error, gamma);
+            /* (h / step)^2 / 6 of what a jump of the price makes at most, within a step */
+            const double share = usual / step * usual / step / 6;
+            CHECK_MSG(given || fabs(delta - truth.delta) <= share * 0.4 / step,
+                      "%d, %c, x %g: differences %g, delta %g", i, m.count, at.x, delta,
+                      truth.delta);
+        }
+    }
+    CHECK(crossed > 0);
+}
+
 TEST(probability_of_the_condition) {
     static const struct {
         char count;
@@ -367,6 +435,7 @@ int main(int argc, char **argv) {
     RUN(quadrature_meets_known_prices);
     RUN(simulations_meet_quadrature);
     RUN(a_hundred_dates);
+    RUN(greeks_next_to_the_barrier);
     RUN(probability_of_the_condition);
     RUN(nested_trajectories);
     RUN(bits_are_the_same);

@@ -101,11 +101,35 @@ check "a convergence" grep -q "price against paths" path.svg
 expect 0 price heston --steps 2 --target-se 0.01 --json $on; json
 leaf target_se=0.01; leaf paths=65536; leaf unpaid=0
 if [ -z "$2" ]; then # where no path pays, 0 +- 0 is not the error that was asked for
-    expect 0 price heston --method euler --steps 1 --strike 1000 --target-se 0.01 --json $on; json
+    expect 0 price heston --method euler --steps 1 --strike 1000 --target-se 1e-9 --json $on; json
     said "no path paid at 1 of 1 values"; leaf price=0; leaf unpaid=1; leaf paths=4194304
+    expect 0 price heston --method euler --steps 1 --strike 1000 --target-se 0.01 --json $on; json
+    said "no path paid at 1 of 1 values"; leaf price=0; leaf unpaid=1; leaf paths=65536
+    check "a bound below the target" awk -v b="$(number bound)" 'BEGIN { exit !(b > 0 && b <= 0.01) }'
+    for way in "" --json; do # a target is not needed for that
+        expect 0 price bullet --dates 2 --p1 2 --p2 2 --barrier 30 --strike 10 $way $on
+        said "no path paid at 1 of 1 values"; said "with a confidence of 95 % they are below"
+    done
+    json; leaf unpaid=1
+    check "a bound of the price" awk -v b="$(number bound)" 'BEGIN { exit !(b > 0 && b < 0.01) }'
+    expect 0 price american --s0 100 --strike 20 --dates 2 --maturity 1 --json $on; json
+    said "no path paid at 1 of 1 values"
+    # 64 steps were the default, off by 24 standard errors; now the steps follow kappa T
+    kaya="--s0 100 --strike 100 --v0 .010201 --kappa 6.21 --theta .019 --sigma .61 --rate .0319 --maturity 10"
+    expect 0 price heston $kaya --paths 65536 --json $on; json
+    leaf steps=512; silent err
+    check "the default meets the formula" near "$(number price)" 32.5679356 "$(errors 4 "$(number stderr)")"
+    expect 0 price heston $kaya --paths 65536 --steps 64 --json $on; json
+    said "the bias of 64 steps may exceed the standard error at 1 of 1 values"
+    check "the bias is told" near "$(number bias)" 0.21 0.02
+    expect 0 price expou --alpha 20 --m -2.3 --beta 6.3 --maturity 5 --paths 65536 --steps 64 $on
+    said "the bias of 64 steps may exceed"
+    expect 0 price bullet --count B --s0 120 --greeks --dates 2 --p1 0 --p2 1 --paths 600 $on
+    said "at the barrier the price jumps"
     expect 0 price heston --method euler --steps 1 --strike 1.2 --maturity 0,1 --target-se 0.01 --json $on; json
     leaf unpaid=0; leaf paths=65536
-    expect 0 price bullet --method grid --dates 2 --at "0,100,0;0,100,5" --p1 0 --p2 1 --target-se 1 --json $on; json
+    # at the second point the count is too large to pay, and at the third the barrier is never reached
+    expect 0 price bullet --method grid --dates 2 --at "0,100,0;0,100,5;0,1e6,0" --p1 1 --p2 2 --target-se 1 --json $on; json
     leaf unpaid=1; leaf paths=2097152
 fi
 [ -n "$2" ] || expect 0 price heston --compare --paths 300 --steps 16 -o c.csv --plot c.svg --json $on
@@ -169,7 +193,7 @@ leaf method=conditional; leaf control=true; leaf finite_variance=true; leaf alph
 check "near the price" near "$(number price)" 0.1134 0.002
 expect 0 price expou --paths 1000 --steps 8 --method euler --json $on; json
 said "the variance of S_T is infinite"; leaf finite_variance=false
-expect 0 price expou --paths 1000 --steps 8 --method euler --put $on; silent err
+expect 0 price expou --paths 1000 --steps 32 --method euler --put $on; silent err
 expect 0 price expou --paths 300 --steps 4 --rho 0.5 $on; said "local martingale"
 expect 0 price expou --paths 300 --steps 4 --nu2 0.25 --alpha 2 --json $on
 check "beta of nu2" near "$(number beta)" 1 1e-12

@@ -112,7 +112,6 @@ TEST(options_are_checked) {
         shoal_status status;
         const char *word;
     } cases[] = {
-        { { GOOD }, SHOAL_E_ARG, "steps is 0" },
         { { GOOD, .steps = -4 }, SHOAL_E_ARG, "steps is -4" },
         { { GOOD, .steps = 1, .type = (shoal_type)7 }, SHOAL_E_ARG, "type is 7" },
         { { GOOD, .steps = 1, .math = (shoal_math)9 }, SHOAL_E_ARG, "math is 9" },

@@ -99,9 +99,14 @@ TEST(values_that_no_path_pays_end_and_are_counted) {
         shoal_price_value value = { 0 };
         shoal_price_progress done = { 0 };
         shoal_price *plan = euler(targets[t].ctx, 1000, 0);
-        const shoal_price_goal goal = { .target = 1e-3 };
-        CHECK(shoal_price_simulate(plan, &goal, &value, &done) == SHOAL_OK);
-        CHECK(done.samples == 1 << 22 && done.unpaid == 1 && value.price == 0);
+        for (int far = 0; far < 2; far++) { /* as far as the bound, or to the end */
+            const shoal_price_goal goal = { .target = far ? 1e-9 : 1e-3 };
+            CHECK(shoal_price_simulate(plan, &goal, &value, &done) == SHOAL_OK);
+            CHECK(done.unpaid == 1 && value.price == 0 && value.error == 0);
+            CHECK_MSG(far ? done.samples == 1 << 22 && value.bound > goal.target
+                          : done.samples > UNIT && value.bound <= goal.target,
+                      "%lld samples, bound %g", (long long)done.samples, value.bound);
+        }
         shoal_price_free(plan);
     }
 }

@@ -263,6 +263,14 @@ static void check(void *arguments, struct argp_state *state) {
     if (a->at && a->lattice[0]) argp_error(state, "--at and --lattice exclude each other");
 }
 
+/* Where a date counts, the price jumps at the barrier. */
+static bool is_at_a_jump(const bullet_arguments *a) {
+    bool jump = !a->points.list && a->m.s0 == a->m.barrier;
+    for (int64_t i = 0; i < a->points.count; i++)
+        if (a->points.list[i].x == a->m.barrier) jump = true;
+    return jump && (a->m.count == 'B' || a->m.count == 'D' || a->m.count == 'F');
+}
+
 static void notes(const cli *c, const bullet_arguments *a) {
     const price_options *o = &a->o;
     if (o->opts.put) cli_note(c, "--put has no effect: a bullet option is a call");
@@ -353,6 +361,8 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
     if (code == CLI_OK && bullet_can(a, SHOAL_CAN_WALK) && !bullet_can(a, SHOAL_CAN_POINTS) &&
         a->points.count > 1)
         code = cli_fail(CLI_USAGE, "mc is for one point; --method grid takes many");
+    if (code == CLI_OK && o->opts.greeks && !a->merging && is_at_a_jump(a))
+        cli_note(c, "at the barrier the price jumps: delta and gamma are those from above");
     if (code == CLI_OK && a->intervals) code = settle_last(a);
     return code;
 }

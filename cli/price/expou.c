@@ -80,7 +80,6 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (!a->merging) notes(c, a);
     o->s0 = a->m.s0, o->rate = a->m.rate;
     if (!o->paths) o->paths = PRICE_PATHS;
-    if (!o->opts.steps) o->opts.steps = is_euler(a) ? PRICE_STEPS : PRICE_EXACT_STEPS;
     return price_default_lists(o);
 }
 

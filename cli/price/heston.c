@@ -91,7 +91,7 @@ static int settle(cli *c, const char *who, arguments *a) {
     }
     o->s0 = a->m.s0, o->rate = a->m.rate, o->dividend = a->m.dividend;
     if (!o->paths) o->paths = PRICE_PATHS;
-    if (!o->opts.steps) o->opts.steps = euler || a->compare ? PRICE_STEPS : PRICE_EXACT_STEPS;
+    if (!o->opts.steps && a->compare) o->opts.steps = PRICE_STEPS;
     if (analytic && o->shards)
         return cli_fail(CLI_USAGE, "--shard: analytic has no paths to share");
     const bool at_the_money = a->compare && o->strike.count == 0;

@@ -23,11 +23,12 @@ const cli_option price_simulation[] = {
     { .kind = OPT_HEADING, .group = 20, .help = "Contract and simulation:" },
     { "method",     OPT_TEXT,     AT(opts.method),     "M",     20, "method of the model", .usual = "auto", .in = IN_PART },
     { "paths",      OPT_INT,      AT(paths),           "N",     20, "paths, at most 2^40", 1, SHOAL_PRICE_MOST, .usual = "262144", .in = IN_PART },
-    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, else 64; bullet: its dates", .in = IN_PART },
+    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per time of mean reversion; else 64, or more; bullet: its dates", .in = IN_PART,
+      .more = "64 is doubled until the bias of a price at the money is below 5e-5 of the forward. A note tells if the bias may exceed the standard error." },
     { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "f32 or f64: of paths, those of exact steps always f64; sums are f64", .words = CLI_TYPES, .in = IN_BOTH,
       .more = "With f32 --math fast uses special functions of a GPU." },
     { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the derivatives) is at most E, instead of --paths", .in = IN_JSON_SET,
-      .more = "If no path paid, 0 +- 0 counts as reached after 2^22 paths only; a note and `unpaid` tell." },
+      .more = "If no path paid, 0 +- 0 counts as reached once the 95 % bound of the value is at most E, or after 2^22 paths; a note, `unpaid` and `bound` tell." },
     { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as control variate [conditional: yes]", .in = IN_PART },
     { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "do not; of american, neither hedge the cash flows that are regressed", .value = -1, .in = IN_PART },
     { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "draw convergence, smile, density, or what the method has" },
@@ -154,8 +155,36 @@ static shoal_status simulate(void *of) {
     shoal_price_progress done = { 0 };
     const shoal_status status = shoal_price_simulate(s->plan, &s->goal, s->out->values, &done);
     s->out->first = done.first / SHOAL_PRICE_UNIT;
-    s->out->samples = done.samples, s->out->unpaid = done.unpaid, s->out->seconds = done.seconds;
+    s->out->samples = done.samples, s->out->seconds = done.seconds;
     return status;
+}
+
+/* Errors that the standard errors do not show. */
+static void note_errors(const cli *c, price_outcome *out) {
+    const shoal_price_value *coarse = NULL; /* the value whose steps are the worst */
+    int64_t count = 0;
+    double most = 0;
+    for (int64_t i = 0; i < out->info.contracts && out->samples > 0; i++) {
+        const shoal_price_value *v = &out->values[i];
+        if (v->bound > 0) out->unpaid++;
+        if (v->bound > most) most = v->bound;
+        if (!(v->bias > v->error)) continue;
+        count++;
+        if (!coarse || v->bias > coarse->bias) coarse = v;
+    }
+    if (out->unpaid > 0)
+        cli_note(
+            c,
+            "no path paid at %lld of %lld values: their 0 +- 0 is no estimate; with a confidence "
+            "of 95 %% they are below %.2g",
+            (long long)out->unpaid, (long long)out->info.contracts, most);
+    if (coarse)
+        cli_note(
+            c,
+            "the bias of %lld steps may exceed the standard error at %lld of %lld values: up to "
+            "%.2g beside %.2g; more --steps have less",
+            (long long)out->info.steps, (long long)count, (long long)out->info.contracts,
+            coarse->bias, coarse->error);
 }
 
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out) {
@@ -174,9 +203,7 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
     if (!out->info.deterministic) cli_progress_begin(&s.bar, c, s.label, 1);
     code = cli_status(c, s.known ? simulate(&s) : cli_call_until(c, simulate, &s, &s.known));
     if (!out->info.deterministic) cli_progress_end(&s.bar);
-    if (code == CLI_OK && o->target > 0 && out->unpaid > 0 && out->samples > 0)
-        cli_note(c, "no path paid at %lld of %lld values: their 0 +- 0 is no estimate",
-                 (long long)out->unpaid, (long long)out->info.contracts);
+    if (code == CLI_OK) note_errors(c, out);
     if (code == CLI_OK && !out->info.deterministic && out->samples == 0 && cli_interrupted())
         return CLI_INTERRUPTED; /* nothing is known yet */
     return code;
@@ -207,6 +234,7 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
         code = cli_fail(CLI_INPUT, "the parts have %lld samples, not %lld", (long long)out->samples,
                         (long long)samples);
     free(total);
+    if (code == CLI_OK) note_errors(c, out);
     return code;
 }
 

@@ -9,7 +9,7 @@
 #include "cli/common/parts.h"
 #include "io/svg.h"
 
-enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000, PRICE_EXACT_STEPS = 64 };
+enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000 }; /* steps: of --compare */
 
 typedef struct price_list { /* of strikes or maturities */
     int64_t count;

@@ -16,6 +16,8 @@ static double path_steps(const price_outcome *out) {
 #define VALUE(name, member) CLI_RESULT(name, shoal_price_value, member)
 static const cli_option price_results[]       = { VALUE("price", price), VALUE("stderr", error), { 0 } };
 static const cli_option probability_results[] = { VALUE("probability", price), VALUE("stderr", error), { 0 } };
+static const cli_option bias_results[]        = { VALUE("bias", bias), { 0 } };
+static const cli_option bound_results[]       = { VALUE("bound", bound), { 0 } };
 static const cli_option volatility_results[]  = { VALUE("implied_vol", implied_vol), { 0 } };
 static const cli_option greek_results[] = {
     VALUE("delta", delta), VALUE("delta_stderr", delta_error), VALUE("gamma", gamma), VALUE("gamma_stderr", gamma_error),
@@ -31,6 +33,8 @@ static const cli_option shard_results[] = {
 
 void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v) {
     cli_json_results(j, o->opts.probability ? probability_results : price_results, v);
+    if (v->bias > 0) cli_json_results(j, bias_results, v);
+    if (v->bound > 0) cli_json_results(j, bound_results, v);
     if (o->maturity.count > 0) cli_json_results(j, volatility_results, v);
     if (!o->opts.greeks) return;
     cli_json_results(j, greek_results, v);
@@ -56,7 +60,7 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
     io_json_int(j, "paths", i->deterministic ? 0 : out->samples * i->paths_each);
     io_json_double(j, "path_steps_per_second", path_steps(out));
     io_json_double(j, "simulation_seconds", out->seconds);
-    if (o->target > 0) io_json_int(j, "unpaid", out->unpaid);
+    if (o->target > 0 || out->unpaid > 0) io_json_int(j, "unpaid", out->unpaid);
     if (o->shards) cli_json_results(j, shard_results, o);
 }
 
@@ -87,6 +91,8 @@ static void row(const char *name, double value, double error) {
 
 void price_table_value(const price_options *o, const shoal_price_value *v) {
     row(o->opts.probability ? "probability" : "price", v->price, v->error);
+    if (v->bias > 0) printf("%-13s at most %.2g\n", "bias", v->bias);
+    if (v->bound > 0) printf("%-13s below %.2g with a confidence of 95 %%\n", "bound", v->bound);
     if (isfinite(v->implied_vol)) row("implied vol", v->implied_vol, 0);
     if (!o->opts.greeks) return;
     row("delta", v->delta, v->delta_error);

@@ -122,7 +122,8 @@ typedef struct shoal_price_opts {
     shoal_type type;     /* of paths, but for exact steps, and of the grid of pde [SHOAL_F64] */
     shoal_math math;     /* SHOAL_FAST: paths in f32 on a GPU                  [SHOAL_EXACT] */
     uint64_t seed;
-    int64_t steps;               /* of Heston's model, to the last maturity: required there */
+    int64_t steps;               /* of heston and expou, to the last maturity  [as many as keep
+                                    the bias small: docs/pricing.md]                        */
     int put;                     /* 1: puts; of Heston's model                        [call] */
     int antithetic;              /* 1: a sample is the mean of a path and its mirror image  */
     int control;                 /* 1, -1: use S_T, of known mean, as a control variate, or not
@@ -146,6 +147,10 @@ typedef struct shoal_price_value { /* one strike, one maturity; errors are stand
     double implied_vol; /* of Black and Scholes; NaN if no volatility has that price        */
     double delta, delta_error, gamma, gamma_error; /* NaN without .greeks                   */
     double vega, vega_error; /* with respect to the volatility of today: sqrt(v0), e^y0     */
+    double bias;             /* bound of the price's discretisation error, docs/pricing.md; 0: the
+                                steps have none                                             */
+    double bound;            /* above 0: no path paid, 0 +- 0 is no estimate, and with a confidence
+                                of 95 % what was simulated is worth less than this          */
 } shoal_price_value;
 
 typedef struct shoal_price_info {
@@ -205,7 +210,7 @@ typedef struct shoal_price_progress {
     int64_t first, samples; /* the first sample, and how many there are so far                  */
     int64_t expected;       /* how many it will take, as far as is known                        */
     int64_t unpaid;         /* values for which no path has paid so far: their 0 +- 0 is no
-                               estimate                                                         */
+                               estimate, shoal_price_value.bound is above 0                     */
     double seconds;         /* of simulation so far                                             */
     int64_t units;          /* of the last round, and their sums: [units][shoal_price_width()]  */
     const double *sums;
@@ -214,8 +219,9 @@ typedef struct shoal_price_progress {
 
 typedef struct shoal_price_goal { /* zero = default */
     int64_t paths;       /* to simulate: required without a target                        */
-    double target;       /* above 0: simulate until no standard error is above it. A value
-                            for which no path pays counts as reached after 2^22 paths     */
+    double target;       /* above 0: simulate until no standard error is above it, and no
+                            bound of a value for which no path pays; such a value counts as
+                            reached after 2^22 paths                                      */
     int64_t part, parts; /* only part 1, 2, ... of so many; not with a target       [all] */
     /* NULL, or called after every round; a result other than 0 ends the simulation */
     int (*on_round)(const shoal_price_progress *now, void *user);

@@ -276,13 +276,49 @@ static shoal_status begin_plan(shoal_context *ctx, const shoal_american_opts *o,
     return shoal_plan_made(s, plan);
 }
 
+/* What an option may pay: of its strike, and of the martingale part of each asset, discounts included. */
+static void fill_worth(const shoal_american *m, int64_t assets, double *worth) {
+    const int put = m->payoff == SHOAL_PUT || m->payoff == SHOAL_BASKET_PUT;
+    *worth++ = put ? m->strike * fmax(1, exp(-m->rate * m->maturity)) : 0;
+    for (int64_t a = 0; a < assets; a++) {
+        const double given = m->payoff <= SHOAL_CALL || m->payoff == SHOAL_MAX_CALL ? 1
+                             : m->weight                                            ? m->weight[a]
+                                         : 1 / (double)assets;
+        const double weight = fmax(put ? -given : given, 0);
+        const double dividend = m->dividend ? m->dividend[a] : 0;
+        *worth++ = weight * m->s0[a] * fmax(1, exp(-dividend * m->maturity));
+        *worth++ = m->sigma[a] * sqrt(m->maturity);
+    }
+}
+
+/* Exercise pays up to the strike, or up to its assets. What is known of a lognormal martingale at
+ * maturity bounds it at exercise, too: over an event of probability p it has in the mean at most its
+ * share Phi(Phi^-1(p) + deviation). */
+static double ceiling(const shoal_price *p, int64_t option, int64_t strike, double probability,
+                      double deviation) {
+    const american_plan *a = (const american_plan *)p;
+    const int64_t assets = a->job.basis.assets;
+    const double *worth = a->worth + option * (1 + 2 * assets);
+    double sum = probability * *worth++;
+    (void)strike, (void)deviation; /* there is one strike, and the deviations are known */
+    for (int64_t i = 0; i < assets; i++, worth += 2)
+        sum += worth[0] *
+               (probability < 1 ? shoal_normcdf(shoal_normcdfinv(probability) + worth[1]) : 1);
+    return sum;
+}
+
 static shoal_status price_rules(american_plan *a, const shoal_american *options, int64_t count,
                                 const shoal_american_opts *o) {
     shoal_price *p = &a->p;
     p->groups = count, p->strike_count = 1, p->signs = p->outputs = 1, p->walks = 1;
     p->steps = o->dates * count;
     p->control = o->control >= 0 && !o->inner;
-    shoal_status s = fill_plan(a, options, count, o, NULL, 1);
+    p->ceiling = ceiling;
+    const int64_t numbers = 1 + 2 * o->assets;
+    shoal_status s = shoal_plan_host(&p->head, count * numbers, sizeof *a->worth, &a->worth);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
+        fill_worth(&options[i], o->assets, a->worth + i * numbers);
+    if (s == SHOAL_OK) s = fill_plan(a, options, count, o, NULL, 1);
     if (s == SHOAL_OK) s = shoal_price_room(p);
     if (o->inner && p->frame->room > AMERICAN_DUALS) p->frame->room = AMERICAN_DUALS;
     return s;

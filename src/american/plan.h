@@ -142,7 +142,7 @@ typedef struct american_run { /* one run of rules of exercise */
     const american_job *job;
 } american_run;
 
-typedef struct american_plan { /* arrays are in the context's memory, except fits */
+typedef struct american_plan { /* arrays are in the context's memory, except fits, worth */
     shoal_price p;
     american_run run;
     american_job job;
@@ -152,6 +152,9 @@ typedef struct american_plan { /* arrays are in the context's memory, except fit
     int64_t most; /* problems at a time                                                         */
     int batch;    /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
+    double *
+        worth; /* per option: how much of the strike it may pay, then how much of each asset, and the
+                      deviation of its logarithm at maturity; on the host                      */
 } american_plan;
 
 /* plan.c: L with L Lt the correlation c of d assets (NULL: they are independent), rows of the lower

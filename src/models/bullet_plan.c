@@ -34,6 +34,8 @@ const shoal_module shoal_bullet_module = { "bullet", methods, sizeof methods / s
 
 enum { MOST_DATES = 1 << 20, MOST_POINTS = 1 << 22 };
 #define BUMP 0.05 /* of the deviation of log S_T: 1 % for sigma = 0.2 and a year */
+#define NEAR 0.5  /* of the deviation until the next date: the bump next to the barrier, at most */
+#define FAR  0.1  /* of the distance to the barrier: the bump farther away, at most */
 
 shoal_bullet shoal_bullet_example(void) {
     return (shoal_bullet){ .s0 = 100,
@@ -120,6 +122,36 @@ static void make_trajectories(bullet_plan *b, uint64_t seed, int64_t count) {
     }
 }
 
+/* S_T is lognormal: over an event of probability p, S_T > K or rarer, the mean of S_T is at most its
+ * share Phi(Phi^-1(p) + s). Without noise, or if the count cannot come to pay, the value is known. */
+static double ceiling(const shoal_price *plan, int64_t group, int64_t strike, double probability,
+                      double deviation) {
+    const bullet_plan *b = (const bullet_plan *)plan;
+    const shoal_bullet_point *at = &b->points[group];
+    const double tau = (double)(b->d.steps - at->k) * b->d.dt, s = b->model.sigma * sqrt(tau);
+    (void)strike, (void)deviation; /* there is one strike, and the deviation is known */
+    const int64_t seen = bullet_count(&b->model, &b->d, at, at->x);
+    const int64_t left = b->d.last > at->k ? b->d.last - at->k : 0;
+    if (s == 0 || b->model.p1 > b->model.p2 || seen > b->model.p2 || seen + left < b->model.p1)
+        return 0;
+    if (b->certain) return probability;
+    const double cost = b->model.strike * exp(-b->model.rate * tau);
+    const double above = shoal_normcdf(log(at->x / cost) / s - 0.5 * s); /* P(S_T > K) */
+    const double p = probability < above ? probability : above;
+    return at->x * shoal_normcdf(shoal_normcdfinv(p) + s) - cost * p;
+}
+
+/* The bump of x. The value has a bend at the barrier that is as wide as a step, where the next date
+ * counts: a wider bump would not see it. */
+static double bump_of(const bullet_plan *b, const shoal_bullet_point *at, const shoal_price_opts *o,
+                      double tau) {
+    const double usual = shoal_price_bump(o, b->model.sigma * sqrt(tau), BUMP);
+    const double bend = fmax(NEAR * b->d.vol, FAR * fabs(log(b->model.barrier / at->x)));
+    return o->bump > 0 || at->k >= b->d.last || !(bend > 0) ? usual : fmin(usual, bend);
+}
+
+/* A bumped x has the count of x: on the other side of the barrier a date that counts now would count
+ * otherwise, and the difference would have the jump of the value in it. */
 static bullet_start start_of(const bullet_plan *b, const shoal_bullet_point *at,
                              const shoal_price_opts *o) {
     const shoal_bullet *m = &b->model;
@@ -130,11 +162,11 @@ static bullet_start start_of(const bullet_plan *b, const shoal_bullet_point *at,
                        .x = at->x,
                        .discount = exp(-m->rate * tau),
                        .forward = exp(m->rate * tau),
-                       .bump = shoal_price_bump(o, m->sigma * sqrt(tau), BUMP) };
+                       .bump = bump_of(b, at, o, tau) };
     for (int bump = 0; bump < PRICE_BUMPS; bump++) {
         const double x = at->x * (bump == 0 ? 1 : bump == 1 ? 1 + s.bump : 1 - s.bump);
         s.level[bump] = log(m->barrier / x);
-        s.counted[bump] = (double)bullet_count(m, &b->d, at, x);
+        s.counted[bump] = (double)bullet_count(m, &b->d, at, at->x);
     }
     return s;
 }
@@ -160,7 +192,7 @@ static shoal_status fill_plan(bullet_plan *b, const shoal_price_opts *o,
                  : row == BULLET_PDE ? shoal_bullet_pde
                                      : NULL;
     p->groups = row == BULLET_NESTED ? count * (b->d.steps + 1) : count;
-    p->strike_count = 1, p->separate = 1;
+    p->strike_count = 1, p->separate = 1, p->ceiling = ceiling;
     p->control = o->control > 0;
     p->walks = p->signs = o->antithetic && !p->formula ? 2 : 1;
     p->outputs = o->greeks ? 3 : 1; /* vega is not among them */

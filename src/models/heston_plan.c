@@ -35,6 +35,9 @@ const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / s
 
 #define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
 #define VEGA_SHARE  0.02  /* of v0: up and down                               */
+#define BIAS_SMALL  5e-5  /* of the forward: of the default steps             */
+enum { EXACT_STEPS = 64, EXACT_MOST = 1 << 14 }; /* default steps             */
+enum { MOST_LEGS = 8 }; /* whose own steps the bias distinguishes             */
 
 shoal_heston shoal_heston_example(void) {
     return (
@@ -77,6 +80,95 @@ static double total_variance(const shoal_heston *m, double maturity) {
     return fma(m->theta, maturity - part, m->v0 * part);
 }
 
+/* The variance of the integral of v. */
+static double integral_variance(const shoal_heston *m, double maturity) {
+    const double x = m->kappa * maturity, e = exp(-x), share = m->sigma * m->sigma;
+    const double cube = share * maturity * maturity * maturity;
+    if (x < 0.01) return cube * m->v0 / 3; /* to 1 % */
+    /* of theta and of v0 - theta: the integrals of (1 - e^(-y))^2 and, times e^(y - x), over (0, x) */
+    const double level = x - 2 * (1 - e) + 0.5 * (1 - e * e), gap = 1 - e * e - 2 * x * e;
+    return cube / (x * x * x) * (m->theta * level + (m->v0 - m->theta) * gap);
+}
+
+/* ---- the bias of the steps, and how many there are ----------------------------------------------- */
+
+/* A leg's numbers of exact steps. */
+static void make_leg(const shoal_heston *m, double sigma, price_leg *leg) {
+    const double reach = m->kappa * leg->dt;
+    leg->factor = 0.5 * sigma * sigma * (reach > 0 ? -expm1(-reach) / m->kappa : leg->dt);
+    leg->lambda = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
+    leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
+    leg->base = m->theta * (leg->dt - 2 * leg->weight);
+}
+
+/* Beyond MOST_LEGS maturities: as if all steps were as long as the longest. */
+static price_bias exact_bias(const shoal_price *p, int64_t group, int64_t strike) {
+    const heston_plan *h = (const heston_plan *)p;
+    if (group < MOST_LEGS)
+        return shoal_heston_bias(&h->model, p->legs, group + 1, p->strikes[strike]);
+    price_leg all = p->legs[group];
+    for (int64_t k = 0; k < group; k++) all.dt = fmax(all.dt, p->legs[k].dt);
+    all.steps = all.dt > 0 ? (int32_t)fmax(1, floor(all.maturity / all.dt)) : 0;
+    all.dt = all.steps ? all.maturity / all.steps : 0;
+    make_leg(&h->model, h->job.noise, &all);
+    return shoal_heston_bias(&h->model, &all, 1, p->strikes[strike]);
+}
+
+/* Of Euler's steps. They take the mean of the integral of v as a sum, which is known; what v adds by
+ * its own deviation is wrong by a share of about (kappa + 1/T) dt; and near 0, where a step of the
+ * variance is larger than itself, sigma^2 dt, the mean is wrong by up to that (full), or a part of
+ * it is added at each step (plus, abs). */
+static price_bias euler_bias(const shoal_price *p, int64_t group, int64_t strike) {
+    const heston_plan *h = (const heston_plan *)p;
+    const shoal_heston *m = &h->model;
+    const price_leg *at = &p->legs[group];
+    const double variance = total_variance(m, at->maturity);
+    double sum = 0, gap = m->v0 - m->theta, dt = 0;
+    for (int64_t k = 0; k <= group; k++) {
+        const price_leg *leg = &p->legs[k];
+        const double decay = pow(1 - m->kappa * leg->dt, leg->steps);
+        sum += m->theta * leg->dt * leg->steps;
+        sum += gap * (m->kappa > 0 ? (1 - decay) / m->kappa : leg->dt * leg->steps);
+        gap *= decay;
+        if (leg->dt > dt) dt = leg->dt;
+    }
+    if (!(variance > 0) || h->job.noise == 0)
+        return shoal_price_shift(at, p->strikes[strike], variance, fabs(sum - variance), 0);
+    const double lag = fmin(at->maturity, 1 / m->kappa), step = m->sigma * m->sigma * dt;
+    const double near = fmin(1, pow(2 * m->kappa * dt, h->job.shape));
+    const double pushed = 0.4 * at->maturity / dt * h->job.shape / (h->job.shape + 0.5);
+    const double edge =
+        lag * step * near * (h->job.variant == EULER_FULL ? 1 : fmax(1, 2 * pushed));
+    const double spread = fabs(m->rho) + sqrt(integral_variance(m, at->maturity)) / variance;
+    const double rest = (m->kappa + 1 / at->maturity) * dt * variance * spread * spread;
+    const double error = fabs(sum - variance) + edge + rest;
+    return shoal_price_shift(at, p->strikes[strike], variance, error, 0);
+}
+
+/* Exact steps to the last maturity: 64, doubled until the bias at the money is small. The control
+ * variate takes about its share Phi(d) of S_T out of it. */
+static int64_t default_steps(const heston_plan *h, const shoal_price_opts *o) {
+    const shoal_heston *m = &h->model;
+    const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
+    price_leg leg = { .steps = EXACT_STEPS, .maturity = end, .discount = 1, .forward = 1 };
+    const double share = h->p.control ? shoal_normcdf(0.5 * sqrt(total_variance(m, end))) : 0;
+    for (; leg.steps < EXACT_MOST; leg.steps *= 2) {
+        leg.dt = end / leg.steps;
+        make_leg(m, h->job.noise, &leg);
+        const price_bias b = shoal_heston_bias(m, &leg, 1, 1);
+        if (fabs(b.value - share * b.control) + b.slack <= BIAS_SMALL) break;
+    }
+    return leg.steps;
+}
+
+static int64_t steps_of(const heston_plan *h, const shoal_price_opts *o) {
+    if (o->steps) return o->steps;
+    if (h->job.row == HESTON_EULER) return shoal_price_euler_steps(o, h->model.kappa);
+    return h->job.row == HESTON_ANALYTIC ? 1 : default_steps(h, o);
+}
+
+/* ---- legs ---------------------------------------------------------------------------------------- */
+
 /* The numbers of exact steps, and the shapes of contracts. Heston's S is a martingale for all
  * parameters; with |rho| = 1 a variance path leaves nothing to smooth a payoff. */
 static void make_steps(heston_plan *h, const shoal_price_opts *o) {
@@ -84,11 +176,7 @@ static void make_steps(heston_plan *h, const shoal_price_opts *o) {
     const double sigma = h->job.noise;
     for (int64_t k = 0; k < h->p.groups; k++) {
         price_leg *leg = &h->p.legs[k];
-        const double reach = m->kappa * leg->dt;
-        leg->factor = 0.5 * sigma * sigma * (reach > 0 ? -expm1(-reach) / m->kappa : leg->dt);
-        leg->lambda = leg->factor > 0 ? exp(-reach) / leg->factor : 0;
-        leg->weight = reach > 0 ? tanh(0.5 * reach) / m->kappa : 0.5 * leg->dt;
-        leg->base = m->theta * (leg->dt - 2 * leg->weight);
+        make_leg(m, sigma, leg);
         shoal_price_shape(leg, o, total_variance(m, leg->maturity),
                           h->job.row == HESTON_CONDITIONAL && fabs(m->rho) < 1, 1);
         /* the fast kernel keeps the variance in units of about sigma^2 dt, in float: if that is
@@ -114,14 +202,16 @@ static void make_job(heston_plan *h, const shoal_price_opts *o) {
     j->last = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_LAST);
     h->p.control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
     if (j->row == HESTON_ANALYTIC) h->p.formula = analytic;
+    h->p.bias = j->row == HESTON_EULER ? euler_bias : exact_bias;
 }
 
 static shoal_status fill_plan(heston_plan *h, const shoal_price_opts *o) {
     const shoal_heston *m = &h->model;
-    shoal_status s =
-        shoal_price_legs(&h->p, &h->job, o, "conditional", m->s0, m->rate, m->dividend);
+    shoal_status s = shoal_price_legs(&h->p, &h->job, o, "conditional", m->s0);
     if (s != SHOAL_OK) return s;
     make_job(h, o);
+    s = shoal_price_split(&h->p, o, steps_of(h, o), m->rate, m->dividend);
+    if (s != SHOAL_OK) return s;
     make_steps(h, o);
     if (h->job.row == HESTON_EULER) s = shoal_price_stable(&h->p, o, "kappa", m->kappa);
     return s == SHOAL_OK ? shoal_price_keep_legs(&h->p, &h->job) : s;

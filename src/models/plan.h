@@ -142,6 +142,10 @@ struct shoal_pde {
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
+/* heston_analytic.c: what the steps of `exact` and `conditional` change in a price at the last of
+ * these legs. */
+price_bias shoal_heston_bias(const shoal_heston *model, const price_leg *legs, int64_t count,
+                             double strike);
 /* heston_analytic.c, bullet_quad.c, pde_plan.c: values without paths. */
 shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,
                                    double maturity, int put, shoal_price_value *value);

@@ -3,11 +3,13 @@
  * legs.c - lists of strikes and maturities: what is allowed, and how the steps of a path are
  * shared among the maturities.
  */
+#include "core/math.h"
 #include "pricing/plan.h"
 #include <math.h>
 #include <string.h>
 
 enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 }; /* addresses of draws have 32 bits */
+enum { EULER_STEPS = 1000, EULER_PER_REVERSION = 10 };
 #define PARITY_FROM 1.0 /* variance of log S_T from which a call is simulated as a put */
 
 static shoal_status check_list(shoal_context *ctx, const char *name, const char *count_name,
@@ -37,7 +39,7 @@ shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opt
 }
 
 static shoal_status check(shoal_context *ctx, const shoal_price_opts *o) {
-    const shoal_count counts[] = { { "steps", o->steps, 1, MOST_STEPS },
+    const shoal_count counts[] = { { "steps", o->steps, 0, MOST_STEPS },
                                    { "control", o->control, -1, 1 } };
     shoal_status s = shoal_check_counts(ctx, counts, 2);
     if (s == SHOAL_OK) s = shoal_price_check_numbers(ctx, o);
@@ -50,20 +52,20 @@ static shoal_status check(shoal_context *ctx, const shoal_price_opts *o) {
 }
 
 /* Equal steps from each maturity to the next, at least one, as even as the whole allows. */
-static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o, double s0, double rate,
-                              double dividend) {
+shoal_status shoal_price_split(shoal_price *p, const shoal_price_opts *o, int64_t steps,
+                               double rate, double dividend) {
     const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
     uint32_t address = 0;
     for (int64_t k = 0; k < o->maturities; k++) {
         price_leg *leg = &p->legs[k];
         const double before = k ? o->maturity[k - 1] : 0, length = o->maturity[k] - before;
-        const double share = length > 0 ? round((double)o->steps * (length / end)) : 0;
+        const double share = length > 0 ? round((double)steps * (length / end)) : 0;
         leg->steps = length > 0 ? (int32_t)(share > 1 ? share : 1) : 0;
         leg->first = address;
         leg->maturity = o->maturity[k];
         leg->dt = leg->steps ? length / leg->steps : 0;
         leg->discount = exp(-rate * leg->maturity);
-        leg->forward = s0 * exp((rate - dividend) * leg->maturity);
+        leg->forward = p->s0 * exp((rate - dividend) * leg->maturity);
         if (!(leg->discount > 0 && leg->discount < 1e300 && leg->forward > 0 &&
               leg->forward < 1e300))
             return shoal_fail(p->head.ctx, SHOAL_E_ARG,
@@ -76,7 +78,7 @@ static shoal_status make_legs(shoal_price *p, const shoal_price_opts *o, double 
 }
 
 shoal_status shoal_price_legs(shoal_price *p, price_job *j, const shoal_price_opts *o,
-                              const char *best, double s0, double rate, double dividend) {
+                              const char *best, double s0) {
     shoal_status s = check(p->head.ctx, o);
     if (s == SHOAL_OK) s = shoal_price_choose(p, o, best);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->maturities, sizeof *p->legs, &p->legs);
@@ -90,14 +92,27 @@ shoal_status shoal_price_legs(shoal_price *p, price_job *j, const shoal_price_op
     j->signs = o->antithetic ? 2 : 1, j->bumps = o->greeks ? PRICE_BUMPS : 1;
     j->terms.outputs = p->outputs, j->terms.s0 = s0;
     if (o->strikes) memcpy(p->strikes, o->strike, (size_t)o->strikes * sizeof *p->strikes);
-    return make_legs(p, o, s0, rate, dividend);
+    return SHOAL_OK;
+}
+
+/* A put pays up to the strike, and a call S_T or less: in the mean over an event E the control, S_T
+ * over its mean less 1, is at most its deviation times sqrt(P(E)) (Cauchy and Schwarz). */
+static double ceiling(const shoal_price *p, int64_t group, int64_t strike, double probability,
+                      double deviation) {
+    const price_leg *leg = &p->legs[group];
+    if (leg->maturity == 0) return 0; /* the value is known */
+    if (leg->put) return leg->discount * p->strikes[strike] * probability;
+    const double share = probability + deviation * sqrt(probability);
+    return leg->discount * leg->forward * (share < 1 ? share : 1);
 }
 
 shoal_status shoal_price_keep_legs(shoal_price *p, price_job *j) {
     p->signs = j->signs, p->walks = j->signs * j->bumps;
     if (p->formula) return SHOAL_OK;
-    shoal_status s =
-        shoal_plan_copy(&p->head, p->legs, (size_t)p->groups * sizeof *p->legs, &j->leg);
+    p->ceiling = ceiling;
+    shoal_status s = shoal_price_keep_biases(p);
+    if (s == SHOAL_OK)
+        s = shoal_plan_copy(&p->head, p->legs, (size_t)p->groups * sizeof *p->legs, &j->leg);
     if (s == SHOAL_OK)
         s = shoal_plan_copy(&p->head, p->strikes, (size_t)p->strike_count * sizeof *p->strikes,
                             &j->strike);
@@ -118,13 +133,37 @@ void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double varianc
     leg->bump = shoal_price_bump(o, sqrt(variance), smooth ? 1.0 / 320 : 1.0 / 32);
 }
 
+int64_t shoal_price_euler_steps(const shoal_price_opts *o, double rate) {
+    const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
+    const double steps = ceil(EULER_PER_REVERSION * rate * end);
+    return steps > EULER_STEPS ? steps < MOST_STEPS ? (int64_t)steps : MOST_STEPS : EULER_STEPS;
+}
+
+/* Black's price moves by sqrt(F K) e^(-d^2/2) / (2 s sqrt(2 pi)) per unit of the variance s^2, d
+ * about log(F/K) / s; half of that d, for the tails of a variance that is random. Twice that for
+ * what a first derivative leaves out. With the mean of S_T a call moves by Phi(d + s/2) of it, a put
+ * by that less 1: to a quarter. */
+price_bias shoal_price_shift(const price_leg *leg, double strike, double variance, double error,
+                             double mean) {
+    const double forward = leg->discount * leg->forward;
+    const double most = leg->put ? leg->discount * strike : forward;
+    if (!(error > 0 || mean != 0) || !(strike > 0)) return (price_bias){ 0 };
+    const double s = sqrt(variance), d = log(leg->forward / strike) / s;
+    const double slope = 0.19947114020071635 * leg->discount * sqrt(leg->forward * strike) / s;
+    const double moved = shoal_normcdf(d + 0.5 * s) - (leg->put ? 1 : 0);
+    const double slack = 2 * slope * exp(-0.125 * d * d) * error + 0.25 * forward * fabs(mean);
+    return (price_bias){ .value = isfinite(moved) ? forward * moved * mean : 0,
+                         .control = mean,
+                         .slack = fmin(slack, most) }; /* NaN without a variance: all of it */
+}
+
 shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o, const char *name,
                                 double rate) {
     for (int64_t k = 0; k < p->groups; k++)
         if (rate * p->legs[k].dt > 2)
             return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                               "steps is %lld; euler needs %s dt at most 2, here %.0f steps or more",
-                              (long long)o->steps, name,
+                              (long long)p->steps, name,
                               ceil(0.5 * rate * o->maturity[o->maturities - 1]));
     return SHOAL_OK;
 }

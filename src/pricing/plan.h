@@ -86,6 +86,11 @@ typedef struct price_method {
     shoal_status (*run)(shoal_context *ctx, const void *job);
 } price_method;
 
+/* What the steps change in the mean of a value and of its control variate, and how much of it is not known. */
+typedef struct price_bias {
+    double value, control, slack;
+} price_bias;
+
 /* The first member of a model's own plan. */
 struct shoal_price {
     shoal_plan head;
@@ -94,6 +99,12 @@ struct shoal_price {
     price_frame *frame; /* the first member of the model's job: all but sums, first, samples   */
     /* the values of a method without paths; NULL: there are paths */
     shoal_status (*formula)(const shoal_price *plan, shoal_price_value *values);
+    /* the bias of a contract, kept in biases; NULL: the steps have none */
+    price_bias (*bias)(const shoal_price *plan, int64_t group, int64_t strike);
+    price_bias *biases;
+    /* the largest mean of a contract that pays with this probability; deviation: of the control */
+    double (*ceiling)(const shoal_price *plan, int64_t group, int64_t strike, double probability,
+                      double deviation);
     int control, put; /* put: of the contract; legs may simulate the other                     */
     int signs, outputs;
     int64_t walks;                /* of a sample                                              */
@@ -112,6 +123,8 @@ shoal_status shoal_price_new(shoal_context *ctx, const shoal_module *module, siz
 shoal_status shoal_price_choose(shoal_price *p, const shoal_price_opts *o, const char *best);
 /* Memory for the sums of blocks, once groups and outputs are known. */
 shoal_status shoal_price_room(shoal_price *p);
+/* Room for the biases of all contracts, if the plan has any. */
+shoal_status shoal_price_keep_biases(shoal_price *p);
 /* The time of the day. */
 double shoal_price_seconds(void);
 /* Simulates a plan that was created with this status, and frees it. */
@@ -122,7 +135,10 @@ shoal_status shoal_price_once(shoal_status created, shoal_price **plan,
  * and what follows from the options in the job; then, once the legs are complete, copies them to
  * the context's memory. */
 shoal_status shoal_price_legs(shoal_price *p, price_job *job, const shoal_price_opts *o,
-                              const char *best, double s0, double rate, double dividend);
+                              const char *best, double s0);
+/* Shares the steps among the maturities. */
+shoal_status shoal_price_split(shoal_price *p, const shoal_price_opts *o, int64_t steps,
+                               double rate, double dividend);
 shoal_status shoal_price_keep_legs(shoal_price *p, price_job *job);
 shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opts *o);
 /* The bump of a leg, from the variance of log S_T (smooth: values are smooth along a path), and
@@ -132,6 +148,11 @@ void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double varianc
 /* SHOAL_E_ARG if Euler's steps are too long for a reversion at this rate. */
 shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o, const char *name,
                                 double rate);
+/* Euler's default: 1000 steps, or 10 per time of reversion. */
+int64_t shoal_price_euler_steps(const shoal_price_opts *o, double rate);
+/* What an error in the variance of log S_T and one in the mean of S_T, over S_T, change in a price. */
+price_bias shoal_price_shift(const price_leg *leg, double strike, double variance, double error,
+                             double mean);
 /* The relative bump of the options, or by default this share of a standard deviation, within limits. */
 double shoal_price_bump(const shoal_price_opts *o, double deviation, double share);
 

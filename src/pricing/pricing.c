@@ -39,6 +39,13 @@ shoal_status shoal_price_room(shoal_price *p) {
                             &f->partial);
 }
 
+shoal_status shoal_price_keep_biases(shoal_price *p) {
+    const int64_t contracts = p->bias ? p->groups * p->strike_count : 0;
+    const shoal_status s = shoal_plan_host(&p->head, contracts, sizeof *p->biases, &p->biases);
+    for (int64_t i = 0; i < contracts && s == SHOAL_OK; i++) p->biases[i].value = NAN;
+    return s;
+}
+
 void shoal_price_free(shoal_price *plan) { shoal_plan_free(plan); }
 
 /* Whether paths simulate a put where the contract is a call. */
@@ -162,20 +169,21 @@ static double control_factor(const double *c, double cc, double both) {
 }
 
 /* Mean and standard error of an output whose statistics begin at `at`; c: those of its control, or
- * NULL. */
-static void mean_of(const double *total, int64_t at, const double *c, double n, double *mean,
-                    double *error) {
+ * NULL. Returns the control's factor. */
+static double mean_of(const double *total, int64_t at, const double *c, double n, double *mean,
+                      double *error) {
     const double x = number(total, at), xx = number(total, at + 1), xc = number(total, at + 2);
-    double rest = spread(xx, x, x, n);
+    double rest = spread(xx, x, x, n), b = 0;
     *mean = x / n;
     if (c) {
         const double cc = spread(number(c, 1), number(c, 0), number(c, 0), n);
         const double both = spread(xc, x, number(c, 0), n);
-        const double b = control_factor(c, cc, both);
+        b = control_factor(c, cc, both);
         *mean -= b * (number(c, 0) / n);
         rest -= b * both;
     }
     *error = n > 1 ? sqrt((rest > 0 ? rest : 0) / n / (n - 1)) : NAN;
+    return b;
 }
 
 static double implied_vol(const price_leg *leg, double strike, double price, int put) {
@@ -191,14 +199,35 @@ static double *output(shoal_price_value *v, int o, int error) {
     return at[o][error];
 }
 
+/* The bias of a price whose control has factor b. A contract's is computed once. */
+static double bias_of(const shoal_price *p, int64_t group, int64_t strike, double b) {
+    if (!p->bias) return 0;
+    price_bias *kept = &p->biases[group * p->strike_count + strike];
+    if (isnan(kept->value)) *kept = p->bias(p, group, strike);
+    return fabs(kept->value - b * kept->control) + kept->slack;
+}
+
+/* The rule of three: if none of n samples pays, the probability that one does is below 3/n with
+ * a confidence of 1 - e^-3, 95 %. c: the statistics of the control. */
+static double bound_of(const shoal_price *p, const double *c, double n, int64_t group,
+                       int64_t strike) {
+    const double probability = n > 3 ? 3 / n : 1;
+    return p->ceiling(p, group, strike, probability, sqrt(number(c, 1) / n));
+}
+
 /* The value of one contract out of the sums. */
 static void value_of(const shoal_price *p, const double *total, double n, int64_t group,
                      int64_t strike, shoal_price_value *value) {
     const int64_t at = p->groups * PRICE_CONTROL +
                        (group * p->strike_count + strike) * p->outputs * PRICE_STATISTICS;
-    const double *c = p->control ? total + 2 * group * PRICE_CONTROL : NULL;
-    for (int o = 0; o < p->outputs; o++)
-        mean_of(total, at + o * PRICE_STATISTICS, c, n, output(value, o, 0), output(value, o, 1));
+    const double *c = total + 2 * group * PRICE_CONTROL;
+    for (int o = 0; o < p->outputs; o++) {
+        const double b = mean_of(total, at + o * PRICE_STATISTICS, p->control ? c : NULL, n,
+                                 output(value, o, 0), output(value, o, 1));
+        if (o == 0) value->bias = bias_of(p, group, strike, b);
+    }
+    const int paid = number(total, at) != 0 || number(total, at + 1) != 0; /* NaN: paid */
+    value->bound = paid ? 0 : bound_of(p, c, n, group, strike);
     if (!p->legs || p->legs[group].put == p->put) return;
     const price_leg *leg = &p->legs[group]; /* a put was simulated: call - put = discounted F - K */
     value->price += leg->discount * (leg->forward - p->strikes[strike]);
@@ -217,6 +246,7 @@ shoal_status shoal_price_result(const shoal_price *plan, const double *total, in
     if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < plan->groups * plan->strike_count; i++) {
         const int64_t group = i / plan->strike_count, strike = i % plan->strike_count;
+        values[i].bias = values[i].bound = 0;
         if (!plan->formula) value_of(plan, total, (double)samples, group, strike, &values[i]);
         for (int o = plan->outputs; o < PRICE_OUTPUTS; o++)
             *output(&values[i], o, 0) = *output(&values[i], o, 1) = NAN;

@@ -7,7 +7,7 @@
  * on that, since units are added in their order. Standard errors are compared with the goal
  * after 1, 2, 4, ... units, then where the last comparison expects them to be reached: the
  * number of paths does not depend on the clock either. As long as no path has paid, 0 +- 0 is no
- * estimate: such a value counts as reached after UNPAID_PATHS paths only.
+ * estimate: such a value counts as reached once its bound is, or after UNPAID_PATHS paths.
  */
 #include "pricing/plan.h"
 #include <math.h>
@@ -87,14 +87,10 @@ static shoal_status begin(simulation *s) {
     return shoal_alloc(p->head.ctx, (size_t)(s->most * width) * sizeof(double), &s->sums);
 }
 
-/* Values of which no path paid anything. At maturity there is nothing to wait for. */
-static int64_t unpaid(const simulation *s) {
-    const shoal_price *p = s->plan;
+/* Values of which no path paid anything, and with a bound above this. */
+static int64_t unpaid(const simulation *s, double above) {
     int64_t count = 0;
-    for (int64_t i = 0; i < contracts(p); i++) {
-        const int due = p->legs && p->legs[i / p->strike_count].maturity == 0;
-        count += s->values[i].price == 0 && s->values[i].error == 0 && !due;
-    }
+    for (int64_t i = 0; i < contracts(s->plan); i++) count += s->values[i].bound > above;
     return count;
 }
 
@@ -110,7 +106,7 @@ static int reached(const simulation *s) {
     const int64_t paths = s->now.samples * s->plan->signs;
     const int64_t each = s->plan->separate ? contracts(s->plan) : 1;
     if (!(largest_error(s) <= s->goal->target)) return 0;
-    return paths >= UNPAID_PATHS / each || s->now.unpaid == 0;
+    return paths >= UNPAID_PATHS / each || unpaid(s, s->goal->target) == 0;
 }
 
 static void show(simulation *s) {
@@ -143,7 +139,7 @@ static shoal_status look(simulation *s) {
     const shoal_status status = shoal_price_result(s->plan, s->total, s->now.samples, s->values);
     if (status != SHOAL_OK) return status;
     s->now.values = s->values;
-    s->now.unpaid = unpaid(s);
+    s->now.unpaid = unpaid(s, 0);
     if (s->goal->target > 0) { /* how far it is, as the square of the errors says */
         const double ratio = largest_error(s) / s->goal->target;
         const double all = (double)s->now.samples * ratio * ratio;
@@ -160,7 +156,7 @@ static int64_t next_look(const simulation *s) {
         const double ratio = largest_error(s) / s->goal->target;
         const double guess = ceil((double)units * ratio * ratio * 1.01);
         next = guess > (double)(8 * units) ? 8 * units : (int64_t)guess;
-        if (next <= units) next = s->now.unpaid > 0 ? 2 * units : units + 1;
+        if (next <= units) next = unpaid(s, s->goal->target) > 0 ? 2 * units : units + 1;
     }
     return next > (s->end - s->now.first) / UNIT ? s->end : s->now.first + next * UNIT;
 }
@@ -191,7 +187,8 @@ shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goa
         s.now.seconds = shoal_price_seconds() - start;
     } else if (status == SHOAL_OK) {
         for (int64_t i = 0; i < contracts(plan); i++)
-            values[i] = (shoal_price_value){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+            values[i] =
+                (shoal_price_value){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
         status = begin(&s);
         if (status == SHOAL_OK) status = walk(&s);
         free(s.total);
