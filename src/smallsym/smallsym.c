@@ -27,7 +27,7 @@ DECLARE(smallsym_eigdc)
 
 static const shoal_method methods[] = {
     { .name = "ldlt", CELLS(smallsym_ldlt),
-      .flags = SHOAL_CAN_FACTOR | SHOAL_CAN_REFINE | SMALLSYM_CAN_ITERATE,
+      .flags = SHOAL_CAN_FACTOR | SHOAL_CAN_REFINE,
       .variants = { [LDLT_TEAM] = { "team", SHOAL_ON_BOTH | SMALLSYM_CAN_FORM },
                     [LDLT_SIMD] = { "simd", SHOAL_ON_PAPER },
                     [LDLT_COOP] = { "coop", SHOAL_ON_PAPER },
@@ -167,6 +167,9 @@ static shoal_status choose_auto(shoal_smallsym *plan, const shoal_smallsym_opts 
     shoal_status status =
         shoal_choose(plan->head.ctx, &shoal_smallsym_module, first, NULL, o->type, &plan->first);
     if (status == SHOAL_OK)
+        status = shoal_choose(plan->head.ctx, &shoal_smallsym_module, "ldltp", NULL, o->type,
+                              &plan->middle);
+    if (status == SHOAL_OK)
         status = shoal_choose(plan->head.ctx, &shoal_smallsym_module, "eigdc", NULL, o->type,
                               &plan->rescue);
     plan->eigen = plan->rescue;
@@ -194,6 +197,14 @@ static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_op
     return SHOAL_OK;
 }
 
+/* The condition number beyond which a system has a warning, or loses eigenvalues. An explicit method
+ * answers what its precision can; max(n, 64) units of roundoff are what a singular matrix leaves. */
+static double cond_of(const shoal_smallsym *plan, const shoal_smallsym_opts *o, int64_t n) {
+    if (o->cond > 0) return o->cond;
+    if (plan->eigen.cell) return o->type == SHOAL_F32 ? 1e5 : 1e12;
+    return 2 / shoal_epsilon(o->type) / (double)(n > 64 ? n : 64);
+}
+
 static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts *o, int64_t n,
                            int64_t count) {
     const int interleaved = o->layout == SHOAL_INTERLEAVED;
@@ -209,11 +220,8 @@ static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts
         .team = o->team,
         .refine = o->refine,
         .estimate = o->estimate,
-        .iterate = plan->rescue.cell && plan->first.flags & SMALLSYM_CAN_ITERATE,
         .tol = o->tol > 0 ? o->tol : 9 * (double)(n ? n : 1) * shoal_epsilon(o->type),
-        .cond = o->cond > 0            ? o->cond
-                : o->type == SHOAL_F32 ? 1e5
-                                       : 1e12,
+        .cond = cond_of(plan, o, n),
     };
 }
 
@@ -303,12 +311,12 @@ static const double NEARLY_ALL = 0.9;
 /* From now on `choice` alone. */
 static void fix(shoal_smallsym *plan, shoal_choice choice) {
     plan->first = choice;
-    plan->rescue.cell = NULL;
+    plan->middle.cell = plan->rescue.cell = NULL;
     plan->method_name = choice.name, plan->variant_name = choice.variant_name;
     plan->head.called = 0; /* what the last call did was done by another method */
     for (int64_t g = 0; g < plan->job_count; g++) {
         plan->jobs[g].first_row = choice.row;
-        plan->jobs[g].rescue_row = -1, plan->jobs[g].iterate = 0;
+        plan->jobs[g].rescue_row = -1;
     }
 }
 
