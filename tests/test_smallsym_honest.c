@@ -9,7 +9,7 @@
  *   alarm     another status, though the condition number is below a 30th of the limit, the method is
  *             for such matrices, and x as stored is good, or there is none and it fits in the range
  *
- * The condition number is that of A scaled by its rows (J. R. Bunch, 1971), for "eigdc" of A itself. All
+ * The condition number is that of S A S, S such that its rows are of size 1, for "eigdc" of A itself. All
  * counts must be 0. SHOAL_TEST_SYSTEMS: so many systems, for a longer hunt; SHOAL_TEST_SEED: others.
  *
  *     test_smallsym_honest [--small] [--backend=cpu|cuda] [test name ...]
@@ -120,16 +120,17 @@ static int invert(int n, wide (*from)[N], wide (*to)[N]) {
     return 1;
 }
 
+/* s(i) is divided by the root of the largest size in row i of S A S, until all are 1. */
 static void scale_by_rows(int n, wide (*a)[N], wide *s) {
-    for (int i = 0; i < n; i++) {
-        wide most = sqrtl(fabsl(a[i][i]));
-        for (int j = 0; j < i; j++) most = fmaxl(most, fabsl(a[i][j]) * s[j]);
-        s[i] = most > 0 ? 1 / most : 0;
-    }
-    for (int i = 0; i < n; i++) {
-        wide most = 0;
-        for (int j = 0; j < n && s[i] == 0; j++) most = fmaxl(most, fabsl(a[i][j]) * s[j]);
-        if (s[i] == 0) s[i] = most > 0 ? 1 / most : 1;
+    wide root[N];
+    for (int i = 0; i < n; i++) s[i] = 1;
+    for (int step = 0; step < 60; step++) {
+        for (int i = 0; i < n; i++) {
+            wide most = 0;
+            for (int j = 0; j < n; j++) most = fmaxl(most, fabsl(a[i][j]) * s[i] * s[j]);
+            root[i] = most > 0 ? sqrtl(most) : 1;
+        }
+        for (int i = 0; i < n; i++) s[i] /= root[i];
     }
 }
 

@@ -139,7 +139,7 @@ static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *
     if (any) grow_again(p, method, variant, again, growth);
     for (int l = 0; l < w->used; l++) {
         p->fate.look[l] = smallsym_rcond(norm[l], growth[l]);
-        if (!job->estimate && !(p->fate.rcond[l] <= p->fate.look[l]))
+        if (job->rescue_row >= 0 && !job->estimate && !(p->fate.rcond[l] <= p->fate.look[l]))
             p->fate.rcond[l] = p->fate.look[l];
     }
     memcpy(p->b, w->kept_b, bytes);
@@ -257,12 +257,9 @@ static void store(const worker *w, const smallsym_job *job, int64_t c, const int
 
 static void scale_rows(pack *p, const smallsym_job *job, const smallsym_cpu_method *method) {
     p->scaled = 0;
-    if (method->scales == SMALLSYM_BY_ROWS)
-        scale_by_rows(p);
-    else if (method->scales == SMALLSYM_BY_DIAGONAL && job->look)
-        scale_by_diagonal(p);
-    else
-        for (int64_t e = 0; e < at_row(p->n); e++) p->s[e] = 1;
+    for (int64_t i = 0; i < p->n; i++) vec_to(p->s + at_row(i), vec_all(1));
+    if (method->scales == SMALLSYM_BY_ROWS) scale_by_rows(p);
+    if (method->scales == SMALLSYM_BY_DIAGONAL && job->look) scale_by_diagonal(p);
 }
 
 static void factor(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,

@@ -52,8 +52,8 @@ typedef struct smallsym_job {
     shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not written */
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
-    int look;   /* 1: the condition number is looked at (condition.h), for the status and rcond */
-    int middle; /* 1: the second method of "auto": answers are refined as long as that helps    */
+    int look;   /* 1: the condition number is looked at (condition.h), for the status        */
+    int middle; /* 1: the second method of "auto": answers are refined as long as that helps */
     double tol, cond;
     int64_t first;       /* of the group's systems among all                           */
     int64_t a_offset;    /* ... of its numbers in A                                     */

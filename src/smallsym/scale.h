@@ -4,76 +4,84 @@
  * number that is large because rows differ in size says nothing about the answer.
  *
  * by diagonal  s(i) = |A(i,i)|^-1/2: for a definite A nothing in S A S exceeds its diagonal, 1.
- * by rows      s(i) = 1 / max(|A(i,i)|^1/2, max_{j<i} s(j) |A(i,j)|), one row after another (J. R. Bunch,
- *              Numer. Math. 17, 1971): each row's largest number is 1, for any A. A row with zeros up to its
- *              diagonal gets its s from the rows below it, once these are known.
+ * by rows      s(i) is divided by the root of the largest size in row i of S A S until all of these are
+ *              near 1 (D. Ruiz, RAL-TR-2001-034), for any A; their exponents are halved each time. As
+ *              1 / (s(i) s(j)) never exceeds max|A|, an answer that is good for S A S is good for A.
  *
- * All to a factor of 2. A lane whose s differ by less than SPREAD is left as it is, s = 1.
+ * All to a factor of 2. A lane whose rows, or diagonal entries, differ by less than SPREAD is left as it is,
+ * s = 1. On the diagonal of a definite matrix both are the same.
  */
 #ifndef SHOAL_SMALLSYM_SCALE_H
 #define SHOAL_SMALLSYM_SCALE_H
 
 #include "smallsym/pack.h"
 
-enum { SPREAD = 4 };
+enum { SPREAD = 16, HALVINGS = 12 };
 
-/* 1 / m to a factor of 2; 0 where m is next to zero or not finite. */
-static inline real scale_for(real m) {
-    return m >= REAL_MIN && m <= REAL_MAX ? 1 / power_of_two_in(m) : 0;
-}
-
-/* s(i) of lane l from all its neighbours whose s is known; 1 if it has none. */
-static inline real scale_late(const pack *p, int64_t i, int l) {
-    real most = 0;
-    for (int64_t j = 0; j < p->n; j++) {
-        const real *entry = p->a + (j < i ? at_entry(i, j) : at_entry(j, i));
-        if (j != i) most = real_max(real_abs(entry[l]) * p->s[at_row(j) + l], most);
-    }
-    const real s = scale_for(most);
-    return s > 0 ? s : 1;
-}
-
-/* Lanes that are not worth it, or hold numbers that are not finite, are left as they are. */
-static inline void settle_scales(pack *p) {
-    vec least = vec_all((real)INFINITY), most = vec_all(0);
+/* Largest size of each row of S A S, both triangles. */
+static inline void row_sizes(const pack *p, real *size) {
     for (int64_t i = 0; i < p->n; i++) {
+        const real *row = p->a + at_entry(i, 0);
         const vec s = vec_at(p->s + at_row(i));
-        least = vec_min(s, least), most = vec_max(s, most);
+        vec most = vec_abs(vec_at(row + at_row(i))) * s;
+        for (int64_t j = 0; j < i; j++) {
+            const vec v = vec_abs(vec_at(row + at_row(j)));
+            most = vec_max(v * vec_at(p->s + at_row(j)), most);
+            vec_to(size + at_row(j), vec_max(v * s, vec_at(size + at_row(j))));
+        }
+        vec_to(size + at_row(i), most);
     }
-    const vec_mask kept = (least > 0) & (most >= SPREAD * least);
-    p->scaled = 0;
-    for (int l = 0; l < LANES; l++) p->scaled |= kept[l] != 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        real *s = p->s + at_row(i);
-        vec_to(s, vec_select(kept, vec_at(s), vec_all(1)));
+    for (int64_t i = 0; i < p->n; i++)
+        vec_to(size + at_row(i), vec_at(size + at_row(i)) * vec_at(p->s + at_row(i)));
+}
+
+/* Which lanes are worth it: their sizes differ by SPREAD. Numbers that are not finite are not. */
+static inline vec_mask uneven(const real *size, int64_t n) {
+    vec least = vec_all((real)INFINITY), most = vec_all(0);
+    for (int64_t i = 0; i < n; i++) {
+        const vec v = vec_at(size + at_row(i));
+        least = vec_min(vec_select(v >= REAL_MIN, v, least), least), most = vec_max(v, most);
     }
+    return (most >= SPREAD * least) & (most <= REAL_MAX);
+}
+
+static inline int any_lane(vec_mask lanes) {
+    int any = 0;
+    for (int l = 0; l < LANES; l++) any |= lanes[l] != 0;
+    return any;
+}
+
+/* 2^-(e/2) of a number from 2^e to 2^(e+1); 1 if it is zero. */
+static inline real inverse_root(real size) {
+    return size >= REAL_MIN ? power_of_two(-(exponent_of(size) / 2)) : 1;
+}
+
+/* s(i) := s(i) / sqrt(size(i)) in the lanes that are worth it. */
+static inline void divide_by_roots(pack *p, const real *size, vec_mask lanes) {
+    for (int64_t i = 0; i < p->n; i++)
+        for (int l = 0; l < LANES; l++)
+            if (lanes[l]) p->s[at_row(i) + l] *= inverse_root(size[at_row(i) + l]);
 }
 
 static inline void scale_by_diagonal(pack *p) {
-    for (int64_t i = 0; i < p->n; i++) {
-        const real *d = p->a + at_entry(i, i);
-        real *s = p->s + at_row(i);
-        EACH_LANE(l) s[l] = scale_for(real_sqrt(real_abs(d[l])));
-    }
-    settle_scales(p);
+    real *size = p->x; /* free as yet */
+    for (int64_t i = 0; i < p->n; i++)
+        vec_to(size + at_row(i), vec_abs(vec_at(p->a + at_entry(i, i))));
+    const vec_mask lanes = uneven(size, p->n);
+    p->scaled = any_lane(lanes);
+    if (p->scaled) divide_by_roots(p, size, lanes);
 }
 
 static inline void scale_by_rows(pack *p) {
-    vec_mask late = { 0 };
-    for (int64_t i = 0; i < p->n; i++) {
-        const real *row = p->a + at_entry(i, 0);
-        real *s = p->s + at_row(i), below[LANES] __attribute__((aligned(64)));
-        vec most = vec_all(0);
-        for (int64_t j = 0; j < i; j++)
-            most = vec_max(vec_abs(vec_at(row + at_row(j))) * vec_at(p->s + at_row(j)), most);
-        vec_to(below, most);
-        EACH_LANE(l) s[l] = scale_for(real_max(real_sqrt(real_abs(row[at_row(i) + l])), below[l]));
-        late |= vec_at(s) == 0;
+    real *size = p->x; /* free as yet */
+    row_sizes(p, size);
+    vec_mask lanes = uneven(size, p->n);
+    p->scaled = any_lane(lanes);
+    for (int step = 0; step < HALVINGS && any_lane(lanes); step++) {
+        divide_by_roots(p, size, lanes);
+        row_sizes(p, size);
+        lanes &= uneven(size, p->n);
     }
-    for (int l = 0; l < LANES; l++)
-        for (int64_t i = 0; i < p->n && late[l]; i++)
-            if (p->s[at_row(i) + l] == 0) p->s[at_row(i) + l] = scale_late(p, i, l);
-    settle_scales(p);
 }
 
 /* The triangles of p->a, scaled, to `to`. */
