@@ -7,7 +7,7 @@
  *   wrong     status 0 (or 3), but the backward error of x as stored is above 10 n units of roundoff
  *   singular  status 0 (or 3), but the condition number is above 30 times the limit
  *   alarm     another status, though the condition number is below a 30th of the limit, the method is
- *             for such matrices, and x as stored is good, or there is none and it fits in the range
+ *             for such matrices, x fits in the range, and x as stored is good, or there is none
  *
  * The condition number is that of S A S, S such that its rows are of size 1, for "eigdc" of A itself. All
  * counts must be 0. SHOAL_TEST_SYSTEMS: so many systems, for a longer hunt; SHOAL_TEST_SEED: others.
@@ -359,7 +359,7 @@ static void judge(const target *t, const batch *p, int64_t k, const oracle *o, i
     const int singular = ok && kappa > slack * (wide)cond;
     const int usable = input && (methods[m].indefinite || o->definite) && kappa < (wide)cond / 30;
     const int good = error <= 8 * (wide)o->n * (wide)eps;
-    const int alarm = usable && !ok && (good || (status < 0 && fits(p, k, o)));
+    const int alarm = usable && !ok && (good || status < 0) && fits(p, k, o);
     all->systems++, all->ok += ok, all->warned += status > 0, all->failed += status < 0;
     all->wrong += wrong, all->singular += singular, all->alarms += alarm;
     const char *what = wrong                                            ? "wrong"

@@ -133,10 +133,10 @@ static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *
     memcpy(w->sum_x, p->x, bytes);
     if (p->scaled) scaled_norm_of(p, norm);
     method->grow(p, variant, growth);
-    if (job->middle) doubt_of(w, method, variant, doubt);
     for (int l = 0; l < LANES; l++)
-        any |= again[l] = smallsym_look_again(norm[l], growth[l], job->cond);
+        any |= again[l] = job->stage == 1 || smallsym_look_again(norm[l], growth[l], job->cond);
     if (any) grow_again(p, method, variant, again, growth);
+    if (job->stage == 1) doubt_of(w, method, variant, doubt);
     for (int l = 0; l < w->used; l++) {
         p->fate.look[l] = smallsym_rcond(norm[l], growth[l]);
         if (job->rescue_row >= 0 && !job->estimate && !(p->fate.rcond[l] <= p->fate.look[l]))
@@ -206,17 +206,17 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
                   int variant, int64_t c, int32_t *status, float *residual, real *doubt) {
     pack *p = &w->p;
     const int judged = w->what != SMALLSYM_RESOLVE && smallsym_judged(job); /* without A: not */
-    const int looked = judged && job->look && method->grow && p->n > 0;
+    const int middle = job->stage == 1, looked = judged && job->look && method->grow && p->n > 0;
     float first[LANES] = { 0 };
     real norm[LANES], own_doubt[LANES], largest[LANES], bad[LANES];
     int open[LANES];
-    if (judged && (job->refine || job->middle)) residual_of(p, first, norm);
+    if (judged && (job->refine || middle)) residual_of(p, first, norm);
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
-    if (!job->middle) round_as_stored(w);
+    if (!middle) round_as_stored(w);
     if (judged) residual_of(p, residual, norm);
     if (looked && c == 0) look(w, job, method, variant, norm, doubt);
     memcpy(own_doubt, doubt, sizeof own_doubt);
-    if (job->middle) {
+    if (middle) {
         for (int l = 0; l < LANES; l++)
             open[l] = !(residual[l] <= job->tol) || smallsym_ill(p->fate.look[l], job->cond);
         refine_fully(w, method, variant, open, own_doubt);
@@ -342,8 +342,7 @@ static void run_stage(worker *w, const shoal_smallsym *plan, const smallsym_job 
     const shoal_choice *by = stage == 0 ? &plan->middle : &plan->rescue;
     smallsym_job again = *job;
     again.first_row = by->row, again.refine = 0;
-    again.list = w->queue[stage]; /* so that residuals are computed */
-    again.middle = stage == 0;
+    again.stage = stage + 1;
     if (stage > 0) again.rescue_row = -1;
     while (w->queued[stage] >= LANES || (end && w->queued[stage] > 0)) {
         w->used = w->queued[stage] < LANES ? w->queued[stage] : LANES;

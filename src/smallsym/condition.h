@@ -55,7 +55,7 @@ SHOAL_HD static inline real smallsym_first_y(int64_t i, int64_t n) {
     return i % 2 ? -size : size;
 }
 
-enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 3 };
+enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 2 };
 
 /* "auto" refines an ill-conditioned system by its second method. Each step leaves |E| |A^-1| of the error,
  * E the backward error of the factors; from here on A is singular to this precision. */
@@ -68,6 +68,16 @@ SHOAL_HD static inline int smallsym_look_again(real norm, real growth, double co
 }
 SHOAL_HD static inline int smallsym_ill(float look, double cond) {
     return !((double)look * cond >= SMALLSYM_MARGIN);
+}
+
+/* Rows, or diagonal entries, that differ in size by less are left as they are; others are scaled by powers
+ * of two, rows in up to SMALLSYM_HALVINGS steps (scale.h). */
+enum { SMALLSYM_ROW_SPREAD = 4, SMALLSYM_DIAGONAL_SPREAD = 8, SMALLSYM_HALVINGS = 12 };
+
+/* Half the exponent of a row's size, 0 from 1/2 to 2; 0 if that is zero. */
+SHOAL_HD static inline int smallsym_half_exponent(real size) {
+    const int e = size >= REAL_MIN ? exponent_of(size) + 1 : 0;
+    return (e - (e & 1)) / 2;
 }
 
 /* From |A| and |A^-1|; that of a zero matrix is 0. */

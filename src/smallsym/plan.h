@@ -53,7 +53,7 @@ typedef struct smallsym_job {
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
     int look;   /* 1: the condition number is looked at (condition.h), for the status        */
-    int middle; /* 1: the second method of "auto": answers are refined as long as that helps */
+    int stage;  /* of "auto": 0, its first method; 1, its second, which refines; 2, its third */
     double tol, cond;
     int64_t first;       /* of the group's systems among all                           */
     int64_t a_offset;    /* ... of its numbers in A                                     */
@@ -61,8 +61,9 @@ typedef struct smallsym_job {
     int64_t e_offset;    /* ... in the n - 1 numbers beside a diagonal                  */
     int64_t q_offset;    /* ... in matrices of n^2 numbers                              */
     void *work;          /* the plan's workspace; the totals come first                 */
-    smallsym_redo *list; /* cuda, rescue_row >= 0: failures are listed here; else NULL, or the
-                            totals.listed systems that this call does again              */
+    const smallsym_redo *tasks; /* cuda, stage > 0: the systems to do, totals.listed[stage - 1] */
+    smallsym_redo *list;        /* cuda, rescue_row >= 0: those that the next stage is to do,
+                                   totals.listed[stage]                                       */
 } smallsym_job;
 
 /* The parts of A = Q U Qt, U tridiagonal (d, e), for the stages of hhpcr, and of A = Q W Qt for
@@ -89,7 +90,7 @@ typedef struct smallsym_gram {
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
     unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
-    unsigned listed; /* entries of the group's list                                           */
+    unsigned listed[2]; /* entries of the group's lists, after the first two stages of "auto"    */
 } smallsym_totals;
 
 struct shoal_smallsym {
@@ -171,7 +172,7 @@ typedef struct smallsym_stages { /* paper/stages.c, paper/hhpcr.cu: SMALLSYM_RED
 
 /* Whether a call computes residuals: a status that is asked for is judged. */
 SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
-    return job->where.residual || job->look || job->refine || job->list;
+    return job->where.residual || job->look || job->refine || job->stage;
 }
 
 /* The larger of two residuals; one that is NaN, of a system that failed, stays. */
@@ -186,12 +187,14 @@ SHOAL_HD static inline int smallsym_rcond_used(const smallsym_job *job) {
  * warning; the second one's failed. Bad input stays bad. */
 SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status) {
     if (job->rescue_row < 0 || status == SHOAL_SYSTEM_NONFINITE) return 0;
-    return status < 0 || (!job->middle && status == SHOAL_SYSTEM_ILL);
+    return status < 0 || (job->stage == 0 && status == SHOAL_SYSTEM_ILL);
 }
 
 /* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu). The plan's options
- * alone decide: the bits of x do not depend on which outcomes are asked for. */
-static inline int smallsym_careful(const smallsym_job *job) { return job->refine || job->estimate; }
+ * and the stage of "auto" alone decide: the bits of x do not depend on which outcomes are asked for. */
+static inline int smallsym_careful(const smallsym_job *job) {
+    return job->refine || job->estimate || job->stage == 1;
+}
 
 /* The variants, in the order of the table. */
 enum { LDLT_TEAM, LDLT_SIMD, LDLT_COOP, LDLT_HYBRID };

@@ -8,15 +8,13 @@
  *              near 1 (D. Ruiz, RAL-TR-2001-034), for any A; their exponents are halved each time. As
  *              1 / (s(i) s(j)) never exceeds max|A|, an answer that is good for S A S is good for A.
  *
- * All to a factor of 2. A lane whose rows, or diagonal entries, differ by less than SPREAD is left as it is,
- * s = 1. On the diagonal of a definite matrix both are the same.
+ * All to a factor of 2. A lane whose rows, or diagonal entries, differ little (condition.h) is left as it is, s = 1. On the diagonal of a definite matrix both are the same.
  */
 #ifndef SHOAL_SMALLSYM_SCALE_H
 #define SHOAL_SMALLSYM_SCALE_H
 
+#include "smallsym/condition.h"
 #include "smallsym/pack.h"
-
-enum { SPREAD = 16, HALVINGS = 12 };
 
 /* Largest size of each row of S A S, both triangles. */
 static inline void row_sizes(const pack *p, real *size) {
@@ -35,14 +33,14 @@ static inline void row_sizes(const pack *p, real *size) {
         vec_to(size + at_row(i), vec_at(size + at_row(i)) * vec_at(p->s + at_row(i)));
 }
 
-/* Which lanes are worth it: their sizes differ by SPREAD. Numbers that are not finite are not. */
-static inline vec_mask uneven(const real *size, int64_t n) {
+/* Which lanes are worth it: their sizes differ by `spread`. Numbers that are not finite are not. */
+static inline vec_mask uneven(const real *size, int64_t n, int spread) {
     vec least = vec_all((real)INFINITY), most = vec_all(0);
     for (int64_t i = 0; i < n; i++) {
         const vec v = vec_at(size + at_row(i));
         least = vec_min(vec_select(v >= REAL_MIN, v, least), least), most = vec_max(v, most);
     }
-    return (most >= SPREAD * least) & (most <= REAL_MAX);
+    return (most >= (real)spread * least) & (most <= REAL_MAX);
 }
 
 static inline int any_lane(vec_mask lanes) {
@@ -51,23 +49,18 @@ static inline int any_lane(vec_mask lanes) {
     return any;
 }
 
-/* 2^-(e/2) of a number from 2^e to 2^(e+1); 1 if it is zero. */
-static inline real inverse_root(real size) {
-    return size >= REAL_MIN ? power_of_two(-(exponent_of(size) / 2)) : 1;
-}
-
 /* s(i) := s(i) / sqrt(size(i)) in the lanes that are worth it. */
 static inline void divide_by_roots(pack *p, const real *size, vec_mask lanes) {
     for (int64_t i = 0; i < p->n; i++)
         for (int l = 0; l < LANES; l++)
-            if (lanes[l]) p->s[at_row(i) + l] *= inverse_root(size[at_row(i) + l]);
+            if (lanes[l]) p->s[at_row(i) + l] *= power_of_two(-smallsym_half_exponent(size[at_row(i) + l]));
 }
 
 static inline void scale_by_diagonal(pack *p) {
     real *size = p->x; /* free as yet */
     for (int64_t i = 0; i < p->n; i++)
         vec_to(size + at_row(i), vec_abs(vec_at(p->a + at_entry(i, i))));
-    const vec_mask lanes = uneven(size, p->n);
+    const vec_mask lanes = uneven(size, p->n, SMALLSYM_DIAGONAL_SPREAD);
     p->scaled = any_lane(lanes);
     if (p->scaled) divide_by_roots(p, size, lanes);
 }
@@ -75,12 +68,12 @@ static inline void scale_by_diagonal(pack *p) {
 static inline void scale_by_rows(pack *p) {
     real *size = p->x; /* free as yet */
     row_sizes(p, size);
-    vec_mask lanes = uneven(size, p->n);
+    vec_mask lanes = uneven(size, p->n, SMALLSYM_ROW_SPREAD);
     p->scaled = any_lane(lanes);
-    for (int step = 0; step < HALVINGS && any_lane(lanes); step++) {
+    for (int step = 0; step < SMALLSYM_HALVINGS && any_lane(lanes); step++) {
         divide_by_roots(p, size, lanes);
         row_sizes(p, size);
-        lanes &= uneven(size, p->n);
+        lanes &= uneven(size, p->n, SMALLSYM_ROW_SPREAD);
     }
 }
 
