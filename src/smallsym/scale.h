@@ -8,7 +8,8 @@
  *              near 1 (D. Ruiz, RAL-TR-2001-034), for any A; their exponents are halved each time. As
  *              1 / (s(i) s(j)) never exceeds max|A|, an answer that is good for S A S is good for A.
  *
- * All to a factor of 2. A lane whose rows, or diagonal entries, differ little (condition.h) is left as it is, s = 1. On the diagonal of a definite matrix both are the same.
+ * All to a factor of 2. A lane whose rows, or diagonal entries, differ little (condition.h) is left as it
+ * is, s = 1. For a definite matrix both are the same.
  */
 #ifndef SHOAL_SMALLSYM_SCALE_H
 #define SHOAL_SMALLSYM_SCALE_H
