@@ -348,7 +348,7 @@ static void run_stage(worker *w, const shoal_smallsym *plan, const smallsym_job 
         w->used = w->queued[stage] < LANES ? w->queued[stage] : LANES;
         w->in_order = 0;
         w->queued[stage] -= w->used;
-        if (stage == 0) w->totals.redone += (unsigned)w->used;
+        *(stage == 0 ? &w->totals.redone : &w->totals.rescued) += (unsigned)w->used;
         memcpy(w->task, w->queue[stage] + w->queued[stage], (size_t)w->used * sizeof *w->task);
         w->stage = stage + 1;
         run_pack(w, &again, by->cell, by->variant);

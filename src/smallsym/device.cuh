@@ -284,8 +284,9 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
     smallsym_totals *totals = (smallsym_totals *)job.work;
     unsigned first = 0;
     if (lane == 0) first = atomicAdd(&totals->listed[job.stage], __popc(all));
-    if (lane == 0 && job.stage == 0)
-        atomicAdd(&totals->redone, (unsigned long long)__popc(all));
+    if (lane == 0)
+        atomicAdd(job.stage == 0 ? &totals->redone : &totals->rescued,
+                  (unsigned long long)__popc(all));
     first = __shfl_sync(ALL_LANES, first, 0);
     const smallsym_redo entry = { k, (uint32_t)o.redo, o.redo > 0 ? o.status : SHOAL_SYSTEM_OK,
                                   o.residual };

@@ -89,6 +89,7 @@ typedef struct smallsym_gram {
 
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
+    unsigned long long rescued; /* of those redone, by the last method of "auto" */
     unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
     unsigned listed[2]; /* entries of the group's lists, after the first two stages of "auto"    */
 } smallsym_totals;

@@ -304,8 +304,8 @@ shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info
 }
 
 /* The paper's introduction keeps to the method that the last call needed. With s the share of systems
- * that were redone, "auto" costs first + s rescue. The rescue costs at least ten times the first method:
- * it alone is cheaper only if nearly all are redone. If none is, the first alone saves the residuals. */
+ * that eigdc answered, "auto" costs first + s rescue. The rescue costs at least ten times the first method:
+ * it alone is cheaper only if it answers nearly all. If none is redone, the first alone saves the residuals. */
 static const double NEARLY_ALL = 0.9;
 
 /* From now on `choice` alone. */
@@ -326,13 +326,15 @@ shoal_status shoal_smallsym_learn(shoal_smallsym *plan) {
     if (!plan->head.called || !plan->solved)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "plan: nothing was solved by it yet");
     shoal_smallsym_info info;
+    smallsym_totals totals;
     shoal_status status = shoal_smallsym_last(plan, &info);
+    if (status == SHOAL_OK) status = plan->driver->total(plan, &totals);
     if (status != SHOAL_OK) return status;
     /* which eigdc is not on a GPU: its systems go on being redone */
     const int careful = plan->head.ctx->ops && (plan->jobs[0].refine || plan->jobs[0].estimate);
     if (info.redone == 0)
         fix(plan, plan->first);
-    else if ((double)info.redone > NEARLY_ALL * (double)plan->systems && !careful)
+    else if ((double)totals.rescued > NEARLY_ALL * (double)plan->systems && !careful)
         fix(plan, plan->rescue);
     return SHOAL_OK;
 }

@@ -309,10 +309,10 @@ static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *
     const int workers = workers_of(plan, job);
     const int64_t packs = pack_count(job);
     smallsym_totals *totals = plan->work;
-    unsigned long long failed = 0, warned = 0, redone = 0;
+    unsigned long long failed = 0, warned = 0, redone = 0, rescued = 0;
     unsigned most = totals->max_residual;
 #pragma omp parallel for num_threads(workers) schedule(static)                                     \
-    reduction(+ : failed, warned, redone) reduction(max : most)
+    reduction(+ : failed, warned, redone, rescued) reduction(max : most)
     for (int i = 0; i < workers; i++) {
         worker w = { 0 };
         open_worker(&w, plan, job, i);
@@ -323,9 +323,11 @@ static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *
         }
         if (end) end(&w, plan, job, with);
         failed += w.totals.failed, warned += w.totals.warned, redone += w.totals.redone;
+        rescued += w.totals.rescued;
         if (w.totals.max_residual > most) most = w.totals.max_residual;
     }
     totals->failed += failed, totals->warned += warned, totals->redone += redone;
+    totals->rescued += rescued;
     totals->max_residual = most;
     return SHOAL_OK;
 }
