@@ -3,8 +3,9 @@
  * smallsym.c - the public functions of smallsym.h, their argument checks, and the method table.
  *
  * "auto" is the paper's answer to an unknown family (its introduction and section 6): a fast method for
- * all systems, a check of each residual and of the pivots, and eigdc for those that failed. The fast
- * method is ldlt or, variant "hhpcr", the paper's.
+ * all systems, a look at each residual and condition number, ldltp with refinement for those that it does
+ * not answer well, and eigdc where that does not converge. The fast method is ldlt or, variant "hhpcr", the
+ * paper's.
  */
 #include "smallsym/plan.h"
 #include <math.h>
@@ -45,7 +46,7 @@ static const shoal_method methods[] = {
                     [EIGDC_GRAGG] = { "gragg", SHOAL_ON_BOTH } } },
 };
 
-/* Its variants are the method that it begins with; eigdc is the rescue. */
+/* Its variants are the method that it begins with; ldltp comes next, and eigdc last. */
 static const shoal_method automatic = {
     .name = "auto",
     .flags = SHOAL_CAN_PIVOT | SHOAL_CAN_TRUNCATE | SHOAL_CAN_EIGEN,
