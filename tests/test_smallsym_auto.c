@@ -34,8 +34,8 @@ static void check_refined(const batch *p, const answer *r, int64_t k, how h) {
         const double error = backward_error(p, k, c, r->x);
         CHECK_MSG(error <= 10 * (double)p->n * eps_of(p->type) &&
                       (error <= tol + eps_of(p->type) || r->status[k] == SHOAL_SYSTEM_ILL),
-                  "n=%lld k=%lld: backward error %g, status %d", (long long)p->n, (long long)k, error,
-                  r->status[k]);
+                  "n=%lld k=%lld: backward error %g, status %d", (long long)p->n, (long long)k,
+                  error, r->status[k]);
     }
 }
 

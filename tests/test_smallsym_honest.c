@@ -362,11 +362,11 @@ static void judge(const target *t, const batch *p, int64_t k, const oracle *o, i
     const int alarm = usable && !ok && (good || status < 0) && fits(p, k, o);
     all->systems++, all->ok += ok, all->warned += status > 0, all->failed += status < 0;
     all->wrong += wrong, all->singular += singular, all->alarms += alarm;
-    const char *what = wrong                                            ? "wrong"
-                       : singular                                       ? "singular"
-                       : alarm                                          ? "alarm"
+    const char *what = wrong                                         ? "wrong"
+                       : singular                                    ? "singular"
+                       : alarm                                       ? "alarm"
                        : input == (status == SHOAL_SYSTEM_NONFINITE) ? "input"
-                                                                        : NULL;
+                                                                     : NULL;
     CHECK_MSG(!what,
               "%s: %s %s %s %s(%g) n=%d asked=%d system %lld of %lld: status %d, condition %.2Lg, "
               "error %.2Lg",

@@ -40,8 +40,7 @@ static void check_answers(const batch *p, const answer *r, const char *who) {
         /* some are ill-conditioned to f32; their answers are as good */
         CHECK_MSG(r->status[k] == SHOAL_SYSTEM_OK || r->status[k] == SHOAL_SYSTEM_ILL,
                   "%s n=%lld k=%lld: status %d, residual %g", who, (long long)p->n, (long long)k,
-                  r->status[k],
-                  r->residual ? (double)r->residual[k] / limit : 0);
+                  r->status[k], r->residual ? (double)r->residual[k] / limit : 0);
         CHECK_MSG(r->rank[k] == p->n && r->rcond[k] > 0 && r->rcond[k] <= 1, "%s: rcond %g", who,
                   (double)r->rcond[k]);
         CHECK(r->inertia[3 * k] + r->inertia[3 * k + 1] == p->n && r->inertia[3 * k + 2] == 0);

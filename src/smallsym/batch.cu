@@ -65,15 +65,15 @@ static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
         part.list = stage < 2 ? lists[stage] : NULL;
         if (stage > 0) part.refine = 0;
         if (stage == 2) part.rescue_row = -1;
-        status = ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
+        status =
+            ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
     }
     return status;
 }
 
 static shoal_status solve(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    return plan->rescue.cell ? run_stages(plan, *job)
-                             : first->run(plan, plan->first.variant, job);
+    return plan->rescue.cell ? run_stages(plan, *job) : first->run(plan, plan->first.variant, job);
 }
 
 /* ---- systems formed from samples --------------------------------------------------------------- */

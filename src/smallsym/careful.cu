@@ -89,8 +89,7 @@ template <int T_, int M_> struct pivoted {
     }
     __device__ int exponent(int i) const { return scaled ? rows.at.exponent()[i] : 0; }
     __device__ real norm(const real *staged, real of_a, int t, int n) const {
-        return scaled ? stage_scaled_norm<T, M>(staged, t, n,
-                                                [&](int i) { return exponent(i); })
+        return scaled ? stage_scaled_norm<T, M>(staged, t, n, [&](int i) { return exponent(i); })
                       : of_a;
     }
     __device__ real size(const real (&y)[M], int t) const {
@@ -236,8 +235,7 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], x[M], bad = 0;
         const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
-        const verdict found =
-            answer(job, f, staged, b, x, e_x, t, n, job.look && c == 0, o, doubt);
+        const verdict found = answer(job, f, staged, b, x, e_x, t, n, job.look && c == 0, o, doubt);
         if (c == 0) o.status = task.status, o.residual = task.residual;
         UNROLLED(r, M) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);

@@ -224,7 +224,8 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
 }
 
 /* The condition number by |A| and |A^-1|, for the status; "auto" tells it, too. */
-__device__ static inline void add_look(const smallsym_job &job, outcome &o, real norm, real growth) {
+__device__ static inline void add_look(const smallsym_job &job, outcome &o, real norm,
+                                       real growth) {
     o.look = smallsym_rcond(norm, growth);
     if (job.rescue_row >= 0 && !job.estimate && !(o.rcond <= o.look)) o.rcond = o.look;
 }

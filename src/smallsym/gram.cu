@@ -374,9 +374,7 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
     if (judged) {
         __syncwarp();
         real norm;
-        if (__any_sync(ALL_LANES, e_b != e_a)) {
-            UNROLLED(r, M) z[r] = as_stored(z[r], e_b - e_a);
-        }
+        if (__any_sync(ALL_LANES, e_b != e_a)) { UNROLLED(r, M) z[r] = as_stored(z[r], e_b - e_a); }
         o.residual = team_residual<T, M>(staged, z, kept, panel, t, n, norm);
         if (job.look) gram_look_at<T, M>(job, o, a, inverse, staged, norm, t, n);
     }

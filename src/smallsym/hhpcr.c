@@ -73,8 +73,7 @@ static void hhpcr_grow(pack *p, int variant, void *growth) {
     }
     reduce_vector(&f, f.z);
     largest_of(f.z, p->n, first);
-    for (int64_t i = 0; i < p->n; i++)
-        EACH_LANE(l) f.z[at_row(i) + l] /= first[l];
+    for (int64_t i = 0; i < p->n; i++) EACH_LANE(l) f.z[at_row(i) + l] /= first[l];
     memcpy(f.v[0], f.z, bytes);
     reduce_vector(&f, f.change);
     largest_of(f.change, p->n, second);

@@ -167,9 +167,10 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         if (judged && job.look && c == 0) {
             if (scaled) { /* of U, as S is spread over the team */
                 real rows[M];
-                UNROLLED(r, M) rows[r] = r * T + t >= n ? 0
-                                                        : real_abs(u.before[r]) + real_abs(u.d[r]) +
-                                                              real_abs(u.after[r]);
+                UNROLLED(r, M)
+                rows[r] = r * T + t >= n
+                              ? 0
+                              : real_abs(u.before[r]) + real_abs(u.d[r]) + real_abs(u.after[r]);
                 norm = team_largest<T, M>(rows);
             }
             add_look(job, o, norm, pcr_growth(u, shown, t, n));

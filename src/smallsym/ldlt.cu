@@ -74,8 +74,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             look_at_pivots(o, low, high, n);
             factored = o.status;
         } else {
-            ldlt_forward<T, M>(a, z, t, n, JUDGED && pass == GROW,
-                               [&](int r) { return s.one(r); });
+            ldlt_forward<T, M>(a, z, t, n, JUDGED && pass == GROW, [&](int r) { return s.one(r); });
         }
         ldlt_backward<T, M>(a, inverse, z, t);
         if (answers && judged) {

@@ -312,8 +312,7 @@ static inline __attribute__((always_inline)) void substitute(const factors *f, r
 /* v(order(i)) = s(order(i)) y(i): S Pt y. */
 static void unpermute(const pack *p, const factors *f, const real *y, real *v) {
     for (int64_t i = 0; i < p->n; i++)
-        for (int l = 0; l < LANES; l++)
-            v[at_row(f->order[at_row(i) + l]) + l] = y[at_row(i) + l];
+        for (int l = 0; l < LANES; l++) v[at_row(f->order[at_row(i) + l]) + l] = y[at_row(i) + l];
     scale_vector(p, v);
 }
 

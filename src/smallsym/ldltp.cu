@@ -101,8 +101,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         if (pass == ANSWER) {
             scale_vector(rows, y, scaled, t);
             UNROLLED(r, M) x[r] = as_stored(y[r], e_b - e_a);
-            if (judged)
-                residual = team_residual<T, M>(staged, x, b, rows.at.shown(0), t, n, norm);
+            if (judged) residual = team_residual<T, M>(staged, x, b, rows.at.shown(0), t, n, norm);
             if (judged && job.look && c == 0) {
                 if (scaled)
                     norm = stage_scaled_norm<T, M>(

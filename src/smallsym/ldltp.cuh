@@ -430,8 +430,8 @@ template <class ROWS, int M>
 __device__ static inline bool scale_rows(ROWS &rows, diagonal<M> &d, int t, int n) {
     constexpr int T = ROWS::N / M;
     short *e = rows.at.exponent();
-    if (!scale_by_rows<T, M>(
-            e, t, [&](real(&size)[M], bool scaled) { rows.sizes(size, scaled, t, n); }))
+    if (!scale_by_rows<T, M>(e, t,
+                             [&](real(&size)[M], bool scaled) { rows.sizes(size, scaled, t, n); }))
         return false;
     rows.scale_rows(t, n);
     UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], 2 * e[r * T + t]);

@@ -98,9 +98,7 @@ __device__ static inline bool scale_by_rows(short *e, int t, const SIZES &sizes)
     UNROLLED(r, M) e[r * T + t] = 0;
 #pragma unroll 1
     for (int step = 0; step < SMALLSYM_HALVINGS && __any_sync(ALL_LANES, uneven); step++) {
-        if (uneven) {
-            UNROLLED(r, M) e[r * T + t] -= (short)smallsym_half_exponent(size[r]);
-        }
+        if (uneven) { UNROLLED(r, M) e[r * T + t] -= (short)smallsym_half_exponent(size[r]); }
         __syncwarp();
         sizes(size, true);
         const bool still = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);

@@ -26,7 +26,8 @@ enum { LANES = VEC }; /* one vector: a pack of 64 unknowns is 33 kB at most and 
 typedef struct pack_fate {
     int32_t status[LANES];
     float rcond[LANES];
-    float look[LANES]; /* the reciprocal condition number of S A S, about; infinite: nobody looked */
+    float
+        look[LANES]; /* the reciprocal condition number of S A S, about; infinite: nobody looked */
     int32_t rank[LANES], positive[LANES], negative[LANES], zero[LANES];
 } pack_fate;
 

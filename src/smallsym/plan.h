@@ -52,15 +52,15 @@ typedef struct smallsym_job {
     shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not written */
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
-    int look;   /* 1: the condition number is looked at (condition.h), for the status        */
-    int stage;  /* of "auto": 0, its first method; 1, its second, which refines; 2, its third */
+    int look;  /* 1: the condition number is looked at (condition.h), for the status        */
+    int stage; /* of "auto": 0, its first method; 1, its second, which refines; 2, its third */
     double tol, cond;
-    int64_t first;       /* of the group's systems among all                           */
-    int64_t a_offset;    /* ... of its numbers in A                                     */
-    int64_t row_offset;  /* ... in a vector; in b and x times nrhs                      */
-    int64_t e_offset;    /* ... in the n - 1 numbers beside a diagonal                  */
-    int64_t q_offset;    /* ... in matrices of n^2 numbers                              */
-    void *work;          /* the plan's workspace; the totals come first                 */
+    int64_t first;              /* of the group's systems among all                           */
+    int64_t a_offset;           /* ... of its numbers in A                                     */
+    int64_t row_offset;         /* ... in a vector; in b and x times nrhs                      */
+    int64_t e_offset;           /* ... in the n - 1 numbers beside a diagonal                  */
+    int64_t q_offset;           /* ... in matrices of n^2 numbers                              */
+    void *work;                 /* the plan's workspace; the totals come first                 */
     const smallsym_redo *tasks; /* cuda, stage > 0: the systems to do, totals.listed[stage - 1] */
     smallsym_redo *list;        /* cuda, rescue_row >= 0: those that the next stage is to do,
                                    totals.listed[stage]                                       */

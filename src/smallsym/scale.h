@@ -54,7 +54,8 @@ static inline int any_lane(vec_mask lanes) {
 static inline void divide_by_roots(pack *p, const real *size, vec_mask lanes) {
     for (int64_t i = 0; i < p->n; i++)
         for (int l = 0; l < LANES; l++)
-            if (lanes[l]) p->s[at_row(i) + l] *= power_of_two(-smallsym_half_exponent(size[at_row(i) + l]));
+            if (lanes[l])
+                p->s[at_row(i) + l] *= power_of_two(-smallsym_half_exponent(size[at_row(i) + l]));
 }
 
 static inline void scale_by_diagonal(pack *p) {

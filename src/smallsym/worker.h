@@ -26,7 +26,7 @@ typedef struct worker { /* a pack, and the driver's data of its lanes */
     smallsym_redo queue[2][2 * LANES]; /* systems that the two other methods of "auto" do again */
     int queued[2];
     int stage; /* of "auto": 0 for its first method                                             */
-    int what;                  /* SMALLSYM_SOLVE, ...                                          */
+    int what;  /* SMALLSYM_SOLVE, ...                                          */
     const smallsym_gram *gram; /* SMALLSYM_FORM: samples; else NULL                            */
     real *gram_room;           /* gram.c's numbers                                             */
     smallsym_totals totals;
