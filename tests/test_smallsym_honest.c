@@ -408,9 +408,53 @@ TEST(no_verdict_is_false) {
     free(o);
 }
 
+/* One system, by all methods; expected(m, status): it is what it should be. */
+static void known_case(const target *t, int64_t n, shoal_type type, const double *A,
+                       const double *b, int (*expected)(int m, int32_t status)) {
+    batch p = { .shape = { .n = n, .count = 1, .nrhs = 1, .type = type }, .kind = "known" };
+    p.A = new_array((size_t)(n * n), sizeof(double));
+    p.b = new_array((size_t)n, sizeof(double));
+    p.x = new_array((size_t)n, sizeof(double));
+    for (int64_t i = 0; i < n * n; i++) set(&p, p.A, i, A[i]);
+    for (int64_t i = 0; i < n; i++) set(&p, p.b, i, b[i]);
+    for (int m = 0; m < METHODS; m++) {
+        oracle *o = new_array(1, sizeof *o);
+        counts all = { 0 };
+        const double cond = solve_batch(t->ctx, &p, methods[m].name);
+        load_oracle(&p, 0, o);
+        judge(t, &p, 0, o, m, cond, &all);
+        CHECK_MSG(expected(m, p.status[0]), "%s %s n=%lld: status %d", t->backend, methods[m].name,
+                  (long long)n, p.status[0]);
+        free(o);
+    }
+    free_batch(&p);
+}
+
+static int is_ill(int m, int32_t status) {
+    (void)m;
+    return status == SHOAL_SYSTEM_ILL;
+}
+static int is_ok(int m, int32_t status) { /* to eigdc, it is ill-conditioned */
+    return status == (strcmp(methods[m].name, "eigdc") == 0 ? SHOAL_SYSTEM_TRUNCATED : 0);
+}
+/* Indefinite, with zeros among the pivots of those methods that do not look for others. */
+static int is_honest(int m, int32_t status) { return methods[m].indefinite ? status == 0 : status; }
+
+TEST(systems_that_show_it) {
+    for (int t = 0; t < target_count; t++) {
+        known_case(&targets[t], 1, SHOAL_F32, (double[]){ 1e25 }, (double[]){ 1e-21 }, is_ill);
+        known_case(&targets[t], 2, SHOAL_F32, (double[]){ 1, 0, 0, 1e-30 }, (double[]){ 1, 1 },
+                   is_ok);
+        known_case(&targets[t], 4, SHOAL_F64,
+                   (double[]){ -1, -1, 0, -1, -1, -1, 1, 1, 0, 1, 1, 0, -1, 1, 0, 1 },
+                   (double[]){ -1, -1, -1, 1 }, is_honest);
+    }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
+    RUN(systems_that_show_it);
     RUN(no_verdict_is_false);
     close_targets();
     return TEST_END();
