@@ -128,7 +128,17 @@ TEST(of_diagonal_matrices_they_are_exact) {
         }
 }
 
-/* What pivots and eigenvalues say of a diagonal matrix is exact, too, wherever its largest entry is. */
+/* Methods that scale rows; the paper's own variants do not. */
+static int scales_rows(const call *c) {
+    const char *word = c->variant ? c->variant : "";
+    if (strcmp(c->method, "auto") == 0) return strcmp(word, "hhpcr") == 0;
+    if (strcmp(c->method, "hhpcr") == 0)
+        return !*word || strcmp(word, "reflect") == 0 || strcmp(word, "formed") == 0;
+    return strcmp(c->method, "ldltp") == 0;
+}
+
+/* What pivots and eigenvalues say of a diagonal matrix is exact, too, wherever its largest entry is; a
+ * matrix whose rows were scaled is a multiple of the unit matrix. */
 TEST(pivots_of_diagonals) {
     const int64_t orders[] = { 2, 3, 8, 17 };
     for (int j = 0; j < 4; j++)
@@ -142,7 +152,7 @@ TEST(pivots_of_diagonals) {
                 for (const call *c = calls; c->method; c++) {
                     answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                     for (int64_t k = 0; k < n && r.code == SHOAL_OK; k++)
-                        CHECK_MSG(fabs((double)r.rcond[k] * 0x1p10 - 1) <=
+                        CHECK_MSG(fabs((double)r.rcond[k] * (scales_rows(c) ? 1 : 0x1p10) - 1) <=
                                       4 * (double)n * eps_of(type),
                                   "%s n=%lld k=%lld: rcond %g", name_of(&targets[t], c),
                                   (long long)n, (long long)k, (double)r.rcond[k]);

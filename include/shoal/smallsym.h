@@ -49,13 +49,14 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
     const char *variant;             /* shoal_variants("smallsym", method, i)      [the first] */
     int team;                        /* variant "hybrid": threads per system, n* of the paper
                                         [n / 2 below 40, else n]                               */
-    int refine;                      /* steps of refinement, the residual in double        [0] */
+    int refine;                      /* steps of refinement, residuals in twice the precision [0] */
     int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0];
                                         both: on "cuda" not by "hhpcr" and "eigdc"             */
     double tol;                      /* residual above which an answer is not trusted, finite
                                         (<= 0: 9 n units of roundoff; see docs/smallsym.md)   */
-    double cond;                     /* condition number beyond which eigenvalues are discarded
-                                        (<= 0: 1e5 in float, 1e12 in double)                   */
+    double cond;                     /* condition number beyond which a system has a warning or
+                                        loses eigenvalues (<= 0: 1e5 in float and 1e12 in double
+                                        for "auto" and "eigdc", 2.6e5 and 1.4e14 for others)   */
     int gram;                        /* 1: the plan has room for shoal_smallsym_gram() too [0] */
 } shoal_smallsym_opts;
 
@@ -64,7 +65,7 @@ typedef struct shoal_smallsym_info { /* what the last call did                  
     const char *variant;             /* its variant; "" if it has none                        */
     int64_t failed;                  /* systems with status < 0                               */
     int64_t warned;                  /* systems with status > 0                               */
-    int64_t redone;                  /* systems that "auto" solved again by its second method */
+    int64_t redone;                  /* systems that "auto" solved again by another method    */
     float max_residual;              /* largest residual of an answered system; -1 if it was
                                         not computed, NaN if one could not be                 */
     double tol, cond;                /* in force: opts.tol and opts.cond, or their defaults;
@@ -87,13 +88,13 @@ SHOAL_API shoal_status shoal_smallsym_solve(shoal_smallsym *plan, const double *
 SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *A, const float *b,
                                              float *x);
 
-/* "auto" (variants "ldlt", and "hhpcr", the paper's order): the variant's method for all systems,
- * then "eigdc" for those whose answer failed or has a residual above opts.tol, or whose rcond is
- * below 1 / opts.cond. With "ldlt" first, rcond is the smaller of the pivot bound and of
- * |x| / (|A| |A^-1 x|), a step of inverse iteration. Each system's route depends on that system
- * alone. On "cuda" answers of "eigdc" are neither refined nor estimated. This function fixes the
- * method for later calls by how many systems the last call redid: the first one if there were none,
- * "eigdc" if nearly all were. It waits for the last call. Plans of other methods, and plans whose
+/* "auto" (variants "ldlt", and "hhpcr", the paper's order): the variant's method for all systems, then
+ * "ldltp", refined until x does not change any more, for those whose answer failed or has a warning, then
+ * "eigdc", which discards eigenvalues, where refinement does not converge: A is singular to working
+ * precision. rcond is the smaller of the pivot bound and what the look at the condition number found. Each
+ * system's route depends on that system alone. On "cuda" answers of "eigdc" are neither refined nor
+ * estimated. This function fixes the method for later calls by what the last call did: the first one if
+ * none was redone, "eigdc" if that answered nearly all. It waits for the last call. Plans of other methods, and plans whose
  * method is fixed, stay as they are. */
 SHOAL_API shoal_status shoal_smallsym_learn(shoal_smallsym *plan);
 
@@ -168,10 +169,14 @@ SHOAL_API shoal_status shoal_smallsym_pcrf(shoal_smallsym *plan, const float *d,
                                            const float *Q, const float *b, float *x);
 
 /* Where later calls write each system's outcome. The struct is copied; NULL switches it off.
- * rcond is the pivot bound min|d| / max|d| of the factorisation, which the reciprocal condition
- * number does not exceed by much, or, with opts.estimate, an estimate of it in the 1-norm: the
- * estimate of |A^-1| is a lower bound, so that rcond is, up to rounding, never too small, seldom more
- * than 3 times too large, and costs about 5 solves ("eigdc": A^-1 without what was discarded). "hhpcr":
+ * status 0 of a solve: the backward error of x as stored is at most 10 n units of roundoff, or opts.tol,
+ * and the condition number of S A S is not beyond opts.cond, S such that its rows are of one size ("eigdc":
+ * of A). It is estimated from A alone: verdicts may be wrong within a factor of 30 of the limit. Asking for
+ * the status costs a residual and one more solve per system; see docs/smallsym.md.
+ * rcond is the pivot bound min|d| / max|d| of the factorisation ("ldltp", "hhpcr": of S A S), which the
+ * reciprocal condition number does not exceed by much, or, with opts.estimate, an estimate of it in the
+ * 1-norm: the estimate of |A^-1| is a lower bound, so that rcond is, up to rounding, never too small, seldom
+ * more than 3 times too large, and costs about 5 solves ("eigdc": A^-1 without what was discarded). "hhpcr":
  * min|1 / (U^-1)(i,i)| / max|U(i,j)| of the tridiagonal form U, which it never exceeds; "eigdc":
  * min|w| / max|w| of the eigenvalues that were not discarded, rank of them. */
 SHOAL_API shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *where);

@@ -11,6 +11,7 @@
 
 #include "smallsym/condition.h"
 #include "smallsym/pack.h"
+#include "smallsym/twice.h"
 
 /* Row i's sums run along the row to the diagonal and down the column from there. `norm`: |A|. */
 static inline void residual_of(const pack *p, float *residual, real *norm) {
@@ -35,18 +36,33 @@ static inline void residual_of(const pack *p, float *residual, real *norm) {
     }
 }
 
-/* b - A x, every product and sum in double, rounded once. */
+/* b - A x in twice the precision, rounded once. */
 static inline void residual_in_double(const pack *p, real *result) {
     for (int64_t i = 0; i < p->n; i++) {
-        double r[LANES];
-        for (int l = 0; l < LANES; l++) r[l] = (double)p->b[at_row(i) + l];
+        twice r[LANES];
+        for (int l = 0; l < LANES; l++) r[l] = twice_of(p->b[at_row(i) + l]);
         for (int64_t j = 0; j < p->n; j++) {
             const real *entry = p->a + (j <= i ? at_entry(i, j) : at_entry(j, i));
             const real *x = p->x + at_row(j);
-            EACH_LANE(l) r[l] -= (double)entry[l] * (double)x[l];
+            EACH_LANE(l) r[l] = twice_less(r[l], entry[l], x[l]);
         }
-        for (int l = 0; l < LANES; l++) result[at_row(i) + l] = (real)r[l];
+        for (int l = 0; l < LANES; l++) result[at_row(i) + l] = real_of_twice(r[l]);
     }
+}
+
+/* Largest sum of a row's sizes of S A S. */
+static inline void scaled_norm_of(const pack *p, real *norm) {
+    vec most = vec_all(0);
+    for (int64_t i = 0; i < p->n; i++) {
+        vec size = vec_all(0);
+        const real *entry = p->a + at_entry(i, 0);
+        for (int64_t j = 0; j < p->n; j++) {
+            size = vec_fma(vec_abs(*(const vec *)entry), vec_at(p->s + at_row(j)), size);
+            entry += at_row(j < i ? 1 : j + 1); /* to A(i,j+1), or from A(j,i) to A(j+1,i) */
+        }
+        most = vec_max(size * vec_at(p->s + at_row(i)), most);
+    }
+    memcpy(norm, &most, sizeof most);
 }
 
 /* Largest sum of a column's sizes, by symmetry of a row's. */

@@ -7,6 +7,7 @@
  * numbers and more, stays in cache (2 x 130 kB at n = 64).
  */
 #include "smallsym/accuracy.h"
+#include "smallsym/scale.h"
 #include "smallsym/worker.h"
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -82,72 +83,161 @@ static void refine(worker *w, const smallsym_cpu_method *method, int variant) {
     memcpy(p->b, w->kept_b, bytes);
 }
 
-/* A step of inverse iteration, y = A^-1 x: the reciprocal condition number is at most
- * |x| / (|A| |y|), and near it, as x has mostly directions that A shrinks. Lowers rcond to that. */
-static void iterate(worker *w, const smallsym_cpu_method *method, int variant, const real *norm) {
+/* Largest |x(i)| / s(i) of each lane; NaN if a number is not finite. */
+static void scaled_size(const pack *p, const real *x, real *size) {
+    vec most = vec_all(0), bad = most;
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec v = vec_at(x + at_row(i)) / vec_at(p->s + at_row(i));
+        most = vec_max(vec_abs(v), most), bad += v * 0;
+    }
+    most += bad;
+    memcpy(size, &most, sizeof most);
+}
+
+/* A second step: A^-1 of the vector x that grew to `growth`, in lanes that need it. */
+static void grow_again(pack *p, const smallsym_cpu_method *method, int variant, const int *again,
+                       real *growth) {
+    real size[LANES], next[LANES];
+    scaled_size(p, p->x, size);
+    for (int64_t i = 0; i < p->n; i++)
+        for (int l = 0; l < LANES; l++) {
+            const real s = p->s[at_row(i) + l];
+            p->b[at_row(i) + l] = p->x[at_row(i) + l] / size[l] / s / s;
+        }
+    method->solve(p, variant);
+    scaled_size(p, p->x, next);
+    for (int l = 0; l < LANES; l++)
+        if (again[l] && !(next[l] <= growth[l])) growth[l] = next[l];
+}
+
+/* How far refinement is from converging, for any right-hand side: |A^-1 (b - A x)| / |x| of the vector
+ * that grew. It is 1 for a matrix that is singular to the last bit, whatever its factors are. */
+static void doubt_of(worker *w, const smallsym_cpu_method *method, int variant, real *doubt) {
+    pack *p = &w->p;
+    real size[LANES], change[LANES];
+    scaled_size(p, p->x, size);
+    residual_in_double(p, p->b);
+    method->solve(p, variant);
+    scaled_size(p, p->x, change);
+    for (int l = 0; l < LANES; l++) doubt[l] = change[l] / size[l];
+}
+
+/* The condition number of each lane, by condition.h. `norm` is |A|. */
+static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *method, int variant,
+                 real *norm, real *doubt) {
     pack *p = &w->p;
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
-    real x[LANES], y[LANES], bad[LANES];
+    real growth[LANES];
+    int again[LANES], any = 0;
     memcpy(w->kept_b, p->b, bytes);
     memcpy(w->sum_x, p->x, bytes);
-    memcpy(p->b, p->x, bytes);
-    look_at(p->b, p->n, x, bad);
-    for (int l = 0; l < LANES; l++) {
-        if (bad[l] == 0 && x[l] > 0) continue;
-        x[l] = 1; /* x is of no use: from a vector of ones */
-        for (int64_t i = 0; i < p->n; i++) p->b[at_row(i) + l] = 1;
-    }
-    method->solve(p, variant);
-    look_at(p->x, p->n, y, bad);
+    if (p->scaled) scaled_norm_of(p, norm);
+    method->grow(p, variant, growth);
+    for (int l = 0; l < LANES; l++)
+        any |= again[l] = job->stage == 1 || smallsym_look_again(norm[l], growth[l], job->cond);
+    if (any) grow_again(p, method, variant, again, growth);
+    if (job->stage == 1) doubt_of(w, method, variant, doubt);
     for (int l = 0; l < w->used; l++) {
-        const real bound = x[l] / norm[l] / y[l];
-        if (!(bound >= (real)p->fate.rcond[l])) p->fate.rcond[l] = bound >= 0 ? (float)bound : 0;
+        p->fate.look[l] = smallsym_rcond(norm[l], growth[l]);
+        if (job->rescue_row >= 0 && !job->estimate && !(p->fate.rcond[l] <= p->fate.look[l]))
+            p->fate.rcond[l] = p->fate.look[l];
     }
     memcpy(p->b, w->kept_b, bytes);
     memcpy(p->x, w->sum_x, bytes);
 }
 
-/* Status and residual of each lane for the right-hand side in hand. */
-static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
-                  int variant, int64_t c, int32_t *status, float *residual) {
+/* Steps of refinement for the lanes in `open`, until x does not change any more; a lane whose changes
+ * are not halved has `doubt` 1. Other lanes stay as they are. */
+static void refine_fully(worker *w, const smallsym_cpu_method *method, int variant, int *open,
+                         real *doubt) {
+    enum { MOST = 30 };
     pack *p = &w->p;
-    float first[LANES];
-    real norm[LANES];
-    const int judged = w->what != SMALLSYM_RESOLVE && smallsym_judged(job); /* without A: not */
-    if (judged) residual_of(p, residual, norm);
-    memcpy(first, residual, sizeof first);
-    for (int step = 0; step < job->refine; step++) refine(w, method, variant);
-    if (job->refine) residual_of(p, residual, norm);
-    if (judged && job->iterate && c == 0) iterate(w, method, variant, norm);
-    real largest[LANES], bad[LANES];
-    look_at(p->x, p->n, largest, bad);
-    for (int l = 0; l < w->used; l++) {
-        status[l] = p->fate.status[l];
-        if (w->bad_a[l] != 0 || w->bad_b[l] != 0)
-            status[l] = SHOAL_SYSTEM_NONFINITE;
-        else if (status[l] >= 0 && bad[l] != 0)
-            status[l] = SHOAL_SYSTEM_OVERFLOW;
-        if (status[l] < 0 || !judged) residual[l] = (float)NAN;
-        if (status[l] != SHOAL_SYSTEM_OK || !judged) continue;
-        if (!(residual[l] <= job->tol))
-            status[l] = SHOAL_SYSTEM_ILL;
-        else if (!(first[l] <= job->tol))
-            status[l] = SHOAL_SYSTEM_REFINED;
+    const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
+    real before[LANES], size[LANES], change[LANES];
+    int any = 1;
+    memcpy(w->kept_b, p->b, bytes);
+    memcpy(w->sum_x, p->x, bytes);
+    scaled_size(p, p->x, before);
+    for (int step = 0; step < MOST && any; step++) {
+        residual_in_double(p, p->b);
+        method->solve(p, variant);
+        scaled_size(p, p->x, change);
+        scaled_size(p, w->sum_x, size);
+        any = 0;
+        for (int l = 0; l < LANES; l++) {
+            const int helps = change[l] <= before[l] / 2;
+            if (open[l] && !helps) doubt[l] = 1;
+            for (int64_t i = 0; i < p->n && open[l] && helps; i++)
+                w->sum_x[at_row(i) + l] += p->x[at_row(i) + l];
+            open[l] = open[l] && helps && change[l] > REAL_EPSILON * size[l];
+            any |= open[l];
+            before[l] = change[l];
+        }
+        memcpy(p->x, w->sum_x, bytes);
+        memcpy(p->b, w->kept_b, bytes);
     }
 }
 
-/* Takes the scales back; an answer that leaves the range of numbers there has overflowed. */
-static void unscale(worker *w, int32_t *status) {
+/* x as it will be stored: what the caller's range takes from it is gone. */
+static void round_as_stored(worker *w) {
+    for (int l = 0; l < w->used && w->scaled; l++) {
+        const int e = w->e_b[l] - w->e_a[l];
+        for (int64_t i = 0; i < w->p.n && e != 0; i++) {
+            real *x = &w->p.x[at_row(i) + l];
+            *x = (real)ldexp((double)(real)ldexp((double)*x, e), -e);
+        }
+    }
+}
+
+static int32_t status_of(const worker *w, const smallsym_job *job, int l, int finite, int judged,
+                         real doubt, float first, float residual) {
+    const int32_t status = w->p.fate.status[l];
+    if (w->bad_a[l] != 0 || w->bad_b[l] != 0) return SHOAL_SYSTEM_NONFINITE;
+    if (status >= 0 && !finite) return SHOAL_SYSTEM_OVERFLOW;
+    if (status != SHOAL_SYSTEM_OK || !judged) return status;
+    if (!(doubt < SMALLSYM_DOUBT)) return SHOAL_SYSTEM_SINGULAR;
+    if (!(residual <= job->tol) || smallsym_ill(w->p.fate.look[l], job->cond))
+        return SHOAL_SYSTEM_ILL;
+    return first <= job->tol ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_REFINED;
+}
+
+/* Status and residual of each lane for the right-hand side in hand. `doubt` is that of the matrix. */
+static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
+                  int variant, int64_t c, int32_t *status, float *residual, real *doubt) {
+    pack *p = &w->p;
+    const int judged = w->what != SMALLSYM_RESOLVE && smallsym_judged(job); /* without A: not */
+    const int middle = job->stage == 1, looked = judged && job->look && method->grow && p->n > 0;
+    float first[LANES] = { 0 };
+    real norm[LANES], own_doubt[LANES], largest[LANES], bad[LANES];
+    int open[LANES];
+    if (judged && (job->refine || middle)) residual_of(p, first, norm);
+    for (int step = 0; step < job->refine; step++) refine(w, method, variant);
+    if (!middle) round_as_stored(w);
+    if (judged) residual_of(p, residual, norm);
+    if (looked && c == 0) look(w, job, method, variant, norm, doubt);
+    memcpy(own_doubt, doubt, sizeof own_doubt);
+    if (middle) {
+        for (int l = 0; l < LANES; l++)
+            open[l] = !(residual[l] <= job->tol) || smallsym_ill(p->fate.look[l], job->cond);
+        refine_fully(w, method, variant, open, own_doubt);
+        round_as_stored(w);
+        residual_of(p, residual, norm);
+    }
+    look_at(p->x, p->n, largest, bad);
+    for (int l = 0; l < w->used; l++) {
+        status[l] = status_of(w, job, l, bad[l] == 0, judged, own_doubt[l], first[l], residual[l]);
+        if (status[l] < 0 || !judged) residual[l] = (float)NAN;
+    }
+}
+
+/* Takes the scales back. */
+static void unscale(worker *w, const int32_t *status) {
     for (int l = 0; l < w->used; l++) {
         const int e = w->e_b[l] - w->e_a[l];
-        if (e == 0 || status[l] < 0) continue;
-        real bad = 0;
-        for (int64_t i = 0; i < w->p.n; i++) {
+        for (int64_t i = 0; i < w->p.n && e != 0 && status[l] >= 0; i++) {
             real *x = &w->p.x[at_row(i) + l];
             *x = (real)ldexp((double)*x, e);
-            bad += *x * 0;
         }
-        if (bad != 0) status[l] = SHOAL_SYSTEM_OVERFLOW;
     }
 }
 
@@ -165,12 +255,20 @@ static void store(const worker *w, const smallsym_job *job, int64_t c, const int
     }
 }
 
+static void scale_rows(pack *p, const smallsym_job *job, const smallsym_cpu_method *method) {
+    p->scaled = 0;
+    for (int64_t i = 0; i < p->n; i++) vec_to(p->s + at_row(i), vec_all(1));
+    if (method->scales == SMALLSYM_BY_ROWS) scale_by_rows(p);
+    if (method->scales == SMALLSYM_BY_DIAGONAL && job->look) scale_by_diagonal(p);
+}
+
 static void factor(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                    int variant) {
     if (w->gram)
         R(gram_matrix)(w, job);
     else
         load_matrix(w, job);
+    scale_rows(&w->p, job, method);
     method->factor(&w->p, variant);
     if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
 }
@@ -180,6 +278,7 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
     int32_t status[LANES];
     int wait[LANES] = { 0 };
     float residual[LANES];
+    real doubt[LANES] = { 0 };
     for (int l = 0; l < LANES; l++)
         status[l] = w->task[l].status, residual[l] = w->task[l].residual;
     if (w->what == SMALLSYM_RESOLVE) {
@@ -193,13 +292,13 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
         float r[LANES] = { 0 };
         load_rhs(w, job, c);
         method->solve(&w->p, variant);
-        judge(w, job, method, variant, c, now, r);
+        judge(w, job, method, variant, c, now, r, doubt);
         if (w->scaled) unscale(w, now);
         for (int l = 0; l < w->used; l++) {
             if (wait[l] || c < w->task[l].column) continue;
-            wait[l] = job->rescue_row >= 0 && smallsym_doubtful(job, now[l], w->p.fate.rcond[l]);
+            wait[l] = smallsym_doubtful(job, now[l]);
             if (wait[l]) {
-                w->queue[w->queued++] =
+                w->queue[w->stage][w->queued[w->stage]++] =
                     (smallsym_redo){ w->task[l].system, (uint32_t)c,
                                      c ? status[l] : SHOAL_SYSTEM_OK, residual[l] };
                 continue;
@@ -237,19 +336,25 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
     for (int l = 0; l < w->used; l++) note(w, job, l, job->first_row, status[l], (float)NAN);
 }
 
-/* Does again what waits, in full packs or, at the `end`, all of it. */
-static void run_rescue(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int end) {
+/* Does again what waits for the method of a stage, in full packs or, at the `end`, all of it. */
+static void run_stage(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int stage,
+                      int end) {
+    const shoal_choice *by = stage == 0 ? &plan->middle : &plan->rescue;
     smallsym_job again = *job;
-    again.first_row = job->rescue_row, again.rescue_row = -1, again.iterate = 0;
-    again.list = w->queue; /* so that residuals are computed */
-    while (w->queued >= LANES || (end && w->queued > 0)) {
-        w->used = w->queued < LANES ? w->queued : LANES;
+    again.first_row = by->row, again.refine = 0;
+    again.stage = stage + 1;
+    if (stage > 0) again.rescue_row = -1;
+    while (w->queued[stage] >= LANES || (end && w->queued[stage] > 0)) {
+        w->used = w->queued[stage] < LANES ? w->queued[stage] : LANES;
         w->in_order = 0;
-        w->queued -= w->used;
-        w->totals.redone += (unsigned)w->used;
-        memcpy(w->task, w->queue + w->queued, (size_t)w->used * sizeof *w->task);
-        run_pack(w, &again, plan->rescue.cell, plan->rescue.variant);
+        w->queued[stage] -= w->used;
+        *(stage == 0 ? &w->totals.redone : &w->totals.rescued) += (unsigned)w->used;
+        memcpy(w->task, w->queue[stage] + w->queued[stage], (size_t)w->used * sizeof *w->task);
+        w->stage = stage + 1;
+        run_pack(w, &again, by->cell, by->variant);
+        if (stage == 0) run_stage(w, plan, job, 1, 0);
     }
+    w->stage = 0;
 }
 
 /* ---- the driver ------------------------------------------------------------------------------- */
@@ -293,13 +398,14 @@ static void do_and_rescue(worker *w, const shoal_smallsym *plan, const smallsym_
     }
     (w->what == SMALLSYM_FACTOR ? factor_pack : run_pack)(w, job, plan->first.cell,
                                                           plan->first.variant);
-    run_rescue(w, plan, job, 0);
+    run_stage(w, plan, job, 0, 0);
 }
 
 static void rescue_the_rest(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
                             const void *with) {
     (void)with;
-    run_rescue(w, plan, job, 1);
+    run_stage(w, plan, job, 0, 1);
+    run_stage(w, plan, job, 1, 1);
 }
 
 static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,

@@ -8,15 +8,18 @@
 
 enum { TOTALS = 256 }; /* room for the totals at the head of the workspace */
 
-/* The rescue's list lies behind the totals. */
-static size_t batch_bytes(const shoal_smallsym *plan) {
+/* Bytes of a list of systems to do again, one after the other, to a multiple of TOTALS. */
+static size_t list_bytes(const shoal_smallsym *plan) {
     size_t most = 0;
     for (int64_t g = 0; g < plan->job_count && plan->rescue.cell; g++) {
         const size_t bytes = (size_t)plan->jobs[g].count * sizeof(smallsym_redo);
         if (bytes > most) most = bytes;
     }
-    return TOTALS + (most + TOTALS - 1) / TOTALS * TOTALS;
+    return (most + TOTALS - 1) / TOTALS * TOTALS;
 }
+
+/* The lists of "auto" lie behind the totals. */
+static size_t batch_bytes(const shoal_smallsym *plan) { return TOTALS + 2 * list_bytes(plan); }
 
 static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size_t bytes) {
     shoal_context *ctx = plan->head.ctx;
@@ -47,23 +50,30 @@ static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, flo
     return shoal_launched(plan->head.ctx, "empty");
 }
 
-/* The rescue redoes what the first method lists; the list's length stays on the device. */
-static shoal_status run_with_rescue(shoal_smallsym *plan, smallsym_job job) {
-    const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    const smallsym_cuda_method *rescue = (const smallsym_cuda_method *)plan->rescue.cell;
+/* Each method of "auto" redoes what the one before it listed; the lists' lengths stay on the device. */
+static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
+    const shoal_choice *by[] = { &plan->first, &plan->middle, &plan->rescue };
     smallsym_totals *totals = (smallsym_totals *)plan->work;
-    job.list = (smallsym_redo *)((char *)plan->work + TOTALS);
-    shoal_status status = clear(plan, "the list", &totals->listed, sizeof totals->listed);
-    if (status == SHOAL_OK) status = first->run(plan, plan->first.variant, &job);
-    job.first_row = job.rescue_row;
-    job.rescue_row = -1, job.iterate = 0;
-    return status != SHOAL_OK ? status : rescue->run(plan, plan->rescue.variant, &job);
+    smallsym_redo *lists[2];
+    for (int i = 0; i < 2; i++)
+        lists[i] = (smallsym_redo *)((char *)plan->work + TOTALS + i * list_bytes(plan));
+    shoal_status status = clear(plan, "the lists", totals->listed, sizeof totals->listed);
+    for (int stage = 0; stage < 3 && status == SHOAL_OK; stage++) {
+        smallsym_job part = job;
+        part.stage = stage, part.first_row = by[stage]->row;
+        part.tasks = stage > 0 ? lists[stage - 1] : NULL;
+        part.list = stage < 2 ? lists[stage] : NULL;
+        if (stage > 0) part.refine = 0;
+        if (stage == 2) part.rescue_row = -1;
+        status =
+            ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
+    }
+    return status;
 }
 
 static shoal_status solve(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    return plan->rescue.cell ? run_with_rescue(plan, *job)
-                             : first->run(plan, plan->first.variant, job);
+    return plan->rescue.cell ? run_stages(plan, *job) : first->run(plan, plan->first.variant, job);
 }
 
 /* ---- systems formed from samples --------------------------------------------------------------- */
@@ -126,7 +136,7 @@ static shoal_status form_and_solve(shoal_smallsym *plan, const smallsym_job *job
 
 static shoal_status find_pairs(shoal_smallsym *plan, smallsym_job job, const smallsym_parts *to) {
     const smallsym_cuda_method *eigen = (const smallsym_cuda_method *)plan->eigen.cell;
-    job.first_row = plan->eigen.row, job.rescue_row = -1, job.iterate = 0; /* none is done again */
+    job.first_row = plan->eigen.row, job.rescue_row = -1; /* none is done again */
     return job.n > 0 ? eigen->eigen(plan, plan->eigen.variant, &job, to) : run_empty(plan, &job, 0);
 }
 

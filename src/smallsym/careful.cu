@@ -2,8 +2,10 @@
  *
  * careful.cu - ldlt and ldltp with refinement or the estimate of the condition number: A in, x out, as
  * in ldlt.cu and ldltp.cu, with more reads of A in between.
- *     refine    r = b - A x in double, A d = r, x := x + d, opts.refine times
+ *     refine    r = b - A x in twice the precision, A d = r, x := x + d, opts.refine times
  *     estimate  condition.h: about 5 more solves per system
+ * and the second method of "auto": ldltp, refined until x does not change any more, for the systems that
+ * the first one listed.
  *
  * A team of T threads has a system, M rows per thread. There are few sizes, the same for both methods and
  * every variant of ldlt. A stays on its stage in shared memory, scaled; the factors are in classes with
@@ -25,6 +27,7 @@ template <int T_, int M_> struct definite {
     enum { T = T_, M = M_, NUMBERS = stage<T, M>::PANEL };
     real *memory;
     real a[M][T * M], inverse[M];
+    diagonal_scale<T, M> s;
 
     __device__ real *shown() const { return memory; }
     __device__ void factor(const real *staged, real, int t, int n, outcome &o) {
@@ -33,20 +36,26 @@ template <int T_, int M_> struct definite {
         team_load<T, M>(a, staged, t);
         ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
         look_at_pivots(o, low, high, n);
-    } /* the __syncwarp() of solve_refined() stands before the next write to the panel */
-    __device__ void solve(real (&y)[M], int t, int n) const {
-        ldlt_forward<T, M>(a, y, t, n);
+        s = { staged, t, n, false };
+        s.look();
+    } /* the __syncwarp() of answer() stands before the next write to the panel */
+    __device__ void solve(real (&y)[M], int t, int n, bool grow = false) const {
+        ldlt_forward<T, M>(a, y, t, n, grow, [&](int r) { return s.one(r); });
         ldlt_backward<T, M>(a, inverse, y, t);
     }
+    __device__ real norm(const real *, real of_a, int, int) const { return s.norm(of_a); }
+    __device__ real size(const real (&y)[M], int) const { return s.size(y); }
+    __device__ void turn(real (&y)[M], real of_y, int) const { s.turn(y, of_y); }
 };
 
-/* P A Pt = L D Lt of any matrix, where ldltp.cu has it. */
+/* P S A S Pt = L D Lt of any matrix, where ldltp.cu has it. */
 template <int T_, int M_> struct pivoted {
     typedef ldltp_rows<T_, M_> ROWS;
     enum { T = T_, M = M_, NUMBERS = ROWS::room_type::NUMBERS };
     real *memory;
     ROWS rows;
     diagonal<M> d;
+    bool scaled; /* rows were, in a team of the warp */
 
     __device__ real *shown() const { return rows.at.shown(0); }
     __device__ void factor(const real *staged, real largest, int t, int n, outcome &o) {
@@ -61,53 +70,130 @@ template <int T_, int M_> struct pivoted {
                 rows.at.below()[row + j] = staged[row + j];
         }
         __syncwarp();
+        scaled = scale_rows(rows, d, t, n);
+        if (scaled) {
+            real sizes[M];
+            rows.sizes(sizes, false, t, n);
+            largest = team_largest<T, M>(sizes);
+        }
         spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
         ::factor(rows, d, s, t, n);
         if (s.least == 0) o.status = SHOAL_SYSTEM_SINGULAR;
         o.rcond = (float)(s.least / s.most);
         o.positive = s.positive, o.negative = n - s.positive;
     }
-    __device__ void solve(real (&y)[M], int t, int n) const { ::solve(rows, d, y, t, n); }
+    __device__ void solve(real (&y)[M], int t, int n, bool grow = false) const {
+        scale_vector(rows, y, scaled, t);
+        ::solve(rows, d, y, t, n, grow);
+        scale_vector(rows, y, scaled, t);
+    }
+    __device__ int exponent(int i) const { return scaled ? rows.at.exponent()[i] : 0; }
+    __device__ real norm(const real *staged, real of_a, int t, int n) const {
+        return scaled ? stage_scaled_norm<T, M>(staged, t, n, [&](int i) { return exponent(i); })
+                      : of_a;
+    }
+    __device__ real size(const real (&y)[M], int t) const {
+        real v[M];
+        UNROLLED(r, M) v[r] = times_power_of_2(y[r], -exponent(r * T + t));
+        return largest_or_nan<T, M>(v);
+    }
+    __device__ void turn(real (&y)[M], real of_y, int t) const {
+        UNROLLED(r, M) y[r] = times_power_of_2(y[r] / of_y, -2 * exponent(r * T + t));
+    }
 };
+
+/* One right-hand side of a system in work: what answer() finds out. */
+typedef struct verdict {
+    float first, residual; /* before refinement, and of x                                       */
+    real doubt;            /* of the right-hand side: 1 if refinement did not converge           */
+} verdict;
 
 } // namespace
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
-/* x of A x = b by the factors, refined job.refine times. Returns the residual, if it is `judged`.
- * `doubtful`: without refinement there would be a warning. `iterate`: computes A^-1 x, too. f.solve() is
- * long, and stands here once. */
+/* What a solve with the factors is for. */
+enum purpose { ANSWER, REFINE, GROW, AGAIN, DOUBT, REFINE_FULLY, DONE };
+
+/* What comes after it, for all teams of a warp; `more`: a team is not content yet. */
+__device__ static inline purpose next_of(purpose now, const smallsym_job &job, bool looks, int step,
+                                         bool more) {
+    const bool middle = job.stage == 1;
+    if (now <= REFINE && step < job.refine) return REFINE;
+    if (now <= REFINE && looks) return GROW;
+    if (now == GROW && (middle || more)) return AGAIN;
+    if (now == AGAIN && middle) return DOUBT;
+    return middle && more && step < 30 ? REFINE_FULLY : DONE;
+}
+
+/* x of A x = b by the factors: refined job.refine times or, by the second method of "auto", as long as
+ * that helps and is needed; rounded as 2^e_x x will be. `looks`: the condition number goes to o, and to
+ * `doubt` how far refinement is from converging for any b (accuracy.h, batch.c). f.solve() is long, and
+ * stands here once. */
 template <class FACTORS, int M>
-__device__ static inline float solve_refined(const smallsym_job &job, const FACTORS &f,
-                                             const real *staged, const real (&b)[M], real (&x)[M],
-                                             int lane, int n, bool judged, bool iterate, outcome &o,
-                                             bool &doubtful) {
+__device__ static inline verdict answer(const smallsym_job &job, const FACTORS &f,
+                                        const real *staged, const real (&b)[M], real (&x)[M],
+                                        int e_x, int t, int n, bool looks, outcome &o,
+                                        real &doubt) {
     constexpr int T = FACTORS::T;
-    const int t = lane % T;
-    float residual = 0;
-    real more[M], norm = 0, size = 0;
-    UNROLLED(r, M) more[r] = b[r], x[r] = 0;
-#pragma unroll 1
-    for (int step = 0; step <= job.refine + iterate; step++) {
-        const bool look = step > job.refine;
-        if (look) {
-            UNROLLED(r, M) more[r] = x[r];
-            size = begin_iterate<T, M>(more, lane, n);
-        } else if (step > 0) {
+    const bool judged = smallsym_judged(&job), middle = job.stage == 1;
+    verdict found = { 0, 0, doubt };
+    real more[M], v[M], kept[M], norm = 0, growth = 0, before = 0;
+    bool open = false, again = false;
+    int step = 0;
+    UNROLLED(r, M) x[r] = v[r] = kept[r] = 0;
+    for (purpose now = ANSWER; now != DONE;) {
+        UNROLLED(r, M) more[r] = now == ANSWER ? b[r] : now == AGAIN ? kept[r] : 0;
+        if (now == REFINE || now == REFINE_FULLY)
             residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
-        }
-        f.solve(more, t, n);
+        if (now == DOUBT) residual_in_double<T, M>(staged, v, kept, more, f.shown(), t, n);
+        f.solve(more, t, n, now == GROW);
         __syncwarp();
-        if (look) {
-            add_iterate(o, size, team_largest<T, M>(more), norm);
-            break;
+        const real size = now == ANSWER || now == REFINE ? 0 : f.size(more, t);
+        if (now == ANSWER || now == REFINE) {
+            UNROLLED(r, M) x[r] += more[r];
+            step += now == REFINE;
         }
-        UNROLLED(r, M) x[r] = step > 0 ? x[r] + more[r] : more[r];
-        if (!judged || (step > 0 && step < job.refine)) continue;
-        residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
-        doubtful |= step == 0 && !(residual <= job.tol);
+        if (now == ANSWER && judged)
+            found.first = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
+        if (now == GROW) {
+            norm = f.norm(staged, norm, t, n), growth = size;
+            again = middle || (o.status >= 0 && smallsym_look_again(norm, growth, job.cond));
+            UNROLLED(r, M) kept[r] = more[r];
+            f.turn(kept, size, t);
+        }
+        if (now == AGAIN) {
+            UNROLLED(r, M) v[r] = more[r];
+            if (again && !(size <= growth)) growth = size;
+            before = size;
+        }
+        if (now == DOUBT) found.doubt = doubt = size / before;
+        if (now == GROW || now == AGAIN) add_look(job, o, norm, growth);
+        if (now == REFINE_FULLY) {
+            const bool helps = size <= before / 2;
+            const real of_x = f.size(x, t);
+            if (open && !helps) found.doubt = 1;
+            if (open && helps) { UNROLLED(r, M) x[r] += more[r]; }
+            open = open && helps && size > REAL_EPSILON * of_x;
+            before = size, step++;
+        } else if (middle && (now == DOUBT || (now == ANSWER && !looks))) {
+            open = !(found.first <= job.tol) || smallsym_ill(o.look, job.cond);
+            before = f.size(x, t), step = 0;
+        }
+        now = next_of(now, job, looks, step, __any_sync(ALL_LANES, now == GROW ? again : open));
     }
-    return residual;
+    if (e_x) { UNROLLED(r, M) x[r] = as_stored(x[r], e_x); }
+    if (judged) found.residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
+    return found;
+}
+
+/* The status of an answer, where status_of() does not know of refinement. */
+__device__ static inline int32_t status_refined(const smallsym_job &job, int32_t status,
+                                                const verdict &found) {
+    if (job.stage == 1 && status >= 0 && !(found.doubt < SMALLSYM_DOUBT))
+        return SHOAL_SYSTEM_SINGULAR;
+    const bool refined = (job.refine || job.stage == 1) && !(found.first <= job.tol);
+    return status == SHOAL_SYSTEM_OK && refined ? SHOAL_SYSTEM_REFINED : status;
 }
 
 /* Blocks that a multiprocessor should hold, teams of T threads: with fewer, systems of n <= 16 take up to
@@ -116,21 +202,17 @@ constexpr int resident(int T) {
     return (sizeof(real) == 4 ? 10 : 8) - (T > 4 ? 2 : 0) - (T > 8 ? 2 : 0) - (T > 16 ? 2 : 0);
 }
 
+/* The system at place `first` + the team's number of `all` to do. */
 template <class FACTORS>
-__global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
-    careful_kernel(smallsym_job job, int width) {
+__device__ static inline void careful_system(const smallsym_job &job, real *staged, int64_t first,
+                                             int64_t all, int lane, int width) {
     constexpr int T = FACTORS::T, M = FACTORS::M;
     typedef stage<T, M> stage;
-    SHOAL_SHARED(real, shared);
-    const bool judged = smallsym_judged(&job);
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, t = lane % T, n = (int)job.n;
-    const int64_t first = warp_of_grid(warp) * stage::SYSTEMS;
-    if (first >= job.count) return;
+    const int t = lane % T, n = (int)job.n;
     /* a team without a system does the last one once more, and keeps it to itself */
-    const bool mine = first + lane / T < job.count;
-    const int64_t k = mine ? first + lane / T : job.count - 1;
-    real *staged =
-        shared + (warp * stage::SYSTEMS + lane / T) * ((int)stage::NUMBERS + (int)FACTORS::NUMBERS);
+    const bool mine = first + lane / T < all;
+    const smallsym_redo task = task_at(job, mine ? first + lane / T : all - 1);
+    const int64_t k = task.system;
     stage_system<T, M, T == WARP ? SHORT : UNROLLED>(job, staged, k, t, width);
     shoal_copy_async_wait_all();
     __syncwarp();
@@ -147,23 +229,24 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
     if (job.estimate && smallsym_rcond_used(&job))
         o.rcond = team_estimate<T, M>(stage_norm<T, M>(staged, t, n), t, n,
                                       [&](real(&y)[M]) { f.solve(y, t, n); });
+    real doubt = 0;
 
 #pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], x[M], bad = 0;
-        bool doubtful = false;
         const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
-        const float residual = solve_refined(job, f, staged, b, x, lane, n, judged,
-                                             job.iterate && c == 0, o, doubtful);
+        const verdict found = answer(job, f, staged, b, x, e_x, t, n, job.look && c == 0, o, doubt);
+        if (c == 0) o.status = task.status, o.residual = task.residual;
         UNROLLED(r, M) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);
             bad = real_fma(x[r], 0, bad);
         }
         const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
         const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
-        int32_t status = status_of(job, factored, failed, input, residual);
-        if (status == SHOAL_SYSTEM_OK && doubtful) status = SHOAL_SYSTEM_REFINED;
-        add_answer(job, o, c, status, residual);
+        const int32_t status = status_refined(
+            job, status_of(job, factored, failed, input, found.residual, o.look), found);
+        if (c < task.column) continue;
+        add_answer(job, o, c, status, found.residual);
         if (mine && o.redo < 0 && !(status < 0 && job.x == job.b)) {
             real *to = (real *)job.x;
 #pragma unroll
@@ -175,6 +258,23 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
     settle(job, k, o, mine && t == 0);
 }
 
+template <class FACTORS>
+__global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
+    careful_kernel(smallsym_job job, int width) {
+    typedef stage<FACTORS::T, FACTORS::M> stage;
+    SHOAL_SHARED(real, shared);
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    real *staged = shared + (warp * stage::SYSTEMS + lane / FACTORS::T) *
+                                ((int)stage::NUMBERS + (int)FACTORS::NUMBERS);
+    const int64_t all = task_count(job);
+    const int64_t stride = (int64_t)gridDim.x * (blockDim.x / WARP) * stage::SYSTEMS;
+#pragma unroll 1
+    for (int64_t first = warp_of_grid(warp) * stage::SYSTEMS; first < all; first += stride) {
+        careful_system<FACTORS>(job, staged, first, all, lane, width);
+        __syncwarp(); /* before the stage is the next system's */
+    }
+}
+
 /* ---- launching --------------------------------------------------------------------------------- */
 
 template <template <int, int> class FACTORS, int T, int M>
@@ -184,7 +284,9 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
     typedef stage<T, M> stage;
     const size_t bytes =
         stage::SYSTEMS * ((size_t)stage::NUMBERS + factors::NUMBERS) * sizeof(real);
-    const warp_grid g = warp_grid_of(plan, job, careful_kernel<factors>, stage::SYSTEMS, bytes);
+    warp_grid g = warp_grid_of(plan, job, careful_kernel<factors>, stage::SYSTEMS, bytes);
+    const unsigned few = (unsigned)(resident(T) * plan->head.ctx->multiprocessors);
+    if (job->tasks && g.blocks.x > few) g.blocks.x = few;
     SHOAL_LAUNCH(careful_kernel<factors>, g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
                  *job, stage_width(job));
     return shoal_launched(plan->head.ctx, name);

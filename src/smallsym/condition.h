@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * condition.h - the rules of the estimate of 1 / (|A| |A^-1|) in the 1-norm that accuracy.h and
+ * condition.h - two ways to learn |A^-1| from solves with the factors.
+ *
+ * The look, for the status: one solve, and for some systems a second. The right-hand side is one of
+ * signs, +-1, chosen in the forward substitution: each so that its z(i) grows. The result y is large
+ * where A is nearly singular, for any A and whatever b is; |y| <= |A^-1|. Where |A| |y| comes within
+ * SMALLSYM_AGAIN of the limit, A^-1 y / |y| is looked at, too. Systems count as ill-conditioned from
+ * limit / SMALLSYM_MARGIN on, since the estimate is seldom more than 10 times too low.
+ *
+ * The estimate, for opts.estimate: the rules of the estimate of 1 / (|A| |A^-1|) in the 1-norm that accuracy.h and
  * estimate.cuh share: |A| from the triangle, |A^-1| from solves with the factors.
  *
  * |A^-1 y| over |y| = 1 is convex and has its maximum at a unit vector. From y one takes v = A^-1 y,
@@ -45,6 +53,31 @@ SHOAL_HD static inline real smallsym_first_y(int64_t i, int64_t n) {
     if (n == 1) return 1;
     const real size = (1 + (real)i / (real)(n - 1)) / ((real)1.5 * (real)n);
     return i % 2 ? -size : size;
+}
+
+enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 2 };
+
+/* "auto" refines an ill-conditioned system by its second method. Each step leaves |E| |A^-1| of the error,
+ * E the backward error of the factors; from here on A is singular to this precision. */
+#define SMALLSYM_DOUBT ((real)0.25)
+
+/* Whether |A| `norm` and |A^-1| `growth`, either of which may be NaN, are so far from the limit `cond`
+ * that a second solve would not matter. */
+SHOAL_HD static inline int smallsym_look_again(real norm, real growth, double cond) {
+    return !((double)norm * (double)growth * SMALLSYM_AGAIN < cond);
+}
+SHOAL_HD static inline int smallsym_ill(float look, double cond) {
+    return !((double)look * cond >= SMALLSYM_MARGIN);
+}
+
+/* Rows, or diagonal entries, that differ in size by less are left as they are; others are scaled by powers
+ * of two, rows in up to SMALLSYM_HALVINGS steps (scale.h). */
+enum { SMALLSYM_ROW_SPREAD = 4, SMALLSYM_DIAGONAL_SPREAD = 8, SMALLSYM_HALVINGS = 12 };
+
+/* Half the exponent of a row's size, 0 from 1/2 to 2; 0 if that is zero. */
+SHOAL_HD static inline int smallsym_half_exponent(real size) {
+    const int e = size >= REAL_MIN ? exponent_of(size) + 1 : 0;
+    return (e - (e & 1)) / 2;
 }
 
 /* From |A| and |A^-1|; that of a zero matrix is 0. */

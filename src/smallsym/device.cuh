@@ -6,6 +6,7 @@
 #ifndef SHOAL_SMALLSYM_DEVICE_CUH
 #define SHOAL_SMALLSYM_DEVICE_CUH
 
+#include "smallsym/condition.h"
 #include "smallsym/plan.h"
 #include "smallsym/team.cuh"
 
@@ -124,16 +125,30 @@ __device__ static inline int64_t rhs_at(const smallsym_job &job, int64_t k, int 
     return (k * job.b_system + i * job.b_row) * job.nrhs + c;
 }
 
+/* ---- tasks -------------------------------------------------------------------------------------- */
+
+/* Systems that a call has to do: those of its list, or of the batch; and what is to do at a place. */
+__device__ static inline int64_t task_count(const smallsym_job &job) {
+    return job.tasks ? ((const smallsym_totals *)job.work)->listed[job.stage - 1] : job.count;
+}
+__device__ static inline smallsym_redo task_at(const smallsym_job &job, int64_t place) {
+    const smallsym_redo whole = { place, 0, SHOAL_SYSTEM_OK, 0 };
+    return job.tasks ? job.tasks[place] : whole;
+}
+
 /* ---- the verdict ------------------------------------------------------------------------------- */
 
+enum { NOT_LOOKED_AT = 1 << 30 }; /* as a reciprocal condition number */
+
 /* Status of an answer for one right-hand side; `bad` where x is not finite, `input` where A or b is
- * not. */
+ * not; `look` is the reciprocal condition number. */
 __device__ static inline int32_t status_of(const smallsym_job &job, int32_t factored, bool bad,
-                                           bool input, float residual) {
+                                           bool input, float residual, float look = NOT_LOOKED_AT) {
     if (input) return SHOAL_SYSTEM_NONFINITE;
     if (factored < 0) return factored;
     if (bad) return SHOAL_SYSTEM_OVERFLOW;
-    return factored == SHOAL_SYSTEM_OK && smallsym_judged(&job) && !(residual <= job.tol)
+    return factored == SHOAL_SYSTEM_OK && smallsym_judged(&job) &&
+                   (!(residual <= job.tol) || smallsym_ill(look, job.cond))
                ? SHOAL_SYSTEM_ILL
                : factored;
 }
@@ -170,12 +185,13 @@ __device__ static inline bool matrix_is_bad(const smallsym_job &job, int64_t k, 
 typedef struct outcome { /* of one system */
     int32_t status;
     float residual, rcond;
+    float look; /* the reciprocal condition number of S A S, about */
     int32_t rank, positive, negative, zero, method;
     int32_t redo; /* right-hand side from which on the rescue does it again; -1: none */
 } outcome;
 
 __device__ static inline outcome outcome_of(const smallsym_job &job) {
-    const outcome o = { SHOAL_SYSTEM_OK, 0, 1, 0, 0, 0, 0, job.first_row, -1 };
+    const outcome o = { SHOAL_SYSTEM_OK, 0, 1, NOT_LOOKED_AT, 0, 0, 0, 0, job.first_row, -1 };
     return o;
 }
 
@@ -199,7 +215,7 @@ template <bool JUDGED = true>
 __device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
                                          float residual) {
     if (JUDGED && o.redo >= 0) return;
-    if (JUDGED && job.rescue_row >= 0 && smallsym_doubtful(&job, s, o.rcond)) {
+    if (JUDGED && smallsym_doubtful(&job, s)) {
         o.redo = (int32_t)c;
         return;
     }
@@ -207,23 +223,16 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
     if (JUDGED) o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
 }
 
-/* A step of inverse iteration begins with x or, if that is zero or not finite, with ones. Returns its
- * size. */
-template <int T, int M> __device__ static inline real begin_iterate(real (&x)[M], int lane, int n) {
-    real bad = 0;
-    UNROLLED(r, M) bad = real_fma(x[r], 0, bad);
-    const bool useless = team_any<T>(bad != 0, lane);
-    const real most = team_largest<T, M>(x);
-    if (!useless && most > 0) return most;
-    UNROLLED(r, M) x[r] = r * T + lane % T < n ? 1 : 0;
-    return 1;
+/* The condition number by |A| and |A^-1|, for the status; "auto" tells it, too. */
+__device__ static inline void add_look(const smallsym_job &job, outcome &o, real norm,
+                                       real growth) {
+    o.look = smallsym_rcond(norm, growth);
+    if (job.rescue_row >= 0 && !job.estimate && !(o.rcond <= o.look)) o.rcond = o.look;
 }
 
-/* With y = A^-1 x the reciprocal condition number is at most |x| / (|A| |y|), and near it: x has mostly
- * directions that A shrinks. Lowers o.rcond to that. */
-__device__ static inline void add_iterate(outcome &o, real x, real y, real norm) {
-    const real bound = x / norm / y;
-    if (!(bound >= (real)o.rcond)) o.rcond = bound >= 0 ? (float)bound : 0;
+/* x as it will be stored, times 2^-e_x: what the caller's range takes from it is gone. */
+__device__ static inline real as_stored(real x, int e_x) {
+    return e_x ? times_power_of_2(times_power_of_2(x, e_x), -e_x) : x;
 }
 
 /* The team's rows of right-hand side c, zeros where there is no system, scaled; returns the exponent of
@@ -257,7 +266,7 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
     bool input = false;
     if (__any_sync(ALL_LANES, failed))
         input = team_any<T>(failed && mine && input_is_bad<JUDGED>(job, k, c, t, T), lane);
-    const int32_t status = status_of(job, factored, failed, input, residual);
+    const int32_t status = status_of(job, factored, failed, input, residual, o.look);
     if (!mine) return;
     add_answer<JUDGED>(job, o, c, status, residual);
     if ((JUDGED && o.redo >= 0) || (status < 0 && job.x == job.b)) return;
@@ -267,7 +276,7 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
             ((real *)job.x)[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : x[r];
 }
 
-/* Puts a system on the list of those that the rescue does again. */
+/* Puts a system on the list of those that the next method of "auto" does again. */
 __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k, const outcome &o,
                                               bool listed) {
     const unsigned all = __ballot_sync(ALL_LANES, listed);
@@ -275,8 +284,10 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
     if (!all) return;
     smallsym_totals *totals = (smallsym_totals *)job.work;
     unsigned first = 0;
-    if (lane == 0) first = atomicAdd(&totals->listed, __popc(all));
-    if (lane == 0) atomicAdd(&totals->redone, (unsigned long long)__popc(all));
+    if (lane == 0) first = atomicAdd(&totals->listed[job.stage], __popc(all));
+    if (lane == 0)
+        atomicAdd(job.stage == 0 ? &totals->redone : &totals->rescued,
+                  (unsigned long long)__popc(all));
     first = __shfl_sync(ALL_LANES, first, 0);
     const smallsym_redo entry = { k, (uint32_t)o.redo, o.redo > 0 ? o.status : SHOAL_SYSTEM_OK,
                                   o.residual };

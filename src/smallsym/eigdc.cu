@@ -326,12 +326,6 @@ __device__ static inline void solve_diagonal(const smallsym_job &job, const conq
     __syncwarp();
 }
 
-/* What a call has to do at a place of its list, or of the batch. */
-__device__ static inline smallsym_redo task_at(const smallsym_job &job, int64_t place) {
-    const smallsym_redo whole = { place, 0, SHOAL_SYSTEM_OK, 0 };
-    return job.list ? job.list[place] : whole;
-}
-
 /* x of a system whose O and W are known, by the W threads that took it apart. */
 template <class K>
 __device__ static inline void solve_reduced(const smallsym_job &job, real *memory,
@@ -366,6 +360,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
                 __syncwarp();
                 stage_scale<W, R>(staged, t, n, e_a);
             }
+            UNROLLED(r, R) v[r] = as_stored(v[r], e_b - e_a);
             residual = team_residual<W, R>(staged, v, kept, q.shown(), t, n, norm);
         }
         team_answer<W, R>(job, k, c, v, e_b - e_a, factored, residual, mine && c >= from, lane,
@@ -428,9 +423,9 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
     real *memory = shared + warp * (keeps_stage(job, to) ? (int)K::NUMBERS : (int)K::ALONE);
-    const int64_t all = job.list ? ((const smallsym_totals *)job.work)->listed : job.count;
+    const int64_t all = task_count(job);
     /* a short list is spread thin: what counts is how long one warp takes */
-    const bool thin = job.list && all <= 4 * (int64_t)gridDim.x * warps * K::AT_ONCE;
+    const bool thin = job.tasks && all <= 4 * (int64_t)gridDim.x * warps * K::AT_ONCE;
     const int per = thin ? (int)K::AT_ONCE : (int)K::SYSTEMS;
     const int64_t block = (int64_t)warps * per;
 #pragma unroll 1
@@ -455,7 +450,7 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, int variant,
     int64_t blocks = (job->count + systems - 1) / systems;
     const int64_t few =
         (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->head.ctx->multiprocessors;
-    if (job->list && blocks > few) blocks = few;
+    if (job->tasks && blocks > few) blocks = few;
     shoal_allow_shared(plan->head.ctx, eigdc_kernel<K>);
     SHOAL_LAUNCH(eigdc_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
                  plan->head.ctx->stream, *job, *to, job->A ? stage_width(job) : 0, variant);

@@ -7,14 +7,8 @@
 #ifndef SHOAL_SMALLSYM_ESTIMATE_CUH
 #define SHOAL_SMALLSYM_ESTIMATE_CUH
 
-#include "smallsym/condition.h"
-#include "smallsym/stage.cuh"
-
-/* A(i,j) of either triangle, on a stage. */
-template <int T, int M>
-__device__ static inline real stage_entry(const real *staged, int i, int j) {
-    return staged[i > j ? stage<T, M>::row(i) + j : stage<T, M>::row(j) + i];
-}
+#include "smallsym/look.cuh"
+#include "smallsym/twice.h"
 
 /* Brings a system near 1 if it is far from it; its largest entry then, and the exponent. */
 template <int T, int M>
@@ -43,7 +37,7 @@ template <int T, int M> __device__ static inline real stage_norm(const real *sta
     return team_max<T>(most);
 }
 
-/* r = b - A x, every product and sum in double, rounded once. x is shown to the team in N numbers of
+/* r = b - A x in twice the precision, rounded once. x is shown to the team in N numbers of
  * shared memory. */
 template <int T, int M>
 __device__ static inline void residual_in_double(const real *staged, const real (&x)[M],
@@ -53,10 +47,10 @@ __device__ static inline void residual_in_double(const real *staged, const real 
     __syncwarp();
     UNROLLED(r, M) {
         const int i = r * T + t;
-        double sum = (double)b[r];
+        twice sum = twice_of(b[r]);
         for (int j = 0; j < n && i < n; j++)
-            sum -= (double)stage_entry<T, M>(staged, i, j) * (double)shown[j];
-        result[r] = (real)sum;
+            sum = twice_less(sum, stage_entry<T, M>(staged, i, j), shown[j]);
+        result[r] = real_of_twice(sum);
     }
     __syncwarp(); /* before it is written again */
 }

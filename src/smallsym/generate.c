@@ -228,15 +228,23 @@ static void spectrum(member *m) {
     turn(m);
 }
 
-static void deficient(member *m) {
-    const int64_t n = m->n, missing = n / 4 > 1 ? n / 4 : 1;
+/* b := A b for every right-hand side: a singular system that has a solution. */
+static void make_consistent(member *m) {
+    const int64_t n = m->n;
     double *z = m->work;
-    for (int64_t i = 0; i < n - missing; i++) *at(m, i, i) = 1 + 0.5 * uniform_at(m, 0, i);
-    turn(m);
-    for (int64_t c = 0; c < m->nrhs; c++) { /* b := A b, which has a solution */
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) *at(m, j, i) = *at(m, i, j);
+    for (int64_t c = 0; c < m->nrhs; c++) {
         for (int64_t i = 0; i < n; i++) z[i] = m->b[i * m->nrhs + c];
         for (int64_t i = 0; i < n; i++) m->b[i * m->nrhs + c] = dot(at(m, i, 0), z, n);
     }
+}
+
+static void deficient(member *m) {
+    const int64_t n = m->n, missing = n / 4 > 1 ? n / 4 : 1;
+    for (int64_t i = 0; i < n - missing; i++) *at(m, i, i) = 1 + 0.5 * uniform_at(m, 0, i);
+    turn(m);
+    make_consistent(m);
 }
 
 /* The diagonal scaling by 1/2, 1 or 2 makes systems of one n differ. */
@@ -247,6 +255,84 @@ static void hilbert(member *m) {
             const int power = (int)(row.word[0] % 3) + (int)(column.word[0] % 3) - 2;
             *at(m, i, j) = ldexp(1 / (double)(i + j + 1), power);
         }
+}
+
+/* ---- singular to the last bit, or nearly ------------------------------------------------------ */
+
+/* Whole numbers from -most to most in the place of number j of row i. */
+static double whole_at(const member *m, int64_t i, int64_t j, int most) {
+    return floor((uniform_at(m, i, j) + 1) / 2 * (2 * most + 1)) - most;
+}
+
+/* (1/M) sum psi psit over M < n samples of standard normals: rank M, but for rounding. */
+static void underdetermined(member *m) {
+    const int64_t n = m->n;
+    const int64_t samples = (int64_t)ceil(m->parameter * (double)(n - 1));
+    double *psi = m->work;
+    for (int64_t p = 0; p < samples; p++) {
+        normals_at(m, p, n, psi);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j <= i; j++) *at(m, i, j) += psi[i] * psi[j] / (double)samples;
+    }
+    if (m->system % 2) make_consistent(m);
+}
+
+/* D - W of a graph whose edges have weights 1 to 4; of every two systems one has a b of sum zero. */
+static void laplacian(member *m) {
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double weight = whole_at(m, i, j, 4);
+            if (weight <= 0) continue;
+            *at(m, i, j) = -weight;
+            *at(m, i, i) += weight, *at(m, j, j) += weight;
+        }
+    if (m->system % 2) make_consistent(m);
+}
+
+/* Bt C B with C = diag(+-1) and B of n - 1 rows of -1, 0 and 1: whole numbers, a determinant of 0. */
+static void integer(member *m) {
+    const int64_t n = m->n;
+    double *row = m->work;
+    for (int64_t p = 0; p + 1 < n; p++) {
+        const double sign = m->parameter > 0 && uniform_at(m, p, n) < 0 ? -1 : 1;
+        for (int64_t i = 0; i < n; i++) row[i] = whole_at(m, p, i, 1);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j <= i; j++) *at(m, i, j) += sign * row[i] * row[j];
+    }
+    if (m->system % 2) {
+        for (int64_t i = 0; i < n * m->nrhs; i++) m->b[i] = floor(8 * m->b[i]);
+        make_consistent(m);
+    }
+}
+
+/* D (Wishart + I / 10) D, D falling from 1 by as many decades as the parameter has, in a random order;
+ * b = D y. Scaled by its diagonal the matrix is as good as `wishart`. */
+static void graded(member *m) {
+    const int64_t n = m->n;
+    wishart_block(m, n, 0.1);
+    double *d = m->work;
+    for (int64_t i = 0; i < n; i++)
+        d[i] = shoal_exp(-m->parameter * shoal_log(10) / 2 * (1 + uniform_at(m, n, i)));
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j <= i; j++) *at(m, i, j) *= d[i] * d[j];
+        for (int64_t c = 0; c < m->nrhs; c++) m->b[i * m->nrhs + c] *= d[i];
+    }
+}
+
+/* `spectrum` with b the eigenvector of the largest eigenvalue, 1: x tells nothing about the others. */
+static void dominant(member *m) {
+    const int64_t n = m->n;
+    spectrum(m);
+    double *v = m->work, *w = v + n;
+    for (int64_t i = 0; i < n; i++) v[i] = m->b[i * m->nrhs];
+    for (int step = 0; step < 200; step++) { /* the power method */
+        double most = 0;
+        for (int64_t i = 0; i < n; i++) w[i] = dot(at(m, i, 0), v, n);
+        for (int64_t i = 0; i < n; i++) most = fabs(w[i]) > most ? fabs(w[i]) : most;
+        for (int64_t i = 0; i < n; i++) v[i] = w[i] / most;
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < m->nrhs; c++) m->b[i * m->nrhs + c] = v[i];
 }
 
 /* ---- faults, and the ends of the range -------------------------------------------------------- */
@@ -291,6 +377,9 @@ static void tiny(member *m) { scaled_spd(m, -130); }
 #define SHIFT        "a shift of at least 0", 0.1, 0, 1e300, 0
 #define EVERY        "a whole number, one system of which is singular", 7, 1, 1e9, 1
 #define PATHS        "a whole number of paths", 300, 1, 1e9, 1
+#define SHARE        "a share of the n - 1 samples, above 0 and up to 1", 1, 0x1p-1022, 1, 0
+#define SIGNS        "1 for an indefinite matrix, 0 for a semidefinite one", 1, 0, 1, 1
+#define DECADES      "decades from 0 to 150", 10, 0, 150, 0
 #define CONDITION(c) "a condition number of at least 1", c, 1, 1e300, 0
 
 static const system_kind kinds[] = {
@@ -308,6 +397,11 @@ static const system_kind kinds[] = {
     { "nonfinite",  nonfinite,  NO_PARAMETER,     "spd, but every 11th system holds one NaN or infinity" },
     { "huge",       huge,       NO_PARAMETER,     "spd, A and b scaled to about 2^100" },
     { "tiny",       tiny,       NO_PARAMETER,     "spd, A and b scaled to about 2^-130" },
+    { "underdetermined", underdetermined, SHARE, "(1/M) sum psi psit, psi normal, M = parameter (n - 1) samples [1]: rank M" },
+    { "laplacian",  laplacian,  NO_PARAMETER,     "of a graph with weights 1 to 4: singular, A 1 = 0; every second b is consistent" },
+    { "integer",    integer,    SIGNS,            "Bt C B, whole numbers of rank n - 1; parameter: 1, C = diag(+-1) [1]; 0, C = I" },
+    { "graded",     graded,     DECADES,          "D (wishart) D, b = D y; parameter: decades of D [10]" },
+    { "dominant",   dominant,   CONDITION(1e6),   "spectrum, b the eigenvector of the largest eigenvalue; parameter: condition [1e6]" },
 };
 /* clang-format on */
 

@@ -16,7 +16,7 @@
  * samples of its system: few systems of many samples do not fill a GPU. n <= 64.
  */
 #include "smallsym/gram.h"
-#include "smallsym/stage.cuh"
+#include "smallsym/look.cuh"
 
 enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of systems solved at once */
 
@@ -328,6 +328,29 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
     return team_any<T>(bad != 0, lane);
 }
 
+/* The look at the condition number (condition.h), by one solve, or two. */
+template <int T, int M>
+__device__ static inline void gram_look_at(const smallsym_job &job, outcome &o,
+                                           const real (&a)[M][T * M], const real (&inverse)[M],
+                                           const real *staged, real norm, int t, int n) {
+    diagonal_scale<T, M> s = { staged, t, n, false };
+    real z[M], growth = 0;
+    bool again = true;
+    s.look();
+    norm = s.norm(norm);
+    UNROLLED(r, M) z[r] = 0;
+#pragma unroll 1
+    for (int step = 0; step < 2 && __any_sync(ALL_LANES, again); step++) {
+        ldlt_forward<T, M>(a, z, t, n, step == 0, [&](int r) { return s.one(r); });
+        ldlt_backward<T, M>(a, inverse, z, t);
+        const real size = s.size(z);
+        if (again && !(size <= growth)) growth = size;
+        again = again && smallsym_look_again(norm, growth, job.cond);
+        s.turn(z, size);
+    }
+    add_look(job, o, norm, growth);
+}
+
 /* x from A and b in registers. The stage and the panel lie where the tiles and the sums of blocks
  * were. */
 template <int T, int M>
@@ -351,7 +374,9 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
     if (judged) {
         __syncwarp();
         real norm;
+        if (__any_sync(ALL_LANES, e_b != e_a)) { UNROLLED(r, M) z[r] = as_stored(z[r], e_b - e_a); }
         o.residual = team_residual<T, M>(staged, z, kept, panel, t, n, norm);
+        if (job.look) gram_look_at<T, M>(job, o, a, inverse, staged, norm, t, n);
     }
     real bad = 0;
     UNROLLED(r, M) {
@@ -359,7 +384,7 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
         bad = real_fma(z[r], 0, bad);
     }
     const bool failed = team_any<T>(bad != 0, lane);
-    o.status = status_of(job, o.status, failed, input, o.residual);
+    o.status = status_of(job, o.status, failed, input, o.residual, o.look);
     if (o.status < 0) o.residual = NAN;
     real *x = (real *)job.x;
 #pragma unroll

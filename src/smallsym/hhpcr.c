@@ -9,12 +9,18 @@
  * One lane per system; (2/3) n^3 multiply-adds per lane, n^3 more if Q is formed.
  */
 #include "smallsym/pcr.h"
+#include "smallsym/scale.h"
 
 static void hhpcr_factor(pack *p, int variant) {
     if (p->n == 0) return;
     const householder h = householder_in(p->scratch, p->n);
     const reduction f = reduction_of(p);
-    tridiagonalise(&h, p->a, p->n);
+    real *a = p->a;
+    if (p->scaled) { /* in the place of Q, which comes later */
+        copy_scaled(p, f.q);
+        a = f.q;
+    }
+    tridiagonalise(&h, a, p->n);
     factor_tridiagonal(p, &h, &f);
     if (variant == HHPCR_FORMED) form_q(&h, p->n, f.q);
 }
@@ -25,18 +31,62 @@ static void hhpcr_solve(pack *p, int variant) {
     const reduction f = reduction_of(p);
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
     if (variant == HHPCR_FORMED) {
-        multiply_by_q(&f, 1, p->b, f.rhs);
+        memcpy(f.change, p->b, bytes);
+        scale_vector(p, f.change);
+        multiply_by_q(&f, 1, f.change, f.rhs);
         solve_tridiagonal(&f, &h);
         multiply_by_q(&f, 0, f.z, p->x);
     } else {
         memcpy(f.rhs, p->b, bytes);
+        scale_vector(p, f.rhs);
         apply_transposed(&h, p->n, f.rhs);
         solve_tridiagonal(&f, &h);
         memcpy(p->x, f.z, bytes);
         apply_q(&h, p->n, p->x, 1);
     }
+    scale_vector(p, p->x);
+}
+
+/* Largest size of each lane of a vector; NaN if a number is not finite. */
+static void largest_of(const real *v, int64_t n, real *largest) {
+    vec most = vec_all(0), bad = most;
+    for (int64_t i = 0; i < n; i++) {
+        most = vec_max(vec_abs(vec_at(v + at_row(i))), most);
+        bad += vec_at(v + at_row(i)) * 0;
+    }
+    most += bad;
+    memcpy(largest, &most, sizeof most);
+}
+
+/* |U^-1| from U z = e(m), m the equation with the smallest pivot, 1 / (U^-1)(m,m), and from U y = z: of
+ * n log2 n multiply-adds each. */
+static void hhpcr_grow(pack *p, int variant, void *growth) {
+    (void)variant;
+    const reduction f = reduction_of(p);
+    const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
+    real first[LANES], second[LANES];
+    for (int l = 0; l < LANES; l++) {
+        int64_t at = 0;
+        for (int64_t i = 1; i < p->n; i++)
+            if (real_abs(f.pivot[at_row(i) + l]) < real_abs(f.pivot[at_row(at) + l])) at = i;
+        for (int64_t i = 0; i < p->n; i++) f.v[0][at_row(i) + l] = i == at;
+    }
+    reduce_vector(&f, f.z);
+    largest_of(f.z, p->n, first);
+    for (int64_t i = 0; i < p->n; i++) EACH_LANE(l) f.z[at_row(i) + l] /= first[l];
+    memcpy(f.v[0], f.z, bytes);
+    reduce_vector(&f, f.change);
+    largest_of(f.change, p->n, second);
+    EACH_LANE(l) second[l] = second[l] < first[l] ? first[l] : second[l]; /* NaN stays */
+    memcpy(growth, second, sizeof second);
+    memcpy(p->x, f.z, bytes);
+    const householder h = householder_in(p->scratch, p->n);
+    apply_q(&h, p->n, p->x, 1);
+    scale_vector(p, p->x);
 }
 
 const smallsym_cpu_method R(smallsym_hhpcr) = { .scratch = pcr_scratch,
                                                 .factor = hhpcr_factor,
-                                                .solve = hhpcr_solve };
+                                                .solve = hhpcr_solve,
+                                                .scales = SMALLSYM_BY_ROWS,
+                                                .grow = hhpcr_grow };

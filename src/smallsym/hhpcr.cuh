@@ -20,6 +20,52 @@ struct room { /* numbers of a team: A and b, if they are kept, and the rest */
     };
 };
 
+/* A := S A S in registers, S by its rows, if these differ in size; s(i) is 2^e[r] in row i = r T + t. `room`
+ * is N numbers of shared memory. Whether a team of the warp did so. */
+template <int T, int M>
+__device__ static inline bool scale_rows(real (&a)[M][T * M], int (&e)[M], real *room, int t,
+                                         int n) {
+    short *all = (short *)room;
+    const bool scaled = scale_by_rows<T, M>(all, t, [&](real(&size)[M], bool now) {
+        UNROLLED(r, M) {
+            const int i = r * T + t;
+            size[r] = 0;
+#pragma unroll
+            for (int j = 0; j < T * M; j++)
+                if (i < n && j < n)
+                    size[r] = real_max(
+                        times_power_of_2(real_abs(a[r][j]), now ? all[i] + all[j] : 0), size[r]);
+        }
+    });
+    UNROLLED(r, M) e[r] = scaled ? all[r * T + t] : 0;
+    if (!scaled) return false;
+#pragma unroll
+    for (int r = 0; r < M; r++)
+#pragma unroll
+        for (int j = 0; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], e[r] + all[j]);
+    __syncwarp();
+    return true;
+}
+
+/* |U^-1| from U z = e(m), m the equation with the smallest pivot, and from U y = z. */
+template <int T, int M>
+__device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, int t, int n) {
+    real z[M], least = (real)INFINITY;
+    int row = t;
+#pragma unroll
+    for (int r = 0; r < M; r++)
+        if (r * T + t < n && real_abs(u.pivot[r]) < least)
+            least = real_abs(u.pivot[r]), row = r * T + t;
+    const int at = team_row<T, M>(row, least == -team_max<T>(-least));
+    UNROLLED(r, M) z[r] = r * T + t == at;
+    pcr_solve(u, z, shown, t, n);
+    real growth = largest_or_nan<T, M>(z);
+    UNROLLED(r, M) z[r] /= growth;
+    pcr_solve(u, z, shown, t, n);
+    const real second = largest_or_nan<T, M>(z);
+    return second <= growth ? growth : second;
+}
+
 /* Rows of A, scaled, and A in the stage too; returns the exponent of the scale. */
 template <int T, int M>
 __device__ static inline int take_rows(real (&a)[M][T * M], real *staged, int t, int n, bool mine) {
@@ -63,6 +109,8 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
     UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     const int e_a = take_rows<T, M>(a, staged, t, n, mine);
+    int e_s[M];
+    const bool scaled = scale_rows<T, M>(a, e_s, shown, t, n);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
@@ -79,6 +127,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         UNROLLED(r, M) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
             if (JUDGED) own[r * T] = v[r];
+            if (scaled) v[r] = times_power_of_2(v[r], e_s[r]);
         }
         if (c == 0) {
             tridiagonalise<T, M>(a, v, w, t, n);
@@ -95,7 +144,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             multiply_by_qt<T, M>(w, v, t, n);
         }
         if (FORMED) {
-            UNROLLED(r, M) v[r] = own[r * T];
+            UNROLLED(r, M) v[r] = times_power_of_2(own[r * T], e_s[r]);
             multiply_by_formed<T, M>(a, v, shown, true, t);
         }
         pcr_corrected(u, v, size, shown, t, n);
@@ -108,11 +157,23 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             if (r * T + t >= n) v[r] = 0;
         float residual = 0;
         real norm;
+        if (scaled) { UNROLLED(r, M) v[r] = times_power_of_2(v[r], e_s[r]); }
         if (judged) {
             real b[M];
             __syncwarp();
-            UNROLLED(r, M) b[r] = own[r * T];
+            UNROLLED(r, M) b[r] = own[r * T], v[r] = as_stored(v[r], e_b - e_a);
             residual = team_residual<T, M>(staged, v, b, shown, t, n, norm);
+        }
+        if (judged && job.look && c == 0) {
+            if (scaled) { /* of U, as S is spread over the team */
+                real rows[M];
+                UNROLLED(r, M)
+                rows[r] = r * T + t >= n
+                              ? 0
+                              : real_abs(u.before[r]) + real_abs(u.d[r]) + real_abs(u.after[r]);
+                norm = team_largest<T, M>(rows);
+            }
+            add_look(job, o, norm, pcr_growth(u, shown, t, n));
         }
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }

@@ -253,8 +253,40 @@ static void ldlt_solve(pack *p, int variant) {
     backward(&f, p->x, p->n);
 }
 
+/* The right-hand side whose forward substitution grows: z(i) = t +- 1 / s(i), t the sum of what came
+ * before, by the sign of t. p->b is that right-hand side, p->x becomes z. */
+static void grow_forward(const pack *p, const factors *f) {
+    for (int64_t i = 0; i < p->n; i++) {
+        const real *row = f->l + at_entry(i, 0);
+        vec t = vec_all(0), odd = t;
+        int64_t k = 0;
+        for (; k + 2 <= i; k += 2) {
+            t = vec_fma(-vec_at(row + at_row(k)), vec_at(p->x + at_row(k)), t);
+            odd = vec_fma(-vec_at(row + at_row(k + 1)), vec_at(p->x + at_row(k + 1)), odd);
+        }
+        if (k < i) t = vec_fma(-vec_at(row + at_row(k)), vec_at(p->x + at_row(k)), t);
+        t += odd;
+        const vec one = 1 / vec_at(p->s + at_row(i)), sign = vec_select(t < 0, -one, one);
+        vec_to(p->b + at_row(i), sign);
+        vec_to(p->x + at_row(i), t + sign);
+    }
+}
+
+static void ldlt_grow(pack *p, int variant, void *growth) {
+    (void)variant;
+    const factors f = factors_of(p);
+    vec most = vec_all(0);
+    grow_forward(p, &f);
+    backward(&f, p->x, p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        most = vec_max(vec_abs(vec_at(p->x + at_row(i))) / vec_at(p->s + at_row(i)), most);
+    memcpy(growth, &most, sizeof most);
+}
+
 const smallsym_cpu_method R(smallsym_ldlt) = { .scratch = ldlt_scratch,
                                                .factor = ldlt_factor,
                                                .solve = ldlt_solve,
+                                               .scales = SMALLSYM_BY_DIAGONAL,
+                                               .grow = ldlt_grow,
                                                .give = ldlt_give,
                                                .take = ldlt_take };

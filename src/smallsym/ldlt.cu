@@ -13,7 +13,7 @@
  *
  * Variants "simd", "coop" and "hybrid" are the paper's own (section 3.2): paper/ldlt.cu.
  */
-#include "smallsym/stage.cuh"
+#include "smallsym/look.cuh"
 
 enum { OTHER_REGISTERS = 64 }; /* that a thread needs beside those of the matrix, in numbers */
 
@@ -40,7 +40,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     real a[M][T * M], z[M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
     const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
-    real norm = 0, size = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
+    real norm = 0, growth = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
     UNROLLED(r, M) z[r] = mine ? own[r * T] : 0;
     int e_b = exponent_far_from_1(team_largest<T, M>(z));
     __syncwarp();
@@ -48,12 +48,13 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     float residual = 0;
+    diagonal_scale<T, M> s = { staged, t, n, false };
 
-    /* auto looks at A^-1 x, too, once, before it decides: between the first answer and the next */
-    const int64_t iterate = judged && job.iterate;
-    for (int64_t pass = 0; pass < job.nrhs + iterate; pass++) {
-        const bool second = iterate && pass == 1;
-        const int64_t c = iterate && pass > 0 ? pass - 1 : pass;
+    /* the condition number is looked at once, between the first answer and what is said of it */
+    enum { ANSWER, GROW, AGAIN } pass = ANSWER;
+    bool again = false;
+    for (int64_t c = 0; c < job.nrhs;) {
+        const bool answers = !JUDGED || pass == ANSWER;
         if (c > 0) {
             real largest = 0; /* at once: all loads first would take more registers */
             UNROLLED(r, M) {
@@ -62,35 +63,54 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             }
             e_b = exponent_far_from_1(team_max<T>(largest));
         }
-        if (!second) {
+        if (answers) {
             if (__any_sync(ALL_LANES, e_b != 0)) {
                 UNROLLED(r, M) z[r] = times_power_of_2(z[r], -e_b);
             }
             if (judged) { UNROLLED(r, M) own[r * T] = z[r]; }
         }
-        if (pass == 0) { /* within the loop: before it, the compiler would spill A */
+        if (answers && c == 0) { /* within the loop: before it, the compiler would spill A */
             ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
             look_at_pivots(o, low, high, n);
             factored = o.status;
         } else {
-            ldlt_forward<T, M>(a, z, t, n);
+            ldlt_forward<T, M>(a, z, t, n, JUDGED && pass == GROW, [&](int r) { return s.one(r); });
         }
         ldlt_backward<T, M>(a, inverse, z, t);
-        if (second) {
-            add_iterate(o, size, team_largest<T, M>(z), norm);
-            UNROLLED(r, M) z[r] = own[r * T];
-        } else if (judged) {
+        if (answers && judged) {
             real b[M];
+            if (__any_sync(ALL_LANES, e_b != e_a)) {
+                UNROLLED(r, M) z[r] = as_stored(z[r], e_b - e_a);
+            }
             __syncwarp();
             UNROLLED(r, M) b[r] = own[r * T];
             residual = team_residual<T, M>(staged, z, b, panel, t, n, norm);
         }
-        if (iterate && pass == 0) {
-            UNROLLED(r, M) own[r * T] = z[r];
-            size = begin_iterate<T, M>(z, lane, n);
-        } else {
-            team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
+        if (JUDGED && answers && judged && job.look && c == 0) {
+            s.look();
+            norm = s.norm(norm);
+            UNROLLED(r, M) own[r * T] = z[r], z[r] = 0;
+            pass = GROW;
+            continue;
         }
+        if (!answers) {
+            const real size = s.size(z);
+            if (pass == GROW || (again && !(size <= growth))) growth = size;
+            if (pass == GROW) {
+                again = factored >= 0 && smallsym_look_again(norm, growth, job.cond);
+                pass = __any_sync(ALL_LANES, again) ? AGAIN : ANSWER;
+            } else {
+                pass = ANSWER;
+            }
+            if (pass == AGAIN) {
+                s.turn(z, size);
+                continue;
+            }
+            add_look(job, o, norm, growth);
+            UNROLLED(r, M) z[r] = own[r * T];
+        }
+        team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);
+        c++;
     }
     settle<JUDGED>(job, k, o, mine && t == 0);
 }

@@ -232,19 +232,57 @@ __device__ static inline int thread_take_rhs(real (&z)[N], real *staged, bool mi
     }
 }
 
-/* What A^-1 makes of the answer z, or of ones where that is of no use, as begin_iterate() has it. */
-template <int N>
-__device__ static inline void thread_iterate(outcome &o, const real (&a)[N][N],
-                                             const real (&inverse)[N], const real (&z)[N],
-                                             real norm) {
-    real y[N], nan = 0;
-    UNROLLED(i, N) nan = real_fma(z[i], 0, nan);
-    const real size = largest_of(z);
-    const bool useful = nan == 0 && size > 0;
-    UNROLLED(i, N) y[i] = useful ? z[i] : 1;
-    ldlt_forward_alone<N>(a, y);
-    ldlt_backward_alone<N>(a, inverse, y);
-    add_iterate(o, useful ? size : 1, largest_of(y), norm);
+/* Where A(i,i) lies on the stage of a thread. */
+template <int N, int HOW> __device__ static inline int diagonal_at(int i) {
+    return thread_stage<N, HOW>::CUT ? cut<N>::row(i) + i
+           : HOW == FULL             ? i * (N + 1)
+                                     : i * (i + 3) / 2;
+}
+
+/* The look at the condition number (condition.h), as a team has it, for one thread. S is that of the
+ * diagonal; 1 / s(i) is 2^root(i). `norm` is |A|. */
+template <int N, int HOW>
+__device__ static inline void thread_look(const smallsym_job &job, outcome &o,
+                                          const real (&a)[N][N], const real (&inverse)[N],
+                                          const real *staged, real norm) {
+    real y[N], least = (real)INFINITY, most = 0, growth = 0;
+    UNROLLED(i, N) {
+        const real d = real_abs(staged[diagonal_at<N, HOW>(i)]);
+        if (d >= REAL_MIN) least = real_min(d, least);
+        most = real_max(d, most);
+        y[i] = 0;
+    }
+    const bool uneven = most >= SMALLSYM_DIAGONAL_SPREAD * least && most <= REAL_MAX;
+    const auto root = [&](int i) {
+        return uneven ? smallsym_half_exponent(real_abs(staged[diagonal_at<N, HOW>(i)])) : 0;
+    };
+    const auto one = [&](int i) { return power_of_two(root(i)); };
+    if (uneven) { /* |S A S| */
+        real size[N];
+        norm = 0;
+        UNROLLED(i, N) size[i] = 0;
+        each_entry<N, HOW>(staged, [&](int i, int j, real v) {
+            const real scaled = times_power_of_2(real_abs(v), -root(i) - root(j));
+            size[i] += scaled;
+            if (j < i) size[j] += scaled;
+        });
+        UNROLLED(i, N) norm = real_max(size[i], norm);
+    }
+#pragma unroll 1
+    for (int step = 0; step < 2; step++) {
+        real size = 0, bad = 0;
+        ldlt_forward_alone<N>(a, y, step == 0, one);
+        ldlt_backward_alone<N>(a, inverse, y);
+        UNROLLED(i, N) {
+            const real v = y[i] * one(i);
+            size = real_max(real_abs(v), size), bad = real_fma(v, 0, bad);
+        }
+        size += bad;
+        if (!(size <= growth)) growth = size;
+        if (step == 0 && !smallsym_look_again(norm, growth, job.cond)) break;
+        UNROLLED(i, N) y[i] = y[i] / size * one(i) * one(i);
+    }
+    add_look(job, o, norm, growth);
 }
 
 /* JUDGED: residuals are computed if the job asks for them. Without it the kernel is leaner. */
@@ -293,8 +331,10 @@ __global__ static void __launch_bounds__(WARPS *WARP)
         float residual = 0;
         if (judged && mine) {
             real norm;
+            if (e_x) { UNROLLED(i, N) z[i] = as_stored(z[i], e_x); }
             residual = thread_residual<N, HOW>(staged, z, own, norm);
-            if (job.iterate && c == 0) thread_iterate(o, a, inverse, z, norm);
+            if (job.look && c == 0 && factored >= 0)
+                thread_look<N, HOW>(job, o, a, inverse, staged, norm);
         }
         real bad = 0;
         UNROLLED(i, N) own[i] = z[i], bad = real_fma(z[i], 0, bad);
@@ -309,7 +349,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
         if (bad != 0 || factored < 0 || judged) {
             const bool failed = bad != 0 || factored < 0;
             const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
-            status = status_of(job, factored, failed, input, residual);
+            status = status_of(job, factored, failed, input, residual, o.look);
         }
         add_answer<JUDGED>(job, o, c, status, residual);
         if ((status < 0 || (JUDGED && o.redo >= 0)) && mine) { /* no answer; if x is b, b stays */

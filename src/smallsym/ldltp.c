@@ -11,9 +11,10 @@
  * So |L| <= 1 / (1 - alpha) = 2.8, a 2 x 2 block has a condition number below 4.6 and one eigenvalue
  * of each sign: inertia can be read off D. Then L z = P b, D w = z, Lt P x = w.
  *
- * A pivot, A(i,i) or the block's A(r,i), that is not larger than 2^-90 (f32) or 2^-700 (f64) times
- * max|A| is zero: the column it was looked for in is zero to the last bit that matters, and the
- * system is singular.
+ * A is scaled first, S A S with S of powers of two (scale.h), if its rows differ in size. A pivot of
+ * that, A(i,i) or the block's A(r,i), that is not larger than 2^-90 (f32) or 2^-700 (f64) times max|A| is
+ * zero: the column it was looked for in is zero to the last bit that matters, and the system is
+ * singular.
  *
  * Lanes pivot differently. The first column, the diagonal and its largest entry's column are looked at
  * for all lanes at once; exchanges of rows, and a search that goes on, go lane by lane. All lanes take
@@ -22,7 +23,7 @@
  * numbers are exchanged; memory for L beside A, and 6 n numbers.
  */
 #include "core/vec.h"
-#include "smallsym/pack.h"
+#include "smallsym/scale.h"
 
 static const real ALPHA = (real)0.64038820320220756873;
 static const real NOTHING = (real)(sizeof(real) == 4 ? 0x1p-90 : 0x1p-700);
@@ -250,7 +251,7 @@ static void ldltp_factor(pack *p, int variant) {
     const factors f = factors_of(p);
     const int64_t n = p->n;
     step s __attribute__((aligned(64))) = { .blocks = 0 };
-    memcpy(f.w, p->a, (size_t)at_entry(n, 0) * sizeof(real));
+    copy_scaled(p, f.w);
     for (int64_t e = 0; e < n * (n + 1) / 2; e++)
         EACH_LANE(l) s.nothing[l] = real_max(real_abs(f.w[e * LANES + l]), s.nothing[l]);
     for (int64_t i = 0; i < n; i++)
@@ -272,8 +273,10 @@ static void ldltp_factor(pack *p, int variant) {
 
 /* ---- the solve -------------------------------------------------------------------------------- */
 
-/* y is P b and becomes P x. */
-static void substitute(const factors *f, real *y, int64_t n) {
+/* y is P b and becomes P x. `grown`: y is zero and becomes A^-1 of signs, each chosen so that z(i) grows,
+ * which go to `signs`. */
+static inline __attribute__((always_inline)) void substitute(const factors *f, real *y, int64_t n,
+                                                             const int grown, real *signs) {
     for (int64_t i = 0; i < n; i++) { /* z(i) = b(i) - sum_{k<i} L(i,k) z(k) */
         const real *row = f->w + at_entry(i, 0);
         vec even = vec_at(y + at_row(i)), odd = { 0 };
@@ -282,7 +285,13 @@ static void substitute(const factors *f, real *y, int64_t n) {
             odd = vec_fma(-vec_at(row + at_row(k + 1)), vec_at(y + at_row(k + 1)), odd);
         }
         if (i % 2) even = vec_fma(-vec_at(row + at_row(i - 1)), vec_at(y + at_row(i - 1)), even);
-        vec_to(y + at_row(i), even + odd);
+        even += odd;
+        if (grown) {
+            const vec one = vec_all(1), sign = vec_select(even < 0, -one, one);
+            vec_to(signs + at_row(i), sign);
+            even += sign;
+        }
+        vec_to(y + at_row(i), even);
     }
     vec before = { 0 }, link = { 0 }; /* z(k-1), and D inverse (k,k-1) */
     for (int64_t k = 0; k < n; k++) { /* D w = z */
@@ -300,17 +309,47 @@ static void substitute(const factors *f, real *y, int64_t n) {
     }
 }
 
+/* v(order(i)) = s(order(i)) y(i): S Pt y. */
+static void unpermute(const pack *p, const factors *f, const real *y, real *v) {
+    for (int64_t i = 0; i < p->n; i++)
+        for (int l = 0; l < LANES; l++) v[at_row(f->order[at_row(i) + l]) + l] = y[at_row(i) + l];
+    scale_vector(p, v);
+}
+
 static void ldltp_solve(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     real *y = f.l; /* free after the factorisation */
+    const real *b = p->b;
+    if (p->scaled) {
+        memcpy(p->x, p->b, (size_t)at_row(p->n) * sizeof(real));
+        scale_vector(p, p->x);
+        b = p->x;
+    }
     for (int64_t i = 0; i < p->n; i++)
-        for (int l = 0; l < LANES; l++) y[at_row(i) + l] = p->b[at_row(f.order[at_row(i) + l]) + l];
-    substitute(&f, y, p->n);
-    for (int64_t i = 0; i < p->n; i++)
-        for (int l = 0; l < LANES; l++) p->x[at_row(f.order[at_row(i) + l]) + l] = y[at_row(i) + l];
+        for (int l = 0; l < LANES; l++) y[at_row(i) + l] = b[at_row(f.order[at_row(i) + l]) + l];
+    substitute(&f, y, p->n, 0, NULL);
+    unpermute(p, &f, y, p->x);
+}
+
+static void ldltp_grow(pack *p, int variant, void *growth) {
+    (void)variant;
+    const factors f = factors_of(p);
+    vec most = vec_all(0);
+    memset(f.l, 0, (size_t)at_row(p->n) * sizeof(real));
+    substitute(&f, f.l, p->n, 1, f.u);
+    for (int64_t i = 0; i < p->n; i++) most = vec_max(vec_abs(vec_at(f.l + at_row(i))), most);
+    memcpy(growth, &most, sizeof most);
+    unpermute(p, &f, f.l, p->x);
+    for (int64_t i = 0; i < p->n; i++) /* S^-1 of the signs */
+        for (int l = 0; l < LANES; l++) {
+            const int64_t at = at_row(f.order[at_row(i) + l]) + l;
+            p->b[at] = f.u[at_row(i) + l] / p->s[at];
+        }
 }
 
 const smallsym_cpu_method R(smallsym_ldltp) = { .scratch = ldltp_scratch,
                                                 .factor = ldltp_factor,
-                                                .solve = ldltp_solve };
+                                                .solve = ldltp_solve,
+                                                .scales = SMALLSYM_BY_ROWS,
+                                                .grow = ldltp_grow };

@@ -46,7 +46,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
 
     diagonal<M> d;
     rows.load(staged, t);
-    real largest = team_max<T>(rows.largest(t, n));
+    real size[M];
+    rows.sizes(size, false, t, n);
+    const real largest = team_largest<T, M>(size);
     const bool infinite = !(largest - largest == 0);
     const int e_a = exponent_far_from_1(largest);
     UNROLLED(r, M) {
@@ -65,27 +67,63 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
                 real &v = staged[stage::row(i) + j];
                 v = times_power_of_2(v, -e_a);
             }
-        largest = times_power_of_2(largest, -e_a);
     }
     __syncwarp();
-    spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
+    const bool scaled = scale_rows(rows, d, t, n);
+    if (scaled) rows.sizes(size, false, t, n);
+    const real now = scaled ? team_largest<T, M>(size)
+                     : e_a  ? times_power_of_2(largest, -e_a)
+                            : largest;
+    spread s = { (real)INFINITY, 0, nothing() * now, 0 };
     factor(rows, d, s, t, n);
     const int32_t factored = s.least == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
     outcome o = outcome_of(job);
     o.rcond = (float)(s.least / s.most);
     o.rank = n, o.positive = s.positive, o.negative = n - s.positive;
 
+    /* the condition number is looked at once, after the first answer: by one more solve, or two */
+    enum { ANSWER, GROW, AGAIN } pass = ANSWER;
+    real b[M], x[M], norm = 0, growth = 0;
+    float residual = 0;
+    bool again = false;
+    int e_b = 0;
 #pragma unroll 1
-    for (int64_t c = 0; c < job.nrhs; c++) {
-        real b[M], kept[M];
-        const int e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
-        UNROLLED(r, M) kept[r] = b[r];
-        solve(rows, d, b, t, n);
-        float residual = 0;
-        real norm;
-        if (judged) residual = team_residual<T, M>(staged, b, kept, rows.at.shown(0), t, n, norm);
-        if (infinite) b[0] = real_nan();
-        team_answer<T, M>(job, k, c, b, e_b - e_a, factored, residual, mine, lane, o);
+    for (int64_t c = 0; c < job.nrhs;) {
+        real y[M];
+        if (pass == ANSWER) {
+            e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
+            UNROLLED(r, M) y[r] = b[r];
+            scale_vector(rows, y, scaled, t);
+        } else {
+            UNROLLED(r, M) y[r] = pass == GROW ? 0 : b[r];
+        }
+        solve(rows, d, y, t, n, pass == GROW);
+        if (pass == ANSWER) {
+            scale_vector(rows, y, scaled, t);
+            UNROLLED(r, M) x[r] = as_stored(y[r], e_b - e_a);
+            if (judged) residual = team_residual<T, M>(staged, x, b, rows.at.shown(0), t, n, norm);
+            if (judged && job.look && c == 0) {
+                if (scaled)
+                    norm = stage_scaled_norm<T, M>(
+                        staged, t, n, [&](int i) { return (int)rows.at.exponent()[i]; });
+                pass = GROW;
+                continue;
+            }
+        } else {
+            const real now_size = largest_or_nan<T, M>(y);
+            if (pass == GROW || (again && !(now_size <= growth))) growth = now_size;
+            if (pass == GROW) {
+                again = factored >= 0 && smallsym_look_again(norm, growth, job.cond);
+                pass = __any_sync(ALL_LANES, again) ? AGAIN : ANSWER;
+                UNROLLED(r, M) b[r] = y[r] / now_size;
+                if (pass == AGAIN) continue;
+            }
+            pass = ANSWER;
+            add_look(job, o, norm, growth);
+        }
+        if (infinite) x[0] = real_nan();
+        team_answer<T, M>(job, k, c, x, e_b - e_a, factored, residual, mine, lane, o);
+        c++;
     }
     settle(job, k, o, mine && t == 0);
 }

@@ -16,7 +16,7 @@
 #ifndef SHOAL_SMALLSYM_LDLTP_CUH
 #define SHOAL_SMALLSYM_LDLTP_CUH
 
-#include "smallsym/stage.cuh"
+#include "smallsym/look.cuh"
 #include <type_traits>
 
 enum { LEFT = 1 << 20, NO_ROW = -1 }; /* positions of rows not yet taken, and of padding */
@@ -90,6 +90,8 @@ template <int T_, int M_, int LOWER> struct room {
     /* The pivots' rows, step by step, and for each row the other one of its block, or itself. */
     __device__ unsigned char *order() const { return (unsigned char *)(memory + 2 * PITCH); }
     __device__ unsigned char *partner() const { return order() + N; }
+    /* s(i) = 2^e(i), where rows are scaled. */
+    __device__ short *exponent() const { return (short *)(partner() + N); }
     __device__ real *below() const { return memory + 2 * PITCH + N; }
 };
 
@@ -120,15 +122,29 @@ template <int T, int M> struct register_rows {
                     a[r][j] = staged[stage<T, M>::row(j) + r * T + t];
         }
     }
-    __device__ real largest(int, int) const {
-        real most = 0;
-#pragma unroll
-        for (int r = 0; r < M; r++) UNROLLED(j, N) most = real_max(real_abs(a[r][j]), most);
-        return most;
+    /* Largest sizes of rows, of A or S A S. */
+    __device__ void sizes(real (&size)[M], bool scaled, int t, int) const {
+        const short *e = at.exponent();
+        UNROLLED(r, M) {
+            size[r] = 0;
+            if (scaled) {
+                UNROLLED(j, N)
+                size[r] = real_max(times_power_of_2(real_abs(a[r][j]), e[j]), size[r]);
+                size[r] = times_power_of_2(size[r], e[r * T + t]);
+            } else {
+                UNROLLED(j, N) size[r] = real_max(real_abs(a[r][j]), size[r]);
+            }
+        }
     }
     __device__ void scale(int, int, int e) {
 #pragma unroll
         for (int r = 0; r < M; r++) UNROLLED(j, N) a[r][j] = times_power_of_2(a[r][j], -e);
+    }
+    __device__ void scale_rows(int t, int) {
+        const short *e = at.exponent();
+#pragma unroll
+        for (int r = 0; r < M; r++)
+            UNROLLED(j, N) a[r][j] = times_power_of_2(a[r][j], e[j] + e[r * T + t]);
     }
     /* Row `row`, from the thread that has it. */
     __device__ void show(int row, int side, int t, const int (&)[M]) const {
@@ -164,12 +180,24 @@ template <int T, int M> struct shared_rows {
     room_type at;
 
     __device__ void load(const real *, int) {}
-    __device__ real largest(int t, int n) const {
-        real most = 0;
+    __device__ void sizes(real (&size)[M], bool scaled, int t, int n) const {
+        const short *e = at.exponent();
+        UNROLLED(r, M) {
+            const int i = r * T + t;
+            size[r] = 0;
+#pragma unroll 1
+            for (int j = 0; j < n && i < n; j++)
+                size[r] = real_max(
+                    times_power_of_2(real_abs(lower(i, j)), scaled ? e[i] + e[j] : 0), size[r]);
+        }
+    }
+    __device__ void scale_rows(int t, int n) {
+        const short *e = at.exponent();
 #pragma unroll 1
         for (int i = t; i < n; i += T)
-            for (int j = 0; j <= i; j++) most = real_max(real_abs(lower(i, j)), most);
-        return most;
+#pragma unroll 1
+            for (int j = 0; j <= i; j++) lower(i, j) = times_power_of_2(lower(i, j), e[i] + e[j]);
+        __syncwarp();
     }
     __device__ void scale(int t, int n, int e) {
 #pragma unroll 1
@@ -397,16 +425,44 @@ __device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int 
         factor_together(rows, d, s, t, n);
 }
 
-/* L z = b, D w = z, Lt x = w; y is b and becomes x. */
+/* A := S A S, S by its rows, if these differ in size; whether a team of the warp did so. */
+template <class ROWS, int M>
+__device__ static inline bool scale_rows(ROWS &rows, diagonal<M> &d, int t, int n) {
+    constexpr int T = ROWS::N / M;
+    short *e = rows.at.exponent();
+    if (!scale_by_rows<T, M>(e, t,
+                             [&](real(&size)[M], bool scaled) { rows.sizes(size, scaled, t, n); }))
+        return false;
+    rows.scale_rows(t, n);
+    UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], 2 * e[r * T + t]);
+    __syncwarp();
+    return true;
+}
+
+/* y := S y, if rows were scaled. */
+template <class ROWS, int M>
+__device__ static inline void scale_vector(const ROWS &rows, real (&y)[M], bool scaled, int t) {
+    constexpr int T = ROWS::N / M;
+    if (!scaled) return;
+    UNROLLED(r, M) y[r] = times_power_of_2(y[r], rows.at.exponent()[r * T + t]);
+}
+
+/* L z = b, D w = z, Lt x = w; y is b and becomes x. `grow`: y is 0, and b is +-1, by the sign with which
+ * z grows. */
 template <class ROWS, int M>
 __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real (&y)[M], int t,
-                                    int n) {
+                                    int n, bool grow = false) {
     constexpr int T = ROWS::N / M;
     const unsigned char *order = rows.at.order(), *partner = rows.at.partner();
     real *shown = rows.at.shown(0);
 #pragma unroll 4
     for (int step = 0; step < n; step++) { /* z(i) -= L(i,p) z(p), in rows taken after p */
         const int p = order[step];
+        if (grow) {
+#pragma unroll
+            for (int r = 0; r < M; r++)
+                if (d.position[r] == step) y[r] += y[r] < 0 ? -1 : 1;
+        }
         const real z = row_value<T, M>(y, p);
 #pragma unroll
         for (int r = 0; r < M; r++)

@@ -26,6 +26,8 @@ enum { LANES = VEC }; /* one vector: a pack of 64 unknowns is 33 kB at most and 
 typedef struct pack_fate {
     int32_t status[LANES];
     float rcond[LANES];
+    float
+        look[LANES]; /* the reciprocal condition number of S A S, about; infinite: nobody looked */
     int32_t rank[LANES], positive[LANES], negative[LANES], zero[LANES];
 } pack_fate;
 
@@ -36,6 +38,8 @@ typedef struct pack {
                       matrices, the diagonals and then the subdiagonals               */
     real *b;       /* the right-hand sides in hand, n numbers per lane, kept          */
     real *x;       /* the answers                                                     */
+    real *s;       /* S, n numbers per lane ...                                       */
+    int scaled;    /* ... of which one at least is not 1                              */
     real *scratch; /* cell.scratch(n) numbers per lane: the method's factors          */
     real *w, *v;   /* where cell.eigen left its results: n eigenvalues, ascending, and
                       the vectors, component i of number m as row i * n + m           */

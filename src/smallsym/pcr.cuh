@@ -12,6 +12,7 @@
 #define SHOAL_SMALLSYM_PCR_CUH
 
 #include "smallsym/householder.cuh"
+#include "smallsym/look.cuh"
 
 enum { CORRECTIONS = 3 };
 

@@ -52,16 +52,18 @@ typedef struct smallsym_job {
     shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not written */
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
-    int iterate; /* 1: "auto" lowers rcond by a step of inverse iteration */
+    int look;  /* 1: the condition number is looked at (condition.h), for the status        */
+    int stage; /* of "auto": 0, its first method; 1, its second, which refines; 2, its third */
     double tol, cond;
-    int64_t first;       /* of the group's systems among all                           */
-    int64_t a_offset;    /* ... of its numbers in A                                     */
-    int64_t row_offset;  /* ... in a vector; in b and x times nrhs                      */
-    int64_t e_offset;    /* ... in the n - 1 numbers beside a diagonal                  */
-    int64_t q_offset;    /* ... in matrices of n^2 numbers                              */
-    void *work;          /* the plan's workspace; the totals come first                 */
-    smallsym_redo *list; /* cuda, rescue_row >= 0: failures are listed here; else NULL, or the
-                            totals.listed systems that this call does again              */
+    int64_t first;              /* of the group's systems among all                           */
+    int64_t a_offset;           /* ... of its numbers in A                                     */
+    int64_t row_offset;         /* ... in a vector; in b and x times nrhs                      */
+    int64_t e_offset;           /* ... in the n - 1 numbers beside a diagonal                  */
+    int64_t q_offset;           /* ... in matrices of n^2 numbers                              */
+    void *work;                 /* the plan's workspace; the totals come first                 */
+    const smallsym_redo *tasks; /* cuda, stage > 0: the systems to do, totals.listed[stage - 1] */
+    smallsym_redo *list;        /* cuda, rescue_row >= 0: those that the next stage is to do,
+                                   totals.listed[stage]                                       */
 } smallsym_job;
 
 /* The parts of A = Q U Qt, U tridiagonal (d, e), for the stages of hhpcr, and of A = Q W Qt for
@@ -87,16 +89,18 @@ typedef struct smallsym_gram {
 
 typedef struct smallsym_totals {
     unsigned long long failed, warned, redone;
+    unsigned long long rescued; /* of those redone, by the last method of "auto" */
     unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
-    unsigned listed; /* entries of the group's list                                           */
+    unsigned listed[2]; /* entries of the group's lists, after the first two stages of "auto"    */
 } smallsym_totals;
 
 struct shoal_smallsym {
     shoal_plan head;
     const char *method_name; /* "auto" or the method's word                            */
     const char *variant_name;
-    shoal_choice first;  /* what runs                                              */
-    shoal_choice rescue; /* what redoes failures under auto; else its cell is NULL */
+    shoal_choice first;  /* what runs                                                 */
+    shoal_choice middle; /* what redoes failures under auto; else its cell is NULL    */
+    shoal_choice rescue; /* ... and what middle could not do; else its cell is NULL   */
     shoal_choice eigen;  /* what finds eigenpairs; or its cell is NULL             */
     const struct smallsym_driver *driver; /* batch.c or batch.cu: what every method has in common */
     int gram; /* opts.gram: there is gram_work, for SMALLSYM_FORM      */
@@ -118,7 +122,11 @@ typedef struct smallsym_cpu_method {
     /* The factors of p->a, and p->fate as far as they show it; and p->x from them and p->b. */
     void (*factor)(struct pack *p, int variant);
     void (*solve)(struct pack *p, int variant);
-    /* Those below may be NULL. p->w, p->v and rank, inertia, rcond of p->fate. */
+    int scales; /* SMALLSYM_BY_ROWS, ...: what p->s is made of */
+    /* Those below may be NULL. A lower bound of |A^-1|, scaled by p->s, that is seldom far below it; p->x
+     * is A^-1 of p->b then, a vector that A^-1 makes large. */
+    void (*grow)(struct pack *p, int variant, void *growth);
+    /* p->w, p->v and rank, inertia, rcond of p->fate. */
     void (*eigen)(struct pack *p, int variant, int tridiagonal, int vectors);
     /* The factors to p->a; and from there, with p->fate. */
     void (*give)(struct pack *p);
@@ -163,9 +171,9 @@ typedef struct smallsym_stages { /* paper/stages.c, paper/hhpcr.cu: SMALLSYM_RED
     smallsym_run *run;
 } smallsym_stages;
 
-/* Whether a call computes residuals. */
+/* Whether a call computes residuals: a status that is asked for is judged. */
 SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
-    return job->where.residual || job->refine || job->rescue_row >= 0 || job->list;
+    return job->where.residual || job->look || job->refine || job->stage;
 }
 
 /* The larger of two residuals; one that is NaN, of a system that failed, stays. */
@@ -176,17 +184,18 @@ SHOAL_HD static inline int smallsym_rcond_used(const smallsym_job *job) {
     return job->where.rcond || job->rescue_row >= 0;
 }
 
-/* Whether "auto" does a system again: its answer failed or is poor, or the condition number is beyond
- * job.cond. Bad input stays bad. */
-SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status, float rcond) {
-    return status != SHOAL_SYSTEM_NONFINITE &&
-           ((status != SHOAL_SYSTEM_OK && status != SHOAL_SYSTEM_REFINED) ||
-            !((double)rcond * job->cond >= 1));
+/* Whether "auto" does a system again, by its next method: the first one's answer failed or has a
+ * warning; the second one's failed. Bad input stays bad. */
+SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status) {
+    if (job->rescue_row < 0 || status == SHOAL_SYSTEM_NONFINITE) return 0;
+    return status < 0 || (job->stage == 0 && status == SHOAL_SYSTEM_ILL);
 }
 
 /* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu). The plan's options
- * alone decide: the bits of x do not depend on which outcomes are asked for. */
-static inline int smallsym_careful(const smallsym_job *job) { return job->refine || job->estimate; }
+ * and the stage of "auto" alone decide: the bits of x do not depend on which outcomes are asked for. */
+static inline int smallsym_careful(const smallsym_job *job) {
+    return job->refine || job->estimate || job->stage == 1;
+}
 
 /* The variants, in the order of the table. */
 enum { LDLT_TEAM, LDLT_SIMD, LDLT_COOP, LDLT_HYBRID };
@@ -195,11 +204,12 @@ enum { EIGDC_MIDDLE, EIGDC_GRAGG };
 
 enum { SMALLSYM_MOST_CUDA = 64 }; /* unknowns of a system on a GPU */
 
-/* Flags of methods beside those of core.h. */
-enum {
-    SMALLSYM_CAN_ITERATE = SHOAL_CAN_PRIVATE,  /* as the first of "auto": job.iterate            */
-    SMALLSYM_CAN_FORM = SHOAL_CAN_PRIVATE << 1 /* gram.cu: A is formed and solved in one kernel  */
-};
+/* Flag of methods beside those of core.h: gram.cu forms A and solves in one kernel. */
+enum { SMALLSYM_CAN_FORM = SHOAL_CAN_PRIVATE };
+
+/* How A is scaled, S A S, S of powers of two: not at all; by its diagonal, for the look at the condition
+ * alone, since the factors have the same bits; by its rows, before it is factored (scale.h). */
+enum { SMALLSYM_AS_IT_IS, SMALLSYM_BY_DIAGONAL, SMALLSYM_BY_ROWS };
 
 extern const shoal_module shoal_smallsym_module;
 

@@ -3,8 +3,9 @@
  * smallsym.c - the public functions of smallsym.h, their argument checks, and the method table.
  *
  * "auto" is the paper's answer to an unknown family (its introduction and section 6): a fast method for
- * all systems, a check of each residual and of the pivots, and eigdc for those that failed. The fast
- * method is ldlt or, variant "hhpcr", the paper's.
+ * all systems, a look at each residual and condition number, ldltp with refinement for those that it does
+ * not answer well, and eigdc where that does not converge. The fast method is ldlt or, variant "hhpcr", the
+ * paper's.
  */
 #include "smallsym/plan.h"
 #include <math.h>
@@ -27,7 +28,7 @@ DECLARE(smallsym_eigdc)
 
 static const shoal_method methods[] = {
     { .name = "ldlt", CELLS(smallsym_ldlt),
-      .flags = SHOAL_CAN_FACTOR | SHOAL_CAN_REFINE | SMALLSYM_CAN_ITERATE,
+      .flags = SHOAL_CAN_FACTOR | SHOAL_CAN_REFINE,
       .variants = { [LDLT_TEAM] = { "team", SHOAL_ON_BOTH | SMALLSYM_CAN_FORM },
                     [LDLT_SIMD] = { "simd", SHOAL_ON_PAPER },
                     [LDLT_COOP] = { "coop", SHOAL_ON_PAPER },
@@ -45,7 +46,7 @@ static const shoal_method methods[] = {
                     [EIGDC_GRAGG] = { "gragg", SHOAL_ON_BOTH } } },
 };
 
-/* Its variants are the method that it begins with; eigdc is the rescue. */
+/* Its variants are the method that it begins with; ldltp comes next, and eigdc last. */
 static const shoal_method automatic = {
     .name = "auto",
     .flags = SHOAL_CAN_PIVOT | SHOAL_CAN_TRUNCATE | SHOAL_CAN_EIGEN,
@@ -167,6 +168,9 @@ static shoal_status choose_auto(shoal_smallsym *plan, const shoal_smallsym_opts 
     shoal_status status =
         shoal_choose(plan->head.ctx, &shoal_smallsym_module, first, NULL, o->type, &plan->first);
     if (status == SHOAL_OK)
+        status = shoal_choose(plan->head.ctx, &shoal_smallsym_module, "ldltp", NULL, o->type,
+                              &plan->middle);
+    if (status == SHOAL_OK)
         status = shoal_choose(plan->head.ctx, &shoal_smallsym_module, "eigdc", NULL, o->type,
                               &plan->rescue);
     plan->eigen = plan->rescue;
@@ -194,6 +198,14 @@ static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_op
     return SHOAL_OK;
 }
 
+/* The condition number beyond which a system has a warning, or loses eigenvalues. An explicit method
+ * answers what its precision can; max(n, 64) units of roundoff are what a singular matrix leaves. */
+static double cond_of(const shoal_smallsym *plan, const shoal_smallsym_opts *o, int64_t n) {
+    if (o->cond > 0) return o->cond;
+    if (plan->eigen.cell) return o->type == SHOAL_F32 ? 1e5 : 1e12;
+    return 2 / shoal_epsilon(o->type) / (double)(n > 64 ? n : 64);
+}
+
 static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts *o, int64_t n,
                            int64_t count) {
     const int interleaved = o->layout == SHOAL_INTERLEAVED;
@@ -209,11 +221,8 @@ static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts
         .team = o->team,
         .refine = o->refine,
         .estimate = o->estimate,
-        .iterate = plan->rescue.cell && plan->first.flags & SMALLSYM_CAN_ITERATE,
         .tol = o->tol > 0 ? o->tol : 9 * (double)(n ? n : 1) * shoal_epsilon(o->type),
-        .cond = o->cond > 0            ? o->cond
-                : o->type == SHOAL_F32 ? 1e5
-                                       : 1e12,
+        .cond = cond_of(plan, o, n),
     };
 }
 
@@ -296,19 +305,19 @@ shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info
 }
 
 /* The paper's introduction keeps to the method that the last call needed. With s the share of systems
- * that were redone, "auto" costs first + s rescue. The rescue costs at least ten times the first method:
- * it alone is cheaper only if nearly all are redone. If none is, the first alone saves the residuals. */
+ * that eigdc answered, "auto" costs first + s rescue. The rescue costs at least ten times the first method:
+ * it alone is cheaper only if it answers nearly all. If none is redone, the first alone saves the residuals. */
 static const double NEARLY_ALL = 0.9;
 
 /* From now on `choice` alone. */
 static void fix(shoal_smallsym *plan, shoal_choice choice) {
     plan->first = choice;
-    plan->rescue.cell = NULL;
+    plan->middle.cell = plan->rescue.cell = NULL;
     plan->method_name = choice.name, plan->variant_name = choice.variant_name;
     plan->head.called = 0; /* what the last call did was done by another method */
     for (int64_t g = 0; g < plan->job_count; g++) {
         plan->jobs[g].first_row = choice.row;
-        plan->jobs[g].rescue_row = -1, plan->jobs[g].iterate = 0;
+        plan->jobs[g].rescue_row = -1;
     }
 }
 
@@ -318,13 +327,15 @@ shoal_status shoal_smallsym_learn(shoal_smallsym *plan) {
     if (!plan->head.called || !plan->solved)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "plan: nothing was solved by it yet");
     shoal_smallsym_info info;
+    smallsym_totals totals;
     shoal_status status = shoal_smallsym_last(plan, &info);
+    if (status == SHOAL_OK) status = plan->driver->total(plan, &totals);
     if (status != SHOAL_OK) return status;
     /* which eigdc is not on a GPU: its systems go on being redone */
     const int careful = plan->head.ctx->ops && (plan->jobs[0].refine || plan->jobs[0].estimate);
     if (info.redone == 0)
         fix(plan, plan->first);
-    else if ((double)info.redone > NEARLY_ALL * (double)plan->systems && !careful)
+    else if ((double)totals.rescued > NEARLY_ALL * (double)plan->systems && !careful)
         fix(plan, plan->rescue);
     return SHOAL_OK;
 }

@@ -38,6 +38,12 @@ template <int T, int M> struct stage {
     }
 };
 
+/* A(i,j) of either triangle, on a stage. */
+template <int T, int M>
+__device__ static inline real stage_entry(const real *staged, int i, int j) {
+    return staged[i > j ? stage<T, M>::row(i) + j : stage<T, M>::row(j) + i];
+}
+
 /* Copies to a stage are unrolled in kernels that wait for memory, short in those that compute long. */
 enum copies { UNROLLED, SHORT };
 

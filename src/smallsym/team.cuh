@@ -207,17 +207,27 @@ __device__ static inline void ldlt_factor(real (&a)[M][T * M], real (&z)[M], rea
     });
 }
 
-/* L z = b with what ldlt_factor() left, for a right-hand side that it did not see. */
-template <int T, int M>
-__device__ static inline void ldlt_forward(const real (&a)[M][T * M], real (&z)[M], int t, int n) {
+/* L z = b with what ldlt_factor() left, for a right-hand side that it did not see. `grow`: z is 0, and b
+ * is +-one(r) in row r T + t, by the sign with which z grows. */
+template <int T, int M, class ONE>
+__device__ static inline void ldlt_forward(const real (&a)[M][T * M], real (&z)[M], int t, int n,
+                                           bool grow, const ONE &one) {
+    real w = 0;
     unrolled<T * M>([&](auto step) {
         const int k = step, r0 = k / T, q = k % T;
         if (r0 == M - 1 && k >= n) return;
+        if (q == 0 && grow) w = one(r0);
+        if (grow && t == q) z[r0] += z[r0] < 0 ? -w : w;
         const real zk = team_broadcast<T>(z[r0], q);
 #pragma unroll
         for (int r = r0; r < M; r++)
             if (r > r0 || t > q) z[r] = real_fma(-a[r][k], zk, z[r]); /* z(i) -= L(i,k) z(k) */
     });
+}
+
+template <int T, int M>
+__device__ static inline void ldlt_forward(const real (&a)[M][T * M], real (&z)[M], int t, int n) {
+    ldlt_forward<T, M>(a, z, t, n, false, [](int) { return (real)0; });
 }
 
 /* D w = z, Lt x = w: z[r] of row r T + t becomes x. */
@@ -271,12 +281,20 @@ __device__ static inline void ldlt_factor_alone(real (&a)[N][N], real (&z)[N], r
     }
 }
 
-template <int N>
-__device__ static inline void ldlt_forward_alone(const real (&a)[N][N], real (&z)[N]) {
+template <int N, class ONE>
+__device__ static inline void ldlt_forward_alone(const real (&a)[N][N], real (&z)[N], bool grow,
+                                                 const ONE &one) {
 #pragma unroll
-    for (int i = 1; i < N; i++)
+    for (int i = 0; i < N; i++) {
 #pragma unroll
         for (int k = 0; k < i; k++) z[i] = real_fma(-a[i][k], z[k], z[i]);
+        if (grow) z[i] += z[i] < 0 ? -one(i) : one(i);
+    }
+}
+
+template <int N>
+__device__ static inline void ldlt_forward_alone(const real (&a)[N][N], real (&z)[N]) {
+    ldlt_forward_alone<N>(a, z, false, [](int) { return (real)0; });
 }
 
 template <int N>

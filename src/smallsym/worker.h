@@ -23,9 +23,10 @@ typedef struct worker { /* a pack, and the driver's data of its lanes */
     int e_a[LANES];            /* A of the pack is A 2^-e_a                                     */
     int e_b[LANES];            /* b of the pack is b 2^-e_b                                     */
     real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
-    smallsym_redo queue[2 * LANES]; /* systems that the rescue is to do again          */
-    int queued;
-    int what;                  /* SMALLSYM_SOLVE, ...                                          */
+    smallsym_redo queue[2][2 * LANES]; /* systems that the two other methods of "auto" do again */
+    int queued[2];
+    int stage; /* of "auto": 0 for its first method                                             */
+    int what;  /* SMALLSYM_SOLVE, ...                                          */
     const smallsym_gram *gram; /* SMALLSYM_FORM: samples; else NULL                            */
     real *gram_room;           /* gram.c's numbers                                             */
     smallsym_totals totals;
@@ -46,14 +47,20 @@ static inline size_t aligned(size_t numbers) {
 
 /* What solving and finding eigenpairs need at most. */
 static inline size_t scratch_of(const shoal_smallsym *plan, const smallsym_job *job) {
-    const smallsym_cpu_method *first = plan->first.cell, *eigen = plan->eigen.cell;
-    const size_t one = first->scratch(job->n), other = eigen ? eigen->scratch(job->n) : 0;
-    return one > other ? one : other; /* auto's rescue is what finds eigenpairs */
+    const smallsym_cpu_method *all[] = { plan->first.cell, plan->middle.cell, plan->eigen.cell };
+    size_t most = 0; /* auto's rescue is what finds eigenpairs */
+    for (int i = 0; i < 3; i++) {
+        const size_t numbers = all[i] ? all[i]->scratch(job->n) : 0;
+        most = numbers > most ? numbers : most;
+    }
+    return most;
 }
 
+enum { VECTORS_OF_PACK = 5 };
+
 static inline size_t worker_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
-    const size_t n = (size_t)job->n, vectors = job->refine || job->iterate ? 4 : 2;
-    return aligned(n * (n + 1) / 2) + vectors * aligned(n) + aligned(scratch_of(plan, job));
+    const size_t n = (size_t)job->n;
+    return aligned(n * (n + 1) / 2) + VECTORS_OF_PACK * aligned(n) + aligned(scratch_of(plan, job));
 }
 
 static inline void open_worker(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
@@ -67,9 +74,10 @@ static inline void open_worker(worker *w, const shoal_smallsym *plan, const smal
                   { &w->p.scratch, scratch_of(plan, job) },
                   { &w->p.b, n },
                   { &w->p.x, n },
+                  { &w->p.s, n },
                   { &w->kept_b, n },
                   { &w->sum_x, n } };
-    for (int s = 0; s < (job->refine || job->iterate ? 6 : 4); s++) {
+    for (int s = 0; s < 2 + VECTORS_OF_PACK; s++) {
         *slots[s].array = (real *)(void *)memory;
         memory += aligned(slots[s].numbers);
     }
@@ -138,6 +146,7 @@ static inline void begin_fate(pack *p) {
     for (int l = 0; l < LANES; l++) {
         p->fate.status[l] = SHOAL_SYSTEM_OK;
         p->fate.rcond[l] = p->n ? (float)NAN : 1;
+        p->fate.look[l] = (float)INFINITY;
         p->fate.rank[l] = p->fate.positive[l] = (int32_t)p->n;
         p->fate.negative[l] = p->fate.zero[l] = 0;
     }
@@ -300,10 +309,10 @@ static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *
     const int workers = workers_of(plan, job);
     const int64_t packs = pack_count(job);
     smallsym_totals *totals = plan->work;
-    unsigned long long failed = 0, warned = 0, redone = 0;
+    unsigned long long failed = 0, warned = 0, redone = 0, rescued = 0;
     unsigned most = totals->max_residual;
 #pragma omp parallel for num_threads(workers) schedule(static)                                     \
-    reduction(+ : failed, warned, redone) reduction(max : most)
+    reduction(+ : failed, warned, redone, rescued) reduction(max : most)
     for (int i = 0; i < workers; i++) {
         worker w = { 0 };
         open_worker(&w, plan, job, i);
@@ -314,9 +323,11 @@ static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *
         }
         if (end) end(&w, plan, job, with);
         failed += w.totals.failed, warned += w.totals.warned, redone += w.totals.redone;
+        rescued += w.totals.rescued;
         if (w.totals.max_residual > most) most = w.totals.max_residual;
     }
     totals->failed += failed, totals->warned += warned, totals->redone += redone;
+    totals->rescued += rescued;
     totals->max_residual = most;
     return SHOAL_OK;
 }

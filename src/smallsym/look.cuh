@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * look.cuh - what a team needs to look at the condition number of its system (condition.h) and to scale
+ * its rows by powers of two (scale.h states the rules).
+ */
+#ifndef SHOAL_SMALLSYM_LOOK_CUH
+#define SHOAL_SMALLSYM_LOOK_CUH
+
+#include "smallsym/stage.cuh"
+
+/* Whether the sizes of a team's rows differ by `spread`; 0 for a row that is none. */
+template <int T, int M>
+__device__ static inline bool team_uneven(const real (&size)[M], int spread) {
+    real least = (real)INFINITY, most = 0;
+    UNROLLED(r, M) {
+        if (size[r] >= REAL_MIN) least = real_min(size[r], least);
+        most = real_max(size[r], most);
+    }
+    least = -team_max<T>(-least), most = team_max<T>(most);
+    return most >= (real)spread * least && most <= REAL_MAX;
+}
+
+/* The largest size of a team's numbers; NaN if one is not finite. */
+template <int T, int M> __device__ static inline real largest_or_nan(const real (&x)[M]) {
+    real bad = 0;
+    UNROLLED(r, M) bad = real_fma(x[r], 0, bad);
+    return team_largest<T, M>(x) + team_sum<T>(bad);
+}
+
+/* The largest row sum of sizes of S A S on its stage, s(i) = 2^exponent(i). A loop: rarely used. */
+template <int T, int M, class EXPONENT>
+__device__ static inline real stage_scaled_norm(const real *staged, int t, int n,
+                                                const EXPONENT &exponent) {
+    real most = 0;
+#pragma unroll 1
+    for (int i = t; i < n; i += T) {
+        real size = 0;
+#pragma unroll 1
+        for (int j = 0; j < n; j++)
+            size += times_power_of_2(real_abs(stage_entry<T, M>(staged, i, j)), exponent(j));
+        most = real_max(times_power_of_2(size, exponent(i)), most);
+    }
+    return team_max<T>(most);
+}
+
+namespace {
+
+/* S by the diagonal of a matrix on its stage, where that is uneven: 1 / s(i) is 2^root(i). */
+template <int T, int M> struct diagonal_scale {
+    const real *staged;
+    int t, n;
+    bool uneven;
+
+    __device__ int root(int i) const {
+        return uneven ? smallsym_half_exponent(real_abs(stage_entry<T, M>(staged, i, i))) : 0;
+    }
+    /* 1 / s of the thread's row r. */
+    __device__ real one(int r) const {
+        const int i = r * T + t;
+        return i < n ? power_of_two(root(i)) : 1;
+    }
+    __device__ void look() {
+        real size[M];
+        UNROLLED(r, M) {
+            const int i = r * T + t;
+            size[r] = i < n ? real_abs(stage_entry<T, M>(staged, i, i)) : 0;
+        }
+        uneven = team_uneven<T, M>(size, SMALLSYM_DIAGONAL_SPREAD);
+    }
+    /* |S A S|, of which |A| is known. */
+    __device__ real norm(real of_a) const {
+        if (!__any_sync(ALL_LANES, uneven)) return of_a;
+        const real scaled = stage_scaled_norm<T, M>(staged, t, n, [&](int i) { return -root(i); });
+        return uneven ? scaled : of_a;
+    }
+    /* The largest |x(i)| / s(i). */
+    __device__ real size(const real (&x)[M]) const {
+        real v[M];
+        UNROLLED(r, M) v[r] = x[r] * one(r);
+        return largest_or_nan<T, M>(v);
+    }
+    /* x := S^-2 x / size. */
+    __device__ void turn(real (&x)[M], real of_x) const {
+        UNROLLED(r, M) x[r] = x[r] / of_x * one(r) * one(r);
+    }
+};
+
+} // namespace
+
+/* Exponents e(i) of S = diag 2^e by the sizes of rows, in shared memory; sizes(size) gives those of S A S.
+ * False if no team of the warp has rows to scale; e is not written then. */
+template <int T, int M, class SIZES>
+__device__ static inline bool scale_by_rows(short *e, int t, const SIZES &sizes) {
+    real size[M];
+    sizes(size, false);
+    bool uneven = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
+    if (!__any_sync(ALL_LANES, uneven)) return false;
+    UNROLLED(r, M) e[r * T + t] = 0;
+#pragma unroll 1
+    for (int step = 0; step < SMALLSYM_HALVINGS && __any_sync(ALL_LANES, uneven); step++) {
+        if (uneven) { UNROLLED(r, M) e[r * T + t] -= (short)smallsym_half_exponent(size[r]); }
+        __syncwarp();
+        sizes(size, true);
+        const bool still = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
+        uneven = uneven && still;
+        __syncwarp(); /* before e is written again */
+    }
+    return true;
+}
+
+#endif
