@@ -130,7 +130,7 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
 static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j,
                             float *residual) {
     const gspike_work w = lay_out(plan, job->work);
-    const gspike_rules rules = { plan->delta, plan->cond, !plan->no_split };
+    const gspike_rules rules = { plan->delta, plan->job.cond, !plan->no_split };
     const int64_t n = job->n, parts = w.tree.level[0].units;
     real poison = 0;
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)

@@ -199,7 +199,7 @@ static int64_t groups_of(int64_t items, int each) { return (items + each - 1) / 
 
 static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
     const gspike_tree t = gspike_plan(job->n, !plan->no_split);
-    const gspike_rules rules = { plan->delta, plan->cond, !plan->no_split };
+    const gspike_rules rules = { plan->delta, plan->job.cond, !plan->no_split };
     size_t used;
     const work w = lay_out(plan, &t, (char *)job->work, &used);
     const int64_t solves = job->count * job->nrhs, tiles = groups_of(t.level[0].units, SIDE);

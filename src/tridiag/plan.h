@@ -29,6 +29,7 @@ typedef struct tridiag_job {
     int32_t *method;            /* NULL, or for the method that answered                      */
     int first_row, rescue_row;  /* rows of the table; rescue_row -1: failures are not redone  */
     double tol;                 /* residual above which an answer is not trusted              */
+    double cond;                /* condition number from which on a matrix is ill-conditioned */
     unsigned long long *redone; /* CUDA: number of solves that were redone with pivoting      */
     int64_t *redo;              /* CUDA: the first pass lists here what must be redone        */
     const int64_t *todo;        /* CUDA: the second pass works off this list, *redone long    */
@@ -69,8 +70,8 @@ struct shoal_tridiag {
     tridiag_job job;                           /* all but the arrays of a solve               */
     int32_t *own_status;                       /* used if the caller gives no array           */
     float *own_residual;
-    double delta, cond; /* of gspike: its thresholds; cond 0: no estimate                  */
-    int no_split;       /* of gspike                                                       */
+    double delta; /* of gspike: its threshold */
+    int no_split; /* of gspike                */
     shoal_outcome where;
     tridiag_job last; /* the job of the last call, for its totals */
 };

@@ -225,7 +225,7 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
     return largest;
 }
 
-/* Rows past the end have no part in |A|. */
+/* Rows past the end have no residual. */
 static void clear_filler(pack_rows *p, int64_t left) {
     for (int64_t at = left; at < (int64_t)LANES * ROWS; at++) {
         const int64_t i = at % ROWS, u = at / ROWS / VEC, l = at / ROWS % VEC;
@@ -233,10 +233,10 @@ static void clear_filler(pack_rows *p, int64_t left) {
     }
 }
 
-/* Largest residual, row sum of |A|, |x| and |b| of the pack, taken into those of the system. */
+/* Largest residual of a scaled row, taken into that of the system. */
 static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x,
                        norms *all) {
-    vec r = vec_all(0), a = r, most = r, b = r, poison = r;
+    vec r = vec_all(0), poison = r;
     for (int u = 0; u < TOGETHER; u++) {
         vec before = vec_all(0), beyond = before;
         for (int l = 0; l < VEC; l++) {
@@ -245,18 +245,14 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
         }
         for (int i = 0; i < ROWS; i++) {
             const vec under = i ? x[i - 1][u] : before, over = i < ROWS - 1 ? x[i + 1][u] : beyond;
-            const vec sum = vec_abs(p->dl[i][u]) + vec_abs(p->d[i][u]) + vec_abs(p->du[i][u]);
-            vec rest = vec_fma(-p->dl[i][u], under, p->b[i][u]);
-            rest = vec_fma(-p->du[i][u], over, vec_fma(-p->d[i][u], x[i][u], rest));
-            r = vec_max(vec_abs(rest), r), a = vec_max(sum, a), poison += (rest + sum) * 0;
-            most = vec_max(vec_abs(x[i][u]), most), b = vec_max(vec_abs(p->b[i][u]), b);
+            const tri_row row = row_of(p, i, u);
+            vec rest = vec_fma(-row.dl, under, row.b);
+            rest = vec_fma(-row.du, over, vec_fma(-row.d, x[i][u], rest));
+            r = vec_max(vec_abs(rest), r), poison += rest * 0;
         }
     }
-    for (int l = 0; l < VEC; l++) {
-        all->r = real_max(r[l], all->r), all->a = real_max(a[l], all->a);
-        all->x = real_max(most[l], all->x), all->b = real_max(b[l], all->b);
-        all->poison += poison[l];
-    }
+    for (int l = 0; l < VEC; l++)
+        all->r = real_max(r[l] * ROW_UNIT, all->r), all->poison += poison[l];
 }
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
@@ -346,23 +342,23 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, w.ends, threads), least);
     const int32_t status = status_of_least(least, job->n);
     if (status < 0) return status;
-    real r = 0, a = 0, most = 0, b = 0, unknown = 0, found = 0, scaled = 0;
+    real r = 0, unknown = 0, found = 0, scaled = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison, unknown)     \
-    reduction(max : r, a, most, b, found, scaled)
+    reduction(max : r, found, scaled)
     for (int64_t p = 0; p < packs; p++) {
         pack_rows rows;
         pack_array x;
         (void)load_rows(&rows, &w, p * LANES * ROWS);
         scaled = real_max(solve_pack(&w, &rows, p * LANES, x), scaled);
         if (job->residual) {
-            norms m = { .r = r, .a = a, .x = most, .b = b };
+            norms m = { .r = r };
             clear_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
-            r = m.r, a = m.a, most = m.x, b = m.b, unknown += m.poison;
+            r = m.r, unknown += m.poison;
         }
         poison += store_rows(x, &w, p * LANES * ROWS, &found);
     }
-    const norms m = { .r = r, .a = a, .x = most, .b = b, .poison = unknown };
+    const norms m = { r, found, unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
     if (job->residual && !(*residual <= job->tol)) return SHOAL_SYSTEM_ILL;

@@ -174,15 +174,12 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
         real right = e < TILE - 1 ? x[tile_at((e + 1) / ROWS, (e + 1) % ROWS)] : beyond;
         if (last) right = first;
         if (job.periodic && job.n == 1) left = right = x[0];
-        norms_row(&m, (real)job.tol, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)],
-                  right);
+        norms_row(&m, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)], right);
     }
     norms_over_lanes(&m, 32);
     if (threadIdx.x % 32 != 0) return;
     atomicMax(&state->r, bits_of(m.poison == 0 ? m.r : real_nan()));
-    atomicMax(&state->a, bits_of(m.a));
     atomicMax(&state->x, bits_of(m.x));
-    atomicMax(&state->b, bits_of(m.b));
 }
 
 /* ---- the passes ------------------------------------------------------------------------------ */
@@ -359,10 +356,10 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
     const solve_state *s = &l.states[v];
     const bool overflow = s->status >= 0 && is_nonfinite(s->x_most);
     if (block == 0 && threadIdx.x == 0) {
-        const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->b), 0, 0 };
+        const norms m = { real_of(s->r), real_of(s->x), real_of(s->r) * 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
-        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, m, residual, 0);
+        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, 0, residual, 0);
         status = status_of_sizes(status, from_high(s->x_most), from_high(s->b_most), job.n);
         note_outcome(job, v, status, residual);
     }

@@ -29,8 +29,8 @@ enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 /* Of one solve, from all its blocks. Bits of numbers >= 0 order like the numbers: atomicMax finds the
  * largest. Upper halves of doubles are 20 bits of the fraction: enough for what is compared with limits. */
 typedef struct solve_state {
-    unsigned long long r, a, x, b; /* as doubles */
-    int least;                     /* smallness() of the least square of a pivot */
+    unsigned long long r, x; /* as doubles */
+    int least;               /* smallness() of the least square of a pivot */
     int x_most, b_most; /* upper halves of the largest |x| and of the largest scaled |b| */
     int input_bad;
     int32_t status;
