@@ -79,7 +79,8 @@ static double condition_of(const exact *e) {
 }
 
 /* The residual of the x that was returned, and the largest |x|. */
-static double residual_of(const exact *e, const batch *p, int64_t k, const double *x, double *size) {
+static double residual_of(const exact *e, const batch *p, int64_t k, const double *x,
+                          double *size) {
     wide r = 0, most = 0;
     x += k * p->n;
     for (int i = 0; i < e->n; i++) {
@@ -125,11 +126,11 @@ static void judge(const target *t, const call *c, const batch *p, how h, const c
             !ok && promises && kappa < limit / AROUND && (r.status[k] < 0 || in_range(p, k, size));
         all->systems++, all->ok += ok;
         all->wrong += wrong, all->singular += singular, all->refused += refused;
-        CHECK_MSG(!wrong && !singular && !refused,
-                  "%s %s %s%s n=%lld k=%lld: status %d, residual %.3g eps (told %.3g), condition %.3g",
-                  name_of(t, c), p->type ? "f32" : "f64", kind, h.transposed ? "^T" : "",
-                  (long long)p->n, (long long)k, r.status[k], error / eps, r.residual[k] / eps,
-                  kappa);
+        CHECK_MSG(
+            !wrong && !singular && !refused,
+            "%s %s %s%s n=%lld k=%lld: status %d, residual %.3g eps (told %.3g), condition %.3g",
+            name_of(t, c), p->type ? "f32" : "f64", kind, h.transposed ? "^T" : "", (long long)p->n,
+            (long long)k, r.status[k], error / eps, r.residual[k] / eps, kappa);
     }
     free_answer(&r);
 }
@@ -168,7 +169,9 @@ TEST(no_false_verdict_on_any_kind) {
 }
 
 TEST(rows_of_any_scale) {
-    const char *const of[] = { "dominant", "random", "laplace", "zerodiag", "dirichlet", "integers" };
+    const char *const of[] = {
+        "dominant", "random", "laplace", "zerodiag", "dirichlet", "integers"
+    };
     for (int i = 0; i < 6; i++)
         for (const int64_t *n = rows; *n >= 0; n++)
             for (int type = 0; type < 2; type++) {
@@ -184,9 +187,10 @@ static void print_totals(void) {
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++) {
             const counts *a = &totals[t != 0][c - calls];
-            printf("%-28s %9lld systems, %9lld ok; false ok: %lld wrong, %lld singular; false fail: %lld\n",
-                   name_of(&targets[t], c), (long long)a->systems, (long long)a->ok,
-                   (long long)a->wrong, (long long)a->singular, (long long)a->refused);
+            printf(
+                "%-28s %9lld systems, %9lld ok; false ok: %lld wrong, %lld singular; false fail: %lld\n",
+                name_of(&targets[t], c), (long long)a->systems, (long long)a->ok,
+                (long long)a->wrong, (long long)a->singular, (long long)a->refused);
         }
 }
 

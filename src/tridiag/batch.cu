@@ -164,8 +164,7 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     y += v * n;
     for (int64_t i = begin + threadIdx.x; i < n && i < begin + SEGMENT; i += blockDim.x) {
         const equation e = equation_at(w, n, i);
-        norms_row(&m, e.dl, e.d, e.du, e.b, i > 0 ? y[i - 1] : 0, y[i],
-                  i + 1 < n ? y[i + 1] : 0);
+        norms_row(&m, e.dl, e.d, e.du, e.b, i > 0 ? y[i - 1] : 0, y[i], i + 1 < n ? y[i + 1] : 0);
         input_bad |= poison_of(e) != 0;
         x_bad |= poisoned(0, y[i]) != 0;
     }

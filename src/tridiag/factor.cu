@@ -51,8 +51,8 @@ __device__ static inline real condition_from(const lu &f, int64_t n, int64_t ste
     for (int64_t i = n - 1; i >= 0; i--) {
         const int64_t at = i * step + k;
         const real slot = f.slot[at];
-        const real t = probe_row(f.inverse[at], f.v[at], slot_entry(slot), slot_growth(slot), next,
-                                 after);
+        const real t =
+            probe_row(f.inverse[at], f.v[at], slot_entry(slot), slot_growth(slot), next, after);
         after = next, next = t, most = real_max(real_abs(t), most);
     }
     return condition_of(most);

@@ -160,7 +160,8 @@ static void integers(const member *m, row *r) {
 
 /* Every row is orthogonal to a vector of 1 and -1, exactly. */
 static void nullvector(const member *m, row *r) {
-    const double left = whole_at(m, r->i - 1) < 0 ? -1 : 1, right = whole_at(m, r->i + 1) < 0 ? -1 : 1;
+    const double left = whole_at(m, r->i - 1) < 0 ? -1 : 1,
+                 right = whole_at(m, r->i + 1) < 0 ? -1 : 1;
     const double here = whole_at(m, r->i) < 0 ? -1 : 1;
     r->dl = ceil(r->u * 16) / 16, r->du = ceil(r->v * 16) / 16;
     r->d = -here * ((r->i > 0 ? r->dl * left : 0) + (r->i + 1 < m->of->n ? r->du * right : 0));

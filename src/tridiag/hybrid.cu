@@ -39,7 +39,7 @@
 #include "tridiag/pcr_step.cuh"
 
 enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
-enum { VECTOR = 16 / sizeof(real) };    /* numbers in 16 bytes */
+enum { VECTOR = 16 / sizeof(real) }; /* numbers in 16 bytes */
 /* Numbers that a thread, or a warp, passes on if T > 32. */
 enum { EXCHANGED = 7, EXCHANGED_BOUNDS = 2, WARP_FACTS = 6 };
 __host__ __device__ constexpr unsigned exchanged(bool bounded) {
@@ -240,9 +240,9 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
         w.x[i * w.rhs_row] = written ? s.b[lead + system * f.pitch + i] : real_nan();
 }
 
-typedef struct around { /* of a thread, once the reduced system is solved */
-    real z, y, y_next;  /* last unknowns of the chunk before, of its own, of the next       */
-    real p, q, s;       /* first row of the next chunk                                      */
+typedef struct around {  /* of a thread, once the reduced system is solved */
+    real z, y, y_next;   /* last unknowns of the chunk before, of its own, of the next       */
+    real p, q, s;        /* first row of the next chunk                                      */
     real z_most, y_most; /* bounds of z and y */
 } around;
 
@@ -304,7 +304,7 @@ __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchang
         const int begin = id - me + me * K;
         chunk<K> again;
         const auto next_of = [&](int r) { /* du is 0 at the end */
-            return begin + r + (me * K + r < last ? 1 : 0);
+                                          return begin + r + (me * K + r < last ? 1 : 0);
         };
         const auto bound_at = [&](int r) {
             return real_fma(real_abs(du[begin + r]), first[next_of(r)], bounds[begin + r]);
@@ -333,8 +333,7 @@ __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchang
     __syncthreads();
     const int next = me < last ? id + 1 : id;
     const int before = me > 0 ? id - 1 : id;
-    const around w = { dl[before], dl[id], dl[next], p[next],
-                       q[next],    s[next], d[before], d[id] };
+    const around w = { dl[before], dl[id], dl[next], p[next], q[next], s[next], d[before], d[id] };
     return w;
 }
 

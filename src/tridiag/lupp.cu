@@ -8,8 +8,7 @@
 namespace {
 
 struct pivoting {
-    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y,
-                                       real &growth) {
+    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y, real &growth) {
         const bool swap = real_abs(e.dl) > real_abs(p);
         const real inverse = 1 / (swap ? e.dl : p), m = (swap ? p : e.dl) * inverse;
         const upper_row row = { inverse, swap ? e.d : q, swap ? e.du : growth, swap ? e.b : y };

@@ -70,8 +70,9 @@ struct shoal_tridiag {
     tridiag_job job;                           /* all but the arrays of a solve               */
     int32_t *own_status;                       /* used if the caller gives no array           */
     float *own_residual;
-    double delta; /* of gspike: its threshold */
-    int no_split; /* of gspike                */
+    double delta,
+        block_cond; /* of gspike: its thresholds; block_cond 0: blocks are not estimated */
+    int no_split;   /* of gspike */
     shoal_outcome where;
     tridiag_job last; /* the job of the last call, for its totals */
 };
@@ -104,6 +105,16 @@ typedef struct tridiag_estimator {
     shoal_status (*run)(const shoal_tridiag *plan, const tridiag_job *job, const void *dl,
                         const void *du, tridiag_run *solve);
 } tridiag_estimator;
+
+/* The status of the matrices by their condition alone, by the reduction of twocarry, for methods that have no
+ * estimate of their own; `memory` has `bytes`. On the CPU of one system, returned; on CUDA of all solves, in the
+ * first numbers of `memory`. */
+typedef struct tridiag_condition {
+    size_t (*bytes)(const shoal_tridiag *plan);
+    int32_t (*of_system)(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                         void *memory);
+    shoal_status (*of_all)(shoal_tridiag *plan, const tridiag_job *job, void *memory);
+} tridiag_condition;
 
 /* Factors that are kept: factor.c, factor.cu. They lie in job->factors, of `bytes`. */
 typedef struct tridiag_keeper {

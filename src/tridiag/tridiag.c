@@ -162,7 +162,7 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
      * the fill-in takes no harm from it, since it only makes |R_mm| larger. */
     const double usual = plan->first.flags & SHOAL_CAN_DELTA ? sqrt(shoal_epsilon(o->type)) : 0;
     plan->delta = o->delta > 0 ? o->delta : usual;
-    plan->no_split = o->no_split;
+    plan->block_cond = o->cond, plan->no_split = o->no_split;
     return SHOAL_OK;
 }
 

@@ -23,7 +23,8 @@ static int64_t upper_threads(const shoal_tridiag *plan) {
                                           plan->rescue.cell ? UPPER_SCRATCH_RESCUE : UPPER_SCRATCH);
 }
 
-typedef struct upper_row { /* of U, (u, v, w | z) on columns i, i+1, i+2: 1 / u, and the slot of w */
+typedef struct
+    upper_row { /* of U, (u, v, w | z) on columns i, i+1, i+2: 1 / u, and the slot of w */
     real inverse, v, slot, z;
 } upper_row;
 
@@ -84,8 +85,7 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
                 const real entry = slot_entry(rw[k]);
                 const real rest = real_fma(-entry, after, real_fma(-rv[k], next, rz[k]));
                 const real xi = rest * ru[k];
-                const real t =
-                    probe_row(ru[k], rv[k], entry, slot_growth(rw[k]), t_next, t_after);
+                const real t = probe_row(ru[k], rv[k], entry, slot_growth(rw[k]), t_next, t_after);
                 t_after = t_next, t_next = t, t_most = real_max(real_abs(t), t_most);
                 after = next;
                 next = x.at[(i - k) * x.step] = xi;

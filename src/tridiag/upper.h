@@ -14,7 +14,7 @@ PACK_INLINE void back_substitute(const pack *s, const int lanes) {
     const real *inverse = s->scratch[0], *v = s->scratch[1], *slot = s->scratch[2];
     const real *z = s->scratch[3];
     real *x = s->x;
-    real next[LANES], after[LANES];                 /* x_{i+1}, x_{i+2} */
+    real next[LANES], after[LANES];                  /* x_{i+1}, x_{i+2} */
     real t_next[LANES], t_after[LANES], most[LANES]; /* of the probe */
     EACH_LANE(l, lanes) next[l] = after[l] = t_next[l] = t_after[l] = most[l] = 0;
     for (int64_t i = s->n - 1; i >= 0; i--) EACH_LANE(l, lanes) {
