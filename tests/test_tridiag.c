@@ -272,19 +272,21 @@ TEST(a_bad_right_hand_side_fails_its_system) {
         }
 }
 
-/* |A| is beyond the range, x is not: the residual is not known, which is a warning, and no other system hides it. */
-TEST(a_residual_that_overflows_is_a_warning) {
+/* Rows of subnormal numbers have a residual that is not known, which is a warning, and no other system hides it. Rows
+ * near the largest number have one. */
+TEST(a_residual_that_is_not_known_is_a_warning) {
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++) {
-            if (strcmp(c->method, "thomas") != 0 && strcmp(c->method, "lupp") != 0) continue;
+            if (strcmp(c->method, "qr") != 0 && strcmp(c->method, "lupp") != 0) continue;
             batch p = generate("dominant", 2, 3, 1, SHOAL_F64);
-            p.d[2] = p.d[3] = 0.9 * DBL_MAX, p.du[2] = p.dl[3] = 0.3 * DBL_MAX,
-            p.b[2] = p.b[3] = 1e300;
+            p.d[2] = p.d[3] = 0x1p-1060, p.du[2] = p.dl[3] = 0x1p-1062, p.b[2] = p.b[3] = 0x1p-1061;
+            p.d[4] = p.d[5] = 0.9 * DBL_MAX, p.du[4] = p.dl[5] = 0.3 * DBL_MAX,
+            p.b[4] = p.b[5] = 1e300;
             answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             if (r.code == SHOAL_OK)
                 CHECK_MSG(r.status[1] == SHOAL_SYSTEM_ILL && isnan(r.residual[1]) &&
                               isfinite(r.x[2]) && isnan(r.info.max_residual) &&
-                              r.info.warned == 1 && r.info.failed == 0,
+                              r.info.warned == 1 && r.info.failed == 0 && r.status[2] == 0,
                           "%s: status %d, residual %g, largest %g", name_of(&targets[t], c),
                           r.status[1], r.residual[1], r.info.max_residual);
             free_answer(&r);
@@ -380,7 +382,7 @@ int main(int argc, char **argv) {
     RUN(pivoted_methods_solve_every_nonsingular_system);
     RUN(failures_are_reported_and_disturb_nobody);
     RUN(a_bad_right_hand_side_fails_its_system);
-    RUN(a_residual_that_overflows_is_a_warning);
+    RUN(a_residual_that_is_not_known_is_a_warning);
     RUN(the_answer_depends_on_the_system_alone);
     RUN(variants_and_levels_agree_bit_for_bit);
     close_targets();

@@ -187,11 +187,13 @@ TEST(last_has_the_tolerances_in_force) {
             const double unit = single ? 0x1p-23 : 0x1p-52;
             const struct {
                 const char *method;
-                double tol, delta, cond, in_tol, in_delta;
-            } cases[] = { { "auto", 0, 0, 0, 100 * unit, 0 },
-                          { "gspike", 0, 0, 0, 100 * unit, sqrt(unit) },
-                          { "gspike", 0.25, 0.5, 1e3, 0.25, 0.5 } };
-            for (int i = 0; i < 3; i++) {
+                double tol, delta, cond, in_tol, in_delta, in_cond;
+            } cases[] = { { "auto", 0, 0, 0, 100 * unit, 0, 1 / (32 * unit) },
+                          { "lupp", 0, 0, 7, 100 * unit, 0, 7 },
+                          { "thomas", 0, 0, 0, 100 * unit, 0, 0 },
+                          { "gspike", 0, 0, 0, 100 * unit, sqrt(unit), 1 / (32 * unit) },
+                          { "gspike", 0.25, 0.5, 1e3, 0.25, 0.5, 1e3 } };
+            for (int i = 0; i < 5; i++) {
                 const shoal_tridiag_opts o = { .n = 5,
                                                .count = 2,
                                                .nrhs = 1,
@@ -205,7 +207,7 @@ TEST(last_has_the_tolerances_in_force) {
                 CHECK(shoal_tridiag_create(targets[t].ctx, &o, &plan) == SHOAL_OK);
                 CHECK(shoal_tridiag_last(plan, &info) == SHOAL_OK);
                 CHECK_MSG(info.tol == cases[i].in_tol && info.delta == cases[i].in_delta &&
-                              info.cond == cases[i].cond,
+                              info.cond == cases[i].in_cond,
                           "%s: tol %g, delta %g, cond %g", o.method, info.tol, info.delta,
                           info.cond);
                 shoal_tridiag_free(plan);

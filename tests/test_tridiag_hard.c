@@ -270,41 +270,45 @@ TEST(the_smallest_numbers_are_solved_or_reported) {
     }
 }
 
-/* Where x, or a step towards it, is too large, it is neither called singular nor ok. */
+/* Where x is too large, it is neither called singular nor ok. Rows near the largest number are solved if x is in
+ * range. */
 TEST(overflow_is_told_from_singularity) {
     for (int i = 0; i < 10; i++) {
         const shoal_type type = i % 2 ? SHOAL_F32 : SHOAL_F64;
         const double m = (type == SHOAL_F32 ? FLT_MAX : DBL_MAX) * 0.95;
         const double small_number = type == SHOAL_F32 ? 1e-36 : 1e-300;
+        const double u = 4 * (type == SHOAL_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN);
         const struct {
             int64_t n;
             double rows[2][4];
             int status;
         } cases[] = {
-            { 2, { { NAN, m, m, m }, { -m, m, NAN, m } }, SHOAL_SYSTEM_OVERFLOW },
+            { 2, { { NAN, m, m, m }, { -m, m, NAN, m } }, SHOAL_SYSTEM_OK },
             { 1, { { NAN, small_number, NAN, 1 / small_number } }, SHOAL_SYSTEM_OVERFLOW },
             { 2, { { NAN, m, m, 1 }, { m, m, NAN, 1 } }, SHOAL_SYSTEM_SINGULAR },
             { 1, { { NAN, 0, NAN, 1 } }, SHOAL_SYSTEM_SINGULAR },
-            /* x is in range here, but a pivot is not */
-            { 2, { { NAN, m, m, 1 }, { -m, m, NAN, 1 } }, SHOAL_SYSTEM_OVERFLOW },
+            { 2, { { NAN, m, m, 1 }, { -m, m, NAN, 1 } }, SHOAL_SYSTEM_OK },
         };
         batch p = given(cases[i / 2].n, type, cases[i / 2].rows);
         for (int t = 0; t < target_count; t++)
             for (const call *c = calls; c->method; c++) {
                 answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                 if (r.code != SHOAL_OK) continue;
-                /* those scale what they rotate, and then answer, but cannot say how well */
-                const int rotated =
-                    strcmp(c->method, "twocarry") == 0 || strcmp(c->method, "gspike") == 0;
-                const int scaled = rotated && r.status[0] > 0;
-                CHECK_MSG(r.status[0] == cases[i / 2].status || scaled ||
-                              (!c->pivoted && r.status[0] != 0),
+                /* A subnormal x, 1 / m, may have a warning; rounding may leave a pivot of a singular matrix, which
+                 * is a warning of methods that pivot. */
+                const int expected = cases[i / 2].status;
+                const int answered = expected == SHOAL_SYSTEM_OK
+                                         ? r.status[0] >= 0
+                                         : expected == SHOAL_SYSTEM_SINGULAR &&
+                                               r.status[0] == (c->pivoted ? SHOAL_SYSTEM_ILL : 0);
+                CHECK_MSG(r.status[0] == expected || answered || (!c->pivoted && r.status[0] != 0),
                           "%s case %d: status %d, not %d", name_of(&targets[t], c), i, r.status[0],
                           cases[i / 2].status);
                 if (r.status[0] < 0)
                     CHECK(isnan(r.residual[0]) && r.info.failed == 1 && r.info.max_residual == 0);
-                else /* rows whose sums overflow have no residual */
-                    CHECK(isnan(r.residual[0]) && r.info.warned == 1 && isnan(r.info.max_residual));
+                else if (expected == SHOAL_SYSTEM_OK)
+                    CHECK(fabs(r.x[0]) + fabs(r.x[1] - p.b[0] / m) <=
+                          8 * eps_of(type) * p.b[0] / m + u);
                 free_answer(&r);
             }
         free_batch(&p);
@@ -327,7 +331,8 @@ TEST(errors_are_those_of_lapack) {
         for (const call *c = calls; c->method; c++) {
             if (!c->pivoted) continue;
             answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
-            const int orthogonal = strcmp(c->method, "twocarry") == 0;
+            const int orthogonal =
+                strcmp(c->method, "twocarry") == 0 || strcmp(c->method, "qr") == 0;
             double ratio = 0;
             int above = 0;
             for (int64_t k = 0; k < COUNT; k++) {

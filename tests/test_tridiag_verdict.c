@@ -51,7 +51,7 @@ static int64_t check_verdict(const batch *p, const answer *r, double tol, const 
     for (int64_t k = 0; k < p->count; k++) {
         const double said = r->residual[k];
         double own = 0;
-        for (int64_t j = 0; j < p->nrhs; j++) own = fmax(own, backward_error(p, k, j, r->x));
+        for (int64_t j = 0; j < p->nrhs; j++) own = fmax(own, row_scaled_error(p, k, j, r->x));
         CHECK_MSG(r->status[k] >= 0 && said <= 2 * own + 2 * eps && own <= 2 * said + 2 * eps,
                   "%s %s n=%lld nrhs=%lld k=%lld: status %d, residual %.3g eps, not %.3g", who,
                   p->type ? "f32" : "f64", (long long)p->n, (long long)p->nrhs, (long long)k,

@@ -3,13 +3,14 @@
  * batch.c - what every CPU method has in common: packs are filled from either layout, solved,
  * judged and written back, one pack per task, OpenMP threads over packs.
  *
- * Bytes moved: 5 numbers per row from and to memory; the pack itself (5 + scratch arrays of n * LANES
+ * Bytes moved: 5 numbers per row from and to memory; the pack itself (6 + scratch arrays of n * LANES
  * numbers) stays in cache for n up to a few thousand.
  */
 #include "tridiag/pack.h"
 #include "tridiag/residual.h"
 
 enum { LONGEST_PACKED = 4096, LINE = 64 }; /* rows above which a system comes alone; cache line */
+enum { PACK_ARRAYS = 6 };
 
 static int lanes_of(const tridiag_job *job) {
     return job->n > LONGEST_PACKED || job->count == 1 ? 1 : LANES;
@@ -17,7 +18,7 @@ static int lanes_of(const tridiag_job *job) {
 
 static int arrays_of(const shoal_tridiag *plan) {
     const tridiag_cpu_method *method = plan->first.cell;
-    return 5 + method->scratch;
+    return PACK_ARRAYS + method->scratch;
 }
 
 static size_t array_bytes(const tridiag_job *job) {
@@ -41,11 +42,11 @@ static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
     int arrays = arrays_of(plan);
     size_t step = array_bytes(&plan->job);
     char *memory = (char *)plan->job.work + (size_t)worker * (size_t)arrays * step;
-    real **slots[] = { &p->dl, &p->d, &p->du, &p->b, &p->x };
+    real **slots[PACK_ARRAYS] = { &p->dl, &p->d, &p->du, &p->b, &p->x, &p->scale };
     p->n = plan->job.n;
     p->lanes = lanes_of(&plan->job);
     for (int i = 0; i < arrays; i++, memory += step)
-        *(i < 5 ? slots[i] : &p->scratch[i - 5]) = (real *)(void *)memory;
+        *(i < PACK_ARRAYS ? slots[i] : &p->scratch[i - PACK_ARRAYS]) = (real *)(void *)memory;
 }
 
 /* The pack takes systems k .. of a batch of different sizes: as many rows as the longest has. */
@@ -95,23 +96,46 @@ static void load(const pack *p, real *restrict to, const real *restrict from,
     }
 }
 
-/* v - v is 0 for a finite v and NaN otherwise; the sum keeps a NaN once it has met one. */
-PACK_INLINE void poison_lanes(const real *array, int64_t n, real *poison, const int lanes) {
+/* Scales the rows; v - v is 0 for a finite v and NaN otherwise, and a sum keeps a NaN once it has met one. */
+PACK_INLINE void scale_lanes(const pack *p, real *poison, real *least, const int lanes) {
+    real sum[LANES], low[LANES];
+    EACH_LANE(l, lanes) sum[l] = 0, low[l] = REAL_MAX;
+    for (int64_t i = 0; i < p->n; i++) {
+        real *dl = p->dl + i * lanes, *d = p->d + i * lanes, *du = p->du + i * lanes;
+        real *scale = p->scale + i * lanes;
+        EACH_LANE(l, lanes) {
+            const real power = row_power(dl[l], d[l], du[l]), by = row_scale(power);
+            sum[l] += (dl[l] - dl[l]) + (d[l] - d[l]) + (du[l] - du[l]);
+            low[l] = real_min(power, low[l]);
+            dl[l] *= by, d[l] *= by, du[l] *= by, scale[l] = by;
+        }
+    }
+    EACH_LANE(l, lanes) poison[l] = sum[l], least[l] = low[l];
+}
+
+PACK_INLINE void scale_rhs_lanes(const pack *p, real *poison, const int lanes) {
     real sum[LANES];
-    EACH_LANE(l, lanes) sum[l] = poison[l];
-    for (int64_t i = 0; i < n; i++)
-        EACH_LANE(l, lanes) sum[l] += array[i * lanes + l] - array[i * lanes + l];
+    EACH_LANE(l, lanes) sum[l] = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        real *b = p->b + i * lanes;
+        const real *scale = p->scale + i * lanes;
+        EACH_LANE(l, lanes) sum[l] += b[l] - b[l], b[l] *= scale[l];
+    }
     EACH_LANE(l, lanes) poison[l] = sum[l];
 }
 
-static void find_nonfinite(const pack *p, const real *array, real *poison) {
-    PACK_CALL(p, poison_lanes, array, p->n, poison);
+PACK_INLINE void largest_lanes(const pack *p, real *most, real *poison, const int lanes) {
+    real sum[LANES], high[LANES];
+    EACH_LANE(l, lanes) sum[l] = high[l] = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const real *x = p->x + i * lanes;
+        EACH_LANE(l, lanes) sum[l] += x[l] - x[l], high[l] = real_max(real_abs(x[l]), high[l]);
+    }
+    EACH_LANE(l, lanes) poison[l] = sum[l], most[l] = high[l];
 }
 
-/* d of the rows that fill shorter lanes up: 1 to be solved, 0 to have no part in |A|. */
-static void set_filler(const pack *p, int used, real d) {
-    for (int l = 0; l < used && p->offsets; l++)
-        for (int64_t i = rows_of(p, l); i < p->n; i++) p->d[i * p->lanes + l] = d;
+static void find_largest(const pack *p, real *most, real *poison) {
+    PACK_CALL(p, largest_lanes, p, most, poison);
 }
 
 static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v) {
@@ -124,10 +148,7 @@ static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, la
         p->dl[l] = 0;
         if (rows > 0) p->du[(rows - 1) * p->lanes + l] = 0;
     }
-    memset(v->input, 0, sizeof v->input);
-    find_nonfinite(p, p->dl, v->input);
-    find_nonfinite(p, p->d, v->input);
-    find_nonfinite(p, p->du, v->input);
+    PACK_CALL(p, scale_lanes, p, v->input, v->least);
 }
 
 static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
@@ -135,50 +156,44 @@ static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64
     const real *b = job->n ? (const real *)job->b + j : NULL;
     set_rows(p, job, k, used);
     load(p, p->b, b, job, k, used, job->nrhs, 0);
-    memset(v->rhs, 0, sizeof v->rhs);
-    find_nonfinite(p, p->b, v->rhs);
+    PACK_CALL(p, scale_rhs_lanes, p, v->rhs);
 }
 
-PACK_INLINE void residual_lanes(const pack *p, norms *result, real tol, const int lanes) {
+/* The largest residual of a scaled row; NaN where one is not finite. */
+PACK_INLINE void residual_lanes(const pack *p, real *result, const int lanes) {
     static const real zero_row[LANES];
-    real r[LANES], a[LANES], x[LANES], b[LANES], over[LANES], poison[LANES];
-    EACH_LANE(l, lanes) r[l] = a[l] = x[l] = b[l] = over[l] = poison[l] = 0;
+    real r[LANES], poison[LANES];
+    EACH_LANE(l, lanes) r[l] = poison[l] = 0;
     for (int64_t i = 0; i < p->n; i++) {
-        const real *dl_i = p->dl + i * lanes, *d_i = p->d + i * lanes, *du_i = p->du + i * lanes;
-        const real *b_i = p->b + i * lanes, *x_i = p->x + i * lanes;
-        const real *left = i ? x_i - lanes : zero_row,
-                   *right = i + 1 < p->n ? x_i + lanes : zero_row;
+        const real *dl = p->dl + i * lanes, *d = p->d + i * lanes, *du = p->du + i * lanes;
+        const real *b = p->b + i * lanes, *x = p->x + i * lanes;
+        const real *left = i ? x - lanes : zero_row, *right = i + 1 < p->n ? x + lanes : zero_row;
         EACH_LANE(l, lanes) {
-            norms m = { r[l], a[l], x[l], b[l], over[l], poison[l] };
-            norms_row(&m, tol, dl_i[l], d_i[l], du_i[l], b_i[l], left[l], x_i[l], right[l]);
-            r[l] = m.r, a[l] = m.a, x[l] = m.x, b[l] = m.b, over[l] = m.over, poison[l] = m.poison;
+            const real rest = b[l] - dl[l] * left[l] - d[l] * x[l] - du[l] * right[l];
+            r[l] = real_max(real_abs(rest), r[l]), poison[l] += rest - rest;
         }
     }
-    for (int l = 0; l < lanes; l++)
-        result[l] = (norms){ r[l], a[l], x[l], b[l], over[l], poison[l] };
+    EACH_LANE(l, lanes) result[l] = r[l] + poison[l];
 }
 
 /* Status and residual of each lane for the right-hand side in hand. */
 static void judge_lanes(const pack *p, const tridiag_job *job, int used,
                         const tridiag_cpu_method *method, lane_verdict *v) {
-    real poison[LANES] = { 0 };
-    norms m[LANES];
-    find_nonfinite(p, p->x, poison);
-    if (job->residual) {
-        set_filler(p, used, 0);
-        PACK_CALL(p, residual_lanes, p, m, (real)job->tol);
-        set_filler(p, used, 1);
-    }
+    real poison[LANES], most[LANES], r[LANES];
+    find_largest(p, most, poison);
+    if (job->residual) PACK_CALL(p, residual_lanes, p, r);
     for (int l = 0; l < used; l++) {
-        int input_bad = v->input[l] != 0 || v->rhs[l] != 0;
         v->residual[l] = NAN;
         v->status[l] = SHOAL_SYSTEM_OK;
-        if (input_bad)
+        if (v->input[l] != 0 || v->rhs[l] != 0)
             v->status[l] = SHOAL_SYSTEM_NONFINITE;
         else if (poison[l] != 0)
             v->status[l] = method->failure ? method->failure(p, l) : SHOAL_SYSTEM_PIVOT;
-        if (v->status[l] != SHOAL_SYSTEM_OK || !job->residual) continue;
-        v->residual[l] = norms_residual(&m[l]);
+        else if (v->condition[l] >= (real)job->cond)
+            v->status[l] = SHOAL_SYSTEM_ILL;
+        if (v->status[l] < 0 || !job->residual) continue;
+        const norms m = { r[l], most[l], v->least[l] == 0 ? real_nan() : r[l] - r[l] };
+        v->residual[l] = norms_residual(&m);
         if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
     }
 }
@@ -272,6 +287,7 @@ static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_ta
         pack p = { 0 };
         lane_verdict v = { 0 };
         pack_open(&p, plan, worker);
+        p.condition = v.condition;
         for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
             const int64_t k = q * lanes, left = job->count - k;
             task(&p, plan, job, k, left < lanes ? (int)left : lanes, &v);
@@ -326,5 +342,5 @@ const tridiag_driver R(tridiag_batch) = { .bytes = batch_bytes,
                                           .run = batch_run,
                                           .total = batch_total };
 
-const pack_io R(tridiag_pack_io) = { lanes_of,       each_pack, load_matrix,  load_rhs,
-                                     find_nonfinite, store,     note_outcome, transpose };
+const pack_io R(tridiag_pack_io) = { lanes_of,     each_pack, set_rows,     load_matrix, load_rhs,
+                                     find_largest, store,     note_outcome, transpose };

@@ -150,8 +150,8 @@ __device__ static inline real real_of(bits v) { return __longlong_as_double((lon
 #endif
 
 typedef struct shared_norms {
-    bits r, a, x, b;
-    int input_bad, x_bad, over, poison, fate, reserved;
+    bits r, x;
+    int input_bad, x_bad, poison, fate;
 } shared_norms;
 
 /* One block looks at SEGMENT rows of one solve. */
@@ -164,8 +164,7 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     y += v * n;
     for (int64_t i = begin + threadIdx.x; i < n && i < begin + SEGMENT; i += blockDim.x) {
         const equation e = equation_at(w, n, i);
-        norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b, i > 0 ? y[i - 1] : 0, y[i],
-                  i + 1 < n ? y[i + 1] : 0);
+        norms_row(&m, e.dl, e.d, e.du, e.b, i > 0 ? y[i - 1] : 0, y[i], i + 1 < n ? y[i + 1] : 0);
         input_bad |= poison_of(e) != 0;
         x_bad |= poisoned(0, y[i]) != 0;
     }
@@ -174,21 +173,17 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     if (x_bad) atomicOr(&all[v].x_bad, 1);
     if (threadIdx.x % 32 != 0) return;
     if (m.poison != 0) atomicOr(&all[v].poison, 1);
-    if (m.over > 0) atomicOr(&all[v].over, 1);
     atomicMax(&all[v].r, bits_of(m.r));
-    atomicMax(&all[v].a, bits_of(m.a));
     atomicMax(&all[v].x, bits_of(m.x));
-    atomicMax(&all[v].b, bits_of(m.b));
 }
 
 __global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t failure) {
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;
     shared_norms *s = &all[v];
-    norms m = { real_of(s->r), real_of(s->a), real_of(s->x),
-                real_of(s->b), (real)s->over, s->poison ? real_nan() : 0 };
+    const norms m = { real_of(s->r), real_of(s->x), s->poison ? real_nan() : 0 };
     float residual = norms_residual(&m);
-    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, m, residual, failure);
+    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, 0, residual, failure);
     s->fate = note_outcome(job, v, status, residual);
 }
 

@@ -69,12 +69,12 @@ __device__ static inline real poison_of(const equation &e) {
     return poisoned(poisoned(poisoned(poisoned(0, e.dl), e.d), e.du), e.b);
 }
 
-/* `failure` is the status for a non-finite x. A first pass of auto also checks each row by itself. */
+/* `failure` is the status for a non-finite x; `condition` is an estimate or a bound, or 0. */
 __device__ static inline int32_t decide_status(const tridiag_job &job, bool input_bad, bool x_bad,
-                                               const norms &m, float residual, int32_t failure) {
+                                               real condition, float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
     if (x_bad) return failure;
-    if (job.redo && m.over > 0) return SHOAL_SYSTEM_ILL;
+    if (!(condition < (real)job.cond)) return SHOAL_SYSTEM_ILL;
     return job.residual && !((double)residual <= job.tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
@@ -123,10 +123,7 @@ __device__ static inline bool is_empty(const tridiag_job &job, const view &w, in
 /* The larger of each norm and that of another lane; a poison in either poisons. */
 __device__ static inline void norms_with(norms *m, int lane) {
     m->r = real_max(m->r, __shfl_sync(0xffffffffu, m->r, lane));
-    m->a = real_max(m->a, __shfl_sync(0xffffffffu, m->a, lane));
     m->x = real_max(m->x, __shfl_sync(0xffffffffu, m->x, lane));
-    m->b = real_max(m->b, __shfl_sync(0xffffffffu, m->b, lane));
-    m->over = real_max(m->over, __shfl_sync(0xffffffffu, m->over, lane));
     m->poison += __shfl_sync(0xffffffffu, m->poison, lane);
 }
 
@@ -162,21 +159,21 @@ __device__ static inline sink sink_of(const tridiag_job &job, const view &w, rea
  * input or of x was not finite. */
 __device__ static inline void finish_thread(const tridiag_job &job, int64_t v, const view &w,
                                             const sink &y, real input_poison, real x_poison,
-                                            int32_t failure) {
+                                            real condition, int32_t failure) {
     norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
         for (int64_t i = 0; i < w.n; i++) {
             const real right = i + 1 < w.n ? y.at[(i + 1) * y.step] : 0;
             const equation e = equation_at(w, w.n, i);
-            norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b, left, here, right);
+            norms_row(&m, e.dl, e.d, e.du, e.b, left, here, right);
             left = here;
             here = right;
         }
     }
     const float residual = job.residual ? norms_residual(&m) : 0;
     const int32_t status =
-        decide_status(job, input_poison != 0, x_poison != 0, m, residual, failure);
+        decide_status(job, input_poison != 0, x_poison != 0, condition, residual, failure);
     const int fate = note_outcome(job, v, status, residual);
     if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
     for (int64_t i = 0; i < w.n; i++)
@@ -196,8 +193,7 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
         x_poison = poisoned(x_poison, x[i]);
         if (!job.residual) continue;
         const equation e = equation_at(w, n, i);
-        norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b, i > 0 ? x[i - 1] : 0, x[i],
-                  i + 1 < n ? x[i + 1] : 0);
+        norms_row(&m, e.dl, e.d, e.du, e.b, i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);
     }
     norms_over_lanes(&m, 32);
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = m;
@@ -206,14 +202,11 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
     if (threadIdx.x == 0) {
         for (int k = 1; k < (int)(blockDim.x + 31) / 32; k++) {
             m.r = real_max(m.r, parts[k].r);
-            m.a = real_max(m.a, parts[k].a);
             m.x = real_max(m.x, parts[k].x);
-            m.b = real_max(m.b, parts[k].b);
-            m.over = real_max(m.over, parts[k].over);
             m.poison += parts[k].poison;
         }
         float residual = job.residual ? norms_residual(&m) : 0;
-        fate[0] = note_outcome(job, v, decide_status(job, input_bad, x_bad, m, residual, failure),
+        fate[0] = note_outcome(job, v, decide_status(job, input_bad, x_bad, 0, residual, failure),
                                residual);
     }
     __syncthreads();

@@ -16,6 +16,7 @@
 /* Purposes of the generator (philox.h): one for the rows of each kind, one for each kind's systems.
  */
 enum { PURPOSE_ROW = 0x80, PURPOSE_SYSTEM = 0xc0, DRAW_OFF_DIAGONALS = 0, DRAW_DIAGONAL, DRAW_RHS };
+enum { DRAW_WHOLE = 0xfff }; /* beyond the right-hand sides that kinds with whole numbers draw */
 
 /* Arrays to fill: all in one type; NULL: not needed. */
 typedef struct tridiag_arrays {
@@ -52,6 +53,7 @@ typedef struct row { /* one row: its random numbers, then its coefficients; b is
     double u, v, w; /* uniform in (-1, 1), never 0 */
     uint32_t bits;
     double dl, d, du, scale, poison; /* poison is added to the first right-hand side */
+    int has_b;                       /* b is the kind's own, `poison` alone */
 } row;
 
 static double sign_of(const row *r) { return r->bits & 1 ? -1 : 1; }
@@ -133,6 +135,56 @@ static void penalty(const member *m, row *r) {
     r->dl *= r->scale, r->d *= r->scale, r->du *= r->scale;
 }
 
+static shoal_words draw_row(const member *m, int64_t i, uint64_t draw);
+
+/* A whole number from -2 to 2 for row i of the system, 0 outside it. */
+static double whole_at(const member *m, int64_t i) {
+    if (i < 0 || i >= m->of->n) return 0;
+    return (double)(draw_row(m, i, DRAW_WHOLE).word[0] % 5) - 2;
+}
+
+/* b = A x for whole numbers x: a singular system that has an answer. */
+static void set_consistent(const member *m, row *r) {
+    const double left = whole_at(m, r->i - 1), right = whole_at(m, r->i + 1);
+    r->has_b = 1;
+    r->poison = r->d * whole_at(m, r->i) + (r->i > 0 ? r->dl * left : 0) +
+                (r->i + 1 < m->of->n ? r->du * right : 0);
+}
+
+/* Whole numbers from -1 to 1, -2 to 2 or -4 to 4, often singular; every second system has an answer. */
+static void integers(const member *m, row *r) {
+    const double most = ldexp(1, (int)(m->system / 2 % 3)) + 0.5;
+    r->dl = trunc(r->u * most), r->d = trunc(r->w * most), r->du = trunc(r->v * most);
+    if (m->system % 2) set_consistent(m, r);
+}
+
+/* Every row is orthogonal to a vector of 1 and -1, exactly. */
+static void nullvector(const member *m, row *r) {
+    const double left = whole_at(m, r->i - 1) < 0 ? -1 : 1,
+                 right = whole_at(m, r->i + 1) < 0 ? -1 : 1;
+    const double here = whole_at(m, r->i) < 0 ? -1 : 1;
+    r->dl = ceil(r->u * 16) / 16, r->du = ceil(r->v * 16) / 16;
+    r->d = -here * ((r->i > 0 ? r->dl * left : 0) + (r->i + 1 < m->of->n ? r->du * right : 0));
+    if (m->system % 2) set_consistent(m, r);
+}
+
+/* A Helmholtz or a convection equation, h = 1/n, with one value given by a penalty of 1e20. */
+static void dirichlet(const member *m, row *r) {
+    const double h = 1 / (double)m->of->n, speed = 40 * (double)(m->draw.word[0] % 997) / 997;
+    const double drift = m->system % 2 ? speed : 0;
+    r->dl = -1 - drift / 2, r->du = -1 + drift / 2;
+    r->d = m->system % 2 ? 2 : 2 - speed * speed * h * h * 25;
+    if (r->i != chosen_row(m)) return;
+    r->d = 1e20, r->scale = 1e20;
+}
+
+/* Random rows and their b times 2^-60 to 2^60. */
+static void scaled(const member *m, row *r) {
+    uniform(m, r);
+    r->scale = ldexp(1, (int)((r->bits >> 1) % 121) - 60);
+    r->dl *= r->scale, r->d *= r->scale, r->du *= r->scale;
+}
+
 /* clang-format off */
 static const struct {
     const char *name;
@@ -148,6 +200,10 @@ static const struct {
     { "nonfinite", nonfinite, "dominant, but every 11th system holds one NaN or infinity" },
     { "graded",    graded,    "dominant, rows and their b scaled by 2^-30 to 2^30" },
     { "penalty",   penalty,   "1 row in 16 scaled by 2^40, 1 diagonal entry in 16 tiny: needs pivoting" },
+    { "dirichlet", dirichlet, "Helmholtz or convection, one value given by a penalty of 1e20: needs pivoting" },
+    { "scaled",    scaled,    "random, rows and their b scaled by 2^-60 to 2^60: needs pivoting" },
+    { "integers",  integers,  "small whole numbers, often singular; half of b are A x" },
+    { "nullvector", nullvector, "every row orthogonal to a vector of 1 and -1: singular; half of b are A x" },
 };
 /* clang-format on */
 
@@ -198,8 +254,8 @@ static void make_system(const member *m, const shoal_tridiag_opts *shape, int64_
         shoal_words w = { { 0 } };
         for (int64_t j = 0; j < nrhs; j++) {
             if (j % 2 == 0) w = draw_row(m, i, DRAW_RHS + (uint64_t)j / 2);
-            double b = r.scale * tridiag_symmetric(&w, j % 2);
-            put(to->b, to->type, at * nrhs + j, j == 0 ? b + r.poison : b);
+            double b = r.has_b ? r.poison : r.scale * tridiag_symmetric(&w, j % 2);
+            put(to->b, to->type, at * nrhs + j, j == 0 && !r.has_b ? b + r.poison : b);
         }
     }
 }

@@ -11,18 +11,22 @@
 #include "tridiag/gspike.h"
 #include "tridiag/whole.h"
 
+extern const tridiag_condition R(tridiag_condition);
+
 typedef struct gspike_work { /* the arrays of all levels */
     gspike_tree tree;
     real *dl, *d, *du, *s, *b;
     gspike_block *blocks;
     gspike_pair *pairs;
+    void *rest; /* for the condition */
     int threads;
 } gspike_work;
 
 static size_t gspike_bytes(const shoal_tridiag *plan) {
     const gspike_tree t = gspike_plan(plan->job.n, !plan->no_split);
     return (size_t)t.rows * 5 * sizeof(real) +
-           (size_t)t.slots * (sizeof(gspike_block) + sizeof(gspike_pair));
+           (size_t)t.slots * (sizeof(gspike_block) + sizeof(gspike_pair)) +
+           R(tridiag_condition).bytes(plan);
 }
 
 static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
@@ -31,7 +35,8 @@ static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
     const int64_t rows = w.tree.rows;
     w.d = w.dl + rows, w.du = w.d + rows, w.s = w.du + rows, w.b = w.s + rows;
     w.pairs = (gspike_pair *)(w.b + rows);
-    w.blocks = (gspike_block *)(w.pairs + w.tree.slots);
+    w.rest = w.pairs + w.tree.slots;
+    w.blocks = (gspike_block *)(void *)((char *)w.rest + R(tridiag_condition).bytes(plan));
     return w;
 }
 
@@ -42,7 +47,7 @@ static gspike_rows rows_of(const gspike_work *w, const gspike_level *l, int64_t 
 
 static int at_most(int64_t v, int most) { return v < most ? (int)v : most; }
 
-/* Copies rows begin .. end-1; returns 0, or NaN where a number is not finite. */
+/* Copies rows begin .. end-1, scaled (residual.h); returns 0, or NaN where a number is not finite. */
 static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j, int64_t begin,
                  int64_t end) {
     const int64_t at = k * job->system, n = job->n;
@@ -55,6 +60,8 @@ static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_
         w->du[i] = i + 1 < n ? du[row] : 0, w->b[i] = b[row * job->nrhs];
         poison = poisoned(poisoned(poison, w->dl[i]), w->d[i]);
         poison = poisoned(poisoned(poison, w->du[i]), w->b[i]);
+        const real scale = row_scale(row_power(w->dl[i], w->d[i], w->du[i]));
+        w->dl[i] *= scale, w->d[i] *= scale, w->du[i] *= scale, w->b[i] *= scale;
     }
     return poison;
 }
@@ -130,7 +137,7 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
 static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j,
                             float *residual) {
     const gspike_work w = lay_out(plan, job->work);
-    const gspike_rules rules = { plan->delta, plan->cond, !plan->no_split };
+    const gspike_rules rules = { plan->delta, plan->block_cond, !plan->no_split };
     const int64_t n = job->n, parts = w.tree.level[0].units;
     real poison = 0;
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
@@ -139,8 +146,10 @@ static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, i
                        n - p * GSPIKE_ROWS < GSPIKE_ROWS ? n : (p + 1) * GSPIKE_ROWS);
     *residual = (float)NAN;
     if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
-    const int32_t status = solve(&w, n, rules);
+    int32_t status = solve(&w, n, rules);
     if (status < 0) return status;
+    if (job->residual && R(tridiag_condition).of_system(plan, job, k, w.rest) != SHOAL_SYSTEM_OK)
+        status = SHOAL_SYSTEM_ILL;
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) poison += w.b[i] * 0;
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;

@@ -59,7 +59,7 @@ __global__ static void __launch_bounds__(SIDE *LINES)
             const equation e = equation_at(at, n, i);
             const real number = array == 0 ? e.dl : array == 1 ? e.d : array == 2 ? e.du : e.b;
             poison = poisoned(poison, number);
-            tile[j * (SIDE + 1) + threadIdx.x] = number;
+            tile[j * (SIDE + 1) + threadIdx.x] = number * row_scale(row_power(e.dl, e.d, e.du));
         }
         __syncthreads();
         const int64_t unit = first + threadIdx.x;
@@ -158,15 +158,19 @@ __global__ static void __launch_bounds__(SIDE *LINES)
 
 /* After the verdict, which is -2 for every x that is not finite: the status of the matrix itself, or an
  * overflow of x. */
-__global__ static void note_kernel(tridiag_job job, work w) {
+__global__ static void note_kernel(tridiag_job job, work w, const int32_t *condition) {
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;
-    const solve_state s = w.states[v];
+    solve_state s = w.states[v];
+    if (condition && s.status == SHOAL_SYSTEM_OK && condition[v] != SHOAL_SYSTEM_OK)
+        s.status = SHOAL_SYSTEM_ILL;
     const bool overflow = s.status >= 0 && s.x_bad;
     if (!s.input_bad && (overflow || s.status != SHOAL_SYSTEM_OK))
         merge_status(&job.status[job.nrhs == 1 ? v : v / job.nrhs],
                      overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s.status);
 }
+
+extern "C" const tridiag_condition R(tridiag_condition);
 
 /* ---- launching ------------------------------------------------------------------------------------ */
 
@@ -192,18 +196,24 @@ static size_t gspike_bytes(const shoal_tridiag *plan) {
     const gspike_tree t = gspike_plan(plan->job.n, !plan->no_split);
     size_t used;
     lay_out(plan, &t, NULL, &used);
-    return used + R(tridiag_verdict_bytes)(plan);
+    return used + R(tridiag_verdict_bytes)(plan) + R(tridiag_condition).bytes(plan);
 }
 
 static int64_t groups_of(int64_t items, int each) { return (items + each - 1) / each; }
 
 static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
     const gspike_tree t = gspike_plan(job->n, !plan->no_split);
-    const gspike_rules rules = { plan->delta, plan->cond, !plan->no_split };
+    const gspike_rules rules = { plan->delta, plan->block_cond, !plan->no_split };
     size_t used;
     const work w = lay_out(plan, &t, (char *)job->work, &used);
     const int64_t solves = job->count * job->nrhs, tiles = groups_of(t.level[0].units, SIDE);
     void *stream = plan->head.ctx->stream;
+    void *condition = NULL; /* before b, which x may be, is written to */
+    if (job->residual) {
+        condition = (char *)job->work + used + R(tridiag_verdict_bytes)(plan);
+        const shoal_status status = R(tridiag_condition).of_all(plan, job, condition);
+        if (status != SHOAL_OK) return status;
+    }
     if (tiles * solves > INT32_MAX)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "gspike: n * count * nrhs has too many rows");
@@ -235,7 +245,7 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
         R(tridiag_verdict)(plan, job, y, (char *)job->work + used, SHOAL_SYSTEM_PIVOT);
     if (status != SHOAL_OK) return status;
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)groups_of(solves, THREADS)), dim3(THREADS), 0, stream,
-                 *job, w);
+                 *job, w, (const int32_t *)condition);
     return shoal_launched(plan->head.ctx, "gspike");
 }
 

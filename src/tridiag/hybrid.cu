@@ -24,6 +24,12 @@
  * again tridiagonal. For M = 1 there is no interior: x'_0 is y' itself. M - 1 divisions and about
  * 12 M other operations, all in registers.
  *
+ * The first pass of "auto" accepts an answer only where the condition number (condition.h) is proved to be below the
+ * limit. Every number of a right-hand side takes a bound with it: how large it gets at most, if that of each row
+ * of A is at most its power of two (residual.h). What multiplies the numbers multiplies the bounds in absolute value;
+ * the largest bound of an x is above |A^-1| of the scaled matrix. It is sharp for matrices that are diagonally
+ * dominant with entries of fixed signs, and grows out of hand where elimination without pivoting is not safe.
+ *
  * Systems of more than 2304 rows. One thread per chunk of 8 rows writes its reduced row to the workspace:
  * a system of n/8 rows, which is reduced again until a block can solve it. On the way back every thread
  * eliminates its chunk again and fills in the unknowns. About 16 numbers per row moved, some of them
@@ -33,8 +39,12 @@
 #include "tridiag/pcr_step.cuh"
 
 enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
-enum { VECTOR = 16 / sizeof(real) };    /* numbers in 16 bytes */
-enum { EXCHANGED = 7, WARP_FACTS = 8 }; /* numbers that a thread, or a warp, passes on if T > 32 */
+enum { VECTOR = 16 / sizeof(real) }; /* numbers in 16 bytes */
+/* Numbers that a thread, or a warp, passes on if T > 32. */
+enum { EXCHANGED = 7, EXCHANGED_BOUNDS = 2, WARP_FACTS = 6 };
+__host__ __device__ constexpr unsigned exchanged(bool bounded) {
+    return bounded ? EXCHANGED + EXCHANGED_BOUNDS : EXCHANGED;
+}
 
 /* Threads per block: long systems side by side in f32 need more, to read whole sectors. */
 __host__ __device__ constexpr int most_threads(int k) {
@@ -46,11 +56,16 @@ __host__ __device__ constexpr int most_threads(int k) {
 template <int M> struct chunk {
     real p[M], q[M], s[M]; /* x_r = p_r + q_r z + s_r y; entry M-1 is unused */
     equation last;         /* the chunk's last row                           */
+    real first, end, most; /* bounds of p_0, p_{M-2} and any p_r             */
+    real slope;            /* bound of |q_r| + |s_r|                         */
 };
 
-/* rows(r) gives equation r of the chunk. */
-template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F rows) {
+/* rows(r) gives equation r of the chunk, bounds(r) the bound of its right-hand side. */
+template <int M, bool BOUNDED = false, class F, class B>
+__device__ static inline void eliminate(chunk<M> &k, F rows, B bounds) {
     real upper[M]; /* du'_r of Thomas */
+    real product = 1, steepest = 1;
+    k.first = k.end = k.most = 0, k.slope = 1;
 #pragma unroll
     for (int r = 0; r < M - 1; r++) {
         const equation e = rows(r);
@@ -59,6 +74,16 @@ template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F
         upper[r] = e.du * inverse;
         k.p[r] = inverse == 0 ? real_nan() : b * inverse; /* a pivot out of range fails */
         k.q[r] = -e.dl * (r ? k.q[r ? r - 1 : 0] : (real)1) * inverse;
+        if (BOUNDED) {
+            const real b_most = r ? real_fma(real_abs(e.dl), k.end, bounds(r)) : bounds(r);
+            k.end = b_most * real_abs(inverse);
+            k.first = real_fma(product, k.end, k.first), k.most += k.end;
+            product *= real_abs(upper[r]), steepest = real_max(real_abs(upper[r]), steepest);
+        }
+    }
+    if (BOUNDED) { /* a p_r is a sum of those after it, times at most so many numbers of upper each */
+#pragma unroll
+        for (int r = 0; r < M - 2; r++) k.most *= steepest;
     }
     if (M > 1) k.s[M > 1 ? M - 2 : 0] = -upper[M > 1 ? M - 2 : 0];
 #pragma unroll
@@ -66,6 +91,11 @@ template <int M, class F> __device__ static inline void eliminate(chunk<M> &k, F
         k.p[r] = real_fma(-upper[r], k.p[r + 1], k.p[r]);
         k.q[r] = real_fma(-upper[r], k.q[r + 1], k.q[r]);
         k.s[r] = -upper[r] * k.s[r + 1];
+        if (BOUNDED) k.slope = real_max(real_abs(k.q[r]) + real_abs(k.s[r]), k.slope);
+    }
+    if (BOUNDED && M > 1) {
+        const int end = M > 1 ? M - 2 : 0;
+        k.slope = real_max(real_abs(k.q[end]) + real_abs(k.s[end]), k.slope);
     }
     k.last = rows(M - 1);
     if (M == 1) k.p[0] = 0, k.q[0] = 0, k.s[0] = 1;
@@ -85,6 +115,12 @@ __device__ static inline equation reduced_row(const chunk<M> &k, real p, real q,
     return r;
 }
 
+/* The bound of its right-hand side, `last` being that of the chunk's last row, `first` of the next chunk's first. */
+template <int M>
+__device__ static inline real reduced_bound(const chunk<M> &k, real last, real first) {
+    return real_fma(real_abs(k.last.du), first, real_fma(real_abs(k.last.dl), k.end, last));
+}
+
 /* x_r once z and y are known. */
 template <int M> __device__ static inline real unknown(const chunk<M> &k, int r, real z, real y) {
     return r == M - 1 ? y : real_fma(k.s[r], y, real_fma(k.q[r], z, k.p[r]));
@@ -96,6 +132,7 @@ typedef struct shape {        /* how a block shares out its work                
     int team_bits, each_bits; /* log2 of the threads per system and of the systems per block      */
     int pitch;                /* numbers from one system to the next in shared memory         */
     int rows;                 /* numbers of one array there, whole vectors                    */
+    bool bounded;             /* whether condition numbers are bounded                        */
     bool along;               /* systems follow each other in memory: rows are read in a line */
     bool vector;              /* ... and every array starts at a multiple of 16 bytes         */
     unsigned magic;           /* ceil(2^32 / n): i / n is the high word of i * magic, n > 1   */
@@ -104,7 +141,7 @@ typedef struct shape {        /* how a block shares out its work                
 /* A block's share in shared memory. */
 typedef struct tile {
     real *dl, *d, *du, *b; /* the rows; x takes the place of b             */
-    real *exchange;        /* T > 32: EXCHANGED numbers per thread           */
+    real *exchange;        /* T > 32: exchanged() numbers per thread         */
     real *facts;           /* T > 32: WARP_FACTS numbers per warp            */
     int *fate;             /* what becomes of each system's x              */
 } tile;
@@ -203,87 +240,125 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
         w.x[i * w.rhs_row] = written ? s.b[lead + system * f.pitch + i] : real_nan();
 }
 
-typedef struct around { /* of a thread, once the reduced system is solved */
-    real z, y, y_next;  /* last unknowns of the chunk before, of its own, of the next       */
-    real p, q, s;       /* first row of the next chunk                                      */
+typedef struct around {  /* of a thread, once the reduced system is solved */
+    real z, y, y_next;   /* last unknowns of the chunk before, of its own, of the next       */
+    real p, q, s;        /* first row of the next chunk                                      */
+    real z_most, y_most; /* bounds of z and y */
 } around;
 
-/* PCR over one row per lane. */
-__device__ static inline real solve_by_lanes(const equation &e, const aligned_team &team) {
+/* PCR over one row per lane; `bound` is that of b, then of y. */
+template <bool BOUNDED>
+__device__ static inline real solve_by_lanes(const equation &e, const aligned_team &team,
+                                             real &bound) {
     const real inverse = real_over_pivot(1, e.d);
-    warp_rows<1> r = { { -e.dl * inverse }, { -e.du * inverse }, { e.b * inverse } };
-    warp_solve(r, team);
-    return r.b[0];
+    pcr_row r = { -e.dl * inverse, -e.du * inverse, e.b * inverse };
+    bound *= real_abs(inverse);
+    for (int step = 1; step < team.size; step *= 2) {
+        const pcr_row left = { team.left(r.dl, step), team.left(r.du, step), team.left(r.b, step) };
+        const pcr_row right = { team.right(r.dl, step), team.right(r.du, step),
+                                team.right(r.b, step) };
+        real by;
+        const pcr_row next = pcr_combine(r, left, right, by);
+        if (BOUNDED) {
+            const real beside = real_fma(real_abs(r.dl), team.left(bound, step), bound);
+            bound = real_abs(by) * real_fma(real_abs(r.du), team.right(bound, step), beside);
+        }
+        r = next;
+    }
+    return r.b;
 }
 
-template <int M>
-__device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team) {
-    around w = { 0, 0, 0, 0, 0, 1 }; /* M = 1: the next chunk's first unknown is its last */
+/* `bound` is that of the chunk's last row. */
+template <int M, bool BOUNDED>
+__device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team,
+                                           real bound) {
+    around w = { 0, 0, 0, 0, 0, 1, 0, 0 }; /* M = 1: the next chunk's first unknown is its last */
     if (M > 1)
         w.p = team.right(k.p[0], 1), w.q = team.right(k.q[0], 1), w.s = team.right(k.s[0], 1);
-    w.y = solve_by_lanes(reduced_row(k, w.p, w.q, w.s), team);
+    if (BOUNDED) w.y_most = reduced_bound(k, bound, M > 1 ? team.right(k.first, 1) : 0);
+    w.y = solve_by_lanes<BOUNDED>(reduced_row(k, w.p, w.q, w.s), team, w.y_most);
     w.z = team.left(w.y, 1);
     w.y_next = team.right(w.y, 1);
+    if (BOUNDED) w.z_most = team.left(w.y_most, 1);
     return w;
+}
+
+/* The bound of a chunk's unknowns. */
+template <int M> __device__ static inline real bound_of(const chunk<M> &k, const around &w) {
+    return real_fma(k.slope, real_max(w.z_most, w.y_most), k.most);
 }
 
 /* The same for T = 32 K threads: everything passes through shared memory, and one warp per system
  * does the work. No thread of the block may be missing. */
-template <int M, int K>
-__device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
+template <int M, int K, bool BOUNDED>
+__device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange, real bound) {
     const int id = threadIdx.x, all = blockDim.x, me = id & (32 * K - 1), last = 32 * K - 1;
     real *dl = exchange, *d = dl + all, *du = d + all, *b = du + all, *p = b + all, *q = p + all,
-         *s = q + all;
+         *s = q + all, *bounds = s + all, *first = bounds + all;
     const equation mine = reduced_row(k, 0, 0, 0); /* without the next chunk's share */
     dl[id] = mine.dl, d[id] = mine.d, du[id] = k.last.du, b[id] = mine.b;
     p[id] = k.p[0], q[id] = k.q[0], s[id] = k.s[0];
+    if (BOUNDED) bounds[id] = reduced_bound(k, bound, 0), first[id] = k.first;
     __syncthreads();
     if (me < 32) {
         const int begin = id - me + me * K;
         chunk<K> again;
-        eliminate<K>(again, [&](int r) {
-            const int j = begin + r, next = me * K + r < last ? j + 1 : j; /* du is 0 at the end */
-            equation e;
-            e.dl = dl[j];
-            e.d = real_fma(du[j], q[next], d[j]);
-            e.du = du[j] * s[next];
-            e.b = real_fma(-du[j], p[next], b[j]);
-            return e;
-        });
-        const around w = solve_team(again, aligned_team{ 32 });
+        const auto next_of = [&](int r) { /* du is 0 at the end */
+                                          return begin + r + (me * K + r < last ? 1 : 0);
+        };
+        const auto bound_at = [&](int r) {
+            return real_fma(real_abs(du[begin + r]), first[next_of(r)], bounds[begin + r]);
+        };
+        eliminate<K, BOUNDED>(
+            again,
+            [&](int r) {
+                const int j = begin + r, next = next_of(r);
+                equation e;
+                e.dl = dl[j];
+                e.d = real_fma(du[j], q[next], d[j]);
+                e.du = du[j] * s[next];
+                e.b = real_fma(-du[j], p[next], b[j]);
+                return e;
+            },
+            bound_at);
+        const around w =
+            solve_team<K, BOUNDED>(again, aligned_team{ 32 }, BOUNDED ? bound_at(K - 1) : 0);
+        const real most = BOUNDED ? bound_of(again, w) : 0;
 #pragma unroll
-        for (int r = 0; r < K; r++)
+        for (int r = 0; r < K; r++) {
             dl[begin + r] = unknown(again, r, w.z, w.y); /* read by this lane alone */
+            if (BOUNDED) d[begin + r] = most;
+        }
     }
     __syncthreads();
     const int next = me < last ? id + 1 : id;
-    const around w = { dl[me > 0 ? id - 1 : id], dl[id], dl[next], p[next], q[next], s[next] };
+    const int before = me > 0 ? id - 1 : id;
+    const around w = { dl[before], dl[id], dl[next], p[next], q[next], s[next], d[before], d[id] };
     return w;
 }
 
 /* Norms and flags over the 32 K threads of a team. */
 template <int K>
-__device__ static inline void gather_wide_team(norms *m, bool *input_bad, bool *x_bad,
+__device__ static inline void gather_wide_team(norms *m, real *bound, bool *input_bad, bool *x_bad,
                                                real *facts) {
     const int warp = threadIdx.x / 32;
     real *mine = facts + warp * WARP_FACTS;
     if (threadIdx.x % 32 == 0) {
-        mine[0] = m->r, mine[1] = m->a, mine[2] = m->x, mine[3] = m->b, mine[4] = m->poison;
-        mine[5] = *input_bad, mine[6] = *x_bad, mine[7] = m->over;
+        mine[0] = m->r, mine[1] = m->x, mine[2] = m->poison, mine[3] = *bound;
+        mine[4] = *input_bad, mine[5] = *x_bad;
     }
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < K; k++) {
         const real *part = facts + ((warp & ~(K - 1)) + k) * WARP_FACTS;
-        m->r = real_max(m->r, part[0]), m->a = real_max(m->a, part[1]);
-        m->x = real_max(m->x, part[2]), m->b = real_max(m->b, part[3]);
-        m->poison += part[4], m->over = real_max(m->over, part[7]);
-        *input_bad |= part[5] != 0, *x_bad |= part[6] != 0;
+        m->r = real_max(m->r, part[0]), m->x = real_max(m->x, part[1]), m->poison += part[2];
+        *bound = real_max(*bound, part[3]);
+        *input_bad |= part[4] != 0, *x_bad |= part[5] != 0;
     }
 }
 
 /* K = 1: T <= 32 threads per system. */
-template <int M, int K>
+template <int M, int K, bool BOUNDED>
 __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_job job, shape f) {
     SHOAL_SHARED(real, shared);
     tile t = { shared,
@@ -293,7 +368,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
                shared + 4 * f.rows,
                NULL,
                NULL };
-    t.facts = t.exchange + (K > 1 ? EXCHANGED * blockDim.x : 0);
+    t.facts = t.exchange + (K > 1 ? exchanged(BOUNDED) * blockDim.x : 0);
     t.fate = (int *)(t.facts + (K > 1 ? WARP_FACTS * blockDim.x / 32 : 0));
     const int n = (int)job.n, width = K > 1 ? 32 : 1 << f.team_bits;
     const int me = threadIdx.x & ((1 << f.team_bits) - 1), mine = threadIdx.x >> f.team_bits;
@@ -317,16 +392,23 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
 
         real input_poison = 0, x_poison = 0;
         chunk<M> k;
-        eliminate<M>(k, [&](int r) {
+        const auto power = [&](int r) {
             const equation e = row(r);
-            input_poison += poison_of(e);
-            return e;
-        });
+            return row_power(e.dl, e.d, e.du);
+        };
+        eliminate<M, BOUNDED>(
+            k,
+            [&](int r) {
+                const equation e = row(r);
+                input_poison += poison_of(e);
+                return e;
+            },
+            power);
         around w;
         if constexpr (K > 1)
-            w = solve_wide_team<M, K>(k, t.exchange);
+            w = solve_wide_team<M, K, BOUNDED>(k, t.exchange, BOUNDED ? power(M - 1) : 0);
         else
-            w = solve_team(k, aligned_team{ width });
+            w = solve_team<M, BOUNDED>(k, aligned_team{ width }, BOUNDED ? power(M - 1) : 0);
         real x[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
@@ -335,13 +417,18 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         }
 
         norms m = {};
+        real bound = 0;
+        if (BOUNDED) {
+            bound = bound_of(k, w);
+            for (int bit = width / 2; bit > 0; bit /= 2)
+                bound = real_max(__shfl_xor_sync(0xffffffffu, bound, bit), bound);
+        }
         if (job.residual) {
             const real after = real_fma(w.s, w.y_next, real_fma(w.q, w.y, w.p));
 #pragma unroll
             for (int r = 0; r < M; r++) {
                 const equation e = row(r);
-                norms_row(&m, (real)job.tol, e.dl, e.d, e.du, e.b,
-                          r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
+                norms_row(&m, e.dl, e.d, e.du, e.b, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
                           r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
             }
             norms_over_lanes(&m, width);
@@ -349,12 +436,12 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         const unsigned lanes = (0xffffffffu >> (32 - width)) << (threadIdx.x & 31 & ~(width - 1));
         bool input_bad = __ballot_sync(0xffffffffu, input_poison != 0) & lanes;
         bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & lanes;
-        if constexpr (K > 1) gather_wide_team<K>(&m, &input_bad, &x_bad, t.facts);
+        if constexpr (K > 1) gather_wide_team<K>(&m, &bound, &input_bad, &x_bad, t.facts);
         bool written = true;
         if (me == 0 && mine < systems) {
             const float residual = job.residual ? norms_residual(&m) : 0;
             const int32_t status =
-                decide_status(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT);
+                decide_status(job, input_bad, x_bad, 2 * bound, residual, SHOAL_SYSTEM_PIVOT);
             t.fate[mine] = note_outcome(job, first + mine, status, residual);
             written = t.fate[mine] == X_WRITTEN;
         }
@@ -372,14 +459,18 @@ typedef void (*kernel)(tridiag_job, shape);
 
 /* The kernel for m = 1, 3, 5, 7 or 9 rows per thread and T = 32 k threads per system (k = 1: or fewer);
  * more than 32 threads have at least 5 rows each. */
-template <int K> static kernel wide_kernel(int m) {
-    return m <= 5 ? hybrid_kernel<5, K> : m <= 7 ? hybrid_kernel<7, K> : hybrid_kernel<9, K>;
+template <int K, bool BOUNDED> static kernel wide_kernel(int m) {
+    return m <= 5   ? hybrid_kernel<5, K, BOUNDED>
+           : m <= 7 ? hybrid_kernel<7, K, BOUNDED>
+                    : hybrid_kernel<9, K, BOUNDED>;
 }
-static kernel kernel_for(int m, int k) {
-    if (k == 8) return wide_kernel<8>(m);
-    if (k == 4) return wide_kernel<4>(m);
-    if (k == 2) return wide_kernel<2>(m);
-    return m <= 1 ? hybrid_kernel<1, 1> : m <= 3 ? hybrid_kernel<3, 1> : wide_kernel<1>(m);
+template <bool BOUNDED> static kernel kernel_for(int m, int k) {
+    if (k == 8) return wide_kernel<8, BOUNDED>(m);
+    if (k == 4) return wide_kernel<4, BOUNDED>(m);
+    if (k == 2) return wide_kernel<2, BOUNDED>(m);
+    return m <= 1   ? hybrid_kernel<1, 1, BOUNDED>
+           : m <= 3 ? hybrid_kernel<3, 1, BOUNDED>
+                    : wide_kernel<1, BOUNDED>(m);
 }
 
 static int gcd(int v, int w) { return w == 0 ? v : gcd(w, v % w); }
@@ -390,7 +481,7 @@ static bool is_vector(const void *memory) { return (uintptr_t)memory % 16 == 0; 
 static size_t shared_bytes(const shape &f) {
     const size_t threads = (size_t)1 << (f.team_bits + f.each_bits);
     size_t numbers = 4 * (size_t)f.rows;
-    if (f.team_bits > 5) numbers += EXCHANGED * threads + WARP_FACTS * threads / 32;
+    if (f.team_bits > 5) numbers += exchanged(f.bounded) * threads + WARP_FACTS * threads / 32;
     return numbers * sizeof(real) + ((size_t)1 << f.each_bits) * sizeof(int);
 }
 
@@ -412,7 +503,8 @@ static void lay_out(shape *f, int n, int m) {
 
 static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     const int n = (int)job->n;
-    shape f = { 0, 0, 0, 0, job->row == 1 && job->nrhs == 1, false, 0 };
+    const bool bounded = job->redo != NULL;
+    shape f = { 0, 0, 0, 0, bounded, job->row == 1 && job->nrhs == 1, false, 0 };
     while (MOST_ROWS << f.team_bits < n) f.team_bits++;
     const int size = 1 << f.team_bits, m = ((n + size - 1) / size) | 1,
               k = size > 32 ? size / 32 : 1;
@@ -430,7 +522,7 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     f.vector = f.along && is_vector(job->dl) && is_vector(job->d) && is_vector(job->du) &&
                is_vector(job->b) && is_vector(job->x);
     const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
-    const kernel run = kernel_for(m, k);
+    const kernel run = bounded ? kernel_for<true>(m, k) : kernel_for<false>(m, k);
     shoal_allow_shared(ctx, run);
     SHOAL_LAUNCH(run, dim3(shoal_grid(blocks)), dim3(size * each), shared_bytes(f), ctx->stream,
                  *job, f);
@@ -445,7 +537,8 @@ static int64_t chunks_of(int64_t n) { return (n + LONG_CHUNK - 1) / LONG_CHUNK; 
 
 __device__ static inline void eliminate_chunk(chunk<LONG_CHUNK> &k, const view &w, int64_t n,
                                               int64_t t) {
-    eliminate<LONG_CHUNK>(k, [&](int r) { return equation_at(w, n, t * LONG_CHUNK + r); });
+    eliminate<LONG_CHUNK>(
+        k, [&](int r) { return equation_at(w, n, t * LONG_CHUNK + r); }, [](int) { return 0; });
 }
 
 /* job: the longer system; to: the reduced one, solve after solve. */

@@ -8,13 +8,14 @@
 namespace {
 
 struct pivoting {
-    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y) {
+    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y, real &growth) {
         const bool swap = real_abs(e.dl) > real_abs(p);
-        const real pivot = swap ? e.dl : p, m = (swap ? p : e.dl) / pivot;
-        const upper_row row = { pivot, swap ? e.d : q, swap ? e.du : 0, swap ? e.b : y };
+        const real inverse = 1 / (swap ? e.dl : p), m = (swap ? p : e.dl) * inverse;
+        const upper_row row = { inverse, swap ? e.d : q, swap ? e.du : growth, swap ? e.b : y };
         p = real_fma(-m, row.v, swap ? q : e.d); /* other row - m * pivot row */
-        q = real_fma(-m, row.w, swap ? 0 : e.du);
+        q = swap ? -m * e.du : e.du;
         y = real_fma(-m, row.z, swap ? y : e.b);
+        growth = real_fma(real_abs(m), swap ? PROBE : growth, swap ? growth : PROBE);
         return row;
     }
 };

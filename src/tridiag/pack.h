@@ -3,7 +3,8 @@
  * pack.h - a pack: LANES systems side by side, the unit of work of every CPU method.
  *
  * Row i of lane l lies at [i * lanes + l], so that one SIMD instruction works on the same row of
- * several systems and a method reads like its scalar formula inside EACH_LANE. A batch that does
+ * several systems and a method reads like its scalar formula inside EACH_LANE. Rows are scaled by powers of
+ * two on their way in, which rounds nothing: no method sees rows of different size. A batch that does
  * not fill its last pack is padded with identity rows: every system goes through the same
  * full-width code and its answer does not depend on its lane. Long systems come one at a time,
  * lanes = 1: the same code, instantiated by a constant, and the same bits, since contraction is
@@ -23,14 +24,18 @@ typedef struct pack {
     int lanes;                   /* LANES or 1                                             */
     const int64_t *offsets;      /* NULL, or those of the pack's systems: n is the largest, */
                                  /* shorter lanes end with rows of an identity              */
-    real *dl, *d, *du, *b;       /* the systems; dl of row 0 and du of row n-1 are 0. Kept.   */
+    real *dl, *d, *du, *b;       /* the systems, rows scaled; dl[0] and du[n-1] are 0. Kept.  */
+    real *scale;                 /* powers of two that the rows were multiplied by (residual.h) */
     real *x;                     /* the answer. A zero pivot shows as a non-finite number   */
+    real *condition;             /* of each lane: an estimate (condition.h), or 0           */
     real *scratch[PACK_SCRATCH]; /* cell.scratch arrays of the size of a                    */
 } pack;
 
 typedef struct lane_verdict {
     real input[LANES]; /* 0, or NaN where dl, d or du hold a non-finite number */
     real rhs[LANES];   /* the same for the right-hand side in hand           */
+    real least[LANES]; /* the least power of two of a row (residual.h) */
+    real condition[LANES];
     int32_t status[LANES];
     float residual[LANES];
 } lane_verdict;
@@ -43,10 +48,11 @@ typedef void pack_task(pack *p, const shoal_tridiag *plan, const tridiag_job *jo
 typedef struct pack_io {
     int (*lanes)(const tridiag_job *job);
     void (*each)(const shoal_tridiag *plan, const tridiag_job *job, pack_task *task);
+    void (*set_rows)(pack *p, const tridiag_job *job, int64_t k, int used);
     void (*load_matrix)(pack *p, const tridiag_job *job, int64_t k, int used, lane_verdict *v);
     void (*load_rhs)(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                      lane_verdict *v);
-    void (*nonfinite)(const pack *p, const real *array, real *poison);
+    void (*largest)(const pack *p, real *most, real *poison); /* |x|, and whether it is finite */
     void (*store)(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                   const lane_verdict *v);
     void (*note_outcome)(const tridiag_job *job, int64_t s, int64_t j, int32_t status,

@@ -76,7 +76,7 @@ __device__ static inline norms judge_rows(const tridiag_job &job, lane_rows<K> &
     load_rows(e, job, at, have, t.me == 0, vector);
 #pragma unroll
     for (int k = 0; k < K; k++)
-        norms_row(&m, (real)job.tol, e.dl[k], e.d[k], e.du[k], e.b[k], left[k], x[k], right[k]);
+        norms_row(&m, e.dl[k], e.d[k], e.du[k], e.b[k], left[k], x[k], right[k]);
     for (int step = 1; step < t.size; step *= 2)
         norms_with(&m, t.me + step < t.size ? t.lane + step : t.lane);
     return m;
@@ -134,7 +134,7 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     if (t.me == 0 && have > 0) {
         const float residual = job.residual ? norms_residual(&m) : 0;
         fate = note_outcome(job, v,
-                            decide_status(job, input_bad, x_bad, m, residual, SHOAL_SYSTEM_PIVOT),
+                            decide_status(job, input_bad, x_bad, 0, residual, SHOAL_SYSTEM_PIVOT),
                             residual);
     }
     fate = __shfl_sync(0xffffffffu, fate, first);
@@ -218,8 +218,9 @@ __device__ static inline void step_row(const rows &from, const rows &to, int64_t
                                        int steps) {
     const route go = from.index ? route_by_permuting(n, i, steps) : route_by_stride(n, i, steps);
     const pcr_row none = { 0, 0, 0 };
+    real by;
     const pcr_row r = pcr_combine(row_at(from, i), go.has_left ? row_at(from, go.left) : none,
-                                  go.has_right ? row_at(from, go.right) : none);
+                                  go.has_right ? row_at(from, go.right) : none, by);
     to.dl[go.place] = r.dl;
     to.du[go.place] = r.du;
     to.b[go.place] = r.b;

@@ -52,11 +52,11 @@ __device__ static inline real reciprocal(real v) {
 #endif
 }
 
-/* Row i with rows i - h, left, and i + h, right, taken out. A reciprocal that was flushed to 0 fails
- * the system. */
+/* Row i with rows i - h, left, and i + h, right, taken out, and then times s. A reciprocal that was flushed to 0
+ * fails the system. */
 __device__ static inline pcr_row pcr_combine(const pcr_row &row, const pcr_row &left,
-                                             const pcr_row &right) {
-    const real s = reciprocal(real_fma(-row.du, right.dl, real_fma(-row.dl, left.du, (real)1)));
+                                             const pcr_row &right, real &s) {
+    s = reciprocal(real_fma(-row.du, right.dl, real_fma(-row.dl, left.du, (real)1)));
     pcr_row r;
     r.dl = s * (row.dl * left.dl);  /* dl'_i */
     r.du = s * (row.du * right.du); /* du'_i */
@@ -88,7 +88,8 @@ __device__ static inline void combine_rows(warp_rows<K> &r, const warp_rows<K> &
                                            const warp_rows<K> &right) {
 #pragma unroll
     for (int k = 0; k < K; k++) {
-        const pcr_row s = pcr_combine(row_of(r, k), row_of(left, k), row_of(right, k));
+        real by;
+        const pcr_row s = pcr_combine(row_of(r, k), row_of(left, k), row_of(right, k), by);
         r.dl[k] = s.dl, r.du[k] = s.du, r.b[k] = s.b;
     }
 }

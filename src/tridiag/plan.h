@@ -29,6 +29,7 @@ typedef struct tridiag_job {
     int32_t *method;            /* NULL, or for the method that answered                      */
     int first_row, rescue_row;  /* rows of the table; rescue_row -1: failures are not redone  */
     double tol;                 /* residual above which an answer is not trusted              */
+    double cond;                /* condition number from which on a matrix is ill-conditioned */
     unsigned long long *redone; /* CUDA: number of solves that were redone with pivoting      */
     int64_t *redo;              /* CUDA: the first pass lists here what must be redone        */
     const int64_t *todo;        /* CUDA: the second pass works off this list, *redone long    */
@@ -69,8 +70,9 @@ struct shoal_tridiag {
     tridiag_job job;                           /* all but the arrays of a solve               */
     int32_t *own_status;                       /* used if the caller gives no array           */
     float *own_residual;
-    double delta, cond; /* of gspike: its thresholds; cond 0: no estimate                  */
-    int no_split;       /* of gspike                                                       */
+    double delta,
+        block_cond; /* of gspike: its thresholds; block_cond 0: blocks are not estimated */
+    int no_split;   /* of gspike */
     shoal_outcome where;
     tridiag_job last; /* the job of the last call, for its totals */
 };
@@ -103,6 +105,16 @@ typedef struct tridiag_estimator {
     shoal_status (*run)(const shoal_tridiag *plan, const tridiag_job *job, const void *dl,
                         const void *du, tridiag_run *solve);
 } tridiag_estimator;
+
+/* The status of the matrices by their condition alone, by the reduction of twocarry, for methods that have no
+ * estimate of their own; `memory` has `bytes`. On the CPU of one system, returned; on CUDA of all solves, in the
+ * first numbers of `memory`. */
+typedef struct tridiag_condition {
+    size_t (*bytes)(const shoal_tridiag *plan);
+    int32_t (*of_system)(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                         void *memory);
+    shoal_status (*of_all)(shoal_tridiag *plan, const tridiag_job *job, void *memory);
+} tridiag_condition;
 
 /* Factors that are kept: factor.c, factor.cu. They lie in job->factors, of `bytes`. */
 typedef struct tridiag_keeper {

@@ -8,10 +8,10 @@
  *
  * makes of them row i of R, (h, c q + s d, s du | c y + s b), and the row in hand for column i+1,
  * (c d - s q, c du | c b - s y). Nothing grows, so the answer is backward stable for every nonsingular matrix.
- * Of a singular one the last pivot is seldom an exact zero: then x is huge, or, divided by zero, not finite. p and
- * dl are divided by the larger one first: their squares need not be in range. If h is not, x is not finite either.
+ * Of a singular one the last pivot is seldom an exact zero: the condition tells (condition.h). p and
+ * dl are divided by the larger one first: their squares need not be in range.
  *
- * One lane per system. 3 divisions, a root and about 16 other operations per row; every loop over lanes is SIMD.
+ * One lane per system. 4 divisions, a root and about 25 other operations per row; every loop over lanes is SIMD.
  */
 #include "tridiag/upper.h"
 
@@ -22,7 +22,7 @@ PACK_INLINE void rotate_and_solve(const pack *s, const int lanes) {
     for (int64_t i = 0; i + 1 < s->n; i++) {
         const real *dl = s->dl + (i + 1) * lanes, *d = s->d + (i + 1) * lanes;
         const real *du = s->du + (i + 1) * lanes, *b = s->b + (i + 1) * lanes;
-        real *u = s->scratch[0] + i * lanes, *v = s->scratch[1] + i * lanes;
+        real *over = s->scratch[0] + i * lanes, *v = s->scratch[1] + i * lanes;
         real *w = s->scratch[2] + i * lanes, *z = s->scratch[3] + i * lanes;
         EACH_LANE(l, lanes) {
             const real large = real_max(real_abs(p[l]), real_abs(dl[l]));
@@ -30,7 +30,7 @@ PACK_INLINE void rotate_and_solve(const pack *s, const int lanes) {
             const real first = p[l] / scale, second = dl[l] / scale;
             const real root = real_sqrt(first * first + second * second), inverse = 1 / root;
             const real cosine = first * inverse, sine = second * inverse;
-            u[l] = large * root;
+            over[l] = 1 / (large * root);
             v[l] = cosine * q[l] + sine * d[l];
             w[l] = sine * du[l];
             z[l] = cosine * y[l] + sine * b[l];
@@ -39,7 +39,12 @@ PACK_INLINE void rotate_and_solve(const pack *s, const int lanes) {
             y[l] = cosine * b[l] - sine * y[l];
         }
     }
-    back_substitute(s, p, y, lanes);
+    const int64_t last = (s->n - 1) * lanes;
+    EACH_LANE(l, lanes) {
+        s->scratch[0][last + l] = 1 / p[l], s->scratch[3][last + l] = y[l];
+        s->scratch[1][last + l] = s->scratch[2][last + l] = 0;
+    }
+    back_substitute(s, lanes);
 }
 
 static void solve(const void *packed, int variant) {

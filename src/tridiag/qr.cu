@@ -8,13 +8,13 @@
 namespace {
 
 struct rotation {
-    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y) {
+    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y, real &) {
         const real large = real_max(real_abs(p), real_abs(e.dl));
         const real scale = real_max(large, REAL_TINY); /* both may be 0: then h is */
         const real first = p / scale, second = e.dl / scale;
         const real root = real_sqrt(first * first + second * second), inverse = 1 / root;
         const real c = first * inverse, s = second * inverse;
-        const upper_row row = { large * root, c * q + s * e.d, s * e.du, c * y + s * e.b };
+        const upper_row row = { 1 / (large * root), c * q + s * e.d, s * e.du, c * y + s * e.b };
         p = c * e.d - s * q;
         q = c * e.du;
         y = c * e.b - s * y;

@@ -2,18 +2,15 @@
  *
  * residual.h - how good an answer is.
  *
- * What is reported is the normwise backward error in the maximum norm,
- *     |b - A x| / (|A| |x| + |b|),
- * the size of the smallest relative change of A and b for which x would be exact. One large row
- * hides errors in small ones there; so `auto` accepts an answer only if also, in every single
- * row,
- *     |b_i - (A x)_i|  <=  tol (|dl_i x_{i-1}| + |d_i x_i| + |du_i x_{i+1}| + |b_i| + w),
- * where w = (|dl_i| + |d_i| + |du_i|) times the smallest normal number leaves room for underflow in
- * x.
+ * Every row is scaled by a power of two, 2^-e with 2^e <= max(|dl_i|, |d_i|, |du_i|) < 2^(e+1). The residual is
+ *     max_i |b_i - (A x)_i| 2^-e_i / max_j |x_j|:
+ * the size of a change of the entries of A, each relative to the power of two of its row, for which x would be
+ * exact. No row hides behind a larger one. (|b_i| beside |x| below the line would change it by a factor of 2 at the
+ * most: b_i is the row's residual and a sum of its three products.)
  *
- * Where |x| is large everything is divided by it first. If a sum within a row overflows all the
- * same, which takes entries within a factor 4 of the largest number, the residual is NaN: not
- * trusted. Where products underflow, their rounding errors count: a few times the smallest number
+ * Rows are brought to 1/8 .. 1/4 before they are multiplied by x, so that no product and no sum overflows; rows
+ * above 2^1020 (float: 2^124) end below 4. A row of subnormal numbers cannot be brought there at once: with one the
+ * residual is NaN, not known. Where products underflow, their rounding errors count: a few times the smallest number
  * of all.
  */
 #ifndef SHOAL_TRIDIAG_RESIDUAL_H
@@ -21,37 +18,55 @@
 
 #include "core/real.h"
 
+/* Scaled rows are ROW_UNIT times rows whose largest entry is between 1 and 2. */
+#define ROW_UNIT ((real)0.125)
+
+/* 2^e for the largest of a row, 0 where that is subnormal. */
+SHOAL_HD static inline real row_power(real dl, real d, real du) {
+#if defined(__CUDA_ARCH__) && !defined(SHOAL_SINGLE)
+    const int exponent = 0x7ff00000; /* by integers, which the unit for doubles does not see */
+    const int most = max(max(__double2hiint(dl) & exponent, __double2hiint(d) & exponent),
+                         __double2hiint(du) & exponent);
+    return __hiloint2double(most, 0);
+#else
+    return power_of_two_in(real_max(real_max(real_abs(dl), real_abs(d)), real_abs(du)));
+#endif
+}
+
+/* The power of two that scales a row. */
+SHOAL_HD static inline real row_scale(real power) {
+    const real_bits one = (real_bits)1 << REAL_FRACTION, most = (2 * REAL_BIAS - 4) * one;
+    const real_bits e = real_to_bits(power);
+    return real_of_bits((2 * REAL_BIAS - 3) * one - (e < most ? e : most));
+}
+
 /* Running maxima of one system and right-hand side; all zero to begin with. */
 typedef struct norms {
-    real r, a, x, b; /* residual, row sums of |A|, |x|, |b|                  */
-    real over;       /* by how much a row exceeds what it may; 0: none does  */
-    real poison;     /* 0, or NaN once a row was not finite                  */
+    real r, x;   /* of the scaled rows' residuals, and of |x|      */
+    real poison; /* 0, or NaN once something is not known          */
 } norms;
 
-/* Takes one row in: dl left + d x + du right = b. */
-SHOAL_HD static inline void norms_row(norms *m, real tol, real dl, real d, real du, real b,
-                                      real left, real x, real right) {
+/* Takes one scaled row in: dl left + d x + du right = b. */
+SHOAL_HD static inline void norms_scaled_row(norms *m, real dl, real d, real du, real b, real left,
+                                             real x, real right) {
     const real r = real_mad(-du, right, real_mad(-d, x, real_mad(-dl, left, b)));
-    const real sum = real_abs(dl) + real_abs(d) + real_abs(du);
-    real allowed = real_mad(sum, REAL_MIN, real_abs(b));
-    allowed = real_mad(real_abs(dl), real_abs(left), allowed);
-    allowed = real_mad(real_abs(d), real_abs(x), allowed);
-    allowed = real_mad(real_abs(du), real_abs(right), allowed);
     m->r = real_max(real_abs(r), m->r);
-    m->a = real_max(sum, m->a);
     m->x = real_max(real_abs(x), m->x);
-    m->b = real_max(real_abs(b), m->b);
-    m->over = real_max(real_mad(-tol, allowed, real_abs(r)), m->over);
-    m->poison = poisoned(poisoned(m->poison, r), sum);
+    m->poison = poisoned(m->poison, r);
+}
+
+/* Takes one row in as the caller has it. */
+SHOAL_HD static inline void norms_row(norms *m, real dl, real d, real du, real b, real left, real x,
+                                      real right) {
+    const real power = row_power(dl, d, du), scale = row_scale(power);
+    norms_scaled_row(m, dl * scale, d * scale, du * scale, b * scale, left, x, right);
+    if (power == 0) m->poison = real_nan();
 }
 
 SHOAL_HD static inline float norms_residual(const norms *m) {
     if (!(m->poison == 0)) return NAN;
-    if (m->x == 0 && m->b == 0) return 0;
-    const real r = m->r + 4 * REAL_TINY;
-    const real above = m->x > 1 ? r / m->x : r;
-    const real below = m->x > 1 ? m->a + m->b / m->x : m->a * m->x + m->b;
-    return (float)(above / below);
+    if (m->r == 0) return 0;
+    return (float)((m->r + 4 * REAL_TINY) / ROW_UNIT / m->x);
 }
 
 #endif

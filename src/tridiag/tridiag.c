@@ -141,14 +141,19 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
         double value;
         int right;
         const char *range;
-    } fields[] = { { "delta", o->delta, o->delta >= 0 && o->delta < 1, "at least 0 and below 1" },
-                   { "cond", o->cond, o->cond >= 0 && isfinite(o->cond), "finite, 0 or above" },
-                   { "no_split", o->no_split, o->no_split == 0 || o->no_split == 1, "0 or 1" } };
+        int needs; /* of the method */
+    } fields[] = { { "delta", o->delta, o->delta >= 0 && o->delta < 1, "at least 0 and below 1",
+                     SHOAL_CAN_DELTA },
+                   { "cond", o->cond, o->cond >= 0 && isfinite(o->cond), "finite, 0 or above",
+                     SHOAL_CAN_PIVOT },
+                   { "no_split", o->no_split, o->no_split == 0 || o->no_split == 1, "0 or 1",
+                     SHOAL_CAN_DELTA } };
+    const int flags = plan->rescue.cell ? plan->rescue.flags : plan->first.flags;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!fields[i].right)
             return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "%s is %g; it must be %s",
                               fields[i].name, fields[i].value, fields[i].range);
-        if (fields[i].value != 0 && !(plan->first.flags & SHOAL_CAN_DELTA))
+        if (fields[i].value != 0 && !(flags & fields[i].needs))
             return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                               "%s is %g; it must be 0: method %s has none", fields[i].name,
                               fields[i].value, plan->method_name);
@@ -157,7 +162,7 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
      * the fill-in takes no harm from it, since it only makes |R_mm| larger. */
     const double usual = plan->first.flags & SHOAL_CAN_DELTA ? sqrt(shoal_epsilon(o->type)) : 0;
     plan->delta = o->delta > 0 ? o->delta : usual;
-    plan->cond = o->cond, plan->no_split = o->no_split;
+    plan->block_cond = o->cond, plan->no_split = o->no_split;
     return SHOAL_OK;
 }
 
@@ -171,13 +176,18 @@ static shoal_status allocate_transposed(shoal_tridiag *plan) {
                               : status;
 }
 
+/* Residuals that nobody asked for, which a status follows from. */
+static shoal_status allocate_residual(shoal_tridiag *plan) {
+    return shoal_plan_reserve(&plan->head, (size_t)plan->job.count * sizeof(float),
+                              &plan->own_residual);
+}
+
 static shoal_status allocate(shoal_tridiag *plan) {
     const size_t systems = (size_t)plan->job.count;
     shoal_status status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->job.work);
     if (status == SHOAL_OK)
         status = shoal_plan_alloc(&plan->head, systems * sizeof(int32_t), &plan->own_status);
-    if (status == SHOAL_OK && plan->rescue.cell)
-        status = shoal_plan_alloc(&plan->head, systems * sizeof(float), &plan->own_residual);
+    if (status == SHOAL_OK && plan->rescue.cell) status = allocate_residual(plan);
     if (status == SHOAL_OK && plan->transposed) status = allocate_transposed(plan);
     return status;
 }
@@ -200,6 +210,7 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
         .first_row = plan->first.row,
         .rescue_row = plan->rescue.cell ? plan->rescue.row : -1,
         .tol = opts->tol > 0 ? opts->tol : 100 * shoal_epsilon(opts->type),
+        .cond = opts->cond > 0 ? opts->cond : 1 / (32 * shoal_epsilon(opts->type)),
     };
     status = choose_parts(plan, opts);
     if (status == SHOAL_OK && !is_empty(&plan->job)) status = allocate(plan);
@@ -238,15 +249,21 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
             status = shoal_plan_reserve(&plan->head, plan->estimator->bytes(plan),
                                         &plan->job.rcond_work);
     }
+    if (status == SHOAL_OK && to.status && !to.residual && !is_empty(&plan->job))
+        status = allocate_residual(plan);
     if (status == SHOAL_OK) plan->where = to;
     return status;
 }
 
-/* The plan's job with the caller's outcome arrays or the plan's own. */
+/* The plan's job with the caller's outcome arrays or the plan's own. A status that is asked for is judged by
+ * a residual, and so is all that "auto" may redo. */
 static tridiag_job job_of(const shoal_tridiag *plan) {
     tridiag_job job = plan->job;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
-    job.residual = plan->where.residual ? plan->where.residual : plan->own_residual;
+    const int is_judged = plan->where.status || plan->rescue.cell;
+    job.residual = plan->where.residual ? plan->where.residual
+                   : is_judged          ? plan->own_residual
+                                        : NULL;
     job.method = plan->where.method;
     job.rcond = plan->where.rcond;
     return job;
@@ -362,6 +379,10 @@ shoal_status shoal_tridiag_resolvef(shoal_tridiag *plan, const void *factors, co
 
 /* ---- totals ----------------------------------------------------------------------------------- */
 
+static int is_judged_by_condition(const shoal_tridiag *plan) {
+    return plan->first.flags & SHOAL_CAN_PIVOT || plan->rescue.cell;
+}
+
 shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
@@ -372,7 +393,7 @@ shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
                                   .groups = plan->job.groups,
                                   .tol = plan->job.tol,
                                   .delta = plan->delta,
-                                  .cond = plan->cond,
+                                  .cond = is_judged_by_condition(plan) ? plan->job.cond : 0,
                                   .bytes = plan->head.bytes };
     if (!plan->head.called) return SHOAL_OK;
     void *current;

@@ -26,6 +26,7 @@ typedef struct whole {
     int64_t n, blocks;
     int64_t row, rhs_row; /* strides */
     int periodic, ends;   /* opts.periodic; ENDS_... */
+    int raised;           /* whether pivots may be low */
     const real *dl, *d, *du, *b;
     real *x;
     relation *relations; /* of the blocks, then of each level of the tree */
@@ -154,24 +155,25 @@ static int ring_ends(int periodic, int64_t n) {
     return !periodic || n < 2 ? ENDS_OPEN : n % ROWS == 1 ? ENDS_MEET_CROSSED : ENDS_MEET;
 }
 
-/* Relations of the pack's blocks. Returns the least square of a pivot. */
+/* Relations of the pack's blocks. Returns the largest |z|. */
 static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
     carries c[TOGETHER];
     for (int u = 0; u < TOGETHER; u++) c[u] = begin_carries(row_of(p, 0, u), row_of(p, 1, u));
     carries closed = c[0];
     for (int i = 2; i < ROWS; i++) {
         if (i == p->rows && p->closer >= 0) closed = c[p->closer / VEC];
-        for (int u = 0; u < TOGETHER; u++) carries_eliminate(&c[u], row_of(p, i, u));
+        for (int u = 0; u < TOGETHER; u++) carries_eliminate(&c[u], row_of(p, i, u), w->raised);
     }
-    real least = (real)INFINITY;
+    real most = 0;
     for (int l = 0; l < LANES && block + l < w->blocks; l++) {
         const carries *k = l == p->closer && p->rows < ROWS ? &closed : &c[l / VEC];
         const int e = l % VEC;
-        w->relations[block + l] = (relation){ { k->l1[e], k->f1[e], k->h1[e], k->r1[e], k->l2[e],
-                                                k->f2[e], k->h2[e], k->n2[e], k->r2[e] } };
-        least = real_min(k->least[e], least);
+        w->relations[block + l] =
+            (relation){ { k->l1[e], k->f1[e], k->h1[e], k->r1[e], k->l2[e], k->f2[e], k->h2[e],
+                          k->n2[e], k->r2[e], k->zl[e], k->zf[e], k->zh[e], k->zn[e] } };
+        most = real_max(k->most[e], most);
     }
-    return least;
+    return most;
 }
 
 /* The pair at a boundary; blocks past the last are of a unit matrix. */
@@ -179,12 +181,10 @@ static inline pair pair_at(const whole *w, int64_t boundary) {
     return boundary <= w->blocks ? w->pairs[boundary] : (pair){ 0, 0 };
 }
 
-/* x of the pack's blocks from the pairs at their ends: the same reduction, and back. Returns the largest
- * of the scaled right-hand sides. */
-static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x) {
+/* x of the pack's blocks from the pairs at their ends: the same reduction, and back. */
+static void solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x) {
     vec first[TOGETHER] = { { 0 } }, last[TOGETHER] = { { 0 } }, right[TOGETHER] = { { 0 } };
     pack_array next, after, rhs; /* of the pivot rows */
-    vec most = vec_all(0);
     front c[TOGETHER];
     for (int u = 0; u < TOGETHER; u++) {
         vec before = { 0 };
@@ -196,13 +196,10 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
         }
         const tri_row top = row_of(p, 0, u), second = row_of(p, 1, u);
         c[u] = begin_front(top, second, before, first[u]);
-        most = vec_max(vec_max(vec_abs(top.b), vec_abs(second.b)), most);
     }
     for (int i = 1; i < ROWS - 1; i++)
         for (int u = 0; u < TOGETHER; u++) {
-            const tri_row row = row_of(p, i + 1, u);
-            const pivot_row v = front_eliminate(&c[u], row);
-            most = vec_max(vec_abs(row.b), most);
+            const pivot_row v = front_eliminate(&c[u], row_of(p, i + 1, u), w->raised);
             next[i][u] = v.next, after[i][u] = v.after, rhs[i][u] = v.rhs;
         }
     if (p->closer >= 0) {
@@ -220,12 +217,9 @@ static real solve_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
             x2 = x1, x1 = x[i][u];
         }
     }
-    real largest = 0;
-    for (int l = 0; l < VEC; l++) largest = real_max(most[l], largest);
-    return largest;
 }
 
-/* Rows past the end have no part in |A|. */
+/* Rows past the end have no residual. */
 static void clear_filler(pack_rows *p, int64_t left) {
     for (int64_t at = left; at < (int64_t)LANES * ROWS; at++) {
         const int64_t i = at % ROWS, u = at / ROWS / VEC, l = at / ROWS % VEC;
@@ -233,10 +227,10 @@ static void clear_filler(pack_rows *p, int64_t left) {
     }
 }
 
-/* Largest residual, row sum of |A|, |x| and |b| of the pack, taken into those of the system. */
+/* Largest residual of a scaled row, taken into that of the system. */
 static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x,
                        norms *all) {
-    vec r = vec_all(0), a = r, most = r, b = r, poison = r;
+    vec r = vec_all(0), poison = r;
     for (int u = 0; u < TOGETHER; u++) {
         vec before = vec_all(0), beyond = before;
         for (int l = 0; l < VEC; l++) {
@@ -245,27 +239,23 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
         }
         for (int i = 0; i < ROWS; i++) {
             const vec under = i ? x[i - 1][u] : before, over = i < ROWS - 1 ? x[i + 1][u] : beyond;
-            const vec sum = vec_abs(p->dl[i][u]) + vec_abs(p->d[i][u]) + vec_abs(p->du[i][u]);
-            vec rest = vec_fma(-p->dl[i][u], under, p->b[i][u]);
-            rest = vec_fma(-p->du[i][u], over, vec_fma(-p->d[i][u], x[i][u], rest));
-            r = vec_max(vec_abs(rest), r), a = vec_max(sum, a), poison += (rest + sum) * 0;
-            most = vec_max(vec_abs(x[i][u]), most), b = vec_max(vec_abs(p->b[i][u]), b);
+            const tri_row row = row_of(p, i, u);
+            vec rest = vec_fma(-row.dl, under, row.b);
+            rest = vec_fma(-row.du, over, vec_fma(-row.d, x[i][u], rest));
+            r = vec_max(vec_abs(rest), r), poison += rest * 0;
         }
     }
-    for (int l = 0; l < VEC; l++) {
-        all->r = real_max(r[l], all->r), all->a = real_max(a[l], all->a);
-        all->x = real_max(most[l], all->x), all->b = real_max(b[l], all->b);
-        all->poison += poison[l];
-    }
+    for (int l = 0; l < VEC; l++)
+        all->r = real_max(r[l] * ROW_UNIT, all->r), all->poison += poison[l];
 }
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
 
 /* Relations 0 .. count-1 become one, in the place of the first; boundary j gets its middle. */
-static void merge_up(relation *r, middle *m, int64_t count, real *least) {
+static void merge_up(relation *r, middle *m, int64_t count, real *most) {
     for (int64_t step = 1; step < count; step *= 2)
         for (int64_t i = 0; i + step < count; i += 2 * step)
-            r[i] = merge(&r[i], &r[i + step], &m[i + step], least);
+            r[i] = merge(&r[i], &r[i + step], &m[i + step], most);
 }
 
 /* Pairs at the boundaries between, from those at 0 and count. */
@@ -278,24 +268,24 @@ static void pairs_down(pair *x, const middle *m, int64_t count) {
                 middle_pair(&m[i + step], x[i], x[i + 2 * step < count ? i + 2 * step : count]);
 }
 
-/* From the relations of a level to the pairs at its boundaries; returns the least square of a pivot. */
+/* From the relations of a level to the pairs at its boundaries; returns the largest |z|. */
 static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int ends, int threads) {
-    real least = (real)INFINITY;
+    real most = 0;
     if (count == 1) {
-        root_pairs(r, ends, &x[0], &x[1], &least);
-        return least;
+        root_pairs(r, ends, &x[0], &x[1], &most);
+        return most;
     }
     const int64_t groups = (count + GROUP - 1) / GROUP;
     relation *next = r + count;
     pair *above = x + count + 1;
-    real below = least;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : below)
+    real below = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : below)
     for (int64_t g = 0; g < groups; g++) {
         const int64_t begin = g * GROUP, size = at_most(count - begin, GROUP);
         merge_up(r + begin, m + begin, size, &below);
         next[g] = r[begin];
     }
-    least = real_min(below, solve_tree(next, m + count, above, groups, ends, threads));
+    most = real_max(below, solve_tree(next, m + count, above, groups, ends, threads));
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t g = 0; g < groups; g++) {
         const int64_t begin = g * GROUP, size = at_most(count - begin, GROUP);
@@ -305,68 +295,104 @@ static real solve_tree(relation *r, middle *m, pair *x, int64_t count, int ends,
         memcpy(x + begin, local, (size_t)size * sizeof *local);
     }
     x[count] = above[groups];
-    return least;
+    return most;
 }
 
 /* ---- a solve ----------------------------------------------------------------------------------- */
 
-/* Right-hand side j of system k: its status, and its residual where there is one to compute. */
-static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
-                              int64_t j, float *residual) {
+/* The first pass: relations of all blocks. Returns the largest |z|; *poison becomes NaN where a number is not
+ * finite. */
+static real reduce_all(const whole *w, int threads, real *poison) {
+    const int64_t packs = (w->blocks + LANES - 1) / LANES;
+    real most = 0, sum = 0;
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : most)               \
+    reduction(+ : sum)
+    for (int64_t p = 0; p < packs; p++) {
+        pack_rows rows;
+        sum += load_rows(&rows, w, p * LANES * ROWS);
+        most = real_max(reduce_pack(w, &rows, p * LANES), most);
+    }
+    *poison += sum;
+    return most;
+}
+
+/* Right-hand side j of system k, in workspace from `memory` on. */
+static whole whole_of(const tridiag_job *job, int64_t k, int64_t j, void *memory) {
     const int64_t at = k * job->system, rhs = at * job->nrhs + j, blocks = blocks_of(job->n);
     int levels;
-    const int64_t size = tree_size(blocks, &levels), packs = (blocks + LANES - 1) / LANES;
+    const int64_t size = tree_size(blocks, &levels);
     whole w = { job->n,
                 blocks,
                 job->row,
                 job->row * job->nrhs,
                 job->periodic,
                 ring_ends(job->periodic, job->n),
+                0,
                 (const real *)job->dl + at,
                 (const real *)job->d + at,
                 (const real *)job->du + at,
                 (const real *)job->b + rhs,
                 (real *)job->x + rhs,
-                job->work,
+                memory,
                 NULL,
                 NULL };
     w.middles = (middle *)(w.relations + size);
     w.pairs = (pair *)(w.middles + size);
-    const int threads = plan->head.ctx->threads;
-    real least = (real)INFINITY, poison = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : least)              \
-    reduction(+ : poison)
-    for (int64_t p = 0; p < packs; p++) {
-        pack_rows rows;
-        poison += load_rows(&rows, &w, p * LANES * ROWS);
-        least = real_min(reduce_pack(&w, &rows, p * LANES), least);
+    return w;
+}
+
+/* From the matrix to the pairs between its blocks; the status by the largest |z|. */
+static int32_t reduce_to_pairs(whole *w, double cond, int threads) {
+    real poison = 0, most = reduce_all(w, threads, &poison);
+    if (has_low_pivots(most)) {
+        w->raised = 1;
+        most = reduce_all(w, threads, &poison);
     }
-    *residual = (float)NAN;
     if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
-    least = real_min(solve_tree(w.relations, w.middles, w.pairs, blocks, w.ends, threads), least);
-    const int32_t status = status_of_least(least, job->n);
+    const real above = solve_tree(w->relations, w->middles, w->pairs, w->blocks, w->ends, threads);
+    return status_of_most(real_max(above, most), cond);
+}
+
+static int32_t condition_of_system(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                                   void *memory) {
+    whole w = whole_of(job, k, 0, memory);
+    return reduce_to_pairs(&w, job->cond, plan->head.ctx->threads);
+}
+
+/* Right-hand side j of system k: its status, and its residual where there is one to compute. */
+static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                              int64_t j, float *residual) {
+    const int threads = plan->head.ctx->threads;
+    whole w = whole_of(job, k, j, job->work);
+    const int64_t packs = (w.blocks + LANES - 1) / LANES;
+    const int32_t status = reduce_to_pairs(&w, job->cond, threads);
+    *residual = (float)NAN;
     if (status < 0) return status;
-    real r = 0, a = 0, most = 0, b = 0, unknown = 0, found = 0, scaled = 0;
+    real poison = 0;
+    real r = 0, unknown = 0, found = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison, unknown)     \
-    reduction(max : r, a, most, b, found, scaled)
+    reduction(max : r, found)
     for (int64_t p = 0; p < packs; p++) {
         pack_rows rows;
         pack_array x;
         (void)load_rows(&rows, &w, p * LANES * ROWS);
-        scaled = real_max(solve_pack(&w, &rows, p * LANES, x), scaled);
+        solve_pack(&w, &rows, p * LANES, x);
         if (job->residual) {
-            norms m = { .r = r, .a = a, .x = most, .b = b };
+            norms m = { .r = r };
             clear_filler(&rows, w.n - p * LANES * ROWS);
             judge_pack(&w, &rows, p * LANES, x, &m);
-            r = m.r, a = m.a, most = m.x, b = m.b, unknown += m.poison;
+            r = m.r, unknown += m.poison;
         }
         poison += store_rows(x, &w, p * LANES * ROWS, &found);
     }
-    const norms m = { .r = r, .a = a, .x = most, .b = b, .poison = unknown };
+    const norms m = { r, found, unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
     if (job->residual && !(*residual <= job->tol)) return SHOAL_SYSTEM_ILL;
-    return status_of_sizes(status, found, scaled, job->n);
+    return status;
 }
 
 const tridiag_cpu_method R(tridiag_twocarry) = { .bytes = twocarry_bytes, .whole = twocarry_whole };
+const tridiag_condition R(tridiag_condition) = { .bytes = twocarry_bytes,
+                                                 .of_system = condition_of_system };

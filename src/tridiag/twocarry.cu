@@ -174,15 +174,12 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
         real right = e < TILE - 1 ? x[tile_at((e + 1) / ROWS, (e + 1) % ROWS)] : beyond;
         if (last) right = first;
         if (job.periodic && job.n == 1) left = right = x[0];
-        norms_row(&m, (real)job.tol, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)],
-                  right);
+        norms_row(&m, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)], right);
     }
     norms_over_lanes(&m, 32);
     if (threadIdx.x % 32 != 0) return;
     atomicMax(&state->r, bits_of(m.poison == 0 ? m.r : real_nan()));
-    atomicMax(&state->a, bits_of(m.a));
     atomicMax(&state->x, bits_of(m.x));
-    atomicMax(&state->b, bits_of(m.b));
 }
 
 /* ---- the passes ------------------------------------------------------------------------------ */
@@ -193,11 +190,10 @@ __global__ static void __launch_bounds__(THREADS)
     SHOAL_SHARED(real, shared);
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     load_tile<PIECEWISE>(shared, job, view_of(job, v), begin);
-    const int seen = shoal_load_relaxed(&l.states[v].least);
-    const int b_seen = shoal_load_relaxed(&l.states[v].b_most);
+    const int seen = shoal_load_relaxed(&l.states[v].z_most);
     finish_load(shared, job, begin);
     carries w[2]; /* of both halves of the thread's rows: their roots do not wait for each other */
-    int32_t most = 0, b_most = 0;
+    int32_t most = 0;
 #pragma unroll 1
     for (unsigned p = 0; p < HALF; p++) {
         tri_row row[2][VECTOR];
@@ -205,9 +201,6 @@ __global__ static void __launch_bounds__(THREADS)
         for (int q = 0; q < 2; q++) load_rows(row[q], shared, p + q * HALF);
 #pragma unroll
         for (int q = 0; q < 2; q++) prepare_rows(row[q], most);
-#pragma unroll
-        for (int e = 0; e < VECTOR; e++)
-            b_most = max_int(max_int(high_abs(row[0][e].b), high_abs(row[1][e].b)), b_most);
         if (p == 0) {
 #pragma unroll
             for (int q = 0; q < 2; q++) w[q] = begin_carries(row[q][0], row[q][1]);
@@ -216,17 +209,17 @@ __global__ static void __launch_bounds__(THREADS)
         for (int e = 0; e < VECTOR; e++) {
             if (p == 0 && e < 2) continue;
 #pragma unroll
-            for (int q = 0; q < 2; q++) carries_eliminate(&w[q], row[q][e]);
+            for (int q = 0; q < 2; q++) carries_eliminate(&w[q], row[q][e], 1);
         }
     }
     relation half[2];
 #pragma unroll
     for (int q = 0; q < 2; q++)
         half[q] = relation{ { w[q].l1, w[q].f1, w[q].h1, w[q].r1, w[q].l2, w[q].f2, w[q].h2,
-                              w[q].n2, w[q].r2 } };
-    real least = real_min(w[0].least, w[1].least);
+                              w[q].n2, w[q].r2, w[q].zl, w[q].zf, w[q].zh, w[q].zn } };
+    real z_most = real_max(w[0].most, w[1].most);
     middle skipped;
-    const relation mine = merge(&half[0], &half[1], &skipped, &least);
+    const relation mine = merge(&half[0], &half[1], &skipped, &z_most);
     const int64_t j = tile * THREADS + threadIdx.x;
     real *to = l.bottom + v * RELATION * places(l) + place_of(l, j);
     if (j < l.leaves) {
@@ -235,8 +228,7 @@ __global__ static void __launch_bounds__(THREADS)
     }
     const bool bad = is_nonfinite(most);
     if (bad) atomicOr(&l.states[v].input_bad, 1);
-    note_most(&l.states[v].least, seen, smallness(least));
-    note_most(&l.states[v].b_most, b_seen, b_most);
+    note_most(&l.states[v].z_most, seen, high_of(z_most));
 }
 
 /* From both ends of the thread's rows, beyond which x is `left` and `right`, to their middle. Pivot rows go to
@@ -261,7 +253,7 @@ __device__ static inline void eliminate(real *shared, const pair &left, const pa
             if (p == 0 && e < 2) continue;
 #pragma unroll
             for (int q = 0; q < 2; q++) {
-                const pivot_row r = front_eliminate(&w[q], row[q][e]);
+                const pivot_row r = front_eliminate(&w[q], row[q][e], 1);
                 kept[q][0].e[e] = r.next, kept[q][1].e[e] = r.after, kept[q][2].e[e] = r.rhs;
             }
         }
@@ -359,11 +351,10 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
     const solve_state *s = &l.states[v];
     const bool overflow = s->status >= 0 && is_nonfinite(s->x_most);
     if (block == 0 && threadIdx.x == 0) {
-        const norms m = { real_of(s->r), real_of(s->a), real_of(s->x), real_of(s->b), 0, 0 };
+        const norms m = { real_of(s->r), real_of(s->x), real_of(s->r) * 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
-        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, m, residual, 0);
-        status = status_of_sizes(status, from_high(s->x_most), from_high(s->b_most), job.n);
+        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, 0, residual, 0);
         note_outcome(job, v, status, residual);
     }
     const view w = view_of(job, v);
@@ -422,17 +413,18 @@ static void run_tiles(shoal_tridiag *plan, const tridiag_job *job, const tree &l
                  4 * TILE * sizeof(real), plan->head.ctx->stream, *job, l, (unsigned)tiles);
 }
 
-static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
-    tree l;
-    const size_t used = lay_out(job, &l, (char *)job->work);
-    const int64_t solves = job->count * job->nrhs, tiles = tiles_of(job);
+/* The way up: relations of all rows, then the pairs at the ends of the groups, and what becomes of each solve. */
+static shoal_status reduce_all(shoal_tridiag *plan, const tridiag_job *job, const tree &l) {
+    const int64_t solves = job->count * job->nrhs;
     void *stream = plan->head.ctx->stream;
-    if (tiles * solves > INT32_MAX)
+    if (tiles_of(job) * solves > INT32_MAX)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "twocarry: too many systems and right-hand sides");
-    cudaMemsetAsync(l.states, 0, (char *)job->work + used - (char *)l.states, (cudaStream_t)stream);
-    const auto run_pass = piecewise(job) ? run_tiles<true> : run_tiles<false>;
-    run_pass(plan, job, l, true);
+    cudaMemsetAsync(l.states, 0, (size_t)solves * sizeof(solve_state), (cudaStream_t)stream);
+    if (piecewise(job))
+        run_tiles<true>(plan, job, l, true);
+    else
+        run_tiles<false>(plan, job, l, true);
     const dim3 groups((unsigned)(l.groups * solves));
     SHOAL_LAUNCH(gather_kernel, groups, dim3(MERGERS),
                  MERGERS * (sizeof(relation) + sizeof(middle)), stream, l);
@@ -440,13 +432,54 @@ static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
     SHOAL_LAUNCH(top_kernel, dim3((unsigned)solves), dim3(TOP_THREADS),
                  TOP_THREADS * (sizeof(relation) + sizeof(middle) + sizeof(pair)) + sizeof(pair),
                  stream, *job, l);
+    return SHOAL_OK;
+}
+
+static shoal_status twocarry_run(shoal_tridiag *plan, const tridiag_job *job) {
+    tree l;
+    lay_out(job, &l, (char *)job->work);
+    const int64_t solves = job->count * job->nrhs, tiles = tiles_of(job);
+    void *stream = plan->head.ctx->stream;
+    const shoal_status status = reduce_all(plan, job, l);
+    if (status != SHOAL_OK) return status;
+    const dim3 groups((unsigned)(l.groups * solves));
     SHOAL_LAUNCH(spread_kernel, groups, dim3(MERGERS),
                  MERGERS * (sizeof(middle) + sizeof(pair)) + sizeof(pair), stream, l);
-    run_pass(plan, job, l, false);
+    if (piecewise(job))
+        run_tiles<true>(plan, job, l, false);
+    else
+        run_tiles<false>(plan, job, l, false);
     const unsigned blocks = (unsigned)(tiles < 64 ? tiles : 64);
     SHOAL_LAUNCH(note_kernel, dim3((unsigned)(blocks * solves)), dim3(BLOCK), 0, stream, *job, l,
                  blocks);
     return shoal_launched(plan->head.ctx, "twocarry");
 }
 
+/* ---- the condition alone ------------------------------------------------------------------------- */
+
+__global__ static void status_kernel(tree l, int32_t *status, int64_t solves) {
+    SHOAL_GRID_STRIDE(v, solves) { status[v] = l.states[v].status; }
+}
+
+static size_t head_bytes(const tridiag_job *job) {
+    return tridiag_aligned((size_t)(job->count * job->nrhs) * sizeof(int32_t));
+}
+
+static size_t condition_bytes(const shoal_tridiag *plan) {
+    return head_bytes(&plan->job) + twocarry_bytes(plan);
+}
+
+static shoal_status condition_of_all(shoal_tridiag *plan, const tridiag_job *job, void *memory) {
+    tree l;
+    lay_out(job, &l, (char *)memory + head_bytes(job));
+    const int64_t solves = job->count * job->nrhs;
+    const shoal_status status = reduce_all(plan, job, l);
+    if (status != SHOAL_OK) return status;
+    SHOAL_LAUNCH(status_kernel, dim3(shoal_blocks(solves, BLOCK)), dim3(BLOCK), 0,
+                 plan->head.ctx->stream, l, (int32_t *)memory, solves);
+    return shoal_launched(plan->head.ctx, "condition");
+}
+
+extern "C" const tridiag_condition R(tridiag_condition) = { condition_bytes, NULL,
+                                                            condition_of_all };
 extern "C" const tridiag_cuda_method R(tridiag_twocarry) = { twocarry_bytes, twocarry_run };

@@ -14,8 +14,11 @@
  * are left, and on the way back each pair follows from those at both ends of its merge.
  *
  * Rows are scaled by powers of two to largest entries of one size beforehand: rotations mix rows.
- * |pivots| are those of a triangular factor of the scaled matrix; its smallest singular value is not
- * above any of them.
+ *
+ * The condition (condition.h) is estimated on the way up. The pivot rows are those of a triangular factor R of the
+ * scaled matrix, and Rt z = (+-1, ..., +-1) is solved as they come, each sign that which makes |z| larger: the largest
+ * |z| is the estimate. What the rows of a block have, times z, in the columns at its ends is summed up and goes
+ * with its relation.
  *
  * Once the pairs are known each block is solved: x(s-1) and x(s) go over to the right-hand sides, its
  * inner unknowns are eliminated as before, and follow backwards from the pair at its end.
@@ -27,7 +30,7 @@
 #ifndef SHOAL_TRIDIAG_TWOCARRY_H
 #define SHOAL_TRIDIAG_TWOCARRY_H
 
-#include "core/real.h"
+#include "tridiag/condition.h"
 #include <shoal/core.h>
 
 /* Where the root is good to a third of its bits only. */
@@ -66,6 +69,11 @@ static inline num_bits bits_select(num_bits mask, num_bits u, num_bits v) {
     return (u & mask) | (v & ~mask);
 }
 static inline num num_all(real v) { return vec_all(v); }
+static inline int num_any(num_bits mask) {
+    int any = 0;
+    for (int i = 0; i < VEC; i++) any |= mask[i] != 0;
+    return any;
+}
 static inline num num_rsqrt(num v) {
 #if defined(__AVX512F__) && defined(SHOAL_SINGLE)
     vec y = (vec)_mm512_rsqrt14_ps((__m512)v);
@@ -100,14 +108,23 @@ SHOAL_HD static inline num_bits bits_select(int mask, num_bits u, num_bits v) {
     return mask ? u : v;
 }
 SHOAL_HD static inline num num_all(real v) { return v; }
+SHOAL_HD static inline int num_any(int mask) { return mask; }
 SHOAL_HD static inline num num_rsqrt(num v) { return real_rsqrt(v); }
 SHOAL_HD static inline num_bits num_to_bits(num v) { return real_to_bits(v); }
 SHOAL_HD static inline num num_of_bits(num_bits bits) { return real_of_bits(bits); }
 #endif
 
-/* Squares of pivots below this count as zero: pivots of 2^-500 (float: 2^-55) of a row's largest entry. */
+/* Squares of pivots below this count as zero, and those below TWOCARRY_LOW are formed once more from numbers times
+ * TWOCARRY_RAISE: pivots of 2^-1000 (float: 2^-115) of a row's largest entry are still told from zero. */
 SHOAL_HD static inline real twocarry_small(void) {
     return sizeof(real) == 4 ? (real)0x1p-110 : (real)0x1p-1000;
+}
+#define TWOCARRY_LOW   (sizeof(real) == 4 ? (real)0x1p-80 : (real)0x1p-900)
+#define TWOCARRY_RAISE (sizeof(real) == 4 ? (real)0x1p60 : (real)0x1p500)
+
+/* Whether such pivots may be there: |z| is not below the reciprocal of any pivot. */
+SHOAL_HD static inline int has_low_pivots(real most) {
+    return !(most < (sizeof(real) == 4 ? (real)0x1p40 : (real)0x1p450));
 }
 
 typedef struct tri_row {
@@ -146,7 +163,8 @@ SHOAL_HD static inline tri_row scaled_row(tri_row r) {
 typedef struct carries {
     num l1, f1, h1, r1;
     num l2, f2, h2, n2, r2;
-    num least; /* the smallest square of a pivot so far */
+    num zl, zf, zh, zn; /* z times the columns of the pivot rows so far */
+    num most;           /* the largest |z| so far */
 } carries;
 
 typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
@@ -155,8 +173,8 @@ typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
 
 SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
     const num zero = num_all(0);
-    const carries w = { first.dl,  first.d,  first.du,  first.b,  zero,
-                        second.dl, second.d, second.du, second.b, num_all((real)INFINITY) };
+    const carries w = { first.dl,  first.d,  first.du, first.b, zero, second.dl, second.d,
+                        second.du, second.b, zero,     zero,    zero, zero,      zero };
     return w;
 }
 
@@ -192,11 +210,16 @@ typedef struct rotations { /* of the two carries, then of the first of them and 
     num inverse; /* of the pivot */
 } rotations;
 
-/* Returns the square of the pivot, 0 if it is too small. The roots do not wait for each other, nor for
- * the first rotation. */
-SHOAL_HD static inline num pivot_rotations(num h1, num h2, num dl, rotations *t) {
+/* The inverse is 0 if the pivot is too small. The roots do not wait for each other, nor for the first
+ * rotation. `raised`: there may be low pivots. */
+SHOAL_HD static inline void pivot_rotations(num h1, num h2, num dl, int raised, rotations *t) {
     const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
-    const num q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q);
+    num q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q), raise = one;
+    if (raised && num_any(h < num_all(TWOCARRY_LOW))) {
+        raise = num_select(h < num_all(TWOCARRY_LOW), num_all(TWOCARRY_RAISE), one);
+        h1 *= raise, h2 *= raise, dl *= raise;
+        q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q);
+    }
     const num i1 = num_select(q > small, num_rsqrt(q), zero);
     const num i2 = num_select(h > small, num_rsqrt(h), zero);
     (void)unit_rotation(h1, h2, i1, &t->c1, &t->s1);
@@ -204,14 +227,20 @@ SHOAL_HD static inline num pivot_rotations(num h1, num h2, num dl, rotations *t)
     const num here = num_select(q > small, root_of(q, i1), h1);
     const num by = unit_rotation(here, dl, i2, &t->c2, &t->s2);
     t->c2 = num_select(h > small, t->c2, one);
-    t->inverse = num_fma(i2, by, i2);
-    return num_select(h > small, h, zero);
+    t->inverse = num_fma(i2, by, i2) * raise;
+}
+
+/* z of a column that the rows above have `sum` in; infinite where there is no pivot. */
+SHOAL_HD static inline num column_probe(num sum, num inverse) {
+    const num one = num_all(1), zero = num_all(0);
+    const num z = -num_select(sum < zero, sum - one, sum + one) * inverse;
+    return num_select(inverse > zero, z, num_all((real)INFINITY));
 }
 
 /* Eliminates column k with the fresh row k + 1. */
-SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row) {
+SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row, int raised) {
     rotations t;
-    const num pivot = pivot_rotations(w->h1, w->h2, row.dl, &t);
+    pivot_rotations(w->h1, w->h2, row.dl, raised, &t);
     const num left = num_fma(t.c1, w->l1, t.s1 * w->l2), next = t.s1 * w->n2;
     const num first = num_fma(t.c1, w->f1, t.s1 * w->f2);
     const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2);
@@ -220,7 +249,10 @@ SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row) {
     w->l2 = -t.s2 * left, w->f2 = -t.s2 * first;
     w->h2 = num_fma(t.c2, row.d, -t.s2 * next), w->n2 = t.c2 * row.du;
     w->r2 = num_fma(t.c2, row.b, -t.s2 * rhs);
-    w->least = num_select(pivot < w->least, pivot, w->least);
+    const num z = column_probe(w->zh, t.inverse), zc = z * t.c2, zs = z * t.s2, size = num_abs(z);
+    w->zh = num_fma(zc, next, num_fma(zs, row.d, w->zn)), w->zn = zs * row.du;
+    w->zl = num_fma(zc, left, w->zl), w->zf = num_fma(zc, first, w->zf);
+    w->most = num_select(size > w->most, size, w->most);
 }
 
 /* The same once x(s-1) and x(s) are known and have gone over to the right-hand sides. */
@@ -235,9 +267,9 @@ SHOAL_HD static inline front begin_front(tri_row first, tri_row second, num befo
     return w;
 }
 
-SHOAL_HD static inline pivot_row front_eliminate(front *w, tri_row row) {
+SHOAL_HD static inline pivot_row front_eliminate(front *w, tri_row row, int raised) {
     rotations t;
-    (void)pivot_rotations(w->h1, w->h2, row.dl, &t);
+    pivot_rotations(w->h1, w->h2, row.dl, raised, &t);
     const num rhs = num_fma(t.c1, w->r1, t.s1 * w->r2), next = t.s1 * w->n2;
     const num c = t.c2 * t.inverse, s = t.s2 * t.inverse; /* the row is divided by its pivot */
     const pivot_row p = { num_fma(c, next, s * row.d), s * row.du, num_fma(c, rhs, s * row.b) };
@@ -249,9 +281,9 @@ SHOAL_HD static inline pivot_row front_eliminate(front *w, tri_row row) {
 
 /* ---- relations: how two become one, and how the pair between them is found again ------------- */
 
-enum { RELATION = 9, MIDDLE = 11 };
+enum { RELATION = 13, RELATION_ROWS = 9, MIDDLE = 11 };
 
-typedef struct relation { /* l1 f1 h1 r1, l2 f2 h2 n2 r2 */
+typedef struct relation { /* l1 f1 h1 r1, l2 f2 h2 n2 r2; and of z: l f h n */
     real v[RELATION];
 } relation;
 
@@ -271,14 +303,19 @@ typedef struct rotation {
 } rotation;
 
 SHOAL_HD static inline rotation make_rotation(real p, real q, real h) {
+    real raise = 1, lower = 1;
+    if (h < TWOCARRY_LOW) {
+        raise = TWOCARRY_RAISE, lower = 1 / TWOCARRY_RAISE, p *= raise, q *= raise;
+        h = real_fma(p, p, q * q);
+    }
     const int none = !(h > twocarry_small());
     const real i = none ? 0 : real_rsqrt(h), x = p * i, y = q * i;
     const real root = h * i, less = real_fma(-root, i, 1);    /* as root_of() */
     const real missing = real_fma(-x, x, real_fma(-y, y, 1)); /* as unit_rotation() */
     const real by = missing * real_gain(missing);
     const rotation t = { none ? 1 : real_fma(x, by, x), real_fma(y, by, y),
-                         none ? p : real_fma(root * less, real_gain(less), root),
-                         real_fma(i, by, i) };
+                         (none ? p : real_fma(root * less, real_gain(less), root)) * lower,
+                         real_fma(i, by, i) * raise };
     return t;
 }
 
@@ -294,8 +331,6 @@ SHOAL_HD static inline void rotate_lower(rotation t, real *u, real *v) { /* u ha
     *u = t.s * *v, *v = t.c * *v;
 }
 
-SHOAL_HD static inline real square_or_zero(real h) { return h > twocarry_small() ? h : 0; }
-
 typedef struct merge_row { /* over the pair, the pair on the left, that on the right */
     real here, next, l, f, h, n, r;
 } merge_row;
@@ -304,8 +339,7 @@ typedef struct merge_row { /* over the pair, the pair on the left, that on the r
  * have their pivots. All rotations of a column are computed before its rows are rotated. `whole`: there is a pair
  * on the left. The rows of q come in such an order that q1 gets nothing in its last column. */
 SHOAL_HD static inline void eliminate_pair(merge_row *p1, merge_row *p2, merge_row *q1,
-                                           merge_row *q2, int whole, rotation *t1, rotation *t2,
-                                           real *least) {
+                                           merge_row *q2, int whole, rotation *t1, rotation *t2) {
     const real g1 = real_fma(p1->here, p1->here, p2->here * p2->here);
     const real g2 = real_fma(q1->here, q1->here, g1), g3 = real_fma(q2->here, q2->here, g2);
     const rotation a = make_rotation(p1->here, p2->here, g1),
@@ -329,25 +363,36 @@ SHOAL_HD static inline void eliminate_pair(merge_row *p1, merge_row *p2, merge_r
         rotate_both(d, &p2->l, &q1->l), rotate_both(d, &p2->f, &q1->f);
         rotate_both(e, &p2->l, &q2->l), rotate_both(e, &p2->f, &q2->f);
     }
-    *least = real_min(real_min(square_or_zero(g3), square_or_zero(h2)), *least);
     *t1 = c, *t2 = e;
 }
 
+/* column_probe() of one number, taken into the largest. */
+SHOAL_HD static inline real column_size(real sum, real inverse, real *most) {
+    const real z = inverse > 0 ? -(sum < 0 ? sum - 1 : sum + 1) * inverse : (real)INFINITY;
+    *most = real_max(real_abs(z), *most);
+    return z;
+}
+
 /* The relation of two neighbours, and what gives the pair between them back. */
-SHOAL_HD static inline relation merge(const relation *p, const relation *q, middle *m,
-                                      real *least) {
+SHOAL_HD static inline relation merge(const relation *p, const relation *q, middle *m, real *most) {
     const real *a = p->v, *b = q->v;
     merge_row p1 = { a[2], 0, a[0], a[1], 0, 0, a[3] };
     merge_row p2 = { a[6], a[7], a[4], a[5], 0, 0, a[8] };
     merge_row q1 = { b[0], b[1], 0, 0, b[2], 0, b[3] };
     merge_row q2 = { b[4], b[5], 0, 0, b[6], b[7], b[8] };
     rotation s, t;
-    eliminate_pair(&p1, &p2, &q1, &q2, 1, &s, &t, least);
+    eliminate_pair(&p1, &p2, &q1, &q2, 1, &s, &t);
     const real i = s.inverse, j = t.inverse;
     const middle rows = { { i * p1.next, i * p1.l, i * p1.f, i * p1.h, i * p1.n, i * p1.r, j * p2.l,
                             j * p2.f, j * p2.h, j * p2.n, j * p2.r } };
     *m = rows;
-    const relation r = { { q1.l, q1.f, q1.h, q1.r, q2.l, q2.f, q2.h, q2.n, q2.r } };
+    const real y = column_size(a[11] + b[9], i, most);
+    const real z = column_size(real_fma(y, p1.next, a[12] + b[10]), j, most);
+    const relation r = {
+        { q1.l, q1.f, q1.h, q1.r, q2.l, q2.f, q2.h, q2.n, q2.r,
+          real_fma(y, p1.l, real_fma(z, p2.l, a[9])), real_fma(y, p1.f, real_fma(z, p2.f, a[10])),
+          real_fma(y, p1.h, real_fma(z, p2.h, b[11])), real_fma(y, p1.n, real_fma(z, p2.n, b[12])) }
+    };
     return r;
 }
 
@@ -388,8 +433,7 @@ SHOAL_HD static inline pair_rows relation_front_eliminate(relation_front *s, con
     merge_row q1 = { b[0], b[1], 0, 0, b[2], 0, b[3] };
     merge_row q2 = { b[4], b[5], 0, 0, b[6], b[7], b[8] };
     rotation t, u;
-    real least = 0;
-    eliminate_pair(&p1, &p2, &q1, &q2, 0, &t, &u, &least);
+    eliminate_pair(&p1, &p2, &q1, &q2, 0, &t, &u);
     s->h1 = q1.h, s->r1 = q1.r, s->h2 = q2.h, s->n2 = q2.n, s->r2 = q2.r;
     const real i = t.inverse, j = u.inverse;
     const pair_rows m = { { i * p1.next, i * p1.h, i * p1.n, i * p1.r, j * p2.h, j * p2.n,
@@ -418,16 +462,20 @@ SHOAL_HD static inline int ends_of(int periodic, int64_t n) {
 
 /* The pairs at both ends of the whole system. */
 SHOAL_HD static inline void root_pairs(const relation *r, int ends, pair *left, pair *right,
-                                       real *least) {
+                                       real *most) {
     const real *v = r->v;
     real f1 = v[1], f2 = v[5], u = v[2], w = v[6], d1 = v[3], d2 = v[8]; /* x(0), x(n-1) */
-    if (ends == ENDS_MEET) f2 += v[7], u += v[0], w += v[4];
-    if (ends == ENDS_MEET_CROSSED) f1 += v[2], f2 += v[6], u = v[0], w = v[4] + v[7];
+    real zf = v[10], zh = v[11];
+    if (ends == ENDS_MEET) f2 += v[7], u += v[0], w += v[4], zf += v[12], zh += v[9];
+    if (ends == ENDS_MEET_CROSSED) {
+        f1 += v[2], f2 += v[6], u = v[0], w = v[4] + v[7];
+        zf += v[11], zh = v[9] + v[12];
+    }
     const real h = real_fma(f1, f1, f2 * f2);
     const rotation t = make_rotation(f1, f2, h);
     rotate_both(t, &u, &w), rotate_both(t, &d1, &d2);
-    const real other = w == 0 ? 0 : real_max(w * w, twocarry_small());
-    *least = real_min(real_min(square_or_zero(h), other), *least);
+    const real y = column_size(zf, t.inverse, most);
+    (void)column_size(real_fma(y, u, zh), w == 0 ? 0 : 1 / real_abs(w), most);
     const real last = d2 / w, first = (d1 - u * last) * t.inverse;
     left->last = ends == ENDS_OPEN ? 0 : last, left->first = first;
     right->last = ends == ENDS_MEET_CROSSED ? first : last;
@@ -454,24 +502,10 @@ SHOAL_HD static inline pair join_fronts(const front *p, const front *q) {
 }
 #endif
 
-/* Status by the least square of a pivot: zero, or lost among rounding errors. These may add
- * up along a system: if every block makes the same ones, to the square root of n of them; a tenth of that
- * was seen at most. */
-SHOAL_HD static inline int32_t status_of_least(real least, int64_t n) {
-    const real unit = REAL_EPSILON;
-    if (!(least > 0)) return SHOAL_SYSTEM_SINGULAR;
-    return least <= unit * unit * (16 + (real)n / 25) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
-}
-
-/* Status by the sizes of x and of the scaled right-hand sides. The pivots of a singular matrix need not
- * show it: they stay away from zero if its null vector fades towards the unknowns that are eliminated
- * last. But then x is huge, unless b happens to suit the matrix: the norm of the scaled matrix's inverse
- * is at least |x| / |b|. */
-SHOAL_HD static inline int32_t status_of_sizes(int32_t status, real x, real b, int64_t n) {
-    /* rounding errors as above; in doubles there is room for those that add up inside a block */
-    const real units = real_sqrt((sizeof(real) == 4 ? 16 : 4096) + (real)n / 25);
-    const int lost = x * (units * REAL_EPSILON) > b;
-    return status == SHOAL_SYSTEM_OK && lost ? (int32_t)SHOAL_SYSTEM_ILL : status;
+/* Status by the largest |z|: infinite where there was no pivot. */
+SHOAL_HD static inline int32_t status_of_most(real most, double cond) {
+    if (!(most <= REAL_MAX)) return SHOAL_SYSTEM_SINGULAR;
+    return 2 * most < (real)cond ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_ILL;
 }
 
 #endif

@@ -11,8 +11,8 @@
  *         more, from the pair on its left, and back.
  *
  * Relation j of a group is number j / EACH of row j % EACH of `across`: threads side by side read numbers
- * side by side. Its place takes the pair on its left in the end. 9 numbers per relation are written, and
- * read twice: with 32 rows to a relation less than one number per row in all.
+ * side by side. Its place takes the pair on its left in the end. 13 numbers per relation are written and read, 9 of
+ * them twice: with 32 rows to a relation about one number per row in all.
  */
 #ifndef SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
 #define SHOAL_TRIDIAG_TWOCARRY_TREE_CUH
@@ -29,9 +29,8 @@ enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 /* Of one solve, from all its blocks. Bits of numbers >= 0 order like the numbers: atomicMax finds the
  * largest. Upper halves of doubles are 20 bits of the fraction: enough for what is compared with limits. */
 typedef struct solve_state {
-    unsigned long long r, a, x, b; /* as doubles */
-    int least;                     /* smallness() of the least square of a pivot */
-    int x_most, b_most; /* upper halves of the largest |x| and of the largest scaled |b| */
+    unsigned long long r, x; /* as doubles */
+    int z_most, x_most;      /* upper halves of the largest |z| and of the largest |x| */
     int input_bad;
     int32_t status;
     int fate; /* of x */
@@ -74,12 +73,12 @@ __device__ static inline pair end_of(const tree &l, int64_t v, int64_t j) {
 
 /* `count` relations become one, in the first's place; middles of boundaries, where m is not NULL. The
  * whole block calls it. */
-__device__ static inline void merge_up(relation *r, middle *m, int count, real &least) {
+__device__ static inline void merge_up(relation *r, middle *m, int count, real &most) {
     for (int step = 1; step < count; step *= 2) {
         __syncthreads();
         for (int i = 2 * step * threadIdx.x; i + step < count; i += 2 * step * blockDim.x) {
             middle between;
-            r[i] = merge(&r[i], &r[i + step], &between, &least);
+            r[i] = merge(&r[i], &r[i + step], &between, &most);
             if (m) m[i + step] = between;
         }
     }
@@ -114,10 +113,6 @@ __device__ static inline real from_high(int32_t high) {
     return num_of_bits((num_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
 }
 
-/* The smaller a number >= 0, the larger this is: never 0. */
-__device__ static inline int32_t smallness(real v) { return 0x7fffffff - high_of(v); }
-__device__ static inline real of_smallness(int32_t s) { return from_high(0x7fffffff - s); }
-
 /* Takes the largest of a warp into that of a solve. `seen` was loaded when the warp began: a load
  * here would be waited for, at the end of every tile. */
 __device__ static inline void note_most(int *at, int seen, int32_t most) {
@@ -141,10 +136,10 @@ __device__ static inline share share_of(const tree &l, int64_t v, int64_t g) {
     return s;
 }
 
-__device__ static inline relation leaf(const share &s, int k) {
+template <int NUMBERS = RELATION> __device__ static inline relation leaf(const share &s, int k) {
     relation r;
 #pragma unroll
-    for (int q = 0; q < RELATION; q++) r.v[q] = s.at[q * s.stride + k * s.across];
+    for (int q = 0; q < NUMBERS; q++) r.v[q] = s.at[q * s.stride + k * s.across];
     return r;
 }
 
@@ -159,8 +154,8 @@ __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
     middle *m = (middle *)(r + MERGERS);
     const int64_t v = blockIdx.x / l.groups, g = blockIdx.x % l.groups;
     const share mine = share_of(l, v, g);
-    const int count = busy(l, g), seen = shoal_load_relaxed(&l.states[v].least);
-    real least = (real)INFINITY;
+    const int count = busy(l, g), seen = shoal_load_relaxed(&l.states[v].z_most);
+    real most = 0;
     if (mine.count > 0) {
         relation sum = leaf(mine, 0), next = mine.count > 1 ? leaf(mine, 1) : sum;
 #pragma unroll 1
@@ -169,16 +164,16 @@ __global__ static void __launch_bounds__(MERGERS) gather_kernel(tree l) {
             if (k + 1 < mine.count)
                 next = leaf(mine, k + 1); /* on its way while this one is merged */
             middle between;
-            sum = merge(&sum, &now, &between, &least);
+            sum = merge(&sum, &now, &between, &most);
         }
         r[threadIdx.x] = sum;
     }
-    merge_up(r, m, count, least);
+    merge_up(r, m, count, most);
     if (threadIdx.x == 0) l.upper[v * l.groups + g] = r[0];
     real *to = (real *)(l.middles + (v * l.groups + g) * l.across);
     for (int i = MIDDLE + threadIdx.x; i < MIDDLE * count; i += MERGERS)
         to[i] = ((const real *)m)[i];
-    note_most(&l.states[v].least, seen, smallness(least));
+    note_most(&l.states[v].z_most, seen, high_of(most));
 }
 
 __global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
@@ -192,19 +187,19 @@ __global__ static void __launch_bounds__(MERGERS, 4) spread_kernel(tree l) {
     const pair *at = l.pairs + v * (l.groups + 1) + g;
     if (threadIdx.x == 0) x[0] = at[0], x[count] = at[1];
     relation next = {};
-    if (mine.count > 0) next = leaf(mine, 0);
+    if (mine.count > 0) next = leaf<RELATION_ROWS>(mine, 0);
     pairs_down(x, m, count);
     if (mine.count == 0) return;
     const pair begin = x[threadIdx.x];
     pair end = x[threadIdx.x + 1];
     relation_front s = begin_relation_front(&next, begin);
     pair_rows back[EACH];
-    if (mine.count > 1) next = leaf(mine, 1);
+    if (mine.count > 1) next = leaf<RELATION_ROWS>(mine, 1);
 #pragma unroll
     for (int k = 1; k < EACH; k++) {
         if (k >= mine.count) break;
         const relation now = next;
-        if (k + 1 < mine.count) next = leaf(mine, k + 1);
+        if (k + 1 < mine.count) next = leaf<RELATION_ROWS>(mine, k + 1);
         back[k] = relation_front_eliminate(&s, &now);
     }
 #pragma unroll
@@ -227,16 +222,16 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
     const relation *in = l.upper + v * l.groups + j;
     middle *own = l.above + v * l.groups + j;
     solve_state *state = &l.states[v];
-    real least = (real)INFINITY;
+    real most = 0;
     if (mine > 0) {
         relation sum = in[0];
 #pragma unroll 1
-        for (int64_t k = 1; k < mine; k++) sum = merge(&sum, &in[k], &own[k], &least);
+        for (int64_t k = 1; k < mine; k++) sum = merge(&sum, &in[k], &own[k], &most);
         r[threadIdx.x] = sum;
     }
-    merge_up(r, m, count, least);
-    if (threadIdx.x == 0) root_pairs(&r[0], ends_of(job.periodic, job.n), &x[0], &x[count], &least);
-    note_most(&state->least, 0, smallness(least));
+    merge_up(r, m, count, most);
+    if (threadIdx.x == 0) root_pairs(&r[0], ends_of(job.periodic, job.n), &x[0], &x[count], &most);
+    note_most(&state->z_most, 0, high_of(most));
     pairs_down(x, m, count);
     if (mine > 0) {
         pair *pairs = l.pairs + v * (l.groups + 1) + j, end = x[threadIdx.x + 1];
@@ -246,9 +241,9 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
         pairs[0] = x[threadIdx.x];
     }
     if (threadIdx.x != 0) return;
-    const real all = of_smallness(atomicMax(&state->least, 0));
+    const real all = from_high(atomicMax(&state->z_most, 0));
     state->status =
-        state->input_bad ? (int32_t)SHOAL_SYSTEM_NONFINITE : status_of_least(all, job.n);
+        state->input_bad ? (int32_t)SHOAL_SYSTEM_NONFINITE : status_of_most(all, job.cond);
     state->fate = state->status >= 0 ? X_WRITTEN : job.x == job.b ? X_KEPT : X_IS_NAN;
 }
 

@@ -3,6 +3,7 @@
  * upper.cuh - one thread per solve reduces its system to upper triangular form and substitutes back: the
  * kernel of lupp.cu and qr.cu, which differ in how a row takes part in the reduction.
  *
+ * Rows are scaled as they are read (residual.h), and the condition is estimated on the way back (condition.h).
  * The rows of U and the right-hand side, 4 numbers per row, lie in the plan's workspace interleaved by
  * thread, so that a warp reads and writes them coalesced; a grid of fixed size works the solves (or the
  * list of those to be redone) off. About 13 numbers per row moved. The caller's arrays are read coalesced
@@ -11,6 +12,7 @@
 #ifndef SHOAL_TRIDIAG_UPPER_CUH
 #define SHOAL_TRIDIAG_UPPER_CUH
 
+#include "tridiag/condition.h"
 #include "tridiag/device.cuh"
 
 enum { UPPER_BLOCK = 128, UPPER_THREADS = 1 << 16, UPPER_ROWS = 16 / sizeof(real) };
@@ -21,12 +23,19 @@ static int64_t upper_threads(const shoal_tridiag *plan) {
                                           plan->rescue.cell ? UPPER_SCRATCH_RESCUE : UPPER_SCRATCH);
 }
 
-typedef struct upper_row { /* of U, on columns i, i+1, i+2, and its right-hand side */
-    real u, v, w, z;
+typedef struct
+    upper_row { /* of U, (u, v, w | z) on columns i, i+1, i+2: 1 / u, and the slot of w */
+    real inverse, v, slot, z;
 } upper_row;
 
-/* STEP::reduce(e, p, q, y): the row in hand (p, q, 0 | y) and row i+1 become row i of U, which it returns, and the
- * row in hand for column i+1. */
+__device__ static inline equation scaled_equation(const equation &e) {
+    const real scale = row_scale(row_power(e.dl, e.d, e.du));
+    const equation s = { e.dl * scale, e.d * scale, e.du * scale, e.b * scale };
+    return s;
+}
+
+/* STEP::reduce(e, p, q, y, growth): the row in hand (p, q, 0 | y) and row i+1 become row i of U, which it returns,
+ * and the row in hand for column i+1, whose row of |L^-1| adds up to growth. */
 template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64_t threads) {
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t most = job.n * threads; /* scratch numbers per array */
@@ -38,9 +47,9 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
         const view s = view_of(job, solve);
         const int64_t n = s.n;
         if (is_empty(job, s, solve)) continue;
-        const equation top = equation_at(s, n, 0);
-        real poison = poison_of(top), p = top.d, q = top.du,
-             y = top.b; /* the row in hand: (p, q, 0 | y) */
+        const equation first = equation_at(s, n, 0), top = scaled_equation(first);
+        real poison = poison_of(first), growth = PROBE;
+        real p = top.d, q = top.du, y = top.b; /* the row in hand: (p, q, 0 | y) */
         bool singular = false;
         for (int64_t i = 0; i + 1 < n; i += UPPER_ROWS) {
             equation next_rows[UPPER_ROWS];
@@ -51,14 +60,17 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
                 const int64_t at = (i + k) * threads;
                 if (i + k + 1 >= n) break;
                 poison += poison_of(e);
-                const upper_row row = STEP::reduce(e, p, q, y);
-                singular |= row.u == 0;
-                u[at] = row.u, v[at] = row.v, w[at] = row.w, z[at] = row.z;
+                const upper_row row = STEP::reduce(scaled_equation(e), p, q, y, growth);
+                singular |= real_abs(row.inverse) > REAL_MAX;
+                u[at] = row.inverse, v[at] = row.v, w[at] = row.slot, z[at] = row.z;
             }
         }
         const sink x = sink_of(job, s, z, threads);
-        real next = real_over_pivot(y, p), after = 0; /* x_{i+1}, x_{i+2} */
+        const real last = 1 / p;
+        real next = y * last, after = 0; /* x_{i+1}, x_{i+2} */
         real x_poison = poisoned(0, next);
+        real t_next = probe_row(last, 0, 0, growth, 0, 0), t_after = 0, t_most = real_abs(t_next);
+        singular |= real_abs(last) > REAL_MAX;
         x.at[(n - 1) * x.step] = next;
         for (int64_t i = n - 2; i >= 0; i -= UPPER_ROWS) {
             real ru[UPPER_ROWS], rv[UPPER_ROWS], rw[UPPER_ROWS], rz[UPPER_ROWS];
@@ -70,15 +82,18 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
 #pragma unroll
             for (int k = 0; k < UPPER_ROWS; k++) {
                 if (i < k) break;
-                const real rest = real_fma(-rw[k], after, real_fma(-rv[k], next, rz[k]));
-                const real xi = real_over_pivot(rest, ru[k]);
+                const real entry = slot_entry(rw[k]);
+                const real rest = real_fma(-entry, after, real_fma(-rv[k], next, rz[k]));
+                const real xi = rest * ru[k];
+                const real t = probe_row(ru[k], rv[k], entry, slot_growth(rw[k]), t_next, t_after);
+                t_after = t_next, t_next = t, t_most = real_max(real_abs(t), t_most);
                 after = next;
                 next = x.at[(i - k) * x.step] = xi;
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_thread(job, solve, s, x, poison, x_poison,
-                      singular || p == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
+        finish_thread(job, solve, s, x, poison, x_poison, condition_of(t_most),
+                      singular ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
     }
 }
 

@@ -14,18 +14,18 @@ static float whole_residual(const tridiag_job *job, int64_t k, int64_t j, const 
     const int64_t at = k * job->system, n = job->n;
     const real *dl = (const real *)job->dl + at, *d = (const real *)job->d + at;
     const real *du = (const real *)job->du + at, *b = (const real *)job->b + at * job->nrhs + j;
-    real r = 0, sums = 0, most = 0, rhs = 0, poison = 0;
+    real r = 0, most = 0, poison = 0;
     (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, sums, most, rhs) \
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : r, most)            \
     reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) {
         const int64_t row = i * job->row;
-        norms m = { r, sums, most, rhs, 0, 0 };
-        norms_row(&m, (real)job->tol, i > 0 ? dl[row] : 0, d[row], i + 1 < n ? du[row] : 0,
-                  b[row * job->nrhs], i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);
-        r = m.r, sums = m.a, most = m.x, rhs = m.b, poison += m.poison;
+        norms m = { r, most, 0 };
+        norms_row(&m, i > 0 ? dl[row] : 0, d[row], i + 1 < n ? du[row] : 0, b[row * job->nrhs],
+                  i > 0 ? x[i - 1] : 0, x[i], i + 1 < n ? x[i + 1] : 0);
+        r = m.r, most = m.x, poison += m.poison;
     }
-    const norms m = { r, sums, most, rhs, 0, poison };
+    const norms m = { r, most, poison };
     return norms_residual(&m);
 }
 
