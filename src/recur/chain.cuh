@@ -62,7 +62,7 @@ __device__ static inline void publish(word *to, const links &l, int64_t i, const
 
 template <int SHAPE>
 __device__ static inline void publish_map(const links &to, int64_t i, const recur_map &a) {
-    publish<map_size(SHAPE)>(to.maps, to, i, a.m);
+    publish<scaled_size(SHAPE)>(to.maps, to, i, a.m);
 }
 template <int SHAPE>
 __device__ static inline void publish_value(const links &to, int64_t i, const recur_state &x) {
@@ -91,7 +91,7 @@ __device__ static inline int load_link(const word *from, const links &l, int64_t
 
 template <int SHAPE>
 __device__ static inline int map_of_link(const links &from, int64_t i, recur_map &a) {
-    return load_link<map_size(SHAPE)>(from.maps, from, i, a.m);
+    return load_link<scaled_size(SHAPE)>(from.maps, from, i, a.m);
 }
 template <int SHAPE>
 __device__ static inline int value_of_link(const links &from, int64_t i, recur_state &x) {

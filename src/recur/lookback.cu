@@ -107,6 +107,35 @@ __device__ static inline void lane_rows(real (&rows)[ROWS], const real *part, un
     if (down) reverse_rows<1>(rows);
 }
 
+/* The map of this lane's rows. Where a product of s is not accurate, they are joined once more with care. */
+__device__ static inline recur_map lane_map(const real *s, const real *t, bool down) {
+    recur_map a = map_identity(1);
+    real least = 1;
+#pragma unroll
+    for (unsigned p = 0; p < LANE_PIECES; p++) {
+        real scale[ROWS], offset[ROWS];
+        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
+#pragma unroll
+        for (int u = 0; u < ROWS; u++) {
+            map_append(&a, &scale[u], offset[u], 1);
+            least = real_min(real_abs(a.m[0]), least);
+        }
+    }
+    if (least >= MAP_ACCURATE) {
+        map_settle(&a, 1);
+        return a;
+    }
+    a = map_identity(1);
+#pragma unroll 1
+    for (unsigned p = 0; p < LANE_PIECES; p++) {
+        real scale[ROWS], offset[ROWS];
+        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
+#pragma unroll
+        for (int u = 0; u < ROWS; u++) map_append_scaled(&a, &scale[u], offset[u], 1);
+    }
+    return a;
+}
+
 /* This lane's rows by substitution from x, in the place of t; returns the last. */
 __device__ static inline real determine(const real *s, real *t, real x, bool down) {
 #pragma unroll
@@ -158,14 +187,7 @@ __global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job 
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    recur_map own = map_identity(1);
-#pragma unroll
-    for (unsigned p = 0; p < LANE_PIECES; p++) {
-        real scale[ROWS], offset[ROWS];
-        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
-#pragma unroll
-        for (int u = 0; u < ROWS; u++) map_append(&own, &scale[u], offset[u], 1);
-    }
+    const recur_map own = lane_map(s, t, down);
     const recur_map through = scan_lanes<1>(own);
     if (lane == 31) maps[warp] = through;
     const bool poisoned_map = __syncthreads_or(map_poison(&through, 1) != 0);
@@ -375,7 +397,7 @@ typedef struct layout {
 
 static layout layout_of(const recur_job *job, void *work) {
     const int64_t tiles = tiles_of(job), groups = (tiles + GROUP - 1) / GROUP;
-    const int maps = words_of(map_size(job->shape)), values = words_of(state_size(job->shape));
+    const int maps = words_of(scaled_size(job->shape)), values = words_of(state_size(job->shape));
     layout w = {};
     w.c.length = tiles;
     w.c.tiles.count = tiles * job->count, w.c.groups.count = groups * job->count;

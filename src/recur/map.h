@@ -10,6 +10,19 @@
  * that it neither overflows nor vanishes (equations (7) to (13) of the P-scheme paper carry the
  * same product by a recursion that breaks down where one of its numbers is zero).
  *
+ * Products of s underflow where the answer does not: w may be large before a stretch, or grow after it.
+ * What is lost may not exceed what substitution itself would lose, one smallest number per product. There
+ * are two ways to that:
+ *
+ * - A map that is applied to one state, once that is known (map_begin, map_append, map_carry). Its M begins
+ *   as 2^g I instead of I: a product that underflows has lost a smallest number times |x| / 2^g, no more
+ *   than substitution loses where |x| <= 2^g. It costs nothing per row. Larger states are walked through
+ *   the rows. Products that grow beyond the largest number / 2^g overflow, and their rows are walked, too.
+ * - A map that is joined to others before any state is known (map_append_scaled, map_join, map_apply). It
+ *   carries an exponent, M = 2^e m with e <= 0, so that no number of m is so small that products of two
+ *   underflow (map_settle). Of order 1 that is always possible. Of higher orders, and of Moebius, the
+ *   numbers of one m may be too far apart; it is then made not finite, and its rows are walked.
+ *
  * `shape` is a constant to every caller: loops unroll, and of a map only the numbers in use remain.
  * Non-finite numbers stay: Inf * 0 is NaN, so that a sum over all of a map's numbers, once
  * poisoned, shows that something overflowed on the way to it.
@@ -36,7 +49,18 @@
 #define MAP_UNROLL
 #endif
 
-enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) };
+enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) + 1 };
+
+/* g of map_begin(). Numbers of a settled map are 0 or at least MAP_LOW: products of two are accurate, from
+ * MAP_ACCURATE on. MAP_RAISE is the exponent that lifts any number above MAP_LOW. */
+#ifdef SHOAL_SINGLE
+enum { MAP_BEGIN = 80, MAP_RAISE = 100 };
+#define MAP_LOW 0x1p-62f
+#else
+enum { MAP_BEGIN = 512, MAP_RAISE = 600 };
+#define MAP_LOW 0x1p-510
+#endif
+#define MAP_ACCURATE (4 * REAL_MIN)
 
 typedef struct recur_map {
     real m[MAP_MOST];
@@ -46,9 +70,12 @@ typedef struct recur_state {
     real x[SHOAL_RECUR_ORDERS];
 } recur_state;
 
-/* Numbers of a map, of a state, of s per row. */
+/* Numbers of a map without and with its exponent, of a state, of s per row. */
 MAP_CONSTANT int map_size(const int shape) {
     return shape == SHAPE_MOEBIUS ? 4 : shape * (shape + 1);
+}
+MAP_CONSTANT int scaled_size(const int shape) {
+    return map_size(shape) + (shape == SHAPE_MOEBIUS ? 0 : 1);
 }
 MAP_CONSTANT int state_size(const int shape) { return shape == SHAPE_MOEBIUS ? 1 : shape; }
 MAP_INLINE int row_size(const int shape) { return shape == SHAPE_MOEBIUS ? 4 : shape; }
@@ -76,19 +103,80 @@ MAP_INLINE real row_poison(const real *s, real t, const int shape) {
  * not a number itself; both multiplications are exact then. */
 MAP_INLINE void moebius_scale(real v[4]) {
 #ifdef SHOAL_SINGLE
-    const real far = 0x1p30f;
+    const real near = 0x1p-10f, far = 0x1p40f;
 #else
-    const real far = 0x1p400;
+    const real near = 0x1p-100, far = 0x1p400;
 #endif
     const real largest = real_max(real_max(real_abs(v[0]), real_abs(v[1])),
                                   real_max(real_abs(v[2]), real_abs(v[3])));
-    if (largest <= far && largest * far >= 1) return;
+    if (largest <= far && largest >= near) return;
     if (!(largest > 0) || largest - largest != 0) return; /* all zero; not finite: not used */
     const int e =
         largest < REAL_MIN ? 64 - exponent_of(largest * (real)0x1p64) : -exponent_of(largest);
     const int first = e < REAL_BIAS ? e : REAL_BIAS;
     const real most = power_of_two(first), rest = power_of_two(e - first);
     MAP_UNROLL for (int i = 0; i < 4; i++) v[i] = v[i] * most * rest;
+}
+
+/* Whether a number that is not 0 is below a limit. */
+MAP_INLINE int any_below(const real *v, const int count, real limit) {
+    int below = 0;
+    MAP_UNROLL for (int e = 0; e < count; e++) below |= real_abs(v[e]) < limit && v[e] != 0;
+    return below;
+}
+
+/* The matrix of several rows, which is not finite where a number of it is lost. */
+MAP_INLINE void moebius_settle(real v[4]) {
+    int lost = any_below(v, 4, MAP_ACCURATE);
+    moebius_scale(v);
+    lost |= any_below(v, 4, MAP_LOW);
+    if (lost) v[0] = real_nan();
+}
+
+/* v 2^e for e <= 0. */
+MAP_INLINE real scaled_down(real v, real e) {
+    int left = (int)e;
+    MAP_UNROLL for (int step = 0; step < 3; step++) {
+        const int now = left > 1 - REAL_BIAS ? left : 1 - REAL_BIAS;
+        v = v * power_of_two(now);
+        left -= now;
+    }
+    return v;
+}
+
+/* Brings m and e of a linear map where they should be: each number of m is 0 or at least MAP_LOW, and at
+ * most 1/4 where e < 0, so that m x neither overflows nor loses more than m 2^e x does. A map for which that cannot
+ * be is made not finite. */
+MAP_INLINE void map_settle(recur_map *a, const int shape) {
+    const int columns = shape + 1;
+    real *e = &a->m[map_size(shape)], top = 0;
+    const real limit = *e < 0 ? (real)0.25 : REAL_MAX;
+    int fine = 1;
+    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
+        const real size = real_abs(a->m[i]);
+        if (i % columns < shape) fine = fine && size >= MAP_LOW && size <= limit;
+    }
+    if (fine) return;
+    int lost = 0;
+    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
+        if (i % columns == shape) continue;
+        top = real_max(real_abs(a->m[i]), top);
+        lost |= any_below(&a->m[i], 1, MAP_ACCURATE);
+    }
+    if (!(top > 0)) *e = 0;
+    if (!(top >= REAL_MIN && top <= REAL_MAX)) { /* all zero; lost, or not finite: not used */
+        if (lost) a->m[0] = real_nan();
+        return;
+    }
+    int shift = -4 - exponent_of(top); /* to [1/16, 1/8) */
+    if (shift < *e) shift = (int)*e;
+    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
+        if (i % columns == shape) continue;
+        a->m[i] = times_power_of_2(a->m[i], shift);
+        lost |= any_below(&a->m[i], 1, MAP_LOW);
+    }
+    *e = real_max(*e - (real)shift, -0x1p20f); /* far below all numbers */
+    if (lost) a->m[0] = real_nan();
 }
 
 MAP_INLINE recur_map map_identity(const int shape) {
@@ -118,30 +206,38 @@ MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, 
         const real *l = later->m, *e = earlier->m;
         a.m[0] = real_mad(l[0], e[0], l[1] * e[2]), a.m[1] = real_mad(l[0], e[1], l[1] * e[3]);
         a.m[2] = real_mad(l[2], e[0], l[3] * e[2]), a.m[3] = real_mad(l[2], e[1], l[3] * e[3]);
-        moebius_scale(a.m);
+        moebius_settle(a.m);
         return a;
     }
     const int columns = shape + 1;
+    const real down = later->m[map_size(shape)];
     MAP_UNROLL for (int r = 0; r < shape; r++) {
         MAP_UNROLL for (int c = 0; c < columns; c++) {
-            real sum = c == shape ? later->m[r * columns + shape] : 0;
+            const real begin = c == shape && down == 0 ? later->m[r * columns + shape] : 0;
+            real sum = begin;
             MAP_UNROLL for (int k = shape - 1; k >= 0; k--) {
                 const real l = later->m[r * columns + k], e = earlier->m[k * columns + c];
                 sum = k == shape - 1 && c < shape ? l * e : real_mad(l, e, sum);
             }
             a.m[r * columns + c] = sum;
         }
+        real *v = &a.m[r * columns + shape];
+        if (down < 0) *v = scaled_down(*v, down) + later->m[r * columns + shape];
     }
+    a.m[map_size(shape)] = down + earlier->m[map_size(shape)];
+    map_settle(&a, shape);
     return a;
 }
 
-/* The map, then one row. */
+/* The map, then one row, whatever its exponent. */
 MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape) {
     if (shape == SHAPE_MOEBIUS) {
         recur_map row;
         MAP_UNROLL for (int e = 0; e < 4; e++) row.m[e] = s[e];
         moebius_scale(row.m);
+        const int tiny = any_below(row.m, 4, MAP_LOW);
         *a = map_join(a, &row, shape);
+        MAP_UNROLL for (int e = 0; e < 4; e++) if (tiny && a->m[e] == 0) a->m[0] = real_nan();
         return;
     }
     const int columns = shape + 1;
@@ -158,6 +254,25 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
     MAP_UNROLL for (int c = 0; c < columns; c++) a->m[c] = first[c];
 }
 
+/* The same for maps that are joined to others; they are settled before and after. */
+MAP_INLINE void map_append_scaled(recur_map *a, const real *s, real t, const int shape) {
+    real row[4];
+    MAP_UNROLL for (int e = 0; e < row_size(shape); e++) row[e] = s[e];
+    const int tiny = shape != SHAPE_MOEBIUS && any_below(s, row_size(shape), MAP_LOW);
+    if (shape == 1 && tiny) { /* b = s b + t as it is; s itself is lifted */
+        row[0] = a->m[0] * (s[0] * power_of_two(MAP_RAISE));
+        map_append(a, s, t, shape);
+        a->m[0] = row[0];
+        a->m[2] -= MAP_RAISE;
+    } else {
+        map_append(a, s, t, shape);
+        MAP_UNROLL for (int c = 0; c < shape && shape != SHAPE_MOEBIUS; c++) {
+            if (tiny && a->m[c] == 0) a->m[0] = real_nan(); /* may be a product that underflowed */
+        }
+    }
+    if (shape != SHAPE_MOEBIUS) map_settle(a, shape);
+}
+
 MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const int shape) {
     recur_state y = { { 0 } };
     if (shape == SHAPE_MOEBIUS) {
@@ -165,13 +280,41 @@ MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const
         return y;
     }
     const int columns = shape + 1;
+    const real down = a->m[map_size(shape)];
     MAP_UNROLL for (int r = 0; r < shape; r++) {
-        real sum = a->m[r * columns + shape];
+        const real v = a->m[r * columns + shape];
+        real sum = down == 0 ? v : 0;
         MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
             real_mad(a->m[r * columns + k], x->x[k], sum);
-        y.x[r] = sum;
+        y.x[r] = down < 0 ? scaled_down(sum, down) + v : sum;
     }
     return y;
+}
+
+/* The map of no rows, to append rows to, and to apply by map_carry(). */
+MAP_INLINE recur_map map_begin(const int shape) {
+    recur_map a = map_identity(shape);
+    MAP_UNROLL for (int e = 0; e < map_size(shape) && shape != SHAPE_MOEBIUS; e++) {
+        a.m[e] *= power_of_two(MAP_BEGIN);
+    }
+    return a;
+}
+
+/* The state x before the rows of a map of map_begin() becomes the state after them; if what is returned
+ * is not 0, it has to be found row by row. 2^-g goes to the factor of each product that does not need it. */
+MAP_INLINE real map_carry(const recur_map *a, recur_state *x, const int shape) {
+    const real down = power_of_two(-MAP_BEGIN);
+    real poison = map_poison(a, shape);
+    recur_map b = *a;
+    MAP_UNROLL for (int k = 0; k < shape && shape != SHAPE_MOEBIUS; k++) {
+        const real size = real_abs(x->x[k]);
+        const int small = size <= 1;
+        if (!(size * down <= 1)) poison = real_nan();
+        MAP_UNROLL for (int r = 0; r < shape; r++) b.m[r * (shape + 1) + k] *= small ? down : 1;
+        x->x[k] *= small ? 1 : down;
+    }
+    *x = map_apply(&b, x, shape);
+    return poison + state_poison(x, shape);
 }
 
 /* One row by substitution: the state moves on, and its first number is w[i]. The oldest values come
@@ -217,6 +360,16 @@ MAP_INLINE void skip_rows(recur_state *x, const recur_view *v, int64_t begin, in
                           const int shape) {
     for (int64_t i = begin; i < end; i++)
         row_step(x, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+}
+
+/* The state after the first `rows` rows of a view, by their map, begun by map_begin(), or else row by row.
+ * A state that is not finite already has no answer after it. */
+MAP_INLINE void carry_or_skip(const recur_map *a, recur_state *x, const recur_view *v, int64_t rows,
+                              const int shape) {
+    const recur_state before = *x;
+    if (map_carry(a, x, shape) == 0 || state_poison(&before, shape) != 0) return;
+    *x = before;
+    skip_rows(x, v, 0, rows, shape);
 }
 
 MAP_INLINE recur_state first_state(const recur_job *job, int64_t k, const int shape) {
