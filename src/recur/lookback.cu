@@ -122,7 +122,7 @@ __device__ static inline recur_map lane_map(const real *s, const real *t, bool d
         }
     }
     if (least >= MAP_ACCURATE) {
-        map_settle(&a, 1);
+        map_settle(&a, 0, 1);
         return a;
     }
     a = map_identity(1);
@@ -328,23 +328,29 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     bool closed = true;
     if (c.length > 1) x = begin_link<SHAPE>(c, at.j, own, hard, x, &closed);
 
-    if (hard) {
+    const recur_state after = map_apply(&own, &x, SHAPE);
+    const bool walked = hard || !is_sound(&x, &after, SHAPE);
+    if (!walked && c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
+    recur_state mine[STRIPS], next = x; /* before the rows of this lane; before each strip */
+    bool sound = true;
+#pragma unroll
+    for (int r = 0; r < STRIPS; r++) {
+        const recur_map before = before_lane<SHAPE>(through[r]);
+        const recur_map whole = whole_strip<SHAPE>(through[r]);
+        mine[r] = map_apply(&before, &next, SHAPE);
+        sound = sound && is_sound(&x, &mine[r], SHAPE);
+        next = map_apply(&whole, &next, SHAPE);
+    }
+    if (walked || !__all_sync(ALL_LANES, sound)) {
         if (STRIPS == 1)
             walk_strip<SHAPE>(rows[0], v, begin, x, true, 32, input, answer);
         else
             walk_tile<SHAPE>(job, at, x, input, answer);
-        if (c.length > 1) finish_link<SHAPE>(c, at.j, x, true, closed);
+        if (walked && c.length > 1) finish_link<SHAPE>(c, at.j, x, true, closed);
     } else {
-        const recur_state after = map_apply(&own, &x, SHAPE);
-        if (c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
 #pragma unroll
-        for (int r = 0; r < STRIPS; r++) {
-            const recur_map before = before_lane<SHAPE>(through[r]);
-            const recur_map whole = whole_strip<SHAPE>(through[r]);
-            recur_state mine = map_apply(&before, &x, SHAPE);
-            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, mine, false, input, answer);
-            x = map_apply(&whole, &x, SHAPE);
-        }
+        for (int r = 0; r < STRIPS; r++)
+            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, mine[r], false, input, answer);
     }
     const bool bad_input = __any_sync(ALL_LANES, input != 0);
     const bool bad_answer = __any_sync(ALL_LANES, answer != 0);
@@ -370,12 +376,11 @@ __global__ __launch_bounds__(32 * WARPS) static void short_kernel(recur_job job,
     if (lane == 0) input = state_poison(&x, SHAPE);
     const unsigned group = (width == 32 ? ALL_LANES : (1u << width) - 1)
                            << (threadIdx.x % 32 / width * width);
-    const unsigned poisons = __ballot_sync(ALL_LANES, map_poison(&through, SHAPE) != 0);
+    recur_state mine = map_apply(&before, &x, SHAPE);
+    const unsigned poisons =
+        __ballot_sync(ALL_LANES, map_poison(&through, SHAPE) != 0 || !is_sound(&x, &mine, SHAPE));
     const bool hard = poisons & group;
-    if (!hard) {
-        recur_state mine = map_apply(&before, &x, SHAPE);
-        strip_rows<SHAPE>(rows, v, lane * ROWS, mine, false, input, answer);
-    }
+    if (!hard) strip_rows<SHAPE>(rows, v, lane * ROWS, mine, false, input, answer);
     if (poisons) walk_strip<SHAPE>(rows, v, lane * ROWS, x, hard, width, input, answer);
     const bool bad_input = __ballot_sync(ALL_LANES, input != 0) & group;
     const bool bad_answer = __ballot_sync(ALL_LANES, answer != 0) & group;

@@ -19,9 +19,9 @@
  *   than substitution loses where |x| <= 2^g. It costs nothing per row. Larger states are walked through
  *   the rows. Products that grow beyond the largest number / 2^g overflow, and their rows are walked, too.
  * - A map that is joined to others before any state is known (map_append_scaled, map_join, map_apply). It
- *   carries an exponent, M = 2^e m with e <= 0, so that no number of m is so small that products of two
- *   underflow (map_settle). Of order 1 that is always possible. Of higher orders, and of Moebius, the
- *   numbers of one m may be too far apart; it is then made not finite, and its rows are walked.
+ *   carries an exponent, M = 2^e m with e <= 0, so that m does not vanish (map_settle). Of higher orders,
+ *   and of Moebius, the numbers of one m may be too far apart for its type; it is then made not finite, and
+ *   its rows are walked.
  *
  * `shape` is a constant to every caller: loops unroll, and of a map only the numbers in use remain.
  * Non-finite numbers stay: Inf * 0 is NaN, so that a sum over all of a map's numbers, once
@@ -51,8 +51,8 @@
 
 enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) + 1 };
 
-/* g of map_begin(). Numbers of a settled map are 0 or at least MAP_LOW: products of two are accurate, from
- * MAP_ACCURATE on. MAP_RAISE is the exponent that lifts any number above MAP_LOW. */
+/* MAP_BEGIN is g. The largest number of a settled map is at least MAP_LOW: the product of two such is accurate,
+ * as every sum of products from MAP_ACCURATE on is. MAP_RAISE is the exponent that lifts any number above MAP_LOW. */
 #ifdef SHOAL_SINGLE
 enum { MAP_BEGIN = 80, MAP_RAISE = 100 };
 #define MAP_LOW 0x1p-62f
@@ -118,18 +118,15 @@ MAP_INLINE void moebius_scale(real v[4]) {
     MAP_UNROLL for (int i = 0; i < 4; i++) v[i] = v[i] * most * rest;
 }
 
-/* Whether a number that is not 0 is below a limit. */
-MAP_INLINE int any_below(const real *v, const int count, real limit) {
-    int below = 0;
-    MAP_UNROLL for (int e = 0; e < count; e++) below |= real_abs(v[e]) < limit && v[e] != 0;
-    return below;
-}
+/* Whether a product was lost; and whether a number is too small to be an accurate sum of products. */
+MAP_INLINE int underflows(real u, real v) { return u != 0 && v != 0 && u * v == 0; }
+MAP_INLINE int is_inaccurate(real v) { return real_abs(v) < MAP_ACCURATE && v != 0; }
 
-/* The matrix of several rows, which is not finite where a number of it is lost. */
-MAP_INLINE void moebius_settle(real v[4]) {
-    int lost = any_below(v, 4, MAP_ACCURATE);
+/* The matrix of several rows: not finite where a number of it became too small, or was `lost` before. */
+MAP_INLINE void moebius_settle(real v[4], int lost) {
+    MAP_UNROLL for (int i = 0; i < 4; i++) lost |= is_inaccurate(v[i]);
     moebius_scale(v);
-    lost |= any_below(v, 4, MAP_LOW);
+    MAP_UNROLL for (int i = 0; i < 4; i++) lost |= is_inaccurate(v[i]);
     if (lost) v[0] = real_nan();
 }
 
@@ -144,39 +141,35 @@ MAP_INLINE real scaled_down(real v, real e) {
     return v;
 }
 
-/* Brings m and e of a linear map where they should be: each number of m is 0 or at least MAP_LOW, and at
- * most 1/4 where e < 0, so that m x neither overflows nor loses more than m 2^e x does. A map for which that cannot
- * be is made not finite. */
-MAP_INLINE void map_settle(recur_map *a, const int shape) {
+/* Brings m and e of a linear map where they should be: the largest number of m is at least MAP_LOW, and where
+ * e < 0 at most 1/4, so that m x neither overflows nor loses more than 2^e m x does. Where a number of m has
+ * become too small beside it, or was `lost` before, m is made not finite. */
+MAP_INLINE void map_settle(recur_map *a, int lost, const int shape) {
     const int columns = shape + 1;
     real *e = &a->m[map_size(shape)], top = 0;
     const real limit = *e < 0 ? (real)0.25 : REAL_MAX;
-    int fine = 1;
+    int fine = !lost;
     MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
         const real size = real_abs(a->m[i]);
         if (i % columns < shape) fine = fine && size >= MAP_LOW && size <= limit;
     }
     if (fine) return;
-    int lost = 0;
+    if (shape == 1 && real_abs(a->m[0]) < REAL_MIN)
+        a->m[0] *= power_of_two(MAP_RAISE), *e -= MAP_RAISE;
     MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
-        if (i % columns == shape) continue;
-        top = real_max(real_abs(a->m[i]), top);
-        lost |= any_below(&a->m[i], 1, MAP_ACCURATE);
+        if (i % columns < shape) top = real_max(real_abs(a->m[i]), top);
     }
     if (!(top > 0)) *e = 0;
-    if (!(top >= REAL_MIN && top <= REAL_MAX)) { /* all zero; lost, or not finite: not used */
-        if (lost) a->m[0] = real_nan();
-        return;
-    }
-    int shift = -4 - exponent_of(top); /* to [1/16, 1/8) */
+    int shift = top >= REAL_MIN && top <= REAL_MAX ? -4 - exponent_of(top) : 0; /* to [1/16, 1/8) */
     if (shift < *e) shift = (int)*e;
     MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
         if (i % columns == shape) continue;
+        lost |= is_inaccurate(a->m[i]);
         a->m[i] = times_power_of_2(a->m[i], shift);
-        lost |= any_below(&a->m[i], 1, MAP_LOW);
+        lost |= is_inaccurate(a->m[i]);
     }
     *e = real_max(*e - (real)shift, -0x1p20f); /* far below all numbers */
-    if (lost) a->m[0] = real_nan();
+    if (lost && shape > 1) a->m[0] = real_nan();
 }
 
 MAP_INLINE recur_map map_identity(const int shape) {
@@ -199,33 +192,67 @@ MAP_INLINE recur_map map_constant(const recur_state *x, const int shape) {
     return a;
 }
 
-/* `earlier`, then `later`. */
-MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
-    recur_map a = { { 0 } };
+/* The state after the rows of a map. Of Moebius it is not finite where a product underflows that matters. */
+MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const int shape) {
+    recur_state y = { { 0 } };
     if (shape == SHAPE_MOEBIUS) {
-        const real *l = later->m, *e = earlier->m;
-        a.m[0] = real_mad(l[0], e[0], l[1] * e[2]), a.m[1] = real_mad(l[0], e[1], l[1] * e[3]);
-        a.m[2] = real_mad(l[2], e[0], l[3] * e[2]), a.m[3] = real_mad(l[2], e[1], l[3] * e[3]);
-        moebius_settle(a.m);
-        return a;
+        const real above = real_mad(a->m[0], x->x[0], a->m[1]);
+        const real below = real_mad(a->m[2], x->x[0], a->m[3]);
+        int lost = is_inaccurate(above) || is_inaccurate(below);
+        lost |= above == 0 && underflows(a->m[0], x->x[0]);
+        lost |= below == 0 && underflows(a->m[2], x->x[0]);
+        y.x[0] = lost ? real_nan() : above / below;
+        return y;
     }
     const int columns = shape + 1;
-    const real down = later->m[map_size(shape)];
+    const real down = a->m[map_size(shape)];
     MAP_UNROLL for (int r = 0; r < shape; r++) {
-        MAP_UNROLL for (int c = 0; c < columns; c++) {
-            const real begin = c == shape && down == 0 ? later->m[r * columns + shape] : 0;
-            real sum = begin;
-            MAP_UNROLL for (int k = shape - 1; k >= 0; k--) {
-                const real l = later->m[r * columns + k], e = earlier->m[k * columns + c];
-                sum = k == shape - 1 && c < shape ? l * e : real_mad(l, e, sum);
-            }
-            a.m[r * columns + c] = sum;
-        }
-        real *v = &a.m[r * columns + shape];
-        if (down < 0) *v = scaled_down(*v, down) + later->m[r * columns + shape];
+        const real v = a->m[r * columns + shape];
+        real sum = down == 0 ? v : 0;
+        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
+            real_mad(a->m[r * columns + k], x->x[k], sum);
+        y.x[r] = down < 0 ? scaled_down(sum, down) + v : sum;
     }
-    a.m[map_size(shape)] = down + earlier->m[map_size(shape)];
-    map_settle(&a, shape);
+    return y;
+}
+
+/* Whether a map did for x what its rows would: a state that is not finite may be the map's fault. Of
+ * order 1 it is not: a x + b overflows where the last row does. */
+MAP_INLINE int is_sound(const recur_state *x, const recur_state *after, const int shape) {
+    return shape == 1 || state_poison(after, shape) == 0 || state_poison(x, shape) != 0;
+}
+
+/* A number of a product of two matrices. *lost: it is 0, and one of its products is, but should not be. */
+MAP_INLINE real product_number(const real *row, const real *column, const int size,
+                               const int columns, int *lost) {
+    real sum = row[size - 1] * column[(size - 1) * columns];
+    MAP_UNROLL for (int k = size - 2; k >= 0; k--) sum = real_mad(row[k], column[k * columns], sum);
+    MAP_UNROLL for (int k = 0; k < size; k++) {
+        *lost |= sum == 0 && underflows(row[k], column[k * columns]);
+    }
+    return sum;
+}
+
+/* `earlier`, then `later`: M M', M v' + v. */
+MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
+    const int size = shape == SHAPE_MOEBIUS ? 2 : shape;
+    const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
+    recur_map a = { { 0 } };
+    int lost = 0;
+    MAP_UNROLL for (int i = 0; i < size * columns; i++) {
+        const real *row = later->m + i / columns * columns, *column = earlier->m + i % columns;
+        if (i % columns < size) a.m[i] = product_number(row, column, size, columns, &lost);
+    }
+    if (shape == SHAPE_MOEBIUS) {
+        moebius_settle(a.m, lost);
+        return a;
+    }
+    recur_state v = { { 0 } };
+    MAP_UNROLL for (int r = 0; r < shape; r++) v.x[r] = earlier->m[r * columns + shape];
+    v = map_apply(later, &v, shape);
+    MAP_UNROLL for (int r = 0; r < shape; r++) a.m[r * columns + shape] = v.x[r];
+    a.m[map_size(shape)] = later->m[map_size(shape)] + earlier->m[map_size(shape)];
+    map_settle(&a, lost, shape);
     return a;
 }
 
@@ -235,9 +262,10 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
         recur_map row;
         MAP_UNROLL for (int e = 0; e < 4; e++) row.m[e] = s[e];
         moebius_scale(row.m);
-        const int tiny = any_below(row.m, 4, MAP_LOW);
+        MAP_UNROLL for (int e = 0; e < 4; e++) {
+            if (row.m[e] != s[e] && is_inaccurate(row.m[e])) row.m[0] = real_nan();
+        }
         *a = map_join(a, &row, shape);
-        MAP_UNROLL for (int e = 0; e < 4; e++) if (tiny && a->m[e] == 0) a->m[0] = real_nan();
         return;
     }
     const int columns = shape + 1;
@@ -254,41 +282,30 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
     MAP_UNROLL for (int c = 0; c < columns; c++) a->m[c] = first[c];
 }
 
-/* The same for maps that are joined to others; they are settled before and after. */
+/* The same for maps that are joined to others; they are settled before and after. Of order 1 an s that
+ * is far too small is lifted. */
 MAP_INLINE void map_append_scaled(recur_map *a, const real *s, real t, const int shape) {
-    real row[4];
-    MAP_UNROLL for (int e = 0; e < row_size(shape); e++) row[e] = s[e];
-    const int tiny = shape != SHAPE_MOEBIUS && any_below(s, row_size(shape), MAP_LOW);
-    if (shape == 1 && tiny) { /* b = s b + t as it is; s itself is lifted */
-        row[0] = a->m[0] * (s[0] * power_of_two(MAP_RAISE));
+    if (shape == SHAPE_MOEBIUS) {
         map_append(a, s, t, shape);
-        a->m[0] = row[0];
-        a->m[2] -= MAP_RAISE;
-    } else {
-        map_append(a, s, t, shape);
-        MAP_UNROLL for (int c = 0; c < shape && shape != SHAPE_MOEBIUS; c++) {
-            if (tiny && a->m[c] == 0) a->m[0] = real_nan(); /* may be a product that underflowed */
-        }
+        return;
     }
-    if (shape != SHAPE_MOEBIUS) map_settle(a, shape);
+    const recur_map before = *a;
+    int lost = 0;
+    map_append(a, s, t, shape);
+    if (shape == 1 && real_abs(s[0]) < MAP_LOW) {
+        a->m[0] = before.m[0] * (s[0] * power_of_two(MAP_RAISE));
+        a->m[2] -= MAP_RAISE;
+    }
+    MAP_UNROLL for (int i = 0; i < shape * shape && shape > 1; i++) {
+        const int k = i / shape, c = i % shape;
+        lost |= a->m[c] == 0 && underflows(s[k], before.m[k * (shape + 1) + c]);
+    }
+    map_settle(a, lost, shape);
 }
 
-MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const int shape) {
-    recur_state y = { { 0 } };
-    if (shape == SHAPE_MOEBIUS) {
-        y.x[0] = real_mad(a->m[0], x->x[0], a->m[1]) / real_mad(a->m[2], x->x[0], a->m[3]);
-        return y;
-    }
-    const int columns = shape + 1;
-    const real down = a->m[map_size(shape)];
-    MAP_UNROLL for (int r = 0; r < shape; r++) {
-        const real v = a->m[r * columns + shape];
-        real sum = down == 0 ? v : 0;
-        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
-            real_mad(a->m[r * columns + k], x->x[k], sum);
-        y.x[r] = down < 0 ? scaled_down(sum, down) + v : sum;
-    }
-    return y;
+/* The exponent of a map of order 1 in 16 bits: what is below that is far below all numbers. */
+MAP_INLINE int16_t map_short_exponent(const recur_map *a) {
+    return (int16_t)real_max(a->m[2], INT16_MIN);
 }
 
 /* The map of no rows, to append rows to, and to apply by map_carry(). */

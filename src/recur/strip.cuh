@@ -209,6 +209,19 @@ __device__ static inline void walk_strip(const strip<SHAPE> &p, const recur_view
     }
 }
 
+/* One thread walks through the first `count` rows of a view; the poisons are those of strip_rows(). */
+template <int SHAPE>
+__device__ static inline void walk_rows(const recur_view &v, int64_t count, recur_state &x,
+                                        real &input, real &answer) {
+    for (int64_t i = 0; i < count; i++) {
+        const real *s = v.s + i * v.s_row, t = v.t[i * v.t_row];
+        input += row_poison(s, t, SHAPE);
+        const real w = row_step(&x, s, t, SHAPE);
+        answer = poisoned(answer, w);
+        v.w[i * v.w_row] = w;
+    }
+}
+
 /* One thread notes what went wrong in a part of segment k: a bad input replaces its consequence. Other
  * parts may be noted at any time. */
 __device__ static inline void note_failure(const recur_job &job, int64_t k, bool input,

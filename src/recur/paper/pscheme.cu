@@ -80,19 +80,12 @@ __global__ __launch_bounds__(SHOAL_MAX_THREADS) static void determine_kernel(rec
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
         const recur_view v = view_of_part(job, p, k, j);
-        const int64_t rows = length_of_part(job, p, j);
         real input = 0, answer = 0;
         recur_state x = {};
 #pragma unroll
         for (int e = 0; e < state_size(SHAPE); e++)
             x.x[e] = p.states[e * p.all + k * job.parts + j];
-        for (int64_t i = 0; i < rows; i++) {
-            const real *s = v.s + i * v.s_row, t = v.t[i * v.t_row];
-            input += row_poison(s, t, SHAPE);
-            const real w = row_step(&x, s, t, SHAPE);
-            answer = poisoned(answer, w);
-            v.w[i * v.w_row] = w;
-        }
+        walk_rows<SHAPE>(v, length_of_part(job, p, j), x, input, answer);
         note_failure(job, k, input != 0, answer != 0);
     }
 }
