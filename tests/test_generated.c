@@ -102,6 +102,7 @@ static const struct {
     { "recur:unit", -69.0157010116 },          { "recur:sum", -30.7477223089 },
     { "recur:growth", 61.484457054 },          { "recur:waves", 49.2358202957 },
     { "recur:cuts", -107.812166106 },          { "recur:nonfinite", -40.5904135476 },
+    { "recur:dips", 2086.69308403 },           { "recur:jumps", 42250.3589508 },
     { "smallsym:spd", 21.8109147884 },         { "smallsym:indefinite", 20.5772369307 },
     { "smallsym:wishart", -12.5162240728 },    { "smallsym:regression", 12.6943403733 },
     { "smallsym:centred", 4.99327052527 },     { "smallsym:kkt", 11.553420449 },
