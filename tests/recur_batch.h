@@ -6,7 +6,7 @@
  *
  * The oracle substitutes in long double and runs beside it, on the sizes of all numbers,
  *
- *     c_i = sum_k |s_ik| c_{i-k} + |t_i|,   c_{-k} = |w0_k|,
+ *     c_i = sum_k |s_ik| c_{i-k} + |t_i| + m,   c_{-k} = |w0_k|,   m the smallest normal number,
  *
  * the sum of the sizes of all products that w_i is a sum of: the condition of the recurrence. Every
  * method adds up these same products, in some order: an entry of a joined map is a sum of products
@@ -17,8 +17,12 @@
  *
  *     |w_i - exact| <= (r + 1) (i + 1) eps c_i.
  *
+ * m is for products that underflow: each loses half of the smallest number, eps m, at most, in
+ * substitution, and that goes on to later rows as t does. Maps lose no more than a few times that.
+ *
  * In a Moebius recurrence the error of p_{i-1} enters p_i through the derivative of the row's map,
- * which is below 1 for the generated ones, as is |p|: c_i is 1, with 8 roundings per row.
+ * which is below 1 for the generated ones, as is |p|: c_i is 1, with 8 roundings per row. Where
+ * gamma is 0 it is a linear recurrence, and c_i is as above.
  */
 #ifndef SHOAL_RECUR_BATCH_H
 #define SHOAL_RECUR_BATCH_H
@@ -248,12 +252,14 @@ static inline oracle oracle_start(const batch *p, int64_t k) {
 static inline void oracle_step(const batch *p, int64_t k, int64_t i, oracle *o) {
     const int64_t at = k * p->shape.n + i;
     const double *s = p->s + (p->shape.constant_s ? k : at) * p->width;
+    const long double smallest = p->shape.type == SHOAL_F32 ? FLT_MIN : DBL_MIN;
     if (p->shape.form == SHOAL_RECUR_MOEBIUS) {
         o->w[0] = (s[0] * o->w[0] + s[1]) / (s[2] * o->w[0] + s[3]);
-        o->c[0] = 1; /* the size of the generated ones */
+        const long double line = (fabsl(s[0] * o->c[0]) + fabsl(s[1])) / fabsl(s[3]) + smallest;
+        o->c[0] = s[2] == 0 ? line : 1; /* the size of the generated ones */
         return;
     }
-    long double w = p->t[p->shape.constant_t ? k : at], c = fabsl(w);
+    long double w = p->t[p->shape.constant_t ? k : at], c = fabsl(w) + smallest;
     for (int e = 0; e < order_of(p); e++) w += s[e] * o->w[e], c += fabsl(s[e] * o->c[e]);
     for (int e = order_of(p) - 1; e > 0; e--) o->w[e] = o->w[e - 1], o->c[e] = o->c[e - 1];
     o->w[0] = w, o->c[0] = c;

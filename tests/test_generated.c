@@ -129,6 +129,8 @@ static const struct {
     { "recur:waves", 49.2358202957 },
     { "recur:cuts", -107.812166106 },
     { "recur:nonfinite", -40.5904135476 },
+    { "recur:dips", 2086.69308403 },
+    { "recur:jumps", 42250.3589508 },
     { "smallsym:spd", 21.8109147884 },
     { "smallsym:indefinite", 20.5772369307 },
     { "smallsym:wishart", -12.5162240728 },

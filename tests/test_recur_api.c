@@ -290,7 +290,11 @@ TEST(generated_numbers_depend_on_their_place_alone) {
         CHECK(shoal_recur_kind_text(i) && *shoal_recur_kind_text(i));
         CHECK(shoal_recur_generate(ctx, kind, 5, 0, &o, s, t, w0) == SHOAL_OK);
         CHECK(shoal_recur_generatef(ctx, kind, 5, 0, &o, sf, tf, wf) == SHOAL_OK);
-        for (int j = 0; j < 240; j++) CHECK(same(sf[j], (float)s[j]));
+        const int by_type = strcmp(kind, "dips") == 0 || strcmp(kind, "jumps") == 0;
+        for (int j = 0; j < 240; j++) {
+            CHECK(by_type || same(sf[j], (float)s[j]));
+            CHECK(strcmp(kind, "nonfinite") == 0 || isfinite(sf[j]));
+        }
         shoal_recur_opts part = { .n = 20, .count = 2, .order = 2, .reverse = 1 };
         CHECK(shoal_recur_generate(ctx, kind, 5, 3, &part, s2, t2, w2) == SHOAL_OK);
         for (int k = 0; k < 2; k++)

@@ -5,8 +5,6 @@
  */
 #include "recur_batch.h"
 
-static int is_pcr(const call *c) { return strcmp(c->method, "pcr") == 0; }
-
 /* The last two, of f64 and f32, have a block of lookback on the CPU (2112 or 8448 rows), the last is a wide
  * segment on CUDA (6144 rows); in emulated runs they are shorter. */
 static int64_t lengths[] = { 1, 7, 40, 200, 2500, 9000 };
@@ -83,7 +81,7 @@ TEST(overflow_is_reported) {
                                   name_of(&targets[t], c, &p), r.status[k]);
                     /* 4^i is finite for i < 64 (f32), 512 (f64), and so are those rows */
                     int64_t finite = type == SHOAL_F32 ? 60 : 500;
-                    for (int64_t i = 0; i < finite && !is_pcr(c); i++) CHECK(isfinite(r.w[n + i]));
+                    for (int64_t i = 0; i < finite; i++) CHECK(isfinite(r.w[n + i]));
                     CHECK(!isfinite(r.w[2 * n - 1]));
                     CHECK(r.info.failed == 1);
                     free_answer(&r);
@@ -157,7 +155,7 @@ TEST(answers_are_found_where_maps_overflow) {
                 }
                 for (int t = 0; t < target_count; t++)
                     for (const call *c = calls; c->method; c++) {
-                        if (is_pcr(c)) continue; /* says so: it is an overflow there */
+                        if (!serves(c, &p)) continue;
                         answer r = solve_with(targets[t].ctx, &p, c, (how){ .in_place = j % 2 });
                         check_accuracy(&p, &r, name_of(&targets[t], c, &p));
                         free_answer(&r);
@@ -183,7 +181,7 @@ static void joined_maps_overflow(int type, int order, int forgets) {
     }
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++) {
-            if (is_pcr(c)) continue;
+            if (!serves(c, &p)) continue;
             answer r = solve_with(targets[t].ctx, &p, c, (how){ .in_place = type });
             check_accuracy(&p, &r, name_of(&targets[t], c, &p));
             free_answer(&r);
@@ -213,7 +211,7 @@ TEST(moebius_rows_of_any_scale) {
             round_all(p.s, lengths[j] * 12, type);
             for (int t = 0; t < target_count; t++)
                 for (const call *c = calls; c->method; c++) {
-                    if (is_pcr(c)) continue;
+                    if (!serves(c, &p)) continue;
                     answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
                     check_accuracy(&p, &r, name_of(&targets[t], c, &p));
                     free_answer(&r);
@@ -230,7 +228,7 @@ TEST(a_zero_denominator_is_reported) {
     row[0] = 0, row[1] = 1, row[2] = 0, row[3] = 0;
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++) {
-            if (is_pcr(c)) continue;
+            if (!serves(c, &p)) continue;
             answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             for (int k = 0; k < 3; k++)
                 CHECK_MSG(r.status[k] == (k == 1 ? SHOAL_SYSTEM_OVERFLOW : 0), "%s: %d",

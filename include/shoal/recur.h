@@ -93,7 +93,7 @@ SHOAL_API shoal_status shoal_recur_last(shoal_recur *plan, shoal_recur_info *inf
 
 /* Test recurrences. Fills host arrays as solve takes them (constant, reverse and layout as in
  * `shape`) for segments first .. first + count - 1 of a family; the numbers depend on kind, seed,
- * segment and row alone. shoal_recur_kind(i) names kind i, shoal_recur_kind_text(i) describes it;
+ * segment and row alone ("dips" and "jumps" also on the type, whose range they fill). shoal_recur_kind(i) names kind i, shoal_recur_kind_text(i) describes it;
  * NULL past the last. */
 SHOAL_API const char *shoal_recur_kind(int i);
 SHOAL_API const char *shoal_recur_kind_text(int i);

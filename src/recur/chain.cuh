@@ -18,6 +18,9 @@
  * A tile whose map is not finite is hard: it publishes no map, and its value once that is known. To
  * the tiles after it, it is the constant map of that value. Maps that are finite, but not when
  * joined, are applied to the value before them one after the other; a group of such maps is hard.
+ * A tile whose map takes the state before it to one that is not finite publishes its value after the
+ * fact (is_sound); so does such a group. The tiles after it find the same state before it by the same
+ * operations, see that its map does not do, and wait for that value.
  *
  * What is published are words of 32 bits of a number and a tag: one is there or not, whatever became of
  * the others. So no fence is needed, and one load gets both the tag and the number.
@@ -62,7 +65,7 @@ __device__ static inline void publish(word *to, const links &l, int64_t i, const
 
 template <int SHAPE>
 __device__ static inline void publish_map(const links &to, int64_t i, const recur_map &a) {
-    publish<map_size(SHAPE)>(to.maps, to, i, a.m);
+    publish<scaled_size(SHAPE)>(to.maps, to, i, a.m);
 }
 template <int SHAPE>
 __device__ static inline void publish_value(const links &to, int64_t i, const recur_state &x) {
@@ -91,11 +94,23 @@ __device__ static inline int load_link(const word *from, const links &l, int64_t
 
 template <int SHAPE>
 __device__ static inline int map_of_link(const links &from, int64_t i, recur_map &a) {
-    return load_link<map_size(SHAPE)>(from.maps, from, i, a.m);
+    return load_link<scaled_size(SHAPE)>(from.maps, from, i, a.m);
 }
 template <int SHAPE>
 __device__ static inline int value_of_link(const links &from, int64_t i, recur_state &x) {
     return load_link<state_size(SHAPE)>(from.values, from, i, x.x);
+}
+
+/* The state after a link from that before it, by its map; or the link's value, where the map does not do. It is
+ * link i of lane `lane`. */
+template <int SHAPE>
+__device__ static inline recur_state state_after_link(const links &from, int64_t i, int lane,
+                                                      const recur_map &a, const recur_state &x) {
+    recur_state y = map_apply(&a, &x, SHAPE);
+    if (is_sound(&x, &y, SHAPE)) return y;
+    if ((int)(threadIdx.x % 32) == lane)
+        while (value_of_link<SHAPE>(from, i, y) == WORD_EMPTY) SHOAL_SPIN_WAIT();
+    return state_from_lane<SHAPE>(y, lane);
 }
 
 /* The state before group g > 0 of a chain, in every lane; `first` is that before group 0. */
@@ -124,7 +139,7 @@ __device__ static inline recur_state state_before_group(const chain &c, int64_t 
     x = state_from_lane<SHAPE>(x, nearest);
     for (int l = nearest - 1; l >= 0; l--) { /* V_{h+1} = (map of group h)(V_h) */
         const recur_map b = map_from_lane<SHAPE>(a, l);
-        x = map_apply(&b, &x, SHAPE);
+        x = state_after_link<SHAPE>(c.groups, i, l, b, x);
     }
     return x;
 }
@@ -161,8 +176,8 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
     const unsigned constants = __ballot_sync(ALL_LANES, constant);
     const int last = 31 - __clz((int)constants); /* of the constants; -1: there is none */
     if (lane < last) a = map_identity(SHAPE);    /* forgotten */
-    recur_map before = map_identity(SHAPE);
-    if (p > 0) before = map_from_lane<SHAPE>(scan_lanes<SHAPE>(a), p - 1);
+    recur_map before = map_identity(SHAPE), through = a;
+    if (p > 0) through = scan_lanes<SHAPE>(a), before = map_from_lane<SHAPE>(through, p - 1);
     const recur_map all = map_join(&before, &own, SHAPE);
     const bool group_map = closes && !hard && map_poison(&all, SHAPE) == 0;
     if (closes && lane == 0) {
@@ -175,18 +190,25 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
     if (g > 0 && last < 0) x = state_before_group<SHAPE>(c, g, first);
     if (group_map) {
         const recur_state end = map_apply(&all, &x, SHAPE);
-        if (lane == 0) publish_value<SHAPE>(c.groups, group, end);
-        *closed = true;
+        *closed = is_sound(&x, &end, SHAPE);
+        if (lane == 0 && *closed) publish_value<SHAPE>(c.groups, group, end);
     }
-    if (p > 0 && map_poison(&before, SHAPE) == 0) return map_apply(&before, &x, SHAPE);
+    if (p == 0) return x;
+    const recur_state tile_state = map_apply(&before, &x, SHAPE);
+    if (map_poison(&before, SHAPE) == 0 && is_sound(&x, &tile_state, SHAPE)) return tile_state;
+    recur_state y = x; /* before tile l, as that tile itself found it */
     for (int l = last < 0 ? 0 : last; l < p; l++) {
-        const recur_map one = map_from_lane<SHAPE>(a, l);
-        x = map_apply(&one, &x, SHAPE);
+        const recur_map one = map_from_lane<SHAPE>(a, l), joined = map_from_lane<SHAPE>(through, l);
+        const recur_state after = map_apply(&joined, &x, SHAPE);
+        if (map_poison(&joined, SHAPE) == 0 && is_sound(&x, &after, SHAPE))
+            y = after;
+        else
+            y = state_after_link<SHAPE>(c.tiles, tile - p + lane, l, one, y);
     }
-    return x;
+    return y;
 }
 
-/* The state after tile j, where somebody waits for it. */
+/* The state after tile j, where somebody waits for it: `hard` has the tiles whose map does not do, too. */
 template <int SHAPE>
 __device__ static inline void finish_link(const chain &c, int64_t j, const recur_state &x,
                                           bool hard, bool closed) {

@@ -11,8 +11,9 @@
  * bits are the same for any number of threads. The rows after the last whole block are walked. A
  * thread that waits long computes what it waits for itself.
  *
- * Where a map overflows, or an input is not finite, the block is walked too, once the value before
- * it is known: no answer is lost that substitution would give.
+ * Where a map overflows, an input is not finite, or a value is so large that products of s that
+ * underflowed may matter (map.h), the block is walked too, once the value before it is known: no answer
+ * is lost that substitution would give.
  *
  * Short segments (below one block) go LANES at a time, one per lane, and interleaved ones side by
  * side as they lie, both by substitution. Orders above 1 and Moebius: a block's map is joined row
@@ -77,7 +78,10 @@ WALK_INLINE void maps_of(const streams *v, int64_t rows, real *a, real *b, const
                          const int t_row) {
     for (int l = 0; l < LANES; l += ABREAST * VEC) {
         vec product[ABREAST], sum[ABREAST];
-        for (int q = 0; q < ABREAST; q++) product[q] = vec_all(1), sum[q] = vec_all(0);
+        for (int q = 0; q < ABREAST; q++) {
+            product[q] = vec_all(power_of_two(MAP_BEGIN)); /* map_begin() */
+            sum[q] = vec_all(0);
+        }
         for (int64_t i = 0; i < rows; i += VEC)
             for (int q = 0; q < ABREAST; q++) {
                 vec s[VEC], t[VEC];
@@ -175,15 +179,15 @@ WALK_INLINE streams streams_of(const recur_view *v, int64_t begin, int64_t apart
 }
 
 /* The values before each run of a block and after the last, from the value before the block; not 0
- * where a map is not finite, or a value. */
+ * where rows have to be walked. */
 static real carry_over(const real *a, const real *b, real *start, recur_state *x) {
     real poison = 0;
     for (int l = 0; l < LANES; l++) {
+        const recur_map map = { { a[l], b[l] } };
         start[l] = x->x[0];
-        x->x[0] = a[l] * x->x[0] + b[l]; /* x_{l+1} */
-        poison = poisoned(poisoned(poison, a[l]), b[l]);
+        poison += map_carry(&map, x, 1); /* x_{l+1} = a_l x_l + b_l */
     }
-    return poisoned(poison, x->x[0]);
+    return poison;
 }
 
 /* The state after a block that is another thread's to compute: the same operations as there, and
@@ -198,10 +202,9 @@ WALK_INLINE recur_state state_after(const recur_view *v, int64_t begin, recur_st
         streams_maps(&runs, RUN, a, b);
         poison = carry_over(a, b, start, &end);
     } else {
-        recur_map map = map_identity(shape);
+        recur_map map = map_begin(shape);
         map_append_rows(&map, v, begin, begin + BLOCK, shape);
-        end = map_apply(&map, &x, shape);
-        poison = map_poison(&map, shape) + state_poison(&end, shape);
+        poison = map_carry(&map, &end, shape);
     }
     if (poison == 0) return end;
     skip_rows(&x, v, begin, begin + BLOCK, shape);
@@ -254,11 +257,11 @@ static int block_of_runs(const recur_view *v, int64_t block, recur_state x, publ
 WALK_INLINE int block_of_rows(const recur_view *v, int64_t block, recur_state x, published *mine,
                               recur_state *after, const int shape) {
     const int64_t begin = block * BLOCK;
-    recur_map map = map_identity(shape);
+    recur_map map = map_begin(shape);
     map_append_rows(&map, v, begin, begin + BLOCK, shape);
     x = state_before(v, block, mine, x, shape);
-    *after = map_apply(&map, &x, shape);
-    const int sure = map_poison(&map, shape) == 0 && state_poison(after, shape) == 0;
+    *after = x;
+    const int sure = map_carry(&map, after, shape) == 0;
     if (sure) publish(mine, after);
     const int bad = walk_rows(v, begin, begin + BLOCK, &x, shape);
     if (!sure) publish(mine, &x);
@@ -316,7 +319,10 @@ static void short_segments(const recur_job *job, int64_t k) {
     }
     if (job->w == job->t) {
         streams_maps(&all, whole, a, b);
-        for (int l = 0; l < LANES; l++) poison = poisoned(poison, a[l] * x[l] + b[l]);
+        for (int l = 0; l < LANES; l++) {
+            const recur_map map = { { a[l], b[l] } };
+            poison += map_carry(&map, &(recur_state){ { x[l] } }, 1);
+        }
     }
     if (poison == 0) {
         streams_rows(&all, whole, x);

@@ -107,6 +107,35 @@ __device__ static inline void lane_rows(real (&rows)[ROWS], const real *part, un
     if (down) reverse_rows<1>(rows);
 }
 
+/* The map of this lane's rows. Where a product of s is not accurate, they are joined once more with care. */
+__device__ static inline recur_map lane_map(const real *s, const real *t, bool down) {
+    recur_map a = map_identity(1);
+    real least = 1;
+#pragma unroll
+    for (unsigned p = 0; p < LANE_PIECES; p++) {
+        real scale[ROWS], offset[ROWS];
+        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
+#pragma unroll
+        for (int u = 0; u < ROWS; u++) {
+            map_append(&a, &scale[u], offset[u], 1);
+            least = real_min(real_abs(a.m[0]), least);
+        }
+    }
+    if (least >= MAP_ACCURATE) {
+        map_settle(&a, 0, 1);
+        return a;
+    }
+    a = map_identity(1);
+#pragma unroll 1
+    for (unsigned p = 0; p < LANE_PIECES; p++) {
+        real scale[ROWS], offset[ROWS];
+        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
+#pragma unroll
+        for (int u = 0; u < ROWS; u++) map_append_scaled(&a, &scale[u], offset[u], 1);
+    }
+    return a;
+}
+
 /* This lane's rows by substitution from x, in the place of t; returns the last. */
 __device__ static inline real determine(const real *s, real *t, real x, bool down) {
 #pragma unroll
@@ -158,14 +187,7 @@ __global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job 
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    recur_map own = map_identity(1);
-#pragma unroll
-    for (unsigned p = 0; p < LANE_PIECES; p++) {
-        real scale[ROWS], offset[ROWS];
-        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
-#pragma unroll
-        for (int u = 0; u < ROWS; u++) map_append(&own, &scale[u], offset[u], 1);
-    }
+    const recur_map own = lane_map(s, t, down);
     const recur_map through = scan_lanes<1>(own);
     if (lane == 31) maps[warp] = through;
     const bool poisoned_map = __syncthreads_or(map_poison(&through, 1) != 0);
@@ -306,23 +328,29 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     bool closed = true;
     if (c.length > 1) x = begin_link<SHAPE>(c, at.j, own, hard, x, &closed);
 
-    if (hard) {
+    const recur_state after = map_apply(&own, &x, SHAPE);
+    const bool walked = hard || !is_sound(&x, &after, SHAPE);
+    if (!walked && c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
+    recur_state mine[STRIPS], next = x; /* before the rows of this lane; before each strip */
+    bool sound = true;
+#pragma unroll
+    for (int r = 0; r < STRIPS; r++) {
+        const recur_map before = before_lane<SHAPE>(through[r]);
+        const recur_map whole = whole_strip<SHAPE>(through[r]);
+        mine[r] = map_apply(&before, &next, SHAPE);
+        sound = sound && is_sound(&x, &mine[r], SHAPE);
+        next = map_apply(&whole, &next, SHAPE);
+    }
+    if (walked || !__all_sync(ALL_LANES, sound)) {
         if (STRIPS == 1)
             walk_strip<SHAPE>(rows[0], v, begin, x, true, 32, input, answer);
         else
             walk_tile<SHAPE>(job, at, x, input, answer);
-        if (c.length > 1) finish_link<SHAPE>(c, at.j, x, true, closed);
+        if (walked && c.length > 1) finish_link<SHAPE>(c, at.j, x, true, closed);
     } else {
-        const recur_state after = map_apply(&own, &x, SHAPE);
-        if (c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
 #pragma unroll
-        for (int r = 0; r < STRIPS; r++) {
-            const recur_map before = before_lane<SHAPE>(through[r]);
-            const recur_map whole = whole_strip<SHAPE>(through[r]);
-            recur_state mine = map_apply(&before, &x, SHAPE);
-            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, mine, false, input, answer);
-            x = map_apply(&whole, &x, SHAPE);
-        }
+        for (int r = 0; r < STRIPS; r++)
+            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, mine[r], false, input, answer);
     }
     const bool bad_input = __any_sync(ALL_LANES, input != 0);
     const bool bad_answer = __any_sync(ALL_LANES, answer != 0);
@@ -348,12 +376,11 @@ __global__ __launch_bounds__(32 * WARPS) static void short_kernel(recur_job job,
     if (lane == 0) input = state_poison(&x, SHAPE);
     const unsigned group = (width == 32 ? ALL_LANES : (1u << width) - 1)
                            << (threadIdx.x % 32 / width * width);
-    const unsigned poisons = __ballot_sync(ALL_LANES, map_poison(&through, SHAPE) != 0);
+    recur_state mine = map_apply(&before, &x, SHAPE);
+    const unsigned poisons =
+        __ballot_sync(ALL_LANES, map_poison(&through, SHAPE) != 0 || !is_sound(&x, &mine, SHAPE));
     const bool hard = poisons & group;
-    if (!hard) {
-        recur_state mine = map_apply(&before, &x, SHAPE);
-        strip_rows<SHAPE>(rows, v, lane * ROWS, mine, false, input, answer);
-    }
+    if (!hard) strip_rows<SHAPE>(rows, v, lane * ROWS, mine, false, input, answer);
     if (poisons) walk_strip<SHAPE>(rows, v, lane * ROWS, x, hard, width, input, answer);
     const bool bad_input = __ballot_sync(ALL_LANES, input != 0) & group;
     const bool bad_answer = __ballot_sync(ALL_LANES, answer != 0) & group;
@@ -375,7 +402,7 @@ typedef struct layout {
 
 static layout layout_of(const recur_job *job, void *work) {
     const int64_t tiles = tiles_of(job), groups = (tiles + GROUP - 1) / GROUP;
-    const int maps = words_of(map_size(job->shape)), values = words_of(state_size(job->shape));
+    const int maps = words_of(scaled_size(job->shape)), values = words_of(state_size(job->shape));
     layout w = {};
     w.c.length = tiles;
     w.c.tiles.count = tiles * job->count, w.c.groups.count = groups * job->count;

@@ -10,6 +10,19 @@
  * that it neither overflows nor vanishes (equations (7) to (13) of the P-scheme paper carry the
  * same product by a recursion that breaks down where one of its numbers is zero).
  *
+ * Products of s underflow where the answer does not: w may be large before a stretch, or grow after it.
+ * What is lost may not exceed what substitution itself would lose, one smallest number per product. There
+ * are two ways to that:
+ *
+ * - A map that is applied to one state, once that is known (map_begin, map_append, map_carry). Its M begins
+ *   as 2^g I instead of I: a product that underflows has lost a smallest number times |x| / 2^g, no more
+ *   than substitution loses where |x| <= 2^g. It costs nothing per row. Larger states are walked through
+ *   the rows. Products that grow beyond the largest number / 2^g overflow, and their rows are walked, too.
+ * - A map that is joined to others before any state is known (map_append_scaled, map_join, map_apply). It
+ *   carries an exponent, M = 2^e m with e <= 0, so that m does not vanish (map_settle). Of higher orders,
+ *   and of Moebius, the numbers of one m may be too far apart for its type; it is then made not finite, and
+ *   its rows are walked.
+ *
  * `shape` is a constant to every caller: loops unroll, and of a map only the numbers in use remain.
  * Non-finite numbers stay: Inf * 0 is NaN, so that a sum over all of a map's numbers, once
  * poisoned, shows that something overflowed on the way to it.
@@ -36,7 +49,18 @@
 #define MAP_UNROLL
 #endif
 
-enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) };
+enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) + 1 };
+
+/* MAP_BEGIN is g. The largest number of a settled map is at least MAP_LOW: the product of two such is accurate,
+ * as every sum of products from MAP_ACCURATE on is. MAP_RAISE is the exponent that lifts any number above MAP_LOW. */
+#ifdef SHOAL_SINGLE
+enum { MAP_BEGIN = 80, MAP_RAISE = 100 };
+#define MAP_LOW 0x1p-62f
+#else
+enum { MAP_BEGIN = 512, MAP_RAISE = 600 };
+#define MAP_LOW 0x1p-510
+#endif
+#define MAP_ACCURATE (4 * REAL_MIN)
 
 typedef struct recur_map {
     real m[MAP_MOST];
@@ -46,9 +70,12 @@ typedef struct recur_state {
     real x[SHOAL_RECUR_ORDERS];
 } recur_state;
 
-/* Numbers of a map, of a state, of s per row. */
+/* Numbers of a map without and with its exponent, of a state, of s per row. */
 MAP_CONSTANT int map_size(const int shape) {
     return shape == SHAPE_MOEBIUS ? 4 : shape * (shape + 1);
+}
+MAP_CONSTANT int scaled_size(const int shape) {
+    return map_size(shape) + (shape == SHAPE_MOEBIUS ? 0 : 1);
 }
 MAP_CONSTANT int state_size(const int shape) { return shape == SHAPE_MOEBIUS ? 1 : shape; }
 MAP_INLINE int row_size(const int shape) { return shape == SHAPE_MOEBIUS ? 4 : shape; }
@@ -76,19 +103,73 @@ MAP_INLINE real row_poison(const real *s, real t, const int shape) {
  * not a number itself; both multiplications are exact then. */
 MAP_INLINE void moebius_scale(real v[4]) {
 #ifdef SHOAL_SINGLE
-    const real far = 0x1p30f;
+    const real near = 0x1p-10f, far = 0x1p40f;
 #else
-    const real far = 0x1p400;
+    const real near = 0x1p-100, far = 0x1p400;
 #endif
     const real largest = real_max(real_max(real_abs(v[0]), real_abs(v[1])),
                                   real_max(real_abs(v[2]), real_abs(v[3])));
-    if (largest <= far && largest * far >= 1) return;
+    if (largest <= far && largest >= near) return;
     if (!(largest > 0) || largest - largest != 0) return; /* all zero; not finite: not used */
     const int e =
         largest < REAL_MIN ? 64 - exponent_of(largest * (real)0x1p64) : -exponent_of(largest);
     const int first = e < REAL_BIAS ? e : REAL_BIAS;
     const real most = power_of_two(first), rest = power_of_two(e - first);
     MAP_UNROLL for (int i = 0; i < 4; i++) v[i] = v[i] * most * rest;
+}
+
+/* Whether a product was lost; and whether a number is too small to be an accurate sum of products. */
+MAP_INLINE int underflows(real u, real v) { return u != 0 && v != 0 && u * v == 0; }
+MAP_INLINE int is_inaccurate(real v) { return real_abs(v) < MAP_ACCURATE && v != 0; }
+
+/* The matrix of several rows: not finite where a number of it became too small, or was `lost` before. */
+MAP_INLINE void moebius_settle(real v[4], int lost) {
+    MAP_UNROLL for (int i = 0; i < 4; i++) lost |= is_inaccurate(v[i]);
+    moebius_scale(v);
+    MAP_UNROLL for (int i = 0; i < 4; i++) lost |= is_inaccurate(v[i]);
+    if (lost) v[0] = real_nan();
+}
+
+/* v 2^e for e <= 0. */
+MAP_INLINE real scaled_down(real v, real e) {
+    int left = (int)e;
+    MAP_UNROLL for (int step = 0; step < 3; step++) {
+        const int now = left > 1 - REAL_BIAS ? left : 1 - REAL_BIAS;
+        v = v * power_of_two(now);
+        left -= now;
+    }
+    return v;
+}
+
+/* Brings m and e of a linear map where they should be: the largest number of m is at least MAP_LOW, and where
+ * e < 0 at most 1/4, so that m x neither overflows nor loses more than 2^e m x does. Where a number of m has
+ * become too small beside it, or was `lost` before, m is made not finite. */
+MAP_INLINE void map_settle(recur_map *a, int lost, const int shape) {
+    const int columns = shape + 1;
+    real *e = &a->m[map_size(shape)], top = 0;
+    const real limit = *e < 0 ? (real)0.25 : REAL_MAX;
+    int fine = !lost;
+    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
+        const real size = real_abs(a->m[i]);
+        if (i % columns < shape) fine = fine && size >= MAP_LOW && size <= limit;
+    }
+    if (fine) return;
+    if (shape == 1 && real_abs(a->m[0]) < REAL_MIN)
+        a->m[0] *= power_of_two(MAP_RAISE), *e -= MAP_RAISE;
+    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
+        if (i % columns < shape) top = real_max(real_abs(a->m[i]), top);
+    }
+    if (!(top > 0)) *e = 0;
+    int shift = top >= REAL_MIN && top <= REAL_MAX ? -4 - exponent_of(top) : 0; /* to [1/16, 1/8) */
+    if (shift < *e) shift = (int)*e;
+    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
+        if (i % columns == shape) continue;
+        lost |= is_inaccurate(a->m[i]);
+        a->m[i] = times_power_of_2(a->m[i], shift);
+        lost |= is_inaccurate(a->m[i]);
+    }
+    *e = real_max(*e - (real)shift, -0x1p20f); /* far below all numbers */
+    if (lost && shape > 1) a->m[0] = real_nan();
 }
 
 MAP_INLINE recur_map map_identity(const int shape) {
@@ -111,36 +192,79 @@ MAP_INLINE recur_map map_constant(const recur_state *x, const int shape) {
     return a;
 }
 
-/* `earlier`, then `later`. */
-MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
-    recur_map a = { { 0 } };
+/* The state after the rows of a map. Of Moebius it is not finite where a product underflows that matters. */
+MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const int shape) {
+    recur_state y = { { 0 } };
     if (shape == SHAPE_MOEBIUS) {
-        const real *l = later->m, *e = earlier->m;
-        a.m[0] = real_mad(l[0], e[0], l[1] * e[2]), a.m[1] = real_mad(l[0], e[1], l[1] * e[3]);
-        a.m[2] = real_mad(l[2], e[0], l[3] * e[2]), a.m[3] = real_mad(l[2], e[1], l[3] * e[3]);
-        moebius_scale(a.m);
-        return a;
+        const real above = real_mad(a->m[0], x->x[0], a->m[1]);
+        const real below = real_mad(a->m[2], x->x[0], a->m[3]);
+        int lost = is_inaccurate(above) || is_inaccurate(below);
+        lost |= above == 0 && underflows(a->m[0], x->x[0]);
+        lost |= below == 0 && underflows(a->m[2], x->x[0]);
+        y.x[0] = lost ? real_nan() : above / below;
+        return y;
     }
     const int columns = shape + 1;
+    const real down = a->m[map_size(shape)];
     MAP_UNROLL for (int r = 0; r < shape; r++) {
-        MAP_UNROLL for (int c = 0; c < columns; c++) {
-            real sum = c == shape ? later->m[r * columns + shape] : 0;
-            MAP_UNROLL for (int k = shape - 1; k >= 0; k--) {
-                const real l = later->m[r * columns + k], e = earlier->m[k * columns + c];
-                sum = k == shape - 1 && c < shape ? l * e : real_mad(l, e, sum);
-            }
-            a.m[r * columns + c] = sum;
-        }
+        const real v = a->m[r * columns + shape];
+        real sum = down == 0 ? v : 0;
+        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
+            real_mad(a->m[r * columns + k], x->x[k], sum);
+        y.x[r] = down < 0 ? scaled_down(sum, down) + v : sum;
     }
+    return y;
+}
+
+/* Whether a map did for x what its rows would: a state that is not finite may be the map's fault. Of
+ * order 1 it is not: a x + b overflows where the last row does. */
+MAP_INLINE int is_sound(const recur_state *x, const recur_state *after, const int shape) {
+    return shape == 1 || state_poison(after, shape) == 0 || state_poison(x, shape) != 0;
+}
+
+/* A number of a product of two matrices. *lost: it is 0, and one of its products is, but should not be. */
+MAP_INLINE real product_number(const real *row, const real *column, const int size,
+                               const int columns, int *lost) {
+    real sum = row[size - 1] * column[(size - 1) * columns];
+    MAP_UNROLL for (int k = size - 2; k >= 0; k--) sum = real_mad(row[k], column[k * columns], sum);
+    MAP_UNROLL for (int k = 0; k < size; k++) {
+        *lost |= sum == 0 && underflows(row[k], column[k * columns]);
+    }
+    return sum;
+}
+
+/* `earlier`, then `later`: M M', M v' + v. */
+MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
+    const int size = shape == SHAPE_MOEBIUS ? 2 : shape;
+    const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
+    recur_map a = { { 0 } };
+    int lost = 0;
+    MAP_UNROLL for (int i = 0; i < size * columns; i++) {
+        const real *row = later->m + i / columns * columns, *column = earlier->m + i % columns;
+        if (i % columns < size) a.m[i] = product_number(row, column, size, columns, &lost);
+    }
+    if (shape == SHAPE_MOEBIUS) {
+        moebius_settle(a.m, lost);
+        return a;
+    }
+    recur_state v = { { 0 } };
+    MAP_UNROLL for (int r = 0; r < shape; r++) v.x[r] = earlier->m[r * columns + shape];
+    v = map_apply(later, &v, shape);
+    MAP_UNROLL for (int r = 0; r < shape; r++) a.m[r * columns + shape] = v.x[r];
+    a.m[map_size(shape)] = later->m[map_size(shape)] + earlier->m[map_size(shape)];
+    map_settle(&a, lost, shape);
     return a;
 }
 
-/* The map, then one row. */
+/* The map, then one row, whatever its exponent. */
 MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape) {
     if (shape == SHAPE_MOEBIUS) {
         recur_map row;
         MAP_UNROLL for (int e = 0; e < 4; e++) row.m[e] = s[e];
         moebius_scale(row.m);
+        MAP_UNROLL for (int e = 0; e < 4; e++) {
+            if (row.m[e] != s[e] && is_inaccurate(row.m[e])) row.m[0] = real_nan();
+        }
         *a = map_join(a, &row, shape);
         return;
     }
@@ -158,20 +282,56 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
     MAP_UNROLL for (int c = 0; c < columns; c++) a->m[c] = first[c];
 }
 
-MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const int shape) {
-    recur_state y = { { 0 } };
+/* The same for maps that are joined to others; they are settled before and after. Of order 1 an s that
+ * is far too small is lifted. */
+MAP_INLINE void map_append_scaled(recur_map *a, const real *s, real t, const int shape) {
     if (shape == SHAPE_MOEBIUS) {
-        y.x[0] = real_mad(a->m[0], x->x[0], a->m[1]) / real_mad(a->m[2], x->x[0], a->m[3]);
-        return y;
+        map_append(a, s, t, shape);
+        return;
     }
-    const int columns = shape + 1;
-    MAP_UNROLL for (int r = 0; r < shape; r++) {
-        real sum = a->m[r * columns + shape];
-        MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
-            real_mad(a->m[r * columns + k], x->x[k], sum);
-        y.x[r] = sum;
+    const recur_map before = *a;
+    int lost = 0;
+    map_append(a, s, t, shape);
+    if (shape == 1 && real_abs(s[0]) < MAP_LOW) {
+        a->m[0] = before.m[0] * (s[0] * power_of_two(MAP_RAISE));
+        a->m[2] -= MAP_RAISE;
     }
-    return y;
+    MAP_UNROLL for (int i = 0; i < shape * shape && shape > 1; i++) {
+        const int k = i / shape, c = i % shape;
+        lost |= a->m[c] == 0 && underflows(s[k], before.m[k * (shape + 1) + c]);
+    }
+    map_settle(a, lost, shape);
+}
+
+/* The exponent of a map of order 1 in 16 bits: what is below that is far below all numbers. */
+MAP_INLINE int16_t map_short_exponent(const recur_map *a) {
+    return (int16_t)real_max(a->m[2], INT16_MIN);
+}
+
+/* The map of no rows, to append rows to, and to apply by map_carry(). */
+MAP_INLINE recur_map map_begin(const int shape) {
+    recur_map a = map_identity(shape);
+    MAP_UNROLL for (int e = 0; e < map_size(shape) && shape != SHAPE_MOEBIUS; e++) {
+        a.m[e] *= power_of_two(MAP_BEGIN);
+    }
+    return a;
+}
+
+/* The state x before the rows of a map of map_begin() becomes the state after them; if what is returned
+ * is not 0, it has to be found row by row. 2^-g goes to the factor of each product that does not need it. */
+MAP_INLINE real map_carry(const recur_map *a, recur_state *x, const int shape) {
+    const real down = power_of_two(-MAP_BEGIN);
+    real poison = map_poison(a, shape);
+    recur_map b = *a;
+    MAP_UNROLL for (int k = 0; k < shape && shape != SHAPE_MOEBIUS; k++) {
+        const real size = real_abs(x->x[k]);
+        const int small = size <= 1;
+        if (!(size * down <= 1)) poison = real_nan();
+        MAP_UNROLL for (int r = 0; r < shape; r++) b.m[r * (shape + 1) + k] *= small ? down : 1;
+        x->x[k] *= small ? 1 : down;
+    }
+    *x = map_apply(&b, x, shape);
+    return poison + state_poison(x, shape);
 }
 
 /* One row by substitution: the state moves on, and its first number is w[i]. The oldest values come
@@ -217,6 +377,16 @@ MAP_INLINE void skip_rows(recur_state *x, const recur_view *v, int64_t begin, in
                           const int shape) {
     for (int64_t i = begin; i < end; i++)
         row_step(x, v->s + i * v->s_row, v->t[i * v->t_row], shape);
+}
+
+/* The state after the first `rows` rows of a view, by their map, begun by map_begin(), or else row by row.
+ * A state that is not finite already has no answer after it. */
+MAP_INLINE void carry_or_skip(const recur_map *a, recur_state *x, const recur_view *v, int64_t rows,
+                              const int shape) {
+    const recur_state before = *x;
+    if (map_carry(a, x, shape) == 0 || state_poison(&before, shape) != 0) return;
+    *x = before;
+    skip_rows(x, v, 0, rows, shape);
 }
 
 MAP_INLINE recur_state first_state(const recur_job *job, int64_t k, const int shape) {

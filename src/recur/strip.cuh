@@ -138,7 +138,8 @@ template <int SHAPE>
 __device__ static inline recur_map map_from_lane(const recur_map &a, int lane, int width = 32) {
     recur_map b = {};
 #pragma unroll
-    for (int e = 0; e < map_size(SHAPE); e++) b.m[e] = __shfl_sync(ALL_LANES, a.m[e], lane, width);
+    for (int e = 0; e < scaled_size(SHAPE); e++)
+        b.m[e] = __shfl_sync(ALL_LANES, a.m[e], lane, width);
     return b;
 }
 
@@ -158,22 +159,27 @@ template <int SHAPE> __device__ static inline recur_map scan_lanes(recur_map a, 
     for (int distance = 1; distance < width; distance *= 2) {
         recur_map before = {};
 #pragma unroll
-        for (int e = 0; e < map_size(SHAPE); e++)
+        for (int e = 0; e < scaled_size(SHAPE); e++)
             before.m[e] = __shfl_up_sync(ALL_LANES, a.m[e], distance, width);
         if (lane >= distance) a = map_join(&before, &a, SHAPE);
     }
     return a;
 }
 
-/* The map of all rows of a strip up to and with those of this lane. */
-template <int SHAPE>
-__device__ static inline recur_map scan_strip(const strip<SHAPE> &p, int width = 32) {
+/* The map of the rows of this lane. */
+template <int SHAPE> __device__ static inline recur_map map_of_lane(const strip<SHAPE> &p) {
     constexpr int W = strip<SHAPE>::W;
     recur_map a = map_identity(SHAPE);
 #pragma unroll
     for (int u = 0; u < ROWS; u++)
-        if (u < p.used) map_append(&a, p.s + u * W, p.t[u], SHAPE);
-    return scan_lanes<SHAPE>(a, width);
+        if (u < p.used) map_append_scaled(&a, p.s + u * W, p.t[u], SHAPE);
+    return a;
+}
+
+/* The map of all rows of a strip up to and with those of this lane. */
+template <int SHAPE>
+__device__ static inline recur_map scan_strip(const strip<SHAPE> &p, int width = 32) {
+    return scan_lanes<SHAPE>(map_of_lane<SHAPE>(p), width);
 }
 
 /* From that: the map of the whole strip, and of the rows before those of this lane. */
@@ -200,6 +206,19 @@ __device__ static inline void walk_strip(const strip<SHAPE> &p, const recur_view
         recur_state mine = x;
         if (hard && lane == l) strip_rows<SHAPE>(p, v, i, mine, true, input, answer);
         x = state_from_lane<SHAPE>(mine, l, width);
+    }
+}
+
+/* One thread walks through the first `count` rows of a view; the poisons are those of strip_rows(). */
+template <int SHAPE>
+__device__ static inline void walk_rows(const recur_view &v, int64_t count, recur_state &x,
+                                        real &input, real &answer) {
+    for (int64_t i = 0; i < count; i++) {
+        const real *s = v.s + i * v.s_row, t = v.t[i * v.t_row];
+        input += row_poison(s, t, SHAPE);
+        const real w = row_step(&x, s, t, SHAPE);
+        answer = poisoned(answer, w);
+        v.w[i * v.w_row] = w;
     }
 }
 

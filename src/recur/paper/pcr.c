@@ -5,43 +5,81 @@
  * The row w_i = s_i w_{i-h} + t_i becomes, with row i - h put in, w_i = s_i s_{i-h} w_{i-2h} + s_i
  * t_{i-h} + t_i: after ceil(log2 n) steps, h = 1, 2, 4, .., t is the answer. 3 operations per row and
  * step, 4 numbers read and 2 written: N log N where the P-scheme has 2 N. It is there for the
- * comparison of the paper's Figure 7. Products of s that overflow are an overflow here, whatever
- * the answer is.
+ * comparison of the paper's Figure 7. Once a product of s is too small, rows carry an exponent (map.h).
+ * A segment whose products overflow is walked.
  */
 #include "recur/walk.h"
 #include <string.h>
 
-static size_t pcr_bytes(const shoal_recur *plan) { return (size_t)plan->job.n * 4 * sizeof(real); }
+typedef struct rows { /* of one segment */
+    real *s, *t;
+    int16_t *e; /* s is 2^e s */
+} rows;
+
+static size_t pcr_bytes(const shoal_recur *plan) {
+    return (size_t)plan->job.n * (4 * sizeof(real) + 2 * sizeof(int16_t));
+}
+
+/* Whether no product of s is too small: then the step is done. */
+static int plain_step(const rows *from, const rows *to, int64_t h, int64_t n, int threads) {
+    const real *s = from->s, *t = from->t;
+    real *next_s = to->s, *next_t = to->t;
+    int small = 0;
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for simd num_threads(threads) schedule(static) reduction(| : small)
+    for (int64_t i = h; i < n; i++) {
+        next_s[i] = s[i] * s[i - h];
+        next_t[i] = s[i] * t[i - h] + t[i];
+        small |= (real_abs(next_s[i]) < MAP_LOW) & (s[i] != 0) & (s[i - h] != 0);
+    }
+    return !small;
+}
+
+static void scaled_step(const rows *from, const rows *to, int64_t h, int64_t n, int threads) {
+    (void)threads; /* without OpenMP */
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = h; i < n; i++) {
+        const recur_map a = { { from->s[i - h], from->t[i - h], from->e[i - h] } };
+        const recur_map b = { { from->s[i], from->t[i], from->e[i] } };
+        const recur_map both = map_join(&a, &b, 1);
+        to->s[i] = both.m[0], to->t[i] = both.m[1], to->e[i] = map_short_exponent(&both);
+    }
+}
 
 static void one_segment(const recur_job *job, int64_t k, int threads) {
     const int64_t n = job->n;
     const recur_view v = view_of(job, k);
-    real *s = job->work, *t = s + n, *next_s = t + n, *next_t = next_s + n, input = 0, answer = 0;
-    const real w0 = first_state(job, k, 1).x[0];
-    input = poisoned(0, w0);
+    real *work = job->work;
+    int16_t *exponents = (int16_t *)(void *)(work + 4 * n);
+    rows from = { work, work + n, exponents };
+    rows to = { work + 2 * n, work + 3 * n, exponents + n };
+    recur_state x = first_state(job, k, 1);
+    real poison = poisoned(0, x.x[0]);
+    int plain = 1;
+    memset(to.e, 0, (size_t)n * sizeof(int16_t)); /* stays so while steps are plain */
     for (int64_t i = 0; i < n; i++) {
-        s[i] = v.s[i * v.s_row], t[i] = v.t[i * v.t_row];
-        input = poisoned(poisoned(input, s[i]), t[i]);
+        recur_map row = map_identity(1);
+        const real s = v.s[i * v.s_row], t = v.t[i * v.t_row];
+        map_append_scaled(&row, &s, t, 1);
+        from.s[i] = row.m[0], from.t[i] = row.m[1], from.e[i] = map_short_exponent(&row);
+        plain &= from.e[i] == 0;
     }
-    t[0] = s[0] * w0 + t[0];
-    s[0] = 0;
+    from.t[0] = row_step(&x, v.s, from.t[0], 1);
+    from.s[0] = 0, from.e[0] = 0;
     for (int64_t h = 1; h < n; h *= 2) {
-#pragma omp parallel for simd num_threads(threads) schedule(static)
-        for (int64_t i = h; i < n; i++) {
-            next_s[i] = s[i] * s[i - h];
-            next_t[i] = s[i] * t[i - h] + t[i];
-        }
-        memcpy(next_s, s, (size_t)h * sizeof(real)); /* rows that are done */
-        memcpy(next_t, t, (size_t)h * sizeof(real));
-        real *swap = s;
-        s = next_s, next_s = swap;
-        swap = t, t = next_t, next_t = swap;
+        plain = plain && plain_step(&from, &to, h, n, threads);
+        if (!plain) scaled_step(&from, &to, h, n, threads);
+        memcpy(to.s, from.s, (size_t)h * sizeof(real)); /* rows that are done */
+        memcpy(to.t, from.t, (size_t)h * sizeof(real));
+        memcpy(to.e, from.e, (size_t)h * sizeof(int16_t));
+        const rows swap = from;
+        from = to, to = swap;
     }
-    for (int64_t i = 0; i < n; i++) {
-        answer = poisoned(answer, t[i]);
-        v.w[i * v.w_row] = t[i];
-    }
-    walk_note(job, k, (input != 0 ? WALK_INPUT : 0) | (answer != 0 ? WALK_ANSWER : 0));
+    for (int64_t i = 0; i < n; i++) poison = poisoned(poison, from.t[i]);
+    if (poison != 0)
+        walk_segment(job, k);
+    else
+        for (int64_t i = 0; i < n; i++) v.w[i * v.w_row] = from.t[i];
 }
 
 static shoal_status pcr_run(shoal_recur *plan, const recur_job *job) {

@@ -3,67 +3,107 @@
  * pcr.cu - parallel cyclic reduction of order-1 recurrences on the GPU (pcr.c states the step).
  *
  * One kernel per step, ceil(log2 n) of them, one thread per row; s and t go from one pair of arrays in
- * the workspace to the other, 6 numbers per row and step. It is there for the comparison of the
- * P-scheme paper's Figure 7.
+ * the workspace to the other, 6 numbers per row and step, and 3 exponents of s (map.h) of 16 bits. It is
+ * there for the comparison of the P-scheme paper's Figure 7. A segment whose products overflow is walked
+ * by one thread.
  */
 #include "recur/strip.cuh"
 
 enum { BLOCK = 256 };
 
-typedef struct pairs { /* row i of segment k: [k n + i] */
+typedef struct rows { /* row i of segment k: [k n + i] */
     real *s, *t;
-} pairs;
+    int16_t *e; /* s is 2^e s */
+} rows;
 
-__global__ static void load_kernel(recur_job job, pairs to) {
+__device__ static inline recur_map map_at(const rows &from, int64_t at) {
+    recur_map a = {};
+    a.m[0] = from.s[at], a.m[1] = from.t[at], a.m[2] = from.e[at];
+    return a;
+}
+__device__ static inline void keep_at(const rows &to, int64_t at, const recur_map &a) {
+    to.s[at] = a.m[0], to.t[at] = a.m[1], to.e[at] = map_short_exponent(&a);
+}
+
+__global__ static void load_kernel(recur_job job, rows to) {
     const int64_t n = job.n, total = n * job.count;
     SHOAL_GRID_STRIDE(at, total) {
         const int64_t k = at / n, i = at - k * n;
         const recur_view v = view_of(&job, k);
         const real s = v.s[i * v.s_row], t = v.t[i * v.t_row];
-        const real w0 = i == 0 ? first_state(&job, k, 1).x[0] : 0;
-        note_failure(job, k, poisoned(row_poison(&s, t, 1), w0) != 0, false);
-        to.s[at] = i == 0 ? 0 : s;
-        to.t[at] = i == 0 ? real_mad(s, w0, t) : t;
+        recur_state x = first_state(&job, k, 1);
+        recur_map row = map_identity(1);
+        note_failure(job, k, row_poison(&s, t, 1) + state_poison(&x, 1) != 0, false);
+        map_append_scaled(&row, &s, t, 1);
+        if (i == 0) {
+            row_step(&x, &s, t, 1);
+            row = map_constant(&x, 1);
+        }
+        keep_at(to, at, row);
     }
 }
 
-__global__ static void step_kernel(int64_t n, int64_t total, int64_t h, pairs from, pairs to) {
+__global__ static void step_kernel(int64_t n, int64_t total, int64_t h, rows from, rows to) {
     SHOAL_GRID_STRIDE(at, total) {
-        const real s = from.s[at], t = from.t[at];
-        const bool done = at % n < h; /* row 0 was put in */
-        to.s[at] = done ? s : s * from.s[at - h];
-        to.t[at] = done ? t : real_mad(s, from.t[at - h], t);
+        recur_map a = map_at(from, at);
+        if (at % n >= h) { /* else row 0 was put in */
+            const recur_map before = map_at(from, at - h);
+            a = map_join(&before, &a, 1);
+        }
+        keep_at(to, at, a);
     }
 }
 
-__global__ static void store_kernel(recur_job job, pairs from) {
+/* Which segments have to be walked; the answers to the others. */
+__global__ static void check_kernel(recur_job job, rows from) {
+    const int64_t n = job.n, total = n * job.count;
+    SHOAL_GRID_STRIDE(at, total) {
+        if (poisoned(0, from.t[at]) != 0) note_failure(job, at / n, false, true);
+    }
+}
+
+__global__ static void store_kernel(recur_job job, rows from) {
     const int64_t n = job.n, total = n * job.count;
     SHOAL_GRID_STRIDE(at, total) {
         const int64_t k = at / n, i = at - k * n;
         const recur_view v = view_of(&job, k);
-        const real w = from.t[at];
-        note_failure(job, k, false, poisoned(0, w) != 0);
-        v.w[i * v.w_row] = w;
+        if (job.status[k] == 0) v.w[i * v.w_row] = from.t[at];
+    }
+}
+
+__global__ static void walk_kernel(recur_job job) {
+    SHOAL_GRID_STRIDE(k, job.count) {
+        if (job.status[k] == 0) continue;
+        const recur_view v = view_of(&job, k);
+        recur_state x = first_state(&job, k, 1);
+        real input = state_poison(&x, 1), answer = 0;
+        walk_rows<1>(v, job.n, x, input, answer);
+        job.status[k] = 0;
+        note_failure(job, k, input != 0, answer != 0);
     }
 }
 
 static size_t pcr_bytes(const shoal_recur *plan) {
-    return (size_t)(plan->job.n * plan->job.count) * 4 * sizeof(real);
+    return (size_t)(plan->job.n * plan->job.count) * (4 * sizeof(real) + 2 * sizeof(int16_t));
 }
 
 static shoal_status pcr_run(shoal_recur *plan, const recur_job *job) {
     const int64_t total = job->n * job->count;
     const dim3 grid(shoal_blocks(total, BLOCK)), block(BLOCK);
+    void *stream = plan->head.ctx->stream;
     real *base = (real *)job->work;
-    pairs from = { base, base + total }, to = { base + 2 * total, base + 3 * total };
-    SHOAL_LAUNCH(load_kernel, grid, block, 0, plan->head.ctx->stream, *job, from);
+    int16_t *exponents = (int16_t *)(base + 4 * total);
+    rows from = { base, base + total, exponents };
+    rows to = { base + 2 * total, base + 3 * total, exponents + total };
+    SHOAL_LAUNCH(load_kernel, grid, block, 0, stream, *job, from);
     for (int64_t h = 1; h < job->n; h *= 2) {
-        SHOAL_LAUNCH(step_kernel, grid, block, 0, plan->head.ctx->stream, job->n, total, h, from,
-                     to);
-        const pairs swap = from;
+        SHOAL_LAUNCH(step_kernel, grid, block, 0, stream, job->n, total, h, from, to);
+        const rows swap = from;
         from = to, to = swap;
     }
-    SHOAL_LAUNCH(store_kernel, grid, block, 0, plan->head.ctx->stream, *job, from);
+    SHOAL_LAUNCH(check_kernel, grid, block, 0, stream, *job, from);
+    SHOAL_LAUNCH(store_kernel, grid, block, 0, stream, *job, from);
+    SHOAL_LAUNCH(walk_kernel, dim3(shoal_blocks(job->count, BLOCK)), block, 0, stream, *job);
     return shoal_launched(plan->head.ctx, "pcr");
 }
 

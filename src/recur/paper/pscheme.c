@@ -7,7 +7,7 @@
  * after the other. Determination: the rows of every part by substitution from the state before it,
  * in parallel. Time alpha N/P + beta P + gamma N/P, equations (14) to (16), with 2 (order 1) to 20
  * numbers per part kept; s and t are read twice, w is written once. One part per task:
- * OpenMP threads over parts. A part whose map is not finite is walked in the propagation.
+ * OpenMP threads over parts. A part whose map does not do (map_carry) is walked in the propagation.
  *
  * Variant "rearranged" copies s and t so that the M rows of one part lie P apart, w'_{iP+j} =
  * w_{jM+i} (section IV), works there, and copies w back: what coalesces on a GPU takes a new line
@@ -102,7 +102,7 @@ typedef struct phase { /* of one segment */
 
 WALK_INLINE void precompute_shape(const phase *f, int64_t j, const int shape) {
     const recur_view part = view_of_part(f->job, &f->v, f->p, j);
-    recur_map map = map_identity(shape);
+    recur_map map = map_begin(shape);
     map_append_rows(&map, &part, 0, length_of_part(f->job, j), shape);
     for (int e = 0; e < map_size(shape); e++) f->p->maps[j * MAP_MOST + e] = map.m[e];
 }
@@ -111,14 +111,11 @@ WALK_INLINE void precompute_shape(const phase *f, int64_t j, const int shape) {
 WALK_INLINE void propagate_shape(const phase *f, int64_t j, const int shape) {
     const real *from = f->p->states + j * SHOAL_RECUR_ORDERS;
     const recur_view part = view_of_part(f->job, &f->v, f->p, j);
-    recur_map map;
-    recur_state x;
+    recur_map map = { { 0 } };
+    recur_state x = { { 0 } };
     for (int e = 0; e < map_size(shape); e++) map.m[e] = f->p->maps[j * MAP_MOST + e];
     for (int e = 0; e < state_size(shape); e++) x.x[e] = from[e];
-    if (map_poison(&map, shape) == 0)
-        x = map_apply(&map, &x, shape);
-    else
-        skip_rows(&x, &part, 0, length_of_part(f->job, j), shape);
+    carry_or_skip(&map, &x, &part, length_of_part(f->job, j), shape);
     for (int e = 0; e < state_size(shape); e++)
         f->p->states[(j + 1) * SHOAL_RECUR_ORDERS + e] = x.x[e];
 }

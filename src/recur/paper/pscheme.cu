@@ -12,7 +12,7 @@
  * of a warp read M rows apart. Variant "rearranged": s and t are first copied to w'_{iP+j} =
  * w_{jM+i}, a transposition through shared memory, and w is copied back: each phase then reads
  * whole lines, for 2 (s and t: 4) more passes over memory. What is constant is not copied. A part
- * whose map is not finite is walked in the propagation.
+ * whose map does not do (map_carry) is walked in the propagation.
  */
 #include "core/parts.h"
 #include "recur/strip.cuh"
@@ -49,7 +49,7 @@ __global__ __launch_bounds__(SHOAL_MAX_THREADS) static void precompute_kernel(re
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
         const recur_view v = view_of_part(job, p, k, j);
-        recur_map map = map_identity(SHAPE);
+        recur_map map = map_begin(SHAPE);
         map_append_rows(&map, &v, 0, length_of_part(job, p, j), SHAPE);
 #pragma unroll
         for (int e = 0; e < map_size(SHAPE); e++) p.maps[e * p.all + k * job.parts + j] = map.m[e];
@@ -63,17 +63,13 @@ template <int SHAPE> __global__ static void propagate_kernel(recur_job job, part
     note_failure(job, k, state_poison(&x, SHAPE) != 0, false);
     for (int64_t j = 0; j < job.parts; j++) {
         const int64_t at = k * job.parts + j;
-        recur_map map;
+        recur_map map = {};
 #pragma unroll
         for (int e = 0; e < state_size(SHAPE); e++) p.states[e * p.all + at] = x.x[e];
 #pragma unroll
         for (int e = 0; e < map_size(SHAPE); e++) map.m[e] = p.maps[e * p.all + at];
-        if (map_poison(&map, SHAPE) == 0) {
-            x = map_apply(&map, &x, SHAPE);
-            continue;
-        }
         const recur_view v = view_of_part(job, p, k, j);
-        skip_rows(&x, &v, 0, length_of_part(job, p, j), SHAPE);
+        carry_or_skip(&map, &x, &v, length_of_part(job, p, j), SHAPE);
     }
 }
 
@@ -84,19 +80,12 @@ __global__ __launch_bounds__(SHOAL_MAX_THREADS) static void determine_kernel(rec
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
         const recur_view v = view_of_part(job, p, k, j);
-        const int64_t rows = length_of_part(job, p, j);
         real input = 0, answer = 0;
         recur_state x = {};
 #pragma unroll
         for (int e = 0; e < state_size(SHAPE); e++)
             x.x[e] = p.states[e * p.all + k * job.parts + j];
-        for (int64_t i = 0; i < rows; i++) {
-            const real *s = v.s + i * v.s_row, t = v.t[i * v.t_row];
-            input += row_poison(s, t, SHAPE);
-            const real w = row_step(&x, s, t, SHAPE);
-            answer = poisoned(answer, w);
-            v.w[i * v.w_row] = w;
-        }
+        walk_rows<SHAPE>(v, length_of_part(job, p, j), x, input, answer);
         note_failure(job, k, input != 0, answer != 0);
     }
 }

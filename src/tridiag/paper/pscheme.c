@@ -136,7 +136,7 @@ static void propagate(const whole *w, int64_t j, int recurrence) {
     const part s = part_of(w, j);
     const int up = recurrence == OF_X;
     const real p = w->states[OF_P][j], v = w->states[recurrence][j + up];
-    recur_map m;
+    recur_map m = { { 0 } };
     memcpy(m.m, w->maps + j * MAP, MAP * sizeof(real));
     w->states[recurrence][j + !up] = recurrence == OF_P   ? propagate_part(&s, &m, OF_P, p, v)
                                      : recurrence == OF_Q ? propagate_part(&s, &m, OF_Q, p, v)

@@ -178,28 +178,33 @@ __device__ static inline void through_tile(const chain &c, int64_t j, recur_map 
     recur_state x = {};
     bool closed = true;
     if (c.length > 1) x = begin_link<SHAPE>(c, j, own, hard, x, &closed);
-    if (hard) {
+    const recur_state after = map_apply(&own, &x, SHAPE);
+    const bool walked = hard || !is_sound(&x, &after, SHAPE);
+    if (!walked && c.length > 1) finish_link<SHAPE>(c, j, after, false, closed);
+    recur_state mine[STRIPS], next = x; /* before the rows of this lane; before each strip */
+    bool sound = true;
+#pragma unroll
+    for (int r = 0; r < STRIPS; r++) {
+        const recur_map before = before_lane<SHAPE>(maps[r]), whole = whole_strip<SHAPE>(maps[r]);
+        mine[r] = map_apply(&before, &next, SHAPE);
+        sound = sound && is_sound(&x, &mine[r], SHAPE);
+        next = map_apply(&whole, &next, SHAPE);
+    }
+    if (walked || !__all_sync(ALL_LANES, sound)) {
 #pragma unroll
         for (int r = 0; r < STRIPS; r++) {
 #pragma unroll 1
             for (int l = 0; l < 32; l++) {
-                recur_state mine = x;
-                if (lane == l) step(r, mine);
-                x = state_from_lane<SHAPE>(mine, l);
+                recur_state moved = x;
+                if (lane == l) step(r, moved);
+                x = state_from_lane<SHAPE>(moved, l);
             }
         }
-        if (c.length > 1) finish_link<SHAPE>(c, j, x, true, closed);
+        if (walked && c.length > 1) finish_link<SHAPE>(c, j, x, true, closed);
         return;
     }
-    const recur_state after = map_apply(&own, &x, SHAPE);
-    if (c.length > 1) finish_link<SHAPE>(c, j, after, false, closed);
 #pragma unroll
-    for (int r = 0; r < STRIPS; r++) {
-        const recur_map before = before_lane<SHAPE>(maps[r]), whole = whole_strip<SHAPE>(maps[r]);
-        recur_state mine = map_apply(&before, &x, SHAPE);
-        step(r, mine);
-        x = map_apply(&whole, &x, SHAPE);
-    }
+    for (int r = 0; r < STRIPS; r++) step(r, mine[r]);
 }
 
 /* The tile of this warp: tile j of solve v, counted in the order of the pass. */
@@ -268,6 +273,7 @@ __global__ __launch_bounds__(32 * WARPS) static void down_kernel(tridiag_job job
         maps[r] = map_identity(1);
 #pragma unroll
         for (int u = 0; u < ROWS; u++) append_q(&maps[r], rows[r][u], inverse[r][u]);
+        map_settle(&maps[r], 0, 1);
     }
     through_tile<1>(chain_of(w.of[OF_Q], at.v), at.j, maps, [&](int r, recur_state &x) {
 #pragma unroll
@@ -299,6 +305,7 @@ __global__ __launch_bounds__(32 * WARPS) static void up_kernel(tridiag_job job, 
         maps[r] = map_identity(1);
 #pragma unroll
         for (int u = 0; u < ROWS; u++) append_x(&maps[r], p[r][u], q[r][u]);
+        map_settle(&maps[r], 0, 1);
     }
     through_tile<1>(chain_of(w.of[OF_X], at.v), at.j, maps, [&](int r, recur_state &x) {
 #pragma unroll
@@ -332,7 +339,7 @@ static inline chains lay_out_chains(const tridiag_job *job, char *memory, size_t
         for (int upper = 0; upper < 2; upper++) {
             links *l = upper ? &c->groups : &c->tiles;
             const size_t size = (size_t)l->count * sizeof(word);
-            l->maps = (word *)carve(memory, &at, size * (size_t)words_of(map_size(shape)));
+            l->maps = (word *)carve(memory, &at, size * (size_t)words_of(scaled_size(shape)));
             l->values = (word *)carve(memory, &at, size * (size_t)words_of(state_size(shape)));
         }
     }
