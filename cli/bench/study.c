@@ -11,8 +11,8 @@
 
 #include "bench/session.h"
 #include "bench/study.h"
+#include "cli/common/arrays.h"
 #include "io/file.h"
-#include "io/array.h"
 
 enum { SYSTEMS = 4000, PATH = 4096 };
 
@@ -146,14 +146,12 @@ static int read_old(const cli *c, measurement *m) {
                     m->path, c->machine.device);
 }
 
-static int read_matrix(const char *path, measurement *m) {
+static int read_matrix(const cli *c, const char *path, measurement *m) {
     const io_triangle lower = { .packed = true };
     const char *slash = strrchr(path, '/');
-    io_error err;
     m->study.name = slash ? slash + 1 : path;
     m->study.lower = &m->matrix;
-    return cli_io(io_triangle_read(path, &lower, io_memory_bytes(), &m->study.n, &m->matrix, &err),
-                  &err);
+    return cli_triangle_read(c, path, &lower, false, &m->study.n, &m->matrix);
 }
 
 static int prepare(cli *c, const arguments *a, measurement *m) {
@@ -172,7 +170,7 @@ static int prepare(cli *c, const arguments *a, measurement *m) {
                                        .seed = c->seed,
                                        .scratch = m->scratch };
     const int code = read_old(c, m);
-    return code == CLI_OK && a->matrix ? read_matrix(a->matrix, m) : code;
+    return code == CLI_OK && a->matrix ? read_matrix(c, a->matrix, m) : code;
 }
 
 static int run(cli *c, const arguments *a, measurement *m) {

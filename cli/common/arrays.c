@@ -13,6 +13,22 @@ int cli_array_read(cli_array *array, const char *path) {
     return cli_io(io_npy_read(path, &array->a, &err), &err);
 }
 
+int cli_triangle_read(const cli *c, const char *path, const io_triangle *t, bool given, int64_t *n,
+                      io_array *array) {
+    int64_t differ = 0;
+    const io_triangle form = { t->packed, t->upper, given || c->quiet ? NULL : &differ };
+    io_error err;
+    if (cli_interrupted()) return CLI_INTERRUPTED;
+    const int code = cli_io(io_triangle_read(path, &form, io_memory_bytes(), n, array, &err), &err);
+    if (code == CLI_OK && differ > 0)
+        cli_note(c,
+                 "%s: not symmetric: %lld of %lld entries differ between the triangles; the %s one "
+                 "is read",
+                 path, (long long)differ, (long long)(*n * (*n - 1) / 2),
+                 t->upper ? "upper" : "lower");
+    return code;
+}
+
 static bool is_float(io_type type) { return type == IO_F4 || type == IO_F8; }
 
 int cli_array_widen(const cli *c, cli_array *array) {

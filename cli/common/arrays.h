@@ -16,6 +16,17 @@ typedef struct cli_array {
 /* Reads a .npy file. CLI_OK or an exit code, its message printed. */
 int cli_array_read(cli_array *array, const char *path);
 
+/* For the help of --triangle. */
+#define CLI_TRIANGLE_RULE                                                                          \
+    "The other may contain anything. Without the option, a note names a matrix whose triangles "   \
+    "differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not "   \
+    "count."
+
+/* Reads one triangle of a symmetric matrix, as io_triangle_read does. A note names the entries of the other triangle
+ * that differ, unless `given`: the triangle was chosen, and the other may contain anything. */
+int cli_triangle_read(const cli *c, const char *path, const io_triangle *t, bool given, int64_t *n,
+                      io_array *array);
+
 /* Brings the arrays to one type: f4 is solved in f32, f8 in f64. Integers become f8, with a note;
  * f4 beside anything else is CLI_INPUT, and the message names both files. */
 int cli_array_unify(const cli *c, cli_array *const *arrays, int count, shoal_type *type);

@@ -58,7 +58,8 @@ static const cli_option options[] = {
     { "no-check",  OPT_FLAG,     AT(no_check),      NULL,    8, "do not compute the relative error, nor keep A for it" },
     { "packed",    OPT_FLAG,     AT(packed),        NULL,    9, "keep one triangle, n(n+1)/2 numbers (the default)" },
     { "full",      OPT_FLAG,     AT(full),          NULL,    9, "keep n rows of n numbers" },
-    { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the one that is read: lower or upper", .words = CLI_TRIANGLES },
+    { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the one that is read: lower or upper", .words = CLI_TRIANGLES, .given = offsetof(factor_arguments, triangle_given),
+      .more = CLI_TRIANGLE_RULE },
     { "type",      OPT_CHOICE,   AT(type),          "T",     11, "f32 or f64", .words = CLI_TYPES, .usual = "that of the file; of .mtx f64", .given = offsetof(factor_arguments, type_given),
       .more = "Converts A and b; without it an f4 matrix takes no f8 b." },
     { "growth",    OPT_OUTPUT,   AT(growth),        "F.svg", 12, "draw the element growth of each stage",
@@ -438,7 +439,7 @@ static int command(cli *c, int argc, char **argv) {
     factor_result *r = &out.found.result;
     int code = cli_begin(c, &factor_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    code = factor_read(&a, &m);
+    code = factor_read(c, &a, &m);
     if (code == CLI_OK && a.snapshots) code = factor_choose_stages(&a, m.n);
     if (code == CLI_OK && a.b) code = factor_read_b(c, &a, &m, &b);
     if (code == CLI_OK && a.b) code = cli_array_create(b.a.type, b.a.ndim, b.a.shape, &x);

@@ -51,14 +51,11 @@ static int check_memory(const factor_arguments *a, const factor_matrix *m) {
                     2 * (int64_t)m->bytes, there);
 }
 
-int factor_read(const factor_arguments *a, factor_matrix *m) {
-    const int64_t limit = io_memory_bytes();
+int factor_read(const cli *c, const factor_arguments *a, factor_matrix *m) {
     io_array *to = &m->file.a;
-    io_error err;
     m->form = (io_triangle){ .packed = !a->full, .upper = a->opts.triangle == SHOAL_UPPER };
     m->file.path = a->matrix;
-    if (cli_interrupted()) return CLI_INTERRUPTED;
-    int code = cli_io(io_triangle_read(a->matrix, &m->form, limit, &m->n, to, &err), &err);
+    int code = cli_triangle_read(c, a->matrix, &m->form, a->triangle_given, &m->n, to);
     if (code != CLI_OK) return code;
     m->type = a->type_given ? a->type : to->type == IO_F4 ? SHOAL_F32 : SHOAL_F64;
     code = convert(&m->file, cli_io_type(m->type));

@@ -8,7 +8,6 @@
  */
 #include "small.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { A, B, INPUTS };
@@ -24,7 +23,7 @@ const cli_option small_matrix_options[] = {
     { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED,
       .more = "Shape (count,n(n+1)/2), or (n(n+1)/2) for one: A00 A10 A11 A20 ... of the lower triangle." },
     { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(small_arguments, triangle_given),
-      .more = "The other may contain anything. Without the option, a note names matrices whose triangles differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not count." },
+      .more = CLI_TRIANGLE_RULE },
     { 0 }
 };
 static const cli_option options[] = {
@@ -215,7 +214,6 @@ static double entry(const small_batch *batch, int64_t at) {
 /* Whether matrix k is not symmetric. */
 static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
     const int64_t n = batch->n, from = k * n * n;
-    const double epsilon = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
     double largest = 0;
     for (int64_t at = from; at < from + n * n; at++) {
         const double size = fabs(entry(batch, at));
@@ -225,15 +223,14 @@ static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
         for (int64_t j = 0; j < i; j++) {
             const double below = entry(batch, from + i * n + j);
             const double above = entry(batch, from + j * n + i);
-            const bool near = fabs(below - above) <= 10 * (double)n * epsilon * largest;
-            if (!near && below != above && !isnan(upper ? below : above)) return true;
+            if (!io_mirrors(upper ? above : below, upper ? below : above, n, batch->in[A].a.type,
+                            largest))
+                return true;
         }
     return false;
 }
 
-/* Notes that the triangles of matrices differ: they are not symmetric, and one triangle is read. Differences of 10 n
- * epsilon of the largest entry are not seen in an answer, and NaN in the other triangle means that nothing is there:
- * neither counts. */
+/* Notes that the triangles of matrices differ: they are not symmetric, and one triangle is read. */
 static void note_triangles(const cli *c, const small_batch *batch) {
     const shoal_triangle triangle = batch->a->opts.triangle;
     const bool upper = triangle == SHOAL_UPPER;
