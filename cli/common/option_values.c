@@ -304,9 +304,13 @@ void cli_option_json(io_json *j, const cli_row *row) {
         io_json_doubles(j, key, l->values, l->count);
     } else {
         char *text = cli_option_text(row);
-        io_json_string(j, key, text);
+        cli_json_word(j, key, text);
         free(text);
     }
+}
+
+void cli_json_word(io_json *j, const char *key, const char *word) {
+    io_json_string(j, key, word && *word ? word : NULL);
 }
 
 void cli_json_results(io_json *j, const cli_option *rows, const void *of) {

@@ -85,7 +85,9 @@ struct cli_option {
     const char *key;     /* of the JSON object [name, _ for -]; "!key": not                     */
     size_t given;        /* of a bool that becomes true with the option; 0: none                */
     const char *needed;  /* the option must be given: what it is, for the message               */
-    const char *more;    /* sentences for docs/cli.md and the manual pages, not for --help      */
+    const char
+        *of; /* "tridiag recur": first plain arguments that the option belongs to; NULL: all */
+    const char *more; /* sentences for docs/cli.md and the manual pages, not for --help      */
     void (*parse)(struct argp_state *state, const cli_option *o, const char *text, void *arguments);
     char *(*text)(const void *arguments); /* from malloc; NULL: it has no value, or no memory   */
 };
@@ -146,6 +148,8 @@ bool cli_option_set(const cli_row *row);
 /* The first of these options, "shard target-se", that was given, as "--shard"; NULL: none. */
 const char *cli_given_among(const cli_command *k, const void *arguments, const char *names,
                             char found[CLI_NAME]);
+/* Refuses options, of those that were given so far, that do not belong to this first plain argument, a `noun`. */
+void cli_check_belongs(struct argp_state *state, const char *noun, const char *word);
 /* A number with the fewest digits that are read back as the same. Returns their count. */
 int cli_real_text(double x, char text[32]);
 /* Word i of "f64|f32", its length in *length; NULL past the end. */
@@ -160,6 +164,9 @@ const char *cli_option_word(const char *words, int i, int *length);
           uint64_t: OPT_SEED, double: OPT_REAL, float: OPT_REAL, const char *: OPT_TEXT), \
       CLI_AT(type, member)                                                                                    \
     }
+
+/* A word of the library's tables, such as a variant; NULL or "": null. */
+void cli_json_word(io_json *j, const char *key, const char *word);
 
 /* Writes the members of a struct that a table of results names; NULL: nothing is known, all are null. */
 void cli_json_results(io_json *j, const cli_option *rows, const void *of);

@@ -11,11 +11,11 @@
 
 /* clang-format off */
 const cli_module cli_modules[] = {
-    { "tridiag",  shoal_tridiag_kind,  shoal_tridiag_kind_text,  "n count from nrhs type layout", gen_batch_check, gen_tridiag, true, true, false },
-    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, "n count from nrhs type packed triangle parameter", gen_batch_check, gen_smallsym, true, false, false },
-    { "symindef", gen_symindef_kind,   gen_symindef_kind_text,   "n type", gen_symindef_check, gen_symindef, true, true, true },
-    { "recur",    shoal_recur_kind,    shoal_recur_kind_text,    "n count from type layout order", gen_batch_check, gen_recur, true, false, false },
-    { "rng",      gen_rng_kind,        gen_rng_kind_text,        "n count type packed triangle parameter order variant lambda alpha df first step purpose draw", gen_rng_check, gen_rng, false, false, false },
+    { "tridiag",  shoal_tridiag_kind,  shoal_tridiag_kind_text,  gen_batch_check, gen_tridiag, true, true, false },
+    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, gen_batch_check, gen_smallsym, true, false, false },
+    { "symindef", gen_symindef_kind,   gen_symindef_kind_text,   gen_symindef_check, gen_symindef, true, true, true },
+    { "recur",    shoal_recur_kind,    shoal_recur_kind_text,    gen_batch_check, gen_recur, true, false, false },
+    { "rng",      gen_rng_kind,        gen_rng_kind_text,        gen_rng_check, gen_rng, false, false, false },
     { .name = NULL }
 };
 /* clang-format on */

@@ -272,7 +272,7 @@ static void print_json(cli *c, const factor_arguments *a, const factor_matrix *m
     io_json_string(j, "storage", m->form.packed ? "packed" : "full");
     io_json_string(j, "triangle", cli_triangle_name(a->opts.triangle));
     io_json_string(j, "method", i->method);
-    io_json_string(j, "variant", *i->variant ? i->variant : NULL);
+    cli_json_word(j, "variant", i->variant);
     io_json_double(j, "alpha", i->alpha);
     cli_json_results(j, tol_results, known);
     io_json_string(j, "status", shoal_system_text(i->status));

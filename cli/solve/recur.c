@@ -272,7 +272,7 @@ static const cli_option shape_results[] = {
     { "reverse", OPT_FLAG, CLI_AT(batch, shape.reverse) },
     { "type", OPT_CHOICE, CLI_AT(batch, shape.type), .words = CLI_TYPES },
     { "layout", OPT_CHOICE, CLI_AT(batch, shape.layout), .words = CLI_LAYOUTS },
-    BATCH("method", info.method),
+    BATCH("method", info.method), BATCH("variant", info.variant),
     { 0 }
 };
 static const cli_option group_results[] = { BATCH("groups", info.groups), BATCH("group_threads", info.threads), { 0 } };
@@ -282,7 +282,6 @@ static const cli_option end_results[] = { BATCH("failed", info.failed), BATCH("s
 static void print_json(cli *c, const arguments *a, const batch *b) {
     io_json *j = cli_json_begin(c, "recur");
     cli_json_results(j, shape_results, b);
-    io_json_string(j, "variant", *b->info.variant ? b->info.variant : NULL);
     if (b->info.groups > 0) cli_json_results(j, group_results, b);
     cli_json_results(j, end_results, b);
     cli_json_files(j, c, &recur_command, a); /* or the numbers that stand for them */
