@@ -11,17 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static shoal_status make_counts(american_plan *a) {
-    const american_job *j = &a->job;
-    const int64_t numbers = (j->latest ? 1 : j->problems) * FIT_COUNTS;
-    int64_t *zero = calloc((size_t)numbers + 1, sizeof *zero);
-    if (!zero) return shoal_fail(a->p.head.ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    const shoal_status s =
-        shoal_plan_copy(&a->p.head, zero, (size_t)numbers * sizeof *zero, &a->job.count);
-    free(zero);
-    return s;
-}
-
 /* What is of `most` problems at a time, and what is of all. */
 static shoal_status make_rooms(american_plan *a, shoal_type type, int64_t most) {
     american_job *j = &a->job;
@@ -47,7 +36,8 @@ static shoal_status make_rooms(american_plan *a, shoal_type type, int64_t most) 
                   { systems, sizeof(int32_t), batch ? &j->method : NULL },
                   { systems, sizeof(float), batch ? &j->rcond : NULL },
                   { 2 * most * d * AMERICAN_RANGE, size, ranges ? &j->range : NULL } };
-    shoal_status s = make_counts(a);
+    const size_t counts = (size_t)(j->latest ? 1 : j->problems) * FIT_COUNTS;
+    shoal_status s = shoal_plan_zero(&a->p.head, counts * sizeof *j->count, &j->count);
     for (int i = 0; i < (int)(sizeof rooms / sizeof *rooms) && s == SHOAL_OK; i++)
         if (rooms[i].to)
             s = shoal_plan_reserve(&a->p.head, (size_t)rooms[i].numbers * rooms[i].size,
