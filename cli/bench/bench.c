@@ -63,9 +63,9 @@ static const char verify_doc[] =
     "every system (a stated sample of very large batches) in twice double precision, its status, "
     "and the residual that the solver itself reports. Random numbers are compared bit by bit with "
     "those of fills in pieces and of the CPU, and judged by mean and variance. Exit 1 if a system "
-    "has no answer or a residual above 100 units of roundoff (of smallsym: 10 n units), a factorization "
-    "has an error above 10 n units, a price is more than 4.5 standard errors from what formula or quadrature say, or "
-    "a number is not what it should be."
+    "has no answer or a residual above the limit of its module, a factorization has an error above it, a "
+    "price is too many standard errors from what formula or quadrature give, or a number is not what it "
+    "should be. docs/cli.md lists the limits."
     "\vA problem is module:method:backend:type:key=value,...; see `shoal bench --help'.\n\n"
     "Example:\n  shoal verify tridiag:all::f32+f64:n=1+2+3+64+255,count=1000 rng:all::all";
 

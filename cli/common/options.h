@@ -98,6 +98,9 @@ struct cli_option {
 #define CLI_LAYOUTS   "system|interleaved" /* of shoal_layout   */
 #define CLI_TRIANGLES "lower|upper"        /* of shoal_triangle */
 
+/* .usual of a value that the library chooses; the JSON object contains the one in force. */
+#define CLI_CHOSEN "the library's, by --json"
+
 typedef struct cli_table {
     const cli_option *rows;
     size_t at; /* of the struct that they belong to, in the command's */
