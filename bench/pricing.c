@@ -25,13 +25,7 @@
 static bool is_bullet(const bench_problem *p) { return strcmp(p->module, "bullet") == 0; }
 static bool is_expou(const bench_problem *p) { return strcmp(p->module, "expou") == 0; }
 
-bool bench_price_is_pde(const bench_problem *p) {
-    return is_bullet(p) && strcmp(p->method, "pde") == 0;
-}
-
-static bool has_paths(const bench_problem *p) {
-    return shoal_method_flags(p->module, p->method, NULL) & SHOAL_CAN_WALK;
-}
+bool bench_price_is_pde(const bench_problem *p) { return bench_can(p, SHOAL_CAN_SURFACE); }
 
 static shoal_bullet bullet_of(const bench_problem *p) {
     shoal_bullet m = shoal_bullet_example();
@@ -44,7 +38,7 @@ double bench_price_steps(const bench_problem *p) {
     if (bench_price_is_pde(p))
         return (double)p->nrhs * (double)(bullet_of(p).p2 + 1) * (double)p->order * (double)p->n *
                (double)p->team;
-    return has_paths(p) ? (double)p->n * (double)p->count : 1;
+    return bench_can(p, SHOAL_CAN_WALK) ? (double)p->n * (double)p->count : 1;
 }
 
 double bench_price_to_error(const bench_row *row) {
@@ -135,7 +129,8 @@ static void release(solver *v) {
 
 static shoal_status call_once(solver *v) {
     if (v->pde) return BENCH_BY_TYPE(v->problem->type, shoal_pde_run, v->pde, v->memory, NULL);
-    if (has_paths(v->problem)) return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
+    if (bench_can(v->problem, SHOAL_CAN_WALK))
+        return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
     return shoal_price_result(v->plan, NULL, 0, &v->value);
 }
 
@@ -159,7 +154,7 @@ static shoal_status value_of(solver *v) {
         free(first);
         return s;
     }
-    if (!has_paths(v->problem)) return SHOAL_OK;
+    if (!bench_can(v->problem, SHOAL_CAN_WALK)) return SHOAL_OK;
     s = shoal_price_add(v->plan, v->host, v->problem->count, v->total);
     return s == SHOAL_OK ? shoal_price_result(v->plan, v->total, v->problem->count, &v->value) : s;
 }
@@ -185,11 +180,12 @@ static double allowance(const bench_problem *p, double reference) {
     const double n = (double)p->n;
     if (bench_price_is_pde(p))
         return 5e3 / ((double)p->order * (double)p->order) + (p->type == SHOAL_F32 ? 2e-2 : 1e-9);
-    if (!has_paths(p)) return 1e-9 * (1 + reference);
+    if (!bench_can(p, SHOAL_CAN_WALK)) return 1e-9 * (1 + reference);
     if (is_bullet(p)) return 1e-5 * reference;
+    const bool euler = bench_can(p, SHOAL_CAN_EULER);
     if (is_expou(p)) /* off by 0.02 / n (n = 8), 0.0195 / n^2 (n = 1 .. 8) */
-        return EXPOU_KNOWN + (strcmp(p->method, "euler") == 0 ? 0.04 / n : 0.03 / (n * n));
-    return strcmp(p->method, "euler") == 0 ? 0.02 / n + 1e-5 : 0.01 / (n * n) + 1e-9;
+        return EXPOU_KNOWN + (euler ? 0.04 / n : 0.03 / (n * n));
+    return euler ? 0.02 / n + 1e-5 : 0.01 / (n * n) + 1e-9;
 }
 
 static void judge(const bench_problem *p, double price, double error, double reference,
@@ -210,7 +206,7 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     solver v = { .ctx = d->place->ctx, .problem = p };
     double reference = NAN;
     bench_check check = { .passed = true };
-    const bool any = p->count > 0 || !has_paths(p);
+    const bool any = p->count > 0 || !bench_can(p, SHOAL_CAN_WALK);
     char text[BENCH_TEXT], found[64], note[48] = "";
     int code = BENCH_OK;
     shoal_status status = create(&v);
@@ -223,7 +219,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
         if (any && status == SHOAL_OK) status = reference_price(&v, &reference);
         if (any && status == SHOAL_OK) judge(p, v.value.price, v.value.error, reference, &check);
         snprintf(found, sizeof found, "%.8g +- %.2g", v.value.price, v.value.error);
-        if (any && has_paths(p)) snprintf(note, sizeof note, "standard error %.3g", v.value.error);
+        if (any && bench_can(p, SHOAL_CAN_WALK))
+            snprintf(note, sizeof note, "standard error %.3g", v.value.error);
         const bench_solver ours = { .function = p->method,
                                     .variant = p->variant,
                                     .note = note,
@@ -291,12 +288,13 @@ static bool heston_takes(const char *method, const char *key) {
 }
 
 static bool bullet_takes(const char *method, const char *key) {
-    const bool pde = strcmp(method, "pde") == 0;
+    const unsigned flags = shoal_method_flags("bullet", method, NULL);
+    const bool pde = flags & SHOAL_CAN_SURFACE;
     if (strcmp(key, "options") == 0 || strcmp(key, "nx") == 0 || strcmp(key, "steps") == 0 ||
         strcmp(key, "variant") == 0)
         return pde;
     if (strcmp(key, "paths") == 0 || strcmp(key, "math") == 0 || strcmp(key, "seed") == 0)
-        return shoal_method_flags("bullet", method, NULL) & SHOAL_CAN_WALK;
+        return flags & SHOAL_CAN_WALK;
     return strcmp(key, "greeks") != 0 || !pde;
 }
 
@@ -314,7 +312,7 @@ static bool same(const bench_problem *p, const bench_problem *q) {
 
 static int heston_peers(bench_session *s, void *data) {
     bench_prices *d = data;
-    const bool paths = has_paths(&d->problem);
+    const bool paths = bench_can(&d->problem, SHOAL_CAN_WALK);
     if (paths && d->problem.count == 0) return BENCH_OK;
     if (!bench_on_cpu(d->place)) return paths ? bench_peer_curand_heston(s, d) : BENCH_OK;
     const int code = paths ? bench_peer_plain_heston(s, d) : BENCH_OK;

@@ -421,6 +421,10 @@ const char *bench_problem_type(const bench_problem *p) {
     return p->fixed_type ? p->fixed_type : bench_type_name(p->type);
 }
 
+bool bench_can(const bench_problem *p, unsigned flag) {
+    return shoal_method_flags(p->module, p->method, NULL) & flag;
+}
+
 size_t bench_number_size(const bench_problem *p) {
     return strcmp(bench_problem_type(p) + 1, "64") == 0 ? 8 : 4;
 }

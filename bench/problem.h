@@ -141,6 +141,7 @@ char *bench_real_text(double value, char text[BENCH_REAL]);
 
 const char *bench_type_name(shoal_type type);           /* "f64", "f32"            */
 const char *bench_problem_type(const bench_problem *p); /* and "u32", ...          */
+bool bench_can(const bench_problem *p, unsigned flag);  /* SHOAL_CAN_... of its method */
 size_t bench_number_size(const bench_problem *p);       /* its bytes               */
 extern const char *const bench_layouts[], *const bench_maths[];
 extern const char *const bench_storages[], *const bench_triangles[];

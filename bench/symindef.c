@@ -173,8 +173,8 @@ static int factor(void *self, int i) {
 }
 
 bench_pivoting bench_pivoting_of(const bench_problem *p) {
-    if (strcmp(p->method, "partial") == 0) return BENCH_PARTIAL;
-    return strcmp(p->method, "rook") == 0 ? BENCH_ROOK : BENCH_COMPLETE;
+    if (!bench_can(p, SHOAL_CAN_BOUND)) return BENCH_PARTIAL;
+    return bench_can(p, SHOAL_CAN_GROWTH) ? BENCH_COMPLETE : BENCH_ROOK;
 }
 
 double bench_symindef_bound(const bench_problem *p) {

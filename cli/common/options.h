@@ -99,7 +99,7 @@ struct cli_option {
 #define CLI_TRIANGLES "lower|upper"        /* of shoal_triangle */
 
 /* .usual of a value that the library chooses; the JSON object contains the one in force. */
-#define CLI_CHOSEN "the library's, by --json"
+#define CLI_CHOSEN "the library's; --json prints it"
 
 typedef struct cli_table {
     const cli_option *rows;

@@ -130,6 +130,13 @@ int cli_check_method(const char *who, const char *module, const char *method, co
     return CLI_OK;
 }
 
+const char *cli_method_with(const char *module, unsigned flags) {
+    const char *name;
+    for (int i = 0; (name = shoal_methods(module, i)); i++)
+        if ((shoal_method_flags(module, name, NULL) & flags) == flags) break;
+    return name;
+}
+
 static const char *kind_name(const void *of, int i) { return ((const cli_module *)of)->kind(i); }
 
 int cli_check_kind(const char *who, const char *module, const char *kind) {

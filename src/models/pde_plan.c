@@ -11,8 +11,11 @@
 SHOAL_DECLARE_CPU(pde_method, pde_grid)
 SHOAL_DECLARE_CUDA(pde_method, pde_grid)
 
-static const shoal_method cells = { .cpu = SHOAL_CPU_CELLS(pde_grid),
-                                    .cuda = SHOAL_CUDA_CELLS(pde_grid) };
+static const shoal_method method = { .name = "pde",
+                                     .cpu = SHOAL_CPU_CELLS(pde_grid),
+                                     .cuda = SHOAL_CUDA_CELLS(pde_grid),
+                                     PDE_VARIANTS };
+static const shoal_module module = { "pde", &method, 1, NULL };
 
 enum { MOST_NX = 8192, MOST_STEPS = 1 << 20, MOST_COUNT = 4095, MOST_OPTIONS = 1 << 20 };
 enum { FEWEST_STEPS = 500, FEWEST_A_DATE = 10 }; /* if none are asked for */
@@ -20,15 +23,12 @@ enum { FEWEST_STEPS = 500, FEWEST_A_DATE = 10 }; /* if none are asked for */
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static shoal_status check_opts(shoal_context *ctx, const shoal_pde_opts *o) {
-    if (o->variant && *o->variant && strcmp(o->variant, "pcr") != 0 &&
-        strcmp(o->variant, "thomas") != 0)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: pde has no variant '%s' (pcr thomas)",
-                          o->variant);
+static shoal_status check_opts(shoal_context *ctx, const shoal_pde_opts *o, shoal_choice *choice) {
     const shoal_count counts[] = { { "nx", o->nx ? o->nx : 5, 5, MOST_NX },
                                    { "steps_per_date", o->steps_per_date, 0, MOST_STEPS } };
-    const shoal_status s = shoal_check_type(ctx, o->type);
-    return s == SHOAL_OK ? shoal_check_counts(ctx, counts, 2) : s;
+    shoal_status s = shoal_check_type(ctx, o->type);
+    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 2);
+    return s == SHOAL_OK ? shoal_choose(ctx, &module, "pde", o->variant, o->type, choice) : s;
 }
 
 static shoal_status check_option(shoal_context *ctx, const shoal_bullet *m,
@@ -237,7 +237,8 @@ static shoal_status make_tables(shoal_pde *p, int as_printed) {
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const shoal_pde_opts *o) {
+static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const shoal_pde_opts *o,
+                              const shoal_choice *choice) {
     shoal_status s = shoal_plan_host(&p->head, p->count, sizeof *p->bullet, &p->bullet);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, p->count, sizeof *p->option, &p->option);
     if (s != SHOAL_OK) return s;
@@ -248,8 +249,8 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
     const shoal_bullet none = shoal_bullet_example();
     p->d = bullet_dates_of(p->count ? options : &none);
     p->head.type = o->type;
-    p->method = shoal_cell(p->head.ctx, &cells, o->type);
-    p->job.solver = o->variant && strcmp(o->variant, "thomas") == 0 ? PDE_THOMAS : PDE_PCR;
+    p->method = choice->cell;
+    p->job.solver = choice->variant;
     p->job.options = p->count;
     p->job.nx = o->nx ? o->nx : 1025;
     p->job.steps = o->steps_per_date ? o->steps_per_date : default_steps(p->d.steps);
@@ -262,16 +263,17 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
 
 shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options, int64_t count,
                               const shoal_pde_opts *opts, shoal_pde **plan) {
+    shoal_choice choice;
     shoal_status s = shoal_plan_new(ctx, sizeof **plan, opts, plan);
     if (s != SHOAL_OK) return s;
     const shoal_array given[] = { { "options", options, count == 0 } };
     s = shoal_check_count(ctx, "count", count, 0, MOST_OPTIONS);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
-    if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s == SHOAL_OK) s = check_opts(ctx, opts, &choice);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
         s = shoal_fail_at(ctx, check_option(ctx, &options[i], &options[0]), "options", i, "");
     (*plan)->count = count;
-    if (s == SHOAL_OK) s = fill_plan(*plan, options, opts);
+    if (s == SHOAL_OK) s = fill_plan(*plan, options, opts, &choice);
     return shoal_plan_made(s, plan);
 }
 
