@@ -36,9 +36,6 @@ int64_t io_array_count(const io_array *array);
 /* Element i in C order as double (64-bit integers are rounded). */
 double io_array_get(const io_array *array, int64_t i);
 
-/* The largest absolute value; NaN does not count. */
-double io_array_largest(const io_array *array);
-
 /* "f4" "f8" "i4" "u4" "i8" "u8", and bytes per element. */
 const char *io_type_name(io_type type);
 size_t io_type_size(io_type type);
@@ -56,14 +53,7 @@ char *io_shape_text(int ndim, const int64_t *shape, char *text, size_t size);
 typedef struct io_triangle {
     bool packed; /* shape (n(n+1)/2,); else (n, n)                             */
     bool upper;  /* rows begin on the diagonal: A00 A01 ..; else they end there */
-    /* NULL, or gets the number of entries of the other triangle that do not mirror this one
-     * (io_mirrors). A packed file has none. That triangle is only read to count them. */
-    int64_t *differ;
 } io_triangle;
-
-/* Whether an entry of the other triangle is what a symmetric matrix has there. Differences of 10 n
- * epsilon of the largest entry are not seen in an answer, and NaN means that nothing is there. */
-bool io_mirrors(double inside, double other, int64_t n, io_type type, double largest);
 
 /* Place of A(i,j), i >= j, or i <= j of the upper one, counted in numbers. */
 int64_t io_triangle_at(const io_triangle *t, int64_t n, int64_t i, int64_t j);

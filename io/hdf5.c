@@ -203,49 +203,23 @@ static void close_source(source *s) {
     free(s->name);
 }
 
-/* Columns first .. first + count - 1 of row i. */
-static int read_row(const source *s, int64_t i, int64_t first, int64_t count, io_type type,
-                    void *to, io_error *err) {
-    const hsize_t start[2] = { (hsize_t)i, (hsize_t)first }, length[2] = { 1, (hsize_t)count };
-    int status = IO_OK;
-    hid_t memory = H5Screate_simple(1, &length[1], NULL);
-    if (memory < 0 ||
-        H5Sselect_hyperslab(s->space, H5S_SELECT_SET, start, NULL, length, NULL) < 0 ||
-        H5Dread(s->dataset, type_of(type), memory, s->space, H5P_DEFAULT, to) < 0)
-        status = fail(err, IO_E_OPEN, s->name, "cannot read");
-    if (memory >= 0) H5Sclose(memory);
-    return status;
-}
-
 /* Row i of the triangle is columns 0 to i, or i to n - 1. */
 static int read_rows(const source *s, const io_triangle *t, int64_t n, io_array *array,
                      io_error *err) {
     int status = IO_OK;
     for (int64_t i = 0; i < n && status == IO_OK; i++) {
         const int64_t column = t->upper ? i : 0;
+        const hsize_t start[2] = { (hsize_t)i, (hsize_t)column };
+        const hsize_t length[2] = { 1, (hsize_t)(t->upper ? n - i : i + 1) };
         char *to = (char *)array->data +
                    (size_t)io_triangle_at(t, n, i, column) * io_type_size(array->type);
-        status = read_row(s, i, column, t->upper ? n - i : i + 1, array->type, to, err);
+        hid_t memory = H5Screate_simple(1, &length[1], NULL);
+        if (memory < 0 ||
+            H5Sselect_hyperslab(s->space, H5S_SELECT_SET, start, NULL, length, NULL) < 0 ||
+            H5Dread(s->dataset, type_of(array->type), memory, s->space, H5P_DEFAULT, to) < 0)
+            status = fail(err, IO_E_OPEN, s->name, "cannot read");
+        if (memory >= 0) H5Sclose(memory);
     }
-    return status;
-}
-
-/* Row i of the other triangle is column i of the one in memory. */
-static int compare_rows(const source *s, const io_triangle *t, int64_t n, const io_array *array,
-                        io_error *err) {
-    const double largest = io_array_largest(array);
-    io_array line = { .type = array->type };
-    line.data = malloc((size_t)(n > 0 ? n : 1) * io_type_size(line.type));
-    if (!line.data) return io_fail(err, IO_E_MEMORY, "%s: no memory for a row", s->name);
-    int status = IO_OK;
-    for (int64_t i = 0; i < n && status == IO_OK; i++) {
-        const int64_t column = t->upper ? 0 : i, count = t->upper ? i + 1 : n - i;
-        status = read_row(s, i, column, count, line.type, line.data, err);
-        for (int64_t j = 0; j < count && status == IO_OK; j++)
-            *t->differ += !io_mirrors(io_array_get(array, io_triangle_at(t, n, column + j, i)),
-                                      io_array_get(&line, j), n, line.type, largest);
-    }
-    free(line.data);
     return status;
 }
 
@@ -275,8 +249,6 @@ int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, 
         status = io_triangle_create(t ? t : &full, s.single ? IO_F4 : IO_F8, *n, s.name, limit,
                                     array, err);
     if (status == IO_OK && t) status = read_rows(&s, t, *n, array, err);
-    if (t && t->differ) *t->differ = 0;
-    if (status == IO_OK && t && t->differ) status = compare_rows(&s, t, *n, array, err);
     if (status == IO_OK && !t && *n > 0 &&
         H5Dread(s.dataset, type_of(array->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0)
         status = fail(err, IO_E_OPEN, s.name, "cannot read");

@@ -13,10 +13,9 @@
 /* Whether it is there. */
 bool io_h5_available(void);
 
-/* Reads one triangle of an n x n dataset, and of the other nothing but what t->differ needs, into
- * memory of that triangle (Kruchinina's thesis, section 3.2, Listing 3.3). `place` is FILE.h5, for
- * the first dataset by name that has two dimensions, or FILE.h5:/path/of/dataset. t NULL: the whole
- * dataset, (n, n), by one call of HDF5's. 32-bit floats become f4, all other numbers f8. IO_E_SIZE,
+/* Reads one triangle of an n x n dataset, and nothing of the other, into memory of that triangle
+ * (Kruchinina's thesis, section 3.2, Listing 3.3). `place` is FILE.h5, for the first dataset by name that has two
+ * dimensions, or FILE.h5:/path/of/dataset. t NULL: the whole dataset, (n, n), by one call of HDF5's. 32-bit floats become f4, all other numbers f8. IO_E_SIZE,
  * and the bytes it needs, if that is more than `limit`. On error array->data is NULL. */
 int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, int64_t *n,
                         io_array *array, io_error *err);

@@ -3,9 +3,7 @@
  * matrix.c - sizes, names and memory of the typed arrays and the triangles of array.h; the three
  * diagonals of the sparse matrix of mtx.h.
  */
-#include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,13 +72,6 @@ double io_array_get(const io_array *array, int64_t i) {
     case IO_U8: return (double)((const uint64_t *)array->data)[i];
     }
     return 0;
-}
-
-double io_array_largest(const io_array *array) {
-    const int64_t count = io_array_count(array);
-    double largest = 0;
-    for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs(io_array_get(array, i)));
-    return largest;
 }
 
 char *io_shape_text(int ndim, const int64_t *shape, char *text, size_t size) {
@@ -194,12 +185,6 @@ int io_triangle_create(const io_triangle *t, io_type type, int64_t n, const char
                    name, n, bytes, t->packed ? "" : " in full storage");
 }
 
-bool io_mirrors(double inside, double other, int64_t n, io_type type, double largest) {
-    const double epsilon = type == IO_F4 ? FLT_EPSILON : DBL_EPSILON;
-    return inside == other || isnan(other) ||
-           fabs(inside - other) <= 10 * (double)n * epsilon * largest;
-}
-
 static bool ends_in(const char *name, const char *ending) {
     const size_t length = strlen(name), tail = strlen(ending);
     return length > tail && strcmp(name + length - tail, ending) == 0;
@@ -207,7 +192,6 @@ static bool ends_in(const char *name, const char *ending) {
 
 int io_triangle_read(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
                      io_array *array, io_error *err) {
-    if (t->differ) *t->differ = 0; /* .mtx: what is not symmetric is refused */
     if (ends_in(path, ".h5") || strstr(path, ".h5:/"))
         return io_h5_read_triangle(path, t, limit, n, array, err);
     if (ends_in(path, ".mtx")) return io_mtx_read_triangle(path, t, limit, n, array, err);

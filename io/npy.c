@@ -378,43 +378,27 @@ static void store(io_array *array, int64_t at, double value) {
         ((double *)array->data)[at] = value;
 }
 
-/* Entries first .. first + count - 1 of a line of `length` numbers. */
-static bool read_line(FILE *file, const layout *header, int64_t length, int64_t first,
-                      int64_t count, void *line) {
-    const int64_t width = (int64_t)io_type_size(header->type), after = length - first - count;
-    if ((first > 0 && fseek(file, (long)(first * width), SEEK_CUR) != 0) ||
-        fread(line, (size_t)width, (size_t)count, file) != (size_t)count ||
-        (after > 0 && fseek(file, (long)(after * width), SEEK_CUR) != 0))
-        return false;
-    if (header->swap) swap_bytes(line, count, (size_t)width);
-    return true;
-}
-
-/* The lines of the triangle into the array; or, with t->differ, those of the other triangle, which
- * are compared with it. */
 static int read_lines(FILE *file, const char *name, const layout *header, const io_triangle *t,
                       int64_t n, io_array *array, io_error *err) {
+    const size_t width = io_type_size(header->type);
     const bool packed = header->ndim == 1, columns = header->fortran && !packed;
-    const bool other = t->differ, upper = t->upper != other;
-    const bool begins = upper != columns; /* lines begin on the diagonal; else they end there */
-    const double largest = other ? io_array_largest(array) : 0;
+    const bool begins = t->upper != columns;  /* lines begin on the diagonal; else they end there */
     io_array line = { .type = header->type }; /* a list: io_array_get() needs no shape */
-    line.data = malloc((size_t)(n > 0 ? n : 1) * io_type_size(header->type));
+    line.data = malloc((size_t)(n > 0 ? n : 1) * width);
     if (!line.data) return io_fail(err, IO_E_MEMORY, "%s: no memory for a row", name);
     int status = IO_OK;
     for (int64_t k = 0; k < n && status == IO_OK; k++) {
         const int64_t first = begins ? k : 0, count = begins ? n - k : k + 1;
-        if (!read_line(file, header, packed ? count : n, packed ? 0 : first, count, line.data))
+        const int64_t before = packed ? 0 : first, after = packed ? 0 : n - first - count;
+        if ((before > 0 && fseek(file, (long)(before * (int64_t)width), SEEK_CUR) != 0) ||
+            fread(line.data, width, (size_t)count, file) != (size_t)count ||
+            (after > 0 && fseek(file, (long)(after * (int64_t)width), SEEK_CUR) != 0))
             status = io_fail(err, IO_E_OPEN, "%s: row %" PRId64 " cannot be read", name, k);
-        for (int64_t i = 0; i < count && status == IO_OK; i++) {
-            const double value = io_array_get(&line, i);
-            const int64_t at = columns != other ? io_triangle_at(t, n, first + i, k)
-                                                : io_triangle_at(t, n, k, first + i);
-            if (!other)
-                store(array, at, value);
-            else if (!io_mirrors(io_array_get(array, at), value, n, array->type, largest))
-                ++*t->differ;
-        }
+        if (header->swap) swap_bytes(line.data, count, width);
+        for (int64_t i = 0; i < count && status == IO_OK; i++)
+            store(array,
+                  columns ? io_triangle_at(t, n, first + i, k) : io_triangle_at(t, n, k, first + i),
+                  io_array_get(&line, i));
     }
     free(line.data);
     return status;
@@ -432,12 +416,7 @@ int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, 
     if (status == IO_OK)
         status = io_triangle_create(t, header.type == IO_F4 ? IO_F4 : IO_F8, *n, path, limit, array,
                                     err);
-    const io_triangle inside = { t->packed, t->upper, NULL };
-    const long start = status == IO_OK ? ftell(in.file) : 0;
-    if (status == IO_OK) status = read_lines(in.file, path, &header, &inside, *n, array, err);
-    if (t->differ) *t->differ = 0;
-    if (status == IO_OK && t->differ && header.ndim == 2 && fseek(in.file, start, SEEK_SET) == 0)
-        status = read_lines(in.file, path, &header, t, *n, array, err);
+    if (status == IO_OK) status = read_lines(in.file, path, &header, t, *n, array, err);
     if (status != IO_OK) io_array_free(array);
     close_input(&in);
     return status;

@@ -23,7 +23,7 @@ int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *arr
 
 /* Reads one triangle of a symmetric matrix, of shape (n, n), or (n(n+1)/2,): the rows of that
  * triangle one after another. f4 stays f4, all other numbers become f8. Of a file on disk the other
- * triangle is only read if t->differ is set. IO_E_SIZE, and the bytes it needs, if that is more than `limit`. */
+ * triangle is not read. IO_E_SIZE, and the bytes it needs, if that is more than `limit`. */
 int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, int64_t *n,
                          io_array *array, io_error *err);
 

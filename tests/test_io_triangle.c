@@ -193,50 +193,6 @@ TEST(npy_files_become_triangles) {
             }
 }
 
-/* A(i,j) = i N + j + 1 mirrors nothing off the diagonal; half of a file that is symmetric but for one entry, and NaN. */
-TEST(npy_triangles_are_compared) {
-    enum { N = 5 };
-    for (int layout = 0; layout < 3; layout++) /* C, Fortran, packed */
-        for (int k = 0; k < FORMS; k++) {
-            int64_t differ = -1, n = -1;
-            io_triangle t = form_of(k);
-            io_array a;
-            io_error e = { "" };
-            put_npy("t.npy", "<f8", layout == 1, N, layout == 2 ? "(15,)" : "(5, 5)",
-                    layout == 2 ? &t : NULL);
-            t.differ = &differ;
-            CHECK(io_npy_read_triangle(in_dir("t.npy"), &t, LIMIT, &n, &a, &e) == IO_OK);
-            CHECK_MSG(differ == (layout == 2 ? 0 : N * (N - 1) / 2), "%d %d", layout, k);
-            io_array_free(&a);
-        }
-    for (int entry = 0; entry < N * N; entry++) {
-        double whole[N * N];
-        int64_t differ[2] = { -1, -1 }, n = -1;
-        const int row = entry / N, col = entry % N;
-        for (int k = 0; k < N * N; k++) whole[k] = (double)((k / N + 1) * (k % N + 1));
-        whole[(entry + 7) % (N * N)] *= 1 + 0x1p-50; /* rounding */
-        whole[entry] *= 1 + 1e-9;
-        io_array a = { .type = IO_F8, .ndim = 2, .shape = { N, N }, .data = whole };
-        io_error e = { "" };
-        CHECK(io_npy_write(in_dir("t.npy"), &a, &e) == IO_OK);
-        for (int upper = 0; upper < 2; upper++) {
-            const io_triangle t = { .packed = true, .upper = upper, .differ = &differ[upper] };
-            CHECK(io_npy_read_triangle(in_dir("t.npy"), &t, LIMIT, &n, &a, &e) == IO_OK);
-            CHECK_MSG(differ[upper] == (row != col), "(%d, %d) upper %d", row, col, upper);
-            io_array_free(&a);
-        }
-        whole[entry] = NAN; /* counts only in the triangle that is read */
-        a = (io_array){ .type = IO_F8, .ndim = 2, .shape = { N, N }, .data = whole };
-        CHECK(io_npy_write(in_dir("t.npy"), &a, &e) == IO_OK);
-        for (int upper = 0; upper < 2; upper++) {
-            const io_triangle t = { .packed = true, .upper = upper, .differ = &differ[upper] };
-            CHECK(io_npy_read_triangle(in_dir("t.npy"), &t, LIMIT, &n, &a, &e) == IO_OK);
-            CHECK(differ[upper] == (row != col && (col > row) == upper));
-            io_array_free(&a);
-        }
-    }
-}
-
 TEST(other_npy_files_are_refused) {
     static const struct {
         const char *shape;
@@ -422,7 +378,6 @@ int main(int argc, char **argv) {
     RUN(other_files_are_refused);
     RUN(the_memory_a_matrix_needs_is_named);
     RUN(npy_files_become_triangles);
-    RUN(npy_triangles_are_compared);
     RUN(other_npy_files_are_refused);
     RUN(triplets_of_a_lower_triangle);
     RUN(astro_ph);

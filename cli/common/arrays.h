@@ -21,9 +21,11 @@ int cli_array_read(cli_array *array, const char *path);
     "The other may contain anything. Without the option, a note names a matrix whose triangles "   \
     "differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not "   \
     "count."
+/* Whether the n x n matrix that begins with number `from` is not symmetric by this rule. */
+bool cli_triangles_differ(const io_array *array, int64_t from, int64_t n, bool upper);
 
-/* Reads one triangle of a symmetric matrix, as io_triangle_read does. A note names the entries of the other triangle
- * that differ, unless `given`: the triangle was chosen, and the other may contain anything. */
+/* Reads one triangle of a symmetric matrix, as io_triangle_read does. A note tells that the triangles of a .npy file
+ * differ, unless `given`: the triangle was chosen. */
 int cli_triangle_read(const cli *c, const char *path, const io_triangle *t, bool given, int64_t *n,
                       io_array *array);
 

@@ -59,7 +59,7 @@ static const cli_option options[] = {
     { "packed",    OPT_FLAG,     AT(packed),        NULL,    9, "keep one triangle, n(n+1)/2 numbers (the default)" },
     { "full",      OPT_FLAG,     AT(full),          NULL,    9, "keep n rows of n numbers" },
     { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the one that is read: lower or upper", .words = CLI_TRIANGLES, .given = offsetof(factor_arguments, triangle_given),
-      .more = CLI_TRIANGLE_RULE },
+      .more = CLI_TRIANGLE_RULE " Pipes, HDF5 files and files of more than a quarter of the memory are not compared." },
     { "type",      OPT_CHOICE,   AT(type),          "T",     11, "f32 or f64", .words = CLI_TYPES, .usual = "that of the file; of .mtx f64", .given = offsetof(factor_arguments, type_given),
       .more = "Converts A and b; without it an f4 matrix takes no f8 b." },
     { "growth",    OPT_OUTPUT,   AT(growth),        "F.svg", 12, "draw the element growth of each stage",

@@ -206,28 +206,9 @@ int small_read_diagonals(const cli *c, small_batch *batch) {
     return read_both(c, batch->a->in, check_diagonals, batch);
 }
 
-static double entry(const small_batch *batch, int64_t at) {
-    return batch->type == SHOAL_F32 ? (double)((const float *)batch->in[A].a.data)[at]
-                                    : ((const double *)batch->in[A].a.data)[at];
-}
-
 /* Whether matrix k is not symmetric. */
 static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
-    const int64_t n = batch->n, from = k * n * n;
-    double largest = 0;
-    for (int64_t at = from; at < from + n * n; at++) {
-        const double size = fabs(entry(batch, at));
-        if (size > largest) largest = size; /* not NaN */
-    }
-    for (int64_t i = 1; i < n; i++)
-        for (int64_t j = 0; j < i; j++) {
-            const double below = entry(batch, from + i * n + j);
-            const double above = entry(batch, from + j * n + i);
-            if (!io_mirrors(upper ? above : below, upper ? below : above, n, batch->in[A].a.type,
-                            largest))
-                return true;
-        }
-    return false;
+    return cli_triangles_differ(&batch->in[A].a, k * batch->n * batch->n, batch->n, upper);
 }
 
 /* Notes that the triangles of matrices differ: they are not symmetric, and one triangle is read. */
