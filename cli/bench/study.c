@@ -98,10 +98,6 @@ static int write_study(cli *c, bench_session *s, bench_place *place, measurement
     return wrong(m) > 0 ? CLI_FAILED : CLI_OK;
 }
 
-static bool is_result(int code) {
-    return code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED;
-}
-
 /* *kept: an older file stays. */
 static int measure(cli *c, measurement *m, bool *kept) {
     bench_session s;
@@ -120,7 +116,7 @@ static int measure(cli *c, measurement *m, bool *kept) {
         code = write_study(c, &s, place, m, io_out_file(out));
         cli_progress_end(&watch.bar);
         *kept = cli_report_kept(c, m->path, code);
-        if (!is_result(code) || *kept)
+        if (!cli_bench_is_result(code) || *kept)
             io_out_abandon(out);
         else if (io_out_commit(out, &err) != IO_OK)
             code = cli_io(IO_E_WRITE, &err);
@@ -177,7 +173,7 @@ static int run(cli *c, const arguments *a, measurement *m) {
     bool kept = false;
     int code = prepare(c, a, m);
     if (code == CLI_OK) code = measure(c, m, &kept);
-    if (!is_result(code)) return code;
+    if (!cli_bench_is_result(code)) return code;
     if (c->json) {
         io_json *j = cli_json_begin(c, "study");
         if (!kept) io_json_string(j, "study", m->path);

@@ -144,6 +144,13 @@ int cli_numbers_write(const char *path, io_type type, int ndim, const int64_t *s
 
 io_type cli_io_type(shoal_type type) { return type == SHOAL_F32 ? IO_F4 : IO_F8; }
 
+void cli_put_number(shoal_type type, void *array, int64_t at, double value) {
+    if (type == SHOAL_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
 /* ---- arrays of a call ------------------------------------------------------------------------- */
 
 cli_place cli_place_to(const io_array *array, int64_t systems, int64_t first, int64_t count) {

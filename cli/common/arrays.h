@@ -54,6 +54,13 @@ int cli_numbers_write(const char *path, io_type type, int ndim, const int64_t *s
 
 io_type cli_io_type(shoal_type type);
 
+/* The function of that name for the type; functions for float end in f. */
+#define CLI_BY_TYPE(type, function, ...)                                                           \
+    ((type) == SHOAL_F32 ? function##f(__VA_ARGS__) : function(__VA_ARGS__))
+
+/* Puts a number into an array of the type. */
+void cli_put_number(shoal_type type, void *array, int64_t at, double value);
+
 /* An array of a call of the library. Without `from` and `to` it has no memory. */
 typedef struct cli_place {
     const void *from; /* host memory that is copied to it, or NULL   */

@@ -101,7 +101,6 @@ int cli_check_writable(const char *path);
 int cli_check_made(const char *path);
 
 const char *cli_type_name(shoal_type type);             /* "f64", "f32"            */
-const char *cli_layout_name(shoal_layout layout);       /* "system", "interleaved" */
 const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */
 
 /* --- words (words.c) --- */
@@ -170,6 +169,8 @@ void cli_report_interrupted(cli *c);
 /* Says, once, that results on stdout are lost, and why. */
 void cli_report_lost_output(const char *reason);
 
+/* The members `command`, `version`, `backend`, `device`, of any object. */
+void cli_json_head(io_json *j, const cli *c, const char *command);
 /* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
  * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout
  * cannot be written, CLI_INTERRUPTED after Ctrl-C). */

@@ -370,10 +370,6 @@ int cli_csv_result_list(const char *path, const cli_option *rows, const void *of
 
 const char *cli_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
 
-const char *cli_layout_name(shoal_layout layout) {
-    return layout == SHOAL_INTERLEAVED ? "interleaved" : "system";
-}
-
 const char *cli_triangle_name(shoal_triangle triangle) {
     return triangle == SHOAL_UPPER ? "upper" : "lower";
 }

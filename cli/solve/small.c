@@ -256,18 +256,13 @@ static bool is_kept(const small_batch *batch, int outcome) {
 enum { X = INPUTS, V, OUT, ARRAYS = OUT + SMALL_OUTCOMES }; /* X: or eigenvalues */
 
 static shoal_status call(shoal_smallsym *plan, const small_batch *batch, const cli_place *m) {
-    const bool single = batch->type == SHOAL_F32;
+    const shoal_type type = batch->type;
     const int64_t M = batch->samples;
     void *in = m[A].at, *b = m[B].at, *x = m[X].at, *v = m[V].at;
-    if (batch->tridiagonal)
-        return single ? shoal_smallsym_eigtridiagf(plan, in, b, x, v)
-                      : shoal_smallsym_eigtridiag(plan, in, b, x, v);
-    if (batch->eigen)
-        return single ? shoal_smallsym_eigf(plan, in, x, v) : shoal_smallsym_eig(plan, in, x, v);
-    if (M > 0)
-        return single ? shoal_smallsym_gramf(plan, M, in, b, x)
-                      : shoal_smallsym_gram(plan, M, in, b, x);
-    return single ? shoal_smallsym_solvef(plan, in, b, x) : shoal_smallsym_solve(plan, in, b, x);
+    if (batch->tridiagonal) return CLI_BY_TYPE(type, shoal_smallsym_eigtridiag, plan, in, b, x, v);
+    if (batch->eigen) return CLI_BY_TYPE(type, shoal_smallsym_eig, plan, in, x, v);
+    if (M > 0) return CLI_BY_TYPE(type, shoal_smallsym_gram, plan, M, in, b, x);
+    return CLI_BY_TYPE(type, shoal_smallsym_solve, plan, in, b, x);
 }
 
 static shoal_smallsym_opts options_of(const small_batch *batch, int64_t count) {

@@ -198,16 +198,11 @@ enum { X = INPUTS, OUT, ARRAYS = OUT + OUTCOMES };
 
 static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, const cli_place *m,
                                  void *factors) {
-    const int single = type == SHOAL_F32;
     void *dl = m[DL].at, *d = m[D].at, *du = m[DU].at, *b = m[B].at, *x = m[X].at;
-    if (!factors)
-        return single ? shoal_tridiag_solvef(plan, dl, d, du, b, x)
-                      : shoal_tridiag_solve(plan, dl, d, du, b, x);
-    const shoal_status s = single ? shoal_tridiag_factorf(plan, dl, d, du, factors)
-                                  : shoal_tridiag_factor(plan, dl, d, du, factors);
+    if (!factors) return CLI_BY_TYPE(type, shoal_tridiag_solve, plan, dl, d, du, b, x);
+    const shoal_status s = CLI_BY_TYPE(type, shoal_tridiag_factor, plan, dl, d, du, factors);
     if (s != SHOAL_OK) return s;
-    return single ? shoal_tridiag_resolvef(plan, factors, b, x)
-                  : shoal_tridiag_resolve(plan, factors, b, x);
+    return CLI_BY_TYPE(type, shoal_tridiag_resolve, plan, factors, b, x);
 }
 
 static bool is_empty(const batch *s) { return s->n == 0 || s->nrhs == 0; }
