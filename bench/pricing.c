@@ -253,7 +253,7 @@ int bench_price_peer_row(bench_session *s, bench_prices *d, bench_solver peer, c
 /* clang-format off */
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key heston_keys[] = {
-    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true, .without = 1 },
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .min = 1, .max = 1 << 30, .list = true, .without = 1 },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
     { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
@@ -262,18 +262,18 @@ static const bench_key heston_keys[] = {
     { .name = NULL }
 };
 static const bench_key expou_keys[] = {
-    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true },
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .min = 1, .max = 1 << 30, .list = true },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
     { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 static const bench_key bullet_keys[] = {
-    { "dates",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "100", .least = 1, .most = 1 << 20, .list = true },
+    { "dates",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "100", .min = 1, .max = 1 << 20, .list = true },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
-    { "options", BENCH_KEY_NUMBER,  FIELD(nrhs),    .usual = "1", .least = 1, .most = 1 << 20, .list = true },
-    { "nx",      BENCH_KEY_NUMBER,  FIELD(order),   .usual = "1024", .least = 5, .most = 8192, .list = true },
-    { "steps",   BENCH_KEY_NUMBER,  FIELD(team),    .usual = "10", .least = 1, .most = 1 << 20 },
+    { "options", BENCH_KEY_NUMBER,  FIELD(nrhs),    .usual = "1", .min = 1, .max = 1 << 20, .list = true },
+    { "nx",      BENCH_KEY_NUMBER,  FIELD(order),   .usual = "1024", .min = 5, .max = 8192, .list = true },
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(team),    .usual = "10", .min = 1, .max = 1 << 20 },
     { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
     { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .words = bench_maths, .list = true },

@@ -91,8 +91,8 @@ typedef enum bench_key_kind {
 typedef struct bench_key {
     const char *name;
     bench_key_kind kind;
-    int least;         /* of a number                                                      */
-    int most;          /* of a whole number; 0: 2^48                                       */
+    int min;           /* of a number                                                      */
+    int max;           /* of a whole number; 0: 2^48                                       */
     size_t field;      /* offsetof(bench_problem, ...)                                     */
     const char *usual; /* its value if it is not given; NULL: the field stays as it is      */
     /* Of BENCH_KEY_CHOICE and BENCH_KEY_WORD: the words, NULL at the end, or where they come from. */

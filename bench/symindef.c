@@ -231,7 +231,7 @@ shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
                                     .numbers = d->answer,
                                     .interchanges = f->interchanges,
                                     .permutation = f->permutation,
-                                    .most = bench_symindef_bound(&d->problem),
+                                    .bound = bench_symindef_bound(&d->problem),
                                     .info = &f->info,
                                     .threads = d->place->machine.threads,
                                     .stop = stop };

@@ -162,7 +162,7 @@ static int prepare(cli *c, const arguments *a, measurement *m) {
     m->study = (bench_symindef_study){ .parts = a->matrix ? STUDY_ALPHA
                                                 : a->part ? bench_symindef_part(a->part)
                                                           : STUDY_ALL,
-                                       .most = a->n,
+                                       .max_n = a->n,
                                        .seed = c->seed,
                                        .scratch = m->scratch };
     const int code = read_old(c, m);

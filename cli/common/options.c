@@ -196,8 +196,8 @@ static char *help_of(const cli_row *row) {
     if (o->kind == OPT_HEADING) return strcpy(help, o->help);
     int used = snprintf(help, size, "%s", o->help);
     if (o->unit) used += snprintf(help + used, size - (size_t)used, ", in %s", o->unit);
-    if (o->most < 1e6 && o->least < o->most && o->kind != OPT_POSITIVE)
-        used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->least, o->most);
+    if (o->max < 1e6 && o->min < o->max && o->kind != OPT_POSITIVE)
+        used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->min, o->max);
     if (!o->usual && o->kind != OPT_FLAG) value = cli_option_text(row);
     const char *usual = o->usual && *o->usual ? o->usual : value;
     if (usual) used += snprintf(help + used, size - (size_t)used, " [%s]", usual);

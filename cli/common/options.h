@@ -33,13 +33,13 @@ typedef enum cli_kind {
     OPT_END,      /* of the table                                                       */
     OPT_HEADING,  /* no option: .help stands above the group                            */
     OPT_FLAG,     /* bool, int: becomes .value, or 1 if that is 0                       */
-    OPT_INT,      /* int, int64_t, uint32_t: least to most, without a limit if most is 0;
+    OPT_INT,      /* int, int64_t, uint32_t: min to max, without a limit if max is 0;
                      of a result also an array of int64_t                               */
     OPT_SEED,     /* uint64_t                                                           */
-    OPT_REAL,     /* double: finite, and from least to most if these differ; of a result
+    OPT_REAL,     /* double: finite, and from min to max if these differ; of a result
                      also float, or an array of double                                  */
     OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
-    OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
+    OPT_POSITIVE, /* double: finite and above 0, and below max if that is not 0         */
     OPT_CHOICE,   /* bool, enum, char: .value plus the place of the word in .words      */
     OPT_TEXT,     /* const char *: one of .words, if there are some                     */
     OPT_INPUT,    /* const char *: a file that is read                                  */
@@ -73,7 +73,7 @@ struct cli_option {
     const char *arg;     /* name of the value; NULL: .words                                     */
     int group;           /* of --help                                                           */
     const char *help;    /* without default and range                                           */
-    double least, most;  /* range                                                               */
+    double min, max;     /* range                                                               */
     int in;              /* IN_PART and so on                                                  */
     char letter;         /* short name                                                          */
     const char *words;   /* "f64|f32": those that are allowed                                   */
@@ -190,8 +190,8 @@ void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void
 void cli_json_files(io_json *j, const cli *c, const cli_command *k, const void *arguments);
 
 /* Values for the use of a .parse: a mistake ends the program with CLI_USAGE. "1e5" is a whole number, too. */
-int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
-                    int64_t most);
+int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t min,
+                    int64_t max);
 double cli_arg_double(struct argp_state *state, const char *option, const char *text);
 double cli_arg_positive(struct argp_state *state, const char *option, const char *text);
 

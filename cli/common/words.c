@@ -33,7 +33,7 @@ const cli_module *cli_module_find(const char *name) {
 
 enum { LONGEST = 40 };
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other
  * (optimal string alignment); words longer than LONGEST are far from everything. */
@@ -45,9 +45,10 @@ static int distance(const char *a, const char *b) {
     for (int i = 1; i <= na; i++) {
         now[0] = i;
         for (int j = 1; j <= nb; j++) {
-            now[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]), least(last[j], now[j - 1]) + 1);
+            now[j] =
+                smaller(last[j - 1] + (a[i - 1] != b[j - 1]), smaller(last[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
+                now[j] = smaller(now[j], before[j - 2] + 1);
         }
         int *free_row = before;
         before = last;

@@ -16,7 +16,7 @@
 #include "io/csv.h"
 #include "io/file.h"
 
-enum { MOST_BYTES = 1 << 26 }; /* of a file */
+enum { MAX_BYTES = 1 << 26 }; /* of a file */
 
 /* One field, with all that a message about it needs. */
 typedef struct field {
@@ -115,7 +115,7 @@ static int read_table(const char *path, const char *text, char **kept, io_cells 
     if (text)
         *kept = strdup(text), size = strlen(text);
     else
-        code = cli_io(io_file_read(path, MOST_BYTES, kept, &size, &err), &err);
+        code = cli_io(io_file_read(path, MAX_BYTES, kept, &size, &err), &err);
     if (code == CLI_OK && !*kept) code = cli_no_memory();
     return code == CLI_OK ? cli_io(io_csv_parse_cells(path, *kept, size, t, &err), &err) : code;
 }

@@ -61,10 +61,10 @@ static shoal_status factor(void *of) {
 
 /* NaN if one of them is. */
 static double largest(const double *numbers, int64_t count) {
-    double most = 0;
+    double max = 0;
     for (int64_t k = 0; k < count; k++)
-        if (!(numbers[k] <= most)) most = numbers[k];
-    return most;
+        if (!(numbers[k] <= max)) max = numbers[k];
+    return max;
 }
 
 static shoal_status refine(cli *c, const factor_matrix *m, shoal_symindef *plan, const void *array,

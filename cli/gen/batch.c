@@ -67,8 +67,8 @@ static int size_outputs(const gen_arguments *a, const batch_kind *batch, outputs
     }
     out->empty = largest == 0;
     out->slice = a->count;
-    const int64_t most = out->empty ? a->count : (int64_t)(SLICE / largest);
-    if (a->layout == SHOAL_SYSTEM_MAJOR && most < a->count) out->slice = most > 0 ? most : 1;
+    const int64_t max = out->empty ? a->count : (int64_t)(SLICE / largest);
+    if (a->layout == SHOAL_SYSTEM_MAJOR && max < a->count) out->slice = max > 0 ? max : 1;
     return CLI_OK;
 }
 

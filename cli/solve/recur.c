@@ -65,7 +65,7 @@ static void check(void *of, struct argp_state *state) {
     if (!a->w) argp_error(state, "-o is missing: where to write w");
 }
 
-enum { S, T, W0, INPUTS, W = INPUTS, STATUS, ARRAYS, MOST = 4 };
+enum { S, T, W0, INPUTS, W = INPUTS, STATUS, ARRAYS, MAX_NUMBERS = 4 };
 
 typedef struct batch {
     shoal_recur_opts shape;
@@ -79,7 +79,7 @@ typedef struct batch {
 
 typedef struct input {
     const char *option, *text; /* "--s"; NULL: not given */
-    double numbers[MOST];
+    double numbers[MAX_NUMBERS];
     int count; /* of numbers; 0: it is a file */
     int each;  /* numbers per row             */
     cli_array *file;
@@ -90,7 +90,7 @@ static int read_numbers(const char *text, double *numbers) {
     int count = 0;
     for (const char *at = text;; count++) {
         const size_t size = strcspn(at, ",");
-        if (count == MOST || !io_text_double(at, size, &numbers[count])) return 0;
+        if (count == MAX_NUMBERS || !io_text_double(at, size, &numbers[count])) return 0;
         if (at[size] == 0) return count + 1;
         at += size + 1;
     }
