@@ -24,8 +24,7 @@
 
 static bool is_bullet(const bench_problem *p) { return strcmp(p->module, "bullet") == 0; }
 static bool is_expou(const bench_problem *p) { return strcmp(p->module, "expou") == 0; }
-
-bool bench_price_is_pde(const bench_problem *p) { return bench_can(p, SHOAL_CAN_SURFACE); }
+static bool is_pde(const bench_problem *p) { return bench_can(p, SHOAL_CAN_SURFACE); }
 
 static shoal_bullet bullet_of(const bench_problem *p) {
     shoal_bullet m = shoal_bullet_example();
@@ -35,7 +34,7 @@ static shoal_bullet bullet_of(const bench_problem *p) {
 }
 
 double bench_price_steps(const bench_problem *p) {
-    if (bench_price_is_pde(p))
+    if (is_pde(p))
         return (double)p->nrhs * (double)(bullet_of(p).p2 + 1) * (double)p->order * (double)p->n *
                (double)p->team;
     return bench_can(p, SHOAL_CAN_WALK) ? (double)p->n * (double)p->count : 1;
@@ -105,7 +104,7 @@ static shoal_status create_pde(solver *v) {
 
 static shoal_status create(solver *v) {
     const bench_problem *p = v->problem;
-    shoal_status s = bench_price_is_pde(p) ? create_pde(v) : create_plan(v, p->method, &v->plan);
+    shoal_status s = is_pde(p) ? create_pde(v) : create_plan(v, p->method, &v->plan);
     if (s != SHOAL_OK) return s;
     if (v->pde) {
         const int64_t numbers = p->nrhs * (bullet_of(p).p2 + 1) * p->order;
@@ -178,7 +177,7 @@ static shoal_status reference_price(solver *v, double *reference) {
  * a PDE, a rounding. */
 static double allowance(const bench_problem *p, double reference) {
     const double n = (double)p->n;
-    if (bench_price_is_pde(p))
+    if (is_pde(p))
         return 5e3 / ((double)p->order * (double)p->order) + (p->type == SHOAL_F32 ? 2e-2 : 1e-9);
     if (!bench_can(p, SHOAL_CAN_WALK)) return 1e-9 * (1 + reference);
     if (is_bullet(p)) return 1e-5 * reference;
@@ -321,7 +320,7 @@ static int heston_peers(bench_session *s, void *data) {
 
 static void check_cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
-    const int64_t wide = bench_price_is_pde(p) ? p->nrhs : p->count;
+    const int64_t wide = is_pde(p) ? p->nrhs : p->count;
     fprintf(file, "%4s %-5s %9lld %11lld", bench_problem_type(p), bench_maths[p->math],
             (long long)p->n, (long long)wide);
 }
@@ -338,8 +337,8 @@ static void cells(const bench_row *row, FILE *file) {
 static void json_problem(const bench_row *row, io_json *json) {
     const bench_problem *p = &row->problem;
     io_json_int(json, "n", p->n);
-    io_json_int(json, "count", bench_price_is_pde(p) ? p->nrhs : p->count);
-    if (bench_price_is_pde(p)) {
+    io_json_int(json, "count", is_pde(p) ? p->nrhs : p->count);
+    if (is_pde(p)) {
         io_json_int(json, "nx", p->order);
         io_json_int(json, "steps_per_date", p->team);
     }
@@ -354,10 +353,8 @@ static void json_rates(const bench_row *row, io_json *json) {
         io_json_double(json, "stderr", row->error);
         io_json_double(json, "seconds_to_stderr_1e-5", bench_price_to_error(row));
     }
-    io_json_double(json, bench_price_is_pde(p) ? "node_steps_per_second" : "path_steps_per_second",
-                   steps);
-    if (bench_price_is_pde(p))
-        io_json_double(json, "options_per_second", (double)p->nrhs / row->time.median);
+    io_json_double(json, is_pde(p) ? "node_steps_per_second" : "path_steps_per_second", steps);
+    if (is_pde(p)) io_json_double(json, "options_per_second", (double)p->nrhs / row->time.median);
 }
 
 #define COLUMNS "type math      steps  paths/opts"
