@@ -27,12 +27,12 @@
 namespace {
 
 /* Of two levels at once more than 6 functions would not fit the registers. */
-enum { LINE_WARPS = 4, LINE_MAX = 8, LINE_MAX_TWO = 6, MAX_BLOCKS = 8 };
+enum { LINE_WARPS = 4, LINE_LIMIT = 8, LINE_LIMIT_TWO = 6, MAX_BLOCKS = 8 };
 
 static bool on_a_line(const american_job &job) {
     const american_basis &b = job.basis;
     return b.assets == 1 && b.functions == b.monomials && b.functions >= 2 &&
-           b.functions <= (job.levels > 1 ? LINE_MAX_TWO : LINE_MAX);
+           b.functions <= (job.levels > 1 ? LINE_LIMIT_TWO : LINE_LIMIT);
 }
 
 /* Whether a warp has all blocks of a problem. */
