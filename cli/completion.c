@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "bench/module.h"
 #include "cli/gen/gen.h"
 
 /* clang-format off */
@@ -78,15 +79,13 @@ static void offer_names(completing *p, cli_names *names, const void *of, const c
         offer(p, word, snprintf(word, sizeof word, "%s%s", name, end), "");
 }
 
-static const char *method_name(const void *of, int i) { return shoal_methods(of, i); }
-
-static const char *kind_name(const void *of, int i) { return ((const cli_module *)of)->kind(i); }
-
+/* The modules of problems to verify and to measure. */
 static const char *problem_name(const void *of, int i) {
-    static const char *const modules[] = { "tridiag", "smallsym", "recur",  "symindef", "sort",
-                                           "heston",  "expou",    "bullet", "rng",      NULL };
+    const char *name;
     (void)of;
-    return modules[i];
+    for (int k = 0; (name = shoal_modules(k)); k++)
+        if (bench_module_of(name) && i-- == 0) break;
+    return name;
 }
 
 static bool is_file(const cli_option *o) {
@@ -126,22 +125,17 @@ static bool is_named(const cli_option *o, const char *name) {
 static void offer_values(completing *p, const cli *c, const cli_option *o) {
     const char *suggest = o->words ? o->words : o->suggest, *word;
     int length;
-    if (!suggest && !o->methods && is_named(o, "method")) { /* of a price */
-        offer(p, "auto", 4, "");
-        offer_names(p, method_name, cli_last_word(p->k->name), "");
+    if (!suggest && (o->methods || is_named(o, "method"))) { /* of a price, the command's */
+        offer_names(p, cli_method_name, o->methods ? o->methods : cli_last_word(p->k->name), "");
     } else if (!suggest && is_named(o, "variant")) {
         offer_variants(p, c);
     } else if (suggest && strcmp(suggest, "@modules") == 0) {
         offer_names(p, cli_module_name, NULL, "");
     } else if (suggest && strcmp(suggest, "@kinds") == 0) {
         const cli_module *module = cli_module_find(p->last);
-        if (module) offer_names(p, kind_name, module, "");
+        if (module) offer_names(p, cli_kind_name, module, "");
     } else if (suggest && strcmp(suggest, "@problems") == 0) {
         offer_names(p, problem_name, NULL, ":");
-    } else if (!suggest && o->methods) {
-        const char *first = shoal_methods(o->methods, 0);
-        if (first && strcmp(first, "auto") != 0) offer(p, "auto", 4, "");
-        offer_names(p, method_name, o->methods, "");
     }
     for (int i = 0; suggest && suggest[0] != '@' && (word = cli_option_word(suggest, i, &length));
          i++)

@@ -116,6 +116,8 @@ int cli_unknown(const char *who, const char *what, const char *word, cli_names *
 /* Whether a word is one of "n count nrhs". */
 bool cli_among(const char *words, const char *word);
 
+/* The methods of a module, "auto" first whether the table names it or not. A cli_names. */
+const char *cli_method_name(const void *module, int i);
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant);

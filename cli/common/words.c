@@ -99,8 +99,7 @@ static bool contains(const char *word, cli_names *names, const void *of) {
     return false;
 }
 
-/* The methods of a module, "auto" first whether the table names it or not. */
-static const char *method_name(const void *of, int i) {
+const char *cli_method_name(const void *of, int i) {
     const char *first = shoal_methods(of, 0);
     bool listed = first && strcmp(first, "auto") == 0;
     if (listed) return shoal_methods(of, i);
@@ -114,8 +113,8 @@ static const char *variant_name(const void *of, int i) {
 
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant) {
     if (!method) method = "auto";
-    if (!contains(method, method_name, module))
-        return cli_unknown(who, "method", method, method_name, module);
+    if (!contains(method, cli_method_name, module))
+        return cli_unknown(who, "method", method, cli_method_name, module);
     if (!variant) return CLI_OK;
     const char *const pair[] = { module, method };
     if (!shoal_variants(module, method, 0)) {
@@ -138,12 +137,13 @@ const char *cli_method_with(const char *module, unsigned flags) {
     return name;
 }
 
-static const char *kind_name(const void *of, int i) { return ((const cli_module *)of)->kind(i); }
+const char *cli_kind_name(const void *of, int i) { return ((const cli_module *)of)->kind(i); }
 
 int cli_check_kind(const char *who, const char *module, const char *kind) {
     const cli_module *m = cli_module_find(module);
     if (!m) return cli_unknown(who, "module", module, cli_module_name, NULL);
     char name[2 * LONGEST]; /* without values; one cut short is no kind */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(kind, m->values ? ":" : ""), kind);
-    return contains(name, kind_name, m) ? CLI_OK : cli_unknown(who, "kind", name, kind_name, m);
+    return contains(name, cli_kind_name, m) ? CLI_OK
+                                            : cli_unknown(who, "kind", name, cli_kind_name, m);
 }
