@@ -18,14 +18,14 @@ typedef struct largest {
 } largest;
 
 static largest search(int64_t n, const real *a, int64_t k) {
-    largest most = { .off = 0, .diagonal = -1, .r = k };
+    largest found = { .off = 0, .diagonal = -1, .r = k };
     for (int64_t j = k; j < n; j++) {
         const real *c = a + column(n, j);
-        if (real_abs(c[j]) > most.diagonal) most.diagonal = real_abs(c[j]), most.r = j;
+        if (real_abs(c[j]) > found.diagonal) found.diagonal = real_abs(c[j]), found.r = j;
         for (int64_t i = j + 1; i < n; i++)
-            if (real_abs(c[i]) > most.off) most.off = real_abs(c[i]), most.p = j, most.q = i;
+            if (real_abs(c[i]) > found.off) found.off = real_abs(c[i]), found.p = j, found.q = i;
     }
-    return most;
+    return found;
 }
 
 static void exchange(real *x, real *y) {
@@ -76,20 +76,20 @@ void R(complete_loop)(int64_t n, real *a, real *room, int32_t *interchanges) {
     real tol = -1;
     for (int64_t i = 0; i < n; i++) interchanges[i] = (int32_t)(i + 1);
     for (int64_t k = 0; k < n;) {
-        const largest most = search(n, a, k);
-        const real size = real_max(most.off, most.diagonal);
+        const largest found = search(n, a, k);
+        const real size = real_max(found.off, found.diagonal);
         if (tol < 0) tol = size * REAL_EPSILON;
         if (!(size > tol)) return; /* what is left is zero to rounding */
-        if (most.diagonal >= alpha * most.off) {
-            swap_rows(n, a, k, most.r);
+        if (found.diagonal >= alpha * found.off) {
+            swap_rows(n, a, k, found.r);
             eliminate_one(n, a, k, room);
-            interchanges[k++] = (int32_t)(most.r + 1);
+            interchanges[k++] = (int32_t)(found.r + 1);
         } else {
-            swap_rows(n, a, k, most.p);
-            swap_rows(n, a, k + 1, most.q); /* q > p >= k: it has not moved */
+            swap_rows(n, a, k, found.p);
+            swap_rows(n, a, k + 1, found.q); /* q > p >= k: it has not moved */
             eliminate_two(n, a, k, room, room + n);
-            interchanges[k] = (int32_t)(most.p + 1);
-            interchanges[k + 1] = -(int32_t)(most.q + 1);
+            interchanges[k] = (int32_t)(found.p + 1);
+            interchanges[k + 1] = -(int32_t)(found.q + 1);
             k += 2;
         }
     }

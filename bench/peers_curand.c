@@ -177,7 +177,7 @@ int bench_peer_curand_heston(bench_session *s, bench_prices *d) {
     const bench_problem *p = &d->problem;
     heston_job j = { .ctx = d->place->ctx, .problem = p };
     double sums[2], n = (double)p->count;
-    if (p->type != SHOAL_F32 || strcmp(p->method, "euler") != 0 || p->count > 1LL << 38)
+    if (p->type != SHOAL_F32 || !bench_can(p, SHOAL_CAN_EULER) || p->count > 1LL << 38)
         return BENCH_OK;
     if (shoal_alloc(j.ctx, sizeof sums, (void **)&j.sums) != SHOAL_OK) return BENCH_OK;
     int code = BENCH_OK;

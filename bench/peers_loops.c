@@ -176,7 +176,7 @@ static int call_heston(void *self, int i) {
 
 int bench_peer_plain_heston(bench_session *s, bench_prices *d) {
     const bench_problem *p = &d->problem;
-    if (p->type != SHOAL_F64 || strcmp(p->method, "euler") != 0) return BENCH_OK;
+    if (p->type != SHOAL_F64 || !bench_can(p, SHOAL_CAN_EULER)) return BENCH_OK;
     heston_job j = { .paths = p->count, .steps = p->n, .threads = d->place->machine.threads };
     char note[64];
     snprintf(note, sizeof note, "xorshift, libm, %d thread%s over the paths", j.threads,

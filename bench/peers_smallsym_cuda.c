@@ -125,8 +125,8 @@ static int jobz(const bench_copies *c) { return c->values_alone ? VALUES : VECTO
 
 static int real_type(const job *j) { return j->letter == 'S' ? REAL_F32 : REAL_F64; }
 
-static void enlarge(size_t *most, size_t bytes) {
-    if (bytes > *most) *most = bytes;
+static void enlarge(size_t *max, size_t bytes) {
+    if (bytes > *max) *max = bytes;
 }
 
 static bool begin_jacobi(job *j) {

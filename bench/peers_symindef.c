@@ -17,7 +17,7 @@
 #include "bench/peers.h"
 #include "bench/peers_foreign.h"
 
-enum { MOST_ROWS = 46340 }; /* n^2 is an int: peers count so */
+enum { MAX_ROWS = 46340 }; /* n^2 is an int: peers count so */
 
 typedef struct swap { /* of two rows, in the stage that begins with row `stage` */
     int64_t stage, a, b;
@@ -120,7 +120,7 @@ static shoal_status verify(bench_session *s, task *self, const bench_problem *p,
                                     .numbers = d->answer,
                                     .interchanges = pivots,
                                     .permutation = permutation,
-                                    .most = r->partial ? INFINITY : bench_symindef_bound(p),
+                                    .bound = r->partial ? INFINITY : bench_symindef_bound(p),
                                     .threads = d->place->machine.threads,
                                     .stop = s->rules.stop };
     if (status == SHOAL_OK) status = bench_symindef_check(&factors, check);
@@ -297,8 +297,8 @@ int bench_peers_symindef(bench_session *s, void *matrix) {
     const bench_problem *p = &d->problem;
     const bool on_cpu = bench_on_cpu(d->place);
     if (p->n < 1) return BENCH_OK;
-    if (p->n > MOST_ROWS) {
-        bench_note(s, "peers left out: they take n up to %d", MOST_ROWS);
+    if (p->n > MAX_ROWS) {
+        bench_note(s, "peers left out: they take n up to %d", MAX_ROWS);
         return BENCH_OK;
     }
     if (bench_pivoting_of(p) == BENCH_COMPLETE)

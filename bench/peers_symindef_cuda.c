@@ -162,14 +162,14 @@ static int stage(const bench_thesis_blas *blas, const bench_thesis *t, int64_t k
                  int32_t *interchanges, int *order) {
     const double alpha = (1 + sqrt(17.0)) / 8;
     const int64_t n = t->n, m = n - k;
-    int most = 1, most_diagonal = 1;
+    int max = 1, max_diagonal = 1;
     int64_t p = k, q = k;
     int bad = blas->amax(blas->handle, (int)(m * (m + 1) / 2), number_at(t, t->a, column(n, k) + k),
-                         1, &most);
-    if (!bad) bad = blas->amax(blas->handle, (int)m, number_at(t, t->d, k), 1, &most_diagonal);
+                         1, &max);
+    if (!bad) bad = blas->amax(blas->handle, (int)m, number_at(t, t->d, k), 1, &max_diagonal);
     if (bad) return bad;
-    const int64_t r = k + most_diagonal - 1;
-    place_of(n, k, most - 1, &p, &q); /* p = q where all of it is zero */
+    const int64_t r = k + max_diagonal - 1;
+    place_of(n, k, max - 1, &p, &q); /* p = q where all of it is zero */
     bad = bench_thesis_look(t, p, q, r);
     if (bad) return bad;
     const volatile double *seen = t->seen;

@@ -24,14 +24,7 @@
 
 static bool is_bullet(const bench_problem *p) { return strcmp(p->module, "bullet") == 0; }
 static bool is_expou(const bench_problem *p) { return strcmp(p->module, "expou") == 0; }
-
-bool bench_price_is_pde(const bench_problem *p) {
-    return is_bullet(p) && strcmp(p->method, "pde") == 0;
-}
-
-static bool has_paths(const bench_problem *p) {
-    return shoal_method_flags(p->module, p->method, NULL) & SHOAL_CAN_WALK;
-}
+static bool is_pde(const bench_problem *p) { return bench_can(p, SHOAL_CAN_SURFACE); }
 
 static shoal_bullet bullet_of(const bench_problem *p) {
     shoal_bullet m = shoal_bullet_example();
@@ -41,10 +34,10 @@ static shoal_bullet bullet_of(const bench_problem *p) {
 }
 
 double bench_price_steps(const bench_problem *p) {
-    if (bench_price_is_pde(p))
+    if (is_pde(p))
         return (double)p->nrhs * (double)(bullet_of(p).p2 + 1) * (double)p->order * (double)p->n *
                (double)p->team;
-    return has_paths(p) ? (double)p->n * (double)p->count : 1;
+    return bench_can(p, SHOAL_CAN_WALK) ? (double)p->n * (double)p->count : 1;
 }
 
 double bench_price_to_error(const bench_row *row) {
@@ -111,7 +104,7 @@ static shoal_status create_pde(solver *v) {
 
 static shoal_status create(solver *v) {
     const bench_problem *p = v->problem;
-    shoal_status s = bench_price_is_pde(p) ? create_pde(v) : create_plan(v, p->method, &v->plan);
+    shoal_status s = is_pde(p) ? create_pde(v) : create_plan(v, p->method, &v->plan);
     if (s != SHOAL_OK) return s;
     if (v->pde) {
         const int64_t numbers = p->nrhs * (bullet_of(p).p2 + 1) * p->order;
@@ -135,7 +128,8 @@ static void release(solver *v) {
 
 static shoal_status call_once(solver *v) {
     if (v->pde) return BENCH_BY_TYPE(v->problem->type, shoal_pde_run, v->pde, v->memory, NULL);
-    if (has_paths(v->problem)) return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
+    if (bench_can(v->problem, SHOAL_CAN_WALK))
+        return shoal_price_run(v->plan, 0, v->problem->count, v->memory);
     return shoal_price_result(v->plan, NULL, 0, &v->value);
 }
 
@@ -159,7 +153,7 @@ static shoal_status value_of(solver *v) {
         free(first);
         return s;
     }
-    if (!has_paths(v->problem)) return SHOAL_OK;
+    if (!bench_can(v->problem, SHOAL_CAN_WALK)) return SHOAL_OK;
     s = shoal_price_add(v->plan, v->host, v->problem->count, v->total);
     return s == SHOAL_OK ? shoal_price_result(v->plan, v->total, v->problem->count, &v->value) : s;
 }
@@ -183,13 +177,14 @@ static shoal_status reference_price(solver *v, double *reference) {
  * a PDE, a rounding. */
 static double allowance(const bench_problem *p, double reference) {
     const double n = (double)p->n;
-    if (bench_price_is_pde(p))
+    if (is_pde(p))
         return 5e3 / ((double)p->order * (double)p->order) + (p->type == SHOAL_F32 ? 2e-2 : 1e-9);
-    if (!has_paths(p)) return 1e-9 * (1 + reference);
+    if (!bench_can(p, SHOAL_CAN_WALK)) return 1e-9 * (1 + reference);
     if (is_bullet(p)) return 1e-5 * reference;
+    const bool euler = bench_can(p, SHOAL_CAN_EULER);
     if (is_expou(p)) /* off by 0.02 / n (n = 8), 0.0195 / n^2 (n = 1 .. 8) */
-        return EXPOU_KNOWN + (strcmp(p->method, "euler") == 0 ? 0.04 / n : 0.03 / (n * n));
-    return strcmp(p->method, "euler") == 0 ? 0.02 / n + 1e-5 : 0.01 / (n * n) + 1e-9;
+        return EXPOU_KNOWN + (euler ? 0.04 / n : 0.03 / (n * n));
+    return euler ? 0.02 / n + 1e-5 : 0.01 / (n * n) + 1e-9;
 }
 
 static void judge(const bench_problem *p, double price, double error, double reference,
@@ -210,7 +205,7 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     solver v = { .ctx = d->place->ctx, .problem = p };
     double reference = NAN;
     bench_check check = { .passed = true };
-    const bool any = p->count > 0 || !has_paths(p);
+    const bool any = p->count > 0 || !bench_can(p, SHOAL_CAN_WALK);
     char text[BENCH_TEXT], found[64], note[48] = "";
     int code = BENCH_OK;
     shoal_status status = create(&v);
@@ -223,7 +218,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
         if (any && status == SHOAL_OK) status = reference_price(&v, &reference);
         if (any && status == SHOAL_OK) judge(p, v.value.price, v.value.error, reference, &check);
         snprintf(found, sizeof found, "%.8g +- %.2g", v.value.price, v.value.error);
-        if (any && has_paths(p)) snprintf(note, sizeof note, "standard error %.3g", v.value.error);
+        if (any && bench_can(p, SHOAL_CAN_WALK))
+            snprintf(note, sizeof note, "standard error %.3g", v.value.error);
         const bench_solver ours = { .function = p->method,
                                     .variant = p->variant,
                                     .note = note,
@@ -256,7 +252,7 @@ int bench_price_peer_row(bench_session *s, bench_prices *d, bench_solver peer, c
 /* clang-format off */
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key heston_keys[] = {
-    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true, .without = 1 },
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .min = 1, .max = 1 << 30, .list = true, .without = 1 },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
     { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
@@ -265,18 +261,18 @@ static const bench_key heston_keys[] = {
     { .name = NULL }
 };
 static const bench_key expou_keys[] = {
-    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .least = 1, .most = 1 << 30, .list = true },
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "1000", .min = 1, .max = 1 << 30, .list = true },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
     { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
 static const bench_key bullet_keys[] = {
-    { "dates",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "100", .least = 1, .most = 1 << 20, .list = true },
+    { "dates",   BENCH_KEY_NUMBER,  FIELD(n),       .usual = "100", .min = 1, .max = 1 << 20, .list = true },
     { "paths",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^20", .list = true },
-    { "options", BENCH_KEY_NUMBER,  FIELD(nrhs),    .usual = "1", .least = 1, .most = 1 << 20, .list = true },
-    { "nx",      BENCH_KEY_NUMBER,  FIELD(order),   .usual = "1024", .least = 5, .most = 8192, .list = true },
-    { "steps",   BENCH_KEY_NUMBER,  FIELD(team),    .usual = "10", .least = 1, .most = 1 << 20 },
+    { "options", BENCH_KEY_NUMBER,  FIELD(nrhs),    .usual = "1", .min = 1, .max = 1 << 20, .list = true },
+    { "nx",      BENCH_KEY_NUMBER,  FIELD(order),   .usual = "1024", .min = 5, .max = 8192, .list = true },
+    { "steps",   BENCH_KEY_NUMBER,  FIELD(team),    .usual = "10", .min = 1, .max = 1 << 20 },
     { "greeks",  BENCH_KEY_CHOICE,  FIELD(outcome), .usual = "0", .words = bench_switches },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
     { "math",    BENCH_KEY_CHOICE,  FIELD(math),    .usual = "exact", .words = bench_maths, .list = true },
@@ -291,12 +287,13 @@ static bool heston_takes(const char *method, const char *key) {
 }
 
 static bool bullet_takes(const char *method, const char *key) {
-    const bool pde = strcmp(method, "pde") == 0;
+    const unsigned flags = shoal_method_flags("bullet", method, NULL);
+    const bool pde = flags & SHOAL_CAN_SURFACE;
     if (strcmp(key, "options") == 0 || strcmp(key, "nx") == 0 || strcmp(key, "steps") == 0 ||
         strcmp(key, "variant") == 0)
         return pde;
     if (strcmp(key, "paths") == 0 || strcmp(key, "math") == 0 || strcmp(key, "seed") == 0)
-        return shoal_method_flags("bullet", method, NULL) & SHOAL_CAN_WALK;
+        return flags & SHOAL_CAN_WALK;
     return strcmp(key, "greeks") != 0 || !pde;
 }
 
@@ -314,7 +311,7 @@ static bool same(const bench_problem *p, const bench_problem *q) {
 
 static int heston_peers(bench_session *s, void *data) {
     bench_prices *d = data;
-    const bool paths = has_paths(&d->problem);
+    const bool paths = bench_can(&d->problem, SHOAL_CAN_WALK);
     if (paths && d->problem.count == 0) return BENCH_OK;
     if (!bench_on_cpu(d->place)) return paths ? bench_peer_curand_heston(s, d) : BENCH_OK;
     const int code = paths ? bench_peer_plain_heston(s, d) : BENCH_OK;
@@ -323,7 +320,7 @@ static int heston_peers(bench_session *s, void *data) {
 
 static void check_cells(const bench_row *row, FILE *file) {
     const bench_problem *p = &row->problem;
-    const int64_t wide = bench_price_is_pde(p) ? p->nrhs : p->count;
+    const int64_t wide = is_pde(p) ? p->nrhs : p->count;
     fprintf(file, "%4s %-5s %9lld %11lld", bench_problem_type(p), bench_maths[p->math],
             (long long)p->n, (long long)wide);
 }
@@ -340,8 +337,8 @@ static void cells(const bench_row *row, FILE *file) {
 static void json_problem(const bench_row *row, io_json *json) {
     const bench_problem *p = &row->problem;
     io_json_int(json, "n", p->n);
-    io_json_int(json, "count", bench_price_is_pde(p) ? p->nrhs : p->count);
-    if (bench_price_is_pde(p)) {
+    io_json_int(json, "count", is_pde(p) ? p->nrhs : p->count);
+    if (is_pde(p)) {
         io_json_int(json, "nx", p->order);
         io_json_int(json, "steps_per_date", p->team);
     }
@@ -356,10 +353,8 @@ static void json_rates(const bench_row *row, io_json *json) {
         io_json_double(json, "stderr", row->error);
         io_json_double(json, "seconds_to_stderr_1e-5", bench_price_to_error(row));
     }
-    io_json_double(json, bench_price_is_pde(p) ? "node_steps_per_second" : "path_steps_per_second",
-                   steps);
-    if (bench_price_is_pde(p))
-        io_json_double(json, "options_per_second", (double)p->nrhs / row->time.median);
+    io_json_double(json, is_pde(p) ? "node_steps_per_second" : "path_steps_per_second", steps);
+    if (is_pde(p)) io_json_double(json, "options_per_second", (double)p->nrhs / row->time.median);
 }
 
 #define COLUMNS "type math      steps  paths/opts"

@@ -11,7 +11,6 @@
 #include "bench/session.h"
 
 /* n: steps or dates; count: paths. Of bullet:pde nrhs: options, order: nx, team: time steps per date. */
-bool bench_price_is_pde(const bench_problem *p);
 double bench_price_steps(const bench_problem *p); /* path-steps, or node-steps of a PDE */
 /* Seconds to a standard error of 1e-5, as errors fall with the root of the paths; 0: there is none. */
 double bench_price_to_error(const bench_row *row);

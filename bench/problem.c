@@ -166,7 +166,7 @@ static bool read_digits(const char *text, size_t size, uint64_t *number) {
 }
 
 /* 100000, 1e5, 2.5e4 or 2^25, at most `most`. */
-static int read_size(const char *key, const char *text, size_t size, int64_t most, int64_t *number,
+static int read_size(const char *key, const char *text, size_t size, int64_t max, int64_t *number,
                      io_error *err) {
     char quoted[IO_QUOTE_SIZE];
     const char *hat = size ? memchr(text, '^', size) : NULL;
@@ -177,13 +177,13 @@ static int read_size(const char *key, const char *text, size_t size, int64_t mos
         size_t before = (size_t)(hat - text);
         good = read_digits(text, before, &base) && read_digits(hat + 1, size - before - 1, &power);
         for (digits = 1; good && fits && power > 0 && base > 1; power--) {
-            fits = digits <= (uint64_t)most / base;
+            fits = digits <= (uint64_t)max / base;
             if (fits) digits *= base;
         }
         if (good && power > 0 && base == 0) digits = 0;
     } else if (!read_digits(text, size, &digits)) {
         good = io_text_double(text, size, &real) && real >= 0;
-        fits = good && real <= (double)most;
+        fits = good && real <= (double)max;
         if (fits) {
             digits = (uint64_t)real;
             good = (double)digits == real;
@@ -193,9 +193,9 @@ static int read_size(const char *key, const char *text, size_t size, int64_t mos
         return io_fail(err, IO_E_FORMAT,
                        "problem: key '%s': '%s' is not a whole number (100000, 1e5 and 2^25 are)",
                        key, io_quote(text, size, quoted));
-    if (!fits || digits > (uint64_t)most)
+    if (!fits || digits > (uint64_t)max)
         return io_fail(err, IO_E_FORMAT, "problem: key '%s': '%s' is larger than %" PRId64, key,
-                       io_quote(text, size, quoted), most);
+                       io_quote(text, size, quoted), max);
     *number = (int64_t)digits;
     return IO_OK;
 }
@@ -219,12 +219,12 @@ static int read_real(draft *d, const bench_key *key, view text, double *real) {
 static int read_number(draft *d, const bench_key *key, view text, value *to) {
     char quoted[IO_QUOTE_SIZE];
     const bool real = key->kind == BENCH_KEY_REAL;
-    const int64_t most = key->most ? key->most : BENCH_MAX_NUMBERS;
+    const int64_t max = key->max ? key->max : BENCH_MAX_NUMBERS;
     int code = real ? read_real(d, key, text, &to->real)
-                    : read_size(key->name, text.at, text.size, most, &to->size, d->err);
-    if (code != IO_OK || (real ? to->real : (double)to->size) >= key->least) return code;
+                    : read_size(key->name, text.at, text.size, max, &to->size, d->err);
+    if (code != IO_OK || (real ? to->real : (double)to->size) >= key->min) return code;
     return io_fail(d->err, IO_E_FORMAT, "problem: key '%s': %s is less than %d", key->name,
-                   io_quote(text.at, text.size, quoted), key->least);
+                   io_quote(text.at, text.size, quoted), key->min);
 }
 
 static bool same_number(const bench_key *key, const value *a, const value *b) {
@@ -419,6 +419,10 @@ const char *bench_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" 
 
 const char *bench_problem_type(const bench_problem *p) {
     return p->fixed_type ? p->fixed_type : bench_type_name(p->type);
+}
+
+bool bench_can(const bench_problem *p, unsigned flag) {
+    return shoal_method_flags(p->module, p->method, NULL) & flag;
 }
 
 size_t bench_number_size(const bench_problem *p) {

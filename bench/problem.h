@@ -91,8 +91,8 @@ typedef enum bench_key_kind {
 typedef struct bench_key {
     const char *name;
     bench_key_kind kind;
-    int least;         /* of a number                                                      */
-    int most;          /* of a whole number; 0: 2^48                                       */
+    int min;           /* of a number                                                      */
+    int max;           /* of a whole number; 0: 2^48                                       */
     size_t field;      /* offsetof(bench_problem, ...)                                     */
     const char *usual; /* its value if it is not given; NULL: the field stays as it is      */
     /* Of BENCH_KEY_CHOICE and BENCH_KEY_WORD: the words, NULL at the end, or where they come from. */
@@ -141,6 +141,7 @@ char *bench_real_text(double value, char text[BENCH_REAL]);
 
 const char *bench_type_name(shoal_type type);           /* "f64", "f32"            */
 const char *bench_problem_type(const bench_problem *p); /* and "u32", ...          */
+bool bench_can(const bench_problem *p, unsigned flag);  /* SHOAL_CAN_... of its method */
 size_t bench_number_size(const bench_problem *p);       /* its bytes               */
 extern const char *const bench_layouts[], *const bench_maths[];
 extern const char *const bench_storages[], *const bench_triangles[];

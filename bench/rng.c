@@ -19,7 +19,7 @@
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key keys[] = {
     { "count",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "2^24" },
-    { "n",       BENCH_KEY_SIZE,    FIELD(n),       .usual = "16", .list = true, .least = 1, .without = 1 },
+    { "n",       BENCH_KEY_SIZE,    FIELD(n),       .usual = "16", .list = true, .min = 1, .without = 1 },
     { "lambda",  BENCH_KEY_REAL,    FIELD(lambda),  .usual = "64", .list = true },
     { "alpha",   BENCH_KEY_REAL,    FIELD(alpha),   .usual = "2.5", .list = true },
     { "df",      BENCH_KEY_REAL,    FIELD(df),      .usual = "4" },

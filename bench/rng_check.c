@@ -182,8 +182,8 @@ static shoal_status check_reference(const comparison *c) {
 shoal_status bench_rng_check_bits(const bench_session *s, const bench_numbers *d,
                                   const bench_problem *p, shoal_rng *plan, bench_check *check) {
     comparison c = { .s = s, .d = d, .p = p, .plan = plan, .check = check };
-    const int64_t most = each(p) > WINDOW ? each(p) : WINDOW;
-    const size_t bytes = (size_t)(most + 1) * sizeof(double);
+    const int64_t max = each(p) > WINDOW ? each(p) : WINDOW;
+    const size_t bytes = (size_t)(max + 1) * sizeof(double);
     check->tolerance = allowed(p, 0);
     c.ours = malloc(bytes);
     c.theirs = malloc(bytes);
@@ -200,7 +200,7 @@ shoal_status bench_rng_check_bits(const bench_session *s, const bench_numbers *d
 
 /* ---- the law: shares no line with the library ------------------------------------------------- */
 
-enum { CHUNK = 1 << 20, MOST_CHUNKS = 128 }; /* numbers that are brought home at a time */
+enum { CHUNK = 1 << 20, MAX_CHUNKS = 128 }; /* numbers that are brought home at a time */
 
 typedef struct law {
     double mean, variance, fourth; /* central moments */
@@ -332,7 +332,7 @@ static shoal_status add_chunks(const bench_session *s, const bench_numbers *d, c
                                shoal_layout layout, double mean, void *home, sums *to) {
     const bench_problem *p = &d->problem;
     const int64_t numbers = bench_numbers_of(p), all = (numbers + CHUNK - 1) / CHUNK;
-    const int64_t chunks = all < MOST_CHUNKS ? all : MOST_CHUNKS;
+    const int64_t chunks = all < MAX_CHUNKS ? all : MAX_CHUNKS;
     const size_t size = bench_number_size(p);
     shoal_status status = SHOAL_OK;
     for (int64_t i = 0; i < chunks && status == SHOAL_OK; i++) {

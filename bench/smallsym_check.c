@@ -150,7 +150,7 @@ static norms norms_of_samples(const bench_symmetric *v, int64_t k, int64_t c, do
  * less what the sums' errors do to the first A in it. */
 static double truncated_samples(const bench_symmetric *v, int64_t k, int64_t c) {
     const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
-    double *r = calloc(4 * (size_t)v->n + 1, sizeof *r), most = 0;
+    double *r = calloc(4 * (size_t)v->n + 1, sizeof *r), largest = 0;
     if (!r) return NAN;
     const norms s = norms_of_samples(v, k, c, r);
     double *product = r + v->n; /* A r */
@@ -160,8 +160,8 @@ static double truncated_samples(const bench_symmetric *v, int64_t k, int64_t c) 
         for (int64_t j = 0; j < v->n; j++) along += bench_psi(v, k, m, j) * r[j];
         for (int64_t i = 0; i < v->n; i++) product[i] += bench_psi(v, k, m, i) * along;
     }
-    for (int64_t i = 0; i < v->n; i++) most = fmax(most, fabs(product[i]));
-    const double share = s.r > 0 ? most / s.r / s.a : 0;
+    for (int64_t i = 0; i < v->n; i++) largest = fmax(largest, fabs(product[i]));
+    const double share = s.r > 0 ? largest / s.r / s.a : 0;
     const double size = sqrt((double)v->n); /* of a 2-norm beside a maximum norm */
     free(r);
     return error_of(&s) * (share - size / cond - BENCH_SUM_UNITS * unit_of(v));
@@ -209,17 +209,17 @@ static double look_at_truncated(const bench_symmetric *v, int64_t k, int64_t c, 
     if (v->samples) return truncated_samples(v, k, c);
     const int64_t n = v->n;
     const double cond = v->type == SHOAL_F32 ? 1e5 : 1e12;
-    double *r = malloc((size_t)(n + 1) * sizeof *r), most = 0;
+    double *r = malloc((size_t)(n + 1) * sizeof *r), largest = 0;
     if (!r) return NAN;
     const norms s = norms_of_system(v, k, c, r);
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t j = 0; j < n; j++) sum += bench_symmetric_entry(v, k, i, j) * r[j];
-        most = fmax(most, fabs(sum));
+        largest = fmax(largest, fabs(sum));
     }
     free(r);
     const double size = sqrt((double)n); /* of a 2-norm beside a maximum norm */
-    return s.r == 0 ? 0 : residual * (most / s.r / s.a - size / cond);
+    return s.r == 0 ? 0 : residual * (largest / s.r / s.a - size / cond);
 }
 
 double bench_smallsym_backward(const bench_symmetric *v, int64_t k) {
@@ -327,8 +327,8 @@ static double pair_rest(const bench_symmetric *v, const bench_pairs *p, int64_t 
 /* The worst of |A v - w v| / (|A| |v|) in the maximum norm, of |Vt V - I| and of the distance of
  * values found alone over |A|. */
 static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p, int64_t k) {
-    const double norm = norm_of(v, k), least = bench_smallest(v->type);
-    pair_finding f = { .rounding = norm > 0 ? least / norm : 0 };
+    const double norm = norm_of(v, k), smallest = bench_smallest(v->type);
+    pair_finding f = { .rounding = norm > 0 ? smallest / norm : 0 };
     f.all_nan = all_nan(v, p, k);
     for (int64_t m = 0; m < v->n; m++) {
         const double value = value_of(v, p, k, m);
@@ -337,7 +337,7 @@ static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p
             f.error = f.residual = NAN;
             return f;
         }
-        rest -= least / 2 * size;
+        rest -= smallest / 2 * size;
         if (rest > 0) {
             f.error = fmax(f.error, rest / (norm * size));
             f.residual = fmax(f.residual, rest / ((norm + fabs(value)) * size));
@@ -351,7 +351,7 @@ static pair_finding look_at_pairs(const bench_symmetric *v, const bench_pairs *p
         }
         if (!p->alone) continue;
         const double off =
-            fabs(bench_get(v, p->alone, k * p->w_system + m * p->w_row) - value) - least;
+            fabs(bench_get(v, p->alone, k * p->w_system + m * p->w_row) - value) - smallest;
         if (!(off <= 0)) f.error = isfinite(off) ? fmax(f.error, off / norm) : INFINITY;
     }
     return f;
@@ -415,7 +415,7 @@ static double qu_of(const bench_symmetric *v, const bench_parts *p, int64_t k, i
  * next to the least numbers, half of the least is no fault of a number of U. */
 static bench_finding look_at_reduction(const bench_symmetric *v, const bench_parts *p, int64_t k) {
     const int64_t n = v->n;
-    const double least = bench_smallest(v->type);
+    const double smallest = bench_smallest(v->type);
     bench_finding f = { .all_nan = parts_all_nan(v, p, k) };
     const double norm = norm_of(v, k);
     double off = 0;
@@ -430,7 +430,7 @@ static bench_finding look_at_reduction(const bench_symmetric *v, const bench_par
                 subtract_product(&product, &rest, q_of(v, p, k, m, i), q_of(v, p, k, m, j));
             }
             if (!isfinite(high + low) || !isfinite(product + rest)) f.error = NAN;
-            off = fmax(off, fabs(high + low) - 2 * (double)n * least);
+            off = fmax(off, fabs(high + low) - 2 * (double)n * smallest);
             if (!isnan(f.error)) f.error = fmax(f.error, fabs(product + rest));
         }
     }

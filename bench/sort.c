@@ -23,7 +23,7 @@ static const bench_key keys[] = {
     { "n",         BENCH_KEY_SIZE,    FIELD(n),         .usual = "1024", .list = true },
     { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "10000", .without = 1 },
     { "keys",      BENCH_KEY_AMOUNT,  FIELD(count) },
-    { "ratio",     BENCH_KEY_NUMBER,  FIELD(ratio),     .usual = "1", .list = true, .most = 1 << 30 },
+    { "ratio",     BENCH_KEY_NUMBER,  FIELD(ratio),     .usual = "1", .list = true, .max = 1 << 30 },
     { "values",    BENCH_KEY_CHOICE,  FIELD(values),    .usual = "0", .list = true, .words = values },
     { "index",     BENCH_KEY_CHOICE,  FIELD(index),     .usual = "0", .words = bench_switches },
     { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "ascending", .words = directions },

@@ -66,8 +66,8 @@ enum { STUDY_WHOLE = 3000 }; /* rows up to which the errors are those of all row
 enum { STUDY_ALPHA = 1, STUDY_SIZES = 2, STUDY_READ = 4, STUDY_ALL = 7 };
 
 typedef struct bench_symindef_study {
-    int parts;    /* which of these                                                         */
-    int64_t most; /* largest order; 0: one that fits the part and the backend                */
+    int parts;     /* which of these                                                         */
+    int64_t max_n; /* largest order; 0: one that fits the part and the backend                */
     uint64_t seed;
     const char *name;      /* of a matrix for alpha; NULL: a random one                     */
     const io_array *lower; /* that matrix: rows of its lower triangle, packed, f4 or f8     */

@@ -44,7 +44,7 @@ typedef struct tally { /* of one method on one batch */
  * the system as it is given as long as that is well below 1. 2/3 n^3 operations for L and U, 20 n^2 for
  * a correction. */
 
-enum { MOST_CORRECTIONS = 60 };
+enum { MAX_CORRECTIONS = 60 };
 
 bool bench_reference_begin(bench_reference *r, int64_t n) {
     const size_t size = (size_t)(n > 0 ? n : 1);
@@ -93,7 +93,7 @@ static bool eliminate(bench_reference *r) {
 static double substitute(bench_reference *r) {
     const int64_t n = r->n;
     const double *a = r->factors;
-    double *y = r->rest, most = 0;
+    double *y = r->rest, max = 0;
     for (int64_t k = 0; k < n; k++) /* L lies as if all exchanges had come first */
         if (r->order[k] != k) exchange(y + k, y + r->order[k], 1);
     for (int64_t i = 0; i < n; i++)
@@ -101,9 +101,9 @@ static double substitute(bench_reference *r) {
     for (int64_t i = n - 1; i >= 0; i--) {
         for (int64_t j = i + 1; j < n; j++) y[i] -= a[i * n + j] * y[j];
         y[i] /= a[i * n + i];
-        most = isnan(y[i]) || fabs(y[i]) > most ? fabs(y[i]) : most;
+        max = isnan(y[i]) || fabs(y[i]) > max ? fabs(y[i]) : max;
     }
-    return most;
+    return max;
 }
 
 /* high + low += y, with what rounding loses. */
@@ -121,7 +121,7 @@ bool bench_reference_solve(bench_reference *r, const double *a, const double *b,
     memcpy(r->factors, a, (size_t)(n * n) * sizeof *a);
     if (!eliminate(r)) return false;
     for (int64_t i = 0; i < n; i++) high[i] = low[i] = 0;
-    for (int step = 0; step < MOST_CORRECTIONS; step++) {
+    for (int step = 0; step < MAX_CORRECTIONS; step++) {
         double size = 0;
         for (int64_t i = 0; i < n; i++) {
             double rest = b[i], lost = 0;

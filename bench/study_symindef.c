@@ -28,9 +28,9 @@
 #include "bench/symindef_errors.h"
 #include "io/hdf5.h"
 
-enum { READ_WAYS = 3, READ_ORDERS = 4, MOST_READ = 8000 }; /* 512 MB */
+enum { READ_WAYS = 3, READ_ORDERS = 4, MAX_READ = 8000 }; /* 512 MB */
 enum { ALPHA_N = 3000, SIZES = 10, MATRICES = 3 };
-enum { MOST_ON_CPU = 1000, MOST_ON_CUDA = 10000 };
+enum { MAX_ON_CPU = 1000, MAX_ON_CUDA = 10000 };
 
 /* 0: alpha_0 */
 static const double alphas[] = { 0.01, 0.15, 0.29, 0.43, 0.57, 0, 0.71, 0.85, 0.99 };
@@ -214,13 +214,13 @@ static bench_problem problem_of(int64_t n, uint64_t seed) {
                             .seed = seed };
 }
 
-static int64_t most_of(const bench_symindef_study *what, const bench_place *place) {
-    return what->most > 0 ? what->most : bench_on_cpu(place) ? MOST_ON_CPU : MOST_ON_CUDA;
+static int64_t max_of(const bench_symindef_study *what, const bench_place *place) {
+    return what->max_n > 0 ? what->max_n : bench_on_cpu(place) ? MAX_ON_CPU : MAX_ON_CUDA;
 }
 
 static int study_alpha(bench_session *s, bench_place *place, bench_symindef_study *what,
                        io_json *json) {
-    const int64_t most = most_of(what, place), n = most < ALPHA_N ? most : ALPHA_N;
+    const int64_t max = max_of(what, place), n = max < ALPHA_N ? max : ALPHA_N;
     const bench_problem p = problem_of(what->name ? what->n : n, what->seed);
     bench_matrix d = { 0 };
     int code = what->name ? bench_matrix_take(s, &p, place, what->lower, &d)
@@ -239,7 +239,7 @@ static int study_sizes(bench_session *s, bench_place *place, bench_symindef_stud
     int code = BENCH_OK;
     for (int i = 1; i <= SIZES; i++)
         for (uint64_t m = 0; m < MATRICES && code == BENCH_OK; m++) {
-            const bench_problem p = problem_of(most_of(what, place) * i / SIZES, what->seed + m);
+            const bench_problem p = problem_of(max_of(what, place) * i / SIZES, what->seed + m);
             code = bench_matrix_make(s, &p, place, &d);
             if (code == BENCH_OK) code = measure(s, &d, "sizes", "equidistant", what, json);
         }
@@ -313,7 +313,7 @@ static int study_read(bench_session *s, bench_place *place, const bench_symindef
         return BENCH_OK;
     }
     for (int k = READ_ORDERS - 1; k >= 0 && code == BENCH_OK; k--) {
-        const int64_t n = (what->most > 0 ? what->most : MOST_READ) >> k;
+        const int64_t n = (what->max_n > 0 ? what->max_n : MAX_READ) >> k;
         code = write_file(s, place, what, n);
         for (int way = 0; way < READ_WAYS && code == BENCH_OK; way++) {
             reader r = { .path = what->scratch, .way = way };

@@ -173,8 +173,8 @@ static int factor(void *self, int i) {
 }
 
 bench_pivoting bench_pivoting_of(const bench_problem *p) {
-    if (strcmp(p->method, "partial") == 0) return BENCH_PARTIAL;
-    return strcmp(p->method, "rook") == 0 ? BENCH_ROOK : BENCH_COMPLETE;
+    if (!bench_can(p, SHOAL_CAN_BOUND)) return BENCH_PARTIAL;
+    return bench_can(p, SHOAL_CAN_GROWTH) ? BENCH_COMPLETE : BENCH_ROOK;
 }
 
 double bench_symindef_bound(const bench_problem *p) {
@@ -231,7 +231,7 @@ shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
                                     .numbers = d->answer,
                                     .interchanges = f->interchanges,
                                     .permutation = f->permutation,
-                                    .most = bench_symindef_bound(&d->problem),
+                                    .bound = bench_symindef_bound(&d->problem),
                                     .info = &f->info,
                                     .threads = d->place->machine.threads,
                                     .stop = stop };

@@ -60,7 +60,7 @@ typedef struct bench_factors {
     void *numbers;               /* M and D; the check takes them apart                          */
     const int32_t *interchanges; /* the second of a 2x2 pivot is negative                        */
     const int32_t *permutation;  /* row i of M is row permutation[i] of A                        */
-    double most;                 /* |M| is to be at most so much; infinity: it has no bound      */
+    double bound;                /* |M| is to be at most so much; infinity: it has no bound      */
     const shoal_symindef_info *info; /* what the library reports; NULL: a peer                    */
     int threads;
     bool (*stop)(void); /* NULL, or whether to stop: the check means nothing                     */

@@ -161,16 +161,16 @@ static int64_t line_start(const bench_triangle *t, int64_t line) { /* plus x */
 static bool scan(const bench_factors *f, parts *p) {
     const bench_triangle *t = &f->triangle;
     const int64_t n = f->n;
-    double most = 0;
+    double largest = 0;
     int64_t not_finite = 0, stray = 0;
 #pragma omp parallel for num_threads(f->threads) schedule(static, 16)                              \
-    reduction(max : most) reduction(+ : not_finite, stray)
+    reduction(max : largest) reduction(+ : not_finite, stray)
     for (int64_t line = 0; line < n; line++) {
         int64_t x0, x1;
         line_of(t, line, &x0, &x1);
         for (int64_t x = x0; x < x1; x++) {
             const double size = fabs(bench_number(f->type, f->numbers, line_start(t, line) + x));
-            if (size > most) most = size;
+            if (size > largest) largest = size;
             not_finite += !isfinite(size);
         }
         if (t->packed || !f->info) continue;
@@ -178,7 +178,7 @@ static bool scan(const bench_factors *f, parts *p) {
             if (x != line && (x < x0 || x >= x1))
                 stray += !isnan(bench_number(f->type, f->numbers, line * n + x));
     }
-    p->multiplier = not_finite ? NAN : most;
+    p->multiplier = not_finite ? NAN : largest;
     return stray == 0;
 }
 
@@ -284,7 +284,7 @@ shoal_status bench_symindef_check(const bench_factors *f, bench_check *check) {
         const bool untouched = scan(f, &p);
         check->max_residual = f->stop && f->stop() ? NAN : relative_error(f, &p);
         if (!(check->max_residual <= check->tolerance)) wrong = "the error is too large";
-        if (!wrong && !(p.multiplier <= f->most * (1 + 64 * unit))) wrong = "M is not bounded";
+        if (!wrong && !(p.multiplier <= f->bound * (1 + 64 * unit))) wrong = "M is not bounded";
         if (!wrong && !untouched) wrong = "the other triangle has changed";
         if (!wrong) wrong = contradiction(f, &p);
     }

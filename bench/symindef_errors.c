@@ -41,7 +41,7 @@ typedef struct tiles { /* of one thread */
     double sum[BLOCK][BLOCK], lost[BLOCK][BLOCK];   /* two parts */
 } tiles;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static band rows_from(int64_t first) {
     band b;
@@ -108,7 +108,7 @@ static void unpack_g(const bench_product *p, const band *left, const band *right
 /* Columns that the rows from j0 on may have; W(j,j+1) may belong to a block. */
 static int64_t last_column(const bench_product *p, int64_t j0) {
     const int64_t columns = p->G ? p->columns : p->n;
-    return p->partitioned ? columns : least(columns, j0 + BLOCK + 1);
+    return p->partitioned ? columns : smaller(columns, j0 + BLOCK + 1);
 }
 
 /* sum += left right, four columns of `left` at a time so that sums stay in registers longer. */
@@ -171,8 +171,8 @@ static void check_band(const bench_product *p, int64_t i0, tiles *t, double *sum
     const band rows = rows_from(i0);
     for (int64_t j0 = 0; j0 <= i0; j0 += BLOCK) {
         multiply_tiles(p, &rows, j0, t);
-        for (int64_t i = i0; i < least(p->n, i0 + BLOCK); i++)
-            for (int64_t j = j0; j < least(i + 1, j0 + BLOCK); j++) {
+        for (int64_t i = i0; i < smaller(p->n, i0 + BLOCK); i++)
+            for (int64_t j = j0; j < smaller(i + 1, j0 + BLOCK); j++) {
                 const double error = error_at(p, t, i, j, i - i0, j - j0);
                 sums[i] += error;
                 if (i != j) sums[j] += error;
@@ -185,7 +185,7 @@ static void check_sample(const bench_product *p, int64_t j0, tiles *t, double *s
     const band rows = rows_of_sample(p->n);
     multiply_tiles(p, &rows, j0, t);
     for (int r = 0; r < BLOCK && rows.row[r] < p->n; r++)
-        for (int64_t j = j0; j < least(p->n, j0 + BLOCK); j++)
+        for (int64_t j = j0; j < smaller(p->n, j0 + BLOCK); j++)
             sums[r] += error_at(p, t, rows.row[r], j, r, j - j0);
 }
 

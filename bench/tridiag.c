@@ -24,12 +24,12 @@ static const bench_key keys[] = {
     { "n",       BENCH_KEY_SIZE,    FIELD(n),       .usual = "256", .list = true },
     { "count",   BENCH_KEY_SIZE,    FIELD(count),   .usual = "100000" },
     { "rows",    BENCH_KEY_AMOUNT,  FIELD(count) },
-    { "nrhs",    BENCH_KEY_SIZE,    FIELD(nrhs),    .usual = "1", .least = 1 },
+    { "nrhs",    BENCH_KEY_SIZE,    FIELD(nrhs),    .usual = "1", .min = 1 },
     { "layout",  BENCH_KEY_CHOICE,  FIELD(layout),  .usual = "system", .list = true, .words = bench_layouts },
     { "kind",    BENCH_KEY_WORD,    FIELD(kind),    .usual = "dominant", .names = shoal_tridiag_kind, .values = true },
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
-    { "threads", BENCH_KEY_NUMBER,  FIELD(threads), .usual = "0", .list = true, .inner = true, .most = 1024 },
-    { "groups",  BENCH_KEY_NUMBER,  FIELD(groups),  .usual = "0", .list = true, .inner = true, .most = 1 << 20 },
+    { "threads", BENCH_KEY_NUMBER,  FIELD(threads), .usual = "0", .list = true, .inner = true, .max = 1024 },
+    { "groups",  BENCH_KEY_NUMBER,  FIELD(groups),  .usual = "0", .list = true, .inner = true, .max = 1 << 20 },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "bench/module.h"
 #include "cli/gen/gen.h"
 
 /* clang-format off */
@@ -59,7 +60,9 @@ typedef struct arguments {
 /* What is completed: `typed` is the word so far; `before` stands in front of every candidate. */
 typedef struct completing {
     const cli_command *k;
-    const char *typed, *before, *last; /* last: the plain argument before it */
+    const char *typed, *before;
+    const char *first, *last; /* plain arguments before it */
+    const char *method;       /* the value of --method     */
     int found;
 } completing;
 
@@ -76,42 +79,63 @@ static void offer_names(completing *p, cli_names *names, const void *of, const c
         offer(p, word, snprintf(word, sizeof word, "%s%s", name, end), "");
 }
 
-static const char *method_name(const void *of, int i) { return shoal_methods(of, i); }
-
-static const char *kind_name(const void *of, int i) { return ((const cli_module *)of)->kind(i); }
-
+/* The modules of problems to verify and to measure. */
 static const char *problem_name(const void *of, int i) {
-    static const char *const modules[] = { "tridiag", "smallsym", "recur",  "symindef", "sort",
-                                           "heston",  "expou",    "bullet", "rng",      NULL };
+    const char *name;
     (void)of;
-    return modules[i];
+    for (int k = 0; (name = shoal_modules(k)); k++)
+        if (bench_module_of(name) && i-- == 0) break;
+    return name;
 }
 
 static bool is_file(const cli_option *o) {
-    static const char *const names[] = { "FILE", "DIR", "STEM", "WHAT", "K,X,J" };
+    static const char *const names[] = { "FILE", "DIR", "STEM", "PART", "K,X,J" };
     if (o->kind == OPT_INPUT || o->kind == OPT_OUTPUT || o->kind == OPT_MADE) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names && o->arg; i++)
         if (strcmp(o->arg, names[i]) == 0) return true;
     return false;
 }
 
-static void offer_values(completing *p, const cli_option *o) {
+/* The module that the methods of a command belong to: that of its option, of `gen` its first argument, of a price its
+ * name. */
+static const char *module_of(const completing *p, const cli *c) {
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(p->k, c, NULL, i)).option; i++)
+        if (row.option->methods) return row.option->methods;
+    return *p->first ? p->first : cli_last_word(p->k->name);
+}
+
+/* The variants of the method on the line, or of `gen` of the kind; without one, of every method. */
+static void offer_variants(completing *p, const cli *c) {
+    const char *module = module_of(p, c), *method, *variant;
+    const char *one = module == p->first ? p->last : p->method;
+    char of[64];
+    for (int i = 0; (method = shoal_methods(module, i)); i++) {
+        if (*one && strcmp(one, method) != 0) continue;
+        snprintf(of, sizeof of, "of %s", method);
+        for (int k = 0; (variant = shoal_variants(module, method, k)); k++)
+            offer(p, variant, (int)strlen(variant), of);
+    }
+}
+
+static bool is_named(const cli_option *o, const char *name) {
+    return o->name && strcmp(o->name, name) == 0;
+}
+
+static void offer_values(completing *p, const cli *c, const cli_option *o) {
     const char *suggest = o->words ? o->words : o->suggest, *word;
     int length;
-    if (!suggest && !o->methods && o->name && strcmp(o->name, "method") == 0) { /* of a price */
-        offer(p, "auto", 4, "");
-        offer_names(p, method_name, cli_last_word(p->k->name), "");
+    if (!suggest && (o->methods || is_named(o, "method"))) { /* of a price, the command's */
+        offer_names(p, cli_method_name, o->methods ? o->methods : cli_last_word(p->k->name), "");
+    } else if (!suggest && is_named(o, "variant")) {
+        offer_variants(p, c);
     } else if (suggest && strcmp(suggest, "@modules") == 0) {
         offer_names(p, cli_module_name, NULL, "");
     } else if (suggest && strcmp(suggest, "@kinds") == 0) {
         const cli_module *module = cli_module_find(p->last);
-        if (module) offer_names(p, kind_name, module, "");
+        if (module) offer_names(p, cli_kind_name, module, "");
     } else if (suggest && strcmp(suggest, "@problems") == 0) {
         offer_names(p, problem_name, NULL, ":");
-    } else if (!suggest && o->methods) {
-        const char *first = shoal_methods(o->methods, 0);
-        if (first && strcmp(first, "auto") != 0) offer(p, "auto", 4, "");
-        offer_names(p, method_name, o->methods, "");
     }
     for (int i = 0; suggest && suggest[0] != '@' && (word = cli_option_word(suggest, i, &length));
          i++)
@@ -124,6 +148,7 @@ static void offer_options(completing *p, const cli *c) {
     cli_row row;
     for (int i = 0; (row = cli_row_at(p->k, c, NULL, i)).option; i++) {
         const cli_option *o = row.option;
+        if (o->of && *p->first && !cli_among(o->of, p->first)) continue;
         if (o->name)
             offer(p, name, snprintf(name, sizeof name, "--%s", o->name), o->help);
         else if (o->letter)
@@ -162,7 +187,7 @@ static const cli_option *plain_of(const cli *c, const cli_command *k, int place)
 
 /* The candidates for the last of these words; those before it name command, options and their values. */
 static void complete(const cli *c, const char **word, int count) {
-    completing p = { &shoal_command, "", "", "", 0 };
+    completing p = { &shoal_command, "", "", "", "", "", 0 };
     const char *equals;
     char before[CLI_NAME];
     int place = 0;
@@ -173,21 +198,25 @@ static void complete(const cli *c, const char **word, int count) {
             if (i + 1 < count - 1 && strcmp(word[i + 1], "=") == 0) i++; /* bash splits there */
             if (++i == count - 1) {
                 if (strcmp(p.typed, "=") == 0) p.typed = "";
-                offer_values(&p, o);
+                offer_values(&p, c, o);
                 return;
             }
+            if (is_named(o, "method")) p.method = word[i];
+        } else if (o && equals && is_named(o, "method")) {
+            p.method = equals;
         } else if (word[i][0] != '-' && p.k->below) {
             p.k = cli_command_below(p.k, word[i]);
             if (!p.k) return;
         } else if (word[i][0] != '-') {
-            p.last = word[i], place++;
+            p.last = word[i];
+            if (place++ == 0) p.first = word[i];
         }
     }
     const cli_option *o = option_of(c, p.k, p.typed, &equals);
     if (o && equals) { /* --type=f */
         snprintf(before, sizeof before, "--%s=", o->name ? o->name : "");
         p.before = before, p.typed = equals;
-        offer_values(&p, o);
+        offer_values(&p, c, o);
         return;
     }
     for (int i = 0; p.k->below && p.k->below[i]; i++) {
@@ -195,7 +224,7 @@ static void complete(const cli *c, const char **word, int count) {
         offer(&p, name, (int)strlen(name), p.k->below[i]->summary);
     }
     o = p.typed[0] != '-' && !p.k->below ? plain_of(c, p.k, place) : NULL;
-    if (o) offer_values(&p, o);
+    if (o) offer_values(&p, c, o);
     if (p.found == 0) offer_options(&p, c);
 }
 

@@ -19,9 +19,11 @@ options_of() { # options_of [COMMAND...]: a list in Markdown
         /^ Global options:/ { if (!global) exit; inside = 1; next }
         global && !inside { next }
         /^Mandatory|^  -\?|^Example/ { exit }
-        /^ [A-Z]/ { sub(/^ /, ""); sub(/[.:]$/, ""); heading = $0; print (listed ? "\n" : "") heading ":\n"; listed = 0; next }
+        # a heading without options is a sentence
+        /^ [A-Z]/ { if (heading != "") print "\n" heading "."; sub(/^ /, ""); sub(/[.:]$/, ""); heading = $0; next }
         /^ +-/ {
-            sub(/^ +/, ""); match($0, /  +|$/)
+            if (heading != "") print (listed ? "\n" : "") heading ":\n"
+            heading = ""; sub(/^ +/, ""); match($0, /  +|$/)
             names = substr($0, 1, RSTART - 1); text = substr($0, RSTART + RLENGTH)
             gsub(/=/, " ", names); gsub(/, /, "`, `", names)
             while (match(text, /`[^`\047]*\047/)) # `shoal info\047: as Markdown has it

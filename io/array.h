@@ -41,7 +41,8 @@ const char *io_type_name(io_type type);
 size_t io_type_size(io_type type);
 
 /* Number of elements and bytes of a shape; IO_E_SIZE if a length is negative or the number of
- * bytes does not fit into int64_t. A zero length makes both 0, whatever the other lengths are. */
+ * bytes does not fit into int64_t. A zero length makes both 0, and counts as 1 in that test, as in
+ * NumPy: an empty array is one slice of an array that is possible. */
 int io_shape_bytes(io_type type, int ndim, const int64_t *shape, int64_t *count, int64_t *bytes);
 
 /* "()", "(100,)", "(100, 255)": Python's spelling, cut to fit. Returns `text`. */

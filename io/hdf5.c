@@ -120,7 +120,7 @@ static bool split_place(const char *place, char **file, char **dataset) {
     return *dataset != NULL;
 }
 
-enum { MOST_SLOTS = 1000003 }; /* of the hash table, a prime; HDF5 advises 100 per chunk */
+enum { MAX_SLOTS = 1000003 }; /* of the hash table, a prime; HDF5 advises 100 per chunk */
 
 /* Chunks of one row of the dataset, and a tenth more. */
 static hid_t cache_for_rows(hid_t dataset, hid_t space) {
@@ -132,7 +132,7 @@ static hid_t cache_for_rows(hid_t dataset, hid_t space) {
         hid_t type = H5Dget_type(dataset);
         const size_t chunks = (size_t)((dims[1] + chunk[1] - 1) / chunk[1]) + 1;
         const size_t bytes = chunks * (size_t)(chunk[0] * chunk[1]) * H5Tget_size(type);
-        const size_t slots = chunks < MOST_SLOTS / 100 ? 100 * chunks + 1 : MOST_SLOTS;
+        const size_t slots = chunks < MAX_SLOTS / 100 ? 100 * chunks + 1 : MAX_SLOTS;
         H5Pset_chunk_cache(access_list, slots, bytes + bytes / 10, 1.0);
         H5Tclose(type);
     }

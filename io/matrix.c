@@ -21,21 +21,16 @@ size_t io_type_size(io_type type) { return io_type_name(type)[1] == '4' ? 4 : 8;
 
 int io_shape_bytes(io_type type, int ndim, const int64_t *shape, int64_t *count, int64_t *bytes) {
     if (ndim < 0 || ndim > IO_MAX_DIM) return IO_E_SIZE;
+    const int64_t width = (int64_t)io_type_size(type), limit = INT64_MAX / width;
+    int64_t product = 1; /* of the lengths that are not 0 */
     bool empty = false;
     for (int k = 0; k < ndim; k++) {
-        if (shape[k] < 0) return IO_E_SIZE;
+        if (shape[k] < 0 || shape[k] > limit / product) return IO_E_SIZE;
         if (shape[k] == 0) empty = true;
+        if (shape[k] > 0) product *= shape[k];
     }
-    *count = *bytes = 0;
-    if (empty) return IO_OK;
-
-    int64_t limit = INT64_MAX / (int64_t)io_type_size(type), product = 1;
-    for (int k = 0; k < ndim; k++) {
-        if (shape[k] > limit / product) return IO_E_SIZE;
-        product *= shape[k];
-    }
-    *count = product;
-    *bytes = product * (int64_t)io_type_size(type);
+    *count = empty ? 0 : product;
+    *bytes = *count * width;
     return IO_OK;
 }
 

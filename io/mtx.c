@@ -27,7 +27,7 @@
 
 /* ---- lines and fields ------------------------------------------------------------------------- */
 
-enum { MOST_FIELDS = 5 };
+enum { MAX_FIELDS = 5 };
 
 typedef struct lines {
     const char *name;     /* of the file                                           */
@@ -36,8 +36,8 @@ typedef struct lines {
     io_error *err;        /* for the message                                       */
     int64_t line;         /* number of the line that the fields come from, 1-based */
     int fields;
-    const char *field[MOST_FIELDS + 1]; /* one more, to notice a field too many */
-    size_t length[MOST_FIELDS + 1];
+    const char *field[MAX_FIELDS + 1]; /* one more, to notice a field too many */
+    size_t length[MAX_FIELDS + 1];
 } lines;
 
 /* A message that names file and line. */
@@ -58,7 +58,7 @@ static bool next_line(lines *l) {
     if (!stop) stop = l->end;
     l->line++;
     l->fields = 0;
-    for (const char *p = l->at; p < stop && l->fields <= MOST_FIELDS;) {
+    for (const char *p = l->at; p < stop && l->fields <= MAX_FIELDS;) {
         while (p < stop && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
         const char *start = p;
         while (p < stop && *p != ' ' && *p != '\t' && *p != '\r') p++;
@@ -200,8 +200,8 @@ static int read_sizes(reader *r, io_matrix *m) {
     if (m->rows == INT64_MAX || m->cols == INT64_MAX || (r->array && !array_count(m, &count)))
         return bad_line(&r->l, IO_E_SIZE, "a matrix of %" PRId64 " x %" PRId64 " is too large",
                         m->rows, m->cols);
-    int64_t left = r->l.end - r->l.at, least = r->array ? 2 : r->pattern ? 4 : 6;
-    if (count > (left + 1) / least)
+    int64_t left = r->l.end - r->l.at, min = r->array ? 2 : r->pattern ? 4 : 6;
+    if (count > (left + 1) / min)
         return bad_line(&r->l, IO_E_SIZE,
                         "%" PRId64 " entries promised, but only %" PRId64 " bytes follow", count,
                         left);
@@ -447,10 +447,10 @@ int io_mtx_read_triangle(const char *path, const io_triangle *t, int64_t limit, 
 
 static int read_triplet(const lines *l, int64_t n, io_matrix *m) {
     io_entry *e = &m->entries[m->count];
-    const int64_t most = n < 0 ? INT64_MAX - 1 : n;
+    const int64_t max = n < 0 ? INT64_MAX - 1 : n;
     if (l->fields != 3) return bad_line(l, IO_E_FORMAT, "an entry needs row, column and value");
-    int status = field_index(l, 0, "row index", most, &e->row);
-    if (status == IO_OK) status = field_index(l, 1, "column index", most, &e->col);
+    int status = field_index(l, 0, "row index", max, &e->row);
+    if (status == IO_OK) status = field_index(l, 1, "column index", max, &e->col);
     if (status == IO_OK) status = field_double(l, 2, &e->value);
     if (status != IO_OK) return status;
     if (e->col > e->row)

@@ -15,7 +15,7 @@
 
 enum { MEMBERS = 64, NAME = 64, LOCAL = 30, ENTRY = 46, END = 22 };
 enum { DATE = 1 << 5 | 1 }; /* month 1, day 1 of 1980 */
-#define MOST ((size_t)1 << 31)
+#define MAX_BYTES ((size_t)1 << 31)
 
 typedef struct member {
     char name[NAME + 4];
@@ -63,7 +63,7 @@ static unsigned char *put_member(unsigned char *at, const member *m) {
 static void add(io_npz *z, const char *name, const char *bytes, size_t size) {
     if (z->status != IO_OK) return;
     const char *path = io_out_path(z->out);
-    if (z->count == MEMBERS || strlen(name) >= NAME || z->at + size > MOST) {
+    if (z->count == MEMBERS || strlen(name) >= NAME || z->at + size > MAX_BYTES) {
         z->status = io_fail(&z->err, IO_E_SIZE, "%s: no room for %s", path, name);
         return;
     }

@@ -90,9 +90,9 @@ static void put_match(stream *s, uint32_t length, uint32_t distance) { /* sectio
 }
 
 static size_t match_length(const unsigned char *data, size_t at, size_t earlier, size_t size) {
-    const size_t most = size - at < LONGEST ? size - at : LONGEST;
+    const size_t max = size - at < LONGEST ? size - at : LONGEST;
     size_t length = 0;
-    while (length < most && data[earlier + length] == data[at + length]) length++;
+    while (length < max && data[earlier + length] == data[at + length]) length++;
     return length;
 }
 

@@ -86,10 +86,10 @@ static void lay_out(plot *p, double top, int width, int height) {
     p->right = width - MARGIN - names - SAMPLE - 34;
     if (p->right < p->left + 80) p->right = p->left + 80;
 
-    int most = SVG_TICKS; /* as many x ticks as stand side by side with room between */
+    int max_ticks = SVG_TICKS; /* as many x ticks as stand side by side with room between */
     do {
-        svg_axis_fit(&p->x, chart->x_scale, x[0], x[1], most, SVG_NEAR);
-    } while ((widest_label(&p->x) + 18) * p->x.ticks > p->right - p->left && --most >= 2);
+        svg_axis_fit(&p->x, chart->x_scale, x[0], x[1], max_ticks, SVG_NEAR);
+    } while ((widest_label(&p->x) + 18) * p->x.ticks > p->right - p->left && --max_ticks >= 2);
     p->x.first = p->left;
     p->x.last = p->right;
     p->y.first = p->bottom;

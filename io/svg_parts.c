@@ -216,20 +216,20 @@ void svg_number(double value, int digits, char *text, size_t size) {
         put_fixed(value, decimals > 0 ? decimals : 0, text, size);
 }
 
-static void linear_ticks(svg_axis *axis, int most, bool round) {
+static void linear_ticks(svg_axis *axis, int max_ticks, bool round) {
     static const double steps[] = { 1, 2, 2.5, 5, 10 };
     double span = axis->high - axis->low;
-    double least = 1e-9 * fmax(fabs(axis->low), fabs(axis->high));
-    if (span <= least) { /* one value, or as good as one */
-        double widen = fmax(least, axis->low == 0 ? 0.5 : 0.05 * fabs(axis->low));
+    double min_span = 1e-9 * fmax(fabs(axis->low), fabs(axis->high));
+    if (span <= min_span) { /* one value, or as good as one */
+        double widen = fmax(min_span, axis->low == 0 ? 0.5 : 0.05 * fabs(axis->low));
         axis->low -= widen;
         axis->high += widen;
         span = axis->high - axis->low;
     }
-    double unit = pow(10, floor(log10(span / most))), step = 10 * unit;
+    double unit = pow(10, floor(log10(span / max_ticks))), step = 10 * unit;
     int choice = 4;
     for (int k = 3; k >= 0; k--) {
-        if (span / (steps[k] * unit) + (round ? 1 : 0) > most) break;
+        if (span / (steps[k] * unit) + (round ? 1 : 0) > max_ticks) break;
         choice = k;
         step = steps[k] * unit;
     }
@@ -291,14 +291,14 @@ static void short_decade_ticks(svg_axis *axis) {
 }
 
 /* Ticks at whole powers of 2 or 10, every `stride`-th. */
-static void power_ticks(svg_axis *axis, int most) {
+static void power_ticks(svg_axis *axis, int max_ticks) {
     double begin = ceil(axis->low - 1e-9), end = floor(axis->high + 1e-9);
     if (end - begin < 1) { /* fewer than two inside: move the ends out */
         begin = axis->low = floor(axis->low + 1e-9);
         end = axis->high = fmax(ceil(axis->high - 1e-9), begin + 1);
     }
     int stride = 1; /* `most` is at most SVG_TICKS */
-    while (floor((end - begin) / stride) + 1 > most) stride++;
+    while (floor((end - begin) / stride) + 1 > max_ticks) stride++;
     bool ten = axis->scale == IO_LOG10;
     bool scaled = ten ? begin < -3 || end > 4 : begin < 0 || end > 16;
     for (int e = (int)begin; e <= (int)end; e += stride) {
@@ -334,22 +334,23 @@ static void extend_ends(svg_axis *axis, bool thirds, bool padded) {
     axis->high = extend(axis->high, high, span, pad);
 }
 
-void svg_axis_fit(svg_axis *axis, io_scale scale, double min, double max, int most, svg_ends ends) {
-    if (most > SVG_TICKS) most = SVG_TICKS;
-    if (most < 2) most = 2;
+void svg_axis_fit(svg_axis *axis, io_scale scale, double min, double max, int max_ticks,
+                  svg_ends ends) {
+    if (max_ticks > SVG_TICKS) max_ticks = SVG_TICKS;
+    if (max_ticks < 2) max_ticks = 2;
     axis->scale = scale;
     axis->ticks = 0;
     axis->low = transform(scale, min);
     axis->high = transform(scale, max);
     if (scale == IO_LINEAR) {
-        linear_ticks(axis, most, ends == SVG_ROUND);
+        linear_ticks(axis, max_ticks, ends == SVG_ROUND);
         return;
     }
     double span = axis->high - axis->low;
-    bool thirds = scale == IO_LOG10 && (span < 1.5 || 3 * span + 2 <= most);
+    bool thirds = scale == IO_LOG10 && (span < 1.5 || 3 * span + 2 <= max_ticks);
     if (ends != SVG_EXACT) extend_ends(axis, thirds, ends == SVG_ROUND);
     if (thirds)
         short_decade_ticks(axis);
     else
-        power_ticks(axis, most);
+        power_ticks(axis, max_ticks);
 }

@@ -50,7 +50,8 @@ typedef enum svg_ends {
 
 /* Chooses ends and ticks for values from `min` to `max` (usable, min <= max), at most `most`
  * ticks. An axis always gets a positive length and, exact ones aside, two ticks. */
-void svg_axis_fit(svg_axis *axis, io_scale scale, double min, double max, int most, svg_ends ends);
+void svg_axis_fit(svg_axis *axis, io_scale scale, double min, double max, int max_ticks,
+                  svg_ends ends);
 
 /* Pixel of a value, and of a tick. */
 double svg_place(const svg_axis *axis, double value);

@@ -47,7 +47,7 @@ const char *shoal_variants(const char *module, const char *method, int i) {
 }
 
 unsigned shoal_method_flags(const char *module, const char *method, const char *variant) {
-    const unsigned all = ~0u << 4 & (SHOAL_CAN_PRIVATE - 1);
+    const unsigned all = ~(unsigned)SHOAL_ON_BOTH & (SHOAL_CAN_PRIVATE - 1);
     const shoal_module *m = find_module(module);
     const shoal_method *row = m && method ? shoal_find_method(m, method) : NULL;
     return row ? shoal_flags_of(row, variant) & all : 0;

@@ -44,7 +44,7 @@ static inline double bunch_growth(int64_t n) {
 
 static inline void check_growth(const factored *f, double alpha, double slack, const char *what) {
     check_stages(f, alpha, slack, what);
-    if (strcmp(f->opts.method, "complete") == 0 && alpha == alpha_0)
+    if (shoal_method_flags("symindef", f->opts.method, NULL) & SHOAL_CAN_GROWTH && alpha == alpha_0)
         CHECK_MSG(f->info.growth <= bunch_growth(f->n) * slack, "%s: growth %g > %g", what,
                   f->info.growth, bunch_growth(f->n));
 }
@@ -52,7 +52,7 @@ static inline void check_growth(const factored *f, double alpha, double slack, c
 static void check_bounds(const factored *f, double alpha, const char *what) {
     const double slack = 1 + 100 * (double)f->n * unit_of(f->opts.type);
     check_growth(f, alpha, slack, what);
-    if (strcmp(f->opts.method, "partial") == 0) return; /* M and D are not bounded */
+    if (!(shoal_method_flags("symindef", f->opts.method, NULL) & SHOAL_CAN_BOUND)) return;
     const double most = fmax(1 / alpha, 1 / (1 - alpha));
     CHECK_MSG(f->info.max_multiplier <= most * slack, "%s: %g > %g", what, f->info.max_multiplier,
               most);

@@ -67,7 +67,7 @@ TEST(study_of_all_parts) {
     make_directory(directory);
     snprintf(path, sizeof path, "%s/study.json", directory);
     snprintf(scratch, sizeof scratch, "%s/a.h5", directory);
-    bench_symindef_study what = { .parts = STUDY_ALL, .most = 40, .seed = 3, .scratch = scratch };
+    bench_symindef_study what = { .parts = STUDY_ALL, .max_n = 40, .seed = 3, .scratch = scratch };
     io_json_value *root = NULL;
     io_error err;
     CHECK(write_study(path, &what, NULL) == BENCH_OK && what.wrong == 0);
@@ -140,7 +140,7 @@ TEST(study_stops) {
     make_directory(directory);
     snprintf(path, sizeof path, "%s/study.json", directory);
     for (int questions = 0; questions < 12; questions += 3) {
-        bench_symindef_study what = { .parts = STUDY_ALPHA | STUDY_SIZES, .most = 20, .seed = 3 };
+        bench_symindef_study what = { .parts = STUDY_ALPHA | STUDY_SIZES, .max_n = 20, .seed = 3 };
         stops_after = questions;
         CHECK(write_study(path, &what, stop_later) == BENCH_STOPPED);
         CHECK_MSG(io_json_read(path, &root, &err) == IO_OK, "%s", err.text); /* of what is there */

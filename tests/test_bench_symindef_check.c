@@ -46,7 +46,7 @@ static void example_make(example *x, bench_triangle t) {
                                   .numbers = x->a,
                                   .interchanges = x->interchanges,
                                   .permutation = x->permutation,
-                                  .most = 2.5,
+                                  .bound = 2.5,
                                   .info = &x->info,
                                   .threads = 2 };
 }
@@ -80,7 +80,7 @@ TEST(check_compares_words) {
     example x;
     bench_check check;
     example_make(&x, t);
-    x.factors.most = 1.9;
+    x.factors.bound = 1.9;
     bench_symindef_check(&x.factors, &check);
     CHECK_MSG(check.wrong == 1 && strstr(check.why, "not bounded"), "%s", check.why);
     example_make(&x, t);

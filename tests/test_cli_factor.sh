@@ -158,6 +158,16 @@ npy '<f8' '(3,)' "$one" "$one" >short.npy; expect 66 factor short.npy $on; said 
 echo text >text.npy; expect 66 factor text.npy $on; said "not a .npy file"
 npy '<f8' '(3,)' "$one" "$one" "$one" >b3.npy
 expect 66 factor packed.npy $on -b b3.npy -x y.npy; said "b3.npy has shape (3,); of n = 2 it is (n) or (n, nrhs)"
+# By hand: (2 1; 4 2) is not symmetric; its lower triangle is (2 4; 4 2), and so on. NaN is no entry, and rounding is none.
+npy '<f8' '(2, 2)' "$two" "$one" "$four" "$two" >skew.npy
+expect 0 factor skew.npy $on --json; json; leaf inertia.1=1
+said "skew.npy: not symmetric: the triangles differ; the lower one is read"
+expect 0 factor skew.npy $on --full; said "skew.npy: not symmetric"
+for t in lower upper; do expect 0 factor skew.npy $on --triangle $t; silent err; done
+expect 0 factor skew.npy $on -q; silent err
+tail -c +1 skew.npy | "$shoal" factor /dev/stdin $on >out 2>err; silent err # a pipe cannot be read twice
+npy '<f8' '(2, 2)' "$two" "$nan" "$one" "$two" >half.npy; expect 0 factor half.npy $on; silent err
+expect 0 gen symindef random --n 40 -o sym.npy; expect 0 factor sym.npy $on; silent err
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 1\n' >not.mtx
 expect 66 factor not.mtx $on; said "not symmetric: entry (2, 1) is 1, (1, 2) is 0"
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n10000000 10000000 1\n1 1 1\n' >huge.mtx

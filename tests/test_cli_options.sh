@@ -56,6 +56,17 @@ expect 0 completion bash +cva +--type=f; offers --type=f64,--type=f32,
 expect 0 completion bash +gen +symindef +tri; offers triplets,
 expect 0 completion bash +verify +small; offers smallsym:,
 expect 0 completion bash +sort +--descending +; offers :files,
+expect 0 completion bash +merge-parts +; offers :files,
+expect 0 completion bash +study +; offers smallsym,symindef,
+expect 0 completion bash +solve +tridiag +--method +pcr +--variant +; offers stride,permute,
+expect 0 completion bash +solve +small +--method=ldlt +--variant +h; offers hybrid,
+expect 0 completion bash +solve +small +--method +auto +--variant +; silent out
+expect 0 completion bash +sort +x.npy +--variant +; check "variants of every method" grep -q "of merge" out
+expect 0 completion bash +gen +rng +normal +--variant +; offers boxmuller,icdf,
+expect 0 completion bash +gen +recur +decay +--o; offers --output,--order,
+expect 0 completion bash +gen +rng +normal +--o; offers --output,
+expect 0 completion bash +gen +symindef +--c; silent out
+expect 0 completion bash +gen +--la; offers --layout,--lambda,
 expect 0 completion bash +nonsense +; silent out
 expect 64 completion csh; said "there is no shell 'csh'. Did you mean 'zsh'? There are: bash, zsh, fish."
 expect 64 completion bash $(seq 255 | sed 's/^/+/'); said "more than 255 words"

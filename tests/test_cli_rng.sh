@@ -27,6 +27,9 @@ expect 64 gen rng normal --count 5 --lambda 2 -o x; said "--lambda: kind 'normal
 expect 64 gen rng normal --count 5 --n 2 -o x; said "--n: kind 'normal'"
 expect 64 gen rng words --count 5 --type f32 -o x; said "u32"
 expect 64 gen rng normal --count 5 --nrhs 2 -o x; said "--nrhs is no option of module 'rng'"
+for option in --packed "--triangle upper" "--order 2" "--parameter 1" "--from 3" "--layout system"; do
+    expect 64 gen rng normal --count 5 $option -o x; said "${option%% *} is no option of module 'rng'"
+done
 expect 64 gen tridiag dominant --n 5 --lambda 2 -o x; said "--lambda is no option of module 'tridiag'"
 expect 64 gen rng normal --count 5 --variant log -o x; said "boxmuller"
 expect 64 gen rng words --count 5 --variant log -o x; said "no variants"

@@ -98,6 +98,9 @@ expect 0 merge r.npy s.npy -o m.npy --a-values r.npy --b-values s.npy --values u
 leaf method=batchmerge; leaf count=2
 check "row by row" test "$(u4 m.npy)" = "1 5 5 6 9 0 0 1 2 2 "
 check "their values" cmp m.npy u.npy
+npy huge.npy f8 "0, 9223372036854775807" # which NumPy cannot load, so it is not copied either
+expect 66 sort huge.npy -o h.npy $on; said "huge.npy: shape (0, 9223372036854775807) of f8 overflows"
+npy wide.npy f8 "0, 1152921504606846975"; expect 0 sort wide.npy -o h.npy $on; check "empty" cmp wide.npy h.npy
 expect 0 merge a.npy none.npy -o m.npy $on; check "an empty array" cmp a.npy m.npy
 
 # --- problems ---

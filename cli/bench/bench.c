@@ -63,9 +63,9 @@ static const char verify_doc[] =
     "every system (a stated sample of very large batches) in twice double precision, its status, "
     "and the residual that the solver itself reports. Random numbers are compared bit by bit with "
     "those of fills in pieces and of the CPU, and judged by mean and variance. Exit 1 if a system "
-    "has no answer or a residual above 100 units of roundoff (of smallsym: 10 n units), a factorization "
-    "has an error above 10 n units, a price is more than 4.5 standard errors from what formula or quadrature say, or "
-    "a number is not what it should be."
+    "has no answer or a residual above the limit of its module, a factorization has an error above it, a "
+    "price is too many standard errors from what formula or quadrature give, or a number is not what it "
+    "should be. docs/cli.md lists the limits."
     "\vA problem is module:method:backend:type:key=value,...; see `shoal bench --help'.\n\n"
     "Example:\n  shoal verify tridiag:all::f32+f64:n=1+2+3+64+255,count=1000 rng:all::all";
 
@@ -124,7 +124,7 @@ int cli_bench_code(const bench_session *s, int result) {
     return cli_fail(usage ? CLI_USAGE : CLI_UNAVAILABLE, "%s", s->message);
 }
 
-static bool is_result(int code) {
+bool cli_bench_is_result(int code) {
     return code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED;
 }
 
@@ -140,8 +140,9 @@ static void json_members(io_json *j, const cli *c, const bench_session *s, int c
             largest = check->max_residual;
     }
     io_json_uint(j, "seed", c->seed);
-    if (!is_result(code)) io_json_string(j, "error", s->message);
-    io_json_bool(j, "verified", is_result(code) && s->row_count > 0 && bench_all_passed(s));
+    if (!cli_bench_is_result(code)) io_json_string(j, "error", s->message);
+    io_json_bool(j, "verified",
+                 cli_bench_is_result(code) && s->row_count > 0 && bench_all_passed(s));
     io_json_int(j, "failed", failed);
     io_json_int(j, "warned", warned);
     io_json_int(j, "wrong", wrong);
@@ -153,7 +154,7 @@ static void json_members(io_json *j, const cli *c, const bench_session *s, int c
  * numerical failure, Ctrl-C) or an error came after the first rows. Returns the exit code. */
 static int print(cli *c, const bench_session *s, const char *command,
                  void (*table)(const bench_session *s, FILE *file), int code) {
-    if (!is_result(code) && s->row_count == 0) return code;
+    if (!cli_bench_is_result(code) && s->row_count == 0) return code;
     if (!c->json) {
         table(s, stdout);
         return code;
@@ -190,10 +191,7 @@ static int save(const arguments *a, cli *c, const bench_session *s, int code) {
     if (status != IO_OK) return cli_io(IO_E_WRITE, &err);
     io_json_begin(&json, io_out_file(out), 1);
     io_json_object(&json, NULL);
-    io_json_string(&json, "command", "bench");
-    io_json_string(&json, "version", shoal_version());
-    io_json_string(&json, "backend", c->machine.backend);
-    io_json_string(&json, "device", c->machine.device);
+    cli_json_head(&json, c, "bench");
     json_members(&json, c, s, code);
     io_json_double(&json, "seconds", cli_now() - c->start);
     io_json_close(&json);

@@ -26,6 +26,9 @@ int cli_bench_problem(cli *c, const char *who, const char *text, bench_problems 
 /* Exit code for what bench_run returned; the reason of an error goes to stderr. */
 int cli_bench_code(const bench_session *s, int result);
 
+/* Whether there are results: success, a numerical failure, Ctrl-C. */
+bool cli_bench_is_result(int code);
+
 /* Whether the page or the numbers of an interrupted command are not written, because an older file is there; a note
  * says so. */
 bool cli_report_kept(const cli *c, const char *path, int code);

@@ -11,8 +11,8 @@
 
 #include "bench/session.h"
 #include "bench/study.h"
+#include "cli/common/arrays.h"
 #include "io/file.h"
-#include "io/array.h"
 
 enum { SYSTEMS = 4000, PATH = 4096 };
 
@@ -98,10 +98,6 @@ static int write_study(cli *c, bench_session *s, bench_place *place, measurement
     return wrong(m) > 0 ? CLI_FAILED : CLI_OK;
 }
 
-static bool is_result(int code) {
-    return code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED;
-}
-
 /* *kept: an older file stays. */
 static int measure(cli *c, measurement *m, bool *kept) {
     bench_session s;
@@ -120,7 +116,7 @@ static int measure(cli *c, measurement *m, bool *kept) {
         code = write_study(c, &s, place, m, io_out_file(out));
         cli_progress_end(&watch.bar);
         *kept = cli_report_kept(c, m->path, code);
-        if (!is_result(code) || *kept)
+        if (!cli_bench_is_result(code) || *kept)
             io_out_abandon(out);
         else if (io_out_commit(out, &err) != IO_OK)
             code = cli_io(IO_E_WRITE, &err);
@@ -146,14 +142,12 @@ static int read_old(const cli *c, measurement *m) {
                     m->path, c->machine.device);
 }
 
-static int read_matrix(const char *path, measurement *m) {
+static int read_matrix(const cli *c, const char *path, measurement *m) {
     const io_triangle lower = { .packed = true };
     const char *slash = strrchr(path, '/');
-    io_error err;
     m->study.name = slash ? slash + 1 : path;
     m->study.lower = &m->matrix;
-    return cli_io(io_triangle_read(path, &lower, io_memory_bytes(), &m->study.n, &m->matrix, &err),
-                  &err);
+    return cli_triangle_read(c, path, &lower, false, &m->study.n, &m->matrix);
 }
 
 static int prepare(cli *c, const arguments *a, measurement *m) {
@@ -168,18 +162,18 @@ static int prepare(cli *c, const arguments *a, measurement *m) {
     m->study = (bench_symindef_study){ .parts = a->matrix ? STUDY_ALPHA
                                                 : a->part ? bench_symindef_part(a->part)
                                                           : STUDY_ALL,
-                                       .most = a->n,
+                                       .max_n = a->n,
                                        .seed = c->seed,
                                        .scratch = m->scratch };
     const int code = read_old(c, m);
-    return code == CLI_OK && a->matrix ? read_matrix(a->matrix, m) : code;
+    return code == CLI_OK && a->matrix ? read_matrix(c, a->matrix, m) : code;
 }
 
 static int run(cli *c, const arguments *a, measurement *m) {
     bool kept = false;
     int code = prepare(c, a, m);
     if (code == CLI_OK) code = measure(c, m, &kept);
-    if (!is_result(code)) return code;
+    if (!cli_bench_is_result(code)) return code;
     if (c->json) {
         io_json *j = cli_json_begin(c, "study");
         if (!kept) io_json_string(j, "study", m->path);

@@ -4,6 +4,10 @@
  */
 #include "arrays.h"
 
+#include <float.h>
+#include <math.h>
+#include <sys/stat.h>
+
 #include "io/npy.h"
 
 int cli_array_read(cli_array *array, const char *path) {
@@ -11,6 +15,44 @@ int cli_array_read(cli_array *array, const char *path) {
     array->path = path;
     if (cli_interrupted()) return CLI_INTERRUPTED; /* the file may be a pipe: no end to wait for */
     return cli_io(io_npy_read(path, &array->a, &err), &err);
+}
+
+bool cli_triangles_differ(const io_array *array, int64_t from, int64_t n, bool upper) {
+    const double epsilon = array->type == IO_F4 ? FLT_EPSILON : DBL_EPSILON;
+    double largest = 0; /* fmax: NaN does not count */
+    for (int64_t i = from; i < from + n * n; i++)
+        largest = fmax(largest, fabs(io_array_get(array, i)));
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double below = io_array_get(array, from + i * n + j);
+            const double above = io_array_get(array, from + j * n + i);
+            const bool near = fabs(below - above) <= 10 * (double)n * epsilon * largest;
+            if (!near && below != above && !isnan(upper ? below : above)) return true;
+        }
+    return false;
+}
+
+/* Of a .npy file that can be read once more, and fits into memory as a whole. */
+static void note_triangles(const cli *c, const char *path, bool upper) {
+    struct stat file;
+    io_array whole;
+    if (cli_ends_in(path, ".mtx") || cli_ends_in(path, ".h5") || stat(path, &file) != 0 ||
+        !S_ISREG(file.st_mode) || file.st_size > io_memory_bytes() / 4 ||
+        io_npy_read(path, &whole, NULL) != IO_OK)
+        return;
+    if (whole.ndim == 2 && cli_triangles_differ(&whole, 0, whole.shape[0], upper))
+        cli_note(c, "%s: not symmetric: the triangles differ; the %s one is read", path,
+                 upper ? "upper" : "lower");
+    io_array_free(&whole);
+}
+
+int cli_triangle_read(const cli *c, const char *path, const io_triangle *t, bool given, int64_t *n,
+                      io_array *array) {
+    io_error err;
+    if (cli_interrupted()) return CLI_INTERRUPTED;
+    const int code = cli_io(io_triangle_read(path, t, io_memory_bytes(), n, array, &err), &err);
+    if (code == CLI_OK && !given && !c->quiet) note_triangles(c, path, t->upper);
+    return code;
 }
 
 static bool is_float(io_type type) { return type == IO_F4 || type == IO_F8; }
@@ -101,6 +143,13 @@ int cli_numbers_write(const char *path, io_type type, int ndim, const int64_t *s
 }
 
 io_type cli_io_type(shoal_type type) { return type == SHOAL_F32 ? IO_F4 : IO_F8; }
+
+void cli_put_number(shoal_type type, void *array, int64_t at, double value) {
+    if (type == SHOAL_F32)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
 
 /* ---- arrays of a call ------------------------------------------------------------------------- */
 

@@ -16,6 +16,19 @@ typedef struct cli_array {
 /* Reads a .npy file. CLI_OK or an exit code, its message printed. */
 int cli_array_read(cli_array *array, const char *path);
 
+/* For the help of --triangle. */
+#define CLI_TRIANGLE_RULE                                                                          \
+    "The other may contain anything. Without the option, a note names a matrix whose triangles "   \
+    "differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not "   \
+    "count."
+/* Whether the n x n matrix that begins with number `from` is not symmetric by this rule. */
+bool cli_triangles_differ(const io_array *array, int64_t from, int64_t n, bool upper);
+
+/* Reads one triangle of a symmetric matrix, as io_triangle_read does. A note tells that the triangles of a .npy file
+ * differ, unless `given`: the triangle was chosen. */
+int cli_triangle_read(const cli *c, const char *path, const io_triangle *t, bool given, int64_t *n,
+                      io_array *array);
+
 /* Brings the arrays to one type: f4 is solved in f32, f8 in f64. Integers become f8, with a note;
  * f4 beside anything else is CLI_INPUT, and the message names both files. */
 int cli_array_unify(const cli *c, cli_array *const *arrays, int count, shoal_type *type);
@@ -40,6 +53,13 @@ int cli_array_write(const char *path, const io_array *array);
 int cli_numbers_write(const char *path, io_type type, int ndim, const int64_t *shape, void *data);
 
 io_type cli_io_type(shoal_type type);
+
+/* The function of that name for the type; functions for float end in f. */
+#define CLI_BY_TYPE(type, function, ...)                                                           \
+    ((type) == SHOAL_F32 ? function##f(__VA_ARGS__) : function(__VA_ARGS__))
+
+/* Puts a number into an array of the type. */
+void cli_put_number(shoal_type type, void *array, int64_t at, double value);
 
 /* An array of a call of the library. Without `from` and `to` it has no memory. */
 typedef struct cli_place {

@@ -101,7 +101,6 @@ int cli_check_writable(const char *path);
 int cli_check_made(const char *path);
 
 const char *cli_type_name(shoal_type type);             /* "f64", "f32"            */
-const char *cli_layout_name(shoal_layout layout);       /* "system", "interleaved" */
 const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */
 
 /* --- words (words.c) --- */
@@ -117,9 +116,13 @@ int cli_unknown(const char *who, const char *what, const char *word, cli_names *
 /* Whether a word is one of "n count nrhs". */
 bool cli_among(const char *words, const char *word);
 
+/* The methods of a module, "auto" first whether the table names it or not. A cli_names. */
+const char *cli_method_name(const void *module, int i);
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant);
+/* The first method of a module with all of these flags, SHOAL_CAN_...; NULL: there is none. */
+const char *cli_method_with(const char *module, unsigned flags);
 /* The same for a kind of test matrix. */
 int cli_check_kind(const char *who, const char *module, const char *kind);
 
@@ -168,6 +171,8 @@ void cli_report_interrupted(cli *c);
 /* Says, once, that results on stdout are lost, and why. */
 void cli_report_lost_output(const char *reason);
 
+/* The members `command`, `version`, `backend`, `device`, of any object. */
+void cli_json_head(io_json *j, const cli *c, const char *command);
 /* The one JSON object: begin writes `command`, `version`, `backend`, `device`; end writes
  * `seconds`, and `interrupted` after Ctrl-C, closes it and returns `code` (CLI_OUTPUT if stdout
  * cannot be written, CLI_INTERRUPTED after Ctrl-C). */

@@ -23,17 +23,17 @@ static bool read_int(const char *text, int64_t *value) {
     return (double)*value == number;
 }
 
-int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
-                    int64_t most) {
+int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t min,
+                    int64_t max) {
     int64_t value = 0;
     if (!read_int(text, &value)) {
         argp_error(state, "%s: '%s' is not a whole number", option, text);
-    } else if (value < least || value > most) {
-        if (most == INT64_MAX)
-            argp_error(state, "%s: %s is less than %lld", option, text, (long long)least);
+    } else if (value < min || value > max) {
+        if (max == INT64_MAX)
+            argp_error(state, "%s: %s is less than %lld", option, text, (long long)min);
         else
-            argp_error(state, "%s: %s is not between %lld and %lld", option, text, (long long)least,
-                       (long long)most);
+            argp_error(state, "%s: %s is not between %lld and %lld", option, text, (long long)min,
+                       (long long)max);
     }
     return value;
 }
@@ -73,16 +73,16 @@ static double arg_real(struct argp_state *state, const cli_option *o, const char
     double value = 0;
     if (o->kind == OPT_POSITIVE) {
         value = cli_arg_positive(state, option, text);
-        if (o->most > 0 && value >= o->most)
-            argp_error(state, "%s: %s is not below %g", option, text, o->most);
+        if (o->max > 0 && value >= o->max)
+            argp_error(state, "%s: %s is not below %g", option, text, o->max);
         return value;
     }
     if (o->kind != OPT_ANY_REAL)
         value = cli_arg_double(state, option, text);
     else if (!io_text_double(text, strlen(text), &value))
         argp_error(state, "%s: '%s' is not a number", option, text);
-    if (o->least < o->most && !(value >= o->least && value <= o->most))
-        argp_error(state, "%s: %s is not between %g and %g", option, text, o->least, o->most);
+    if (o->min < o->max && !(value >= o->min && value <= o->max))
+        argp_error(state, "%s: %s is not between %g and %g", option, text, o->min, o->max);
     return value;
 }
 
@@ -143,7 +143,7 @@ static void arg_list(struct argp_state *state, const cli_option *o, const char *
             ((double *)to->values)[i] = cli_arg_double(state, option, word);
         else
             ((int64_t *)to->values)[i] =
-                cli_arg_int(state, option, word, (int64_t)o->least, (int64_t)o->most);
+                cli_arg_int(state, option, word, (int64_t)o->min, (int64_t)o->max);
         free(word);
     }
 }
@@ -172,8 +172,8 @@ static int64_t int_at(const cli_row *row) {
     return row->option->size == sizeof(int) ? *(const int *)at : *(const char *)at;
 }
 
-static int64_t most_of(const cli_option *o) {
-    return o->most == 0 && o->least >= 0 ? INT64_MAX : (int64_t)o->most;
+static int64_t max_of(const cli_option *o) {
+    return o->max == 0 && o->min >= 0 ? INT64_MAX : (int64_t)o->max;
 }
 
 static int flag_of(const cli_option *o) { return o->value ? o->value : 1; }
@@ -186,7 +186,7 @@ void cli_option_take(struct argp_state *state, const cli_row *row, char *text) {
     if (o->given) *(bool *)(row->base + o->given) = true;
     if (o->kind == OPT_FLAG) set_int(row, flag_of(o));
     if (o->kind == OPT_INT)
-        set_int(row, cli_arg_int(state, name, text, (int64_t)o->least, most_of(o)));
+        set_int(row, cli_arg_int(state, name, text, (int64_t)o->min, max_of(o)));
     if (o->kind == OPT_SEED) *(uint64_t *)at = arg_seed(state, name, text);
     if (is_real(o->kind)) *(double *)at = arg_real(state, o, name, text);
     if (o->kind == OPT_CHOICE) set_int(row, o->value + arg_word(state, o, name, text));
@@ -206,11 +206,11 @@ bool cli_option_set(const cli_row *row) {
     if (o->kind == OPT_POSITIVE) return real_at(row) > 0;
     if (is_real(o->kind))
         return isfinite(real_at(row)) &&
-               (!(o->least < o->most) || (real_at(row) >= o->least && real_at(row) <= o->most));
+               (!(o->min < o->max) || (real_at(row) >= o->min && real_at(row) <= o->max));
     if (cli_kind_is_name(o->kind)) return *name_at(row) != NULL;
     switch (o->kind) {
     case OPT_FLAG: return int_at(row) == flag_of(o);
-    case OPT_INT: return int_at(row) >= (int64_t)o->least && int_at(row) <= most_of(o);
+    case OPT_INT: return int_at(row) >= (int64_t)o->min && int_at(row) <= max_of(o);
     case OPT_CHOICE:
         return int_at(row) >= o->value &&
                cli_option_word(o->words, (int)int_at(row) - o->value, &length);
@@ -304,9 +304,13 @@ void cli_option_json(io_json *j, const cli_row *row) {
         io_json_doubles(j, key, l->values, l->count);
     } else {
         char *text = cli_option_text(row);
-        io_json_string(j, key, text);
+        cli_json_word(j, key, text);
         free(text);
     }
+}
+
+void cli_json_word(io_json *j, const char *key, const char *word) {
+    io_json_string(j, key, word && *word ? word : NULL);
 }
 
 void cli_json_results(io_json *j, const cli_option *rows, const void *of) {
@@ -365,10 +369,6 @@ int cli_csv_result_list(const char *path, const cli_option *rows, const void *of
 /* ---- names ------------------------------------------------------------------------------------ */
 
 const char *cli_type_name(shoal_type type) { return type == SHOAL_F32 ? "f32" : "f64"; }
-
-const char *cli_layout_name(shoal_layout layout) {
-    return layout == SHOAL_INTERLEAVED ? "interleaved" : "system";
-}
 
 const char *cli_triangle_name(shoal_triangle triangle) {
     return triangle == SHOAL_UPPER ? "upper" : "lower";

@@ -95,11 +95,22 @@ enum { FIRST_KEY = 0x1000 }; /* of row 0, unless it has a letter */
 
 static const char **name_at(const cli_row *row) { return (void *)(row->base + row->option->at); }
 
+enum { ROWS = 96 }; /* of a command, headings and global options included */
+
 typedef struct parsing {
     cli *c;
     const cli_command *k;
     void *arguments;
+    bool taken[ROWS]; /* which rows were given */
 } parsing;
+
+void cli_check_belongs(struct argp_state *state, const char *noun, const char *word) {
+    const parsing *p = state->input;
+    const cli_option *o;
+    for (int i = 0; i < ROWS && (o = cli_row_at(p->k, p->c, p->arguments, i).option); i++)
+        if (p->taken[i] && o->of && !cli_among(o->of, word))
+            argp_error(state, "--%s is no option of %s '%s'", o->name, noun, word);
+}
 
 static void take_plain(parsing *p, char *text, struct argp_state *state) {
     cli_row row;
@@ -160,13 +171,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (p->k->check) p->k->check(p->arguments, state);
         check_files(p, state);
     } else {
-        if (key >= FIRST_KEY && key < ARGP_KEY_END)
-            row = cli_row_at(p->k, p->c, p->arguments, key - FIRST_KEY);
-        for (int i = 0;
-             key < FIRST_KEY && key > 0 && (row = cli_row_at(p->k, p->c, p->arguments, i)).option;
-             i++)
-            if (row.option->letter == key) break;
+        int i = key >= FIRST_KEY ? key - FIRST_KEY : 0;
+        if (key <= 0 || key >= ARGP_KEY_END) return ARGP_ERR_UNKNOWN;
+        while ((row = cli_row_at(p->k, p->c, p->arguments, i)).option && key < FIRST_KEY &&
+               row.option->letter != key)
+            i++;
         if (!row.option) return ARGP_ERR_UNKNOWN;
+        if (i < ROWS) p->taken[i] = true;
         cli_option_take(state, &row, arg);
     }
     return 0;
@@ -185,8 +196,8 @@ static char *help_of(const cli_row *row) {
     if (o->kind == OPT_HEADING) return strcpy(help, o->help);
     int used = snprintf(help, size, "%s", o->help);
     if (o->unit) used += snprintf(help + used, size - (size_t)used, ", in %s", o->unit);
-    if (o->most < 1e6 && o->least < o->most && o->kind != OPT_POSITIVE)
-        used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->least, o->most);
+    if (o->max < 1e6 && o->min < o->max && o->kind != OPT_POSITIVE)
+        used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->min, o->max);
     if (!o->usual && o->kind != OPT_FLAG) value = cli_option_text(row);
     const char *usual = o->usual && *o->usual ? o->usual : value;
     if (usual) used += snprintf(help + used, size - (size_t)used, " [%s]", usual);
@@ -233,7 +244,7 @@ static int check_methods(const parsing *p, const char *who) {
 }
 
 int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *arguments) {
-    parsing p = { c, k, arguments };
+    parsing p = { .c = c, .k = k, .arguments = arguments };
     struct argp_option *options = make_options(&p);
     const struct argp argp = { options, parse, k->args, k->doc, NULL, NULL, NULL };
     const error_t error = options ? argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p) : ENOMEM;

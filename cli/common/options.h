@@ -33,13 +33,13 @@ typedef enum cli_kind {
     OPT_END,      /* of the table                                                       */
     OPT_HEADING,  /* no option: .help stands above the group                            */
     OPT_FLAG,     /* bool, int: becomes .value, or 1 if that is 0                       */
-    OPT_INT,      /* int, int64_t, uint32_t: least to most, without a limit if most is 0;
+    OPT_INT,      /* int, int64_t, uint32_t: min to max, without a limit if max is 0;
                      of a result also an array of int64_t                               */
     OPT_SEED,     /* uint64_t                                                           */
-    OPT_REAL,     /* double: finite, and from least to most if these differ; of a result
+    OPT_REAL,     /* double: finite, and from min to max if these differ; of a result
                      also float, or an array of double                                  */
     OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
-    OPT_POSITIVE, /* double: finite and above 0, and below most if that is not 0        */
+    OPT_POSITIVE, /* double: finite and above 0, and below max if that is not 0         */
     OPT_CHOICE,   /* bool, enum, char: .value plus the place of the word in .words      */
     OPT_TEXT,     /* const char *: one of .words, if there are some                     */
     OPT_INPUT,    /* const char *: a file that is read                                  */
@@ -73,7 +73,7 @@ struct cli_option {
     const char *arg;     /* name of the value; NULL: .words                                     */
     int group;           /* of --help                                                           */
     const char *help;    /* without default and range                                           */
-    double least, most;  /* range                                                               */
+    double min, max;     /* range                                                               */
     int in;              /* IN_PART and so on                                                  */
     char letter;         /* short name                                                          */
     const char *words;   /* "f64|f32": those that are allowed                                   */
@@ -85,7 +85,9 @@ struct cli_option {
     const char *key;     /* of the JSON object [name, _ for -]; "!key": not                     */
     size_t given;        /* of a bool that becomes true with the option; 0: none                */
     const char *needed;  /* the option must be given: what it is, for the message               */
-    const char *more;    /* sentences for docs/cli.md and the manual pages, not for --help      */
+    const char
+        *of; /* "tridiag recur": first plain arguments that the option belongs to; NULL: all */
+    const char *more; /* sentences for docs/cli.md and the manual pages, not for --help      */
     void (*parse)(struct argp_state *state, const cli_option *o, const char *text, void *arguments);
     char *(*text)(const void *arguments); /* from malloc; NULL: it has no value, or no memory   */
 };
@@ -95,6 +97,9 @@ struct cli_option {
 #define CLI_TYPES     "f64|f32"            /* of shoal_type     */
 #define CLI_LAYOUTS   "system|interleaved" /* of shoal_layout   */
 #define CLI_TRIANGLES "lower|upper"        /* of shoal_triangle */
+
+/* .usual of a value that the library chooses; the JSON object contains the one in force. */
+#define CLI_CHOSEN "the library's; --json prints it"
 
 typedef struct cli_table {
     const cli_option *rows;
@@ -146,6 +151,8 @@ bool cli_option_set(const cli_row *row);
 /* The first of these options, "shard target-se", that was given, as "--shard"; NULL: none. */
 const char *cli_given_among(const cli_command *k, const void *arguments, const char *names,
                             char found[CLI_NAME]);
+/* Refuses options, of those that were given so far, that do not belong to this first plain argument, a `noun`. */
+void cli_check_belongs(struct argp_state *state, const char *noun, const char *word);
 /* A number with the fewest digits that are read back as the same. Returns their count. */
 int cli_real_text(double x, char text[32]);
 /* Word i of "f64|f32", its length in *length; NULL past the end. */
@@ -160,6 +167,9 @@ const char *cli_option_word(const char *words, int i, int *length);
           uint64_t: OPT_SEED, double: OPT_REAL, float: OPT_REAL, const char *: OPT_TEXT), \
       CLI_AT(type, member)                                                                                    \
     }
+
+/* A word of the library's tables, such as a variant; NULL or "": null. */
+void cli_json_word(io_json *j, const char *key, const char *word);
 
 /* Writes the members of a struct that a table of results names; NULL: nothing is known, all are null. */
 void cli_json_results(io_json *j, const cli_option *rows, const void *of);
@@ -180,8 +190,8 @@ void cli_json_options(io_json *j, const cli *c, const cli_command *k, const void
 void cli_json_files(io_json *j, const cli *c, const cli_command *k, const void *arguments);
 
 /* Values for the use of a .parse: a mistake ends the program with CLI_USAGE. "1e5" is a whole number, too. */
-int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t least,
-                    int64_t most);
+int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t min,
+                    int64_t max);
 double cli_arg_double(struct argp_state *state, const char *option, const char *text);
 double cli_arg_positive(struct argp_state *state, const char *option, const char *text);
 

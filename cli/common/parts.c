@@ -11,7 +11,7 @@
 #include "io/file.h"
 
 #define CHECKED_FROM "{\n \"crc32\": \"" /* eight digits and what ends the line follow */
-enum { MOST_BYTES = 64 << 20, MOST_NUMBERS = 2500000 }; /* a number has up to 26 bytes */
+enum { MAX_BYTES = 64 << 20, MAX_NUMBERS = 2500000 }; /* a number has up to 26 bytes */
 enum { HEAD = sizeof CHECKED_FROM - 1, DIGITS = 8, ENDS = 3 };
 
 /* Fuzzers cannot guess a checksum: by libFuzzer's name for builds of theirs, any will do. */
@@ -65,7 +65,7 @@ void part_words_free(part_words *w) {
 /* ---- writing ---------------------------------------------------------------------------------- */
 
 int part_check_size(int64_t rows, int64_t width) {
-    if (width < 1 || rows <= MOST_NUMBERS / width) return CLI_OK;
+    if (width < 1 || rows <= MAX_NUMBERS / width) return CLI_OK;
     return cli_fail(CLI_USAGE, "--shard: a part of %lld rows of %lld numbers is too large; %s",
                     (long long)rows, (long long)width,
                     rows > 1 ? "make more parts" : "a row is one unit of paths, no part has less");
@@ -139,10 +139,10 @@ const char *part_string(const io_json_value *root, const char *key) {
     return v && v->kind == IO_JSON_STRING ? v->string : NULL;
 }
 
-static bool read_whole(const io_json_value *root, const char *key, int64_t least, int64_t *value) {
+static bool read_whole(const io_json_value *root, const char *key, int64_t min, int64_t *value) {
     const io_json_value *v = io_json_get(root, key);
     *value = v && v->kind == IO_JSON_INT ? v->integer : -1;
-    return *value >= least;
+    return *value >= min;
 }
 
 /* The option of a command that a word of a part names; NULL: parts have no such option. */
@@ -172,7 +172,7 @@ static int read_text(const char *path, io_json_value **root, bool *sound) {
     char *text;
     size_t size;
     io_error err;
-    int status = io_file_read(path, MOST_BYTES, &text, &size, &err);
+    int status = io_file_read(path, MAX_BYTES, &text, &size, &err);
     if (status != IO_OK) return cli_io(status, &err);
     *sound = checksum_matches(text, size);
     status = io_json_parse(path, text, size, root, &err);

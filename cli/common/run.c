@@ -230,14 +230,18 @@ void cli_report_lost_output(const char *reason) {
     told = true;
 }
 
+void cli_json_head(io_json *j, const cli *c, const char *command) {
+    io_json_string(j, "command", command);
+    io_json_string(j, "version", shoal_version());
+    io_json_string(j, "backend", c->machine.backend);
+    io_json_string(j, "device", c->machine.device);
+}
+
 io_json *cli_json_begin(cli *c, const char *command) {
     c->out_begun = true;
     io_json_begin(&c->out, stdout, 2);
     io_json_object(&c->out, NULL);
-    io_json_string(&c->out, "command", command);
-    io_json_string(&c->out, "version", shoal_version());
-    io_json_string(&c->out, "backend", c->machine.backend);
-    io_json_string(&c->out, "device", c->machine.device);
+    cli_json_head(&c->out, c, command);
     return &c->out;
 }
 

@@ -12,7 +12,7 @@ enum { SLICE = 1 << 22 }; /* numbers of a slice, about */
 void cli_totals_add(cli_totals *t, const cli_totals *slice) {
     t->method = slice->method;
     t->variant = slice->variant;
-    t->solved += slice->solved;
+    t->done += slice->done;
     t->failed += slice->failed;
     t->warned += slice->warned;
     t->redone += slice->redone;
@@ -37,9 +37,10 @@ int cli_slices(cli *c, int64_t count, bool empty, int64_t numbers, cli_slice *wo
         if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     } while (code == CLI_OK && first < all);
     cli_progress_end(&bar);
-    if (code == CLI_OK) t->solved = count;
+    if (code == CLI_OK) t->done = count;
+    t->solved = t->done - t->failed;
     if (all == 0) t->max_residual = 0;
-    if (all > 0 && t->failed == t->solved) t->max_residual = -1; /* nothing was answered */
+    if (all > 0 && t->solved == 0) t->max_residual = -1; /* nothing was answered */
     return code;
 }
 
@@ -55,7 +56,7 @@ static bool has_variant(const cli_totals *t) { return t->variant && *t->variant;
 
 void cli_totals_json_method(io_json *j, const cli_totals *t, const char *asked) {
     io_json_string(j, "method", t->method ? t->method : asked);
-    io_json_string(j, "variant", has_variant(t) ? t->variant : NULL);
+    cli_json_word(j, "variant", t->variant);
 }
 
 void cli_totals_json(io_json *j, const cli_totals *t) {
@@ -94,7 +95,7 @@ int cli_totals_show(cli *c, int code, const cli_totals *t, const int32_t *status
     } else if (code != CLI_INTERRUPTED) {
         table(c, of, t);
     }
-    if (t->failed + t->warned > 0) cli_note_systems(c, t->singular, t->plural, status, t->solved);
+    if (t->failed + t->warned > 0) cli_note_systems(c, t->singular, t->plural, status, t->done);
     return code;
 }
 

@@ -16,7 +16,9 @@ typedef struct cli_totals {
     const char *singular, *plural; /* what there is a batch of                   */
     bool redoes;                   /* systems may be solved once more, and are counted */
     const char *method, *variant;  /* words of the library's tables              */
-    int64_t solved, failed, warned, redone;
+    int64_t done;                  /* those that were tried                      */
+    int64_t solved;                /* those of them with an answer               */
+    int64_t failed, warned, redone;
     float max_residual; /* -1: not known, as to begin with            */
     double seconds;     /* in the library                             */
 } cli_totals;
@@ -28,7 +30,7 @@ void cli_totals_add(cli_totals *t, const cli_totals *slice);
 #define CLI_SLICE_OF(info, count, time)                                                            \
     (&(const cli_totals){ .method = (info).method,                                                 \
                           .variant = (info).variant,                                               \
-                          .solved = (count),                                                       \
+                          .done = (count),                                                         \
                           .failed = (info).failed,                                                 \
                           .warned = (info).warned,                                                 \
                           .redone = (info).redone,                                                 \

@@ -11,11 +11,11 @@
 
 /* clang-format off */
 const cli_module cli_modules[] = {
-    { "tridiag",  shoal_tridiag_kind,  shoal_tridiag_kind_text,  "n count from nrhs type layout", gen_batch_check, gen_tridiag, true, true, false },
-    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, "n count from nrhs type packed triangle parameter", gen_batch_check, gen_smallsym, true, false, false },
-    { "symindef", gen_symindef_kind,   gen_symindef_kind_text,   "n type", gen_symindef_check, gen_symindef, true, true, true },
-    { "recur",    shoal_recur_kind,    shoal_recur_kind_text,    "n count from type layout order", gen_batch_check, gen_recur, true, false, false },
-    { "rng",      gen_rng_kind,        gen_rng_kind_text,        "n count type packed triangle parameter order variant lambda alpha df first step purpose draw", gen_rng_check, gen_rng, false, false, false },
+    { "tridiag",  shoal_tridiag_kind,  shoal_tridiag_kind_text,  gen_batch_check, gen_tridiag, true, true, false },
+    { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, gen_batch_check, gen_smallsym, true, false, false },
+    { "symindef", gen_symindef_kind,   gen_symindef_kind_text,   gen_symindef_check, gen_symindef, true, true, true },
+    { "recur",    shoal_recur_kind,    shoal_recur_kind_text,    gen_batch_check, gen_recur, true, false, false },
+    { "rng",      gen_rng_kind,        gen_rng_kind_text,        gen_rng_check, gen_rng, false, false, false },
     { .name = NULL }
 };
 /* clang-format on */
@@ -33,7 +33,7 @@ const cli_module *cli_module_find(const char *name) {
 
 enum { LONGEST = 40 };
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int smaller(int a, int b) { return a < b ? a : b; }
 
 /* Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other
  * (optimal string alignment); words longer than LONGEST are far from everything. */
@@ -45,9 +45,10 @@ static int distance(const char *a, const char *b) {
     for (int i = 1; i <= na; i++) {
         now[0] = i;
         for (int j = 1; j <= nb; j++) {
-            now[j] = least(last[j - 1] + (a[i - 1] != b[j - 1]), least(last[j], now[j - 1]) + 1);
+            now[j] =
+                smaller(last[j - 1] + (a[i - 1] != b[j - 1]), smaller(last[j], now[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = least(now[j], before[j - 2] + 1);
+                now[j] = smaller(now[j], before[j - 2] + 1);
         }
         int *free_row = before;
         before = last;
@@ -98,8 +99,7 @@ static bool contains(const char *word, cli_names *names, const void *of) {
     return false;
 }
 
-/* The methods of a module, "auto" first whether the table names it or not. */
-static const char *method_name(const void *of, int i) {
+const char *cli_method_name(const void *of, int i) {
     const char *first = shoal_methods(of, 0);
     bool listed = first && strcmp(first, "auto") == 0;
     if (listed) return shoal_methods(of, i);
@@ -113,8 +113,8 @@ static const char *variant_name(const void *of, int i) {
 
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant) {
     if (!method) method = "auto";
-    if (!contains(method, method_name, module))
-        return cli_unknown(who, "method", method, method_name, module);
+    if (!contains(method, cli_method_name, module))
+        return cli_unknown(who, "method", method, cli_method_name, module);
     if (!variant) return CLI_OK;
     const char *const pair[] = { module, method };
     if (!shoal_variants(module, method, 0)) {
@@ -130,12 +130,20 @@ int cli_check_method(const char *who, const char *module, const char *method, co
     return CLI_OK;
 }
 
-static const char *kind_name(const void *of, int i) { return ((const cli_module *)of)->kind(i); }
+const char *cli_method_with(const char *module, unsigned flags) {
+    const char *name;
+    for (int i = 0; (name = shoal_methods(module, i)); i++)
+        if ((shoal_method_flags(module, name, NULL) & flags) == flags) break;
+    return name;
+}
+
+const char *cli_kind_name(const void *of, int i) { return ((const cli_module *)of)->kind(i); }
 
 int cli_check_kind(const char *who, const char *module, const char *kind) {
     const cli_module *m = cli_module_find(module);
     if (!m) return cli_unknown(who, "module", module, cli_module_name, NULL);
     char name[2 * LONGEST]; /* without values; one cut short is no kind */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(kind, m->values ? ":" : ""), kind);
-    return contains(name, kind_name, m) ? CLI_OK : cli_unknown(who, "kind", name, kind_name, m);
+    return contains(name, cli_kind_name, m) ? CLI_OK
+                                            : cli_unknown(who, "kind", name, cli_kind_name, m);
 }

@@ -184,7 +184,7 @@ static int join(const cva_options *o, const cva_joined *joined, shoal_cva *plan,
 
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
-    const int64_t most = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
+    const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
     int64_t outer = o->opts.outer;
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
@@ -198,7 +198,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
     while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
-        const int64_t left = outer - r->outer, here = left < most ? left : most;
+        const int64_t left = outer - r->outer, here = left < at_once ? left : at_once;
         code = status_of(c, o, b,
                          shoal_cva_run(plan, r->first + r->outer, here,
                                        r->samples + r->outer * r->width, &r->counts));

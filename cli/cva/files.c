@@ -16,7 +16,7 @@
 #include "io/csv.h"
 #include "io/file.h"
 
-enum { MOST_BYTES = 1 << 26 }; /* of a file */
+enum { MAX_BYTES = 1 << 26 }; /* of a file */
 
 /* One field, with all that a message about it needs. */
 typedef struct field {
@@ -68,8 +68,6 @@ static int column_must_be_known(const char *path, const io_cells *t, const char 
     return CLI_OK;
 }
 
-static int no_memory(void) { return cli_no_memory(); }
-
 /* ---- the market ------------------------------------------------------------------------------- */
 
 static int read_asset(const char *path, const io_cells *t, int64_t i, cva_book *b) {
@@ -79,7 +77,7 @@ static int read_asset(const char *path, const io_cells *t, int64_t i, cva_book *
     for (int64_t other = 0; other < i; other++)
         if (strcmp(b->asset[other], name.text) == 0) return wrong(&name, "is there twice");
     b->asset[i] = strdup(name.text);
-    if (!b->asset[i]) return no_memory();
+    if (!b->asset[i]) return cli_no_memory();
     const field spot = field_of(path, t, i, "spot"), sigma = field_of(path, t, i, "volatility");
     int code = number(spot, NAN, &b->s0[i]);
     if (code == CLI_OK && !(b->s0[i] > 0)) code = wrong(&spot, "is not above 0");
@@ -117,8 +115,8 @@ static int read_table(const char *path, const char *text, char **kept, io_cells 
     if (text)
         *kept = strdup(text), size = strlen(text);
     else
-        code = cli_io(io_file_read(path, MOST_BYTES, kept, &size, &err), &err);
-    if (code == CLI_OK && !*kept) code = no_memory();
+        code = cli_io(io_file_read(path, MAX_BYTES, kept, &size, &err), &err);
+    if (code == CLI_OK && !*kept) code = cli_no_memory();
     return code == CLI_OK ? cli_io(io_csv_parse_cells(path, *kept, size, t, &err), &err) : code;
 }
 
@@ -139,7 +137,7 @@ int cva_read_market(const char *path, const char *text, cva_book *b) {
         if (b->asset && b->s0)
             b->sigma = b->s0 + d, b->dividend = b->s0 + 2 * d, b->correlation = b->s0 + 3 * d;
         else
-            code = no_memory();
+            code = cli_no_memory();
     }
     for (int64_t i = 0; i < d && code == CLI_OK; i++) code = read_asset(path, &t, i, b);
     if (code == CLI_OK) code = column_must_be_known(path, &t, known, b->asset, d);
@@ -202,7 +200,7 @@ static int read_set(const field *f, cva_book *b, int64_t *set) {
     for (*set = 0; *set < b->sets; ++*set)
         if (strcmp(b->set[*set], name) == 0) return CLI_OK;
     b->set[*set] = strdup(name);
-    if (!b->set[*set]) return no_memory();
+    if (!b->set[*set]) return cli_no_memory();
     b->sets++;
     return CLI_OK;
 }
@@ -244,7 +242,7 @@ int cva_read_book(const char *path, const char *text, cva_book *b) {
     b->set = calloc(rows, sizeof *b->set);
     b->index = calloc(all, sizeof *b->index);
     b->weight = calloc(all, sizeof *b->weight);
-    if (!b->contract || !b->line || !b->set || !b->index || !b->weight) code = no_memory();
+    if (!b->contract || !b->line || !b->set || !b->index || !b->weight) code = cli_no_memory();
     if (code == CLI_OK) code = column_must_be(path, &t, needed);
     if (code == CLI_OK) code = column_must_be_known(path, &t, known, NULL, 0);
     for (int64_t i = 0; i < b->count && code == CLI_OK; i++) code = read_contract(path, &t, i, b);

@@ -18,7 +18,7 @@
 
 /* ---- pictures --------------------------------------------------------------------------------- */
 
-enum { NARROW = 430, LOW = 320, POINTS = 40, FEWEST = 8 };
+enum { NARROW = 430, LOW = 320, POINTS = 40, MIN_PATHS = 8 };
 
 typedef struct profile_chart {
     double *numbers; /* time and four series, each of `dates` numbers */
@@ -74,7 +74,7 @@ static int draw_convergence(FILE *file, const cva_result *r, io_error *err) {
     int count = 0;
     for (; count < POINTS; count++) {
         const int64_t paths = (int64_t)((double)r->outer * exp2(-0.5 * count));
-        if (paths < FEWEST && count > 0) break;
+        if (paths < MIN_PATHS && count > 0) break;
         x[count] = (double)paths;
         y[count] = cva_mean(r, NULL, paths, &error[count]);
         error[count] *= 2;

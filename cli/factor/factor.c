@@ -41,8 +41,8 @@ static const cli_option options[] = {
     { NULL,        OPT_INPUT,    AT(matrix),        "A.{npy,mtx,h5}", 0, "the matrix", .needed = "the matrix" },
     { "pivot",     OPT_TEXT,     AT(opts.method),   "P",     1, "how pivots are chosen: complete, partial, rook, or auto", .methods = "symindef",
       .more = "`shoal info` lists the methods." },
-    { "alpha",     OPT_POSITIVE, AT(opts.alpha),    "A",     2, "1x1 pivots above A times the largest entry, 0 < A < 1", 0, 1, .usual = "(1 + sqrt 17) / 8" },
-    { "tol",       OPT_POSITIVE, AT(opts.tol),      "T",     3, "entries at most this large are no pivots, absolute", .usual = "max |A| 2^-52, in f32 2^-23" },
+    { "alpha",     OPT_POSITIVE, AT(opts.alpha),    "A",     2, "1x1 pivots above A times the largest entry, 0 < A < 1", 0, 1, .usual = CLI_CHOSEN },
+    { "tol",       OPT_POSITIVE, AT(opts.tol),      "T",     3, "entries at most this large are no pivots, absolute", .usual = CLI_CHOSEN },
     { NULL,        OPT_INPUT,    AT(b),             "FILE",  4, "right-hand sides of A x = b, (n) or (n,nrhs)", .letter = 'b' },
     { NULL,        OPT_OUTPUT,   AT(x),             "FILE",  4, "write the solutions here, in the shape of b", .letter = 'x' },
     { "refine",    OPT_FLAG,     AT(refine),        NULL,    4, "improve x by steps of refinement, and tell its backward error and a bound on its error; needs A twice",
@@ -53,12 +53,13 @@ static const cli_option options[] = {
     { "gjgt",      OPT_OUTPUT,   AT(gjgt),          "FILE",  6, "write G of P A Pt = G J Gt, (n,rank): G.npy with G-signs.npy and G-permutation.npy, or G.h5",
       .more = "J = diag(+1, -1). Rows in the order of P A Pt, columns in that of the pivots; signs, J, and permutation are int32." },
     { "partitioned", OPT_FLAG,   AT(partitioned),   NULL,    6, "of --gjgt: the columns of +1 before those of -1" },
-    { "modify",    OPT_OTHER,    AT(delta),         "DELTA", 7, "modified Cholesky: eigenvalues of D below DELTA become DELTA, x and files are those of A + E; auto: sqrt(unit of roundoff) |A|", .given = offsetof(factor_arguments, modify), .parse = parse_delta, .suggest = "auto",
-      .more = "A + E is positive definite. Rank, inertia, condition and error are still those of A. |A| is the 1-norm, the unit of roundoff 2^-52, in f32 2^-23." },
+    { "modify",    OPT_OTHER,    AT(delta),         "DELTA", 7, "modified Cholesky: eigenvalues of D below DELTA become DELTA, x and files are those of A + E; auto: the library chooses it, by |A|", .given = offsetof(factor_arguments, modify), .parse = parse_delta, .suggest = "auto",
+      .more = "A + E is positive definite. Rank, inertia, condition and error are still those of A. |A| is the 1-norm. The JSON object contains DELTA." },
     { "no-check",  OPT_FLAG,     AT(no_check),      NULL,    8, "do not compute the relative error, nor keep A for it" },
     { "packed",    OPT_FLAG,     AT(packed),        NULL,    9, "keep one triangle, n(n+1)/2 numbers (the default)" },
     { "full",      OPT_FLAG,     AT(full),          NULL,    9, "keep n rows of n numbers" },
-    { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the one that is read: lower or upper", .words = CLI_TRIANGLES },
+    { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the one that is read: lower or upper", .words = CLI_TRIANGLES, .given = offsetof(factor_arguments, triangle_given),
+      .more = CLI_TRIANGLE_RULE " Pipes, HDF5 files and files of more than a quarter of the memory are not compared." },
     { "type",      OPT_CHOICE,   AT(type),          "T",     11, "f32 or f64", .words = CLI_TYPES, .usual = "that of the file; of .mtx f64", .given = offsetof(factor_arguments, type_given),
       .more = "Converts A and b; without it an f4 matrix takes no f8 b." },
     { "growth",    OPT_OUTPUT,   AT(growth),        "F.svg", 12, "draw the element growth of each stage",
@@ -271,7 +272,7 @@ static void print_json(cli *c, const factor_arguments *a, const factor_matrix *m
     io_json_string(j, "storage", m->form.packed ? "packed" : "full");
     io_json_string(j, "triangle", cli_triangle_name(a->opts.triangle));
     io_json_string(j, "method", i->method);
-    io_json_string(j, "variant", *i->variant ? i->variant : NULL);
+    cli_json_word(j, "variant", i->variant);
     io_json_double(j, "alpha", i->alpha);
     cli_json_results(j, tol_results, known);
     io_json_string(j, "status", shoal_system_text(i->status));
@@ -438,7 +439,7 @@ static int command(cli *c, int argc, char **argv) {
     factor_result *r = &out.found.result;
     int code = cli_begin(c, &factor_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    code = factor_read(&a, &m);
+    code = factor_read(c, &a, &m);
     if (code == CLI_OK && a.snapshots) code = factor_choose_stages(&a, m.n);
     if (code == CLI_OK && a.b) code = factor_read_b(c, &a, &m, &b);
     if (code == CLI_OK && a.b) code = cli_array_create(b.a.type, b.a.ndim, b.a.shape, &x);

@@ -15,7 +15,7 @@ typedef struct factor_arguments {
     const char *matrix, *b, *x, *output;
     shoal_symindef_opts opts; /* method, alpha, tol, triangle */
     double delta;             /* of --modify; 0: the library's */
-    bool no_check, packed, full, type_given, modify, partitioned, refine;
+    bool no_check, packed, full, type_given, triangle_given, modify, partitioned, refine;
     shoal_type type;
     const char *gjgt, *inverse;     /* G of G J Gt, and 1/A, go here */
     const char *growth, *snapshots; /* a picture, a directory of pictures */
@@ -35,7 +35,7 @@ typedef struct factor_matrix {
 double factor_entry(const factor_matrix *m, const void *numbers, int64_t i, int64_t j);
 
 /* Reads the matrix. CLI_OK or an exit code, its message printed. *m is zeroed to begin. */
-int factor_read(const factor_arguments *a, factor_matrix *m);
+int factor_read(const cli *c, const factor_arguments *a, factor_matrix *m);
 /* Reads -b, (n) or (n, nrhs), and brings it to the type of the matrix. */
 int factor_read_b(const cli *c, const factor_arguments *a, const factor_matrix *m, cli_array *b);
 

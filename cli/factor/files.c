@@ -24,17 +24,15 @@ double factor_entry(const factor_matrix *m, const void *numbers, int64_t i, int6
 }
 
 /* Makes it f4 or f8. */
-static int convert(cli_array *array, io_type type) {
+static int convert(cli_array *array, shoal_type to) {
+    const io_type type = cli_io_type(to);
     io_array other;
     if (array->a.type == type) return CLI_OK;
     const int code = cli_array_create(type, array->a.ndim, array->a.shape, &other);
     if (code != CLI_OK) return code;
     const int64_t count = io_array_count(&array->a);
     for (int64_t i = 0; i < count; i++)
-        if (type == IO_F4)
-            ((float *)other.data)[i] = (float)io_array_get(&array->a, i);
-        else
-            ((double *)other.data)[i] = io_array_get(&array->a, i);
+        cli_put_number(to, other.data, i, io_array_get(&array->a, i));
     io_array_free(&array->a);
     array->a = other;
     return CLI_OK;
@@ -51,17 +49,14 @@ static int check_memory(const factor_arguments *a, const factor_matrix *m) {
                     2 * (int64_t)m->bytes, there);
 }
 
-int factor_read(const factor_arguments *a, factor_matrix *m) {
-    const int64_t limit = io_memory_bytes();
+int factor_read(const cli *c, const factor_arguments *a, factor_matrix *m) {
     io_array *to = &m->file.a;
-    io_error err;
     m->form = (io_triangle){ .packed = !a->full, .upper = a->opts.triangle == SHOAL_UPPER };
     m->file.path = a->matrix;
-    if (cli_interrupted()) return CLI_INTERRUPTED;
-    int code = cli_io(io_triangle_read(a->matrix, &m->form, limit, &m->n, to, &err), &err);
+    int code = cli_triangle_read(c, a->matrix, &m->form, a->triangle_given, &m->n, to);
     if (code != CLI_OK) return code;
     m->type = a->type_given ? a->type : to->type == IO_F4 ? SHOAL_F32 : SHOAL_F64;
-    code = convert(&m->file, cli_io_type(m->type));
+    code = convert(&m->file, m->type);
     m->bytes = (size_t)io_array_count(to) * io_type_size(to->type);
     if (code == CLI_OK) code = check_memory(a, m);
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
@@ -81,7 +76,7 @@ int factor_read_b(const cli *c, const factor_arguments *a, const factor_matrix *
         return cli_fail(CLI_INPUT, "%s holds f4, but %s holds %s; --type converts both", a->matrix,
                         a->b, io_type_name(b->a.type));
     cli_note(c, "%s: %s converted to %s", a->b, io_type_name(b->a.type), io_type_name(type));
-    return convert(b, type);
+    return convert(b, m->type);
 }
 
 char *factor_beside(const char *output, const char *what) {
@@ -121,8 +116,8 @@ static int write_hdf5(const char *path, const factor_matrix *m, const factor_res
     int code = cli_array_create(IO_F8, 1, &m->n, &d.a);
     if (code == CLI_OK) code = cli_array_create(IO_F8, 1, &m->n, &e.a);
     if (code == CLI_OK) factor_blocks(m, r, d.a.data, e.a.data);
-    if (code == CLI_OK) code = convert(&d, shape->type);
-    if (code == CLI_OK) code = convert(&e, shape->type);
+    if (code == CLI_OK) code = convert(&d, m->type);
+    if (code == CLI_OK) code = convert(&e, m->type);
     const io_h5_item items[] = { { "factors", &factors },
                                  { "interchanges", &interchanges },
                                  { "permutation", &permutation },

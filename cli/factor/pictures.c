@@ -21,7 +21,7 @@
 #include "io/png.h"
 #include "io/svg.h"
 
-enum { PLAIN = 2048, MOST_PIXELS = 1024, OCTAVE = 31, BELOW = 1080, DEFAULT_STAGES = 6 };
+enum { PLAIN = 2048, MAX_PIXELS = 1024, OCTAVE = 31, BELOW = 1080, DEFAULT_STAGES = 6 };
 enum { COLUMNS = 1200, ROWS = 600 }; /* finer than the plot: points in one cell are one */
 
 /* ---- growth ----------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ int factor_choose_stages(factor_arguments *a, int64_t n) {
     return CLI_OK;
 }
 
-static int64_t box_of(int64_t n) { return n <= PLAIN ? 1 : (n + MOST_PIXELS - 1) / MOST_PIXELS; }
+static int64_t box_of(int64_t n) { return n <= PLAIN ? 1 : (n + MAX_PIXELS - 1) / MAX_PIXELS; }
 
 static uint16_t level_of(double magnitude) { /* 0: zero */
     if (!(magnitude > 0)) return 0;

@@ -53,31 +53,18 @@ typedef struct factoring {
 static shoal_status factor(void *of) {
     const factoring *f = of;
     const double begin = cli_now();
-    shoal_status s = f->type == SHOAL_F32 ? shoal_symindef_factorf(f->plan, f->array)
-                                          : shoal_symindef_factor(f->plan, f->array);
+    shoal_status s = CLI_BY_TYPE(f->type, shoal_symindef_factor, f->plan, f->array);
     if (s == SHOAL_OK) s = shoal_symindef_last(f->plan, &f->found->info);
     f->found->seconds = cli_now() - begin;
     return s;
 }
 
-/* x takes the place of b. */
-static shoal_status solve(shoal_symindef *plan, shoal_type type, void *array, int64_t nrhs,
-                          void *x) {
-    return type == SHOAL_F32 ? shoal_symindef_solvef(plan, array, nrhs, x, x)
-                             : shoal_symindef_solve(plan, array, nrhs, x, x);
-}
-
-static shoal_status rcond_of(shoal_symindef *plan, shoal_type type, void *array, double *rcond) {
-    return type == SHOAL_F32 ? shoal_symindef_rcondf(plan, array, rcond)
-                             : shoal_symindef_rcond(plan, array, rcond);
-}
-
 /* NaN if one of them is. */
 static double largest(const double *numbers, int64_t count) {
-    double most = 0;
+    double max = 0;
     for (int64_t k = 0; k < count; k++)
-        if (!(numbers[k] <= most)) most = numbers[k];
-    return most;
+        if (!(numbers[k] <= max)) max = numbers[k];
+    return max;
 }
 
 static shoal_status refine(cli *c, const factor_matrix *m, shoal_symindef *plan, const void *array,
@@ -90,9 +77,8 @@ static shoal_status refine(cli *c, const factor_matrix *m, shoal_symindef *plan,
     if (s == SHOAL_OK) s = lend(c, sides->given, m->bytes, true, &given);
     if (s == SHOAL_OK) s = lend(c, sides->b, b_bytes, true, &b);
     if (s == SHOAL_OK)
-        s = m->type == SHOAL_F32
-                ? shoal_symindef_refinef(plan, given, array, nrhs, b, x, errors, errors + nrhs)
-                : shoal_symindef_refine(plan, given, array, nrhs, b, x, errors, errors + nrhs);
+        s = CLI_BY_TYPE(m->type, shoal_symindef_refine, plan, given, array, nrhs, b, x, errors,
+                        errors + nrhs);
     if (s == SHOAL_OK) found->backward = largest(errors, nrhs);
     if (s == SHOAL_OK) found->forward = largest(errors + nrhs, nrhs);
     take_back(c, s, NULL, 0, given);
@@ -106,9 +92,7 @@ static shoal_status invert(cli *c, const factor_matrix *m, shoal_symindef *plan,
     const size_t bytes = (size_t)(m->n * m->n) * io_type_size(m->file.a.type);
     void *to;
     shoal_status s = lend(c, inverse, bytes, false, &to);
-    if (s == SHOAL_OK)
-        s = m->type == SHOAL_F32 ? shoal_symindef_inversef(plan, array, to)
-                                 : shoal_symindef_inverse(plan, array, to);
+    if (s == SHOAL_OK) s = CLI_BY_TYPE(m->type, shoal_symindef_inverse, plan, array, to);
     if (s == SHOAL_OK) s = shoal_wait(c->ctx);
     return take_back(c, s, inverse, bytes, to);
 }
@@ -125,8 +109,7 @@ static int modify(cli *c, const factor_arguments *a, const factor_matrix *m, sho
     if (!on_host(c)) s = shoal_copy(c->ctx, r->factors, array, m->bytes);
     factor_blocks(m, r, forms->d, forms->e);
     if (s == SHOAL_OK)
-        s = m->type == SHOAL_F32 ? shoal_symindef_modifyf(plan, array, a->delta, &forms->change)
-                                 : shoal_symindef_modify(plan, array, a->delta, &forms->change);
+        s = CLI_BY_TYPE(m->type, shoal_symindef_modify, plan, array, a->delta, &forms->change);
     return cli_status(c, s);
 }
 
@@ -155,9 +138,7 @@ static int make_gjgt(cli *c, const factor_arguments *a, const factor_matrix *m,
     void *G;
     shoal_status s = lend(c, forms->G.data, bytes, false, &G);
     if (s == SHOAL_OK)
-        s = m->type == SHOAL_F32
-                ? shoal_symindef_gjgtf(plan, array, a->partitioned, G, forms->signs)
-                : shoal_symindef_gjgt(plan, array, a->partitioned, G, forms->signs);
+        s = CLI_BY_TYPE(m->type, shoal_symindef_gjgt, plan, array, a->partitioned, G, forms->signs);
     return cli_status(c, take_back(c, s, forms->G.data, bytes, G));
 }
 
@@ -190,12 +171,12 @@ int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_
     if (s == SHOAL_OK) s = shoal_symindef_order(plan, r->interchanges, r->permutation, r->growth);
     found->rcond = found->backward = found->forward = (double)NAN;
     if (s == SHOAL_OK && eliminate == 0 && found->info.status >= 0)
-        s = rcond_of(plan, m->type, array, &found->rcond);
+        s = CLI_BY_TYPE(m->type, shoal_symindef_rcond, plan, array, &found->rcond);
     int code = cli_status(c, s);
     if (code == CLI_OK && forms && found->info.status >= 0)
         code = make_forms(c, a, m, plan, array, r, found->info.rank, forms);
     if (code == CLI_OK) {
-        if (sides) s = solve(plan, m->type, array, sides->nrhs, x);
+        if (sides) s = CLI_BY_TYPE(m->type, shoal_symindef_solve, plan, array, sides->nrhs, x, x);
         if (s == SHOAL_OK && sides && sides->given && found->info.status >= 0 &&
             found->info.rank == m->n)
             s = refine(c, m, plan, array, sides, x, found);

@@ -67,8 +67,8 @@ static int size_outputs(const gen_arguments *a, const batch_kind *batch, outputs
     }
     out->empty = largest == 0;
     out->slice = a->count;
-    const int64_t most = out->empty ? a->count : (int64_t)(SLICE / largest);
-    if (a->layout == SHOAL_SYSTEM_MAJOR && most < a->count) out->slice = most > 0 ? most : 1;
+    const int64_t max = out->empty ? a->count : (int64_t)(SLICE / largest);
+    if (a->layout == SHOAL_SYSTEM_MAJOR && max < a->count) out->slice = max > 0 ? max : 1;
     return CLI_OK;
 }
 
@@ -165,10 +165,8 @@ static shoal_status make_tridiag(cli *c, const gen_arguments *a, int64_t first, 
     const shoal_tridiag_opts opts = {
         .n = a->n, .count = systems, .nrhs = a->nrhs, .type = a->type, .layout = a->layout
     };
-    return a->type == SHOAL_F32 ? shoal_tridiag_generatef(c->ctx, a->kind, c->seed, first, &opts,
-                                                          m[0], m[1], m[2], m[3])
-                                : shoal_tridiag_generate(c->ctx, a->kind, c->seed, first, &opts,
-                                                         m[0], m[1], m[2], m[3]);
+    return CLI_BY_TYPE(a->type, shoal_tridiag_generate, c->ctx, a->kind, c->seed, first, &opts,
+                       m[0], m[1], m[2], m[3]);
 }
 
 static shoal_status make_with_solution(cli *c, const gen_arguments *a, int64_t first,
@@ -178,9 +176,8 @@ static shoal_status make_with_solution(cli *c, const gen_arguments *a, int64_t f
     };
     const shoal_status status = make_tridiag(c, a, first, systems, m);
     if (status != SHOAL_OK) return status;
-    return a->type == SHOAL_F32
-               ? shoal_tridiag_exactf(c->ctx, a->kind, c->seed, first, &opts, m[SOLUTION])
-               : shoal_tridiag_exact(c->ctx, a->kind, c->seed, first, &opts, m[SOLUTION]);
+    return CLI_BY_TYPE(a->type, shoal_tridiag_exact, c->ctx, a->kind, c->seed, first, &opts,
+                       m[SOLUTION]);
 }
 
 int gen_tridiag(cli *c, const gen_arguments *a) {
@@ -221,10 +218,8 @@ static void shape_smallsym(const gen_arguments *a, int i, gen_file *f) {
 static shoal_status make_smallsym(cli *c, const gen_arguments *a, int64_t first, int64_t systems,
                                   void *const *m) {
     const shoal_smallsym_opts opts = shape_of(a, systems);
-    return a->type == SHOAL_F32 ? shoal_smallsym_generatef(c->ctx, a->kind, a->parameter, c->seed,
-                                                           first, &opts, m[0], m[1])
-                                : shoal_smallsym_generate(c->ctx, a->kind, a->parameter, c->seed,
-                                                          first, &opts, m[0], m[1]);
+    return CLI_BY_TYPE(a->type, shoal_smallsym_generate, c->ctx, a->kind, a->parameter, c->seed,
+                       first, &opts, m[0], m[1]);
 }
 
 int gen_smallsym(cli *c, const gen_arguments *a) {
@@ -254,9 +249,8 @@ static shoal_status make_recur(cli *c, const gen_arguments *a, int64_t first, in
     const shoal_recur_opts opts = {
         .n = a->n, .count = segments, .order = (int)a->order, .type = a->type, .layout = a->layout
     };
-    return a->type == SHOAL_F32
-               ? shoal_recur_generatef(c->ctx, a->kind, c->seed, first, &opts, m[0], m[1], m[2])
-               : shoal_recur_generate(c->ctx, a->kind, c->seed, first, &opts, m[0], m[1], m[2]);
+    return CLI_BY_TYPE(a->type, shoal_recur_generate, c->ctx, a->kind, c->seed, first, &opts, m[0],
+                       m[1], m[2]);
 }
 
 int gen_recur(cli *c, const gen_arguments *a) {

@@ -19,30 +19,30 @@ static const cli_option options[] = {
     { NULL,      OPT_TEXT,   AT(kind),     "KIND", 0, "which of them", .suggest = "@kinds" },
     { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "of symindef triplets: the file that is converted" },
     { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "how the names of the files begin", .letter = 'o' },
-    { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (without it one, and arrays without that axis), or of random numbers", GIVEN(count), .usual = "" },
-    { "from",    OPT_INT,    AT(from),     "K",    2, "the number of the first system: a family of tridiag, smallsym or recur in parts", GIVEN(from) },
+    { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (without it one, and arrays without that axis), or of random numbers", GIVEN(count), .usual = "", .of = "tridiag smallsym recur rng" },
+    { "from",    OPT_INT,    AT(from),     "K",    2, "the number of the first system: a family of tridiag, smallsym or recur in parts", .of = "tridiag smallsym recur" },
     { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns of a system, or coordinates of a Sobol point", GIVEN(n), .usual = "" },
     { "type",    OPT_CHOICE, AT(type),     "T",    4, "f32 or f64", GIVEN(type), .words = CLI_TYPES },
     { "list",    OPT_FLAG,   AT(list),     NULL,   5, "name the kinds and write nothing" },
     { .kind = OPT_HEADING, .group = 6, .help = "Of tridiag, which writes STEM-dl.npy, STEM-d.npy, STEM-du.npy and STEM-b.npy:" },
-    { "nrhs",    OPT_INT,    AT(nrhs),     "R",    6, "right-hand sides; adds a last axis to b", 1, GIVEN(nrhs), .usual = "1, no axis" },
-    { "layout",  OPT_CHOICE, AT(layout),   "L",    6, "system: (count,n), or interleaved: (n,count)", GIVEN(layout), .words = CLI_LAYOUTS },
+    { "nrhs",    OPT_INT,    AT(nrhs),     "R",    6, "right-hand sides; adds a last axis to b", 1, GIVEN(nrhs), .usual = "1, no axis", .of = "tridiag smallsym" },
+    { "layout",  OPT_CHOICE, AT(layout),   "L",    6, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS, .of = "tridiag recur" },
     { .kind = OPT_HEADING, .group = 7, .help = "Of smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):" },
-    { "packed",  OPT_FLAG,   AT(storage),  NULL,   7, "one triangle, row after row: A of shape (count,n(n+1)/2)", GIVEN(packed), .value = SHOAL_PACKED },
-    { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "lower or upper: the one that is filled", GIVEN(triangle), .words = CLI_TRIANGLES },
-    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind: see `--list'", GIVEN(parameter) },
+    { "packed",  OPT_FLAG,   AT(storage),  NULL,   7, "one triangle, row after row: A of shape (count,n(n+1)/2)", .value = SHOAL_PACKED, .of = "smallsym" },
+    { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "lower or upper: the one that is filled", .words = CLI_TRIANGLES, .of = "smallsym" },
+    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind: see `--list'", .of = "smallsym" },
     { .kind = OPT_HEADING, .group = 8, .help = "Of symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: --n and --type alone." },
     { .kind = OPT_HEADING, .group = 9, .help = "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):" },
-    { "order",   OPT_INT,    AT(order),    "R",    9, "above 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, GIVEN(order) },
+    { "order",   OPT_INT,    AT(order),    "R",    9, "above 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, .of = "recur" },
     { .kind = OPT_HEADING, .group = 10, .help = "Of rng, which writes STEM.npy:" },
-    { "variant", OPT_TEXT,   AT(rng.variant), "V", 10, "variant of the kind", GIVEN(variant), .usual = "its first" },
-    { "lambda",  OPT_ANY_REAL, AT(rng.lambda), "X", 10, "mean of poisson; non-centrality of ncchisq", GIVEN(lambda), .usual = "" },
-    { "alpha",   OPT_ANY_REAL, AT(rng.alpha), "X", 10, "shape of gamma", GIVEN(alpha), .usual = "" },
-    { "df",      OPT_ANY_REAL, AT(rng.df), "X",    10, "degrees of freedom of ncchisq", GIVEN(df), .usual = "" },
-    { "first",   OPT_SEED,   AT(first),    "I",    10, "the number of the stream to begin with", GIVEN(first) },
-    { "step",    OPT_INT,    AT(rng.step), "I",    10, "which stream of the seed: 0 to 2^32 - 1", 0, UINT32_MAX, GIVEN(step) },
-    { "purpose", OPT_INT,    AT(rng.purpose), "I", 10, "the same: 0 to 253", 0, UINT32_MAX, GIVEN(purpose) },
-    { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "the same: 0 to 4095", 0, UINT32_MAX, GIVEN(draw) },
+    { "variant", OPT_TEXT,   AT(rng.variant), "V", 10, "variant of the kind", .usual = "its first", .of = "rng" },
+    { "lambda",  OPT_ANY_REAL, AT(rng.lambda), "X", 10, "mean of poisson; non-centrality of ncchisq", GIVEN(lambda), .usual = "", .of = "rng" },
+    { "alpha",   OPT_ANY_REAL, AT(rng.alpha), "X", 10, "shape of gamma", GIVEN(alpha), .usual = "", .of = "rng" },
+    { "df",      OPT_ANY_REAL, AT(rng.df), "X",    10, "degrees of freedom of ncchisq", GIVEN(df), .usual = "", .of = "rng" },
+    { "first",   OPT_SEED,   AT(first),    "I",    10, "the number of the stream to begin with", .of = "rng" },
+    { "step",    OPT_INT,    AT(rng.step), "I",    10, "which stream of the seed: 0 to 2^32 - 1", 0, UINT32_MAX, .of = "rng" },
+    { "purpose", OPT_INT,    AT(rng.purpose), "I", 10, "the same: 0 to 253", 0, UINT32_MAX, .of = "rng" },
+    { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "the same: 0 to 4095", 0, UINT32_MAX, .of = "rng" },
     { 0 }
 };
 /* clang-format on */
@@ -72,9 +72,7 @@ static void check(void *of, struct argp_state *state) {
     if (a->input && !(module && module->converts))
         argp_error(state, "unexpected argument '%s'", a->input);
     if (!module) return; /* there is more to say: command */
-    for (const cli_option *o = options; o->kind != OPT_END; o++)
-        if (o->given && gen_given(a, o->name) && !cli_among(module->options, o->name))
-            argp_error(state, "--%s is no option of module '%s'", o->name, a->module);
+    cli_check_belongs(state, "module", a->module);
     module->check(a, state);
     if (!a->stem) argp_error(state, "-o is missing: how the names of the files begin");
 }

@@ -26,13 +26,12 @@ typedef struct gen_arguments {
     int64_t order;
     shoal_rng_opts rng; /* of rng: variant, parameters of the law, stream */
     uint64_t first;
-    struct { /* options that belong to modules: cli_module.options */
-        bool n, count, from, nrhs, type, layout, packed, triangle, parameter, order, variant,
-            lambda, alpha, df, first, step, purpose, draw;
+    struct { /* options without which a file has another shape, or there is none */
+        bool n, count, nrhs, type, lambda, alpha, df;
     } given;
 } gen_arguments;
 
-/* Whether an option that belongs to modules was given. */
+/* Whether an option was given. */
 bool gen_given(const gen_arguments *a, const char *option);
 
 /* A .npy file that appears when all is written. */
@@ -75,7 +74,6 @@ typedef struct cli_module {
     const char *name;
     const char *(*kind)(int i);      /* what `shoal gen` makes of it, NULL past the last */
     const char *(*kind_text)(int i); /* and its descriptions                             */
-    const char *options;             /* of `shoal gen`, that it takes                    */
     void (*check)(const gen_arguments *a, struct argp_state *state); /* gen.h            */
     int (*write)(cli *c, const gen_arguments *a);
     bool on_host;  /* whatever the backend: "auto" is the CPU then                        */
@@ -86,6 +84,7 @@ typedef struct cli_module {
 extern const cli_module cli_modules[]; /* ends with a NULL name */
 
 const char *cli_module_name(const void *unused, int i); /* a cli_names */
+const char *cli_kind_name(const void *module, int i);   /* of a cli_module, too */
 const cli_module *cli_module_find(const char *name);    /* NULL: no such module */
 
 #endif

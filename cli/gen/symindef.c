@@ -97,10 +97,8 @@ static int generate(cli *c, const gen_arguments *a, gen_file *f) {
     if (!matrix.data)
         return cli_fail(CLI_UNAVAILABLE, "n = %" PRId64 " needs %" PRId64 " bytes: no memory", a->n,
                         bytes);
-    const shoal_status status =
-        a->type == SHOAL_F32 ? shoal_symindef_generatef(c->ctx, a->kind, c->seed, a->n, matrix.data)
-                             : shoal_symindef_generate(c->ctx, a->kind, c->seed, a->n, matrix.data);
-    int code = cli_status(c, status);
+    int code = cli_status(c, CLI_BY_TYPE(a->type, shoal_symindef_generate, c->ctx, a->kind, c->seed,
+                                         a->n, matrix.data));
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     if (code == CLI_OK) code = write_matrix(&matrix, f->path);
     f->type = matrix.type;

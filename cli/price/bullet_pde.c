@@ -183,7 +183,7 @@ static int set(const char *path, shoal_bullet *m, const io_table *t, int64_t row
         void *at = to.base + to.option->at;
         if (to.option->kind != OPT_INT)
             *(double *)at = value;
-        else if (value != floor(value) || value < to.option->least || value > to.option->most)
+        else if (value != floor(value) || value < to.option->min || value > to.option->max)
             return cli_fail(CLI_INPUT,
                             "%s:%lld: column %s: %g is not a whole number from -1 to 2^40", path,
                             (long long)io_csv_line(path, row), to.option->name, value);

@@ -50,7 +50,7 @@ bool price_has_values(const price_outcome *out) {
 void price_json_run(io_json *j, const cli *c, const price_options *o, const price_outcome *out) {
     const shoal_price_info *i = &out->info;
     io_json_string(j, "method", i->method);
-    io_json_string(j, "variant", i->variant);
+    cli_json_word(j, "variant", i->variant);
     io_json_string(j, "math", c->fast_math ? "fast" : "exact");
     io_json_uint(j, "seed", c->seed);
     io_json_bool(j, "antithetic", i->paths_each == 2);

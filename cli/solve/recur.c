@@ -11,37 +11,29 @@
 #include "cli/common/arrays.h"
 #include "io/status.h"
 
-typedef struct given {      /* as the command line has it */
-    const char *s, *t, *w0; /* files or numbers; w0 NULL: zeros, t NULL: Moebius */
-    int order;
-    bool moebius, reverse, type_given;
-    int64_t n, count; /* -1: not given */
-    shoal_type type;
-    shoal_layout layout;
-} given;
-
 typedef struct arguments {
-    given in;
+    const char *s, *t, *w0; /* files or numbers; w0 NULL: zeros, t NULL: Moebius */
     const char *w, *status;
-    shoal_recur_opts opts; /* method, variant, threads, groups */
+    bool type_given;
+    shoal_recur_opts opts; /* n, count: -1: not given */
 } arguments;
 
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "s",        OPT_INPUT,  AT(in.s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients",
+    { "s",        OPT_INPUT,  AT(s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients",
       .more = "Shape (n) or (count,n), for orders above 1 with one more last axis of R." },
-    { "t",        OPT_INPUT,  AT(in.t),         "FILE|X",       2, "what is added" },
-    { "w0",       OPT_INPUT,  AT(in.w0),        "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
+    { "t",        OPT_INPUT,  AT(t),         "FILE|X",       2, "what is added" },
+    { "w0",       OPT_INPUT,  AT(w0),        "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
     { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here", .letter = 'o', .key = "w",
       .more = "It has the shape of t." },
-    { "order",    OPT_INT,    AT(in.order),     "R",            5, "s has a last axis of R where R > 1", 1, SHOAL_RECUR_ORDERS },
-    { "moebius",  OPT_FLAG,   AT(in.moebius),   NULL,           6, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): s has a last axis of these four, there is no t" },
-    { "reverse",  OPT_FLAG,   AT(in.reverse),   NULL,           7, "from the last row to the first" },
-    { "n",        OPT_INT,    AT(in.n),         "N",            8, "rows, where neither s nor t is a file" },
-    { "count",    OPT_INT,    AT(in.count),     "C",            8, "segments, where neither s nor t is a file", .usual = "one, and w of shape (n)" },
-    { "type",     OPT_CHOICE, AT(in.type),      "T",            8, "f32 or f64, where there is no file", .words = CLI_TYPES, .given = offsetof(arguments, in.type_given) },
-    { "layout",   OPT_CHOICE, AT(in.layout),    "L",            9, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
+    { "order",    OPT_INT,    AT(opts.order),     "R",            5, "s has a last axis of R where R > 1", 1, SHOAL_RECUR_ORDERS },
+    { "moebius",  OPT_FLAG,   AT(opts.form),   NULL,           6, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): s has a last axis of these four, there is no t" },
+    { "reverse",  OPT_FLAG,   AT(opts.reverse),   NULL,           7, "from the last row to the first" },
+    { "n",        OPT_INT,    AT(opts.n),         "N",            8, "rows, where neither s nor t is a file" },
+    { "count",    OPT_INT,    AT(opts.count),     "C",            8, "segments, where neither s nor t is a file", .usual = "one, and w of shape (n)" },
+    { "type",     OPT_CHOICE, AT(opts.type),      "T",            8, "f32 or f64, where there is no file", .words = CLI_TYPES, .given = offsetof(arguments, type_given) },
+    { "layout",   OPT_CHOICE, AT(opts.layout),    "L",            9, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
     { "method",   OPT_TEXT,   AT(opts.method),  "M",            10, "auto or a method of `shoal info'", .methods = "recur" },
     { "variant",  OPT_TEXT,   AT(opts.variant), "V",            11, "variant of the method", .usual = "its first" },
     { "groups",   OPT_INT,    AT(opts.groups),  "G",            12, "of pscheme: groups of threads per segment", 1, 1 << 20 },
@@ -66,14 +58,14 @@ static const char doc[] =
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    const given *in = &a->in;
-    if (!in->t && !in->moebius) argp_error(state, "--t is missing: what is added");
-    if (in->t && in->moebius) argp_error(state, "--moebius has no --t");
-    if (in->moebius && in->order != 1) argp_error(state, "--moebius has order 1");
+    const bool moebius = a->opts.form == SHOAL_RECUR_MOEBIUS;
+    if (!a->t && !moebius) argp_error(state, "--t is missing: what is added");
+    if (a->t && moebius) argp_error(state, "--moebius has no --t");
+    if (moebius && a->opts.order != 1) argp_error(state, "--moebius has order 1");
     if (!a->w) argp_error(state, "-o is missing: where to write w");
 }
 
-enum { S, T, W0, INPUTS, W = INPUTS, STATUS, ARRAYS, MOST = 4 };
+enum { S, T, W0, INPUTS, W = INPUTS, STATUS, ARRAYS, MAX_NUMBERS = 4 };
 
 typedef struct batch {
     shoal_recur_opts shape;
@@ -87,7 +79,7 @@ typedef struct batch {
 
 typedef struct input {
     const char *option, *text; /* "--s"; NULL: not given */
-    double numbers[MOST];
+    double numbers[MAX_NUMBERS];
     int count; /* of numbers; 0: it is a file */
     int each;  /* numbers per row             */
     cli_array *file;
@@ -98,7 +90,7 @@ static int read_numbers(const char *text, double *numbers) {
     int count = 0;
     for (const char *at = text;; count++) {
         const size_t size = strcspn(at, ",");
-        if (count == MOST || !io_text_double(at, size, &numbers[count])) return 0;
+        if (count == MAX_NUMBERS || !io_text_double(at, size, &numbers[count])) return 0;
         if (at[size] == 0) return count + 1;
         at += size + 1;
     }
@@ -131,7 +123,7 @@ static int row_axes(const input *in, int *ndim) {
 }
 
 /* n and count from s and t, or from the options. */
-static int find_shape(const given *in, const input *inputs, batch *out) {
+static int find_shape(const shoal_recur_opts *in, const input *inputs, batch *out) {
     const input *first = is_file(&inputs[S]) ? &inputs[S] : is_file(&inputs[T]) ? &inputs[T] : NULL;
     const bool interleaved = in->layout == SHOAL_INTERLEAVED;
     if (!first) {
@@ -181,15 +173,15 @@ static int check_first_values(const input *w0, const batch *out) {
 }
 
 /* One type: that of the files, or the one asked for. */
-static int find_type(const cli *c, const given *in, const input *inputs, batch *out) {
+static int find_type(const cli *c, bool given, const input *inputs, batch *out) {
     cli_array *files[INPUTS];
     int count = 0;
     for (int i = 0; i < INPUTS; i++)
         if (is_file(&inputs[i])) files[count++] = inputs[i].file;
-    out->shape.type = in->type;
+    const shoal_type asked = out->shape.type;
     if (count == 0) return CLI_OK;
     int code = cli_array_unify(c, files, count, &out->shape.type);
-    if (code == CLI_OK && in->type_given && out->shape.type != in->type)
+    if (code == CLI_OK && given && out->shape.type != asked)
         code = cli_fail(CLI_USAGE, "--type is for numbers; %s holds %s", files[0]->path,
                         cli_type_name(out->shape.type));
     return code;
@@ -202,34 +194,27 @@ static int fill(const input *in, const batch *out) {
     const int code = cli_array_create(cli_io_type(out->shape.type), 1, &numbers, &in->file->a);
     void *array = in->file->a.data;
     for (int64_t i = 0; i < numbers && in->text && code == CLI_OK; i++)
-        if (out->shape.type == SHOAL_F32)
-            ((float *)array)[i] = (float)in->numbers[i % in->each];
-        else
-            ((double *)array)[i] = in->numbers[i % in->each];
+        cli_put_number(out->shape.type, array, i, in->numbers[i % in->each]);
     return code;
 }
 
 static int read_batch(const cli *c, const arguments *a, batch *out) {
-    const given *in = &a->in;
-    const int width = in->moebius ? 4 : in->order;
+    const bool moebius = a->opts.form == SHOAL_RECUR_MOEBIUS;
+    const int order = a->opts.order;
     input inputs[INPUTS] = {
-        { .option = "--s", .text = in->s, .each = width, .file = &out->file[S] },
-        { .option = "--t", .text = in->t, .each = 1, .file = &out->file[T] },
-        { .option = "--w0", .text = in->w0, .each = in->order, .file = &out->file[W0] }
+        { .option = "--s", .text = a->s, .each = moebius ? 4 : order, .file = &out->file[S] },
+        { .option = "--t", .text = a->t, .each = 1, .file = &out->file[T] },
+        { .option = "--w0", .text = a->w0, .each = order, .file = &out->file[W0] }
     };
     int code = CLI_OK;
     out->shape = a->opts;
     for (int i = 0; i < INPUTS && code == CLI_OK; i++) code = open_input(&inputs[i]);
-    if (code == CLI_OK) code = find_shape(in, inputs, out);
+    if (code == CLI_OK) code = find_shape(&a->opts, inputs, out);
     if (code == CLI_OK) code = check_first_values(&inputs[W0], out);
-    if (code == CLI_OK) code = find_type(c, in, inputs, out);
+    if (code == CLI_OK) code = find_type(c, a->type_given, inputs, out);
     if (code != CLI_OK) return code;
-    out->shape.order = in->order;
-    out->shape.form = in->moebius ? SHOAL_RECUR_MOEBIUS : SHOAL_RECUR_LINEAR;
-    out->shape.reverse = in->reverse;
-    out->shape.layout = in->layout;
     out->shape.constant_s = !is_file(&inputs[S]);
-    out->shape.constant_t = !is_file(&inputs[T]) && !in->moebius;
+    out->shape.constant_t = !is_file(&inputs[T]) && !moebius;
     for (int i = 0; i < INPUTS && code == CLI_OK; i++) code = fill(&inputs[i], out);
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     return code;
@@ -251,10 +236,9 @@ static int solve_batch(cli *c, batch *b) {
         s = shoal_recur_outcome(plan, &where);
         begin = cli_now();
     }
-    if (s == SHOAL_OK && b->shape.type == SHOAL_F32)
-        s = shoal_recur_solvef(plan, m[S].at, m[T].at, m[W0].at, m[W].at);
-    else if (s == SHOAL_OK)
-        s = shoal_recur_solve(plan, m[S].at, m[T].at, m[W0].at, m[W].at);
+    if (s == SHOAL_OK)
+        s = CLI_BY_TYPE(b->shape.type, shoal_recur_solve, plan, m[S].at, m[T].at, m[W0].at,
+                        m[W].at);
     if (s == SHOAL_OK) s = shoal_recur_last(plan, &b->info);
     b->seconds = s == SHOAL_OK ? cli_now() - begin : 0;
     if (s == SHOAL_OK) s = cli_places_copy(c, m, ARRAYS);
@@ -272,7 +256,7 @@ static const cli_option shape_results[] = {
     { "reverse", OPT_FLAG, CLI_AT(batch, shape.reverse) },
     { "type", OPT_CHOICE, CLI_AT(batch, shape.type), .words = CLI_TYPES },
     { "layout", OPT_CHOICE, CLI_AT(batch, shape.layout), .words = CLI_LAYOUTS },
-    BATCH("method", info.method),
+    BATCH("method", info.method), BATCH("variant", info.variant),
     { 0 }
 };
 static const cli_option group_results[] = { BATCH("groups", info.groups), BATCH("group_threads", info.threads), { 0 } };
@@ -282,7 +266,6 @@ static const cli_option end_results[] = { BATCH("failed", info.failed), BATCH("s
 static void print_json(cli *c, const arguments *a, const batch *b) {
     io_json *j = cli_json_begin(c, "recur");
     cli_json_results(j, shape_results, b);
-    io_json_string(j, "variant", *b->info.variant ? b->info.variant : NULL);
     if (b->info.groups > 0) cli_json_results(j, group_results, b);
     cli_json_results(j, end_results, b);
     cli_json_files(j, c, &recur_command, a); /* or the numbers that stand for them */
@@ -330,7 +313,7 @@ static int run(cli *c, const arguments *a, batch *b) {
 }
 
 static int command(cli *c, int argc, char **argv) {
-    arguments a = { .opts.method = "auto", .in = { .order = 1, .n = -1, .count = -1 } };
+    arguments a = { .opts = { .method = "auto", .order = 1, .n = -1, .count = -1 } };
     batch b = { .ndim = 0 };
     int code = cli_begin(c, &recur_command, argc, argv, &a);
     if (code != CLI_OK) return code;

@@ -8,7 +8,6 @@
  */
 #include "small.h"
 
-#include <float.h>
 #include <math.h>
 
 enum { A, B, INPUTS };
@@ -24,7 +23,7 @@ const cli_option small_matrix_options[] = {
     { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED,
       .more = "Shape (count,n(n+1)/2), or (n(n+1)/2) for one: A00 A10 A11 A20 ... of the lower triangle." },
     { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(small_arguments, triangle_given),
-      .more = "The other may contain anything. Without the option, a note names matrices whose triangles differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not count." },
+      .more = CLI_TRIANGLE_RULE },
     { 0 }
 };
 static const cli_option options[] = {
@@ -39,13 +38,13 @@ static const cli_option options[] = {
       .more = "They have the type of b; of samples shape (count,n) or (n), or one more last axis." },
     { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .methods = "smallsym" },
     { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "its first" },
-    { "team",       OPT_INT,      AT(opts.team),     "N",    5, "threads per system, of the variant hybrid", 1, 1024, .usual = "n/2 below 40, else n", .in = IN_JSON },
+    { "team",       OPT_INT,      AT(opts.team),     "N",    5, "threads per system, of the variant hybrid", 1, 1024, .usual = "the method's choice", .in = IN_JSON },
     { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON,
       .more = "On a GPU not by hhpcr and eigdc." },
     { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON,
       .more = "On a GPU not by hhpcr and eigdc." },
-    { "cond",       OPT_POSITIVE, AT(opts.cond),     "C",    8, "condition number beyond which eigenvalues are discarded, by methods that do so", .usual = "1e5 in f32, 1e12 in f64" },
-    { "tol",        OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "9 n units of roundoff" },
+    { "cond",       OPT_POSITIVE, AT(opts.cond),     "C",    8, "condition number beyond which eigenvalues are discarded, by methods that do so", .usual = CLI_CHOSEN },
+    { "tol",        OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = CLI_CHOSEN },
     { "status",     OPT_OUTPUT,   AT(out[SMALL_STATUS]),   "FILE", 10, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
     { "residual",   OPT_OUTPUT,   AT(out[SMALL_RESIDUAL]), "FILE", 11, "write the residual of each system: float32" },
     { "rcond",      OPT_OUTPUT,   AT(out[SMALL_RCOND]),    "FILE", 12, "write the method's bound of the reciprocal condition, or with --estimate an estimate of it: float32" },
@@ -207,33 +206,12 @@ int small_read_diagonals(const cli *c, small_batch *batch) {
     return read_both(c, batch->a->in, check_diagonals, batch);
 }
 
-static double entry(const small_batch *batch, int64_t at) {
-    return batch->type == SHOAL_F32 ? (double)((const float *)batch->in[A].a.data)[at]
-                                    : ((const double *)batch->in[A].a.data)[at];
-}
-
 /* Whether matrix k is not symmetric. */
 static bool triangles_differ(const small_batch *batch, int64_t k, bool upper) {
-    const int64_t n = batch->n, from = k * n * n;
-    const double epsilon = batch->type == SHOAL_F32 ? FLT_EPSILON : DBL_EPSILON;
-    double largest = 0;
-    for (int64_t at = from; at < from + n * n; at++) {
-        const double size = fabs(entry(batch, at));
-        if (size > largest) largest = size; /* not NaN */
-    }
-    for (int64_t i = 1; i < n; i++)
-        for (int64_t j = 0; j < i; j++) {
-            const double below = entry(batch, from + i * n + j);
-            const double above = entry(batch, from + j * n + i);
-            const bool near = fabs(below - above) <= 10 * (double)n * epsilon * largest;
-            if (!near && below != above && !isnan(upper ? below : above)) return true;
-        }
-    return false;
+    return cli_triangles_differ(&batch->in[A].a, k * batch->n * batch->n, batch->n, upper);
 }
 
-/* Notes that the triangles of matrices differ: they are not symmetric, and one triangle is read. Differences of 10 n
- * epsilon of the largest entry are not seen in an answer, and NaN in the other triangle means that nothing is there:
- * neither counts. */
+/* Notes that the triangles of matrices differ: they are not symmetric, and one triangle is read. */
 static void note_triangles(const cli *c, const small_batch *batch) {
     const shoal_triangle triangle = batch->a->opts.triangle;
     const bool upper = triangle == SHOAL_UPPER;
@@ -278,18 +256,13 @@ static bool is_kept(const small_batch *batch, int outcome) {
 enum { X = INPUTS, V, OUT, ARRAYS = OUT + SMALL_OUTCOMES }; /* X: or eigenvalues */
 
 static shoal_status call(shoal_smallsym *plan, const small_batch *batch, const cli_place *m) {
-    const bool single = batch->type == SHOAL_F32;
+    const shoal_type type = batch->type;
     const int64_t M = batch->samples;
     void *in = m[A].at, *b = m[B].at, *x = m[X].at, *v = m[V].at;
-    if (batch->tridiagonal)
-        return single ? shoal_smallsym_eigtridiagf(plan, in, b, x, v)
-                      : shoal_smallsym_eigtridiag(plan, in, b, x, v);
-    if (batch->eigen)
-        return single ? shoal_smallsym_eigf(plan, in, x, v) : shoal_smallsym_eig(plan, in, x, v);
-    if (M > 0)
-        return single ? shoal_smallsym_gramf(plan, M, in, b, x)
-                      : shoal_smallsym_gram(plan, M, in, b, x);
-    return single ? shoal_smallsym_solvef(plan, in, b, x) : shoal_smallsym_solve(plan, in, b, x);
+    if (batch->tridiagonal) return CLI_BY_TYPE(type, shoal_smallsym_eigtridiag, plan, in, b, x, v);
+    if (batch->eigen) return CLI_BY_TYPE(type, shoal_smallsym_eig, plan, in, x, v);
+    if (M > 0) return CLI_BY_TYPE(type, shoal_smallsym_gram, plan, M, in, b, x);
+    return CLI_BY_TYPE(type, shoal_smallsym_solve, plan, in, b, x);
 }
 
 static shoal_smallsym_opts options_of(const small_batch *batch, int64_t count) {

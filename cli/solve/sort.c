@@ -314,7 +314,8 @@ static int read_merge(const merge_arguments *a, merge_batch *b) {
     const int64_t d = b->o.na + b->o.nb, shape[2] = { ndim == 1 ? d : b->o.count, d };
     b->o.key = key_of(b->in[A].a.type);
     /* rows mean a batch, even one of them */
-    if (ndim == 2 && strcmp(a->o.method, "auto") == 0) b->o.method = "batchmerge";
+    if (ndim == 2 && strcmp(a->o.method, "auto") == 0)
+        b->o.method = cli_method_with("sort", SHOAL_CAN_MERGE | SHOAL_CAN_BATCH);
     code = cli_array_create(b->in[A].a.type, ndim, shape, &b->keys);
     if (code != CLI_OK || !a->values) return code;
     b->o.value_bytes = (int)io_type_size(b->in[A_VALUES].a.type);

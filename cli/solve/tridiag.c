@@ -43,7 +43,7 @@ static const cli_option options[] = {
     { "method",   OPT_TEXT,     AT(opts.method),   "M",    7, "auto (safe for every nonsingular matrix) or a method of `shoal info'", .methods = "tridiag",
       .more = "Rows of very different scale are the exception: `docs/tridiag.md`, the ends of the range." },
     { "variant",  OPT_TEXT,     AT(opts.variant),  "V",    8, "variant of the method", .usual = "its first" },
-    { "tol",      OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = "100 units of roundoff" },
+    { "tol",      OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = CLI_CHOSEN },
     { "periodic", OPT_FLAG,     AT(opts.periodic), NULL,   9, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", .in = IN_JSON },
     { "layout",   OPT_CHOICE,   AT(opts.layout),   "L",    10, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
     { "offsets",  OPT_INPUT,    AT(offsets),       "FILE", 10, "systems of different sizes, one after another: int64, where each begins, and the end",
@@ -57,7 +57,7 @@ static const cli_option options[] = {
     { "group-threads", OPT_INT, AT(opts.threads),  "T",    13, "of pscheme: threads per group", 1, 1024 },
     { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of the reciprocal condition of each matrix, 1-norm: float32",
       .more = "It is 0 of a singular matrix, NaN where it is not known; not with --periodic or --factored." },
-    { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block is singular where |R_mm| <= D |R|", .usual = "square root of a unit of roundoff" },
+    { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block is singular where |R_mm| <= D |R|", .usual = CLI_CHOSEN },
     { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "gspike: warn where a block's estimated condition number is above C", .usual = "no estimate" },
     { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks where the matrix is reducible" },
     { 0 }
@@ -198,16 +198,11 @@ enum { X = INPUTS, OUT, ARRAYS = OUT + OUTCOMES };
 
 static shoal_status solve_arrays(shoal_tridiag *plan, shoal_type type, const cli_place *m,
                                  void *factors) {
-    const int single = type == SHOAL_F32;
     void *dl = m[DL].at, *d = m[D].at, *du = m[DU].at, *b = m[B].at, *x = m[X].at;
-    if (!factors)
-        return single ? shoal_tridiag_solvef(plan, dl, d, du, b, x)
-                      : shoal_tridiag_solve(plan, dl, d, du, b, x);
-    const shoal_status s = single ? shoal_tridiag_factorf(plan, dl, d, du, factors)
-                                  : shoal_tridiag_factor(plan, dl, d, du, factors);
+    if (!factors) return CLI_BY_TYPE(type, shoal_tridiag_solve, plan, dl, d, du, b, x);
+    const shoal_status s = CLI_BY_TYPE(type, shoal_tridiag_factor, plan, dl, d, du, factors);
     if (s != SHOAL_OK) return s;
-    return single ? shoal_tridiag_resolvef(plan, factors, b, x)
-                  : shoal_tridiag_resolve(plan, factors, b, x);
+    return CLI_BY_TYPE(type, shoal_tridiag_resolve, plan, factors, b, x);
 }
 
 static bool is_empty(const batch *s) { return s->n == 0 || s->nrhs == 0; }

@@ -156,6 +156,7 @@ SHOAL_API const char *shoal_methods(const char *module, int i);
 SHOAL_API const char *shoal_variants(const char *module, const char *method, int i);
 /* What methods can do. A flag that is missing is refused with SHOAL_E_METHOD. */
 enum {
+    SHOAL_CAN_BOUND = 1 << 3,     /* symindef: the entries of M are bounded                     */
     SHOAL_CAN_PERIODIC = 1 << 4,  /* tridiag: .periodic                                         */
     SHOAL_CAN_OFFSETS = 1 << 5,   /* tridiag: .offsets, systems of different sizes              */
     SHOAL_CAN_DELTA = 1 << 6,     /* tridiag: .delta, .cond and .no_split                       */

@@ -212,7 +212,7 @@ static double dual_sample(const american_job *job, int64_t k, uint64_t sample, b
     const double root = sqrt(c->dt);
     real at[SHOAL_AMERICAN_ASSETS] = { 0 }, z[BLOCK_NORMALS] = { 0 },
          wide[SHOAL_AMERICAN_ASSETS * LANES];
-    double discount = 1, martingale = 0, most = 0;
+    double discount = 1, martingale = 0, largest = 0;
     double before = follow(job, k, 0, at, first * each, b, o);
     uint32_t drawn = 0;
     for (int i = 1; i <= n; i++) {
@@ -230,11 +230,11 @@ static double dual_sample(const american_job *job, int64_t k, uint64_t sample, b
         const american_point here = { (double)b->gain[0], (double)b->hold[0] };
         const double go_on = i < n ? follow(job, k, i, at, (first + (uint64_t)i) * each, b, o) : 0;
         discount *= c->discount;
-        most = american_dual_step(&here, i == n, discount, discount * go_on, before, i == 1, most,
-                                  &martingale);
+        largest = american_dual_step(&here, i == n, discount, discount * go_on, before, i == 1,
+                                     largest, &martingale);
         before = discount * go_on;
     }
-    return most;
+    return largest;
 }
 
 static void sum_dual(const double *x, int64_t left, double *sums, int64_t k, int64_t options) {

@@ -75,9 +75,9 @@ SHOAL_HD static inline american_range american_range_of(const american_job *job,
     if (c->payoff <= SHOAL_CALL && s > 0.0 && c->strike > 0.0) {
         const double side = c->payoff == SHOAL_PUT ? 1.0 : -1.0;
         const double z = side * shoal_log(c->strike / middle) / s, h = american_ratio(z);
-        const double v = fma(-h, z + h, 1.0), least = 0.5 / fma(z, z, 1.0);
+        const double v = fma(-h, z + h, 1.0), smallest = 0.5 / fma(z, z, 1.0);
         r.center = middle * shoal_exp(-side * s * h);
-        r.inverse = 1.0 / (r.center * s * sqrt(v > least ? v : least));
+        r.inverse = 1.0 / (r.center * s * sqrt(v > smallest ? v : smallest));
     } else {
         const double e = shoal_exp(0.5 * s * s);
         r.center = middle * e;
@@ -98,9 +98,9 @@ SHOAL_HD static inline double american_share(const american_job *job, int64_t k,
 /* The factor of the payoff where it is a function of the basis: one over the largest price today. */
 SHOAL_HD static inline real american_payoff_factor(const american_job *job, int64_t k) {
     const double *spot = american_spot(job, k);
-    double most = spot[0];
-    for (int a = 1; a < job->basis.assets; a++) most = spot[a] > most ? spot[a] : most;
-    return job->raw ? 1 : (real)(1.0 / most);
+    double largest = spot[0];
+    for (int a = 1; a < job->basis.assets; a++) largest = spot[a] > largest ? spot[a] : largest;
+    return job->raw ? 1 : (real)(1.0 / largest);
 }
 
 /* What is gathered over the assets: the largest, or the weighted sum, or the only one. */
@@ -120,8 +120,8 @@ SHOAL_HD static inline real american_gain(int payoff, real strike, real all) {
  * no price changes; with a part near the option's delta, as here that of Bachelier's model but
  * for its tails, it is most of the noise. */
 SHOAL_HD static inline real american_hedge(real slope, real gain, real next, real expected) {
-    const real part = real_fma(slope, gain, (real)0.5), most = real_pick(part > 1, 1, part);
-    return real_pick(most > 0, most, 0) * (next - expected);
+    const real part = real_fma(slope, gain, (real)0.5), below = real_pick(part > 1, 1, part);
+    return real_pick(below > 0, below, 0) * (next - expected);
 }
 
 /* The part's slope in the gain at date i; at the last one there is nothing to hedge. */
@@ -174,9 +174,9 @@ SHOAL_HD static inline int64_t american_rule_at(const american_job *job, int64_t
 
 /* The whole part of log10(1 / rcond), the last decade for what is beyond or is not a number. */
 SHOAL_HD static inline int american_decade(float rcond) {
-    double least = 0.1;
+    double bound = 0.1;
     int decade = 0;
-    while (decade < FIT_DECADES - 1 && !((double)rcond > least)) least *= 0.1, decade++;
+    while (decade < FIT_DECADES - 1 && !((double)rcond > bound)) bound *= 0.1, decade++;
     return decade;
 }
 
@@ -272,12 +272,12 @@ typedef struct american_point {
  * goes on at t_i; all discounted to today. Returns the largest so far. */
 SHOAL_HD static inline double american_dual_step(const american_point *at, int last,
                                                  double discount, double go_on, double before,
-                                                 int first, double most, double *martingale) {
+                                                 int first, double largest, double *martingale) {
     const double paid = at->gain > 0.0 ? discount * at->gain : 0.0;
     const int now = last || (at->gain > 0.0 && at->gain >= at->hold);
     *martingale += (now ? paid : go_on) - before;
     const double gap = paid - *martingale;
-    return first || gap > most ? gap : most;
+    return first || gap > largest ? gap : largest;
 }
 
 /* The sums of cash flows of a system out of those of its blocks. */

@@ -11,23 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static shoal_status make_counts(american_plan *a) {
-    const american_job *j = &a->job;
-    const int64_t numbers = (j->latest ? 1 : j->problems) * FIT_COUNTS;
-    int64_t *zero = calloc((size_t)numbers + 1, sizeof *zero);
-    if (!zero) return shoal_fail(a->p.head.ctx, SHOAL_E_NOMEM, "no memory for a plan");
-    const shoal_status s =
-        shoal_plan_copy(&a->p.head, zero, (size_t)numbers * sizeof *zero, &a->job.count);
-    free(zero);
-    return s;
-}
-
-/* What is of `most` problems at a time, and what is of all. */
-static shoal_status make_rooms(american_plan *a, shoal_type type, int64_t most) {
+/* What is of `at_once` problems at a time, and what is of all. */
+static shoal_status make_rooms(american_plan *a, shoal_type type, int64_t at_once) {
     american_job *j = &a->job;
     const size_t size = shoal_type_bytes(type);
     const int64_t n = j->basis.functions, d = j->basis.assets, k = american_systems(j);
-    const int64_t blocks = most * j->blocks, systems = most * j->levels;
+    const int64_t blocks = at_once * j->blocks, systems = at_once * j->levels;
     const int batch = a->batch, ranges = ((american_method *)a->p.choice.cell)->ranges;
     const struct {
         int64_t numbers;
@@ -46,8 +35,9 @@ static shoal_status make_rooms(american_plan *a, shoal_type type, int64_t most) 
                     j->inner ? &j->dual : NULL },
                   { systems, sizeof(int32_t), batch ? &j->method : NULL },
                   { systems, sizeof(float), batch ? &j->rcond : NULL },
-                  { 2 * most * d * AMERICAN_RANGE, size, ranges ? &j->range : NULL } };
-    shoal_status s = make_counts(a);
+                  { 2 * at_once * d * AMERICAN_RANGE, size, ranges ? &j->range : NULL } };
+    const size_t counts = (size_t)(j->latest ? 1 : j->problems) * FIT_COUNTS;
+    shoal_status s = shoal_plan_zero(&a->p.head, counts * sizeof *j->count, &j->count);
     for (int i = 0; i < (int)(sizeof rooms / sizeof *rooms) && s == SHOAL_OK; i++)
         if (rooms[i].to)
             s = shoal_plan_reserve(&a->p.head, (size_t)rooms[i].numbers * rooms[i].size,
@@ -143,15 +133,15 @@ shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts 
     j->rows = method->rows(j);
     const int64_t each =
         j->blocks * (american_state(j) + j->levels * american_sums(j->basis.functions));
-    int64_t most = method->numbers / each;
-    if (most < 1) most = 1;
-    const int64_t times = (j->problems + most - 1) / most; /* as even as can be */
-    most = times > 0 ? (j->problems + times - 1) / times : 1;
-    if (j->crossed) most += most % 2;
-    a->most = most;
-    shoal_status s = make_rooms(a, o->type, most);
-    if (s == SHOAL_OK) s = make_solver(a, o, most * j->levels);
-    for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += most)
-        s = fit_some(a, o->type, k, j->problems - k < most ? j->problems - k : most);
+    int64_t at_once = method->numbers / each;
+    if (at_once < 1) at_once = 1;
+    const int64_t times = (j->problems + at_once - 1) / at_once; /* as even as can be */
+    at_once = times > 0 ? (j->problems + times - 1) / times : 1;
+    if (j->crossed) at_once += at_once % 2;
+    a->at_once = at_once;
+    shoal_status s = make_rooms(a, o->type, at_once);
+    if (s == SHOAL_OK) s = make_solver(a, o, at_once * j->levels);
+    for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += at_once)
+        s = fit_some(a, o->type, k, j->problems - k < at_once ? j->problems - k : at_once);
     return s == SHOAL_OK && !a->batch ? make_fits(a) : s;
 }

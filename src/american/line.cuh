@@ -27,17 +27,17 @@
 namespace {
 
 /* Of two levels at once more than 6 functions would not fit the registers. */
-enum { LINE_WARPS = 4, LINE_MOST = 8, LINE_MOST_TWO = 6, MOST_BLOCKS = 8 };
+enum { LINE_WARPS = 4, LINE_LIMIT = 8, LINE_LIMIT_TWO = 6, MAX_BLOCKS = 8 };
 
 static bool on_a_line(const american_job &job) {
     const american_basis &b = job.basis;
     return b.assets == 1 && b.functions == b.monomials && b.functions >= 2 &&
-           b.functions <= (job.levels > 1 ? LINE_MOST_TWO : LINE_MOST);
+           b.functions <= (job.levels > 1 ? LINE_LIMIT_TWO : LINE_LIMIT);
 }
 
 /* Whether a warp has all blocks of a problem. */
 __host__ __device__ static bool line_whole(const american_job &job) {
-    return job.blocks <= MOST_BLOCKS;
+    return job.blocks <= MAX_BLOCKS;
 }
 
 /* What the paths of a problem have in common, and at a date. */

@@ -26,9 +26,9 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_american_module = { "american", methods, sizeof methods / sizeof *methods,
                                              &automatic };
 
-enum { MOST_OPTIONS = 1 << 20, MOST_DATES = 1 << 20, MOST_INNER = 1 << 24 };
+enum { MAX_OPTIONS = 1 << 20, MAX_DATES = 1 << 20, MAX_INNER = 1 << 24 };
 enum { DEGREE = 3, FIT_PATHS = 65536 }; /* by default */
-#define MOST_FIT_PATHS  (1LL << 31)
+#define MAX_FIT_PATHS   (1LL << 31)
 #define ROUNDING_OF_ONE 1e-10 /* of a correlation that has been rounded to be singular */
 
 /* ---- the basis -------------------------------------------------------------------------------- */
@@ -93,12 +93,12 @@ static shoal_status check_option(shoal_context *ctx, const shoal_american *m, in
 }
 
 static shoal_status check_opts(shoal_context *ctx, const shoal_american_opts *o, int64_t count) {
-    const shoal_count counts[] = { { "count", count, 0, MOST_OPTIONS },
+    const shoal_count counts[] = { { "count", count, 0, MAX_OPTIONS },
                                    { "assets", o->assets, 1, SHOAL_AMERICAN_ASSETS },
-                                   { "dates", o->dates, 1, MOST_DATES },
+                                   { "dates", o->dates, 1, MAX_DATES },
                                    { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
-                                   { "fit_paths", o->fit_paths, 0, MOST_FIT_PATHS },
-                                   { "inner", o->inner, 0, MOST_INNER },
+                                   { "fit_paths", o->fit_paths, 0, MAX_FIT_PATHS },
+                                   { "inner", o->inner, 0, MAX_INNER },
                                    { "control", o->control, -1, 1 } };
     const shoal_status s = shoal_check_counts(ctx, counts, sizeof counts / sizeof *counts);
     return s == SHOAL_OK ? shoal_check_type(ctx, o->type) : s;
@@ -353,16 +353,16 @@ static shoal_status read_batch(const american_plan *p, double *const price[],
                                int64_t total[FIT_COUNTS]) {
     const american_job *j = &p->job;
     const size_t bytes = (size_t)(2 * american_systems(j)) * sizeof(double);
-    const int64_t most = p->most;
+    const int64_t at_once = p->at_once;
     int64_t count[FIT_COUNTS] = { 0 };
     double *value = malloc(bytes + 1);
     if (!value) return shoal_fail(p->p.head.ctx, SHOAL_E_NOMEM, "no memory for a batch");
     shoal_status s = shoal_copy(p->p.head.ctx, value, j->value, bytes);
     if (s == SHOAL_OK) s = shoal_copy(p->p.head.ctx, count, j->count, sizeof count);
     const double *from = value;
-    for (int64_t first = 0; first < j->problems && s == SHOAL_OK; first += most)
+    for (int64_t first = 0; first < j->problems && s == SHOAL_OK; first += at_once)
         for (int level = 0; level < j->levels; level++)
-            for (int64_t i = first; i < j->problems && i < first + most; i++, from += 2)
+            for (int64_t i = first; i < j->problems && i < first + at_once; i++, from += 2)
                 price[level][i] = *from / (double)american_paths(j, level);
     for (int e = 0; e < FIT_COUNTS && s == SHOAL_OK; e++) total[e] += count[e];
     free(value);

@@ -149,8 +149,9 @@ typedef struct american_plan { /* arrays are in the context's memory, except fit
     shoal_smallsym *solver;
     int64_t systems; /* that the solver has room for, and the unknowns of each                  */
     int64_t unknowns;
-    int64_t most; /* problems at a time                                                         */
-    int batch;    /* systems are counted by method and condition, nothing is priced afterwards */
+    int64_t
+        at_once; /* problems at a time                                                         */
+    int batch;   /* systems are counted by method and condition, nothing is priced afterwards */
     shoal_american_fit *fits;
     double *
         worth; /* per option: how much of the strike it may pay, then how much of each asset, and the

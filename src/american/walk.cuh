@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_kernel(walk_job run, int64_t
     const int l = (int)threadIdx.x, d = job.basis.assets;
     const double root = sqrt(american_terms(&job, k)->dt);
     real at[SHOAL_AMERICAN_ASSETS], z[EACH_BLOCK] = {};
-    double discount = 1.0, martingale = 0.0, most = 0.0, before = 0.0;
+    double discount = 1.0, martingale = 0.0, largest = 0.0, before = 0.0;
     uint32_t drawn = 0;
     for (int a = 0; a < d; a++) at[a] = 0;
     for (int i = 0; i <= job.dates; i++) {
@@ -201,11 +201,11 @@ __global__ void __launch_bounds__(PRICE_BLOCK) dual_kernel(walk_job run, int64_t
         const double go_on =
             i < job.dates ? follow_inner(job, k, i, at, (first + (uint64_t)i) * each, b, sum) : 0.0;
         if (i > 0)
-            most = american_dual_step(&here, i == job.dates, discount, discount * go_on, before,
-                                      i == 1, most, &martingale);
+            largest = american_dual_step(&here, i == job.dates, discount, discount * go_on, before,
+                                         i == 1, largest, &martingale);
         before = discount * go_on;
     }
-    if (l == 0) job.dual[k * AMERICAN_DUALS * LANES + row] = most;
+    if (l == 0) job.dual[k * AMERICAN_DUALS * LANES + row] = largest;
 }
 
 __global__ void __launch_bounds__(PRICE_BLOCK) dual_sums(walk_job run, int64_t from) {

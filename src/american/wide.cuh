@@ -115,8 +115,8 @@ __device__ void show_dates(const american_job &job, int64_t k, int i, const shee
 }
 
 /* american_gather() without a branch. */
-__device__ real gather(bool most, real all, real weight, real s) {
-    return real_pick(most, real_pick(s > all, s, all), real_fma(weight, s, all));
+__device__ real gather(bool is_max, real all, real weight, real s) {
+    return real_pick(is_max, real_pick(s > all, s, all), real_fma(weight, s, all));
 }
 
 /* The rest of psi of the thread's first C paths, whose rows 1 .. d are there. */
@@ -144,7 +144,7 @@ template <int C>
 __device__ void make_wide_psi(const american_job &job, int64_t k, const sheet &s,
                               const wide_state &to, real (&gain)[C], real (&ahead)[C]) {
     const american_contract &c = *american_terms(&job, k);
-    const bool most = c.payoff == SHOAL_MAX_CALL;
+    const bool is_max = c.payoff == SHOAL_MAX_CALL;
     real *row = s.psi + LANES + threadIdx.x;
 #pragma unroll
     for (int e = 0; e < C; e++) gain[e] = ahead[e] = 0;
@@ -155,7 +155,7 @@ __device__ void make_wide_psi(const american_job &job, int64_t k, const sheet &s
         for (int e = 0; e < C; e++) {
             const real at = row[e * SHARE], now = spot * real_exp(real_fma(vol, at, drift));
             const real x = (now - center) * inverse;
-            gain[e] = gather(most, gain[e], weight, now);
+            gain[e] = gather(is_max, gain[e], weight, now);
             ahead[e] = real_fma(carry, now, ahead[e]);
             to.brownian[a * LANES + e * SHARE] = at;
             to.x[a * LANES + e * SHARE] = row[e * SHARE] = x;

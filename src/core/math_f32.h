@@ -11,6 +11,12 @@
 #ifndef SHOAL_CORE_MATH_F32_H
 #define SHOAL_CORE_MATH_F32_H
 
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/hd.h"
+
 typedef struct {
     float hi, lo;
 } shoal_pairf;

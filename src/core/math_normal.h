@@ -25,6 +25,8 @@
 #ifndef SHOAL_CORE_MATH_NORMAL_H
 #define SHOAL_CORE_MATH_NORMAL_H
 
+#include "core/math_f64.h"
+
 /* Phi(-a) = 2^(biased - 2046) (hi + lo), and ratio = G(a) to working precision. */
 typedef struct {
     double hi, lo, ratio;

@@ -25,6 +25,10 @@ static void *load_pointer(const void *from) {
     return pointer;
 }
 
+static shoal_status no_memory(shoal_context *ctx) {
+    return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+}
+
 shoal_status shoal_plan_new(shoal_context *ctx, size_t size, const void *opts, void *result) {
     if (result) store_pointer(result, NULL);
     shoal_status status = shoal_ready(ctx);
@@ -33,7 +37,7 @@ shoal_status shoal_plan_new(shoal_context *ctx, size_t size, const void *opts, v
     status = shoal_check_pointers(ctx, given, 2);
     if (status != SHOAL_OK) return status;
     shoal_plan *plan = calloc(1, size);
-    if (!plan) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    if (!plan) return no_memory(ctx);
     plan->ctx = ctx;
     store_pointer(result, plan);
     return SHOAL_OK;
@@ -65,7 +69,7 @@ void shoal_plan_free(void *plan) {
 /* A new block, first in the list, with `bytes` of host memory behind it. */
 static shoal_status add_block(shoal_plan *head, size_t bytes, shoal_plan_block **block) {
     *block = bytes < SIZE_MAX - sizeof **block ? calloc(1, sizeof **block + bytes) : NULL;
-    if (!*block) return shoal_fail(head->ctx, SHOAL_E_NOMEM, "no memory for a plan");
+    if (!*block) return no_memory(head->ctx);
     (*block)->next = head->memory;
     head->memory = *block;
     return SHOAL_OK;
@@ -103,6 +107,14 @@ shoal_status shoal_plan_copy(shoal_plan *head, const void *from, size_t bytes, v
                                        : status;
 }
 
+shoal_status shoal_plan_zero(shoal_plan *head, size_t bytes, void *to) {
+    void *zeros = calloc(bytes + 1, 1);
+    if (!zeros) return no_memory(head->ctx);
+    const shoal_status status = shoal_plan_copy(head, zeros, bytes, to);
+    free(zeros);
+    return status;
+}
+
 shoal_status shoal_plan_host(shoal_plan *head, int64_t count, size_t size, void *to) {
     shoal_plan_block *block;
     const shoal_status status = add_block(head, (size_t)count * size, &block);
@@ -120,13 +132,17 @@ shoal_status shoal_plan_choose(const shoal_plan *head, const shoal_module *modul
                         head->type, choice);
 }
 
+shoal_status shoal_wrong_type(shoal_context *ctx, const char *number, const char *name,
+                              const char *suffix) {
+    return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s", number, name, suffix);
+}
+
 shoal_status shoal_plan_call(void *plan, shoal_type type, const char *name) {
     const shoal_plan *head = plan;
     if (!head) return SHOAL_E_ARG;
     const int single = head->type == SHOAL_F32;
     if (type != head->type)
-        return shoal_fail(head->ctx, SHOAL_E_TYPE, "the plan is for %s: call %s%s",
-                          single ? "float" : "double", name, single ? "f" : "");
+        return shoal_wrong_type(head->ctx, single ? "float" : "double", name, single ? "f" : "");
     return shoal_ready(head->ctx);
 }
 

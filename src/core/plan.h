@@ -37,10 +37,11 @@ void shoal_plan_free(void *plan);
 
 /* Memory that the plan owns; `to` is the address of a pointer. alloc: in the context's memory. reserve: the
  * same, but *to stays if it is a block of the plan with enough bytes. copy: reserve, filled from the host.
- * host: `count` zeroed elements in host memory. */
+ * zero: the same, filled with zeros. host: `count` zeroed elements in host memory. */
 shoal_status shoal_plan_alloc(shoal_plan *head, size_t bytes, void *to);
 shoal_status shoal_plan_reserve(shoal_plan *head, size_t bytes, void *to);
 shoal_status shoal_plan_copy(shoal_plan *head, const void *from, size_t bytes, void *to);
+shoal_status shoal_plan_zero(shoal_plan *head, size_t bytes, void *to);
 shoal_status shoal_plan_host(shoal_plan *head, int64_t count, size_t size, void *to);
 
 /* Looks a method up. If `method` is "auto" it is `best`, and there are no variants. */
@@ -50,6 +51,9 @@ shoal_status shoal_plan_choose(const shoal_plan *head, const shoal_module *modul
 
 /* Before a call: SHOAL_E_TYPE if the plan is of another type; `name` is the function for double. */
 shoal_status shoal_plan_call(void *plan, shoal_type type, const char *name);
+/* That error: the numbers of the plan, and the function for them, `name` and `suffix`. */
+shoal_status shoal_wrong_type(shoal_context *ctx, const char *number, const char *name,
+                              const char *suffix);
 /* After a call: notes its stream, and whether it succeeded. Returns `status`. */
 shoal_status shoal_plan_called(shoal_plan *head, shoal_status status);
 /* Before a report about the last call: SHOAL_E_ARG if `info` is NULL. */

@@ -250,23 +250,23 @@ static shoal_status one_level(exercise *e, shoal_cva_counts *counts) {
 
 static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     const cva_job *j = e->j;
-    const int64_t d = e->c->assets, most = j->paths < BATCH / 2 ? 2 * j->paths : BATCH;
+    const int64_t d = e->c->assets, at_once = j->paths < BATCH / 2 ? 2 * j->paths : BATCH;
     shoal_plan *scratch; /* owns the arrays */
     shoal_status s = shoal_plan_new(e->p->head.ctx, sizeof *scratch, e, &scratch);
     if (s != SHOAL_OK) return s;
-    const int64_t numbers = asset_numbers(d) + most * (d + 2);
+    const int64_t numbers = asset_numbers(d) + at_once * (d + 2);
     s = shoal_plan_host(scratch, numbers, sizeof *e->assets, &e->assets);
-    if (s == SHOAL_OK) s = shoal_plan_host(scratch, most, sizeof *e->first, &e->first);
-    if (s == SHOAL_OK) s = shoal_plan_host(scratch, most, sizeof *e->path, &e->path);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, at_once, sizeof *e->first, &e->first);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, at_once, sizeof *e->path, &e->path);
     if (s == SHOAL_OK) {
-        e->spot = e->assets + asset_numbers(d), e->price = e->spot + most * d;
+        e->spot = e->assets + asset_numbers(d), e->price = e->spot + at_once * d;
         take_assets(j, e->c, e->assets);
         if (e->c->rule && e->k < e->c->last)
             e->p->wide->decide(e->p->head.ctx, j, e->c, e->k, j->now);
     }
     /* where the same paths hold it at both levels, their inner paths are simulated once */
     const int same = !memcmp(e->exercised, e->exercised + j->paths, (size_t)j->paths);
-    if (same && s == SHOAL_OK) e->half = e->price + most;
+    if (same && s == SHOAL_OK) e->half = e->price + at_once;
     for (e->level = 0; e->level < (same ? 1 : CVA_LEVELS) && s == SHOAL_OK; e->level++) {
         s = one_level(e, counts);
         e->exercised += j->paths;

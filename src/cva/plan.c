@@ -13,10 +13,10 @@
 SHOAL_DECLARE_CPU(cva_method, cva_paths)
 static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU_CELLS(cva_paths);
 
-#define MOST_GROWTH 60 /* (|rate| + |dividend| + sigma^2) T at most */
+#define MAX_GROWTH 60 /* (|rate| + |dividend| + sigma^2) T at most */
 
-enum { MOST_CONTRACTS = 1 << 20, MOST_PIECES = 1 << 20, MOST_STEPS = 1 << 20 };
-#define MOST_RULE_PATHS (1LL << 31)
+enum { MAX_CONTRACTS = 1 << 20, MAX_PIECES = 1 << 20, MAX_STEPS = 1 << 20 };
+#define MAX_RULE_PATHS (1LL << 31)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) 
 static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
     const shoal_array given[] = { { "hazard", c->hazard, 0 },
                                   { "until", c->until, c->pieces == 1 } };
-    shoal_status s = shoal_check_count(ctx, "pieces", c->pieces, 1, MOST_PIECES);
+    shoal_status s = shoal_check_count(ctx, "pieces", c->pieces, 1, MAX_PIECES);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     for (int64_t i = 0; i < c->pieces && s == SHOAL_OK; i++) {
         s = shoal_check_number(ctx, "hazard", i, c->hazard[i], 0, 1e6);
@@ -55,7 +55,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     const shoal_count counts[] = { { "dates", o->dates, 1, SHOAL_CVA_DATES },
                                    { "outer", o->outer, 1, SHOAL_CVA_OUTER },
                                    { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
-                                   { "rule_paths", o->rule_paths, 0, MOST_RULE_PATHS } };
+                                   { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS } };
     const shoal_flag flags[] = { { "stopping", (int)o->stopping,
                                    "SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER" },
                                  SHOAL_TYPE_FLAG(o) };
@@ -81,7 +81,7 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
     const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
     const shoal_count counts[] = { { "payoff", c->payoff, SHOAL_CVA_PUT, SHOAL_CVA_FORWARD },
                                    { "assets", c->assets, 1, one ? 1 : m->assets },
-                                   { "set", c->set, 0, MOST_CONTRACTS - 1 } };
+                                   { "set", c->set, 0, MAX_CONTRACTS - 1 } };
     const shoal_bound bounds[] = { { "strike", c->strike, c->american ? DBL_MIN : 0, 1e30 },
                                    { "maturity", c->maturity, -1e6, 1e6 },
                                    { "quantity", c->quantity, -1e30, 1e30 } };
@@ -188,7 +188,7 @@ static shoal_status check_growth(shoal_cva *p) {
     for (int64_t i = 0; i < j->contracts; i++)
         if (j->contract[i].maturity > last) last = j->contract[i].maturity;
     for (int a = 0; a < j->assets; a++)
-        if ((fabs(j->rate) + fabs(j->dividend[a]) + j->sigma[a] * j->sigma[a]) * last > MOST_GROWTH)
+        if ((fabs(j->rate) + fabs(j->dividend[a]) + j->sigma[a] * j->sigma[a]) * last > MAX_GROWTH)
             return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                               "rate %g, dividend[%d] %g or sigma[%d] %g is too large for %g years",
                               j->rate, a, j->dividend[a], a, j->sigma[a], last);
@@ -232,7 +232,7 @@ static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts 
     cva_contract *c = &p->contracts[i];
     if (c->kind != CVA_AMERICAN) return SHOAL_OK;
     const double steps = c->maturity / p->job.dt;
-    c->last = steps < MOST_STEPS ? llround(steps) : 0;
+    c->last = steps < MAX_STEPS ? llround(steps) : 0;
     if (fabs(steps - (double)c->last) > 1e-9 * steps || c->last < 1)
         return shoal_fail(
             p->head.ctx, SHOAL_E_ARG,
@@ -290,7 +290,7 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     const shoal_array given[] = { { "market", market, 0 },
                                   { "counterparty", counterparty, 0 },
                                   { "contracts", contracts, count == 0 } };
-    s = shoal_check_count(ctx, "count", count, 0, MOST_CONTRACTS);
+    s = shoal_check_count(ctx, "count", count, 0, MAX_CONTRACTS);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
     if (s == SHOAL_OK) s = check_market(ctx, market);
     if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);

@@ -22,8 +22,7 @@ static const shoal_method methods[] = {
     [BULLET_GRID] = { .name = "grid", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR | SHOAL_CAN_POINTS },
     [BULLET_NESTED] = { .name = "nested", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR | SHOAL_CAN_POINTS | SHOAL_CAN_NEST },
     [BULLET_QUAD] = { .name = "quad", CELLS },
-    [BULLET_PDE] = { .name = "pde", CELLS, .flags = SHOAL_CAN_SURFACE,
-      .variants = { [PDE_PCR] = { "pcr", SHOAL_ON_BOTH }, [PDE_THOMAS] = { "thomas", SHOAL_ON_BOTH } } },
+    [BULLET_PDE] = { .name = "pde", CELLS, .flags = SHOAL_CAN_SURFACE, PDE_VARIANTS },
 };
 /* clang-format on */
 

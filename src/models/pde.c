@@ -10,7 +10,7 @@
 #include "models/pde.h"
 #include <string.h>
 
-enum { MOST_NX = 8192 };
+enum { MAX_NX = 8192 };
 
 #ifdef __clang__
 #define EACH_NODE(i, from, to) for (int64_t i = (from); i < (to); i++)
@@ -60,7 +60,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
     const real *shares = (const real *)job->shares + o->shares;
     const real *table = (const real *)job->table + o->table;
     const double *growth = job->growth + o->growth, later = pde_later(o, job->after);
-    real now[MOST_NX], right[MOST_NX], other[MOST_NX];
+    real now[MAX_NX], right[MAX_NX], other[MAX_NX];
     if (job->counted)
         EACH_NODE(i, 0, nx) now[i] = pde_jump(shares[i], u, above, i);
     else

@@ -15,9 +15,9 @@
 
 namespace {
 
-enum { MOST_THREADS = 1024 };
+enum { MAX_THREADS = 1024 };
 
-__global__ void __launch_bounds__(MOST_THREADS) interval_kernel(pde_job job) {
+__global__ void __launch_bounds__(MAX_THREADS) interval_kernel(pde_job job) {
     SHOAL_SHARED(real, shared);
     const int64_t option = blockIdx.x / job.counts, j = blockIdx.x % job.counts;
     const pde_option *o = &job.option[option];
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(MOST_THREADS) interval_kernel(pde_job job) {
     for (int i = id; i < nx; i += threads) into[i] = now[i];
 }
 
-__global__ void __launch_bounds__(MOST_THREADS) payoff_kernel(pde_job job) {
+__global__ void __launch_bounds__(MAX_THREADS) payoff_kernel(pde_job job) {
     const int64_t option = blockIdx.x / job.counts, j = blockIdx.x % job.counts;
     const pde_option *o = &job.option[option];
     real *into = (real *)job.into + (int64_t)blockIdx.x * job.nx;
@@ -110,7 +110,7 @@ static dim3 threads_for(const shoal_context *ctx, const pde_job *job) {
     const int64_t lines = job->options * job->counts;
     const int64_t nodes = lines > ctx->multiprocessors ? (job->nx + 3) / 4 : job->nx;
     const int64_t wanted = (nodes + 31) / 32 * 32;
-    return dim3(wanted < MOST_THREADS ? (unsigned)wanted : (unsigned)MOST_THREADS);
+    return dim3(wanted < MAX_THREADS ? (unsigned)wanted : (unsigned)MAX_THREADS);
 }
 
 static shoal_status begin(shoal_context *ctx, const pde_job *job) {

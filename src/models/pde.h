@@ -32,12 +32,12 @@
  *
  * The matrix is the same at every step. What depends on it alone is computed beforehand:
  *
- *   thomas  y_i = l_i y_{i-1} + r_i d_i,  z_i = y_i + c_i z_{i+1}
- *   pcr     level by level, h = 1, 2, 4, ..: d_i += l_i d_{i-h} + c_i d_{i+h}; at last z_i = r_i d_i. Levels
+ *   thomas  y_i = l_i y_{i-1} + r_i b_i,  z_i = y_i + u_i z_{i+1}
+ *   pcr     level by level, h = 1, 2, 4, ..: b_i += l_i b_{i-h} + u_i b_{i+h}; at last z_i = r_i b_i. Levels
  *           whose numbers are below half an ulp change nothing and are left out: with a dominant diagonal
  *           few remain.
  *
- * The cores of src/tridiag eliminate a, b and c along with d; here these are the same for all
+ * The cores of src/tridiag eliminate dl, d and du along with b; here these are the same for all
  * systems. Its kept factors take one launch per solve; here an interval is one.
  */
 #ifndef SHOAL_MODELS_PDE_H

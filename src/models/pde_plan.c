@@ -11,24 +11,24 @@
 SHOAL_DECLARE_CPU(pde_method, pde_grid)
 SHOAL_DECLARE_CUDA(pde_method, pde_grid)
 
-static const shoal_method cells = { .cpu = SHOAL_CPU_CELLS(pde_grid),
-                                    .cuda = SHOAL_CUDA_CELLS(pde_grid) };
+static const shoal_method method = { .name = "pde",
+                                     .cpu = SHOAL_CPU_CELLS(pde_grid),
+                                     .cuda = SHOAL_CUDA_CELLS(pde_grid),
+                                     PDE_VARIANTS };
+static const shoal_module module = { "pde", &method, 1, NULL };
 
-enum { MOST_NX = 8192, MOST_STEPS = 1 << 20, MOST_COUNT = 4095, MOST_OPTIONS = 1 << 20 };
-enum { FEWEST_STEPS = 500, FEWEST_A_DATE = 10 }; /* if none are asked for */
-#define NARROWEST 3.0                            /* w: log S is from log(K/w) to log(K w) */
+enum { MAX_NX = 8192, MAX_STEPS = 1 << 20, MAX_COUNT = 4095, MAX_OPTIONS = 1 << 20 };
+enum { MIN_STEPS = 500, MIN_STEPS_PER_DATE = 10 }; /* if none are asked for */
+#define MIN_WIDTH 3.0                              /* w: log S is from log(K/w) to log(K w) */
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static shoal_status check_opts(shoal_context *ctx, const shoal_pde_opts *o) {
-    if (o->variant && *o->variant && strcmp(o->variant, "pcr") != 0 &&
-        strcmp(o->variant, "thomas") != 0)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "variant: pde has no variant '%s' (pcr thomas)",
-                          o->variant);
-    const shoal_count counts[] = { { "nx", o->nx ? o->nx : 5, 5, MOST_NX },
-                                   { "steps_per_date", o->steps_per_date, 0, MOST_STEPS } };
-    const shoal_status s = shoal_check_type(ctx, o->type);
-    return s == SHOAL_OK ? shoal_check_counts(ctx, counts, 2) : s;
+static shoal_status check_opts(shoal_context *ctx, const shoal_pde_opts *o, shoal_choice *choice) {
+    const shoal_count counts[] = { { "nx", o->nx ? o->nx : 5, 5, MAX_NX },
+                                   { "steps_per_date", o->steps_per_date, 0, MAX_STEPS } };
+    shoal_status s = shoal_check_type(ctx, o->type);
+    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 2);
+    return s == SHOAL_OK ? shoal_choose(ctx, &module, "pde", o->variant, o->type, choice) : s;
 }
 
 static shoal_status check_option(shoal_context *ctx, const shoal_bullet *m,
@@ -38,8 +38,8 @@ static shoal_status check_option(shoal_context *ctx, const shoal_bullet *m,
                                    { "sigma", m->sigma, DBL_MIN, 1e3 },
                                    { "barrier", m->barrier, 0, 1e100 } };
     const shoal_count counts[] = { { "count", m->count, 'A', 'F' },
-                                   { "dates", m->dates, 1, MOST_STEPS },
-                                   { "p2", m->p2, INT64_MIN, MOST_COUNT } };
+                                   { "dates", m->dates, 1, MAX_STEPS },
+                                   { "p2", m->p2, INT64_MIN, MAX_COUNT } };
     shoal_status s = shoal_check_bounds(ctx, bounds, 4);
     if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 3);
     if (s != SHOAL_OK) return s;
@@ -54,16 +54,16 @@ static shoal_status check_option(shoal_context *ctx, const shoal_bullet *m,
 
 /* Time steps from date to date if none are asked for: long intervals take more. */
 static int64_t default_steps(int64_t dates) {
-    const int64_t most = (FEWEST_STEPS + dates - 1) / dates;
-    return most > FEWEST_A_DATE ? most : FEWEST_A_DATE;
+    const int64_t largest = (MIN_STEPS + dates - 1) / dates;
+    return largest > MIN_STEPS_PER_DATE ? largest : MIN_STEPS_PER_DATE;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* How far the grid reaches: 3, five standard deviations, and past the barrier if that is near. */
 static double width_of(const shoal_bullet *m, int as_printed) {
-    if (as_printed) return NARROWEST;
-    double w = fmax(NARROWEST, exp(5 * m->sigma * sqrt(m->maturity)));
+    if (as_printed) return MIN_WIDTH;
+    double w = fmax(MIN_WIDTH, exp(5 * m->sigma * sqrt(m->maturity)));
     const double ratio = m->barrier / (w * m->strike);
     if (ratio > 0.75 && ratio < 4.0 / 3) w *= ratio * 4 / 3;
     return w;
@@ -96,50 +96,50 @@ static void put(void *to, shoal_type type, int64_t at, double value) {
         ((double *)to)[at] = value;
 }
 
-/* y_i = l_i y_{i-1} + r_i d_i, z_i = y_i + c_i z_{i+1} for rows a, b, c of constants. */
-static void thomas_table(double a, double b, double c, int64_t n, shoal_type type, void *to) {
-    double last = 0; /* c'_{i-1} */
+/* y_i = l_i y_{i-1} + r_i b_i, z_i = y_i + u_i z_{i+1} for rows dl, d, du of constants. */
+static void thomas_table(double dl, double d, double du, int64_t n, shoal_type type, void *to) {
+    double last = 0; /* u_{i-1}, but for its sign */
     for (int64_t i = 0; i < n; i++) {
-        const double r = 1 / (b - (i ? a * last : 0));
-        last = c * r;
-        put(to, type, i, -a * r);
+        const double r = 1 / (d - (i ? dl * last : 0));
+        last = du * r;
+        put(to, type, i, -dl * r);
         put(to, type, n + i, -last);
         put(to, type, 2 * n + i, r);
     }
 }
 
-/* Levels of cyclic reduction: rows a_i, b_i, c_i at distance h, l_i = -a_i / b_{i-h}, c'_i = -c_i /
- * b_{i+h}. Returns how many levels matter. work has room for 6 n. */
-static int pcr_table(double a0, double b0, double c0, int64_t n, shoal_type type, void *to,
-                     double *work) {
-    double *a = work, *b = work + n, *c = work + 2 * n;
-    double *next_a = work + 3 * n, *next_b = work + 4 * n, *next_c = work + 5 * n;
+/* Levels of cyclic reduction: rows dl_i, d_i, du_i at distance h, l_i = -dl_i / d_{i-h}, u_i = -du_i /
+ * d_{i+h}. Returns how many levels matter. work has room for 6 n. */
+static int pcr_table(double lower, double middle, double upper, int64_t n, shoal_type type,
+                     void *to, double *work) {
+    double *dl = work, *d = work + n, *du = work + 2 * n;
+    double *next_dl = work + 3 * n, *next_d = work + 4 * n, *next_du = work + 5 * n;
     const double nothing = type == SHOAL_F32 ? 0x1p-25 : 0x1p-54;
     int level = 0;
     for (int64_t i = 0; i < n; i++) {
-        a[i] = i ? a0 : 0;
-        b[i] = b0;
-        c[i] = i + 1 < n ? c0 : 0;
+        dl[i] = i ? lower : 0;
+        d[i] = middle;
+        du[i] = i + 1 < n ? upper : 0;
     }
     for (int64_t h = 1; h < n; h *= 2) {
-        double most = 0;
+        double largest = 0;
         for (int64_t i = 0; i < n; i++) {
-            const double l = i >= h ? -a[i] / b[i - h] : 0;
-            const double r = i + h < n ? -c[i] / b[i + h] : 0;
-            next_a[i] = i >= h ? l * a[i - h] : 0;
-            next_c[i] = i + h < n ? r * c[i + h] : 0;
-            next_b[i] = b[i] + (i >= h ? l * c[i - h] : 0) + (i + h < n ? r * a[i + h] : 0);
+            const double l = i >= h ? -dl[i] / d[i - h] : 0;
+            const double u = i + h < n ? -du[i] / d[i + h] : 0;
+            next_dl[i] = i >= h ? l * dl[i - h] : 0;
+            next_du[i] = i + h < n ? u * du[i + h] : 0;
+            next_d[i] = d[i] + (i >= h ? l * du[i - h] : 0) + (i + h < n ? u * dl[i + h] : 0);
             put(to, type, 2 * level * n + i, l);
-            put(to, type, (2 * level + 1) * n + i, r);
-            most = fmax(most, fmax(fabs(l), fabs(r)));
+            put(to, type, (2 * level + 1) * n + i, u);
+            largest = fmax(largest, fmax(fabs(l), fabs(u)));
         }
-        if (most < nothing) break;
-        double *done[3] = { a, b, c };
-        a = next_a, b = next_b, c = next_c;
-        next_a = done[0], next_b = done[1], next_c = done[2];
+        if (largest < nothing) break;
+        double *done[3] = { dl, d, du };
+        dl = next_dl, d = next_d, du = next_du;
+        next_dl = done[0], next_d = done[1], next_du = done[2];
         level++;
     }
-    for (int64_t i = 0; i < n; i++) put(to, type, 2 * level * n + i, 1 / b[i]);
+    for (int64_t i = 0; i < n; i++) put(to, type, 2 * level * n + i, 1 / d[i]);
     return level;
 }
 
@@ -190,9 +190,9 @@ static void place_options(shoal_pde *p, int as_printed, int64_t each, int64_t *t
 static shoal_status make_tables(shoal_pde *p, int as_printed) {
     const int64_t nx = p->job.nx, n = nx - 2;
     const size_t size = shoal_type_bytes(p->head.type);
-    int most_levels = 1;
-    while ((int64_t)1 << most_levels < n) most_levels++;
-    const int64_t each = (2 * most_levels + 1) * n; /* at least thomas's 3 n */
+    int max_levels = 1;
+    while ((int64_t)1 << max_levels < n) max_levels++;
+    const int64_t each = (2 * max_levels + 1) * n; /* at least thomas's 3 n */
     int64_t tables = 0, growths = 0;
     place_options(p, as_printed, each, &tables, &growths);
     growths *= p->job.solves + 1;
@@ -237,7 +237,8 @@ static shoal_status make_tables(shoal_pde *p, int as_printed) {
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const shoal_pde_opts *o) {
+static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const shoal_pde_opts *o,
+                              const shoal_choice *choice) {
     shoal_status s = shoal_plan_host(&p->head, p->count, sizeof *p->bullet, &p->bullet);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, p->count, sizeof *p->option, &p->option);
     if (s != SHOAL_OK) return s;
@@ -248,8 +249,8 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
     const shoal_bullet none = shoal_bullet_example();
     p->d = bullet_dates_of(p->count ? options : &none);
     p->head.type = o->type;
-    p->method = shoal_cell(p->head.ctx, &cells, o->type);
-    p->job.solver = o->variant && strcmp(o->variant, "thomas") == 0 ? PDE_THOMAS : PDE_PCR;
+    p->method = choice->cell;
+    p->job.solver = choice->variant;
     p->job.options = p->count;
     p->job.nx = o->nx ? o->nx : 1025;
     p->job.steps = o->steps_per_date ? o->steps_per_date : default_steps(p->d.steps);
@@ -262,16 +263,17 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
 
 shoal_status shoal_pde_create(shoal_context *ctx, const shoal_bullet *options, int64_t count,
                               const shoal_pde_opts *opts, shoal_pde **plan) {
+    shoal_choice choice;
     shoal_status s = shoal_plan_new(ctx, sizeof **plan, opts, plan);
     if (s != SHOAL_OK) return s;
     const shoal_array given[] = { { "options", options, count == 0 } };
-    s = shoal_check_count(ctx, "count", count, 0, MOST_OPTIONS);
+    s = shoal_check_count(ctx, "count", count, 0, MAX_OPTIONS);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
-    if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s == SHOAL_OK) s = check_opts(ctx, opts, &choice);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++)
         s = shoal_fail_at(ctx, check_option(ctx, &options[i], &options[0]), "options", i, "");
     (*plan)->count = count;
-    if (s == SHOAL_OK) s = fill_plan(*plan, options, opts);
+    if (s == SHOAL_OK) s = fill_plan(*plan, options, opts, &choice);
     return shoal_plan_made(s, plan);
 }
 

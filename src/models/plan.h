@@ -22,6 +22,8 @@ enum { EXPOU_EULER, EXPOU_CONDITIONAL };
 
 enum { BULLET_MC, BULLET_GRID, BULLET_NESTED, BULLET_QUAD, BULLET_PDE };
 enum { PDE_PCR, PDE_THOMAS };
+#define PDE_VARIANTS                                                                               \
+    .variants = { [PDE_PCR] = { "pcr", SHOAL_ON_BOTH }, [PDE_THOMAS] = { "thomas", SHOAL_ON_BOTH } }
 
 /* The dates of a bullet option: T_i = i dt, i = 0 .. steps; first .. last are counted. */
 typedef struct bullet_dates {

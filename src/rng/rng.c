@@ -138,13 +138,13 @@ shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values) {
     return status;
 }
 
-/* What a plan makes, and the function that fills an array of it. The first two are types. */
+/* What a plan makes, and the end of the name of the function that fills an array of it. The first two are types. */
 enum { FILL_DOUBLE = SHOAL_F64, FILL_FLOAT = SHOAL_F32, FILL_INTEGER };
 static const struct {
-    const char *number, *function;
-} fillers[] = { [FILL_DOUBLE] = { "double", "shoal_rng_fill" },
-                [FILL_FLOAT] = { "float", "shoal_rng_fillf" },
-                [FILL_INTEGER] = { "uint32_t", "shoal_rng_fillu" } };
+    const char *number, *suffix;
+} fillers[] = { [FILL_DOUBLE] = { "double", "" },
+                [FILL_FLOAT] = { "float", "f" },
+                [FILL_INTEGER] = { "uint32_t", "u" } };
 
 static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) {
     shoal_context *ctx = plan->head.ctx;
@@ -168,8 +168,8 @@ static shoal_status fill(shoal_rng *plan, int filler, uint64_t first, int64_t co
     shoal_context *ctx = plan->head.ctx;
     const int makes = is_integer(plan->choice.row) ? FILL_INTEGER : (int)plan->head.type;
     if (filler != makes)
-        return shoal_fail(ctx, SHOAL_E_TYPE, "the plan is for %s: call %s", fillers[makes].number,
-                          fillers[makes].function);
+        return shoal_wrong_type(ctx, fillers[makes].number, "shoal_rng_fill",
+                                fillers[makes].suffix);
     shoal_status status = check_range(plan, first, count);
     if (status != SHOAL_OK) return status;
     plan->counted = 0;

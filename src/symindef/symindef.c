@@ -21,16 +21,17 @@ DECLARE(symindef_rook)
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
 
 static const shoal_method methods[] = {
-    { .name = "complete", CELLS(symindef_complete), .flags = SHOAL_CAN_GROWTH },
+    { .name = "complete", CELLS(symindef_complete), .flags = SHOAL_CAN_GROWTH | SHOAL_CAN_BOUND },
     { .name = "partial", CELLS(symindef_partial) },
-    { .name = "rook", CELLS(symindef_rook) },
+    { .name = "rook", CELLS(symindef_rook), .flags = SHOAL_CAN_BOUND },
 };
 
+static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_GROWTH | SHOAL_CAN_BOUND };
 static const shoal_method driver = { .name = "triangle", CELLS(symindef_triangle) };
 /* clang-format on */
 
 const shoal_module shoal_symindef_module = { "symindef", methods, sizeof methods / sizeof *methods,
-                                             &shoal_auto_alone };
+                                             &automatic };
 
 static shoal_status check_opts(shoal_context *ctx, const shoal_symindef_opts *o) {
     const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_STORAGE_FLAG(o),
