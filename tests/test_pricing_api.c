@@ -230,8 +230,9 @@ TEST(values_of_totals) {
     shoal_price_value v;
     double total[10];
     CHECK(shoal_price_heston(ctx, &m, &o, &plan) == SHOAL_OK && shoal_price_width(plan) == 5);
-    static const double shift[] = { 0, 1, 1 }, a[] = { 0.3, 0.11, 0.09 };
-    for (int i = 0; i < 3; i++)
+    /* a control is used, used, all but a constant, and with a mean that its samples do not show */
+    static const double shift[] = { 0, 5e-4, 5e-4, 1 }, a[] = { 0.3, 5.5e-5, 4.5e-5, 0.11 };
+    for (int i = 0; i < 4; i++)
         for (int n = 4; n <= 400; n *= 10) {
             totals_of(n, shift[i], a[i], total);
             CHECK(shoal_price_result(plan, total, n, &v) == SHOAL_OK);

@@ -91,24 +91,28 @@ static complex_l law(const walk *k, complex_l w) {
     return cexpl(m->kappa * (real_l)m->theta / square * level + m->v0 * slope);
 }
 
-/* Price of the steps less price, over sqrt(F K) and the discount; *rest: what is not integrated. */
+/* Price of the steps less price, over sqrt(F K) and the discount, by Simpson's rule. *rest: what is not
+ * integrated, and the difference from half as many nodes. */
 static double bias_by_steps(const walk *k, double log_moneyness, double *rest) {
     enum { PANELS = 64, HALVES = 48 };
-    real_l sum = 0, a = 0;
-    *rest = 1;
-    for (int panel = 0; panel<PANELS && * rest> 1e-8; panel++) {
+    const real_l pi = 3.14159265358979323846L;
+    real_l sum = 0, coarse = 0, a = 0, left = 1;
+    for (int panel = 0; panel < PANELS && left > 1e-8L; panel++) {
         const real_l b = a < 1 ? a + 0.125L : a * 1.125L, h = (b - a) / HALVES;
         for (int i = 0; i <= HALVES; i++) {
             const real_l u = a + i * h;
             const complex_l w = 0.5L + u * I, turn = cexpl(u * log_moneyness * I);
             const complex_l ours = law_of_steps(k, w), theirs = law(k, w);
-            const real_l value = creall(turn * (ours - theirs)) / (u * u + 0.25L);
-            sum += h / 3 * (i == 0 || i == HALVES ? 1 : i % 2 ? 4 : 2) * value;
-            *rest = (double)((cabsl(ours) + cabsl(theirs)) / (b * 3.14159265L));
+            const real_l value = h / 3 * creall(turn * (ours - theirs)) / (u * u + 0.25L);
+            const int end = i == 0 || i == HALVES;
+            sum += (end ? 1 : i % 2 ? 4 : 2) * value;
+            coarse += i % 2 ? 0 : 2 * (end ? 1 : i % 4 ? 4 : 2) * value;
+            left = (cabsl(ours) + cabsl(theirs)) / b;
         }
         a = b;
     }
-    return (double)(-sum / 3.14159265358979323846L);
+    *rest = (double)((left + fabsl(sum - coarse)) / pi);
+    return (double)(-sum / pi);
 }
 
 TEST(bias_of_exact_steps) {
@@ -145,7 +149,8 @@ TEST(bias_of_exact_steps) {
         const double unit = exp(-m.rate * k.maturity[1]) * sqrt(forward * strike);
         if (rest > 1e-4) continue; /* the oracle would take too long */
         compared++;
-        CHECK_MSG(told >= unit * (bias - rest - 1e-9) && told <= unit * (bias + rest + 1e-5),
+        CHECK_MSG(told >= unit * (bias - rest - 1e-9) &&
+                      told <= unit * (1.25 * (bias + rest) + 1e-5),
                   "member %d: %.3g, not %.3g (+- %.1g): kappa %g theta %g sigma %g rho %g v0 %g, T "
                   "%g, %lld steps",
                   i, told / unit, bias, rest, m.kappa, m.theta, m.sigma, m.rho, m.v0, k.maturity[1],
@@ -164,8 +169,9 @@ static void within(tally *t, const char *what, int member, const shoal_price_val
                    double error) {
     const double off = fabs(v->price - truth);
     t->members++, t->seen += off > 4.5 * error, t->loose += v->bias > 10 * (off + 2 * error);
-    CHECK_MSG(off <= v->bias + 4.5 * error, "%s, member %d: %g +- %g, bias %g, not %g", what,
-              member, v->price, v->error, v->bias, truth);
+    CHECK_MSG(off <= v->bias + 4.5 * error + 1e-8 * fabs(truth), /* the formula's own error */
+              "%s, member %d: %g +- %g, bias %g, not %g", what, member, v->price, v->error, v->bias,
+              truth);
 }
 
 TEST(heston_is_within_its_bias) {
@@ -207,7 +213,12 @@ TEST(heston_is_within_its_bias) {
         CHECK(shoal_price_heston(ctx, &m, &o, &plan) == SHOAL_OK);
         CHECK(run_in_pieces(ctx, plan, samples, 1, &v) == SHOAL_OK);
         if (v.bound > 0) continue; /* as far as its standard error goes */
-        within(&t[!euler], way[0], i, &v, truth.price, v.error);
+        char what[160];
+        snprintf(what, sizeof what,
+                 "%s: v0 %g kappa %g theta %g sigma %g rho %g, T %g, log(F/K) %g, %lld steps",
+                 way[1] ? way[1] : way[0], m.v0, m.kappa, m.theta, m.sigma, m.rho, maturity,
+                 log(forward / strike), (long long)o.steps);
+        within(&t[!euler], what, i, &v, truth.price, v.error);
     }
     printf("      euler: %d members, %d biased, %d bounds above 10 times the bias\n", t[0].members,
            t[0].seen, t[0].loose);

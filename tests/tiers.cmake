@@ -85,6 +85,7 @@ set(tsan_cases_symindef_lapack singular) # refinement is in symindef_accuracy
 set(tsan_cases_sort any_number strides different_lengths long_rows total_order)
 set(tsan_cases_pricing bits) # every kernel, few paths
 set(tsan_cases_pricing_wide bump)
+set(tsan_cases_pricing_bias american) # its kernels are those of the others
 set(tsan_cases_expou bits)
 set(tsan_cases_bullet bits)
 set(tsan_cases_pde many)

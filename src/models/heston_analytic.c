@@ -47,13 +47,14 @@ enum { BIAS_POINTS = 4000 };                 /* of a bias                       
 
 typedef struct problem {
     const shoal_heston *m;
-    double k, maturity;    /* k = log(F/K)                */
-    double tolerance;      /* of a panel: where it fails, 100 of them */
-    int64_t most;          /* points to evaluate          */
-    const price_leg *legs; /* NULL: the price; else the bias of these steps */
+    double k, maturity;    /* k = log(F/K)                                       */
+    double tolerance;      /* of a panel; it fails beyond 100 of them            */
+    int64_t most;          /* points to evaluate                                 */
+    const price_leg *legs; /* NULL: the price; otherwise the bias of these steps */
     int64_t leg_count;
-    int64_t points; /* evaluated so far            */
-    int failed;     /* a panel did not converge    */
+    int64_t points; /* evaluated so far                                          */
+    double off;     /* differences of both rules so far                          */
+    int failed;     /* a panel did not converge                                  */
 } problem;
 
 /* A complex number. Products and quotients of C's own look for infinities, and take twice as long. */
@@ -133,8 +134,9 @@ static double integrand(problem *p, double u, double out[PARTS]) {
     if (p->legs) {
         const double complex steps = cexp(exponent_of_steps(p, 0.5 + I * u) + I * u * p->k);
         out[0] = (creal(steps) - f.re) / q;
-        out[1] = out[2] = out[3] = 0;
-        return cabs(steps) + size;
+        out[1] = cabs(steps) + size; /* for the difference of both rules */
+        out[2] = out[3] = 0;
+        return out[1];
     }
     out[0] = f.re / q;
     out[1] = (0.5 * f.re - u * f.im) / q;
@@ -237,6 +239,7 @@ static void panel(problem *p, double a, double b, int depth, double total[PARTS]
         return;
     }
     if (!(off <= 100 * p->tolerance * scale)) p->failed = 1;
+    p->off += off;
     for (int k = 0; k < PARTS; k++) total[k] += here[k];
 }
 
@@ -311,7 +314,7 @@ shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *m, do
 
 /* ---- the bias of exact steps ------------------------------------------------------------------- */
 
-#define BIAS_TOLERANCE 1e-8 /* of sqrt(F K) */
+#define BIAS_TOLERANCE 1e-9 /* of sqrt(F K), of a panel; 10 of them of what is left */
 
 price_bias shoal_heston_bias(const shoal_heston *m, const price_leg *legs, int64_t count,
                              double strike) {
@@ -327,14 +330,14 @@ price_bias shoal_heston_bias(const shoal_heston *m, const price_leg *legs, int64
         m->v0 * last->maturity + m->kappa * m->theta * last->maturity * last->maturity;
     price_bias bias = { 0 };
     if (m->sigma < 1e-12 || !(strike > 0) || !(mean > 0)) return bias; /* the steps are exact */
-    double sum = 0, left = 2, a = 0, b = 1; /* left: of the integral behind a */
-    while (left > BIAS_TOLERANCE) {
+    double sum = 0, off = 0, left = 2, a = 0, b = 1; /* left: of the integral behind a */
+    while (left > 10 * BIAS_TOLERANCE) {
         double here[PARTS] = { 0 }, end[PARTS];
         panel(&p, a, b, 0, here);
         if (p.failed) break;
-        sum += here[0];
+        sum += here[0], off = p.off;
         left = integrand(&p, b, end) / b; /* both functions fall, and the integral of 1/q is 1/b */
-        a = b, b *= 2;
+        a = b, b *= 1.5;                  /* wider panels may miss a wave by both rules */
     }
     const double root = last->discount * sqrt(last->forward * strike) / 3.14159265358979323846;
     bias.control = m->rho == 0 ? 0 : expm1(creal(exponent_of_steps(&p, 1)));
@@ -342,7 +345,7 @@ price_bias shoal_heston_bias(const shoal_heston *m, const price_leg *legs, int64
     if (!last->put) bias.value += last->discount * last->forward * bias.control;
     /* the differences of large numbers in the exponent: about 1 / sigma */
     const double large = fabs(m->rho) / m->sigma * (m->v0 + m->kappa * m->theta * last->maturity);
-    bias.slack = root * (left + BIAS_TOLERANCE + 4e-16 * large);
+    bias.slack = root * (left + off + 4e-16 * large);
     if (isfinite(bias.value + bias.control)) return bias;
     return (price_bias){ .slack = last->discount * (last->put ? strike : last->forward) };
 }

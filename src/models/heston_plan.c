@@ -138,7 +138,10 @@ static price_bias euler_bias(const shoal_price *p, int64_t group, int64_t strike
     const double near = fmin(1, pow(2 * m->kappa * dt, h->job.shape));
     const double pushed = 0.4 * at->maturity / dt * h->job.shape / (h->job.shape + 0.5);
     const double edge =
-        lag * step * near * (h->job.variant == EULER_FULL ? 1 : fmax(1, 2 * pushed));
+        h->job.variant == EULER_FULL
+            ? lag * step * near
+            : lag * step * near * fmax(1, 2 * pushed) +
+                  at->maturity * step * fmin(1, m->kappa * dt); /* as large as a step by itself */
     const double spread = fabs(m->rho) + sqrt(integral_variance(m, at->maturity)) / variance;
     const double rest = (m->kappa + 1 / at->maturity) * dt * variance * spread * spread;
     const double error = fabs(sum - variance) + edge + rest;

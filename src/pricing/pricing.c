@@ -199,12 +199,20 @@ static double *output(shoal_price_value *v, int o, int error) {
     return at[o][error];
 }
 
-/* The bias of a price whose control has factor b. A contract's is computed once. */
-static double bias_of(const shoal_price *p, int64_t group, int64_t strike, double b) {
-    if (!p->bias) return 0;
+/* The bias of a contract, computed once. */
+static price_bias bias_of(const shoal_price *p, int64_t group, int64_t strike) {
+    if (!p->bias) return (price_bias){ 0 };
     price_bias *kept = &p->biases[group * p->strike_count + strike];
     if (isnan(kept->value)) *kept = p->bias(p, group, strike);
-    return fabs(kept->value - b * kept->control) + kept->slack;
+    return *kept;
+}
+
+/* Whether a control's samples show its mean, which is 0, or this by the steps: if a few paths that are
+ * hardly ever drawn make the mean, its sample is far off, and its standard error small. */
+static int is_seen(const double *c, double n, double mean) {
+    const double sum = number(c, 0), cc = spread(number(c, 1), sum, sum, n);
+    const double error = sqrt((cc > 0 ? cc : 0) / n / n);
+    return !(fabs(sum / n - mean) > 8 * error + fabs(mean) + 1e-3);
 }
 
 /* The rule of three: if none of n samples pays, the probability that one does is below 3/n with
@@ -221,10 +229,12 @@ static void value_of(const shoal_price *p, const double *total, double n, int64_
     const int64_t at = p->groups * PRICE_CONTROL +
                        (group * p->strike_count + strike) * p->outputs * PRICE_STATISTICS;
     const double *c = total + 2 * group * PRICE_CONTROL;
+    const price_bias bias = bias_of(p, group, strike);
+    const double *used = p->control && is_seen(c, n, bias.control) ? c : NULL;
     for (int o = 0; o < p->outputs; o++) {
-        const double b = mean_of(total, at + o * PRICE_STATISTICS, p->control ? c : NULL, n,
-                                 output(value, o, 0), output(value, o, 1));
-        if (o == 0) value->bias = bias_of(p, group, strike, b);
+        const double b = mean_of(total, at + o * PRICE_STATISTICS, used, n, output(value, o, 0),
+                                 output(value, o, 1));
+        if (o == 0) value->bias = fabs(bias.value - b * bias.control) + bias.slack;
     }
     const int paid = number(total, at) != 0 || number(total, at + 1) != 0; /* NaN: paid */
     value->bound = paid ? 0 : bound_of(p, c, n, group, strike);
