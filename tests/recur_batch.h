@@ -6,9 +6,9 @@
  *
  * The oracle substitutes in long double and runs beside it, on the sizes of all numbers,
  *
- *     c_i = sum_k |s_ik| c_{i-k} + |t_i| + m,   c_{-k} = |w0_k|,   m the smallest normal number,
+ *     c_i = sum_k |s_ik| c_{i-k} + |t_i|,   c_{-k} = |w0_k|,   but m where that is below m and not 0,
  *
- * the sum of the sizes of all products that w_i is a sum of: the condition of the recurrence. Every
+ * m the smallest normal number, the sum of the sizes of all products that w_i is a sum of: the condition of the recurrence. Every
  * method adds up these same products, in some order: an entry of a joined map is a sum of products
  * of s along paths, whose sizes add up to no more than c has. A product that goes back to row 0
  * meets i + 1 multiplications and at most r (i + 1) additions, of half an eps each, and each join
@@ -18,7 +18,8 @@
  *     |w_i - exact| <= (r + 1) (i + 1) eps c_i.
  *
  * m is for products that underflow: each loses half of the smallest number, eps m, at most, in
- * substitution, and that goes on to later rows as t does. Maps lose no more than a few times that.
+ * substitution, and that goes on to later rows as t does. Maps lose no more than a few times that, and
+ * what is 0 has lost nothing.
  *
  * In a Moebius recurrence the error of p_{i-1} enters p_i through the derivative of the row's map,
  * which is below 1 for the generated ones, as is |p|: c_i is 1, with 8 roundings per row. Where
@@ -255,14 +256,16 @@ static inline void oracle_step(const batch *p, int64_t k, int64_t i, oracle *o) 
     const long double smallest = p->shape.type == SHOAL_F32 ? FLT_MIN : DBL_MIN;
     if (p->shape.form == SHOAL_RECUR_MOEBIUS) {
         o->w[0] = (s[0] * o->w[0] + s[1]) / (s[2] * o->w[0] + s[3]);
-        const long double line = (fabsl(s[0] * o->c[0]) + fabsl(s[1])) / fabsl(s[3]) + smallest;
-        o->c[0] = s[2] == 0 ? line : 1; /* the size of the generated ones */
+        const long double line = (fabsl(s[0] * o->c[0]) + fabsl(s[1])) / fabsl(s[3]);
+        o->c[0] = s[2] != 0                     ? 1
+                  : line > 0 && line < smallest ? smallest
+                                                : line; /* the size of the generated ones */
         return;
     }
-    long double w = p->t[p->shape.constant_t ? k : at], c = fabsl(w) + smallest;
+    long double w = p->t[p->shape.constant_t ? k : at], c = fabsl(w);
     for (int e = 0; e < order_of(p); e++) w += s[e] * o->w[e], c += fabsl(s[e] * o->c[e]);
     for (int e = order_of(p) - 1; e > 0; e--) o->w[e] = o->w[e - 1], o->c[e] = o->c[e - 1];
-    o->w[0] = w, o->c[0] = c;
+    o->w[0] = w, o->c[0] = c > 0 && c < smallest ? smallest : c;
 }
 
 /* Every row of every segment within the bound; the largest part of it that was used. */

@@ -52,13 +52,18 @@
 enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) + 1 };
 
 /* MAP_BEGIN is g. The largest number of a settled map is at least MAP_LOW: the product of two such is accurate,
- * as every sum of products from MAP_ACCURATE on is. MAP_RAISE is the exponent that lifts any number above MAP_LOW. */
+ * as every sum of products from MAP_ACCURATE on is. MAP_RAISE is the exponent that lifts any number above MAP_LOW.
+ * The largest number of a Moebius matrix is from MAP_NEAR to MAP_FAR. */
 #ifdef SHOAL_SINGLE
 enum { MAP_BEGIN = 80, MAP_RAISE = 100 };
-#define MAP_LOW 0x1p-62f
+#define MAP_LOW  0x1p-62f
+#define MAP_NEAR 0x1p-10f
+#define MAP_FAR  0x1p40f
 #else
 enum { MAP_BEGIN = 512, MAP_RAISE = 600 };
-#define MAP_LOW 0x1p-510
+#define MAP_LOW  0x1p-510
+#define MAP_NEAR 0x1p-100
+#define MAP_FAR  0x1p400
 #endif
 #define MAP_ACCURATE (4 * REAL_MIN)
 
@@ -98,18 +103,17 @@ MAP_INLINE real row_poison(const real *s, real t, const int shape) {
     return poison;
 }
 
+MAP_INLINE real largest_of_four(const real v[4]) {
+    return real_max(real_max(real_abs(v[0]), real_abs(v[1])),
+                    real_max(real_abs(v[2]), real_abs(v[3])));
+}
+
 /* Multiplies four numbers by the power of two that brings the largest near 1, if it is far from
  * there: products of two that were so treated stay in range. The power has two factors where it is
  * not a number itself; both multiplications are exact then. */
 MAP_INLINE void moebius_scale(real v[4]) {
-#ifdef SHOAL_SINGLE
-    const real near = 0x1p-10f, far = 0x1p40f;
-#else
-    const real near = 0x1p-100, far = 0x1p400;
-#endif
-    const real largest = real_max(real_max(real_abs(v[0]), real_abs(v[1])),
-                                  real_max(real_abs(v[2]), real_abs(v[3])));
-    if (largest <= far && largest >= near) return;
+    const real largest = largest_of_four(v);
+    if (largest <= MAP_FAR && largest >= MAP_NEAR) return;
     if (!(largest > 0) || largest - largest != 0) return; /* all zero; not finite: not used */
     const int e =
         largest < REAL_MIN ? 64 - exponent_of(largest * (real)0x1p64) : -exponent_of(largest);
@@ -122,14 +126,6 @@ MAP_INLINE void moebius_scale(real v[4]) {
 MAP_INLINE int underflows(real u, real v) { return u != 0 && v != 0 && u * v == 0; }
 MAP_INLINE int is_inaccurate(real v) { return real_abs(v) < MAP_ACCURATE && v != 0; }
 
-/* The matrix of several rows: not finite where a number of it became too small, or was `lost` before. */
-MAP_INLINE void moebius_settle(real v[4], int lost) {
-    MAP_UNROLL for (int i = 0; i < 4; i++) lost |= is_inaccurate(v[i]);
-    moebius_scale(v);
-    MAP_UNROLL for (int i = 0; i < 4; i++) lost |= is_inaccurate(v[i]);
-    if (lost) v[0] = real_nan();
-}
-
 /* v 2^e for e <= 0. */
 MAP_INLINE real scaled_down(real v, real e) {
     int left = (int)e;
@@ -141,34 +137,55 @@ MAP_INLINE real scaled_down(real v, real e) {
     return v;
 }
 
-/* Brings m and e of a linear map where they should be: the largest number of m is at least MAP_LOW, and where
- * e < 0 at most 1/4, so that m x neither overflows nor loses more than 2^e m x does. Where a number of m has
- * become too small beside it, or was `lost` before, m is made not finite. */
-MAP_INLINE void map_settle(recur_map *a, int lost, const int shape) {
-    const int columns = shape + 1;
-    real *e = &a->m[map_size(shape)], top = 0;
-    const real limit = *e < 0 ? (real)0.25 : REAL_MAX;
-    int fine = !lost;
-    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
+/* Whether number i of a map is one of its matrix. */
+MAP_CONSTANT int is_of_matrix(const int i, const int shape) {
+    return shape == SHAPE_MOEBIUS || i % (shape + 1) < shape;
+}
+
+/* Whether all numbers of a matrix are as map_settle() leaves them, and none is 0. */
+MAP_INLINE int is_settled(const recur_map *a, const int shape) {
+    const int moebius = shape == SHAPE_MOEBIUS;
+    const real down = moebius ? 0 : a->m[map_size(shape)];
+    const real most = moebius ? MAP_FAR : down < 0 ? (real)0.25 : REAL_MAX;
+    const real least = moebius ? MAP_ACCURATE : MAP_LOW;
+    int settled = !moebius || largest_of_four(a->m) >= MAP_NEAR;
+    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
         const real size = real_abs(a->m[i]);
-        if (i % columns < shape) fine = fine && size >= MAP_LOW && size <= limit;
+        if (is_of_matrix(i, shape)) settled = settled && size >= least && size <= most;
     }
-    if (fine) return;
+    return settled;
+}
+
+/* The power of two by which a linear map is brought where it should be; its exponent takes the opposite. */
+MAP_INLINE int settling_shift(recur_map *a, const int shape) {
+    real *e = &a->m[map_size(shape)], top = 0;
     if (shape == 1 && real_abs(a->m[0]) < REAL_MIN)
         a->m[0] *= power_of_two(MAP_RAISE), *e -= MAP_RAISE;
-    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
-        if (i % columns < shape) top = real_max(real_abs(a->m[i]), top);
+    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
+        if (is_of_matrix(i, shape)) top = real_max(real_abs(a->m[i]), top);
     }
     if (!(top > 0)) *e = 0;
     int shift = top >= REAL_MIN && top <= REAL_MAX ? -4 - exponent_of(top) : 0; /* to [1/16, 1/8) */
     if (shift < *e) shift = (int)*e;
-    MAP_UNROLL for (int i = 0; i < shape * columns; i++) {
-        if (i % columns == shape) continue;
-        lost |= is_inaccurate(a->m[i]);
-        a->m[i] = times_power_of_2(a->m[i], shift);
+    *e = real_max(*e - (real)shift, -0x1p20f); /* far below all numbers */
+    return shift;
+}
+
+/* Brings m and e of a map where they should be: the largest number of m is at least MAP_LOW, and where
+ * e < 0 at most 1/4, so that m x neither overflows nor loses more than 2^e m x does. Where a number of m has
+ * become too small beside it, or was `lost` before, m is made not finite; of order 1 there is none. */
+MAP_INLINE void map_settle(recur_map *a, int lost, const int shape) {
+    if (!lost && is_settled(a, shape)) return;
+    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
+        if (is_of_matrix(i, shape)) lost |= is_inaccurate(a->m[i]);
+    }
+    const int shift = shape == SHAPE_MOEBIUS ? 0 : settling_shift(a, shape);
+    if (shape == SHAPE_MOEBIUS) moebius_scale(a->m);
+    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
+        if (!is_of_matrix(i, shape)) continue;
+        if (shape != SHAPE_MOEBIUS) a->m[i] = times_power_of_2(a->m[i], shift);
         lost |= is_inaccurate(a->m[i]);
     }
-    *e = real_max(*e - (real)shift, -0x1p20f); /* far below all numbers */
     if (lost && shape > 1) a->m[0] = real_nan();
 }
 
@@ -222,36 +239,35 @@ MAP_INLINE int is_sound(const recur_state *x, const recur_state *after, const in
     return shape == 1 || state_poison(after, shape) == 0 || state_poison(x, shape) != 0;
 }
 
-/* A number of a product of two matrices. *lost: it is 0, and one of its products is, but should not be. */
-MAP_INLINE real product_number(const real *row, const real *column, const int size,
-                               const int columns, int *lost) {
-    real sum = row[size - 1] * column[(size - 1) * columns];
-    MAP_UNROLL for (int k = size - 2; k >= 0; k--) sum = real_mad(row[k], column[k * columns], sum);
-    MAP_UNROLL for (int k = 0; k < size; k++) {
-        *lost |= sum == 0 && underflows(row[k], column[k * columns]);
-    }
-    return sum;
-}
-
 /* `earlier`, then `later`: M M', M v' + v. */
 MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
     const int size = shape == SHAPE_MOEBIUS ? 2 : shape;
     const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
     recur_map a = { { 0 } };
-    int lost = 0;
     MAP_UNROLL for (int i = 0; i < size * columns; i++) {
         const real *row = later->m + i / columns * columns, *column = earlier->m + i % columns;
-        if (i % columns < size) a.m[i] = product_number(row, column, size, columns, &lost);
+        if (!is_of_matrix(i, shape)) continue;
+        a.m[i] = row[size - 1] * column[(size - 1) * columns];
+        MAP_UNROLL for (int k = size - 2; k >= 0; k--) {
+            a.m[i] = real_mad(row[k], column[k * columns], a.m[i]);
+        }
     }
-    if (shape == SHAPE_MOEBIUS) {
-        moebius_settle(a.m, lost);
-        return a;
+    if (shape != SHAPE_MOEBIUS) {
+        recur_state v = { { 0 } };
+        MAP_UNROLL for (int r = 0; r < shape; r++) v.x[r] = earlier->m[r * columns + shape];
+        v = map_apply(later, &v, shape);
+        MAP_UNROLL for (int r = 0; r < shape; r++) a.m[r * columns + shape] = v.x[r];
+        a.m[map_size(shape)] = later->m[map_size(shape)] + earlier->m[map_size(shape)];
     }
-    recur_state v = { { 0 } };
-    MAP_UNROLL for (int r = 0; r < shape; r++) v.x[r] = earlier->m[r * columns + shape];
-    v = map_apply(later, &v, shape);
-    MAP_UNROLL for (int r = 0; r < shape; r++) a.m[r * columns + shape] = v.x[r];
-    a.m[map_size(shape)] = later->m[map_size(shape)] + earlier->m[map_size(shape)];
+    if (is_settled(&a, shape)) return a;
+    int lost = 0; /* a number that is 0 because a product underflowed */
+    MAP_UNROLL for (int i = 0; i < size * columns; i++) {
+        const real *row = later->m + i / columns * columns, *column = earlier->m + i % columns;
+        MAP_UNROLL for (int k = 0; k < size; k++) {
+            lost |=
+                is_of_matrix(i, shape) && a.m[i] == 0 && underflows(row[k], column[k * columns]);
+        }
+    }
     map_settle(&a, lost, shape);
     return a;
 }

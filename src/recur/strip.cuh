@@ -166,13 +166,24 @@ template <int SHAPE> __device__ static inline recur_map scan_lanes(recur_map a, 
     return a;
 }
 
-/* The map of the rows of this lane. */
+/* The map of the rows of this lane. Where a number of it becomes small, they are joined once more with care. */
 template <int SHAPE> __device__ static inline recur_map map_of_lane(const strip<SHAPE> &p) {
     constexpr int W = strip<SHAPE>::W;
     recur_map a = map_identity(SHAPE);
+    real least = 1;
 #pragma unroll
     for (int u = 0; u < ROWS; u++)
-        if (u < p.used) map_append_scaled(&a, p.s + u * W, p.t[u], SHAPE);
+        if (u < p.used) {
+            map_append(&a, p.s + u * W, p.t[u], SHAPE);
+#pragma unroll
+            for (int c = 0; c < SHAPE && SHAPE != SHAPE_MOEBIUS; c++)
+                least = real_min(real_abs(a.m[c]), least);
+        }
+    if (least >= MAP_LOW) return a;
+    strip<SHAPE> rows = p;
+    a = map_identity(SHAPE);
+#pragma unroll 1
+    for (int u = 0; u < p.used; u++) map_append_scaled(&a, rows.s + u * W, rows.t[u], SHAPE);
     return a;
 }
 
