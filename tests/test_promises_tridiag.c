@@ -8,8 +8,8 @@
  *
  *   status 0     every row i has |b - A x|_i <= tol (max|a_i| max|x| + |b_i|), and, by a method that pivots,
  *                kappa < NEAR limit
- *   else         not of a system with kappa < limit / NEAR whose answer is in the range, by a method that pivots, or
- *                by any method if the matrix is diagonally dominant
+ *   else         not of a system with kappa < limit / NEAR whose answer is in the range, by a method that pivots (but
+ *                gspike, which guesses singular blocks by delta), or by any method if the matrix is diagonally dominant
  */
 #include "tridiag_batch.h"
 #include "promises.h"
@@ -256,6 +256,8 @@ static void judge(const batch *p, const rows *r, const truth *t, const target *o
     const double limit = 1 / (32 * eps_of(p->type)); /* eps is two units of roundoff */
     const double tol = TRUSTED * eps_of(p->type);
     const int32_t status = a->status[k];
+    const unsigned flags = shoal_method_flags("tridiag", c->method, c->variant);
+    const int promised = (c->pivoted && !(flags & SHOAL_CAN_DELTA)) || t->dominant;
     double error = 0;
     char name[PROMISE_NAME], what[256];
     snprintf(name, sizeof name, "%s%s%s %s", c->method, c->variant ? " " : "",
@@ -272,7 +274,7 @@ static void judge(const batch *p, const rows *r, const truth *t, const target *o
         fault = FALSE_OK;
     else if (status == 0 && c->pivoted && !(t->kappa < NEAR * limit))
         fault = FALSE_OK;
-    else if (status != 0 && t->in_range && t->kappa < limit / NEAR && (c->pivoted || t->dominant))
+    else if (status != 0 && t->in_range && t->kappa < limit / NEAR && promised)
         fault = FALSE_FAIL;
     else if (t->kappa >= limit / NEAR && t->kappa < NEAR * limit)
         fault = NEAR_LIMIT;

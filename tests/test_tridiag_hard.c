@@ -110,24 +110,24 @@ static batch given(int64_t n, shoal_type type, const double (*rows)[4]) {
     return p;
 }
 
-/* The largest |b_i - (A x)_i| / (|dl_i x_{i-1}| + |d_i x_i| + |du_i x_{i+1}| + |b_i|), computed as the library
- * does, so that both have the same errors of rounding: a GPU fuses, the emulator does not. */
+/* The largest residual of a scaled row over the largest |x|, computed as the library does, so that both have the
+ * same errors of rounding: a GPU fuses, the emulator does not. */
 static double minus(double u, double v, double from, int fused) {
     return fused ? fma(-u, v, from) : from - u * v;
 }
 
 static double worst_row(const batch *p, int64_t k, const double *x, int fused) {
-    double worst = 0;
+    double worst = 0, most = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t at = k * p->n + i;
-        const double dl = i ? p->dl[at] : 0, du = i + 1 < p->n ? p->du[at] : 0;
+        const double by = ldexp(1, -row_exponent(p, k, i));
+        const double dl = i ? p->dl[at] * by : 0, du = i + 1 < p->n ? p->du[at] * by : 0;
         const double left = i ? x[at - 1] : 0, right = i + 1 < p->n ? x[at + 1] : 0;
-        double r = minus(dl, left, p->b[at], fused);
-        r = minus(du, right, minus(p->d[at], x[at], r, fused), fused);
-        worst = fmax(worst, fabs(r) / (fabs(dl * left) + fabs(p->d[at] * x[at]) + fabs(du * right) +
-                                       fabs(p->b[at])));
+        double r = minus(dl, left, p->b[at] * by, fused);
+        r = minus(du, right, minus(p->d[at] * by, x[at], r, fused), fused);
+        worst = fmax(worst, fabs(r)), most = fmax(most, fabs(x[at]));
     }
-    return worst;
+    return worst / most;
 }
 
 static int rising(const void *v, const void *w) {

@@ -58,7 +58,7 @@ static const cli_option options[] = {
     { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of the reciprocal condition of each matrix, 1-norm: float32",
       .more = "It is 0 of a singular matrix, NaN where it is not known; not with --periodic or --factored." },
     { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block is singular where |R_mm| <= D |R|", .usual = CLI_CHOSEN },
-    { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "gspike: warn where a block's estimated condition number is above C", .usual = "no estimate" },
+    { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "methods that pivot: warn where the estimated condition number is C or more", .usual = CLI_CHOSEN },
     { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks where the matrix is reducible" },
     { 0 }
 };

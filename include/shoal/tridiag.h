@@ -15,13 +15,15 @@
  * Exception: if x overflows in "twocarry" or in CPU "gspike", b is lost and x is NaN. With several
  * right-hand sides each stands for itself, and the system's status is the worst of theirs.
  *
- * Limits of the range. If |A| |x| + |b| is below 1e-309 (float: 5e-40), a residual consists mostly of the
- * allowance for underflow: an exact x may have status 1. "thomas" and "pscheme", which divide by way of
- * 1 / pivot, may fail there with status -2. A residual is measured against the largest row: if rows of A
- * differ much in scale, an x by "lupp", and so by "auto", may miss the small ones though its status is
- * 0; rcond shows it. At scales of 10^200 and 10^-200 (float: 10^25 and 10^-25) products leave the range,
- * and A may be called singular (-3), as by LAPACK's dgtsv. To avoid both, divide each row and its b by
- * the row's largest entry.
+ * Status 0 by "auto", "lupp", "qr", "twocarry" and "gspike" means two things. Scale every row by the power of two
+ * that brings its largest entry between 1 and 2. Then every row's |b - A x| is at most tol times the largest |x|, and
+ * the condition number of A, in the maximum norm, is estimated to be below opts.cond: this part is about A, whatever
+ * b is. The other methods promise the first part only. The first part is checked if outcome.status or
+ * outcome.residual is set; "auto" on CUDA always checks it. A zero pivot is -3; other singular matrices have status 1.
+ *
+ * Limits of the range. If a row has no normal number, or all |x| are below 2e-307 (float: 5e-39), the residual is not
+ * known well and an exact x may have status 1. "thomas" and "pscheme", which divide by way of 1 / pivot, may fail
+ * there with status -2, and "thomas", "cr", "pcr" and "hybrid" on CUDA where products of entries leave the range.
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H
@@ -54,9 +56,11 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
                                        offsets[k] .. offsets[k+1] - 1 of all arrays. n is then
                                        0 or the largest, the layout SHOAL_SYSTEM_MAJOR, the
                                        method one with SHOAL_CAN_OFFSETS               [none] */
+    double cond;                    /* status 1 from this condition number on; methods with
+                                       SHOAL_CAN_PIVOT only. "gspike": if given, of each block too
+                                       [1 / 64 units of roundoff: 1.4e14, float 2.6e5]        */
     /* "gspike" only; other methods accept 0 only: */
     double delta; /* a block is singular if |R_mm| <= delta |R|, delta < 1   [sqrt(epsilon)] */
-    double cond;  /* status 1 if a block's estimated condition is above this   [no estimate] */
     int no_split; /* 1: do not split blocks where the matrix is reducible                [0] */
 } shoal_tridiag_opts;
 
@@ -64,14 +68,16 @@ typedef struct shoal_tridiag_info { /* result of the last solve                 
     const char *method;             /* the method of the plan                                 */
     const char *variant;            /* its variant; "" if it has none                         */
     int64_t failed;                 /* systems with status < 0                                */
-    int64_t warned;                 /* systems with status > 0; a large residual counts only if
-                                       it was computed: outcome.residual, or "auto" on CUDA   */
+    int64_t warned;                 /* systems with status > 0; a large residual counts only if it
+                                       was computed: outcome.status or .residual is set, or "auto"
+                                       on CUDA                                                */
     int64_t redone;                 /* right-hand sides that "auto" solved again with pivoting */
     float max_residual;             /* largest residual of an answered system; -1: none was
                                        computed; NaN: one is NaN                              */
     int threads, groups;            /* of "pscheme"; 0 elsewhere                              */
     double tol;                     /* in force: opts.tol, or its default                     */
-    double delta, cond;             /* of "gspike", likewise; cond 0: no estimate. 0 elsewhere */
+    double delta;                   /* of "gspike", likewise; 0 elsewhere                     */
+    double cond;                    /* likewise; 0: the method has none                       */
     size_t bytes;                   /* memory held by the plan                                */
 } shoal_tridiag_info;
 
@@ -94,7 +100,7 @@ SHOAL_API shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl
 /* Factor once, solve often. The plan's method is "lupp", or "auto" unless it is "twocarry" for these
  * systems; SHOAL_E_METHOD for any other. factor: writes the LU factors of each matrix with partial
  * pivoting, and its status, to `factors`, memory of the context of shoal_tridiag_factor_bytes() bytes
- * (about 4.1 numbers per row; the layout is private). A transposed plan factors A^T. resolve: x from such
+ * (about 4.3 numbers per row; the layout is private). A transposed plan factors A^T. resolve: x from such
  * factors and b, any number of times, by the plan that made them or one of the same sizes, type and
  * backend; b and x as in solve. x is bit-identical to that of "lupp". A system that fails in factor fails
  * in resolve with the same status. Residuals need dl, d, du and b together: they are NaN here, as is
