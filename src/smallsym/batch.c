@@ -257,6 +257,7 @@ static void store(const worker *w, const smallsym_job *job, int64_t c, const int
 
 static void scale_rows(pack *p, const smallsym_job *job, const smallsym_cpu_method *method) {
     p->scaled = 0;
+    if (!job->look && method->scales != SMALLSYM_BY_ROWS) return; /* nobody reads S */
     for (int64_t i = 0; i < p->n; i++) vec_to(p->s + at_row(i), vec_all(1));
     if (method->scales == SMALLSYM_BY_ROWS) scale_by_rows(p);
     if (method->scales == SMALLSYM_BY_DIAGONAL && job->look) scale_by_diagonal(p);

@@ -59,7 +59,7 @@ enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 2 };
 
 /* "auto" refines an ill-conditioned system by its second method. Each step leaves |E| |A^-1| of the error,
  * E the backward error of the factors; from here on A is singular to this precision. */
-#define SMALLSYM_DOUBT ((real)0.25)
+#define SMALLSYM_DOUBT ((real)0.5)
 
 /* Whether |A| `norm` and |A^-1| `growth`, either of which may be NaN, are so far from the limit `cond`
  * that a second solve would not matter. */
@@ -72,7 +72,7 @@ SHOAL_HD static inline int smallsym_ill(float look, double cond) {
 
 /* Rows, or diagonal entries, that differ in size by less are left as they are; others are scaled by powers
  * of two, rows in up to SMALLSYM_HALVINGS steps (scale.h). */
-enum { SMALLSYM_ROW_SPREAD = 4, SMALLSYM_DIAGONAL_SPREAD = 8, SMALLSYM_HALVINGS = 12 };
+enum { SMALLSYM_ROW_SPREAD = 16, SMALLSYM_DIAGONAL_SPREAD = 8, SMALLSYM_HALVINGS = 12 };
 
 /* Half the exponent of a row's size, 0 from 1/2 to 2; 0 if that is zero. */
 SHOAL_HD static inline int smallsym_half_exponent(real size) {

@@ -252,8 +252,8 @@ static void ldltp_factor(pack *p, int variant) {
     const int64_t n = p->n;
     step s __attribute__((aligned(64))) = { .blocks = 0 };
     copy_scaled(p, f.w);
-    for (int64_t e = 0; e < n * (n + 1) / 2; e++)
-        EACH_LANE(l) s.nothing[l] = real_max(real_abs(f.w[e * LANES + l]), s.nothing[l]);
+    for (int64_t i = 0; i < n; i++) /* p->x: the sizes of rows, as scale_by_rows() leaves them */
+        EACH_LANE(l) s.nothing[l] = real_max(p->x[at_row(i) + l], s.nothing[l]);
     for (int64_t i = 0; i < n; i++)
         for (int l = 0; l < LANES; l++) f.order[at_row(i) + l] = (int32_t)i;
     EACH_LANE(l) s.nothing[l] *= NOTHING, s.least[l] = (real)INFINITY;

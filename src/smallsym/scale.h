@@ -67,9 +67,38 @@ static inline void scale_by_diagonal(pack *p) {
     if (p->scaled) divide_by_roots(p, size, lanes);
 }
 
+/* The same of A itself, ROWS rows at a time: each column's size is loaded and stored once for all of them. */
+static inline void first_row_sizes(const pack *p, real *size) {
+    enum { ROWS = 4 };
+    for (int64_t i0 = 0; i0 < p->n; i0 += ROWS) {
+        const int rows = p->n - i0 < ROWS ? (int)(p->n - i0) : ROWS;
+        const real *row[ROWS];
+        vec most[ROWS];
+        for (int r = 0; r < ROWS; r++) {
+            row[r] = p->a + at_entry(i0 + (r < rows ? r : 0), 0);
+            most[r] = vec_all(0);
+        }
+        for (int64_t j = 0; j < i0; j++) {
+            vec column = vec_at(size + at_row(j));
+            for (int r = 0; r < ROWS; r++) {
+                const vec v = vec_abs(vec_at(row[r] + at_row(j)));
+                most[r] = vec_max(v, most[r]), column = vec_max(v, column);
+            }
+            vec_to(size + at_row(j), column);
+        }
+        for (int r = 0; r < rows; r++)
+            for (int q = 0; q <= r; q++) {
+                const vec v = vec_abs(vec_at(row[r] + at_row(i0 + q)));
+                most[r] = vec_max(v, most[r]), most[q] = vec_max(v, most[q]);
+            }
+        for (int r = 0; r < rows; r++) vec_to(size + at_row(i0 + r), most[r]);
+    }
+}
+
+/* Leaves the sizes of the rows of S A S in p->x, which is free as yet. */
 static inline void scale_by_rows(pack *p) {
-    real *size = p->x; /* free as yet */
-    row_sizes(p, size);
+    real *size = p->x;
+    first_row_sizes(p, size);
     vec_mask lanes = uneven(size, p->n, SMALLSYM_ROW_SPREAD);
     p->scaled = any_lane(lanes);
     for (int step = 0; step < SMALLSYM_HALVINGS && any_lane(lanes); step++) {

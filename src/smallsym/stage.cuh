@@ -20,6 +20,8 @@ constexpr int bank_step(int numbers, int T) {
     return numbers + (T % banks - numbers % banks + banks) % banks;
 }
 
+namespace {
+
 template <int T, int M> struct stage {
     enum {
         SYSTEMS = WARP / T,                              /* of a warp                             */
@@ -37,6 +39,8 @@ template <int T, int M> struct stage {
         return T * (r * (r + 1) / 2 * T + r * VECTOR) + (i % T) * pitch(r);
     }
 };
+
+} // namespace
 
 /* A(i,j) of either triangle, on a stage. */
 template <int T, int M>
