@@ -331,15 +331,22 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     const recur_state after = map_apply(&own, &x, SHAPE);
     const bool walked = hard || !is_sound(&x, &after, SHAPE);
     if (!walked && c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
-    recur_state mine[STRIPS], next = x; /* before the rows of this lane; before each strip */
+    recur_state next = x,
+                mine[SHAPE == 1 ? 1 : STRIPS]; /* before a strip; before this lane's rows of it */
     bool sound = true;
+    const auto step = [&](int r) { /* to the next strip */
+                                   const recur_map before = before_lane<SHAPE>(through[r]);
+                                   const recur_map whole = whole_strip<SHAPE>(through[r]);
+                                   const recur_state own_rows = map_apply(&before, &next, SHAPE);
+                                   next = map_apply(&whole, &next, SHAPE);
+                                   return own_rows;
+    };
+    if (SHAPE != 1) { /* of order 1 all are sound */
 #pragma unroll
-    for (int r = 0; r < STRIPS; r++) {
-        const recur_map before = before_lane<SHAPE>(through[r]);
-        const recur_map whole = whole_strip<SHAPE>(through[r]);
-        mine[r] = map_apply(&before, &next, SHAPE);
-        sound = sound && is_sound(&x, &mine[r], SHAPE);
-        next = map_apply(&whole, &next, SHAPE);
+        for (int r = 0; r < STRIPS; r++) {
+            mine[r] = step(r);
+            sound = sound && is_sound(&x, &mine[r], SHAPE);
+        }
     }
     if (walked || !__all_sync(ALL_LANES, sound)) {
         if (STRIPS == 1)
@@ -349,8 +356,10 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
         if (walked && c.length > 1) finish_link<SHAPE>(c, at.j, x, true, closed);
     } else {
 #pragma unroll
-        for (int r = 0; r < STRIPS; r++)
-            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, mine[r], false, input, answer);
+        for (int r = 0; r < STRIPS; r++) {
+            recur_state first = SHAPE == 1 ? step(r) : mine[SHAPE == 1 ? 0 : r];
+            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, first, false, input, answer);
+        }
     }
     const bool bad_input = __any_sync(ALL_LANES, input != 0);
     const bool bad_answer = __any_sync(ALL_LANES, answer != 0);

@@ -125,6 +125,10 @@ MAP_INLINE void moebius_scale(real v[4]) {
 /* Whether a product was lost; and whether a number is too small to be an accurate sum of products. */
 MAP_INLINE int underflows(real u, real v) { return u != 0 && v != 0 && u * v == 0; }
 MAP_INLINE int is_inaccurate(real v) { return real_abs(v) < MAP_ACCURATE && v != 0; }
+/* Whether a number has become too small by a power of two. */
+MAP_INLINE int is_scaled_away(real v, real scaled) {
+    return real_abs(scaled) < MAP_ACCURATE && scaled != v;
+}
 
 /* v 2^e for e <= 0. */
 MAP_INLINE real scaled_down(real v, real e) {
@@ -180,11 +184,12 @@ MAP_INLINE void map_settle(recur_map *a, int lost, const int shape) {
         if (is_of_matrix(i, shape)) lost |= is_inaccurate(a->m[i]);
     }
     const int shift = shape == SHAPE_MOEBIUS ? 0 : settling_shift(a, shape);
+    const recur_map before = *a;
     if (shape == SHAPE_MOEBIUS) moebius_scale(a->m);
     MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
         if (!is_of_matrix(i, shape)) continue;
         if (shape != SHAPE_MOEBIUS) a->m[i] = times_power_of_2(a->m[i], shift);
-        lost |= is_inaccurate(a->m[i]);
+        lost |= is_scaled_away(before.m[i], a->m[i]);
     }
     if (lost && shape > 1) a->m[0] = real_nan();
 }
@@ -279,7 +284,7 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
         MAP_UNROLL for (int e = 0; e < 4; e++) row.m[e] = s[e];
         moebius_scale(row.m);
         MAP_UNROLL for (int e = 0; e < 4; e++) {
-            if (row.m[e] != s[e] && is_inaccurate(row.m[e])) row.m[0] = real_nan();
+            if (is_scaled_away(s[e], row.m[e])) row.m[0] = real_nan();
         }
         *a = map_join(a, &row, shape);
         return;
