@@ -7,7 +7,7 @@
  * m but not 0:
  *
  *   status 0     |w_i - exact| <= (r + 1) (i + 1) eps c_i in every row
- *                and no |w_i| beyond twice the largest number
+ *                and no |w_i| is beyond twice the largest number
  *   else         not of a segment whose c_i are all below a quarter of the largest number
  */
 #include "recur_batch.h"
@@ -77,7 +77,7 @@ static truth truth_of(const batch *p, int64_t k) {
         const wide terms = p->shape.form ? 4 : order + 1;
         t.bound[i] = terms * (i + 1) * eps_of(p->shape.type) * at.c[0];
         t.in_range = t.in_range && at.c[0] < largest;
-        t.overflows = wide_abs(at.w[0]) > 8 * largest;
+        t.overflows = wide_abs(at.w[0]) > 8 * largest + 2 * t.bound[i];
     }
     return t;
 }
