@@ -46,7 +46,7 @@ static void check_outcome(const target *t, const char *method, const batch *p, s
                   (long long)p->n, (long long)k, status, r->status[k]);
         CHECK(strcmp(shoal_methods("tridiag", row), "lupp") == 0);
         CHECK(isnan(residual) && isnan(rcond));
-        failed += status < 0, warned += status > 0;
+        failed += status<0, warned += status> 0;
     }
     CHECK(info.failed == failed && info.warned == warned && info.redone == 0);
     CHECK(info.max_residual == -1 && strcmp(info.method, method) == 0);
