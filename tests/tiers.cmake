@@ -24,8 +24,8 @@ if(SHOAL_TIER STREQUAL "quick")
     set(SIMT_FEW_CASES ON)
     set(tier_99)
     set(tier_bench_flavours)
-    set(tier_small tridiag tridiag_long tridiag_gspike tridiag_verdict smallsym smallsym_eig smallsym_ldltp
-                   smallsym_factor sort sort_merge pricing_bias
+    set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym smallsym_honest
+                   smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range pricing_bias
                    promises_tridiag promises_smallsym promises_recur promises_symindef)
 else()
     set(tier_few_cases)

@@ -149,6 +149,7 @@ static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, la
         if (rows > 0) p->du[(rows - 1) * p->lanes + l] = 0;
     }
     PACK_CALL(p, scale_lanes, p, v->input, v->least);
+    memset(v->condition, 0, sizeof v->condition);
 }
 
 static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
