@@ -163,8 +163,9 @@ __device__ static inline real lane_poison(const real *s, const real *t) {
     return poison;
 }
 
-__global__ __launch_bounds__(32 * WIDE_WARPS) static void wide_kernel(recur_job job, chain c,
-                                                                      unsigned long long *counter) {
+__global__ __launch_bounds__(32 * WIDE_WARPS,
+                             4) static void wide_kernel(recur_job job, chain c,
+                                                        unsigned long long *counter) {
     SHOAL_SHARED(real, shared);
     SHOAL_SHARED_ARRAY(unsigned long long, ticket, 1);
     SHOAL_SHARED_ARRAY(recur_map, maps, WIDE_WARPS);
