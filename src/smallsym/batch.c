@@ -195,7 +195,8 @@ static int32_t status_of(const worker *w, const smallsym_job *job, int l, int fi
     if (w->bad_a[l] != 0 || w->bad_b[l] != 0) return SHOAL_SYSTEM_NONFINITE;
     if (status >= 0 && !finite) return SHOAL_SYSTEM_OVERFLOW;
     if (status != SHOAL_SYSTEM_OK || !judged) return status;
-    if (!(doubt < SMALLSYM_DOUBT)) return SHOAL_SYSTEM_SINGULAR;
+    if (job->stage == 1 && smallsym_hopeless(doubt, w->p.fate.look[l]))
+        return SHOAL_SYSTEM_SINGULAR;
     if (!(residual <= job->tol) || smallsym_ill(w->p.fate.look[l], job->cond))
         return SHOAL_SYSTEM_ILL;
     return first <= job->tol ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_REFINED;

@@ -189,8 +189,8 @@ __device__ static inline verdict answer(const smallsym_job &job, const FACTORS &
 
 /* The status of an answer, where status_of() does not know of refinement. */
 __device__ static inline int32_t status_refined(const smallsym_job &job, int32_t status,
-                                                const verdict &found) {
-    if (job.stage == 1 && status >= 0 && !(found.doubt < SMALLSYM_DOUBT))
+                                                const verdict &found, float look) {
+    if (job.stage == 1 && status >= 0 && smallsym_hopeless(found.doubt, look))
         return SHOAL_SYSTEM_SINGULAR;
     const bool refined = (job.refine || job.stage == 1) && !(found.first <= job.tol);
     return status == SHOAL_SYSTEM_OK && refined ? SHOAL_SYSTEM_REFINED : status;
@@ -244,7 +244,7 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
         const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
         const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
         const int32_t status = status_refined(
-            job, status_of(job, factored, failed, input, found.residual, o.look), found);
+            job, status_of(job, factored, failed, input, found.residual, o.look), found, o.look);
         if (c < task.column) continue;
         add_answer(job, o, c, status, found.residual);
         if (mine && o.redo < 0 && !(status < 0 && job.x == job.b)) {

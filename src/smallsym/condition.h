@@ -61,6 +61,11 @@ enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 2 };
  * E the backward error of the factors; from here on A is singular to this precision. */
 #define SMALLSYM_DOUBT ((real)0.5)
 
+/* Or its condition number is beyond 1 / epsilon: a change of its last bits makes it singular. */
+SHOAL_HD static inline int smallsym_hopeless(real doubt, float look) {
+    return !(doubt < SMALLSYM_DOUBT && look > (float)REAL_EPSILON);
+}
+
 /* Whether |A| `norm` and |A^-1| `growth`, either of which may be NaN, are so far from the limit `cond`
  * that a second solve would not matter. */
 SHOAL_HD static inline int smallsym_look_again(real norm, real growth, double cond) {
