@@ -141,7 +141,7 @@ said "--seed has no effect"
 expect 0 solve tridiag $t -b t-b.npy -x x.npy --method gspike --json; json; leaf delta=1.4901161193847656e-08; has cond; leaf split=true
 expect 0 solve tridiag $t -b t-b.npy -x x.npy --method gspike --delta 0.25 --cond 1e12 --no-split --json; json
 leaf delta=0.25; leaf cond=1000000000000; leaf split=false
-expect 64 solve tridiag $t -b t-b.npy -x x.npy --cond 1e9; said "cond"; said "auto"
+expect 64 solve tridiag $t -b t-b.npy -x x.npy --method thomas --cond 1e9; said "cond"; said "thomas"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method gspike --delta 2; said "delta"
 check "status" test "$(ints s.npy)" = "0 0 0"
 check "x has the shape of b" grep -aq "(3, 5)" x.npy

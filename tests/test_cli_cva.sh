@@ -82,8 +82,9 @@ leaf "compare.0.cva=$cva"; has compare.19.seconds compare.19.difference_stderr
 check "one line per run" [ "$(wc -l <compare.csv)" -eq 21 ]
 # column SOLVER BASIS TYPE NUMBER of the table
 run_of() { awk -F, -v s="$1" -v b="$2" -v t="$3" -v n="$4" '$1 == s && $2 == b && $3 == t { print $n }' compare.csv; }
-raw=$(run_of auto raw f64 10) centred=$(run_of auto centred f64 10)
+raw=$(run_of eigdc raw f64 10) centred=$(run_of eigdc centred f64 10)
 check "centred: $centred truncated, raw: $raw" awk -v r="$raw" -v c="$centred" 'BEGIN { exit !(r > 0.5 && c < 0.25) }'
+check "auto refines before it truncates" awk -v a="$(run_of auto raw f64 10)" -v e="$raw" 'BEGIN { exit !(a < e / 2) }'
 for method in ldlt ldltp hhpcr eigdc; do
     check "$method agrees with auto" near "$(run_of $method centred f64 4)" "$cva" "$(run_of $method centred f64 5)"
 done

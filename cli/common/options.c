@@ -95,6 +95,13 @@ enum { FIRST_KEY = 0x1000 }; /* of row 0, unless it has a letter */
 
 static const char **name_at(const cli_row *row) { return (void *)(row->base + row->option->at); }
 
+bool cli_among(const char *words, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
+    return false;
+}
+
 enum { ROWS = 96 }; /* of a command, headings and global options included */
 
 typedef struct parsing {

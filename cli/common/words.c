@@ -85,13 +85,6 @@ int cli_unknown(const char *who, const char *what, const char *word, cli_names *
     return CLI_USAGE;
 }
 
-bool cli_among(const char *words, const char *word) {
-    const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
-    return false;
-}
-
 static bool contains(const char *word, cli_names *names, const void *of) {
     const char *name;
     for (int i = 0; (name = names(of, i)); i++)

@@ -11,21 +11,21 @@
 
 enum { BLOCK = 256 };
 
-typedef struct rows { /* row i of segment k: [k n + i] */
+typedef struct pcr_maps { /* row i of segment k: [k n + i] */
     real *s, *t;
     int16_t *e; /* s is 2^e s */
-} rows;
+} pcr_maps;
 
-__device__ static inline recur_map map_at(const rows &from, int64_t at) {
+__device__ static inline recur_map map_at(const pcr_maps &from, int64_t at) {
     recur_map a = {};
     a.m[0] = from.s[at], a.m[1] = from.t[at], a.m[2] = from.e[at];
     return a;
 }
-__device__ static inline void keep_at(const rows &to, int64_t at, const recur_map &a) {
+__device__ static inline void keep_at(const pcr_maps &to, int64_t at, const recur_map &a) {
     to.s[at] = a.m[0], to.t[at] = a.m[1], to.e[at] = map_short_exponent(&a);
 }
 
-__global__ static void load_kernel(recur_job job, rows to) {
+__global__ static void load_kernel(recur_job job, pcr_maps to) {
     const int64_t n = job.n, total = n * job.count;
     SHOAL_GRID_STRIDE(at, total) {
         const int64_t k = at / n, i = at - k * n;
@@ -43,7 +43,8 @@ __global__ static void load_kernel(recur_job job, rows to) {
     }
 }
 
-__global__ static void step_kernel(int64_t n, int64_t total, int64_t h, rows from, rows to) {
+__global__ static void step_kernel(int64_t n, int64_t total, int64_t h, pcr_maps from,
+                                   pcr_maps to) {
     SHOAL_GRID_STRIDE(at, total) {
         recur_map a = map_at(from, at);
         if (at % n >= h) { /* else row 0 was put in */
@@ -55,14 +56,14 @@ __global__ static void step_kernel(int64_t n, int64_t total, int64_t h, rows fro
 }
 
 /* Which segments have to be walked; the answers to the others. */
-__global__ static void check_kernel(recur_job job, rows from) {
+__global__ static void check_kernel(recur_job job, pcr_maps from) {
     const int64_t n = job.n, total = n * job.count;
     SHOAL_GRID_STRIDE(at, total) {
         if (poisoned(0, from.t[at]) != 0) note_failure(job, at / n, false, true);
     }
 }
 
-__global__ static void store_kernel(recur_job job, rows from) {
+__global__ static void store_kernel(recur_job job, pcr_maps from) {
     const int64_t n = job.n, total = n * job.count;
     SHOAL_GRID_STRIDE(at, total) {
         const int64_t k = at / n, i = at - k * n;
@@ -93,12 +94,12 @@ static shoal_status pcr_run(shoal_recur *plan, const recur_job *job) {
     void *stream = plan->head.ctx->stream;
     real *base = (real *)job->work;
     int16_t *exponents = (int16_t *)(base + 4 * total);
-    rows from = { base, base + total, exponents };
-    rows to = { base + 2 * total, base + 3 * total, exponents + total };
+    pcr_maps from = { base, base + total, exponents };
+    pcr_maps to = { base + 2 * total, base + 3 * total, exponents + total };
     SHOAL_LAUNCH(load_kernel, grid, block, 0, stream, *job, from);
     for (int64_t h = 1; h < job->n; h *= 2) {
         SHOAL_LAUNCH(step_kernel, grid, block, 0, stream, job->n, total, h, from, to);
-        const rows swap = from;
+        const pcr_maps swap = from;
         from = to, to = swap;
     }
     SHOAL_LAUNCH(check_kernel, grid, block, 0, stream, *job, from);
