@@ -181,4 +181,15 @@ static inline void print_promises(const char *module) {
     putchar('\n');
 }
 
+/* Draws until enough systems of a module are judged: --systems of them, or `full`, or `few` if tests are small. */
+static inline void draw_promises(const char *module, const char *(*kind)(int), int64_t few,
+                                 int64_t full, void (*one_draw)(stream *s, int kinds)) {
+    stream s = { promise_seed };
+    const int64_t wanted = promise_wanted ? promise_wanted : small ? few : full;
+    int kinds = 0;
+    while (kind(kinds)) kinds++;
+    while (promise_systems < wanted) one_draw(&s, kinds);
+    print_promises(module);
+}
+
 #endif

@@ -183,14 +183,7 @@ static void one_batch(stream *s, int kinds) {
     promise_systems += shape.count;
 }
 
-TEST(no_false_verdict) {
-    stream s = { promise_seed };
-    int kinds = 0;
-    while (shoal_recur_kind(kinds)) kinds++;
-    const int64_t wanted = promise_wanted ? promise_wanted : small ? 200 : 200000;
-    while (promise_systems < wanted) one_batch(&s, kinds);
-    print_promises("recur");
-}
+TEST(no_false_verdict) { draw_promises("recur", shoal_recur_kind, 200, 200000, one_batch); }
 
 int main(int argc, char **argv) {
     take_promise_options(&argc, argv);

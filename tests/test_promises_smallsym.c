@@ -210,14 +210,7 @@ static void one_batch(stream *s, int kinds) {
     promise_systems += count;
 }
 
-TEST(no_false_verdict) {
-    stream s = { promise_seed };
-    int kinds = 0;
-    while (shoal_smallsym_kind(kinds)) kinds++;
-    const int64_t wanted = promise_wanted ? promise_wanted : small ? 200 : 350000;
-    while (promise_systems < wanted) one_batch(&s, kinds);
-    print_promises("smallsym");
-}
+TEST(no_false_verdict) { draw_promises("smallsym", shoal_smallsym_kind, 200, 350000, one_batch); }
 
 int main(int argc, char **argv) {
     take_promise_options(&argc, argv);

@@ -179,14 +179,7 @@ static void one_matrix(stream *s, int kinds) {
     free(a), free(b);
 }
 
-TEST(no_false_verdict) {
-    stream s = { promise_seed };
-    int kinds = 0;
-    while (shoal_symindef_kind(kinds)) kinds++;
-    const int64_t wanted = promise_wanted ? promise_wanted : small ? 100 : 50000;
-    while (promise_systems < wanted) one_matrix(&s, kinds);
-    print_promises("symindef");
-}
+TEST(no_false_verdict) { draw_promises("symindef", shoal_symindef_kind, 100, 50000, one_matrix); }
 
 int main(int argc, char **argv) {
     take_promise_options(&argc, argv);

@@ -342,14 +342,7 @@ static void one_batch(stream *s, int kinds) {
     promise_systems += count;
 }
 
-TEST(no_false_verdict) {
-    stream s = { promise_seed };
-    int kinds = 0;
-    while (shoal_tridiag_kind(kinds)) kinds++;
-    const int64_t wanted = promise_wanted ? promise_wanted : small ? 200 : 400000;
-    while (promise_systems < wanted) one_batch(&s, kinds);
-    print_promises("tridiag");
-}
+TEST(no_false_verdict) { draw_promises("tridiag", shoal_tridiag_kind, 200, 400000, one_batch); }
 
 int main(int argc, char **argv) {
     take_promise_options(&argc, argv);

@@ -2,7 +2,7 @@
  *
  * condition.h - two ways to learn |A^-1| from solves with the factors.
  *
- * The look, for the status: one solve, and for some systems a second. The right-hand side is one of
+ * The look, for the status: one solve, and a second one for some systems. The right-hand side is one of
  * signs, +-1, chosen in the forward substitution: each so that its z(i) grows. The result y is large
  * where A is nearly singular, for any A and whatever b is; |y| <= |A^-1|. Where |A| |y| comes within
  * SMALLSYM_AGAIN of the limit, A^-1 y / |y| is looked at, too. Systems count as ill-conditioned from
