@@ -22,7 +22,7 @@
  * fact (is_sound); so does such a group. The tiles after it find the same state before it by the same
  * operations, see that its map does not do, and wait for that value.
  *
- * What is published are words of 32 bits of a number and a tag: one is there or not, whatever became of
+ * What is published are words of 32 bits of a number and a tag, the first with a map's exponent: one is there or not, whatever became of
  * the others. So no fence is needed, and one load gets both the tag and the number.
  */
 #ifndef SHOAL_RECUR_CHAIN_CUH
@@ -48,41 +48,77 @@ typedef struct chain { /* of one segment */
     int64_t length;                  /* tiles of a segment        */
 } chain;
 
-/* Words of a map, with its exponent if it can need one, and of a state. */
+/* A map as it is published. In float a map of order 1 is two numbers and an exponent. */
+template <int SHAPE> struct published_map {
+    typedef typename joined_map<SHAPE>::number number;
+    number m[map_size(SHAPE)];
+    int e;
+    __device__ explicit published_map(const joined_map<SHAPE> &a) : e(a.e) {
+#pragma unroll
+        for (int i = 0; i < map_size(SHAPE); i++) m[i] = a.m[i];
+    }
+    __device__ joined_map<SHAPE> map() const {
+        joined_map<SHAPE> a = {};
+#pragma unroll
+        for (int i = 0; i < map_size(SHAPE); i++) a.m[i] = m[i];
+        a.e = e;
+        return a;
+    }
+};
+#ifdef SHOAL_SINGLE
+template <> struct published_map<1> {
+    float m[2];
+    int e;
+    __device__ explicit published_map(const joined_map<1> &a) {
+        int exponent = 0;
+        m[0] = (float)frexp(a.m[0], &exponent), m[1] = (float)a.m[1];
+        e = exponent;
+    }
+    __device__ joined_map<1> map() const {
+        const joined_map<1> a = { { scalbn((double)m[0], e), m[1] }, 0 };
+        return a;
+    }
+};
+#endif
+
 __host__ __device__ static constexpr int words_of_map(int shape) {
-    return map_size(shape) * (int)(shape == SHAPE_MOEBIUS ? sizeof(real) : sizeof(double)) / 4 +
-           has_exponent(shape);
+    return map_size(shape) *
+           (int)(shape == SHAPE_MOEBIUS || shape == 1 ? sizeof(real) : sizeof(double)) / 4;
 }
 __host__ __device__ static constexpr int words_of_state(int shape) {
     return state_size(shape) * (int)sizeof(real) / 4;
 }
 
-/* One lane writes the first `WORDS` words of a map or state as link i. */
+/* One lane writes `WORDS` words as link i: `more` goes with the first, beside its tag. */
 template <int WORDS>
-__device__ static inline void publish(word *to, const links &l, int64_t i, const void *from) {
+__device__ static inline void publish(word *to, const links &l, int64_t i, const void *from,
+                                      int more) {
 #pragma unroll
     for (int e = 0; e < WORDS; e++) {
         uint32_t bits;
         memcpy(&bits, (const char *)from + e * sizeof bits, sizeof bits);
-        atomicExch(&to[e * l.count + i], (word)WORD_THERE << 32 | bits);
+        const uint32_t tag = e ? WORD_THERE : (uint32_t)more << 2 | WORD_THERE;
+        atomicExch(&to[e * l.count + i], (word)tag << 32 | bits);
     }
 }
 
 template <int SHAPE>
 __device__ static inline void publish_map(const links &to, int64_t i, const joined_map<SHAPE> &a) {
-    publish<words_of_map(SHAPE)>(to.maps, to, i, &a);
+    const published_map<SHAPE> p(a);
+    publish<words_of_map(SHAPE)>(to.maps, to, i, p.m, p.e);
 }
 template <int SHAPE>
 __device__ static inline void publish_value(const links &to, int64_t i, const recur_state &x) {
-    publish<words_of_state(SHAPE)>(to.values, to, i, &x);
+    publish<words_of_state(SHAPE)>(to.values, to, i, &x, 0);
 }
 __device__ static inline void publish_hard(const links &to, int64_t i) {
     atomicExch(&to.maps[i], (word)WORD_HARD << 32);
 }
 
-/* Loads those words: WORD_EMPTY unless all are there. */
+/* Loads those words, and `more`: WORD_EMPTY unless all are there. */
 template <int WORDS>
-__device__ static inline int load_link(const word *from, const links &l, int64_t i, void *to) {
+__device__ static inline int load_link(const word *from, const links &l, int64_t i, void *to,
+                                       int *more) {
     word seen[WORDS];
     bool all = true;
 #pragma unroll
@@ -91,19 +127,24 @@ __device__ static inline int load_link(const word *from, const links &l, int64_t
     for (int e = 0; e < WORDS; e++) {
         const uint32_t bits = (uint32_t)seen[e];
         memcpy((char *)to + e * sizeof bits, &bits, sizeof bits);
-        all = all && seen[e] >> 32 == WORD_THERE;
+        all = all && (seen[e] >> 32 & 3) == WORD_THERE;
     }
-    if (seen[0] >> 32 == WORD_HARD) return WORD_HARD;
+    *more = (int)(seen[0] >> 32) >> 2;
+    if ((seen[0] >> 32 & 3) == WORD_HARD) return WORD_HARD;
     return all ? WORD_THERE : WORD_EMPTY;
 }
 
 template <int SHAPE>
 __device__ static inline int map_of_link(const links &from, int64_t i, joined_map<SHAPE> &a) {
-    return load_link<words_of_map(SHAPE)>(from.maps, from, i, &a);
+    published_map<SHAPE> p(a);
+    const int seen = load_link<words_of_map(SHAPE)>(from.maps, from, i, p.m, &p.e);
+    a = p.map();
+    return seen;
 }
 template <int SHAPE>
 __device__ static inline int value_of_link(const links &from, int64_t i, recur_state &x) {
-    return load_link<words_of_state(SHAPE)>(from.values, from, i, &x);
+    int none;
+    return load_link<words_of_state(SHAPE)>(from.values, from, i, &x, &none);
 }
 
 /* The state after a link from that before it, by its map; or the link's value, where the map does not do. It is

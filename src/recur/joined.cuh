@@ -37,6 +37,18 @@ MAP_CONSTANT bool is_scaled_in_tile(const int shape) { return has_exponent(shape
 #define SETTLED_LOW 0x1p-510
 enum { LIFT = 600 }; /* 2^LIFT lifts any number above that */
 
+/* Of order 1, lanes of many rows begin their product of s at 2^LANE_BEGIN, as map_begin() does: it is right for
+ * states up to there. So M may be GROWTH_MOST at most, and x and v STATE_MOST; what is larger is walked. */
+#ifdef SHOAL_SINGLE
+enum { LANE_BEGIN = 96 };
+#define GROWTH_MOST 0x1p32f
+#define STATE_MOST  0x1p64f
+#else
+enum { LANE_BEGIN = 900 };
+#define GROWTH_MOST 0x1p120
+#define STATE_MOST  0x1p780
+#endif
+
 template <class T> __device__ static inline T joined_mad(T u, T v, T w) {
 #ifdef __CUDA_ARCH__
     return fma(u, v, w);
@@ -130,6 +142,18 @@ template <int SHAPE, bool SCALED> __device__ static inline void settle(joined_ma
     if (SHAPE > 1 && has_too_small<SHAPE>(a)) a.m[0] = NAN;
 }
 
+/* The map of order 1 whose product was begun at 2^LANE_BEGIN. */
+__device__ static inline joined_map<1> joined_of_begun(const recur_map &begun) {
+    joined_map<1> a = joined_of<1>(begun);
+    if (!has_exponent(1) || fabs(a.m[0]) >= 0x1p400 || a.m[0] == 0) {
+        a.m[0] *= (double)power_of_two(-LANE_BEGIN);
+    } else {
+        a.e = -LANE_BEGIN;
+        settle<1, has_exponent(1)>(a);
+    }
+    return a;
+}
+
 /* ---- joining and applying ---------------------------------------------------------------------- */
 
 /* M x + v in the numbers of a map. */
@@ -165,10 +189,11 @@ __device__ static inline recur_state joined_apply(const joined_map<SHAPE> &a,
 }
 
 /* Whether a map did for x what its rows would: a state that is not finite may be the map's fault. Of
- * order 1 it is not: a x + b overflows where the last row does. */
+ * order 1 it is not: a x + b overflows where the last row does; but x may be too large for it. */
 template <int SHAPE>
 __device__ static inline bool is_sound(const recur_state &x, const recur_state &after) {
-    return SHAPE == 1 || state_poison(&after, SHAPE) == 0 || state_poison(&x, SHAPE) != 0;
+    if (SHAPE == 1) return !(real_abs(x.x[0]) > STATE_MOST && real_abs(x.x[0]) <= REAL_MAX);
+    return state_poison(&after, SHAPE) == 0 || state_poison(&x, SHAPE) != 0;
 }
 
 /* `earlier`, then `later`: M M', M v' + v. */
@@ -196,6 +221,7 @@ __device__ static inline joined_map<SHAPE> join(const joined_map<SHAPE> &earlier
         joined_step<SHAPE, SCALED>(later, v, y);
 #pragma unroll
         for (int r = 0; r < SHAPE; r++) a.m[r * COLUMNS + SHAPE] = y[r];
+        if (SHAPE == 1 && !(fabs(v[0]) <= STATE_MOST && fabs(a.m[0]) <= GROWTH_MOST)) a.m[1] = NAN;
         if (SCALED) a.e = earlier.e + later.e;
         settle<SHAPE, SCALED>(a);
         return a;

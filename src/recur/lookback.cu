@@ -69,15 +69,30 @@ __device__ static inline unsigned whole_pieces(const part &p, T *at, int64_t ste
     return rows >= WARP_ROWS ? (unsigned)WARP_PIECES : (unsigned)rows / ROWS;
 }
 
-__device__ static inline void load_part(const part &p, const real *at, int64_t step, real filler) {
-    const unsigned lane = threadIdx.x % 32, whole = whole_pieces(p, at, step);
+/* Copies pieces lane, lane + 32, .. of the part below `whole`: copy(where it is kept, where it is in memory). */
+template <class T, class Copy>
+__device__ static inline void each_piece(const part &p, T *at, unsigned whole, Copy copy) {
+    const unsigned lane = threadIdx.x % 32;
+    T *first = piece_in_memory(p, at, lane);
+    const int64_t step = p.down ? -32 * ROWS : 32 * ROWS;
+    if (whole == WARP_PIECES) {
 #pragma unroll
-    for (unsigned k = lane; k < WARP_PIECES; k += 32)
-        if (k < whole)
-            shoal_copy_async((sixteen *)kept_piece(p, k),
-                             (const sixteen *)piece_in_memory(p, at, k));
+        for (unsigned k = 0; k < LANE_PIECES; k++)
+            copy(kept_piece(p, lane + 32 * k), first + k * step);
+    } else {
 #pragma unroll 1
-    for (unsigned e = whole * ROWS + lane; e < WARP_ROWS; e += 32) {
+        for (unsigned k = 0; lane + 32 * k < whole; k++)
+            copy(kept_piece(p, lane + 32 * k), first + k * step);
+    }
+}
+
+__device__ static inline void load_part(const part &p, const real *at, int64_t step, real filler) {
+    const unsigned whole = whole_pieces(p, at, step);
+    each_piece(p, at, whole, [](real *kept, const real *from) {
+        shoal_copy_async((sixteen *)kept, (const sixteen *)from);
+    });
+#pragma unroll 1
+    for (unsigned e = whole * ROWS + threadIdx.x % 32; e < WARP_ROWS; e += 32) {
         real *to = kept_number(p, e / ROWS, e % ROWS);
         if (p.i + e < p.n)
             shoal_copy_async(to, at + (p.i + e) * step);
@@ -87,14 +102,12 @@ __device__ static inline void load_part(const part &p, const real *at, int64_t s
 }
 
 __device__ static inline void store_part(const part &p, real *at, int64_t step) {
-    const unsigned lane = threadIdx.x % 32, whole = whole_pieces(p, at, step);
-#pragma unroll
-    for (unsigned k = lane; k < WARP_PIECES; k += 32)
-        if (k < whole)
-            shoal_store_streaming((sixteen *)piece_in_memory(p, at, k),
-                                  *(const sixteen *)kept_piece(p, k));
+    const unsigned whole = whole_pieces(p, at, step);
+    each_piece(p, at, whole, [](const real *kept, real *to) {
+        shoal_store_streaming((sixteen *)to, *(const sixteen *)kept);
+    });
 #pragma unroll 1
-    for (unsigned e = whole * ROWS + lane; e < WARP_ROWS && p.i + e < p.n; e += 32)
+    for (unsigned e = whole * ROWS + threadIdx.x % 32; e < WARP_ROWS && p.i + e < p.n; e += 32)
         at[(p.i + e) * step] = *kept_number(p, e / ROWS, e % ROWS);
 }
 
@@ -106,36 +119,17 @@ __device__ static inline void lane_rows(real (&rows)[ROWS], const real *part, un
     if (down) reverse_rows<1>(rows);
 }
 
-/* The map of this lane's rows: in `real` first. Where a product of s is not accurate, or not finite, they are
- * joined once more with care. */
+/* The map of this lane's rows. */
 __device__ static inline joined_map<1> lane_map(const real *s, const real *t, bool down) {
-    constexpr bool SCALED = has_exponent(1);
-    recur_map plain = map_identity(1);
-    real least = 1;
+    recur_map plain = { { power_of_two(LANE_BEGIN), 0 } };
 #pragma unroll
     for (unsigned p = 0; p < LANE_PIECES; p++) {
         real scale[ROWS], offset[ROWS];
         lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
 #pragma unroll
-        for (int u = 0; u < ROWS; u++) {
-            map_append(&plain, &scale[u], offset[u], 1);
-            least = real_min(real_abs(plain.m[0]), least);
-        }
+        for (int u = 0; u < ROWS; u++) map_append(&plain, &scale[u], offset[u], 1);
     }
-    joined_map<1> a = joined_of<1>(plain);
-    if (least >= MAP_ACCURATE && is_finite<1>(a)) {
-        settle<1, SCALED>(a);
-        return a;
-    }
-    a = joined_identity<1>();
-#pragma unroll 1
-    for (unsigned p = 0; p < LANE_PIECES; p++) {
-        real scale[ROWS], offset[ROWS];
-        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
-#pragma unroll
-        for (int u = 0; u < ROWS; u++) joined_append<1, SCALED>(a, &scale[u], offset[u]);
-    }
-    return a;
+    return joined_of_begun(plain);
 }
 
 /* This lane's rows by substitution from x, in the place of t; returns the last. */
@@ -207,14 +201,14 @@ __global__ __launch_bounds__(32 * IN_BLOCK,
         recur_state x = first_state(&job, k, 1);
         if (j == 0 && lane == 0 && state_poison(&x, 1) != 0) note_failure(job, k, true, false);
         if (c.length > 1) x = begin_link<1>(c, j, all, hard, x, &closed);
-        if (!hard && c.length > 1)
+        if (!hard && is_sound<1>(x, x) && c.length > 1)
             finish_link<1>(c, j, joined_apply<1, SCALED>(all, x), false, closed);
         if (lane == 0) before[0] = x;
     }
     __syncthreads();
     recur_state x = before[0];
     real input = 0, last = 0;
-    if (hard) {
+    if (hard || !is_sound<1>(x, x)) {
         input = lane_poison(s, t);
         for (unsigned w = 0; w < IN_BLOCK; w++) {
             if (w == warp)
