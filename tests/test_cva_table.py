@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_cva_table.py PROGRAM - tools/cva_table.py: its verdicts on a program whose numbers are known, and on `shoal cva`."""
+"""test_cva_table.py PROGRAM - tools/cva_table.py: verdicts on a program with known numbers, and on `shoal cva`."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ limit 0.01
 market asset,spot,volatility
 market A,100,0.2
 book payoff,assets,strike,maturity
-book put,A,100,1
+book put,A,100,2
 run --rate 0 --dates 2
 price 3
 cva 2 1e-9
@@ -33,6 +33,8 @@ ene 1 0
 
 case two apart
 limit 0.5
+book payoff,assets,strike,maturity
+book put,A,100,2
 run --rate 0 --dates 2 --threshold 9
 price 3
 cva 2 1e-9
@@ -47,8 +49,8 @@ at = sys.argv.index
 seed, shift = int(sys.argv[at("--seed") + 1]), float(sys.argv[at("--shift") + 1])
 assert sys.argv[1] == "cva" and open(sys.argv[2]) and open(sys.argv[at("--market") + 1]) and "--json" in sys.argv
 value = 2 + shift + (0.1 if seed %% 2 else -0.1)
-print(json.dumps({"cva": value, "stderr": 0.1, "other": 2, "other_stderr": 0.1, "time": [1, 2], "epe": [2 * value, 1],
-                  "epe_stderr": [0.2, 0], "ene": [1, 0]}))
+print(json.dumps({"cva": value, "stderr": 0.1, "other": 2, "other_stderr": 0.1, "time": [0.5, 1, 2],
+                  "epe": [7, 2 * value, 1], "epe_stderr": [0, 0.2, 0], "ene": [7, 1, 0]}))
 """
 
 
@@ -74,8 +76,8 @@ class Table(unittest.TestCase):
             self.assertEqual(self.table("--seeds", "6", "--only", "one", "--", "--shift", shift)[0], code, shift)
         code, text = self.table("--seeds", "6", "--profile", "--", "--shift", "0.2")
         self.assertEqual(code, 1)
-        # 3 of 6 runs are 0.3 off, 1.96 x 0.1 is less; EPE 4.4, not 4, and a price of 3.4, not 3
-        self.assertIn("| one | 2 | 2.2 | +10.00 % | 2.24 % | 4.5 | 50 % | 4.5 (1) | +13.33 % |", text)
+        # 3 of 6 runs are 0.3 off, 1.96 x 0.1 is less; EPE 4.4, not 4, and EPE - ENE 3.4, not 3, relative to 5
+        self.assertIn("| one | 2 | 2.2 | +10.00 % | 2.24 % | 4.5 | 50 % | 4.5 (1) | +8.00 % |", text)
         self.assertIn("| 1 | 4 | 4.4 | 4.5 | 1 | 1 |", text)
         self.assertIn("1 of 2 cases pass; 50.0 % of 12 intervals", text)
         self.assertEqual(text.count("**fail**"), 1)
@@ -103,7 +105,8 @@ class Table(unittest.TestCase):
     @unittest.skipUnless(PROGRAM, "no program")
     def test_program(self):
         """Closed forms have no error but that of the outer paths."""
-        code, text = self.table("--only", "european-book", "--seeds", "8", "--", "--outer", "1024", "--threads", "1", program=PROGRAM, cases=cva_table.CASES)
+        code, text = self.table("--only", "european-book", "--seeds", "8", "--", "--outer", "1024", "--threads", "1",
+                                program=PROGRAM, cases=cva_table.CASES)
         self.assertEqual(code, 0, text)
 
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cva_table.py PROGRAM [OPTION...] [-- OPTION OF shoal cva...] - `shoal cva` on books with known CVAs, over many seeds.
+"""cva_table.py PROGRAM [OPTION...] [-- OPTION OF shoal cva...] - `shoal cva` on books with known CVAs, many seeds.
 
-Reads tests/cva_cases.txt, runs PROGRAM once per case and seed, and prints one row per case: the known CVA, the mean over
-the seeds, its relative error, the standard error of the mean, z, and how many of the 95 % intervals contain the known
-CVA. A case passes if
+Reads tests/cva_cases.txt, runs PROGRAM once per case and seed, and prints one row per case: the known CVA, the mean
+over the seeds, its relative error, the standard error of the mean, z, and how many of the 95 % intervals contain the
+known CVA. A case passes if
 
     |mean - known| <= limit known + 3 standard errors of the mean,
 
-and so many of its intervals contain the known CVA as intervals of 90 % would, but for a chance of 1 %: of 20, at least
-14. The intervals of all cases together are judged in the same way: of 800, at least 700.
+and if its intervals contain the known CVA as often as 90 % intervals would, up to a chance of 1 %: at least 14 of 20.
+The intervals of all cases together are judged in the same way: at least 700 of 800.
 
-The last two columns are the martingale test. At every date e^(-r t) (EPE - ENE), plus what has been paid before, is the
-price. The known exposures obey that, so a difference from them violates it. `EPE z` is the largest z over the dates, with
-its date; `price` is the relative error of the price that the first date gives, before which nothing is paid.
+Two columns are the martingale test. At every date e^(-r t) (EPE - ENE), plus what has been paid before, is the price.
+The known exposures obey that, so a difference from them violates it. `EPE z` is the largest z over the dates, with its
+date. `price` is the error of the price that the first date gives, before which nothing is paid, relative to EPE + ENE.
 --profile prints every date.
 
 The exit code is 0 if all of that holds. Needs only Python's standard library.
@@ -80,7 +80,7 @@ def simulate(program, case, seed, more):
 
 
 def mean_and_error(numbers, errors):
-    """The mean and its standard error: from the scatter of the numbers, of fewer than 5 from their own standard errors."""
+    """The mean and its standard error: from the scatter of the numbers; of fewer than 5, from their errors."""
     count = len(numbers)
     mean = math.fsum(numbers) / count
     if count < 5:
@@ -100,14 +100,24 @@ def z_of(mean, error, known, scale):
     return (mean - known) / error if error > 0 else math.copysign(math.inf, mean - known)
 
 
-def profile(case, runs):
-    """Per date: time, known EPE, mean, z; known ENE, mean."""
+def places(case, times):
+    """Where the known dates are among those of a run, which may have others, too; None if one of them is missing."""
+    column = case["book"][0].split(",").index("maturity")
+    horizon = max(float(line.split(",")[column]) for line in case["book"][1:])
+    known = [horizon * (k + 1) / len(case["epe"]) for k in range(len(case["epe"]))]
+    found = [[i for i, time in enumerate(times) if abs(time - date) < 1e-6 * horizon] for date in known]
+    return [at[0] for at in found] if all(found) else None
+
+
+def profile(case, runs, at):
+    """Per date: time, known EPE, mean, z; known ENE, mean. `at`: the places of the known dates."""
     rows = []
     scale = max(case["epe"] + case["ene"])
-    for k, when in enumerate(runs[0]["time"]):
+    for known, k in enumerate(at):
         mean, error = mean_and_error([run["epe"][k] for run in runs], [run["epe_stderr"][k] for run in runs])
         other = math.fsum(run["ene"][k] for run in runs) / len(runs)
-        rows.append([when, case["epe"][k], mean, z_of(mean, error, case["epe"][k], scale), case["ene"][k], other])
+        rows.append([runs[0]["time"][k], case["epe"][known], mean, z_of(mean, error, case["epe"][known], scale),
+                     case["ene"][known], other])
     return rows
 
 
@@ -120,20 +130,22 @@ def judge(case, runs, value, error):
     row = {"name": case["name"], "use": case["use"], "known": known, "mean": mean, "relative": (mean - known) / known,
            "error": spread, "z": z_of(mean, spread, known, known), "covered": inside / len(runs),
            "passes": close and covers(inside, len(runs))}
-    if len(runs[0].get("epe", [])) == len(case["epe"]):
-        row["profile"] = profile(case, runs)
+    at = places(case, runs[0].get("time", []))
+    if at:
+        row["profile"] = profile(case, runs, at)
         row["epe_z"], row["epe_date"] = max(((dates[3], k + 1) for k, dates in enumerate(row["profile"])),
                                             key=lambda pair: abs(pair[0]))
         mean = row["profile"][0][2] - row["profile"][0][5]
         if "--threshold" not in case["run"]:  # before the first decision: EPE - ENE = e^(r t) price
-            row["price"] = mean / (case["epe"][0] - case["ene"][0]) - 1
+            row["price"] = (mean - case["epe"][0] + case["ene"][0]) / (case["epe"][0] + case["ene"][0])
     return row
 
 
 def text_of(row, seconds):
     cells = [row["name"], "%.6g" % row["known"], "%.6g" % row["mean"], "%+.2f %%" % (100 * row["relative"]),
              "%.2f %%" % (100 * row["error"] / row["known"]), "%.1f" % row["z"], "%.0f %%" % (100 * row["covered"]),
-             "%.1f (%d)" % (row["epe_z"], row["epe_date"]) if "epe_date" in row else "", "%+.2f %%" % (100 * row["price"]) if "price" in row else "",
+             "%.1f (%d)" % (row["epe_z"], row["epe_date"]) if "epe_date" in row else "",
+             "%+.2f %%" % (100 * row["price"]) if "price" in row else "",
              "%.2g" % seconds, "pass" if row["passes"] else "**fail**"]
     return "| " + " | ".join(cells) + " |"
 
