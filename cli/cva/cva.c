@@ -54,6 +54,12 @@ static char *hazard_text(const void *arguments) {
     return text;
 }
 
+static void parse_stopping(struct argp_state *state, const cli_option *row, const char *text,
+                           void *arguments) {
+    (void)text, (void)arguments;
+    argp_error(state, "--%s is now --estimator rule|amc|inner", row->name);
+}
+
 /* clang-format off */
 #define AT(member) CLI_AT(cva_options, member)
 static const cli_option options[] = {
@@ -70,14 +76,15 @@ static const cli_option options[] = {
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
     { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths of an outer path at a date: a number, or one per date; up to the next multiple of 4", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: closed forms where there are some, or inner paths throughout", .words = "closed|nested", .in = IN_BOTH },
-    { "stopping",    OPT_CHOICE,   AT(opts.stopping),    NULL,       3, "what exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths", .words = "rule|inner", .in = IN_BOTH,
-      .more = "Inner paths exercise late." },
-    { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths that a rule is fitted on", 1, 1LL << 31, .usual = "262144", .in = IN_PART },
+    { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "values of American contracts: on inner paths that follow a rule fitted once on many paths from today's prices, by the regression of that rule alone, or by regressions on the inner paths of every outer path and date", .words = "rule|amc|inner", .in = IN_BOTH,
+      .more = "amc has no inner paths for them; inner is the way of the paper, and biased." },
+    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, "refused: it is --estimator now", .usual = "", .parse = parse_stopping },
+    { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths that a rule is fitted on", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
     { "not-stopped", OPT_FLAG,     AT(opts.kept),        NULL,       3, "value contracts as if they had never been exercised", .key = "!stopped", .in = IN_BOTH },
-    { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less where that leaves fewer than 20 inner paths per function", .in = IN_PART | IN_JSON_SET },
+    { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "with --estimator inner: degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less where that leaves fewer than 20 inner paths per function", .in = IN_PART | IN_JSON_SET },
     { "raw-basis",   OPT_FLAG,     AT(opts.raw),         NULL,       4, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
-    { "no-control",  OPT_FLAG,     AT(opts.control),     NULL,       4, "regress cash flows as they are, not hedged", .value = -1, .key = "!control", .in = IN_BOTH,
-      .more = "Max-calls, and baskets with a weight below 0, never are." },
+    { "no-control",  OPT_FLAG,     AT(opts.control),     NULL,       4, "inner paths and regressions without control variates", .value = -1, .key = "!control", .in = IN_BOTH,
+      .more = "With --estimator inner, max-calls and baskets with a weight below 0 never have any." },
     { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "f32 or f64: of inner paths and regressions", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
@@ -274,11 +281,12 @@ static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_res
         cli_note(c, "contracts that have expired, and count as nothing: %lld",
                  (long long)r->info.expired);
     if (r->info.horizon > 0) note_maturities(c, o, b, r->info.horizon);
-    if (r->outer > 1 && fabs(r->value.bias) > 3 * r->value.error)
-        cli_note(c,
-                 "the bias of the inner paths is %.3g standard errors of the CVA: more of them "
-                 "(--inner), or the extrapolated value",
-                 fabs(r->value.bias) / r->value.error);
+    if (r->outer < 2 || !(r->value.bias > r->value.error)) return;
+    const bool inner = o->opts.estimator == SHOAL_CVA_BY_INNER;
+    cli_note(c, "the bias may be %.3g, more than the standard error of %.2g: %s", r->value.bias,
+             r->value.error,
+             inner ? "more inner paths (--inner), or --estimator rule"
+                   : "more paths for the exercise rules (--rule-paths)");
 }
 
 static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined *joined) {

@@ -9,8 +9,11 @@
 /* clang-format off */
 #define DATE(name, member) CLI_RESULT(name, shoal_cva_date, member)
 static const cli_option date_results[] = {
-    DATE("time", time), DATE("epe", epe), DATE("epe_stderr", epe_error), DATE("ene", ene), DATE("pfe95", pfe95),
-    DATE("pfe99", pfe99), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("time", time), DATE("epe", epe), DATE("epe_stderr", epe_error), DATE("epe_bias", epe_bias),
+    DATE("epe_low", epe_low), DATE("epe_high", epe_high), DATE("ene", ene), DATE("ene_stderr", ene_error),
+    DATE("ene_bias", ene_bias), DATE("ene_low", ene_low), DATE("ene_high", ene_high), DATE("pfe95", pfe95),
+    DATE("pfe95_low", pfe95_low), DATE("pfe95_high", pfe95_high), DATE("pfe99", pfe99), DATE("pfe99_low", pfe99_low),
+    DATE("pfe99_high", pfe99_high), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
     DATE("inner", inner),
     { 0 }
 };
@@ -22,9 +25,10 @@ static const cli_option info_results[] = {
     { 0 }
 };
 static const cli_option value_results[] = {
-    RESULT("cva", value.cva), RESULT("stderr", value.error), RESULT("bias", value.bias),
-    RESULT("bias_stderr", value.bias_error), RESULT("extrapolated", value.extrapolated),
-    RESULT("extrapolated_stderr", value.extrapolated_error),
+    RESULT("cva", value.cva), RESULT("stderr", value.error), RESULT("bias", value.bias), RESULT("low", value.low),
+    RESULT("high", value.high), RESULT("rule_bias", value.rule_bias), RESULT("rule_bias_stderr", value.rule_bias_error),
+    RESULT("inner_bias", value.inner_bias), RESULT("inner_bias_stderr", value.inner_bias_error),
+    RESULT("correction", value.correction), RESULT("correction_stderr", value.correction_error),
     { 0 }
 };
 static const cli_option outcome_results[] = {
@@ -74,7 +78,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_uint(j, "seed", c->seed);
     io_json_doubles(j, "hazard", o->party.hazard, o->party.pieces);
     if (o->party.until) io_json_doubles(j, "hazard_until", o->party.until, o->party.pieces);
-    if (o->opts.stopping == SHOAL_CVA_BY_RULE && o->opts.rule_paths)
+    if (o->opts.estimator != SHOAL_CVA_BY_INNER && o->opts.rule_paths)
         io_json_int(j, "rule_paths", o->opts.rule_paths);
     io_json_int(j, "contracts", b->count);
     cli_json_results(j, info_results, r);
@@ -122,9 +126,16 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (r->counts.systems > 0) print_systems(&r->counts);
     if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);
-    if (r->counts.inner_paths > 0)
-        printf("inner bias    %.4g +- %.2g; extrapolated %.10g +- %.2g\n", r->value.bias,
-               r->value.bias_error, r->value.extrapolated, r->value.extrapolated_error);
+    printf("interval      %.6g to %.6g (95 %%), standard error and bias\n", r->value.low,
+           r->value.high);
+    if (r->value.rule_bias_error > 0)
+        printf("rule          another exercise rule changes the CVA by %.2g +- %.1g\n",
+               -r->value.rule_bias, r->value.rule_bias_error);
+    if (r->value.inner_bias_error > 0)
+        printf("inner bias    %.4g +- %.2g\n", r->value.inner_bias, r->value.inner_bias_error);
+    if (r->value.correction_error > 0)
+        printf("levels        %.2g +- %.1g of the CVA are corrections of positive parts\n",
+               r->value.correction, r->value.correction_error);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
         printf("exposure      at most %.6g +- %.2g in the mean, after %.5g years\n", top->epe,
