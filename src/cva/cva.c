@@ -101,34 +101,36 @@ static void take_prices(const cva_job *job, int64_t from, real *s) {
     }
 }
 
+static void decide_line(const cva_job *job, const cva_contract *c, const cva_rule *r, int64_t k,
+                        int64_t path, char *now, double *going_on) {
+    const double *numbers = cva_rule_at(r, k);
+    const double s = job->spot[path * job->assets + c->asset[0]];
+    now[path] = s >= numbers[0] && s <= numbers[1];
+    if (going_on) going_on[path] = cva_line_hold(job, c, r, k, s);
+}
+
 static void decide_block(const cva_job *job, const cva_contract *c, const cva_rule *r, int64_t k,
                          int64_t from, char *now, double *going_on) {
-    const int line = r->basis.kind == CVA_LINE;
-    const double *numbers = cva_rule_at(r, k), left = c->maturity - cva_time(job, k);
     real s[SHOAL_CVA_ASSETS * CVA_WIDTH];
     cva_lanes w;
     take_prices(job, from, s);
     cva_make_variables(c, &r->basis, s, &w);
-    if (!line || going_on) {
-        cva_make_psi(r, k, &w);
-        cva_make_hold(r, k, &w);
-    }
+    cva_make_psi(r, k, &w);
+    cva_make_hold(r, k, &w);
     for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
-        const double price = job->spot[(from + l) * job->assets + c->asset[0]];
-        const double hold = going_on ? (double)w.hold[l] : 0;
-        now[from + l] = line ? price >= numbers[0] && price <= numbers[1]
-                                  : w.gain[l] > 0 && w.gain[l] >= w.hold[l];
-        if (!going_on) continue;
-        going_on[from + l] = hold > 0 ? hold : 0;
-        if (line) going_on[from + l] += cva_line_value(job, c, price, left);
+        now[from + l] = w.gain[l] > 0 && w.gain[l] >= w.hold[l];
+        if (going_on) going_on[from + l] = w.hold[l] > 0 ? (double)w.hold[l] : 0;
     }
 }
 
 static void decide(const shoal_context *ctx, const cva_job *job, const cva_contract *c,
                    const cva_rule *rule, int64_t k, char *now, double *going_on) {
     ON_THREADS(ctx->threads, static)
-    for (int64_t from = 0; from < job->paths; from += CVA_WIDTH)
-        decide_block(job, c, rule, k, from, now, going_on);
+    for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {
+        if (rule->basis.kind != CVA_LINE) decide_block(job, c, rule, k, from, now, going_on);
+        for (int64_t path = from; path < from + CVA_WIDTH && path < job->paths; path++)
+            if (rule->basis.kind == CVA_LINE) decide_line(job, c, rule, k, path, now, going_on);
+    }
 }
 
 /* ---- inner paths ------------------------------------------------------------------------------ */

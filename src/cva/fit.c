@@ -6,10 +6,8 @@
  *
  * in blocks of CVA_FIT_LANES. At a date: the paths move there, and the moments of the variables are taken; the
  * sums of the regressions out of the money and in the money; the decision by the rule that is made of them.
- * What is regressed is the cash flow of going on, discounted, on the functions of the prices and, on several
- * assets, on the functions of the hedge times the gains over the next step: these have the mean 0, and take
- * most of the noise. On one asset it is the premium over the European value, which needs no hedge. Always in f64
- * and on the CPU: a rule has the same bits on every backend.
+ * What is regressed is the cash flow of going on, discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step: these have the mean 0, and take
+ * most of the noise. Always in f64 and on the CPU: a rule has the same bits on every backend.
  */
 #define CVA_WIDTH 256
 #include "pricing/lanes.h"
@@ -87,10 +85,8 @@ static void visit(const shoal_context *ctx, const cva_fit *f, int64_t i) {
         if (i < f->c.last) {
             EACH(l, CVA_WIDTH) cash[l] *= discount;
             add_moments(f, &w, f->moments + block * moments);
-        } else { /* of one asset there is no premium at maturity */
-            const int line = f->rule.basis.kind == CVA_LINE;
-            EACH(l, CVA_WIDTH) cash[l] = shoal_pick((w.gain[l] > 0) & !line, w.gain[l], 0);
-        }
+        } else
+            EACH(l, CVA_WIDTH) cash[l] = shoal_pick(w.gain[l] > 0, w.gain[l], 0);
     }
 }
 
@@ -163,18 +159,8 @@ static void sum(const shoal_context *ctx, const cva_fit *f, int64_t i) {
 
 static void settle_block(const cva_fit *f, int64_t block, int64_t i) {
     const cva_basis *b = &f->rule.basis;
-    const int64_t numbers = (int64_t)f->job.assets * CVA_WIDTH;
-    const double *s = f->prices[i % 2] + block * numbers, *rule = cva_rule_at(&f->rule, i);
     double *cash = f->cash + block * CVA_WIDTH;
     cva_lanes w;
-    if (b->kind == CVA_LINE) {
-        const double left = f->c.maturity - cva_time(&f->job, i);
-        cva_make_variables(&f->c, b, s, &w);
-        for (int l = 0; l < CVA_WIDTH; l++)
-            if (s[l] >= rule[0] && s[l] <= rule[1])
-                cash[l] = w.gain[l] - cva_line_value(&f->job, &f->c, s[l], left);
-        return;
-    }
     double column[CVA_COLUMNS][CVA_WIDTH];
     make_columns(f, block, i, &w, column);
     cva_make_hold(&f->rule, i, &w);

@@ -21,30 +21,32 @@ enum { CVA_EXPIRED, CVA_CLOSED, CVA_NESTED, CVA_AMERICAN, CVA_KINDS };
 
 /* ---- exercise rules ----------------------------------------------------------------------------
  *
- * The value of going on at a date is a polynomial of `variables` variables: of one asset, log(S / strike),
- * and what is fitted is the premium over the European value; of a max-call, the largest prices in their
- * order; of a basket, its value and the prices of its assets but the first. Out of the money and in the
- * money it is another one. On several assets a hedge is fitted together with it: in each direction (of the
- * prices in their order; of the basket) a polynomial of the first few functions, times the gain of the
- * discounted price over the next step, whose mean is 0. */
+ * On one asset the premium over the European value is computed on a grid, and the rule is a pair of prices per
+ * date (line.c). On several the value of going on at a date is a polynomial of `variables` variables: of a max-call, the
+ * largest prices in their order; of a basket, its value and the prices of its assets but the first. Out of the money
+ * and in the money it is another one. A hedge is fitted together with it: in each direction (of the prices in their
+ * order; of the basket) a polynomial of the first few functions, times the gain of the discounted price
+ * over the next step, whose mean is 0. */
 enum { CVA_LINE, CVA_RANKS, CVA_BASKET };
 enum { CVA_RULES = 2 }; /* of a contract: that which exercises, and another to compare with */
 enum { CVA_FUNCTIONS = 40, CVA_VARIABLES = 36, CVA_DIRECTIONS = 5, CVA_HEDGES = 6 };
 enum { CVA_COLUMNS = CVA_FUNCTIONS + CVA_DIRECTIONS * CVA_HEDGES };
 
 typedef struct cva_basis {
-    int kind, variables, functions;
+    int kind, points; /* of the grid of one asset                                                */
+    int variables, functions;
     int directions, hedges; /* functions per direction                                           */
     /* psi_0 = 1, psi_(1+v) = variable v, psi_n = psi_from psi_(1+by) */
     uint8_t from[CVA_FUNCTIONS], by[CVA_FUNCTIONS];
     uint8_t hedge[CVA_HEDGES]; /* the functions of a hedge                                       */
 } cva_basis;
 
-/* Numbers of a rule at a date: of one asset the prices between which it exercises; then out of the money
- * and in the money center and one over the width of each variable, factors of the functions, and of
- * the hedges, direction by direction. */
+/* Numbers of a rule at a date: of one asset the prices between which it exercises, and the premium of going on at
+ * the points of a grid of its Brownian motion; of several, out of the money and in the money, center and one over
+ * the width of each variable, factors of the functions, and of the hedges, direction by direction. */
 typedef struct cva_rule {
     cva_basis basis;
+    double start, step; /* the first point of the grid, and from one to the next */
     const double *at; /* [date - 1][cva_rule_numbers]: dates before the last                      */
 } cva_rule;
 
@@ -55,14 +57,14 @@ SHOAL_HD static inline int cva_region_numbers(const cva_basis *b) {
     return 2 * b->variables + cva_columns(b);
 }
 SHOAL_HD static inline int cva_rule_numbers(const cva_basis *b) {
-    return 2 + 2 * cva_region_numbers(b);
+    return b->kind == CVA_LINE ? 2 + b->points : 2 * cva_region_numbers(b);
 }
 /* The numbers of a date, and those of a region: 0 is out of the money. */
 SHOAL_HD static inline const double *cva_rule_at(const cva_rule *r, int64_t k) {
     return r->at + (k - 1) * cva_rule_numbers(&r->basis);
 }
 SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k, int region) {
-    return cva_rule_at(r, k) + 2 + region * cva_region_numbers(&r->basis);
+    return cva_rule_at(r, k) + region * cva_region_numbers(&r->basis);
 }
 
 typedef struct cva_contract {
@@ -120,6 +122,11 @@ SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
 SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
     const double left = c->maturity - cva_time(job, k);
     return left < 1e-9 * job->dt && left > -1e-9 * job->dt ? 0 : left;
+}
+
+/* Whether a contract is a put or a call on one asset. */
+SHOAL_HD static inline int cva_is_line(const cva_contract *c) {
+    return c->assets == 1 && (c->payoff < SHOAL_CVA_BASKET_PUT || c->weight[0] > 0);
 }
 
 /* What exercise, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
@@ -223,6 +230,9 @@ struct shoal_cva {
 
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
+
+/* line.c: the rule of a contract on one asset. */
+shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to);
 
 /* exercise.c: the contracts with early exercise at date k by regressions at every node, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,

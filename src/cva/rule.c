@@ -7,15 +7,11 @@
  * bases that suit the payoff, cash flows with little noise (fit.c), and a second rule with fewer functions and
  * other paths, whose exposures show what a rule of this kind is good for.
  *
- * On one asset the rule is a pair of prices per date: where the payoff is as large as the European value and the
- * premium that is fitted. The European value is exact, and the premium small and smooth.
+ * Contracts on one asset need no paths: line.c.
  */
 #include "cva/plan.h"
-#include "pricing/black.h"
-#include <float.h>
 #include <shoal/smallsym.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(cva_fitter, cva_fitter)
@@ -70,11 +66,9 @@ static int power_of_first(const cva_basis *b, int degree) {
 static cva_basis basis_of(const cva_contract *c, int rule, int64_t paths) {
     const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
     const int64_t room = paths / RULE_PER_FUNCTION;
-    int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS, top = 5;
+    int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
     cva_basis b = { .kind = CVA_BASKET, .variables = c->assets };
-    if (c->assets == 1 && (!sum || c->weight[0] > 0)) {
-        b.kind = CVA_LINE, top = 6;
-    } else if (!sum) {
+    if (!sum) {
         b.kind = CVA_RANKS;
         if (b.variables > CVA_DIRECTIONS) b.variables = CVA_DIRECTIONS;
         b.directions = b.variables;
@@ -83,7 +77,7 @@ static cva_basis basis_of(const cva_contract *c, int rule, int64_t paths) {
         b.directions = 1;
     }
     if (most < 1 + b.variables) most = 1 + b.variables;
-    make_functions(&b, top - rule, most);
+    make_functions(&b, 5 - rule, most);
     if (b.kind == CVA_RANKS) { /* constant and linear, and of few assets squares */
         const int list = monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2)
                                                                  : 1 + b.variables;
@@ -102,7 +96,7 @@ static cva_basis basis_of(const cva_contract *c, int rule, int64_t paths) {
 static void make_ranges(const cva_fit *f, int64_t i) {
     const int v = f->rule.basis.variables;
     const int64_t moments = 1 + 2 * v;
-    double *to = f->numbers + (i - 1) * cva_rule_numbers(&f->rule.basis) + 2;
+    double *to = f->numbers + (i - 1) * cva_rule_numbers(&f->rule.basis);
     for (int region = 0; region < 2; region++, to += cva_region_numbers(&f->rule.basis)) {
         double sum[1 + 2 * CVA_VARIABLES] = { 0 };
         for (int64_t block = 0; block < f->blocks; block++)
@@ -125,7 +119,7 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
     const int64_t numbers = cva_gram_numbers(columns), triangle = numbers - columns;
     const int64_t tasks = (f->blocks + CVA_FIT_TASK - 1) / CVA_FIT_TASK;
     for (int region = 0; region < 2; region++) {
-        double *x = f->numbers + (i - 1) * cva_rule_numbers(b) + 2 +
+        double *x = f->numbers + (i - 1) * cva_rule_numbers(b) +
                     region * cva_region_numbers(b) + 2 * b->variables;
         memset(room, 0, (size_t)numbers * sizeof *room);
         for (int64_t task = 0; task < tasks; task++)
@@ -149,68 +143,9 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
         for (int n = 0; n < columns; n++) answered &= isfinite(x[n]) != 0;
         if (answered) continue;
         memset(x, 0, (size_t)columns * sizeof *x);
-        if (region && b->kind != CVA_LINE) x[0] = INFINITY;
+        if (region) x[0] = INFINITY;
     }
     return SHOAL_OK;
-}
-
-/* ---- one asset --------------------------------------------------------------------------------- */
-
-/* What exercise at price s pays above going on. */
-static double advantage(const cva_fit *f, int64_t i, double s) {
-    const cva_job *j = &f->job;
-    const cva_basis *b = &f->rule.basis;
-    const double *in = cva_region_at(&f->rule, i, 1);
-    const double left = f->c.maturity - cva_time(j, i);
-    const double weight = f->c.payoff >= SHOAL_CVA_BASKET_PUT ? f->c.weight[0] : 1;
-    const int put = f->c.payoff == SHOAL_CVA_PUT || f->c.payoff == SHOAL_CVA_BASKET_PUT;
-    const double forward = weight * s * shoal_exp((j->rate - j->dividend[0]) * left);
-    const double euro = shoal_exp(-j->rate * left) *
-                        black_value(forward, f->c.strike, j->sigma[0] * sqrt(left), put);
-    const double x = (shoal_log(weight * s / f->c.strike) - in[0]) * in[1];
-    double premium = 0;
-    for (int n = b->functions - 1; n >= 0; n--) premium = fma(premium, x, in[2 + n]);
-    const double gain = put ? f->c.strike - weight * s : weight * s - f->c.strike;
-    return gain - euro - (premium > 0 ? premium : 0);
-}
-
-/* Between `no` and `yes` exercise begins to pay. */
-static double boundary(const cva_fit *f, int64_t i, double no, double yes) {
-    for (int step = 0; step < 60; step++) {
-        const double middle = sqrt(no * yes);
-        *(advantage(f, i, middle) >= 0 ? &yes : &no) = middle;
-    }
-    return yes;
-}
-
-/* The prices between which date i exercises. Deep in the money going on is worth a forward: a put is exercised
- * there where the rate is not below 0, a call where the dividend is not, and the region then has one end,
- * the last one before the strike; if not, both ends are looked for among the prices of the paths. */
-static void make_interval(const cva_fit *f, int64_t i) {
-    enum { STEPS = 256 };
-    const cva_job *j = &f->job;
-    const int put = f->c.payoff == SHOAL_CVA_PUT || f->c.payoff == SHOAL_CVA_BASKET_PUT;
-    const double weight = f->c.payoff >= SHOAL_CVA_BASKET_PUT ? f->c.weight[0] : 1;
-    const double strike = f->c.strike / weight;
-    const int open = (put ? j->rate : j->dividend[0]) >= 0;
-    const double *prices = f->prices[i % 2];
-    double *rule = f->numbers + (i - 1) * cva_rule_numbers(&f->rule.basis), deepest = strike;
-    for (int64_t e = 0; e < f->blocks * CVA_FIT_LANES; e++)
-        if (put ? prices[e] < deepest : prices[e] > deepest) deepest = prices[e];
-    double edge[2] = { 0, 0 }, before = deepest; /* the deep one, that towards the strike */
-    int inside = 0, found = 0;
-    for (int step = 0; step <= STEPS; step++) { /* from the deepest price to the strike */
-        const double s = deepest * exp(log(strike / deepest) * step / STEPS);
-        const int pays = advantage(f, i, s) >= 0 && step < STEPS;
-        if (pays && !inside && (!found || open)) {
-            edge[0] = step > 0 && !open ? boundary(f, i, before, s) : put ? 0 : DBL_MAX;
-            found = 1;
-        }
-        if (!pays && inside) edge[1] = boundary(f, i, s, before);
-        inside = pays, before = s;
-    }
-    rule[0] = !found ? 1 : put ? edge[0] : edge[1];
-    rule[1] = !found ? 0 : put ? edge[1] : edge[0];
 }
 
 /* ---- one contract ------------------------------------------------------------------------------ */
@@ -294,7 +229,6 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
         fitter->sum(&p->host, &f, i);
         s = solve_date(&f, solver, room, i);
         if (s != SHOAL_OK) break;
-        if (f.rule.basis.kind == CVA_LINE) make_interval(&f, i);
         fitter->settle(&p->host, &f, i);
     }
     if (s == SHOAL_OK) *to = f.rule;
@@ -308,7 +242,12 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     if (!paths) paths = RULE_PATHS;
     for (int64_t i = 0; i < p->job.contracts && s == SHOAL_OK; i++) {
         cva_contract *c = &p->contracts[i];
-        for (int rule = 0; rule < CVA_RULES && c->kind == CVA_AMERICAN && s == SHOAL_OK; rule++)
+        if (c->kind != CVA_AMERICAN) continue;
+        if (cva_is_line(c)) {
+            s = shoal_cva_line_rule(p, c, &c->rule[0]);
+            c->rule[1] = c->rule[0];
+        }
+        for (int rule = 0; rule < CVA_RULES && !cva_is_line(c) && s == SHOAL_OK; rule++)
             s = fit_rule(p, c, rule, paths >> rule, &c->rule[rule]);
         if (s != SHOAL_OK) snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");

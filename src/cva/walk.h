@@ -26,8 +26,7 @@
 #ifndef SHOAL_CVA_WALK_H
 #define SHOAL_CVA_WALK_H
 
-#include "cva/plan.h"
-#include "pricing/black.h"
+#include "cva/values.h"
 #include "pricing/pick.h"
 #include "rng/normal.h"
 
@@ -45,37 +44,6 @@
 #endif
 
 enum { CVA_NORMALS = 16 / sizeof(real) }; /* of a Philox block */
-
-SHOAL_HD static inline double cva_drift(const cva_job *job, int64_t a) {
-    return job->rate - job->dividend[a] - 0.5 * job->sigma[a] * job->sigma[a];
-}
-
-/* The European value at prices `spot` with `left` years to go, of a contract that has a closed form. */
-SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_contract *c,
-                                               const double *spot, double left) {
-    if (left == 0) return cva_pay(c, spot);
-    const double discount = shoal_exp(-job->rate * left);
-    double forward = 0;
-    for (int i = 0; i < c->assets; i++) {
-        const int64_t a = c->asset[i];
-        const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[i] : 1;
-        forward = fma(weight * spot[a], shoal_exp((job->rate - job->dividend[a]) * left), forward);
-    }
-    if (c->payoff == SHOAL_CVA_FORWARD) return discount * (forward - c->strike);
-    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    return discount * black_value(forward, c->strike, job->sigma[c->asset[0]] * sqrt(left), put);
-}
-
-/* The same of a contract on one asset, at its price s. */
-SHOAL_HD static inline double cva_line_value(const cva_job *job, const cva_contract *c, double s,
-                                             double left) {
-    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
-    const int64_t a = c->asset[0];
-    const double forward = weight * s * shoal_exp((job->rate - job->dividend[a]) * left);
-    return shoal_exp(-job->rate * left) *
-           black_value(forward, c->strike, job->sigma[a] * sqrt(left), put);
-}
 
 /* ---- prices ------------------------------------------------------------------------------------ */
 
@@ -143,18 +111,15 @@ CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, cons
                 }
         }
     } else {
-        const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
         CVA_EACH(l) w->u[0][l] = 0;
         for (int n = 0; n < c->assets; n++) {
-            const real weight = sum ? (real)c->weight[n] : 1;
+            const real weight = (real)c->weight[n];
             const real *from = s + c->asset[n] * CVA_WIDTH;
             CVA_EACH(l) w->u[0][l] = real_fma(weight, from[l], w->u[0][l]);
             if (n > 0 && n < b->variables) CVA_EACH(l) w->u[n][l] = from[l];
         }
     }
     CVA_EACH(l) w->gain[l] = down ? strike - w->u[0][l] : w->u[0][l] - strike;
-    if (b->kind == CVA_LINE)
-        CVA_EACH(l) w->u[0][l] = (real)shoal_log((double)(w->u[0][l] / strike));
 }
 
 /* psi at the variables of date k. */
@@ -211,7 +176,7 @@ CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k
             if (b->kind == CVA_RANKS)
                 CVA_EACH(l) h[n][l] = real_pick(w->rank[j][l] == (real)n, held[l], h[n][l]);
             else {
-                const real weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? (real)c->weight[n] : 1;
+                const real weight = (real)c->weight[n];
                 CVA_EACH(l) h[n][l] = weight * held[l];
             }
         }
