@@ -16,12 +16,13 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
                      symindef/triangle symindef/complete symindef/blocked
                      sort/mergepath sort/batchmerge sort/batchsort
-                     models/heston models/expou models/bullet models/pde american/american surrogate/surrogate)
+                     models/heston models/expou models/bullet models/pde american/american surrogate/surrogate
+                     cva/cva)
 # The same for those that compute in double alone.
 set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset)
 set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages cva/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)
 # The same for double alone.
 set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit)
 # And for kernels beside those of a method, or of several: a .cu alone.

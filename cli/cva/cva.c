@@ -129,7 +129,7 @@ static void check(void *arguments, struct argp_state *state) {
 
 /* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
  * may take seconds. */
-enum { AT_ONCE_CPU = 128, AT_ONCE = 16384 };
+enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
 
 /* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */

@@ -197,15 +197,11 @@ static double folded(double *x) {
     return x[0];
 }
 
-static uint64_t first_of(const cva_job *job, const cva_item *item) {
-    return ((job->first + (uint64_t)item->path) << CVA_INNER_BITS) + (uint64_t)item->from;
-}
-
 static void nest_item(const cva_job *job, int64_t k, int64_t at, lanes *b) {
     const cva_item *item = &job->item[at];
     const double *spot = job->spot + item->path * job->assets;
     double made_for = -1, x[CVA_LANES];
-    make_normals(job, k, first_of(job, item), b);
+    make_normals(job, k, cva_first(job, item), b);
     for (int64_t i = 0; i < job->contracts; i++) {
         const cva_contract *c = &job->contract[i];
         const double left = cva_left(job, c, k);
@@ -243,13 +239,9 @@ struct cva_paths {
 static inline const real *cva_prices_at(cva_paths *p, int64_t i) {
     const cva_job *job = p->job;
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
-    const double now = cva_time(job, p->k);
-    while (p->made < i) {
-        const double t = cva_time(job, ++p->made), dt = t - cva_time(job, p->made - 1);
-        cva_add_normals(job, &job->walk_normals,
-                        (uint32_t)(p->made - p->k - 1) * cva_blocks(job), p->first, sqrt(dt), p->at);
-        cva_make_prices(job, p->spot, t - now, p->at, p->prices + (p->made - p->k - 1) * numbers);
-    }
+    for (; p->made < i; p->made++)
+        cva_step(job, job->assets, p->k, p->made + 1, p->spot, p->first, p->at,
+                 p->prices + (p->made - p->k) * numbers);
     return p->prices + (i - p->k - 1) * numbers;
 }
 
@@ -265,7 +257,7 @@ static void follow_item(const cva_job *job, int64_t k, int64_t at, worker *w) {
     const cva_item *item = &job->item[at];
     const double *spot = job->spot + item->path * job->assets;
     double y[CVA_WIDTH];
-    w->paths.spot = spot, w->paths.made = k, w->paths.first = first_of(job, item);
+    w->paths.spot = spot, w->paths.made = k, w->paths.first = cva_first(job, item);
     memset(w->paths.at, 0, sizeof w->paths.at);
     for (int a = 0; a < job->assets; a++)
         EACH(l, CVA_WIDTH) w->start[a * CVA_WIDTH + l] = (real)spot[a];

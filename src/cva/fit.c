@@ -48,9 +48,9 @@ static void move_block(const cva_fit *f, int64_t block, int64_t i) {
     const double noise = begins ? sqrt(t) : sqrt(t * (next - t) / next);
     double *at = f->at + block * numbers;
     EACH(e, numbers) at[e] *= keep;
-    cva_add_normals(job, &job->walk_normals, (uint32_t)(f->c.last - i) * cva_blocks(job),
+    cva_add_normals(job, job->assets, &job->walk_normals, (uint32_t)(f->c.last - i) * cva_blocks(job),
                     (uint64_t)block * CVA_WIDTH, noise, at);
-    cva_make_prices(job, job->s0, t, at, f->prices[i % 2] + block * numbers);
+    cva_make_prices(job, job->assets, job->s0, t, at, f->prices[i % 2] + block * numbers);
 }
 
 /* Paths, and the sums of the variables and of their squares, in each region. */

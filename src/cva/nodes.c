@@ -232,6 +232,28 @@ static shoal_status add_node(const shoal_cva *p, cva_job *j, int64_t k, int64_t 
     return SHOAL_OK;
 }
 
+/* The walker's job: what a date has, copied to the context's memory, and its sums back. */
+static shoal_status follow(shoal_cva *p, const cva_job *j, int64_t k) {
+    if (!p->head.ctx->ops) return p->walker->follow(p->head.ctx, j, k);
+    cva_job *to = &p->device;
+    const size_t sums = (size_t)(j->items * j->places) * sizeof *j->sums;
+    const struct {
+        const void *from;
+        size_t bytes;
+        void *to;
+    } lists[] = { { j->spot, (size_t)(j->paths * j->assets) * sizeof *j->spot, &to->spot },
+                  { j->holds, (size_t)(j->places * j->paths), &to->holds },
+                  { j->item, (size_t)j->items * sizeof *j->item, &to->item },
+                  { j->sums, sums, &to->sums } };
+    shoal_status s = SHOAL_OK;
+    to->first = j->first, to->paths = j->paths, to->items = j->items;
+    to->walk_normals = j->walk_normals;
+    for (int e = 0; e < 4 && s == SHOAL_OK; e++)
+        s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
+    if (s == SHOAL_OK) s = p->walker->follow(p->head.ctx, to, k);
+    return s == SHOAL_OK ? shoal_copy(p->head.ctx, j->sums, to->sums, sums) : s;
+}
+
 static shoal_status value_items(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_counts *counts) {
     const double start = shoal_price_seconds();
     shoal_status s = SHOAL_OK;
@@ -240,7 +262,7 @@ static shoal_status value_items(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_c
     if (j->kinds[CVA_NESTED] > 0) p->cell->nest(&p->host, j, k);
     const double half = shoal_price_seconds();
     if (j->kinds[CVA_AMERICAN] > 0 && p->estimator == SHOAL_CVA_BY_RULE)
-        s = p->walker->follow(p->head.ctx, j, k);
+        s = follow(p, j, k);
     counts->seconds[1] += half - start, counts->seconds[2] += shoal_price_seconds() - half;
     for (int64_t i = 0; i < j->items; i++) counts->inner_paths += j->item[i].lanes;
     return s;

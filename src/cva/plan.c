@@ -234,6 +234,50 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
     return SHOAL_OK;
 }
 
+/* What the walker reads, in the context's memory: the market, and the contracts with their rules. */
+static shoal_status make_device(shoal_cva *p) {
+    cva_job *to = &p->device;
+    const int64_t d = p->job.assets, count = p->job.contracts;
+    int64_t *walked, walks = 0;
+    cva_contract *contract;
+    *to = p->job;
+    shoal_status s = shoal_plan_host(&p->head, count, sizeof *walked, &walked);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, count, sizeof *contract, &contract);
+    if (s != SHOAL_OK) return s;
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        cva_contract *c = &contract[i];
+        *c = p->job.contract[i];
+        if (c->kind != CVA_AMERICAN) continue;
+        walked[walks++] = i;
+        const cva_rule *r = &p->job.contract[i].rule[0];
+        const size_t numbers = (size_t)((c->last - 1) * cva_rule_numbers(&r->basis));
+        const struct {
+            const void *from;
+            size_t bytes;
+            void *to;
+        } lists[] = { { c->asset, (size_t)c->assets * sizeof *c->asset, &c->asset },
+                      { c->weight, (size_t)c->assets * sizeof *c->weight, &c->weight },
+                      { r->at, numbers * sizeof *r->at, &c->rule[0].at } };
+        c->asset = NULL, c->weight = c->rule[0].at = NULL; /* blocks of their own */
+        for (int e = 0; e < 3 && s == SHOAL_OK; e++)
+            s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
+    }
+    const struct {
+        const void *from;
+        size_t bytes;
+        void *to;
+    } lists[] = { { p->job.s0, (size_t)d * sizeof(double), &to->s0 },
+                  { p->job.sigma, (size_t)d * sizeof(double), &to->sigma },
+                  { p->job.dividend, (size_t)d * sizeof(double), &to->dividend },
+                  { p->job.load, (size_t)(d * (d + 1) / 2) * sizeof(double), &to->load },
+                  { contract, (size_t)count * sizeof *contract, &to->contract },
+                  { walked, (size_t)walks * sizeof *walked, &to->walked } };
+    to->s0 = to->sigma = to->dividend = to->load = NULL, to->contract = NULL, to->walked = NULL;
+    for (int e = 0; e < 6 && s == SHOAL_OK; e++)
+        s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
+    return s;
+}
+
 /* Which sets are never worth less than 0, or never more. */
 static shoal_status make_signs(shoal_cva *p) {
     const cva_job *j = &p->job;
@@ -343,6 +387,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = make_signs(p);
     if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER)
         s = shoal_cva_fit_rules(p, o->rule_paths);
+    if (s == SHOAL_OK && o->estimator == SHOAL_CVA_BY_RULE && p->head.ctx->ops) s = make_device(p);
     if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p)) s = measure_levels(p);
     return s;
 }

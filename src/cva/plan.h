@@ -9,6 +9,10 @@
 #include <math.h>
 #include <shoal/cva.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An outer path has its number; the inner ones of path p are p 2^CVA_INNER_BITS + i, CVA_LANES of them
  * at a time: an item. */
 enum { CVA_INNER_BITS = 20, CVA_LANES = 32 };
@@ -110,7 +114,8 @@ typedef struct cva_job {
     shoal_stream walk_normals;
     int64_t items;
     const cva_item *item;
-    double *sums; /* of inner paths: [item][place]                                               */
+    double *sums;          /* of inner paths: [item][place]                                      */
+    const int64_t *walked; /* contracts with early exercise: their numbers                       */
 } cva_job;
 
 SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
@@ -212,6 +217,7 @@ struct shoal_cva {
     const cva_method *wide; /* in f64: rules are of that type                                   */
     const cva_walker *walker;
     cva_job job;
+    cva_job device; /* the same for the walker: market, contracts and a date's arrays in the context's memory */
     shoal_cva_estimator estimator;
     shoal_american_opts american;
     american_plan
@@ -246,4 +252,7 @@ shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, dou
 shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, double *samples,
                              shoal_cva_counts *counts);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

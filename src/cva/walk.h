@@ -47,14 +47,14 @@ enum { CVA_NORMALS = 16 / sizeof(real) }; /* of a Philox block */
 
 /* ---- prices ------------------------------------------------------------------------------------ */
 
-/* at[a] += scale L Z of assets 0 .. assets - 1, [asset][lane]; `step` is the first Philox block. */
-CVA_CALL void cva_add_normals(const cva_job *job, const shoal_stream *stream, uint32_t step,
-                              uint64_t first, double scale, real *at) {
+/* at[a] += scale L Z of the first assets, [asset][lane]; `step` is the first Philox block. */
+CVA_CALL void cva_add_normals(const cva_job *job, int assets, const shoal_stream *stream,
+                              uint32_t step, uint64_t first, double scale, real *at) {
     real z[CVA_NORMALS][CVA_WIDTH];
-    for (int b = 0; b < job->assets; b++) {
+    for (int b = 0; b < assets; b++) {
         if (b % CVA_NORMALS == 0) cva_draw(stream, step++, first, z);
         const real *now = z[b % CVA_NORMALS];
-        for (int a = b; a < job->assets; a++) {
+        for (int a = b; a < assets; a++) {
             const real load = (real)(scale * job->load[a * (a + 1) / 2 + b]);
             real *to = at + a * CVA_WIDTH;
             CVA_EACH(l) to[l] = real_fma(load, now[l], to[l]);
@@ -67,10 +67,10 @@ SHOAL_HD static inline uint32_t cva_blocks(const cva_job *job) {
     return (uint32_t)((job->assets + CVA_NORMALS - 1) / CVA_NORMALS);
 }
 
-/* Prices `time` years after `spot`. */
-CVA_CALL void cva_make_prices(const cva_job *job, const double *spot, double time, const real *at,
-                              real *s) {
-    for (int a = 0; a < job->assets; a++) {
+/* Prices of the first assets `time` years after `spot`. */
+CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot, double time,
+                              const real *at, real *s) {
+    for (int a = 0; a < assets; a++) {
         const real start = (real)spot[a], shift = (real)(cva_drift(job, a) * time);
         const real sigma = (real)job->sigma[a];
         const real *from = at + a * CVA_WIDTH;
@@ -189,6 +189,20 @@ CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k
 /* The prices of inner paths at date i, [asset][lane], in the order of dates: the includer has them. */
 typedef struct cva_paths cva_paths;
 CVA_CALL const real *cva_prices_at(cva_paths *paths, int64_t i);
+
+/* Moves from date i - 1 to date i: Brownian motions `at` since date k, and the prices s. */
+CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t i, const double *spot,
+                       uint64_t first, real *at, real *s) {
+    const double t = cva_time(job, i), dt = t - cva_time(job, i - 1);
+    cva_add_normals(job, assets, &job->walk_normals, (uint32_t)(i - k - 1) * cva_blocks(job), first,
+                    sqrt(dt), at);
+    cva_make_prices(job, assets, spot, t - cva_time(job, k), at, s);
+}
+
+/* The number of the first inner path of an item. */
+SHOAL_HD static inline uint64_t cva_first(const cva_job *job, const cva_item *item) {
+    return ((job->first + (uint64_t)item->path) << CVA_INNER_BITS) + (uint64_t)item->from;
+}
 
 typedef struct cva_outcome {
     real alive[CVA_WIDTH], value[CVA_WIDTH];
