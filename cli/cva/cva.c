@@ -74,9 +74,9 @@ static const cli_option options[] = {
       .more = "They are also the dates of default. For a European contract that matures between two dates a note names the line." },
     { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date", .unit = "years", .usual = "the last maturity", .in = IN_PART },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
-    { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths of an outer path at a date: a number, or one per date; up to the next multiple of 4", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
+    { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths of an outer path at a date: a number, or one per date; up to the next even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: closed forms where there are some, or inner paths throughout", .words = "closed|nested", .in = IN_BOTH },
-    { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "values of American contracts: on inner paths that follow a rule fitted once on many paths from today's prices, by the regression of that rule alone, or by regressions on the inner paths of every outer path and date", .words = "rule|amc|inner", .in = IN_BOTH,
+    { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "values of American contracts: on inner paths that follow a rule fitted once on many paths from today's prices, by the regression of that rule alone, or by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .in = IN_BOTH,
       .more = "amc has no inner paths for them; inner is the way of the paper, and biased." },
     { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, "refused: it is --estimator now", .usual = "", .parse = parse_stopping },
     { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths that a rule is fitted on", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
@@ -88,10 +88,10 @@ static const cli_option options[] = {
     { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "f32 or f64: of inner paths and regressions", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
-    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times",
-      .more = "20 runs: auto, ldlt, ldltp, hhpcr and eigdc. Not with --solver, --raw-basis, --type, --plot, --report." },
+    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every estimator, in f64 and f32, and by every solver of inner: differences on the same outer paths, and times",
+      .more = "24 runs; inner by auto, ldlt, ldltp, hhpcr and eigdc, centred and raw. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
-      .more = "The part contains its rows, 2 N + 2 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
+      .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "the profile as .csv, one line per date; of --compare, one line per run; of --shard, the part", .letter = 'o' },
     { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile" },
     { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there",
@@ -101,8 +101,8 @@ static const cli_option options[] = {
 };
 
 static const char doc[] =
-    "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, the "
-    "bias of the inner paths, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
+    "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, an "
+    "estimate of its bias, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
     "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, set."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
@@ -117,7 +117,7 @@ static void check(void *arguments, struct argp_state *state) {
         argp_error(state, "--inner: %lld numbers for %lld dates", (long long)o->opts.inner_count,
                    (long long)o->opts.dates);
     char name[CLI_NAME];
-    const char *other = cli_given_among(&cva_command, o, "solver raw-basis type plot report", name);
+    const char *other = cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     other = cli_given_among(&cva_command, o, "compare plot report", name);
     if (o->shards && other)

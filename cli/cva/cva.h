@@ -21,6 +21,8 @@ typedef struct cva_book {
     char *text, *market_text; /* the files as they were read */
 } cva_book;
 
+#define CVA_ESTIMATORS "rule|amc|inner" /* of shoal_cva_estimator */
+
 /* Words of the column payoff, in the order of shoal_cva_payoff. */
 enum { CVA_PAYOFFS = 6 };
 extern const char *const cva_payoffs[CVA_PAYOFFS];

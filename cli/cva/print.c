@@ -155,16 +155,18 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
 
 /* ---- --compare --------------------------------------------------------------------------------
  *
- * The same CVA on the same paths by every solver, in a centred and in
- * the raw basis, in f64 and f32. Every run is compared with the first: the mean over outer paths of what
- * it differs by, with the standard error of that difference, which is far below that of either CVA because
- * both have the same random numbers. */
+ * The same CVA on the same outer paths by every estimator, in f64 and f32, and `inner` by every solver, in a
+ * centred and in the raw basis. Every run is compared with the first: the mean over outer paths of what it
+ * differs by, with the standard error of that difference, which is far below that of either CVA because
+ * both have the same outer paths. */
 
 static const char *const solvers[] = { "auto", "ldlt", "ldltp", "hhpcr", "eigdc" };
 static const shoal_type types[] = { SHOAL_F64, SHOAL_F32 };
-enum { SOLVERS = sizeof solvers / sizeof *solvers, RUNS = 4 * SOLVERS };
+enum { SOLVERS = sizeof solvers / sizeof *solvers, EACH_TYPE = SHOAL_CVA_BY_INNER + 2 * SOLVERS };
+enum { RUNS = 2 * EACH_TYPE };
 
 typedef struct row {
+    shoal_cva_estimator estimator;
     const char *solver, *basis;
     shoal_type type;
     shoal_cva_value value;
@@ -176,8 +178,8 @@ typedef struct row {
 /* clang-format off */
 #define ROW(name, member) CLI_RESULT(name, row, member)
 static const cli_option row_results[] = {
-    ROW("solver", solver), ROW("basis", basis), { "type", OPT_CHOICE, CLI_AT(row, type), .words = CLI_TYPES },
-    ROW("cva", value.cva), ROW("stderr", value.error), ROW("bias", value.bias), ROW("difference", difference),
+    { "estimator", OPT_CHOICE, CLI_AT(row, estimator), .words = CVA_ESTIMATORS }, ROW("solver", solver), ROW("basis", basis), { "type", OPT_CHOICE, CLI_AT(row, type), .words = CLI_TYPES },
+    ROW("cva", value.cva), ROW("stderr", value.error), ROW("bias", value.bias), ROW("low", value.low), ROW("high", value.high), ROW("difference", difference),
     ROW("difference_stderr", difference_error), ROW("difference_errors", off), ROW("truncated", truncated),
     ROW("failed", failed), ROW("seconds", seconds),
     { 0 }
@@ -186,13 +188,14 @@ static const cli_option row_results[] = {
 
 static row row_of(const cva_options *o, const cva_result *first, const cva_result *r) {
     const double systems = r->counts.systems > 0 ? (double)r->counts.systems : 1;
-    row result = { .solver = o->opts.solver,
+    row result = { .estimator = o->opts.estimator,
+                   .solver = o->opts.solver,
                    .basis = o->opts.raw ? "raw" : "centred",
                    .type = o->opts.type,
                    .value = r->value,
                    .truncated = (double)r->counts.truncated / systems,
                    .failed = (double)r->counts.failed / systems,
-                   .seconds = r->seconds - r->rules };
+                   .seconds = r->seconds };
     result.difference = cva_mean(r, first, r->outer, &result.difference_error);
     if (result.difference != 0) result.off = result.difference / result.difference_error;
     return result;
@@ -214,13 +217,15 @@ static int print_rows(cli *c, const cva_options *o, const row *rows, int count) 
     printf("paths         %lld outer, %lld dates, seed %llu, on %s, %s\n\n",
            (long long)o->opts.outer, (long long)o->opts.dates, (unsigned long long)c->seed,
            c->machine.backend, c->machine.device);
-    printf("%-6s %-8s %-4s %12s %9s %11s %9s %8s %11s %9s %9s\n", "solver", "basis", "type", "cva",
-           "stderr", "difference", "stderr", "errors", "truncated", "failed", "seconds");
+    static const char *const names[] = { "rule", "amc", "inner" };
+    printf("%-9s %-6s %-8s %-4s %12s %9s %9s %11s %9s %8s %11s %9s %9s\n", "estimator", "solver",
+           "basis", "type", "cva", "stderr", "bias", "difference", "stderr", "errors", "truncated",
+           "failed", "seconds");
     for (int i = 0; i < count; i++) {
         const row *r = &rows[i];
-        printf("%-6s %-8s %-4s %12.8g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
-               r->solver, r->basis, cli_type_name(r->type), r->value.cva, r->value.error,
-               r->difference, r->difference_error, r->off, 100 * r->truncated, 100 * r->failed,
+        printf("%-9s %-6s %-8s %-4s %12.8g %9.2g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
+               names[r->estimator], r->solver, r->basis, cli_type_name(r->type), r->value.cva,
+               r->value.error, r->value.bias, r->difference, r->difference_error, r->off, 100 * r->truncated, 100 * r->failed,
                r->seconds);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
@@ -236,9 +241,11 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     for (int i = 0; i < RUNS && code == CLI_OK && !cli_interrupted(); i++) {
         cva_options o = *options;
         cva_result r;
-        o.opts.type = types[i / (2 * SOLVERS)];
-        o.opts.raw = i / SOLVERS % 2 == 1;
-        o.opts.solver = solvers[i % SOLVERS];
+        const int way = i % EACH_TYPE, solver = way - SHOAL_CVA_BY_INNER;
+        o.opts.type = types[i / EACH_TYPE];
+        o.opts.estimator = (shoal_cva_estimator)(solver < 0 ? way : SHOAL_CVA_BY_INNER);
+        o.opts.raw = solver >= SOLVERS;
+        o.opts.solver = solvers[solver < 0 ? 0 : solver % SOLVERS];
         code = cva_compute(c, &o, book, NULL, NULL, &r);
         /* one that Ctrl-C has cut short is not comparable */
         if (code == CLI_OK && r.outer == o.opts.outer)

@@ -97,7 +97,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     double horizon;       /* the last date                                  [the last maturity] */
     int64_t outer;        /* outer paths that are meant to be run                               */
     int64_t inner_count;  /* numbers in inner: 0, 1, or one per date                            */
-    const int64_t *inner; /* inner paths, up to the next multiple of 4        [sqrt(outer)]  */
+    const int64_t *inner; /* inner paths, up to the next even number           [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
     shoal_cva_estimator

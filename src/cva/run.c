@@ -136,21 +136,21 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double ranked(const double *x, int64_t count, double rank) {
-    const int64_t at = rank < 1 ? 0 : rank > (double)count ? count - 1 : (int64_t)ceil(rank) - 1;
-    return x[at];
+static double ranked(const double *x, int64_t count, int64_t rank) {
+    return x[rank < 1 ? 0 : rank > count ? count - 1 : rank - 1];
 }
 
 /* The exposure of rank ceil(q paths); the ranks of its 95 % interval are those of a binomial law, and noise of inner
  * paths widens it by what half of them change. Both lists ascend. */
-static void make_quantile(const double *x, const double *half, int64_t paths, double q,
+static void make_quantile(const double *x, const double *half, int64_t paths, int64_t hundredths,
                           double *value, double *low, double *high) {
-    const double rank = q * (double)paths, off = 1.959964 * sqrt(rank * (1 - q));
+    const int64_t rank = (paths * hundredths + 99) / 100;
+    const double q = 0.01 * (double)hundredths;
+    const int64_t off = (int64_t)ceil(1.959964 * sqrt((double)paths * q * (1 - q)));
     *value = ranked(x, paths, rank);
     const double shift = fabs(ranked(half, paths, rank) - *value);
-    *low = ranked(x, paths, rank - off) - shift;
-    *high = ranked(x, paths, rank + off + 1) + shift;
-    if (*low < 0) *low = 0;
+    *low = fmax(ranked(x, paths, rank - off) - shift, 0);
+    *high = ranked(x, paths, rank + off) + shift;
 }
 
 /* Date k; room: two numbers per path. */
@@ -173,8 +173,8 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
     }
     qsort(whole, (size_t)paths, sizeof *whole, ascending);
     qsort(half, (size_t)paths, sizeof *half, ascending);
-    make_quantile(whole, half, paths, 0.95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
-    make_quantile(whole, half, paths, 0.99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
+    make_quantile(whole, half, paths, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
+    make_quantile(whole, half, paths, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
     to->discount = exp(-p->job.rate * to->time);
     to->default_probability = p->chance[k];
     to->cva = p->share[k] * to->epe;
