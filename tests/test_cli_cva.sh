@@ -47,7 +47,7 @@ END {
 AWK
 check "tags are balanced" awk -f balance.awk page/cva.html
 pictures() { [ "$(grep -c 'class="shoal-chart"' page/cva.html)" -eq "$1" ]; }
-check "six pictures" pictures 6
+check "three pictures without regressions" pictures 3
 check "a page for a phone" grep -q '<meta name="viewport" content="width=device-width' page/cva.html
 elsewhere() { grep -qiE '<script|<link|src=|href=|url\(|@import' page/cva.html; }
 check "nothing from elsewhere" eval '! elsewhere'
@@ -97,6 +97,8 @@ expect 64 cva put.csv --market market.csv --compare --solver ldlt; said "--compa
 expect 64 cva put.csv --market market.csv --compare --report x.html; said "--compare has no --report"
 
 # --- estimators ---
+expect 0 $put --estimator inner --report page/cva.html $on
+check "six pictures with regressions" pictures 6
 expect 0 $put --estimator inner --no-control --json $on
 json; leaf estimator=inner; leaf control=false
 check "inner paths that are not hedged exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
@@ -106,6 +108,11 @@ expect 64 $put --compare --estimator amc; said "--compare has no --estimator"
 expect 0 $put --estimator amc --json $on; json; leaf inner_paths=0; leaf systems=0
 expect 64 $put --rule-paths 0; said "--rule-paths"
 expect 0 $put --estimator inner --no-control --dates 10 --outer 1024 --inner 32 $on; said "the bias may be"
+
+# --- a standard error ---
+expect 0 cva call.csv --market market.csv --rate 0.1 --outer 64 --target-se 0.01 --json $on
+check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.01 && e > 0.005) }'
+expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclude each other"
 
 # --- in parts ---
 both="cva both.csv --market market.csv --rate 0.06 --dates 5 --inner 32 --rule-paths 4096 --hazard 0.5:0.02,2:0.05 --threshold 9"
@@ -166,7 +173,7 @@ book 'american,put,A,,0,1,1' "strike is 0"
 book 'american,forward,A,,1,1,1' "column style: 'american'"
 printf 'asset,spot,volatility\nA,1e30,2\nB,90,0.3\n' >vast.csv
 printf 'style,payoff,assets,strike,maturity\n,put,B,90,1\namerican,put,A,1e30,1\n' >book.csv
-expect 66 cva book.csv --market vast.csv --rule-paths 4096 $on; said "book.csv:3: at date 1, outer paths"
+expect 66 cva book.csv --market vast.csv --estimator inner $on; said "book.csv:3: at date 1, outer paths"
 printf 'payoff,assets,strike,maturity\nput,B,90,1\nput,B,90,0.95\n' >book.csv
 expect 0 cva book.csv --market market.csv --outer 64 $on
 said "book.csv:3: maturity 0.95 lies between two dates: default from 0.9 on is not counted"

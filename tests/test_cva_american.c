@@ -72,7 +72,8 @@ TEST(inner_paths_agree_with_the_grid) {
             const cva_outcome paths = cva_of(targets[t].ctx, &c);
             c.opts.estimator = SHOAL_CVA_BY_AMC;
             const cva_outcome grid = cva_of(targets[t].ctx, &c);
-            for (int k = 0; k < 8; k++) { /* a put is worth 40 at most, a cash flow's deviation is less */
+            for (int k = 0; k < 8;
+                 k++) { /* a put is worth 40 at most, a cash flow's deviation is less */
                 const double nodes = 64.0 * (double)c.opts.outer, most = control > 0 ? 1.5 : 8;
                 CHECK_MSG(fabs(paths.profile[k].epe - grid.profile[k].epe) <
                               4 * most / sqrt(nodes) + 1e-12,
@@ -106,8 +107,8 @@ TEST(two_assets_that_are_one) {
                 c.opts.rule_paths = small ? 8192 : 0;
                 const cva_outcome o = cva_of(targets[t].ctx, &c);
                 CHECK_MSG(fabs(o.value.cva - want) < 0.006 * want + 3 * o.value.error,
-                          "%d, %d: %.6f +- %.6f, not %.6f", payoff, way, o.value.cva,
-                          o.value.error, want);
+                          "%d, %d: %.6f +- %.6f, not %.6f", payoff, way, o.value.cva, o.value.error,
+                          want);
                 CHECK(o.value.rule_bias != 0 && o.value.bias == fabs(o.value.rule_bias));
             }
 }
@@ -164,8 +165,8 @@ TEST(inner_paths_of_a_date) {
         const cva_outcome one = cva_of(targets[t].ctx, &c);
         c.opts.inner = more;
         const cva_outcome two = cva_of(targets[t].ctx, &c);
-        CHECK_MSG(one.profile[0].epe == two.profile[0].epe, "%.17g, not %.17g",
-                  two.profile[0].epe, one.profile[0].epe);
+        CHECK_MSG(one.profile[0].epe == two.profile[0].epe, "%.17g, not %.17g", two.profile[0].epe,
+                  one.profile[0].epe);
         CHECK(one.profile[1].epe != two.profile[1].epe);
         CHECK(one.profile[2].epe == two.profile[2].epe);
     }
@@ -288,7 +289,8 @@ TEST(bits_are_the_same) {
     shoal_context *single;
     CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &single) == SHOAL_OK);
     for (int i = 0; i < 6; i++) {
-        c.opts.type = i % 2 ? SHOAL_F32 : SHOAL_F64, c.opts.estimator = (shoal_cva_estimator)(i / 2);
+        c.opts.type = i % 2 ? SHOAL_F32 : SHOAL_F64,
+        c.opts.estimator = (shoal_cva_estimator)(i / 2);
         cva_outcome plain = cva_of(single, &c);
         CHECK(plain.value.cva > 0 && (plain.counts.systems > 0) == (i >= 4));
         memset(plain.counts.seconds, 0, sizeof plain.counts.seconds);

@@ -74,9 +74,11 @@ static const cli_option options[] = {
       .more = "They are also the dates of default. For a European contract that matures between two dates a note names the line." },
     { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date", .unit = "years", .usual = "the last maturity", .in = IN_PART },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
+    { "target-se",   OPT_POSITIVE, AT(target),           "E",        3, "outer paths until the standard error of the CVA is E or less", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
+      .more = "Runs --outer paths first, then as many as their standard error asks for, up to 2^24. Not with --compare, --shard." },
     { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths of an outer path at a date: a number, or one per date; up to the next even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: closed forms where there are some, or inner paths throughout", .words = "closed|nested", .in = IN_BOTH },
-    { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "values of American contracts: on inner paths that follow a rule fitted once on many paths from today's prices, by the regression of that rule alone, or by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .in = IN_BOTH,
+    { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "values of American contracts: on inner paths that follow a rule fitted once on many paths from today's prices, by the regression of that rule alone, or by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
       .more = "amc has no inner paths for them; inner is the way of the paper, and biased." },
     { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, "refused: it is --estimator now", .usual = "", .parse = parse_stopping },
     { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths that a rule is fitted on", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
@@ -117,8 +119,12 @@ static void check(void *arguments, struct argp_state *state) {
         argp_error(state, "--inner: %lld numbers for %lld dates", (long long)o->opts.inner_count,
                    (long long)o->opts.dates);
     char name[CLI_NAME];
-    const char *other = cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
+    const char *other =
+        cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    if (o->target > 0 && (o->compare || o->shards))
+        argp_error(state, "--target-se and --%s exclude each other",
+                   o->compare ? "compare" : "shard");
     other = cli_given_among(&cva_command, o, "compare plot report", name);
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
@@ -189,6 +195,16 @@ static int join(const cva_options *o, const cva_joined *joined, shoal_cva *plan,
     return CLI_OK;
 }
 
+/* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
+static int64_t wanted(const cva_options *o, const cva_result *r) {
+    const double most = 1 << 24;
+    double error;
+    if (!(o->target > 0) || r->outer >= (int64_t)most) return r->outer;
+    cva_mean(r, NULL, r->outer, &error);
+    if (!(error > o->target)) return r->outer;
+    return (int64_t)fmin(most, 1.05 * (double)r->outer * pow(error / o->target, 2) + 16);
+}
+
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
     const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
@@ -198,19 +214,26 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     r->width = shoal_cva_width(plan);
     int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
     if (code != CLI_OK) return code;
-    r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
     r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
-    if (!r->samples || !r->profile) code = cli_no_memory();
+    if (!r->profile) code = cli_no_memory();
     cli_progress bar = { 0 };
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
-    while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
-        const int64_t left = outer - r->outer, here = left < at_once ? left : at_once;
-        code = status_of(c, o, b,
-                         shoal_cva_run(plan, r->first + r->outer, here,
-                                       r->samples + r->outer * r->width, &r->counts));
-        if (code == CLI_OK) r->outer += here;
-        cli_progress_step(&bar, r->outer);
+    while (code == CLI_OK) {
+        double *samples = realloc(r->samples, (size_t)(outer * r->width + 1) * sizeof *r->samples);
+        if (samples)
+            r->samples = samples;
+        else
+            code = cli_no_memory();
+        while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
+            const int64_t left = outer - r->outer, here = left < at_once ? left : at_once;
+            code = status_of(c, o, b,
+                             shoal_cva_run(plan, r->first + r->outer, here,
+                                           r->samples + r->outer * r->width, &r->counts));
+            if (code == CLI_OK) r->outer += here;
+            cli_progress_step(&bar, r->outer);
+        }
+        if (r->outer < outer || (outer = wanted(o, r)) <= r->outer) break;
     }
     cli_progress_end(&bar);
     return code;

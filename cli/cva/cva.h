@@ -35,8 +35,8 @@ void cva_book_free(cva_book *book);
 
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
-    double rate;
-    bool no_netting, compare, type_given;
+    double rate, target; /* target: standard error, or 0 */
+    bool no_netting, compare, type_given, estimator_given;
     shoal_cva_counterparty party; /* .threshold below 0: no collateral */
     double *hazard;               /* of the party, where it was given  */
     shoal_cva_opts opts;

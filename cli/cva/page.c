@@ -153,7 +153,8 @@ static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
 
 /* ---- the page --------------------------------------------------------------------------------- */
 
-static const char *const estimators[] = { "exercise rules, on inner paths", "exercise rules, by regression",
+static const char *const estimators[] = { "exercise rules, on inner paths",
+                                          "exercise rules, by regression",
                                           "regressions on inner paths" };
 
 static void cards(FILE *file, const cva_result *r) {

@@ -143,12 +143,12 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         printf("report        %s\n", o->report);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
-    printf("\n%9s %12s %9s %12s %12s %12s %12s\n", "time", "epe", "stderr", "ene", "pfe95", "pfe99",
-           "cva");
+    printf("\n%9s %12s %9s %9s %12s %9s %12s %12s %12s\n", "time", "epe", "stderr", "bias", "ene",
+           "stderr", "pfe95", "pfe99", "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        printf("%9.5g %12.7g %9.2g %12.7g %12.7g %12.7g %12.6g\n", d->time, d->epe, d->epe_error,
-               d->ene, d->pfe95, d->pfe99, d->cva);
+        printf("%9.5g %12.7g %9.2g %9.1g %12.7g %9.2g %12.7g %12.7g %12.6g\n", d->time, d->epe,
+               d->epe_error, d->epe_bias, d->ene, d->ene_error, d->pfe95, d->pfe99, d->cva);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -223,10 +223,11 @@ static int print_rows(cli *c, const cva_options *o, const row *rows, int count) 
            "failed", "seconds");
     for (int i = 0; i < count; i++) {
         const row *r = &rows[i];
-        printf("%-9s %-6s %-8s %-4s %12.8g %9.2g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
-               names[r->estimator], r->solver, r->basis, cli_type_name(r->type), r->value.cva,
-               r->value.error, r->value.bias, r->difference, r->difference_error, r->off, 100 * r->truncated, 100 * r->failed,
-               r->seconds);
+        printf(
+            "%-9s %-6s %-8s %-4s %12.8g %9.2g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
+            names[r->estimator], r->solver, r->basis, cli_type_name(r->type), r->value.cva,
+            r->value.error, r->value.bias, r->difference, r->difference_error, r->off,
+            100 * r->truncated, 100 * r->failed, r->seconds);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }

@@ -103,7 +103,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     shoal_cva_estimator
         estimator;      /*                                            [SHOAL_CVA_BY_RULE] */
     int64_t rule_paths; /* that a rule is fitted on                            [65536] */
-    int64_t degree;     /* SHOAL_CVA_BY_INNER: of its regressions; 0: the most up to 3 that leaves 20
+    int64_t degree; /* SHOAL_CVA_BY_INNER: of its regressions; 0: the most up to 3 that leaves 20
                            inner paths per function. The next three as in shoal_american_opts    */
     int raw;
     const char *solver;
@@ -156,9 +156,11 @@ SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t pat
 
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
-    double rule_bias, rule_bias_error; /* the CVA by the rule less that by a rule with fewer functions and
+    double rule_bias,
+        rule_bias_error; /* the CVA by the rule less that by a rule with fewer functions and
                                           other paths. 0 with SHOAL_CVA_BY_INNER                 */
-    double inner_bias, inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths less that
+    double inner_bias,
+        inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths less that
                                             with all; else 0: their noise makes no bias          */
     double bias;      /* the sizes of both                                                       */
     double low, high; /* cva -+ 1.96 sqrt(error^2 + bias^2)                                      */
@@ -169,7 +171,8 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
     double time;
     double epe, epe_error, epe_bias; /* mean exposure; errors and intervals as those of the CVA  */
     double epe_low, epe_high;
-    double ene, ene_error, ene_bias; /* mean exposure of the counterparty to us, as a positive number */
+    double ene, ene_error,
+        ene_bias; /* mean exposure of the counterparty to us, as a positive number */
     double ene_low, ene_high;
     /* the exposure of rank ceil(q paths), and a 95 % interval: of ranks, and wider by what half of the
      * inner paths change */

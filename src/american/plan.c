@@ -372,8 +372,7 @@ static shoal_status read_batch(const american_plan *p, double *const price[],
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
                                   const shoal_american_opts *opts, american_plan **plan,
-                                  double *price, double *half,
-                                  int64_t total[FIT_COUNTS]) {
+                                  double *price, double *half, int64_t total[FIT_COUNTS]) {
     shoal_american one = *option;
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);

@@ -172,8 +172,7 @@ shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts 
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
                                   const shoal_american_opts *opts, american_plan **plan,
-                                  double *price, double *half,
-                                  int64_t total[FIT_COUNTS]);
+                                  double *price, double *half, int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

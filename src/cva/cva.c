@@ -30,8 +30,7 @@ static inline void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t 
                             real (*z)[CVA_WIDTH]) {
     uint32_t w[4 * CVA_WIDTH];
     lanes_words(stream, step, first, CVA_WIDTH, w);
-    for (int e = 0; e < BLOCK_NORMALS; e += 2)
-        lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
+    for (int e = 0; e < BLOCK_NORMALS; e += 2) lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
 }
 
 #include "cva/walk.h"
@@ -82,7 +81,8 @@ static void value(const shoal_context *ctx, const cva_job *job, int64_t k) {
         for (int64_t i = 0; i < job->contracts; i++) {
             const cva_contract *c = &job->contract[i];
             const double left = cva_left(job, c, k);
-            const int known = c->kind == CVA_CLOSED ? left >= 0 : c->kind == CVA_NESTED && left == 0;
+            const int known =
+                c->kind == CVA_CLOSED ? left >= 0 : c->kind == CVA_NESTED && left == 0;
             if (!known) continue;
             const double worth = c->quantity * cva_closed_value(job, c, spot, left);
             to[c->set] += worth, to[job->sets + c->set] += worth;
@@ -279,7 +279,8 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     for (int64_t i = 0; i < job->contracts; i++)
         if (job->contract[i].kind == CVA_AMERICAN && job->contract[i].last > last)
             last = job->contract[i].last;
-    const size_t bytes = sizeof(worker) + (size_t)((last - k) * job->assets * CVA_WIDTH) * sizeof(real);
+    const size_t bytes =
+        sizeof(worker) + (size_t)((last - k) * job->assets * CVA_WIDTH) * sizeof(real);
     const int64_t threads = ctx->threads < job->items ? ctx->threads : job->items;
     ON_THREADS((int)threads, static, 1)
     for (int64_t thread = 0; thread < threads; thread++) {

@@ -115,8 +115,8 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
     if (!o.degree) o.degree = degree_within(e->c, DEGREE, all / INNER_PER_FUNCTION);
     const shoal_american option = option_of(e->j, e->c, o.dates, e->assets);
     const shoal_status s =
-        shoal_american_batch(e->p->head.ctx, &option, problems, e->spot, e->first, &o,
-                             &e->p->batch, e->price, e->half, total);
+        shoal_american_batch(e->p->head.ctx, &option, problems, e->spot, e->first, &o, &e->p->batch,
+                             e->price, e->half, total);
     if (s != SHOAL_OK) {
         char where[64];
         snprintf(where, sizeof where, "at date %lld, outer paths %lld to %lld: ", (long long)e->k,

@@ -16,8 +16,7 @@ static inline void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t 
                             real (*z)[CVA_WIDTH]) {
     uint32_t w[4 * CVA_WIDTH];
     lanes_words(stream, step, first, CVA_WIDTH, w);
-    for (int e = 0; e < BLOCK_NORMALS; e += 2)
-        lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
+    for (int e = 0; e < BLOCK_NORMALS; e += 2) lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
 }
 
 #include "cva/walk.h"
@@ -48,8 +47,9 @@ static void move_block(const cva_fit *f, int64_t block, int64_t i) {
     const double noise = begins ? sqrt(t) : sqrt(t * (next - t) / next);
     double *at = f->at + block * numbers;
     EACH(e, numbers) at[e] *= keep;
-    cva_add_normals(job, job->assets, &job->walk_normals, (uint32_t)(f->c.last - i) * cva_blocks(job),
-                    (uint64_t)block * CVA_WIDTH, noise, at);
+    cva_add_normals(job, job->assets, &job->walk_normals,
+                    (uint32_t)(f->c.last - i) * cva_blocks(job), (uint64_t)block * CVA_WIDTH, noise,
+                    at);
     cva_make_prices(job, job->assets, job->s0, t, at, f->prices[i % 2] + block * numbers);
 }
 
@@ -103,8 +103,7 @@ static void make_gains(const cva_fit *f, int64_t block, int64_t i, const cva_lan
     for (int a = 0; a < job->assets; a++, now += CVA_WIDTH, then += CVA_WIDTH) {
         const double back = shoal_exp((job->dividend[a] - job->rate) * dt);
         const double weight = b->kind == CVA_BASKET ? f->c.weight[a] : 1;
-        for (int j = 0; j < b->directions; j++)
-            EACH(l, CVA_WIDTH) {
+        for (int j = 0; j < b->directions; j++) EACH(l, CVA_WIDTH) {
                 const double moved = weight * fma(back, then[l], -now[l]);
                 const int mine = (b->kind == CVA_BASKET) | (w->rank[j][l] == (double)a);
                 gain[j][l] += shoal_pick(mine, moved, 0);
@@ -136,8 +135,7 @@ static void sum_block(const cva_fit *f, int64_t block, int64_t i, double *to) {
     cva_lanes w;
     make_columns(f, block, i, &w, column);
     for (int region = 0; region < 2; region++) {
-        for (int n = 0; n < columns; n++)
-            EACH(l, CVA_WIDTH)
+        for (int n = 0; n < columns; n++) EACH(l, CVA_WIDTH)
         mine[n][l] = shoal_pick((w.gain[l] > 0) == region, column[n][l], 0);
         for (int n = 0; n < columns; n++)
             for (int m = 0; m <= n; m++) *to++ += product_sum(mine[n], mine[m]);
@@ -166,8 +164,7 @@ static void settle_block(const cva_fit *f, int64_t block, int64_t i) {
     cva_make_hold(&f->rule, i, &w);
     const double *out = cva_region_at(&f->rule, i, 0) + 2 * b->variables;
     const double *in = cva_region_at(&f->rule, i, 1) + 2 * b->variables;
-    for (int n = b->functions; n < cva_columns(b); n++)
-        EACH(l, CVA_WIDTH)
+    for (int n = b->functions; n < cva_columns(b); n++) EACH(l, CVA_WIDTH)
     cash[l] = fma(-shoal_pick(w.gain[l] > 0, in[n], out[n]), column[n][l], cash[l]);
     EACH(l, CVA_WIDTH)
     cash[l] = shoal_pick((w.gain[l] > 0) & (w.gain[l] >= w.hold[l]), w.gain[l], cash[l]);

@@ -103,9 +103,8 @@ static void draw_level(const shoal_cva *p, const cva_job *j, int64_t k, node *n)
     const int64_t inner = j->inner[k - 1];
     int top = p->top_level;
     while (top > 0 && inner << top > SHOAL_CVA_INNER) top--;
-    const shoal_words w =
-        shoal_philox_at(p->american.seed, j->first + (uint64_t)n->path, (uint32_t)k, PRICE_PURPOSE,
-                        PRICE_CVA_INNER, 4);
+    const shoal_words w = shoal_philox_at(p->american.seed, j->first + (uint64_t)n->path,
+                                          (uint32_t)k, PRICE_PURPOSE, PRICE_CVA_INNER, 4);
     const double u = shoal_uniform_of(shoal_half(&w, 0));
     n->level = 0;
     while (n->level < top && u < at_least(p, n->level + 1)) n->level++;
@@ -118,8 +117,9 @@ static int needs_paths(const shoal_cva *p, const cva_job *j, int64_t k, int64_t 
     *kinked = 0;
     for (int64_t i = 0; i < j->contracts; i++) {
         const cva_contract *c = &j->contract[i];
-        const int here = c->kind == CVA_NESTED ? cva_left(j, c, k) > 0
-                         : c->kind == CVA_AMERICAN && j->holds[c->place * j->paths + path];
+        const int here = c->kind == CVA_NESTED
+                             ? cva_left(j, c, k) > 0
+                             : c->kind == CVA_AMERICAN && j->holds[c->place * j->paths + path];
         needs |= here;
         *kinked |= here && (p->collateral || !p->sign[c->set]);
     }
@@ -179,7 +179,8 @@ static void expose_node(const shoal_cva *p, const cva_job *j, int64_t k, const n
         best.ours += whole.ours / n->chance, best.theirs += whole.theirs / n->chance;
         for (int64_t second = 0; second < 2; second++) {
             const int64_t items = groups / 2 * each;
-            add_items(j, n->first + second * items, items, (double)(groups / 2) * inner, base, part);
+            add_items(j, n->first + second * items, items, (double)(groups / 2) * inner, base,
+                      part);
             const sides here = expose(p, part, NULL);
             best.ours -= 0.5 * here.ours / n->chance, best.theirs -= 0.5 * here.theirs / n->chance;
         }
@@ -261,8 +262,7 @@ static shoal_status value_items(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_c
     memset(j->sums, 0, (size_t)(j->items * j->places) * sizeof *j->sums);
     if (j->kinds[CVA_NESTED] > 0) p->cell->nest(&p->host, j, k);
     const double half = shoal_price_seconds();
-    if (j->kinds[CVA_AMERICAN] > 0 && p->estimator == SHOAL_CVA_BY_RULE)
-        s = follow(p, j, k);
+    if (j->kinds[CVA_AMERICAN] > 0 && p->estimator == SHOAL_CVA_BY_RULE) s = follow(p, j, k);
     counts->seconds[1] += half - start, counts->seconds[2] += shoal_price_seconds() - half;
     for (int64_t i = 0; i < j->items; i++) counts->inner_paths += j->item[i].lanes;
     return s;
@@ -295,8 +295,10 @@ shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, double *sample
                          ? SHOAL_OK
                          : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for exposures");
     const double start = shoal_price_seconds();
-    if (p->estimator == SHOAL_CVA_BY_INNER && s == SHOAL_OK) s = shoal_cva_exercise(p, j, k, counts);
-    for (int64_t i = 0; i < j->contracts && p->estimator != SHOAL_CVA_BY_INNER && s == SHOAL_OK; i++) {
+    if (p->estimator == SHOAL_CVA_BY_INNER && s == SHOAL_OK)
+        s = shoal_cva_exercise(p, j, k, counts);
+    for (int64_t i = 0; i < j->contracts && p->estimator != SHOAL_CVA_BY_INNER && s == SHOAL_OK;
+         i++) {
         const cva_contract *c = &j->contract[i];
         if (c->kind == CVA_AMERICAN && k <= c->last) decide(p, j, c, k, r.differ);
         if (c->kind == CVA_AMERICAN && k > c->last)

@@ -326,8 +326,8 @@ static shoal_status measure_levels(shoal_cva *p) {
 static int has_kinks(const shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         const cva_contract *c = &p->job.contract[i];
-        const int by_paths = c->kind == CVA_NESTED ||
-                             (c->kind == CVA_AMERICAN && p->estimator == SHOAL_CVA_BY_RULE);
+        const int by_paths =
+            c->kind == CVA_NESTED || (c->kind == CVA_AMERICAN && p->estimator == SHOAL_CVA_BY_RULE);
         if (by_paths && (p->collateral || !p->sign[c->set])) return 1;
     }
     return 0;

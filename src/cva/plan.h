@@ -176,10 +176,10 @@ typedef struct cva_fit {
     cva_rule rule;
     double *numbers; /* rule.at                                                 */
     int64_t blocks;
-    double *at, *cash;  /* [block][asset][lane], [block][lane]                   */
-    double *prices[2];  /* [block][asset][lane] at dates of either parity        */
-    double *moments;    /* [block][region][1 + 2 variables]                      */
-    double *gram;       /* [task][region][triangle, right-hand side]             */
+    double *at, *cash; /* [block][asset][lane], [block][lane]                   */
+    double *prices[2]; /* [block][asset][lane] at dates of either parity        */
+    double *moments;   /* [block][region][1 + 2 variables]                      */
+    double *gram;      /* [task][region][triangle, right-hand side]             */
 } cva_fit;
 
 enum { CVA_FIT_LANES = 256, CVA_FIT_TASK = 8 }; /* paths of a block; blocks of a task */
@@ -217,7 +217,8 @@ struct shoal_cva {
     const cva_method *wide; /* in f64: rules are of that type                                   */
     const cva_walker *walker;
     cva_job job;
-    cva_job device; /* the same for the walker: market, contracts and a date's arrays in the context's memory */
+    cva_job
+        device; /* the same for the walker: market, contracts and a date's arrays in the context's memory */
     shoal_cva_estimator estimator;
     shoal_american_opts american;
     american_plan

@@ -24,8 +24,7 @@ enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
 /* Monomials of degree <= `degree` of so many variables; more than the most once there are that many. */
 static int monomials(int variables, int degree) {
     int count = 1;
-    for (int i = 1; i <= degree && count <= CVA_FUNCTIONS; i++)
-        count = count * (variables + i) / i;
+    for (int i = 1; i <= degree && count <= CVA_FUNCTIONS; i++) count = count * (variables + i) / i;
     return count;
 }
 
@@ -79,8 +78,8 @@ static cva_basis basis_of(const cva_contract *c, int rule, int64_t paths) {
     if (most < 1 + b.variables) most = 1 + b.variables;
     make_functions(&b, 5 - rule, most);
     if (b.kind == CVA_RANKS) { /* constant and linear, and of few assets squares */
-        const int list = monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2)
-                                                                 : 1 + b.variables;
+        const int list =
+            monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2) : 1 + b.variables;
         for (; b.hedges < list && b.hedges < b.functions; b.hedges++)
             b.hedge[b.hedges] = (uint8_t)b.hedges;
     } else if (b.kind == CVA_BASKET) {
@@ -119,8 +118,8 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
     const int64_t numbers = cva_gram_numbers(columns), triangle = numbers - columns;
     const int64_t tasks = (f->blocks + CVA_FIT_TASK - 1) / CVA_FIT_TASK;
     for (int region = 0; region < 2; region++) {
-        double *x = f->numbers + (i - 1) * cva_rule_numbers(b) +
-                    region * cva_region_numbers(b) + 2 * b->variables;
+        double *x = f->numbers + (i - 1) * cva_rule_numbers(b) + region * cva_region_numbers(b) +
+                    2 * b->variables;
         memset(room, 0, (size_t)numbers * sizeof *room);
         for (int64_t task = 0; task < tasks; task++)
             for (int64_t e = 0; e < numbers; e++)
@@ -216,8 +215,7 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
     if (s != SHOAL_OK) return s;
     s = make_fit(p, scratch, c, rule, paths, &f);
     const int columns = s == SHOAL_OK ? cva_columns(&f.rule.basis) : 1;
-    if (s == SHOAL_OK)
-        s = shoal_plan_host(scratch, cva_gram_numbers(columns), sizeof *room, &room);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, cva_gram_numbers(columns), sizeof *room, &room);
     const shoal_smallsym_opts opts = {
         .n = columns, .count = 1, .nrhs = 1, .storage = SHOAL_PACKED, .method = "eigdc"
     };
@@ -249,7 +247,8 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
         }
         for (int rule = 0; rule < CVA_RULES && !cva_is_line(c) && s == SHOAL_OK; rule++)
             s = fit_rule(p, c, rule, paths >> rule, &c->rule[rule]);
-        if (s != SHOAL_OK) snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
+        if (s != SHOAL_OK)
+            snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
     }
     return s;

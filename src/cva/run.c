@@ -40,8 +40,7 @@ static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_co
         const double before = counts->seconds[1] + counts->seconds[2];
         const shoal_words seed =
             shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
-        j->walk_normals =
-            shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+        j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
         p->cell->move(&p->host, j, k);
         p->cell->value(&p->host, j, k);
         s = shoal_cva_nodes(p, j, k, samples, counts);
@@ -125,9 +124,9 @@ static double date_bias(const shoal_cva *p, const double *row, int list, int who
     double ignored;
     const int64_t dates = p->job.dates;
     if (p->estimator == SHOAL_CVA_BY_INNER)
-        return half < 0 ? 0
-                        : fabs(mean_of(row + half * dates, row + whole * dates, width, paths,
-                                       &ignored));
+        return half < 0
+                   ? 0
+                   : fabs(mean_of(row + half * dates, row + whole * dates, width, paths, &ignored));
     return fabs(mean_of(row + list * dates, NULL, width, paths, &ignored));
 }
 
@@ -162,8 +161,7 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
     to->time = cva_time(&p->job, k + 1);
     to->epe = mean_of(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
     to->ene = mean_of(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
-    to->epe_bias =
-        date_bias(p, row, CVA_LIST_RULE, CVA_LIST_WHOLE, CVA_LIST_HALF, width, paths);
+    to->epe_bias = date_bias(p, row, CVA_LIST_RULE, CVA_LIST_WHOLE, CVA_LIST_HALF, width, paths);
     to->ene_bias = date_bias(p, row, CVA_LIST_RULE_THEIRS, 0, -1, width, paths);
     make_interval(to->epe, to->epe_error, to->epe_bias, &to->epe_low, &to->epe_high);
     make_interval(to->ene, to->ene_error, to->ene_bias, &to->ene_low, &to->ene_high);

@@ -100,8 +100,7 @@ CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, cons
             const real *from = s + c->asset[n] * CVA_WIDTH;
             real x[CVA_WIDTH], who[CVA_WIDTH];
             CVA_EACH(l) x[l] = from[l], who[l] = (real)n;
-            for (int j = 0; j < b->variables; j++)
-                CVA_EACH(l) {
+            for (int j = 0; j < b->variables; j++) CVA_EACH(l) {
                     const int above = x[l] > w->u[j][l];
                     const real rest = real_pick(above, w->u[j][l], x[l]);
                     const real other = real_pick(above, w->rank[j][l], who[l]);
@@ -133,8 +132,7 @@ CVA_CALL void cva_make_psi(const cva_rule *r, int64_t k, cva_lanes *w) {
         const real i0 = (real)out[v + j], i1 = (real)in[v + j];
         CVA_EACH(l) {
             const int inside = w->gain[l] > 0;
-            w->psi[1 + j][l] =
-                (w->u[j][l] - real_pick(inside, c1, c0)) * real_pick(inside, i1, i0);
+            w->psi[1 + j][l] = (w->u[j][l] - real_pick(inside, c1, c0)) * real_pick(inside, i1, i0);
         }
     }
     for (int n = 1 + v; n < b->functions; n++) {
@@ -157,8 +155,8 @@ CVA_CALL void cva_make_hold(const cva_rule *r, int64_t k, cva_lanes *w) {
 }
 
 /* h[asset of the contract] := how much of it the hedge holds over the next step, at the psi of date k. */
-CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k, const cva_lanes *w,
-                             real (*h)[CVA_WIDTH]) {
+CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k,
+                             const cva_lanes *w, real (*h)[CVA_WIDTH]) {
     const cva_basis *b = &r->basis;
     const double *out = cva_region_at(r, k, 0) + 2 * b->variables + b->functions;
     const double *in = cva_region_at(r, k, 1) + 2 * b->variables + b->functions;
@@ -296,7 +294,8 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
         CVA_EACH(l) {
             const int now_in = w->gain[l] > 0;
             const int ends = (o->alive[l] > 0) & (last | (now_in & (w->gain[l] >= w->hold[l])));
-            o->value[l] = real_pick(ends & now_in, real_fma(paid, w->gain[l], o->value[l]), o->value[l]);
+            o->value[l] =
+                real_pick(ends & now_in, real_fma(paid, w->gain[l], o->value[l]), o->value[l]);
             o->alive[l] = real_pick(ends, 0, o->alive[l]);
         }
         if (job->control && i < c->last) cva_hedge_from(c, i, s, w, o);
