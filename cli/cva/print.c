@@ -133,7 +133,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
                -r->value.rule_bias, r->value.rule_bias_error);
     if (r->value.inner_bias_error > 0)
         printf("inner bias    %.4g +- %.2g\n", r->value.inner_bias, r->value.inner_bias_error);
-    if (r->value.correction_error > 0)
+    if (r->value.correction_error > 1e-12 * r->value.cva)
         printf("levels        %.2g +- %.1g of the CVA are corrections of positive parts\n",
                r->value.correction, r->value.correction_error);
     if (o->report) {
