@@ -16,19 +16,22 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
                      symindef/triangle symindef/complete symindef/blocked
                      sort/mergepath sort/batchmerge sort/batchsort
-                     models/heston models/expou models/bullet models/pde american/american surrogate/surrogate)
+                     models/heston models/expou models/bullet models/pde american/american surrogate/surrogate
+                     cva/cva)
 # The same for those that compute in double alone.
 set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset)
 set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
-set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages cva/cva)
+set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)
+# The same for double alone.
+set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit)
 # And for kernels beside those of a method, or of several: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/paper/ldlt smallsym/paper/hhpcr)
 # Compiled once: every .c that is none of an algorithm. Public functions, checks, tables.
 file(GLOB SHOAL_COMMON CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} src/shoal.c src/*/*.c src/*/paper/*.c)
-set(algorithm_files ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CPU_ALGORITHMS})
+set(algorithm_files ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CPU_ALGORITHMS} ${SHOAL_CPU_DOUBLE_ALGORITHMS})
 list(TRANSFORM algorithm_files REPLACE ".+" "src/\\0.c")
 list(REMOVE_ITEM SHOAL_COMMON ${algorithm_files})
 
@@ -161,6 +164,9 @@ function(shoal_add_library name)
             list(APPEND files ${SHOAL_DOUBLE_ALGORITHMS})
         endif()
         set(c_files ${files} ${SHOAL_CPU_ALGORITHMS})
+        if(type STREQUAL "f64")
+            list(APPEND c_files ${SHOAL_CPU_DOUBLE_ALGORITHMS})
+        endif()
         list(TRANSFORM c_files REPLACE ".+" ${SHOAL_ROOT}/src/\\0.c)
         if(arg_BORROW)
             list(APPEND objects $<TARGET_OBJECTS:${arg_BORROW}_${type}_base>)

@@ -54,8 +54,8 @@ int main(void) {
     if (status)
         fprintf(stderr, "%s: %s\n", shoal_status_text(status), shoal_message(ctx));
     else
-        printf("call %.4f +- %.4f, exact 0.3883; American put %.4f +- %.4f, extrapolated %.4f\n",
-               of_call.cva, of_call.error, of_put.cva, of_put.error, of_put.extrapolated);
+        printf("call %.4f +- %.4f, exact 0.3883; American put %.4f +- %.4f, %.4f to %.4f\n",
+               of_call.cva, of_call.error, of_put.cva, of_put.error, of_put.low, of_put.high);
     shoal_close(ctx);
     const double off = of_call.cva - 0.38830185823;
     return status || off < -4 * of_call.error || off > 4 * of_call.error;

@@ -29,7 +29,7 @@ check "threads change the CVA" [ "$(number cva)" = "$cva" ]
 # --- the example, and its page ---
 expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 64 --inner 64 \
     --degree 2 --rule-paths 4096 -o profile.csv --plot profile.svg --report page/cva.html --json $on
-json; leaf american=7; leaf report=page/cva.html; leaf stopping=rule; has extrapolated extrapolated_stderr
+json; leaf american=7; leaf report=page/cva.html; leaf estimator=rule; has low high rule_bias rule_bias_stderr correction epe_low.3 pfe95_high.0
 check "one line per date" [ "$(wc -l <profile.csv)" -eq 5 ]
 check "a header" grep -q '^time,epe,' profile.csv
 check "a picture" grep -q '<svg' profile.svg
@@ -47,14 +47,15 @@ END {
 AWK
 check "tags are balanced" awk -f balance.awk page/cva.html
 pictures() { [ "$(grep -c 'class="shoal-chart"' page/cva.html)" -eq "$1" ]; }
-check "six pictures" pictures 6
+check "three pictures without regressions" pictures 3
 check "a page for a phone" grep -q '<meta name="viewport" content="width=device-width' page/cva.html
 elsewhere() { grep -qiE '<script|<link|src=|href=|url\(|@import' page/cva.html; }
 check "nothing from elsewhere" eval '! elsewhere'
 shown() { grep -qF "$(awk -v x="$(number "$1")" -v f="$2" 'BEGIN { printf f, x }')" page/cva.html; }
 check "the page has the CVA" shown cva "<b>%.6g ± "
 check "the page has its standard error" shown stderr " ± %.2g</b>"
-check "the page has the bias" shown bias "<b>%.3g ± "
+check "the page has the bias" shown bias "<b>%.2g</b>"
+check "the page has the interval" shown low "<b>%.5g to "
 epe=$(sed -n 's/^epe.3=//p' leaves) pfe99=$(sed -n 's/^pfe99.3=//p' leaves)
 check "the page has the profile" grep -qF "$(awk -v e="$epe" 'BEGIN { printf "<td>%.5g</td>", e }')" page/cva.html
 check "the page has quantiles" grep -qF "$(awk -v e="$pfe99" 'BEGIN { printf "<td>%.5g</td>", e }')" page/cva.html
@@ -74,30 +75,44 @@ printf 'style,payoff,assets,strike,maturity\namerican,put,A,105,1\n' >put.csv
 put="cva put.csv --market market.csv --rate 0.06 --dates 5 --outer 32 --inner 128 --rule-paths 4096"
 expect 0 $put --json $on
 cva=$(number cva)
-check "extrapolated" near "$(number extrapolated)" "$(awk -v c="$cva" -v b="$(number bias)" 'BEGIN { printf "%.17g", c - b }')" 1e-12
 expect 0 $put --compare -o compare.csv --json $on
 json; leaf compare.0.solver=auto; leaf compare.0.basis=centred; leaf compare.0.type=f64; leaf compare.0.difference=0
-leaf compare.9.solver=eigdc; leaf compare.9.basis=raw; leaf compare.10.type=f32; leaf compare.19.solver=eigdc
-leaf "compare.0.cva=$cva"; has compare.19.seconds compare.19.difference_stderr
-check "one line per run" [ "$(wc -l <compare.csv)" -eq 21 ]
+leaf compare.0.estimator=rule; leaf compare.1.estimator=amc; leaf compare.2.estimator=inner
+leaf compare.11.solver=eigdc; leaf compare.11.basis=raw; leaf compare.12.type=f32; leaf compare.23.solver=eigdc
+leaf "compare.0.cva=$cva"; has compare.23.seconds compare.23.difference_stderr
+check "one line per run" [ "$(wc -l <compare.csv)" -eq 25 ]
+column() { awk -F, -v n="$1" -v r="$2" 'NR == r + 1 { print $n }' compare.csv; }
+check "rule and amc agree" near "$(column 5 1)" "$(column 5 2)" "$(column 6 1)"
 # column SOLVER BASIS TYPE NUMBER of the table
-run_of() { awk -F, -v s="$1" -v b="$2" -v t="$3" -v n="$4" '$1 == s && $2 == b && $3 == t { print $n }' compare.csv; }
-raw=$(run_of eigdc raw f64 10) centred=$(run_of eigdc centred f64 10)
+run_of() {
+    awk -F, -v s="$1" -v b="$2" -v t="$3" -v n="$4" '$1 == "inner" && $2 == s && $3 == b && $4 == t { print $n }' compare.csv
+}
+raw=$(run_of eigdc raw f64 13) centred=$(run_of eigdc centred f64 13)
 check "centred: $centred truncated, raw: $raw" awk -v r="$raw" -v c="$centred" 'BEGIN { exit !(r > 0.5 && c < 0.25) }'
-check "auto refines before it truncates" awk -v a="$(run_of auto raw f64 10)" -v e="$raw" 'BEGIN { exit !(a < e / 2) }'
+check "auto refines before it truncates" awk -v a="$(run_of auto raw f64 13)" -v e="$raw" 'BEGIN { exit !(a < e / 2) }'
 for method in ldlt ldltp hhpcr eigdc; do
-    check "$method agrees with auto" near "$(run_of $method centred f64 4)" "$cva" "$(run_of $method centred f64 5)"
+    check "$method agrees with auto" near "$(run_of $method centred f64 5)" "$(run_of auto centred f64 5)" "$(run_of $method centred f64 6)"
 done
 expect 64 cva put.csv --market market.csv --compare --solver ldlt; said "--compare has no --solver"
 expect 64 cva put.csv --market market.csv --compare --report x.html; said "--compare has no --report"
 
-# --- who exercises ---
-expect 0 $put --stopping inner --no-control --json $on
-json; leaf stopping=inner; leaf control=false
+# --- estimators ---
+expect 0 $put --estimator inner --report page/cva.html $on
+check "six pictures with regressions" pictures 6
+expect 0 $put --estimator inner --no-control --json $on
+json; leaf estimator=inner; leaf control=false
 check "inner paths that are not hedged exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
-expect 64 $put --stopping never; said "--stopping: 'never'"
+expect 64 $put --estimator never; said "--estimator: 'never'"
+expect 64 $put --stopping rule; said "--stopping is now --estimator rule|amc|inner"
+expect 64 $put --compare --estimator amc; said "--compare has no --estimator"
+expect 0 $put --estimator amc --json $on; json; leaf inner_paths=0; leaf systems=0
 expect 64 $put --rule-paths 0; said "--rule-paths"
-expect 0 $put --stopping inner --no-control --dates 10 --outer 1024 --inner 32 $on; said "the bias of the inner paths is"
+expect 0 $put --estimator inner --no-control --dates 10 --outer 1024 --inner 32 $on; said "the bias may be"
+
+# --- a standard error ---
+expect 0 cva call.csv --market market.csv --rate 0.1 --outer 64 --target-se 0.01 --json $on
+check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.01 && e > 0.005) }'
+expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclude each other"
 
 # --- in parts ---
 both="cva both.csv --market market.csv --rate 0.06 --dates 5 --inner 32 --rule-paths 4096 --hazard 0.5:0.02,2:0.05 --threshold 9"
@@ -158,7 +173,7 @@ book 'american,put,A,,0,1,1' "strike is 0"
 book 'american,forward,A,,1,1,1' "column style: 'american'"
 printf 'asset,spot,volatility\nA,1e30,2\nB,90,0.3\n' >vast.csv
 printf 'style,payoff,assets,strike,maturity\n,put,B,90,1\namerican,put,A,1e30,1\n' >book.csv
-expect 66 cva book.csv --market vast.csv --rule-paths 4096 $on; said "book.csv:3: at date 1, outer paths"
+expect 66 cva book.csv --market vast.csv --estimator inner $on; said "book.csv:3: at date 1, outer paths"
 printf 'payoff,assets,strike,maturity\nput,B,90,1\nput,B,90,0.95\n' >book.csv
 expect 0 cva book.csv --market market.csv --outer 64 $on
 said "book.csv:3: maturity 0.95 lies between two dates: default from 0.9 on is not counted"

@@ -107,7 +107,7 @@ TEST(counterparties_and_options) {
         REFUSED(c.opts.inner_count = 1, "inner is NULL");
         REFUSED((c.opts.inner_count = 1, c.opts.inner = none), "inner is 0");
         REFUSED(c.opts.degree = -1, "degree is -1");
-        REFUSED(c.opts.stopping = (shoal_cva_stopping)2, "stopping is 2");
+        REFUSED(c.opts.estimator = (shoal_cva_estimator)3, "estimator is 3");
         REFUSED(c.opts.rule_paths = -1, "rule_paths is -1");
         REFUSED(c.opts.type = (shoal_type)7, "type is 7");
         for (int i = 0; shoal_methods("smallsym", i); i++) {
@@ -128,10 +128,10 @@ TEST(runs_and_results) {
         const cva_case c = one_case(SHOAL_CVA_CALL, 4, 8);
         shoal_cva *plan = NULL;
         shoal_cva_value v;
-        double samples[8 * 10];
+        double samples[8 * 27];
         CHECK(shoal_cva_create(ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts, &plan) ==
               SHOAL_OK);
-        CHECK(shoal_cva_width(plan) == 10 && shoal_cva_width(NULL) == 0);
+        CHECK(shoal_cva_width(plan) == 3 + 6 * 4 && shoal_cva_width(NULL) == 0);
         CHECK(shoal_cva_run(plan, 0, 0, NULL, NULL) == SHOAL_OK);
         CHECK(shoal_cva_run(plan, -1, 8, samples, NULL) == SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "first is -1"));
@@ -154,7 +154,7 @@ TEST(runs_and_results) {
 /* Exposures as they are given: means, standard errors, and the quantiles by rank, the first one that at least 95 or
  * 99 of 100 are not above. */
 TEST(results_of_given_samples) {
-    enum { MOST = 130, WIDTH = 2 + 2 * 2 };
+    enum { MOST = 130, DATES = 2, WIDTH = 3 + 6 * DATES };
     const cva_case c = one_case(SHOAL_CVA_CALL, 2, MOST);
     shoal_cva *plan = NULL;
     CHECK(shoal_cva_create(targets[0].ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts,
@@ -166,8 +166,11 @@ TEST(results_of_given_samples) {
         shoal_cva_date date[2];
         for (int i = 0; i < n; i++) { /* 1 .. n in some order, and twice that */
             const double x = 1 + (double)((i * 37 + 11) % n * (n % 37 ? 1 : 0)) + (n % 37 ? 0 : i);
-            samples[i][0] = x, samples[i][1] = x + 1;
-            samples[i][2] = 2 * x, samples[i][3] = x, samples[i][4] = 3 * x;
+            double *list = samples[i] + 3; /* of exposures, theirs, and those that are ranked */
+            samples[i][0] = x, samples[i][1] = x - 1, samples[i][2] = 0.25;
+            list[0] = 2 * x, list[1] = x, list[DATES] = 3 * x;
+            list[2 * DATES] = list[3 * DATES] = 2 * x, list[2 * DATES + 1] = x;
+            list[3 * DATES + 1] = x + 0.5, list[4 * DATES] = -0.5;
             squares += (x - 0.5 * (n + 1)) * (x - 0.5 * (n + 1));
         }
         CHECK(shoal_cva_result(plan, samples[0], n, &v, date) == SHOAL_OK);
@@ -175,18 +178,30 @@ TEST(results_of_given_samples) {
         int at95 = n, at99 = n;
         while (100 * (at95 - 1) >= 95 * n) at95--;
         while (100 * (at99 - 1) >= 99 * n) at99--;
-        CHECK_MSG(fabs(v.cva - 0.5 * (n + 1)) < 1e-12 * n && v.bias == 1, "%d: %g", n, v.cva);
+        CHECK_MSG(fabs(v.cva - 0.5 * (n + 1)) < 1e-12 * n && v.bias == 0.25, "%d: %g", n, v.cva);
+        CHECK(v.rule_bias == 0.25 && v.inner_bias == 0 && fabs(v.correction - 1) < 1e-12);
         CHECK_MSG(n == 1 ? isnan(v.error) : fabs(v.error - error) < 1e-12 * n, "%d: +- %g", n,
                   v.error);
         CHECK_MSG(date[0].pfe95 == 2 * at95 && date[0].pfe99 == 2 * at99 && date[1].pfe95 == at95,
                   "%d: %g and %g, not %d and %d", n, date[0].pfe95, date[0].pfe99, at95, at99);
         CHECK(fabs(date[0].epe - (n + 1)) < 1e-12 * n &&
               fabs(date[0].ene - 1.5 * (n + 1)) < 1e-11 * n);
+        CHECK(date[0].epe_bias == 0.5 && date[0].ene_bias == 0);
+        if (n == 1) continue;
+        const double half = 1.959964 * sqrt(error * error + 0.25 * 0.25);
+        CHECK(fabs(v.high - v.cva - half) < 1e-12 * n && fabs(v.cva - v.low - half) < 1e-12 * n);
+        CHECK(date[0].epe_low < date[0].epe - 0.5 && date[0].epe_high > date[0].epe + 0.5);
+        /* so many ranks on each side; half of the inner paths change the second date by 0.5 */
+        const int off = (int)ceil(1.959964 * sqrt(n * 0.95 * 0.05));
+        const int low = at95 - off < 1 ? 1 : at95 - off, high = at95 + off > n ? n : at95 + off;
+        CHECK(date[0].pfe95_low == 2 * low && date[0].pfe95_high == 2 * high);
+        CHECK(date[1].pfe95_low == low - 0.5 && date[1].pfe95_high == high + 0.5);
+        CHECK(date[0].pfe99_low <= date[0].pfe99 && date[0].pfe99_high >= date[0].pfe99);
     }
     shoal_cva_free(plan);
 }
 
-/* Inner paths are halved twice; a contract that ends a rounding before its date is paid on it. */
+/* Inner paths are halved; a contract that ends a rounding before its date is paid on it. */
 TEST(dates_and_inner_paths) {
     const int64_t five = 5;
     cva_case c = one_case(SHOAL_CVA_FORWARD, 3, 16);
@@ -195,7 +210,7 @@ TEST(dates_and_inner_paths) {
     c.count = 2, c.contract[1] = c.contract[0], c.contract[1].quantity = 0;
     c.contract[0].maturity = 0.3, c.contract[1].maturity = 0.1 + 0.2;
     CHECK(c.contract[0].maturity < c.contract[1].maturity);
-    CHECK(cva_in_pieces(targets[0].ctx, &c, 16, &out) == SHOAL_OK && out.profile[2].inner == 8);
+    CHECK(cva_in_pieces(targets[0].ctx, &c, 16, &out) == SHOAL_OK && out.profile[2].inner == 6);
     c.contract[0].maturity = c.contract[1].maturity;
     CHECK(cva_in_pieces(targets[0].ctx, &c, 16, &other) == SHOAL_OK);
     CHECK_MSG(out.profile[2].epe > 0 && fabs(out.profile[2].epe / other.profile[2].epe - 1) < 1e-12,

@@ -54,6 +54,12 @@ static char *hazard_text(const void *arguments) {
     return text;
 }
 
+static void parse_stopping(struct argp_state *state, const cli_option *row, const char *text,
+                           void *arguments) {
+    (void)text, (void)arguments;
+    argp_error(state, "--%s is now --estimator rule|amc|inner", row->name);
+}
+
 /* clang-format off */
 #define AT(member) CLI_AT(cva_options, member)
 static const cli_option options[] = {
@@ -68,23 +74,26 @@ static const cli_option options[] = {
       .more = "They are also the dates of default. For a European contract that matures between two dates a note names the line." },
     { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date", .unit = "years", .usual = "the last maturity", .in = IN_PART },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
-    { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths of an outer path at a date: a number, or one per date; up to the next multiple of 4", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
+    { "target-se",   OPT_POSITIVE, AT(target),           "E",        3, "outer paths until the standard error of the CVA is E or less", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
+      .more = "Runs --outer paths first, then as many as their standard error asks for, up to 2^24. Not with --compare, --shard." },
+    { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths of an outer path at a date: a number, or one per date; up to the next even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: closed forms where there are some, or inner paths throughout", .words = "closed|nested", .in = IN_BOTH },
-    { "stopping",    OPT_CHOICE,   AT(opts.stopping),    NULL,       3, "what exercises American contracts on outer paths: a rule fitted once on many paths from today's prices, or the inner paths", .words = "rule|inner", .in = IN_BOTH,
-      .more = "Inner paths exercise late." },
-    { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths that a rule is fitted on", 1, 1LL << 31, .usual = "262144", .in = IN_PART },
+    { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "values of American contracts: on inner paths that follow a rule fitted once on many paths from today's prices, by the regression of that rule alone, or by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
+      .more = "amc has no inner paths for them; inner is the way of the paper, and biased." },
+    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, "refused: it is --estimator now", .usual = "", .parse = parse_stopping },
+    { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths that a rule is fitted on", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
     { "not-stopped", OPT_FLAG,     AT(opts.kept),        NULL,       3, "value contracts as if they had never been exercised", .key = "!stopped", .in = IN_BOTH },
-    { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less where that leaves fewer than 20 inner paths per function", .in = IN_PART | IN_JSON_SET },
+    { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "with --estimator inner: degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less where that leaves fewer than 20 inner paths per function", .in = IN_PART | IN_JSON_SET },
     { "raw-basis",   OPT_FLAG,     AT(opts.raw),         NULL,       4, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
-    { "no-control",  OPT_FLAG,     AT(opts.control),     NULL,       4, "regress cash flows as they are, not hedged", .value = -1, .key = "!control", .in = IN_BOTH,
-      .more = "Max-calls, and baskets with a weight below 0, never are." },
+    { "no-control",  OPT_FLAG,     AT(opts.control),     NULL,       4, "inner paths and regressions without control variates", .value = -1, .key = "!control", .in = IN_BOTH,
+      .more = "With --estimator inner, max-calls and baskets with a weight below 0 never have any." },
     { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "f32 or f64: of inner paths and regressions", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
-    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every solver, centred and raw, in f64 and f32: differences on the same outer paths, and times",
-      .more = "20 runs: auto, ldlt, ldltp, hhpcr and eigdc. Not with --solver, --raw-basis, --type, --plot, --report." },
+    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every estimator, in f64 and f32, and by every solver of inner: differences on the same outer paths, and times",
+      .more = "24 runs; inner by auto, ldlt, ldltp, hhpcr and eigdc, centred and raw. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
-      .more = "The part contains its rows, 2 N + 2 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
+      .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "the profile as .csv, one line per date; of --compare, one line per run; of --shard, the part", .letter = 'o' },
     { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile" },
     { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write a page: CVA, profile, convergence, conditions, solvers, times; the table of the profile stands there",
@@ -94,8 +103,8 @@ static const cli_option options[] = {
 };
 
 static const char doc[] =
-    "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, the "
-    "bias of the inner paths, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
+    "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, an "
+    "estimate of its bias, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
     "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, set."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
@@ -110,8 +119,12 @@ static void check(void *arguments, struct argp_state *state) {
         argp_error(state, "--inner: %lld numbers for %lld dates", (long long)o->opts.inner_count,
                    (long long)o->opts.dates);
     char name[CLI_NAME];
-    const char *other = cli_given_among(&cva_command, o, "solver raw-basis type plot report", name);
+    const char *other =
+        cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    if (o->target > 0 && (o->compare || o->shards))
+        argp_error(state, "--target-se and --%s exclude each other",
+                   o->compare ? "compare" : "shard");
     other = cli_given_among(&cva_command, o, "compare plot report", name);
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
@@ -122,7 +135,7 @@ static void check(void *arguments, struct argp_state *state) {
 
 /* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
  * may take seconds. */
-enum { AT_ONCE_CPU = 128, AT_ONCE = 16384 };
+enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
 
 /* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */
@@ -182,6 +195,16 @@ static int join(const cva_options *o, const cva_joined *joined, shoal_cva *plan,
     return CLI_OK;
 }
 
+/* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
+static int64_t wanted(const cva_options *o, const cva_result *r) {
+    const double most = 1 << 24;
+    double error;
+    if (!(o->target > 0) || r->outer >= (int64_t)most) return r->outer;
+    cva_mean(r, NULL, r->outer, &error);
+    if (!(error > o->target)) return r->outer;
+    return (int64_t)fmin(most, 1.05 * (double)r->outer * pow(error / o->target, 2) + 16);
+}
+
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
     const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
@@ -191,19 +214,26 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     r->width = shoal_cva_width(plan);
     int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
     if (code != CLI_OK) return code;
-    r->samples = malloc((size_t)(outer * r->width + 1) * sizeof *r->samples);
     r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
-    if (!r->samples || !r->profile) code = cli_no_memory();
+    if (!r->profile) code = cli_no_memory();
     cli_progress bar = { 0 };
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
-    while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
-        const int64_t left = outer - r->outer, here = left < at_once ? left : at_once;
-        code = status_of(c, o, b,
-                         shoal_cva_run(plan, r->first + r->outer, here,
-                                       r->samples + r->outer * r->width, &r->counts));
-        if (code == CLI_OK) r->outer += here;
-        cli_progress_step(&bar, r->outer);
+    while (code == CLI_OK) {
+        double *samples = realloc(r->samples, (size_t)(outer * r->width + 1) * sizeof *r->samples);
+        if (samples)
+            r->samples = samples;
+        else
+            code = cli_no_memory();
+        while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
+            const int64_t left = outer - r->outer, here = left < at_once ? left : at_once;
+            code = status_of(c, o, b,
+                             shoal_cva_run(plan, r->first + r->outer, here,
+                                           r->samples + r->outer * r->width, &r->counts));
+            if (code == CLI_OK) r->outer += here;
+            cli_progress_step(&bar, r->outer);
+        }
+        if (r->outer < outer || (outer = wanted(o, r)) <= r->outer) break;
     }
     cli_progress_end(&bar);
     return code;
@@ -274,11 +304,12 @@ static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_res
         cli_note(c, "contracts that have expired, and count as nothing: %lld",
                  (long long)r->info.expired);
     if (r->info.horizon > 0) note_maturities(c, o, b, r->info.horizon);
-    if (r->outer > 1 && fabs(r->value.bias) > 3 * r->value.error)
-        cli_note(c,
-                 "the bias of the inner paths is %.3g standard errors of the CVA: more of them "
-                 "(--inner), or the extrapolated value",
-                 fabs(r->value.bias) / r->value.error);
+    if (r->outer < 2 || !(r->value.bias > r->value.error)) return;
+    const bool inner = o->opts.estimator == SHOAL_CVA_BY_INNER;
+    cli_note(c, "the bias may be %.3g, more than the standard error of %.2g: %s", r->value.bias,
+             r->value.error,
+             inner ? "more inner paths (--inner), or --estimator rule"
+                   : "more paths for the exercise rules (--rule-paths)");
 }
 
 static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined *joined) {

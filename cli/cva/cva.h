@@ -21,6 +21,8 @@ typedef struct cva_book {
     char *text, *market_text; /* the files as they were read */
 } cva_book;
 
+#define CVA_ESTIMATORS "rule|amc|inner" /* of shoal_cva_estimator */
+
 /* Words of the column payoff, in the order of shoal_cva_payoff. */
 enum { CVA_PAYOFFS = 6 };
 extern const char *const cva_payoffs[CVA_PAYOFFS];
@@ -33,8 +35,8 @@ void cva_book_free(cva_book *book);
 
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
-    double rate;
-    bool no_netting, compare, type_given;
+    double rate, target; /* target: standard error, or 0 */
+    bool no_netting, compare, type_given, estimator_given;
     shoal_cva_counterparty party; /* .threshold below 0: no collateral */
     double *hazard;               /* of the party, where it was given  */
     shoal_cva_opts opts;

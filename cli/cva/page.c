@@ -153,18 +153,21 @@ static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
 
 /* ---- the page --------------------------------------------------------------------------------- */
 
+static const char *const estimators[] = { "exercise rules, on inner paths",
+                                          "exercise rules, by regression",
+                                          "regressions on inner paths" };
+
 static void cards(FILE *file, const cva_result *r) {
     char value[96], label[128];
     const shoal_cva_date *top = cva_peak(r);
     fputs("<div class=\"cards\">\n", file);
     snprintf(value, sizeof value, "%.6g ± %.2g", r->value.cva, r->value.error);
     io_html_card(file, value, "CVA, and its standard error");
-    if (r->counts.inner_paths > 0) {
-        snprintf(value, sizeof value, "%.3g ± %.2g", r->value.bias, r->value.bias_error);
-        io_html_card(file, value, "bias of the inner paths");
-        snprintf(value, sizeof value, "%.6g ± %.2g", r->value.extrapolated,
-                 r->value.extrapolated_error);
-        io_html_card(file, value, "CVA, extrapolated: without that bias");
+    snprintf(value, sizeof value, "%.5g to %.5g", r->value.low, r->value.high);
+    io_html_card(file, value, "95 % interval of the CVA: standard error and bias");
+    if (r->value.bias > 0) {
+        snprintf(value, sizeof value, "%.2g", r->value.bias);
+        io_html_card(file, value, "bias of the CVA, estimated");
     }
     snprintf(value, sizeof value, "%.5g ± %.2g", top->epe, top->epe_error);
     snprintf(label, sizeof label, "largest mean exposure, after %.4g years", top->time);
@@ -315,7 +318,7 @@ static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_
     io_html_fact(file, "outer paths", io_html_count(r->outer, text));
     io_html_fact(file, "inner paths, in all", io_html_count(r->counts.inner_paths, text));
     io_html_fact(file, "stopped at exercise", o->opts.kept ? "no" : "yes");
-    io_html_fact(file, "exercised by", o->opts.stopping ? "inner paths" : "a rule");
+    io_html_fact(file, "estimator", estimators[o->opts.estimator]);
     io_html_fact(file, "European contracts",
                  o->opts.nested ? "nested" : "by closed form, else nested");
     if (o->opts.degree > 0) number_fact(file, "degree of the regressions", (double)o->opts.degree);

@@ -9,8 +9,11 @@
 /* clang-format off */
 #define DATE(name, member) CLI_RESULT(name, shoal_cva_date, member)
 static const cli_option date_results[] = {
-    DATE("time", time), DATE("epe", epe), DATE("epe_stderr", epe_error), DATE("ene", ene), DATE("pfe95", pfe95),
-    DATE("pfe99", pfe99), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("time", time), DATE("epe", epe), DATE("epe_stderr", epe_error), DATE("epe_bias", epe_bias),
+    DATE("epe_low", epe_low), DATE("epe_high", epe_high), DATE("ene", ene), DATE("ene_stderr", ene_error),
+    DATE("ene_bias", ene_bias), DATE("ene_low", ene_low), DATE("ene_high", ene_high), DATE("pfe95", pfe95),
+    DATE("pfe95_low", pfe95_low), DATE("pfe95_high", pfe95_high), DATE("pfe99", pfe99), DATE("pfe99_low", pfe99_low),
+    DATE("pfe99_high", pfe99_high), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
     DATE("inner", inner),
     { 0 }
 };
@@ -22,9 +25,10 @@ static const cli_option info_results[] = {
     { 0 }
 };
 static const cli_option value_results[] = {
-    RESULT("cva", value.cva), RESULT("stderr", value.error), RESULT("bias", value.bias),
-    RESULT("bias_stderr", value.bias_error), RESULT("extrapolated", value.extrapolated),
-    RESULT("extrapolated_stderr", value.extrapolated_error),
+    RESULT("cva", value.cva), RESULT("stderr", value.error), RESULT("bias", value.bias), RESULT("low", value.low),
+    RESULT("high", value.high), RESULT("rule_bias", value.rule_bias), RESULT("rule_bias_stderr", value.rule_bias_error),
+    RESULT("inner_bias", value.inner_bias), RESULT("inner_bias_stderr", value.inner_bias_error),
+    RESULT("correction", value.correction), RESULT("correction_stderr", value.correction_error),
     { 0 }
 };
 static const cli_option outcome_results[] = {
@@ -74,7 +78,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_uint(j, "seed", c->seed);
     io_json_doubles(j, "hazard", o->party.hazard, o->party.pieces);
     if (o->party.until) io_json_doubles(j, "hazard_until", o->party.until, o->party.pieces);
-    if (o->opts.stopping == SHOAL_CVA_BY_RULE && o->opts.rule_paths)
+    if (o->opts.estimator != SHOAL_CVA_BY_INNER && o->opts.rule_paths)
         io_json_int(j, "rule_paths", o->opts.rule_paths);
     io_json_int(j, "contracts", b->count);
     cli_json_results(j, info_results, r);
@@ -122,9 +126,16 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (r->counts.systems > 0) print_systems(&r->counts);
     if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);
-    if (r->counts.inner_paths > 0)
-        printf("inner bias    %.4g +- %.2g; extrapolated %.10g +- %.2g\n", r->value.bias,
-               r->value.bias_error, r->value.extrapolated, r->value.extrapolated_error);
+    printf("interval      %.6g to %.6g (95 %%), standard error and bias\n", r->value.low,
+           r->value.high);
+    if (r->value.rule_bias_error > 0)
+        printf("rule          another exercise rule changes the CVA by %.2g +- %.1g\n",
+               -r->value.rule_bias, r->value.rule_bias_error);
+    if (r->value.inner_bias_error > 0)
+        printf("inner bias    %.4g +- %.2g\n", r->value.inner_bias, r->value.inner_bias_error);
+    if (r->value.correction_error > 1e-12 * r->value.cva)
+        printf("levels        %.2g +- %.1g of the CVA are corrections of positive parts\n",
+               r->value.correction, r->value.correction_error);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
         printf("exposure      at most %.6g +- %.2g in the mean, after %.5g years\n", top->epe,
@@ -132,28 +143,30 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         printf("report        %s\n", o->report);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
-    printf("\n%9s %12s %9s %12s %12s %12s %12s\n", "time", "epe", "stderr", "ene", "pfe95", "pfe99",
-           "cva");
+    printf("\n%9s %12s %9s %9s %12s %9s %12s %12s %12s\n", "time", "epe", "stderr", "bias", "ene",
+           "stderr", "pfe95", "pfe99", "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        printf("%9.5g %12.7g %9.2g %12.7g %12.7g %12.7g %12.6g\n", d->time, d->epe, d->epe_error,
-               d->ene, d->pfe95, d->pfe99, d->cva);
+        printf("%9.5g %12.7g %9.2g %9.1g %12.7g %9.2g %12.7g %12.7g %12.6g\n", d->time, d->epe,
+               d->epe_error, d->epe_bias, d->ene, d->ene_error, d->pfe95, d->pfe99, d->cva);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
 /* ---- --compare --------------------------------------------------------------------------------
  *
- * The same CVA on the same paths by every solver, in a centred and in
- * the raw basis, in f64 and f32. Every run is compared with the first: the mean over outer paths of what
- * it differs by, with the standard error of that difference, which is far below that of either CVA because
- * both have the same random numbers. */
+ * The same CVA on the same outer paths by every estimator, in f64 and f32, and `inner` by every solver, in a
+ * centred and in the raw basis. Every run is compared with the first: the mean over outer paths of what it
+ * differs by, with the standard error of that difference, which is far below that of either CVA because
+ * both have the same outer paths. */
 
 static const char *const solvers[] = { "auto", "ldlt", "ldltp", "hhpcr", "eigdc" };
 static const shoal_type types[] = { SHOAL_F64, SHOAL_F32 };
-enum { SOLVERS = sizeof solvers / sizeof *solvers, RUNS = 4 * SOLVERS };
+enum { SOLVERS = sizeof solvers / sizeof *solvers, EACH_TYPE = SHOAL_CVA_BY_INNER + 2 * SOLVERS };
+enum { RUNS = 2 * EACH_TYPE };
 
 typedef struct row {
+    shoal_cva_estimator estimator;
     const char *solver, *basis;
     shoal_type type;
     shoal_cva_value value;
@@ -165,8 +178,8 @@ typedef struct row {
 /* clang-format off */
 #define ROW(name, member) CLI_RESULT(name, row, member)
 static const cli_option row_results[] = {
-    ROW("solver", solver), ROW("basis", basis), { "type", OPT_CHOICE, CLI_AT(row, type), .words = CLI_TYPES },
-    ROW("cva", value.cva), ROW("stderr", value.error), ROW("bias", value.bias), ROW("difference", difference),
+    { "estimator", OPT_CHOICE, CLI_AT(row, estimator), .words = CVA_ESTIMATORS }, ROW("solver", solver), ROW("basis", basis), { "type", OPT_CHOICE, CLI_AT(row, type), .words = CLI_TYPES },
+    ROW("cva", value.cva), ROW("stderr", value.error), ROW("bias", value.bias), ROW("low", value.low), ROW("high", value.high), ROW("difference", difference),
     ROW("difference_stderr", difference_error), ROW("difference_errors", off), ROW("truncated", truncated),
     ROW("failed", failed), ROW("seconds", seconds),
     { 0 }
@@ -175,13 +188,14 @@ static const cli_option row_results[] = {
 
 static row row_of(const cva_options *o, const cva_result *first, const cva_result *r) {
     const double systems = r->counts.systems > 0 ? (double)r->counts.systems : 1;
-    row result = { .solver = o->opts.solver,
+    row result = { .estimator = o->opts.estimator,
+                   .solver = o->opts.solver,
                    .basis = o->opts.raw ? "raw" : "centred",
                    .type = o->opts.type,
                    .value = r->value,
                    .truncated = (double)r->counts.truncated / systems,
                    .failed = (double)r->counts.failed / systems,
-                   .seconds = r->seconds - r->rules };
+                   .seconds = r->seconds };
     result.difference = cva_mean(r, first, r->outer, &result.difference_error);
     if (result.difference != 0) result.off = result.difference / result.difference_error;
     return result;
@@ -203,14 +217,17 @@ static int print_rows(cli *c, const cva_options *o, const row *rows, int count) 
     printf("paths         %lld outer, %lld dates, seed %llu, on %s, %s\n\n",
            (long long)o->opts.outer, (long long)o->opts.dates, (unsigned long long)c->seed,
            c->machine.backend, c->machine.device);
-    printf("%-6s %-8s %-4s %12s %9s %11s %9s %8s %11s %9s %9s\n", "solver", "basis", "type", "cva",
-           "stderr", "difference", "stderr", "errors", "truncated", "failed", "seconds");
+    static const char *const names[] = { "rule", "amc", "inner" };
+    printf("%-9s %-6s %-8s %-4s %12s %9s %9s %11s %9s %8s %11s %9s %9s\n", "estimator", "solver",
+           "basis", "type", "cva", "stderr", "bias", "difference", "stderr", "errors", "truncated",
+           "failed", "seconds");
     for (int i = 0; i < count; i++) {
         const row *r = &rows[i];
-        printf("%-6s %-8s %-4s %12.8g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
-               r->solver, r->basis, cli_type_name(r->type), r->value.cva, r->value.error,
-               r->difference, r->difference_error, r->off, 100 * r->truncated, 100 * r->failed,
-               r->seconds);
+        printf(
+            "%-9s %-6s %-8s %-4s %12.8g %9.2g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
+            names[r->estimator], r->solver, r->basis, cli_type_name(r->type), r->value.cva,
+            r->value.error, r->value.bias, r->difference, r->difference_error, r->off,
+            100 * r->truncated, 100 * r->failed, r->seconds);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -225,9 +242,11 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     for (int i = 0; i < RUNS && code == CLI_OK && !cli_interrupted(); i++) {
         cva_options o = *options;
         cva_result r;
-        o.opts.type = types[i / (2 * SOLVERS)];
-        o.opts.raw = i / SOLVERS % 2 == 1;
-        o.opts.solver = solvers[i % SOLVERS];
+        const int way = i % EACH_TYPE, solver = way - SHOAL_CVA_BY_INNER;
+        o.opts.type = types[i / EACH_TYPE];
+        o.opts.estimator = (shoal_cva_estimator)(solver < 0 ? way : SHOAL_CVA_BY_INNER);
+        o.opts.raw = solver >= SOLVERS;
+        o.opts.solver = solvers[solver < 0 ? 0 : solver % SOLVERS];
         code = cva_compute(c, &o, book, NULL, NULL, &r);
         /* one that Ctrl-C has cut short is not comparable */
         if (code == CLI_OK && r.outer == o.opts.outer)

@@ -16,12 +16,11 @@
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k):
  *
  * default does not depend on the assets. Values are closed forms where there are some, else means over
- * inner paths that start from the outer path's prices; with early exercise, by the regressions of Longstaff
- * and Schwartz on those paths: all outer paths that still hold a contract at a date are one batch. The value
- * of such a contract is that before the decision at the date: what exercise pays if it is exercised, otherwise
- * the value of going on; once exercised it is worth nothing at later dates. A rule fitted on many paths from
- * today's prices decides whether to exercise, or the inner paths themselves. With a rule, each half of the inner
- * paths of a contract is valued by the regressions on the other half.
+ * inner paths that start from the outer path's prices. A contract with early exercise is worth what it is worth
+ * before the decision at the date: what exercise pays if it is exercised, otherwise the value of going on; once
+ * exercised it is worth nothing at later dates. What that value is, an estimator says (shoal_cva_estimator).
+ * Exposures of sets that may be worth more or less than 0 get inner paths on several levels, so that noise does not make
+ * their positive part too large.
  *
  * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
  * their order: the same bits for any number of threads and any pieces.
@@ -83,32 +82,35 @@ typedef struct shoal_cva_counterparty {
     double threshold;     /* of collateral, at least 0                                          */
 } shoal_cva_counterparty;
 
-/* Who decides at a date whether an outer path exercises a contract. */
-typedef enum shoal_cva_stopping {
-    SHOAL_CVA_BY_RULE, /* a rule of exercise that create fits on paths from today's prices           */
-    SHOAL_CVA_BY_INNER /* the inner paths of the path and date: exercise if it pays as much as the mean
-                          of going on over them. Without hedged cash flows, noise delays exercise     */
-} shoal_cva_stopping;
+/* How a contract with early exercise is valued at an outer path and date. */
+typedef enum shoal_cva_estimator {
+    SHOAL_CVA_BY_RULE, /* an exercise rule that create fits on paths from today's prices exercises outer
+                          paths, and inner paths follow it: unbiased for that rule                   */
+    SHOAL_CVA_BY_AMC,  /* the same rule; going on is worth what the rule's regression says. No inner
+                          paths                                                                      */
+    SHOAL_CVA_BY_INNER /* regressions on the inner paths of every outer path and date value and
+                          exercise it                                                                */
+} shoal_cva_estimator;
 
 typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere = default */
     int64_t dates;
     double horizon;       /* the last date                                  [the last maturity] */
     int64_t outer;        /* outer paths that are meant to be run                               */
     int64_t inner_count;  /* numbers in inner: 0, 1, or one per date                            */
-    const int64_t *inner; /* inner paths, up to the next multiple of 4        [sqrt(outer)]  */
+    const int64_t *inner; /* inner paths, up to the next even number           [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
-    shoal_cva_stopping
-        stopping;       /*                                            [SHOAL_CVA_BY_RULE] */
-    int64_t rule_paths; /* that a rule is fitted on                           [262144] */
-    int64_t degree;     /* of the regressions on inner paths; 0: the most up to 3 that leaves 20 of
-                           them to a function. The next three as in shoal_american_opts          */
+    shoal_cva_estimator
+        estimator;      /*                                            [SHOAL_CVA_BY_RULE] */
+    int64_t rule_paths; /* that a rule is fitted on                            [65536] */
+    int64_t degree; /* SHOAL_CVA_BY_INNER: of its regressions; 0: the most up to 3 that leaves 20
+                           inner paths per function. The next three as in shoal_american_opts    */
     int raw;
     const char *solver;
     double cond;
     shoal_type type; /* of inner paths                                         [SHOAL_F64] */
     uint64_t seed;
-    int control; /* 1, -1: hedge the cash flows of regressions, as shoal_american_opts, or not [do] */
+    int control; /* 1, -1: inner paths and regressions with control variates, or not      [with] */
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */
@@ -133,7 +135,7 @@ SHOAL_API shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info 
 
 /* Counts of a run, added to the numbers that are there. */
 typedef struct shoal_cva_counts {
-    int64_t inner_paths; /* simulated, those of the batches with half of them included          */
+    int64_t inner_paths; /* simulated; SHOAL_CVA_BY_INNER: those with half of them included      */
     double seconds[3];   /* outer paths and closed forms; inner paths of European contracts;
                             contracts with early exercise                                      */
     int64_t systems;     /* regressions; then as in shoal_american_fit                          */
@@ -144,8 +146,7 @@ typedef struct shoal_cva_counts {
                                           estimate that the solver has; the last: or more       */
 } shoal_cva_counts;
 
-/* Numbers of a path: its share of the CVA, the same with half the inner paths, then its exposure E at
- * each date, and what the counterparty is exposed to us at each date. */
+/* Numbers of a path; the first is its share of the CVA. */
 SHOAL_API int64_t shoal_cva_width(const shoal_cva *plan);
 
 /* Simulates outer paths first .. first + paths - 1: samples has paths x width numbers, on the host.
@@ -155,20 +156,31 @@ SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t pat
 
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
-    /* The bias from inner paths: if it falls like 1 / inner, the CVA with half of them less that with all.
-     * 0 without inner paths. */
-    double bias, bias_error;
-    double extrapolated, extrapolated_error; /* cva - bias, and the standard error of that       */
+    double rule_bias,
+        rule_bias_error; /* the CVA by the rule less that by a rule with fewer functions and
+                                          other paths. 0 with SHOAL_CVA_BY_INNER                 */
+    double inner_bias,
+        inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths less that
+                                            with all; else 0: their noise makes no bias          */
+    double bias;      /* the sizes of both                                                       */
+    double low, high; /* cva -+ 1.96 sqrt(error^2 + bias^2)                                      */
+    double correction, correction_error; /* what the levels of inner paths have added to cva     */
 } shoal_cva_value;
 
 typedef struct shoal_cva_date { /* one date of the profile; not discounted                      */
     double time;
-    double epe, epe_error; /* mean exposure                                                      */
-    double ene;            /* mean exposure of the counterparty to us, as a positive number      */
-    double pfe95, pfe99;   /* the exposure of rank ceil(q paths) among those of the paths        */
+    double epe, epe_error, epe_bias; /* mean exposure; errors and intervals as those of the CVA  */
+    double epe_low, epe_high;
+    double ene, ene_error,
+        ene_bias; /* mean exposure of the counterparty to us, as a positive number */
+    double ene_low, ene_high;
+    /* the exposure of rank ceil(q paths), and a 95 % interval: of ranks, and wider by what half of the
+     * inner paths change */
+    double pfe95, pfe95_low, pfe95_high;
+    double pfe99, pfe99_low, pfe99_high;
     double discount, default_probability; /* e^(-rate t_k); that of default since the last date  */
     double cva;    /* what the date adds                                                 */
-    int64_t inner; /* inner paths                                                        */
+    int64_t inner; /* inner paths, of the first level                                    */
 } shoal_cva_date;
 
 /* The result from rows of samples, path after path from number 0; profile, or NULL, has room for all dates.

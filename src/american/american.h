@@ -191,7 +191,7 @@ SHOAL_HD static inline american_fate american_settle(const american_job *job, in
                                                      int i) {
     const int n = job->basis.functions, status = job->status[system];
     const real *x = (const real *)job->x + system * n;
-    real *rule = (real *)job->rule + american_rule_at(job, job->crossed ? system ^ 1 : system, i);
+    real *rule = (real *)job->rule + american_rule_at(job, system, i);
     const int empty = !(job->members[system] > 0.0), none = empty || status < 0;
     american_fate fate = { -1, -1, -1 };
     for (int j = 0; j < n; j++) rule[j] = none ? (j ? 0 : (real)INFINITY) : x[j];

@@ -137,7 +137,6 @@ shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts 
     if (at_once < 1) at_once = 1;
     const int64_t times = (j->problems + at_once - 1) / at_once; /* as even as can be */
     at_once = times > 0 ? (j->problems + times - 1) / times : 1;
-    if (j->crossed) at_once += at_once % 2;
     a->at_once = at_once;
     shoal_status s = make_rooms(a, o->type, at_once);
     if (s == SHOAL_OK) s = make_solver(a, o, at_once * j->levels);

@@ -371,9 +371,8 @@ static shoal_status read_batch(const american_plan *p, double *const price[],
 
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
-                                  const shoal_american_opts *opts, int crossed,
-                                  american_plan **plan, double *price, double *half,
-                                  int64_t total[FIT_COUNTS]) {
+                                  const shoal_american_opts *opts, american_plan **plan,
+                                  double *price, double *half, int64_t total[FIT_COUNTS]) {
     shoal_american one = *option;
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);
@@ -383,7 +382,6 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
     if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);
     if (s != SHOAL_OK) return s;
     american_job *j = &(*plan)->job;
-    j->crossed = crossed;
     s = shoal_plan_copy(&(*plan)->p.head, first, (size_t)count * sizeof *first, &j->first);
     if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
     return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;

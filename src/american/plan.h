@@ -56,7 +56,6 @@ enum { FIT_DECADE = FIT_METHOD + FIT_METHODS, FIT_COUNTS = FIT_DECADE + FIT_DECA
 typedef struct american_job {
     american_basis basis;
     int raw;
-    int crossed; /* 1: of problems 2 i and 2 i + 1 each decides by the rule of the other         */
     int dates;
     int levels;                      /* 1 or 2                                                   */
     int64_t part;                    /* paths of the second level                                */
@@ -167,16 +166,13 @@ shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts 
 
 /* plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on
  * the paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked
- * at. half: NULL, or the same on the first half of the paths of each, at least one. Crossed, of
- * which `count` is even then, the paths of rows 2 i and 2 i + 1 are exercised by the rules that
- * are fitted on each other's. The counts of all systems are added to `total`. *plan is NULL, or
- * what an earlier call has left: its memory is used again; the context, type, solver and cond
- * are then those of that call. shoal_plan_free(). */
+ * at. half: NULL, or the same on the first half of the paths of each, at least one. The counts of
+ * all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is
+ * used again; the context, type, solver and cond are then those of that call. shoal_plan_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
                                   const double *spot, const uint64_t *first,
-                                  const shoal_american_opts *opts, int crossed,
-                                  american_plan **plan, double *price, double *half,
-                                  int64_t total[FIT_COUNTS]);
+                                  const shoal_american_opts *opts, american_plan **plan,
+                                  double *price, double *half, int64_t total[FIT_COUNTS]);
 
 #ifdef __cplusplus
 }

@@ -15,20 +15,26 @@
  *
  * with one Z for all contracts of an outer path and date: what is bought and sold nets exactly.
  *
- * Threads share the outer paths; inner paths are lanes, CVA_LANES at a time. A block of Philox
+ * Contracts with early exercise follow their rules along inner paths from date to date (walk.h); all contracts
+ * share these.
+ *
+ * Threads share the outer paths; inner paths are lanes, CVA_LANES at a time: an item. A block of Philox
  * makes two normals (f32: four). An inner path costs half a Philox block and one exponential per
  * asset, and one more exponential per asset for each additional maturity.
  */
-#include "american/american.h"
-#include "cva/plan.h"
-#include "pricing/black.h"
+#define CVA_WIDTH 32
+#define CVA_FOLLOWS
 #include "pricing/lanes.h"
 
-static double load(const cva_job *job, int a, int b) { return job->load[a * (a + 1) / 2 + b]; }
-
-static double drift(const cva_job *job, int a) {
-    return job->rate - job->dividend[a] - 0.5 * job->sigma[a] * job->sigma[a];
+static inline void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first,
+                            real (*z)[CVA_WIDTH]) {
+    uint32_t w[4 * CVA_WIDTH];
+    lanes_words(stream, step, first, CVA_WIDTH, w);
+    for (int e = 0; e < BLOCK_NORMALS; e += 2) lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
 }
+
+#include "cva/walk.h"
+#include <stdlib.h>
 
 /* ---- outer paths ------------------------------------------------------------------------------ */
 
@@ -46,9 +52,9 @@ static void move_path(const cva_job *job, int64_t path, int64_t k) {
     }
     for (int a = 0; a < d; a++) {
         double g = 0;
-        for (int b = 0; b <= a; b++) g = fma(load(job, a, b), z[b], g);
+        for (int b = 0; b <= a; b++) g = fma(job->load[a * (a + 1) / 2 + b], z[b], g);
         brownian[a] = fma(step, g, brownian[a]);
-        spot[a] = job->s0[a] * shoal_exp(fma(job->sigma[a], brownian[a], drift(job, a) * t));
+        spot[a] = job->s0[a] * shoal_exp(fma(job->sigma[a], brownian[a], cva_drift(job, a) * t));
     }
 }
 
@@ -66,21 +72,6 @@ static inline real pay(int payoff, real strike, real all) {
     return real_pick(gain > 0 || payoff == SHOAL_CVA_FORWARD, gain, 0);
 }
 
-static double closed_value(const cva_job *job, const cva_contract *c, const double *spot,
-                           double left) {
-    if (left == 0) return cva_pay(c, spot);
-    const double discount = shoal_exp(-job->rate * left);
-    double forward = 0;
-    for (int i = 0; i < c->assets; i++) {
-        const int64_t a = c->asset[i];
-        const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[i] : 1;
-        forward = fma(weight * spot[a], shoal_exp((job->rate - job->dividend[a]) * left), forward);
-    }
-    if (c->payoff == SHOAL_CVA_FORWARD) return discount * (forward - c->strike);
-    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    return discount * black_value(forward, c->strike, job->sigma[c->asset[0]] * sqrt(left), put);
-}
-
 static void value(const shoal_context *ctx, const cva_job *job, int64_t k) {
     ON_THREADS(ctx->threads, static)
     for (int64_t path = 0; path < job->paths; path++) {
@@ -90,42 +81,56 @@ static void value(const shoal_context *ctx, const cva_job *job, int64_t k) {
         for (int64_t i = 0; i < job->contracts; i++) {
             const cva_contract *c = &job->contract[i];
             const double left = cva_left(job, c, k);
-            if (c->kind != CVA_CLOSED || left < 0) continue;
-            const double worth = c->quantity * closed_value(job, c, spot, left);
+            const int known =
+                c->kind == CVA_CLOSED ? left >= 0 : c->kind == CVA_NESTED && left == 0;
+            if (!known) continue;
+            const double worth = c->quantity * cva_closed_value(job, c, spot, left);
             to[c->set] += worth, to[job->sets + c->set] += worth;
         }
     }
 }
 
-/* ---- rules of exercise ------------------------------------------------------------------------ */
+/* ---- exercise rules ----------------------------------------------------------------------------- */
 
-/* As walk() of american/lanes.h decides: at least as much as going on is worth by the rule. */
-static int exercises(const american_job *rule, const real *factors, const american_range *range,
-                     const cva_contract *c, const double *spot) {
-    const american_basis *basis = &rule->basis;
-    const double gain = cva_pay(c, spot);
-    real psi[SHOAL_AMERICAN_BASIS], hold = factors[0];
-    if (!(gain > 0)) return 0;
-    psi[0] = 1;
-    for (int a = 0; a < basis->assets; a++)
-        psi[1 + a] = (real)((spot[c->asset[a]] - range[a].center) * range[a].inverse);
-    for (int n = 1 + basis->assets; n < basis->monomials; n++)
-        psi[n] = psi[basis->from[n]] * psi[1 + basis->asset[n]];
-    if (basis->functions > basis->monomials)
-        psi[basis->functions - 1] = american_payoff_factor(rule, 0) * (real)gain;
-    for (int n = 1; n < basis->functions; n++) hold = real_fma(factors[n], psi[n], hold);
-    return (real)gain >= hold;
+/* Outer paths as lanes: their prices, [asset][lane]; the last block repeats its last path. */
+static void take_prices(const cva_job *job, int64_t from, real *s) {
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        const int64_t path = from + l < job->paths ? from + l : job->paths - 1;
+        for (int a = 0; a < job->assets; a++)
+            s[a * CVA_WIDTH + l] = (real)job->spot[path * job->assets + a];
+    }
 }
 
-static void decide(const shoal_context *ctx, const cva_job *job, const cva_contract *c, int64_t k,
-                   char *now) {
-    const american_job *rule = c->rule;
-    const real *factors = (const real *)rule->rule + american_rule_at(rule, 0, (int)k);
-    american_range range[SHOAL_AMERICAN_ASSETS];
-    for (int a = 0; a < rule->basis.assets; a++) range[a] = american_range_of(rule, 0, a, (int)k);
+static void decide_line(const cva_job *job, const cva_contract *c, const cva_rule *r, int64_t k,
+                        int64_t path, char *now, double *going_on) {
+    const double *numbers = cva_rule_at(r, k);
+    const double s = job->spot[path * job->assets + c->asset[0]];
+    now[path] = s >= numbers[0] && s <= numbers[1];
+    if (going_on) going_on[path] = cva_line_hold(job, c, r, k, s);
+}
+
+static void decide_block(const cva_job *job, const cva_contract *c, const cva_rule *r, int64_t k,
+                         int64_t from, char *now, double *going_on) {
+    real s[SHOAL_CVA_ASSETS * CVA_WIDTH];
+    cva_lanes w;
+    take_prices(job, from, s);
+    cva_make_variables(c, &r->basis, s, &w);
+    cva_make_psi(r, k, &w);
+    cva_make_hold(r, k, &w);
+    for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
+        now[from + l] = w.gain[l] > 0 && w.gain[l] >= w.hold[l];
+        if (going_on) going_on[from + l] = w.hold[l] > 0 ? (double)w.hold[l] : 0;
+    }
+}
+
+static void decide(const shoal_context *ctx, const cva_job *job, const cva_contract *c,
+                   const cva_rule *rule, int64_t k, char *now, double *going_on) {
     ON_THREADS(ctx->threads, static)
-    for (int64_t path = 0; path < job->paths; path++)
-        now[path] = (char)exercises(rule, factors, range, c, job->spot + path * job->assets);
+    for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {
+        if (rule->basis.kind != CVA_LINE) decide_block(job, c, rule, k, from, now, going_on);
+        for (int64_t path = from; path < from + CVA_WIDTH && path < job->paths; path++)
+            if (rule->basis.kind == CVA_LINE) decide_line(job, c, rule, k, path, now, going_on);
+    }
 }
 
 /* ---- inner paths ------------------------------------------------------------------------------ */
@@ -147,10 +152,10 @@ static void make_normals(const cva_job *job, int64_t k, uint64_t first, lanes *b
             lanes_normals(b->w, e / 2, CVA_LANES, z[e], z[e + 1]);
     }
     for (int a = job->assets - 1; a >= 0; a--) { /* the rows above are still independent */
-        const real own = (real)load(job, a, a);
+        const real own = (real)job->load[a * (a + 1) / 2 + a];
         EACH(i, CVA_LANES) b->z[a][i] *= own;
         for (int from = 0; from < a; from++) {
-            const real factor = (real)load(job, a, from);
+            const real factor = (real)job->load[a * (a + 1) / 2 + from];
             EACH(i, CVA_LANES) b->z[a][i] = real_fma(factor, b->z[from][i], b->z[a][i]);
         }
     }
@@ -160,7 +165,7 @@ static void make_normals(const cva_job *job, int64_t k, uint64_t first, lanes *b
 static const real *price_of(const cva_job *job, const double *spot, double left, int64_t a,
                             lanes *b) {
     if (!b->made[a]) {
-        const real start = (real)spot[a], shift = (real)(drift(job, (int)a) * left);
+        const real start = (real)spot[a], shift = (real)(cva_drift(job, a) * left);
         const real noise = (real)(job->sigma[a] * sqrt(left));
         EACH(i, CVA_LANES)
         b->s[a][i] = start * real_exp(real_fma(noise, b->z[a][i], shift));
@@ -186,13 +191,17 @@ static void gather(const cva_job *job, const cva_contract *c, const double *spot
     EACH(i, CVA_LANES) b->all[i] = pay(c->payoff, strike, b->all[i]);
 }
 
-/* Adds a block of inner paths, from number `from` on, to the sums [contract][level]. */
-static void add_lanes(const cva_job *job, int64_t k, int64_t path, int64_t from, lanes *b,
-                      double *sums) {
-    const double *spot = job->spot + path * job->assets;
-    const int64_t ends[CVA_LEVELS] = { job->inner[k - 1], job->inner[k - 1] / 2 };
-    double made_for = -1;
-    make_normals(job, k, ((job->first + (uint64_t)path) << CVA_INNER_BITS) + (uint64_t)from, b);
+static double folded(double *x) {
+    for (int distance = CVA_WIDTH / 2; distance > 0; distance /= 2)
+        for (int l = 0; l < distance; l++) x[l] += x[l + distance];
+    return x[0];
+}
+
+static void nest_item(const cva_job *job, int64_t k, int64_t at, lanes *b) {
+    const cva_item *item = &job->item[at];
+    const double *spot = job->spot + item->path * job->assets;
+    double made_for = -1, x[CVA_LANES];
+    make_normals(job, k, cva_first(job, item), b);
     for (int64_t i = 0; i < job->contracts; i++) {
         const cva_contract *c = &job->contract[i];
         const double left = cva_left(job, c, k);
@@ -200,43 +209,91 @@ static void add_lanes(const cva_job *job, int64_t k, int64_t path, int64_t from,
         if (left != made_for) memset(b->made, 0, sizeof b->made);
         made_for = left;
         gather(job, c, spot, left, b);
-        for (int level = 0; level < CVA_LEVELS; level++) {
-            const int64_t here = ends[level] - from < CVA_LANES ? ends[level] - from : CVA_LANES;
-            double sum = 0;
-            for (int64_t lane = 0; lane < here; lane++) sum += (double)b->all[lane];
-            sums[i * CVA_LEVELS + level] += sum;
-        }
-    }
-}
-
-static void nest_path(const cva_job *job, int64_t k, int64_t path, lanes *b, double *sums) {
-    const double *spot = job->spot + path * job->assets;
-    double *to = job->value + path * CVA_LEVELS * job->sets;
-    const int64_t inner = job->inner[k - 1];
-    memset(sums, 0, (size_t)job->contracts * CVA_LEVELS * sizeof *sums);
-    for (int64_t from = 0; from < inner; from += CVA_LANES) add_lanes(job, k, path, from, b, sums);
-    for (int64_t i = 0; i < job->contracts; i++) {
-        const cva_contract *c = &job->contract[i];
-        const double left = cva_left(job, c, k);
-        if (c->kind != CVA_NESTED || left < 0) continue;
-        const double discount = shoal_exp(-job->rate * left);
-        for (int level = 0; level < CVA_LEVELS; level++) {
-            const double paths = (double)(level == CVA_ALL ? inner : inner / 2);
-            const double worth =
-                left > 0 ? discount * (sums[i * CVA_LEVELS + level] / paths) : cva_pay(c, spot);
-            to[level * job->sets + c->set] += c->quantity * worth;
-        }
+        for (int l = 0; l < CVA_LANES; l++) x[l] = l < item->lanes ? (double)b->all[l] : 0;
+        job->sums[at * job->places + c->place] = shoal_exp(-job->rate * left) * folded(x);
     }
 }
 
 static void nest(const shoal_context *ctx, const cva_job *job, int64_t k) {
-    ON_THREADS(ctx->threads, dynamic)
-    for (int64_t task = 0; task < (job->paths + CVA_TASK - 1) / CVA_TASK; task++) {
+    ON_THREADS(ctx->threads, dynamic, CVA_TASK)
+    for (int64_t at = 0; at < job->items; at++) {
         lanes b;
-        const int64_t end = (task + 1) * CVA_TASK < job->paths ? (task + 1) * CVA_TASK : job->paths;
-        for (int64_t path = task * CVA_TASK; path < end; path++)
-            nest_path(job, k, path, &b, job->sums + task * job->contracts * CVA_LEVELS);
+        nest_item(job, k, at, &b);
     }
 }
 
 const cva_method R(cva_paths) = { .move = move, .value = value, .nest = nest, .decide = decide };
+
+/* ---- contracts with early exercise --------------------------------------------------------------- */
+
+/* The paths of an item, as far as some contract has followed them: [date][asset][lane]. */
+struct cva_paths {
+    const cva_job *job;
+    const double *spot;
+    int64_t k, made; /* prices up to this date */
+    uint64_t first;
+    real at[SHOAL_CVA_ASSETS * CVA_WIDTH];
+    real *prices;
+};
+
+static inline const real *cva_prices_at(cva_paths *p, int64_t i) {
+    const cva_job *job = p->job;
+    const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
+    for (; p->made < i; p->made++)
+        cva_step(job, job->assets, p->k, p->made + 1, p->spot, p->first, p->at,
+                 p->prices + (p->made - p->k) * numbers);
+    return p->prices + (i - p->k - 1) * numbers;
+}
+
+typedef struct worker {
+    cva_paths paths;
+    cva_lanes lanes;
+    cva_outcome outcome;
+    real start[SHOAL_CVA_ASSETS * CVA_WIDTH];
+    real prices[]; /* of paths */
+} worker;
+
+static void follow_item(const cva_job *job, int64_t k, int64_t at, worker *w) {
+    const cva_item *item = &job->item[at];
+    const double *spot = job->spot + item->path * job->assets;
+    double y[CVA_WIDTH];
+    w->paths.spot = spot, w->paths.made = k, w->paths.first = cva_first(job, item);
+    memset(w->paths.at, 0, sizeof w->paths.at);
+    for (int a = 0; a < job->assets; a++)
+        EACH(l, CVA_WIDTH) w->start[a * CVA_WIDTH + l] = (real)spot[a];
+    for (int64_t i = 0; i < job->contracts; i++) {
+        const cva_contract *c = &job->contract[i];
+        if (c->kind != CVA_AMERICAN || !job->holds[c->place * job->paths + item->path]) continue;
+        if (c->rule[0].basis.kind == CVA_LINE)
+            cva_follow_line(job, c, k, spot, &w->paths, &w->outcome, y);
+        else
+            cva_follow_many(job, c, k, w->start, &w->paths, &w->lanes, &w->outcome, y);
+        for (int l = item->lanes; l < CVA_WIDTH; l++) y[l] = 0;
+        job->sums[at * job->places + c->place] = folded(y);
+    }
+}
+
+static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
+    int64_t last = k;
+    int failed = 0;
+    for (int64_t i = 0; i < job->contracts; i++)
+        if (job->contract[i].kind == CVA_AMERICAN && job->contract[i].last > last)
+            last = job->contract[i].last;
+    const size_t bytes =
+        sizeof(worker) + (size_t)((last - k) * job->assets * CVA_WIDTH) * sizeof(real);
+    const int64_t threads = ctx->threads < job->items ? ctx->threads : job->items;
+    ON_THREADS((int)threads, static, 1)
+    for (int64_t thread = 0; thread < threads; thread++) {
+        worker *w = malloc(bytes);
+        if (!w) {
+            failed = 1;
+            continue;
+        }
+        w->paths.job = job, w->paths.k = k, w->paths.prices = w->prices;
+        for (int64_t at = thread; at < job->items; at += threads) follow_item(job, k, at, w);
+        free(w);
+    }
+    return failed ? shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for inner paths") : SHOAL_OK;
+}
+
+const cva_walker R(cva_walker) = { .follow = follow };

@@ -8,10 +8,16 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(cva_method, cva_paths)
+SHOAL_DECLARE_CPU(cva_walker, cva_walker)
+SHOAL_DECLARE_CUDA(cva_walker, cva_walker)
 static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU_CELLS(cva_paths);
+static const cva_walker *const walkers[SHOAL_TYPES][SHOAL_LEVEL_COUNT] =
+    SHOAL_CPU_CELLS(cva_walker);
+static const cva_walker *const device_walkers[SHOAL_TYPES] = SHOAL_CUDA_CELLS(cva_walker);
 
 #define MAX_GROWTH 60 /* (|rate| + |dividend| + sigma^2) T at most */
 
@@ -55,12 +61,12 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     const shoal_count counts[] = { { "dates", o->dates, 1, SHOAL_CVA_DATES },
                                    { "outer", o->outer, 1, SHOAL_CVA_OUTER },
                                    { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
-                                   { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS } };
-    const shoal_flag flags[] = { { "stopping", (int)o->stopping,
-                                   "SHOAL_CVA_BY_RULE or SHOAL_CVA_BY_INNER" },
-                                 SHOAL_TYPE_FLAG(o) };
+                                   { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS },
+                                   { "estimator", (int64_t)o->estimator, SHOAL_CVA_BY_RULE,
+                                     SHOAL_CVA_BY_INNER } };
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
-    shoal_status s = shoal_check_counts(ctx, counts, 4);
+    shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
     if (s == SHOAL_OK && o->inner_count != 0 && o->inner_count != 1 && o->inner_count != o->dates)
         s = shoal_fail(ctx, SHOAL_E_ARG, "inner_count is %lld; it must be 0, 1 or dates, %lld",
@@ -68,7 +74,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 2);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 1);
     if (s != SHOAL_OK || shoal_is_auto(o->solver)) return s;
     return shoal_find_method(&shoal_smallsym_module, o->solver)
                ? SHOAL_OK
@@ -172,6 +178,7 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
             *asset++ = c->asset[a];
             *weight++ = c->weight ? c->weight[a] : 1 / (double)c->assets;
         }
+        if (contracts[i].kind >= CVA_NESTED) contracts[i].place = j->places++;
         j->kinds[contracts[i].kind]++;
         if (c->set >= j->sets) j->sets = c->set + 1;
         if (contracts[i].kind != CVA_EXPIRED && o->horizon == 0 && c->maturity > j->horizon)
@@ -218,13 +225,112 @@ static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
     for (int64_t k = 1; k <= o->dates; k++) {
         const double t = cva_time(j, k), here = hazard_to(c, t);
         const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
-        inner[k - 1] = (n + 3) / 4 * 4;                                /* halves of halves */
+        inner[k - 1] = (n + 1) / 2 * 2;                                /* halves */
         p->chance[k - 1] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
         p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
         before = here;
     }
     j->inner = inner;
     return SHOAL_OK;
+}
+
+/* What the walker reads, in the context's memory: the market, and the contracts with their rules. */
+static shoal_status make_device(shoal_cva *p) {
+    cva_job *to = &p->device;
+    const int64_t d = p->job.assets, count = p->job.contracts;
+    int64_t *walked, walks = 0;
+    cva_contract *contract;
+    *to = p->job;
+    shoal_status s = shoal_plan_host(&p->head, count, sizeof *walked, &walked);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, count, sizeof *contract, &contract);
+    if (s != SHOAL_OK) return s;
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        cva_contract *c = &contract[i];
+        *c = p->job.contract[i];
+        if (c->kind != CVA_AMERICAN) continue;
+        walked[walks++] = i;
+        const cva_rule *r = &p->job.contract[i].rule[0];
+        const size_t numbers = (size_t)((c->last - 1) * cva_rule_numbers(&r->basis));
+        const struct {
+            const void *from;
+            size_t bytes;
+            void *to;
+        } lists[] = { { c->asset, (size_t)c->assets * sizeof *c->asset, &c->asset },
+                      { c->weight, (size_t)c->assets * sizeof *c->weight, &c->weight },
+                      { r->at, numbers * sizeof *r->at, &c->rule[0].at } };
+        c->asset = NULL, c->weight = c->rule[0].at = NULL; /* blocks of their own */
+        for (int e = 0; e < 3 && s == SHOAL_OK; e++)
+            s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
+    }
+    const struct {
+        const void *from;
+        size_t bytes;
+        void *to;
+    } lists[] = { { p->job.s0, (size_t)d * sizeof(double), &to->s0 },
+                  { p->job.sigma, (size_t)d * sizeof(double), &to->sigma },
+                  { p->job.dividend, (size_t)d * sizeof(double), &to->dividend },
+                  { p->job.load, (size_t)(d * (d + 1) / 2) * sizeof(double), &to->load },
+                  { contract, (size_t)count * sizeof *contract, &to->contract },
+                  { walked, (size_t)walks * sizeof *walked, &to->walked } };
+    to->s0 = to->sigma = to->dividend = to->load = NULL, to->contract = NULL, to->walked = NULL;
+    for (int e = 0; e < 6 && s == SHOAL_OK; e++)
+        s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
+    return s;
+}
+
+/* Which sets are never worth less than 0, or never more. */
+static shoal_status make_signs(shoal_cva *p) {
+    const cva_job *j = &p->job;
+    const shoal_status s = shoal_plan_host(&p->head, j->sets, sizeof *p->sign, &p->sign);
+    if (s != SHOAL_OK) return s;
+    for (int64_t set = 0; set < j->sets; set++) {
+        int above = 0, below = 0; /* whether some contract may be */
+        for (int64_t i = 0; i < j->contracts; i++) {
+            const cva_contract *c = &j->contract[i];
+            if (c->set != set || c->kind == CVA_EXPIRED) continue;
+            above |= c->quantity > 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
+            below |= c->quantity < 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
+        }
+        p->sign[set] = above && below ? 0 : below ? -1 : 1;
+    }
+    return SHOAL_OK;
+}
+
+/* The share of nodes that get further levels of inner paths: that which makes the most of the time, by the variance
+ * of the first level's correction and that of the exposures, on paths of their own. */
+static shoal_status measure_levels(shoal_cva *p) {
+    enum { PILOT = 128, TOP = 12 };
+    const int64_t width = shoal_cva_width(p);
+    double *samples = malloc((size_t)(PILOT * width) * sizeof *samples), mean[2] = { 0, 0 };
+    double variance[2] = { 0, 0 };
+    shoal_cva_counts ignored = { 0 };
+    if (!samples) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a pilot run");
+    p->top_level = 1, p->share_of_level = 1; /* every node gets it */
+    const shoal_status s = shoal_cva_run_paths(p, 2 * SHOAL_CVA_OUTER, PILOT, samples, &ignored);
+    for (int round = 0; round < 2 && s == SHOAL_OK; round++)
+        for (int64_t i = 0; i < PILOT; i++) {
+            const double *row = samples + i * width;
+            const double x[2] = { row[CVA_ROW_PLAIN], row[CVA_ROW_CVA] - row[CVA_ROW_PLAIN] };
+            for (int e = 0; e < 2; e++)
+                *(round ? &variance[e] : &mean[e]) +=
+                    (round ? (x[e] - mean[e]) * (x[e] - mean[e]) : x[e]) / PILOT;
+        }
+    free(samples);
+    const double best = variance[0] > 0 ? sqrt(0.5 * variance[1] / variance[0]) : 0;
+    p->top_level = TOP;
+    p->share_of_level = best < 1.0 / 32 ? 1.0 / 32 : best > 0.5 ? 0.5 : best;
+    return s;
+}
+
+/* Whether exposures have kinks that inner paths see. */
+static int has_kinks(const shoal_cva *p) {
+    for (int64_t i = 0; i < p->job.contracts; i++) {
+        const cva_contract *c = &p->job.contract[i];
+        const int by_paths =
+            c->kind == CVA_NESTED || (c->kind == CVA_AMERICAN && p->estimator == SHOAL_CVA_BY_RULE);
+        if (by_paths && (p->collateral || !p->sign[c->set])) return 1;
+    }
+    return 0;
 }
 
 /* The last date of a contract with early exercise, and whether regressions for it are possible. */
@@ -239,6 +345,7 @@ static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts 
             "contracts[%lld]: maturity is %g; with early exercise it must be a date, a "
             "multiple of %g",
             (long long)i, c->maturity, p->job.dt);
+    if (o->estimator != SHOAL_CVA_BY_INNER) return SHOAL_OK;
     const int64_t functions =
         shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
     if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
@@ -253,7 +360,11 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                               const shoal_cva_contract *contracts, int64_t count,
                               const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
     cva_job *j = &p->job;
-    p->cell = cells[o->type][p->head.ctx->level], p->wide = cells[SHOAL_F64][p->head.ctx->level];
+    const int level = p->head.ctx->level;
+    p->cell = cells[o->type][level], p->wide = cells[SHOAL_F64][level];
+    p->walker = p->head.ctx->ops ? device_walkers[o->type] : walkers[o->type][level];
+    p->host = *p->head.ctx, p->host.ops = NULL, p->host.stream = NULL;
+    p->estimator = o->estimator, j->control = o->control >= 0;
     p->kept = o->kept != 0;
     p->collateral = c->collateral != 0, p->threshold = c->threshold;
     j->horizon = o->horizon, j->dates = o->dates;
@@ -273,8 +384,11 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = check_growth(p);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = make_exercise(p, i, o);
     if (s == SHOAL_OK) s = make_dates(p, c, o);
-    if (s == SHOAL_OK && o->stopping == SHOAL_CVA_BY_RULE)
+    if (s == SHOAL_OK) s = make_signs(p);
+    if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER)
         s = shoal_cva_fit_rules(p, o->rule_paths);
+    if (s == SHOAL_OK && o->estimator == SHOAL_CVA_BY_RULE && p->head.ctx->ops) s = make_device(p);
+    if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p)) s = measure_levels(p);
     return s;
 }
 

@@ -9,33 +9,93 @@
 #include <math.h>
 #include <shoal/cva.h>
 
-/* An outer path has its number; the inner ones of path p are p 2^CVA_INNER_BITS + i, 64 of them at a time. */
-enum { CVA_INNER_BITS = 20, CVA_LANES = 64 };
-enum { CVA_OTHER_HALF = 1 << (CVA_INNER_BITS - 1) }; /* from one half of them to the other */
-enum { CVA_TASK = 16 };                              /* outer paths in a row that a thread takes */
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* Values are kept for all inner paths, and for the first half of them. */
+/* An outer path has its number; the inner ones of path p are p 2^CVA_INNER_BITS + i, CVA_LANES of them
+ * at a time: an item. */
+enum { CVA_INNER_BITS = 20, CVA_LANES = 32 };
+enum { CVA_TASK = 16 }; /* outer paths in a row that a thread takes */
+
+/* Regressions at nodes value everything with all inner paths, and with the first half of them. */
 enum { CVA_ALL, CVA_HALF, CVA_LEVELS };
 
 enum { CVA_EXPIRED, CVA_CLOSED, CVA_NESTED, CVA_AMERICAN, CVA_KINDS };
+
+/* ---- exercise rules ----------------------------------------------------------------------------
+ *
+ * On one asset the premium over the European value is computed on a grid, and the rule is a pair of prices per
+ * date (line.c). On several the value of going on at a date is a polynomial of `variables` variables: of a max-call, the
+ * largest prices in their order; of a basket, its value and the prices of its assets but the first. Out of the money
+ * and in the money it is another one. A hedge is fitted together with it: in each direction (of the prices in their
+ * order; of the basket) a polynomial of the first few functions, times the gain of the discounted price
+ * over the next step, whose mean is 0. */
+enum { CVA_LINE, CVA_RANKS, CVA_BASKET };
+enum { CVA_RULES = 2 }; /* of a contract: that which exercises, and another to compare with */
+enum { CVA_FUNCTIONS = 40, CVA_VARIABLES = 36, CVA_DIRECTIONS = 5, CVA_HEDGES = 6 };
+enum { CVA_COLUMNS = CVA_FUNCTIONS + CVA_DIRECTIONS * CVA_HEDGES };
+
+typedef struct cva_basis {
+    int kind, points; /* of the grid of one asset                                                */
+    int variables, functions;
+    int directions, hedges; /* functions per direction                                           */
+    /* psi_0 = 1, psi_(1+v) = variable v, psi_n = psi_from psi_(1+by) */
+    uint8_t from[CVA_FUNCTIONS], by[CVA_FUNCTIONS];
+    uint8_t hedge[CVA_HEDGES]; /* the functions of a hedge                                       */
+} cva_basis;
+
+/* Numbers of a rule at a date: of one asset the prices between which it exercises, and the premium of going on at
+ * the points of a grid of its Brownian motion; of several, out of the money and in the money, center and one over
+ * the width of each variable, factors of the functions, and of the hedges, direction by direction. */
+typedef struct cva_rule {
+    cva_basis basis;
+    double start, step; /* the first point of the grid, and from one to the next */
+    const double *at; /* [date - 1][cva_rule_numbers]: dates before the last                      */
+} cva_rule;
+
+SHOAL_HD static inline int cva_columns(const cva_basis *b) {
+    return b->functions + b->directions * b->hedges;
+}
+SHOAL_HD static inline int cva_region_numbers(const cva_basis *b) {
+    return 2 * b->variables + cva_columns(b);
+}
+SHOAL_HD static inline int cva_rule_numbers(const cva_basis *b) {
+    return b->kind == CVA_LINE ? 2 + b->points : 2 * cva_region_numbers(b);
+}
+/* The numbers of a date, and those of a region: 0 is out of the money. */
+SHOAL_HD static inline const double *cva_rule_at(const cva_rule *r, int64_t k) {
+    return r->at + (k - 1) * cva_rule_numbers(&r->basis);
+}
+SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k, int region) {
+    return cva_rule_at(r, k) + region * cva_region_numbers(&r->basis);
+}
 
 typedef struct cva_contract {
     int kind, payoff, assets;
     int64_t last; /* with early exercise: the date of its maturity                               */
     int64_t set;
+    int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
     const int64_t *asset;
     const double *weight;
-    const american_job *rule; /* of exercise before the last date, in host memory, or NULL       */
+    cva_rule rule[CVA_RULES]; /* of exercise before the last date; .at NULL: none                 */
 } cva_contract;
+
+/* Inner paths `from` to `from` + lanes - 1 of an outer path. */
+typedef struct cva_item {
+    int64_t path;
+    int32_t from, lanes;
+} cva_item;
 
 typedef struct cva_job {
     int assets;
     double rate;
+    int control;
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
-    int64_t dates, contracts, sets;
+    int64_t dates, contracts, sets, places;
     double horizon, dt;
     int64_t kinds[CVA_KINDS]; /* contracts of a kind                                            */
     const cva_contract *contract;
@@ -46,9 +106,16 @@ typedef struct cva_job {
     int64_t paths;
     double *brownian, *spot; /* [path][asset], at the date                                      */
     double *value;           /* [path][level][set]                                              */
-    double *sums;            /* of inner paths: [task][contract][level]                         */
-    char *exercised;         /* [contract with early exercise][level][path]                     */
-    char *now;               /* [path]: by the rule of one contract at one date                  */
+    char *exercised;         /* [place][level or rule][path]                                     */
+    char *holds;             /* [place][path]: is valued on inner paths at the date               */
+    char *now;               /* [rule][path]: decisions about one contract at one date           */
+    double *going_on;        /* [path]: what one contract is worth by regression                 */
+    /* of a date */
+    shoal_stream walk_normals;
+    int64_t items;
+    const cva_item *item;
+    double *sums;          /* of inner paths: [item][place]                                      */
+    const int64_t *walked; /* contracts with early exercise: their numbers                       */
 } cva_job;
 
 SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
@@ -57,13 +124,18 @@ SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
 
 /* What is left of a contract at date k: 0 on its last day, below 0 later. Dates and maturities
  * that are the same but for rounding are the same. */
-static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
+SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
     const double left = c->maturity - cva_time(job, k);
     return left < 1e-9 * job->dt && left > -1e-9 * job->dt ? 0 : left;
 }
 
+/* Whether a contract is a put or a call on one asset. */
+SHOAL_HD static inline int cva_is_line(const cva_contract *c) {
+    return c->assets == 1 && (c->payoff < SHOAL_CVA_BASKET_PUT || c->weight[0] > 0);
+}
+
 /* What exercise, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
-static inline double cva_pay(const cva_contract *c, const double *spot) {
+SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot) {
     const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
     double all = sum ? 0 : spot[c->asset[0]];
     for (int i = 0; i < c->assets; i++) {
@@ -78,24 +150,76 @@ static inline double cva_pay(const cva_contract *c, const double *spot) {
     return gain > 0 || c->payoff == SHOAL_CVA_FORWARD ? gain : 0;
 }
 
-/* The cell: all over the paths of the job. */
+/* The cell: all over the paths of the job, on the CPU. */
 typedef struct cva_method {
     /* from date k - 1 to date k */
     void (*move)(const shoal_context *ctx, const cva_job *job, int64_t k);
     /* sets the values of the netting sets to those of the contracts with closed forms */
     void (*value)(const shoal_context *ctx, const cva_job *job, int64_t k);
-    /* adds the European contracts that need inner paths */
+    /* sums over the items of the European contracts that need inner paths */
     void (*nest)(const shoal_context *ctx, const cva_job *job, int64_t k);
-    /* now[path] := whether the contract's rule exercises it at the prices of the path at date k */
-    void (*decide)(const shoal_context *ctx, const cva_job *job, const cva_contract *c, int64_t k,
-                   char *now);
+    /* now[path] := whether a rule exercises the contract at the prices of the path at date k;
+     * going_on[path] := what holding it is worth by the regression, unless that is NULL */
+    void (*decide)(const shoal_context *ctx, const cva_job *job, const cva_contract *c,
+                   const cva_rule *rule, int64_t k, char *now, double *going_on);
 } cva_method;
+
+/* Sums over the items of the contracts with early exercise that their paths hold: on either backend. */
+typedef struct cva_walker {
+    shoal_status (*follow)(shoal_context *ctx, const cva_job *job, int64_t k);
+} cva_walker;
+
+/* A rule of a contract that is fitted: the paths of its assets, backwards. */
+typedef struct cva_fit {
+    cva_job job;    /* a market of these assets alone; its dates are the plan's */
+    cva_contract c; /* whose assets are 0, 1, ..                                */
+    cva_rule rule;
+    double *numbers; /* rule.at                                                 */
+    int64_t blocks;
+    double *at, *cash; /* [block][asset][lane], [block][lane]                   */
+    double *prices[2]; /* [block][asset][lane] at dates of either parity        */
+    double *moments;   /* [block][region][1 + 2 variables]                      */
+    double *gram;      /* [task][region][triangle, right-hand side]             */
+} cva_fit;
+
+enum { CVA_FIT_LANES = 256, CVA_FIT_TASK = 8 }; /* paths of a block; blocks of a task */
+
+static inline int64_t cva_gram_numbers(int columns) {
+    return (int64_t)columns * (columns + 1) / 2 + columns;
+}
+
+typedef struct cva_fitter { /* f64 alone */
+    /* from date i + 1 to date i, and the moments of the variables there; i is the last date: begins */
+    void (*visit)(const shoal_context *ctx, const cva_fit *fit, int64_t i);
+    /* the sums of the regressions at date i */
+    void (*sum)(const shoal_context *ctx, const cva_fit *fit, int64_t i);
+    /* decides at date i by its rule, which has been made */
+    void (*settle)(const shoal_context *ctx, const cva_fit *fit, int64_t i);
+} cva_fitter;
+
+/* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
+ * that of the rule less that of the other; then lists with a number per date. */
+enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
+enum {
+    CVA_LIST_OURS, /* exposures, and the other side's                      */
+    CVA_LIST_THEIRS,
+    CVA_LIST_WHOLE, /* our exposure by all inner paths, and by half of them */
+    CVA_LIST_HALF,
+    CVA_LIST_RULE, /* exposures by the rule less those by the other        */
+    CVA_LIST_RULE_THEIRS,
+    CVA_LISTS
+};
 
 struct shoal_cva {
     shoal_plan head;
+    shoal_context host; /* the CPU's, of the same threads and instruction level                 */
     const cva_method *cell;
     const cva_method *wide; /* in f64: rules are of that type                                   */
+    const cva_walker *walker;
     cva_job job;
+    cva_job
+        device; /* the same for the walker: market, contracts and a date's arrays in the context's memory */
+    shoal_cva_estimator estimator;
     shoal_american_opts american;
     american_plan
         *batch; /* what problems of early exercise leave for the next ones to work in    */
@@ -104,15 +228,32 @@ struct shoal_cva {
     double threshold;
     double *share;  /* [date - 1]: (1 - recovery) e^(-rate t) P(default in its interval)         */
     double *chance; /* [date - 1]: that probability                                             */
+    int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
+    double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
+    int top_level;
     char solver[16];
     cva_contract *contracts; /* the job's                                                       */
 };
 
-/* exercise.c: the rules of exercise of all contracts with early exercise, fitted on so many paths. */
+/* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
-/* exercise.c: the contracts with early exercise at date k, added to the values. */
+/* line.c: the rule of a contract on one asset. */
+shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to);
+
+/* exercise.c: the contracts with early exercise at date k by regressions at every node, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
 
+/* run.c: shoal_cva_run() without its checks. */
+shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
+                                 shoal_cva_counts *counts);
+
+/* nodes.c: all contracts that are not closed forms at date k, by rules; exposures into the rows. */
+shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, double *samples,
+                             shoal_cva_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

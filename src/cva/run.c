@@ -4,8 +4,8 @@
  *
  * A run takes its outer paths from date to date together. Memory per path: two numbers per
  * asset, two per netting set, and its row. The result goes through the rows in their order, once
- * for means and once for the deviations from them; quantiles are exact: the exposure of that
- * rank is selected.
+ * for means and once for the deviations from them; quantiles are exact: the exposures of a date
+ * are sorted.
  */
 #include "cva/plan.h"
 #include <math.h>
@@ -27,56 +27,49 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
 }
 
 int64_t shoal_cva_width(const shoal_cva *plan) {
-    return plan ? CVA_LEVELS + 2 * plan->job.dates : 0;
+    return plan ? CVA_ROW_HEAD + CVA_LISTS * plan->job.dates : 0;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
-/* What is not covered of a set's value. */
-static double uncovered(const shoal_cva *p, double value) {
-    const double above = value > 0 ? value : 0;
-    return p->collateral && above > p->threshold ? p->threshold : above;
-}
-
-/* Exposures of all paths at date k, into their rows. */
-static void expose(const shoal_cva *p, const cva_job *j, int64_t k, double *samples) {
-    const int64_t width = shoal_cva_width(p);
-    for (int64_t path = 0; path < j->paths; path++) {
-        double *row = samples + path * width, ours[CVA_LEVELS] = { 0 }, theirs = 0;
-        for (int level = 0; level < CVA_LEVELS; level++) {
-            const double *value = j->value + (path * CVA_LEVELS + level) * j->sets;
-            for (int64_t set = 0; set < j->sets; set++) {
-                ours[level] += uncovered(p, value[set]);
-                if (level == CVA_ALL) theirs += uncovered(p, -value[set]);
-            }
-            row[level] += p->share[k - 1] * ours[level];
-        }
-        row[CVA_LEVELS + k - 1] = ours[CVA_ALL];
-        row[CVA_LEVELS + j->dates + k - 1] = theirs;
-    }
-}
-
-static shoal_status walk(shoal_cva *p, const cva_job *j, double *samples,
-                         shoal_cva_counts *counts) {
+static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
         const double start = shoal_price_seconds();
-        p->cell->move(p->head.ctx, j, k);
-        p->cell->value(p->head.ctx, j, k);
-        const double half = shoal_price_seconds();
-        if (j->kinds[CVA_NESTED] > 0) {
-            p->cell->nest(p->head.ctx, j, k);
-            counts->inner_paths += j->paths * j->inner[k - 1];
-        }
-        const double third = shoal_price_seconds();
-        if (j->kinds[CVA_AMERICAN] > 0) s = shoal_cva_exercise(p, j, k, counts);
-        const double last = shoal_price_seconds();
-        expose(p, j, k, samples);
-        counts->seconds[0] += half - start + (shoal_price_seconds() - last);
-        counts->seconds[1] += third - half;
-        counts->seconds[2] += last - third;
+        const double before = counts->seconds[1] + counts->seconds[2];
+        const shoal_words seed =
+            shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
+        j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+        p->cell->move(&p->host, j, k);
+        p->cell->value(&p->host, j, k);
+        s = shoal_cva_nodes(p, j, k, samples, counts);
+        const double inner = counts->seconds[1] + counts->seconds[2] - before;
+        counts->seconds[0] += shoal_price_seconds() - start - inner;
     }
+    return s;
+}
+
+shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
+                                 shoal_cva_counts *counts) {
+    cva_job j = p->job;
+    shoal_plan *scratch; /* owns the memory */
+    double *memory;
+    shoal_status s = shoal_plan_new(p->head.ctx, sizeof *scratch, p, &scratch);
+    if (s != SHOAL_OK) return s;
+    const int64_t exercised = paths * CVA_RULES * j.places, holds = paths * j.places;
+    s = shoal_plan_host(scratch, paths * (2 * j.assets + CVA_LEVELS * j.sets + 1), sizeof *memory,
+                        &memory);
+    if (s == SHOAL_OK)
+        s = shoal_plan_host(scratch, exercised + holds + CVA_RULES * paths, 1, &j.exercised);
+    if (s == SHOAL_OK) {
+        j.holds = j.exercised + exercised, j.now = j.holds + holds;
+        j.first = (uint64_t)first, j.paths = paths;
+        j.brownian = memory, j.spot = j.brownian + paths * j.assets;
+        j.going_on = j.spot + paths * j.assets, j.value = j.going_on + paths;
+        s = walk(p, &j, samples, counts);
+    }
+    shoal_plan_free(scratch);
     return s;
 }
 
@@ -93,40 +86,20 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
                           (long long)paths, (long long)SHOAL_CVA_OUTER);
     if (paths == 0) return SHOAL_OK;
     if (!samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
-    cva_job j = plan->job;
-    const int64_t sums = j.kinds[CVA_NESTED] ? j.contracts : 0, tasks = paths / CVA_TASK + 1;
-    const int64_t numbers =
-        paths * (2 * j.assets + CVA_LEVELS * j.sets) + tasks * CVA_LEVELS * sums;
-    shoal_plan *scratch; /* owns them */
-    double *memory;
-    s = shoal_plan_new(ctx, sizeof *scratch, plan, &scratch);
-    if (s != SHOAL_OK) return s;
-    const int64_t exercised = paths * CVA_LEVELS * j.kinds[CVA_AMERICAN];
-    s = shoal_plan_host(scratch, numbers, sizeof *memory, &memory);
-    if (s == SHOAL_OK) s = shoal_plan_host(scratch, exercised + paths, 1, &j.exercised);
-    if (s == SHOAL_OK) {
-        shoal_cva_counts none = { 0 };
-        j.now = j.exercised + exercised;
-        j.first = (uint64_t)first, j.paths = paths;
-        j.brownian = memory, j.spot = j.brownian + paths * j.assets;
-        j.value = j.spot + paths * j.assets, j.sums = j.value + paths * CVA_LEVELS * j.sets;
-        s = walk(plan, &j, samples, counts ? counts : &none);
-    }
-    shoal_plan_free(scratch);
-    return s;
+    shoal_cva_counts none = { 0 };
+    return shoal_cva_run_paths(plan, first, paths, samples, counts ? counts : &none);
 }
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Mean of x = factor times number at[i stride], less number less[i stride] unless that is NULL,
- * and its standard error. */
+/* Mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
 static double mean_of(const double *at, const double *less, int64_t stride, int64_t paths,
-                      double factor, double *error) {
+                      double *error) {
     double mean = 0, squares = 0;
     for (int round = 0; round < 2; round++) {
         shoal_pair sum = { 0, 0 };
         for (int64_t i = 0; i < paths; i++) {
-            const double x = factor * at[i * stride] - (less ? less[i * stride] : 0);
+            const double x = at[i * stride] - (less ? less[i * stride] : 0);
             const shoal_pair next = shoal_two_sum(sum.hi, round ? (x - mean) * (x - mean) : x);
             sum.hi = next.hi, sum.lo += next.lo;
         }
@@ -139,43 +112,67 @@ static double mean_of(const double *at, const double *less, int64_t stride, int6
     return mean;
 }
 
-/* The number of rank ceil(q count) of x, which is put in its place, none greater before it and none
- * less behind it: Hoare's selection. All ranks below `low` are in their places already. */
-static double quantile(double *x, int64_t low, int64_t count, int64_t hundredths) {
-    const int64_t rank = (count * hundredths + 99) / 100 - 1;
-    for (int64_t high = count - 1; low < high;) {
-        const double pivot = x[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i > j) break;
-            const double swapped = x[i];
-            x[i++] = x[j], x[j--] = swapped;
-        }
-        if (rank <= j)
-            high = j;
-        else if (rank >= i)
-            low = i;
-        else
-            break;
-    }
-    return x[rank];
+/* 95 %: of the error, and of a bias as large as it is estimated. */
+static void make_interval(double value, double error, double bias, double *low, double *high) {
+    const double half = 1.959964 * sqrt(error * error + bias * bias);
+    *low = value - half, *high = value + half;
+}
+
+/* With regressions at nodes, what half of the inner paths would change; with rules, what another rule would. */
+static double date_bias(const shoal_cva *p, const double *row, int list, int whole, int half,
+                        int64_t width, int64_t paths) {
+    double ignored;
+    const int64_t dates = p->job.dates;
+    if (p->estimator == SHOAL_CVA_BY_INNER)
+        return half < 0
+                   ? 0
+                   : fabs(mean_of(row + half * dates, row + whole * dates, width, paths, &ignored));
+    return fabs(mean_of(row + list * dates, NULL, width, paths, &ignored));
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double ranked(const double *x, int64_t count, int64_t rank) {
+    return x[rank < 1 ? 0 : rank > count ? count - 1 : rank - 1];
+}
+
+/* The exposure of rank ceil(q paths); the ranks of its 95 % interval are those of a binomial law, and noise of inner
+ * paths widens it by what half of them change. Both lists ascend. */
+static void make_quantile(const double *x, const double *half, int64_t paths, int64_t hundredths,
+                          double *value, double *low, double *high) {
+    const int64_t rank = (paths * hundredths + 99) / 100;
+    const double q = 0.01 * (double)hundredths;
+    const int64_t off = (int64_t)ceil(1.959964 * sqrt((double)paths * q * (1 - q)));
+    *value = ranked(x, paths, rank);
+    const double shift = fabs(ranked(half, paths, rank) - *value);
+    *low = fmax(ranked(x, paths, rank - off) - shift, 0);
+    *high = ranked(x, paths, rank + off) + shift;
 }
 
 /* Date k; room: two numbers per path. */
 static void make_date(const shoal_cva *p, const double *samples, int64_t paths, int64_t k,
                       double *room, shoal_cva_date *to) {
-    const int64_t width = shoal_cva_width(p);
-    const double *row = samples + CVA_LEVELS + k;
-    double *ours = room, *theirs = room + paths, ignored;
-    for (int64_t i = 0; i < paths; i++, row += width)
-        ours[i] = row[0], theirs[i] = row[p->job.dates];
+    const int64_t width = shoal_cva_width(p), dates = p->job.dates;
+    const double *row = samples + CVA_ROW_HEAD + k;
+    double *whole = room, *half = room + paths;
     to->time = cva_time(&p->job, k + 1);
-    to->epe = mean_of(ours, NULL, 1, paths, 1, &to->epe_error);
-    to->ene = mean_of(theirs, NULL, 1, paths, 1, &ignored);
-    to->pfe95 = quantile(ours, 0, paths, 95);
-    to->pfe99 = quantile(ours, (paths * 95 + 99) / 100 - 1, paths, 99);
+    to->epe = mean_of(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
+    to->ene = mean_of(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
+    to->epe_bias = date_bias(p, row, CVA_LIST_RULE, CVA_LIST_WHOLE, CVA_LIST_HALF, width, paths);
+    to->ene_bias = date_bias(p, row, CVA_LIST_RULE_THEIRS, 0, -1, width, paths);
+    make_interval(to->epe, to->epe_error, to->epe_bias, &to->epe_low, &to->epe_high);
+    make_interval(to->ene, to->ene_error, to->ene_bias, &to->ene_low, &to->ene_high);
+    for (int64_t i = 0; i < paths; i++) {
+        whole[i] = fmax(row[i * width + CVA_LIST_WHOLE * dates], 0);
+        half[i] = fmax(row[i * width + CVA_LIST_HALF * dates], 0);
+    }
+    qsort(whole, (size_t)paths, sizeof *whole, ascending);
+    qsort(half, (size_t)paths, sizeof *half, ascending);
+    make_quantile(whole, half, paths, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
+    make_quantile(whole, half, paths, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
     to->discount = exp(-p->job.rate * to->time);
     to->default_probability = p->chance[k];
     to->cva = p->share[k] * to->epe;
@@ -207,9 +204,16 @@ shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int6
     if (s == SHOAL_OK) s = shoal_check_count(ctx, "paths", paths, 1, SHOAL_CVA_OUTER);
     if (s != SHOAL_OK) return s;
     const int64_t width = shoal_cva_width(plan);
-    const double *all = samples + CVA_ALL, *half = samples + CVA_HALF;
-    value->cva = mean_of(all, NULL, width, paths, 1, &value->error);
-    value->bias = mean_of(half, all, width, paths, 1, &value->bias_error);
-    value->extrapolated = mean_of(all, half, width, paths, 2, &value->extrapolated_error);
+    const double *plain = samples + CVA_ROW_PLAIN, *rule = samples + CVA_ROW_RULE;
+    const int inner = plan->estimator == SHOAL_CVA_BY_INNER;
+    *value = (shoal_cva_value){ 0 };
+    value->cva = mean_of(samples, NULL, width, paths, &value->error);
+    if (inner)
+        value->inner_bias = mean_of(plain, samples, width, paths, &value->inner_bias_error);
+    else
+        value->correction = mean_of(samples, plain, width, paths, &value->correction_error);
+    value->rule_bias = mean_of(rule, NULL, width, paths, &value->rule_bias_error);
+    value->bias = fabs(value->inner_bias) + fabs(value->rule_bias);
+    make_interval(value->cva, value->error, value->bias, &value->low, &value->high);
     return profile ? make_profile(plan, samples, paths, profile) : SHOAL_OK;
 }

@@ -88,7 +88,7 @@ static const cli_option cva_words[] = { FLAG("no-netting"), FLAG("not-stopped"),
                                         VALUE("book"),      VALUE("market"),     VALUE("rate"),
                                         VALUE("hazard"),    VALUE("recovery"),   VALUE("threshold"),
                                         VALUE("dates"),     VALUE("horizon"),    VALUE("outer"),
-                                        VALUE("inner"),     VALUE("exposure"),   VALUE("stopping"),
+                                        VALUE("inner"),     VALUE("exposure"),   VALUE("estimator"),
                                         VALUE("degree"),    VALUE("solver"),     VALUE("type"),
                                         OTHER("report"),    OTHER("output"),     { 0 } };
 #define PRICE(model)                                                                               \

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * fit.c - the paths that an exercise rule is fitted on, backwards by Brownian bridges:
+ *
+ *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i (t_(i+1) - t_i) / t_(i+1)) L Z,
+ *
+ * in blocks of CVA_FIT_LANES. At a date: the paths move there, and the moments of the variables are taken; the
+ * sums of the regressions out of the money and in the money; the decision by the rule that is made of them.
+ * What is regressed is the cash flow of going on, discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step: these have the mean 0, and take
+ * most of the noise. Always in f64 and on the CPU: a rule has the same bits on every backend.
+ */
+#define CVA_WIDTH 256
+#include "pricing/lanes.h"
+
+static inline void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first,
+                            real (*z)[CVA_WIDTH]) {
+    uint32_t w[4 * CVA_WIDTH];
+    lanes_words(stream, step, first, CVA_WIDTH, w);
+    for (int e = 0; e < BLOCK_NORMALS; e += 2) lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
+}
+
+#include "cva/walk.h"
+
+enum { SUM_LANES = 16 };
+
+static double folded(double *sum) {
+    for (int distance = SUM_LANES / 2; distance > 0; distance /= 2)
+        for (int l = 0; l < distance; l++) sum[l] += sum[l + distance];
+    return sum[0];
+}
+
+static double product_sum(const double *u, const double *v) {
+    double sum[SUM_LANES] = { 0 };
+    for (int first = 0; first < CVA_WIDTH; first += SUM_LANES)
+        EACH(l, SUM_LANES) sum[l] = fma(u[first + l], v[first + l], sum[l]);
+    return folded(sum);
+}
+
+/* ---- a date ------------------------------------------------------------------------------------ */
+
+static void move_block(const cva_fit *f, int64_t block, int64_t i) {
+    const cva_job *job = &f->job;
+    const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
+    const int begins = i == f->c.last;
+    const double t = cva_time(job, i), next = begins ? 0 : cva_time(job, i + 1);
+    const double keep = begins ? 0 : t / next;
+    const double noise = begins ? sqrt(t) : sqrt(t * (next - t) / next);
+    double *at = f->at + block * numbers;
+    EACH(e, numbers) at[e] *= keep;
+    cva_add_normals(job, job->assets, &job->walk_normals,
+                    (uint32_t)(f->c.last - i) * cva_blocks(job), (uint64_t)block * CVA_WIDTH, noise,
+                    at);
+    cva_make_prices(job, job->assets, job->s0, t, at, f->prices[i % 2] + block * numbers);
+}
+
+/* Paths, and the sums of the variables and of their squares, in each region. */
+static void add_moments(const cva_fit *f, const cva_lanes *w, double *to) {
+    const int v = f->rule.basis.variables;
+    double in[CVA_WIDTH], out[CVA_WIDTH];
+    EACH(l, CVA_WIDTH) in[l] = shoal_pick(w->gain[l] > 0, 1, 0), out[l] = 1 - in[l];
+    const double *member[2] = { out, in };
+    for (int region = 0; region < 2; region++) {
+        *to++ = product_sum(member[region], member[region]);
+        for (int j = 0; j < v; j++) {
+            double x[CVA_WIDTH];
+            EACH(l, CVA_WIDTH) x[l] = member[region][l] * w->u[j][l];
+            *to++ = product_sum(member[region], x);
+            *to++ = product_sum(x, x);
+        }
+    }
+}
+
+static void visit(const shoal_context *ctx, const cva_fit *f, int64_t i) {
+    const cva_job *job = &f->job;
+    const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
+    const int64_t moments = 2 * (1 + 2 * f->rule.basis.variables);
+    const double discount =
+        i < f->c.last ? shoal_exp(-job->rate * (cva_time(job, i + 1) - cva_time(job, i))) : 0;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t block = 0; block < f->blocks; block++) {
+        cva_lanes w;
+        double *cash = f->cash + block * CVA_WIDTH;
+        move_block(f, block, i);
+        cva_make_variables(&f->c, &f->rule.basis, f->prices[i % 2] + block * numbers, &w);
+        if (i < f->c.last) {
+            EACH(l, CVA_WIDTH) cash[l] *= discount;
+            add_moments(f, &w, f->moments + block * moments);
+        } else
+            EACH(l, CVA_WIDTH) cash[l] = shoal_pick(w.gain[l] > 0, w.gain[l], 0);
+    }
+}
+
+/* The gains of the directions over the next step, discounted to date i. */
+static void make_gains(const cva_fit *f, int64_t block, int64_t i, const cva_lanes *w,
+                       double (*gain)[CVA_WIDTH]) {
+    const cva_job *job = &f->job;
+    const cva_basis *b = &f->rule.basis;
+    const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
+    const double *now = f->prices[i % 2] + block * numbers;
+    const double *then = f->prices[(i + 1) % 2] + block * numbers;
+    const double dt = cva_time(job, i + 1) - cva_time(job, i);
+    for (int j = 0; j < b->directions; j++) EACH(l, CVA_WIDTH) gain[j][l] = 0;
+    for (int a = 0; a < job->assets; a++, now += CVA_WIDTH, then += CVA_WIDTH) {
+        const double back = shoal_exp((job->dividend[a] - job->rate) * dt);
+        const double weight = b->kind == CVA_BASKET ? f->c.weight[a] : 1;
+        for (int j = 0; j < b->directions; j++) EACH(l, CVA_WIDTH) {
+                const double moved = weight * fma(back, then[l], -now[l]);
+                const int mine = (b->kind == CVA_BASKET) | (w->rank[j][l] == (double)a);
+                gain[j][l] += shoal_pick(mine, moved, 0);
+            }
+    }
+}
+
+static void make_columns(const cva_fit *f, int64_t block, int64_t i, cva_lanes *w,
+                         double (*column)[CVA_WIDTH]) {
+    const cva_basis *b = &f->rule.basis;
+    const int64_t numbers = (int64_t)f->job.assets * CVA_WIDTH;
+    double gain[CVA_DIRECTIONS][CVA_WIDTH];
+    cva_make_variables(&f->c, b, f->prices[i % 2] + block * numbers, w);
+    cva_make_psi(&f->rule, i, w);
+    make_gains(f, block, i, w, gain);
+    memcpy(column, w->psi, (size_t)b->functions * sizeof *column);
+    column += b->functions;
+    for (int j = 0; j < b->directions; j++)
+        for (int m = 0; m < b->hedges; m++, column++) {
+            const double *psi = w->psi[b->hedge[m]];
+            EACH(l, CVA_WIDTH)(*column)[l] = psi[l] * gain[j][l];
+        }
+}
+
+static void sum_block(const cva_fit *f, int64_t block, int64_t i, double *to) {
+    const int columns = cva_columns(&f->rule.basis);
+    const double *cash = f->cash + block * CVA_WIDTH;
+    double column[CVA_COLUMNS][CVA_WIDTH], mine[CVA_COLUMNS][CVA_WIDTH];
+    cva_lanes w;
+    make_columns(f, block, i, &w, column);
+    for (int region = 0; region < 2; region++) {
+        for (int n = 0; n < columns; n++) EACH(l, CVA_WIDTH)
+        mine[n][l] = shoal_pick((w.gain[l] > 0) == region, column[n][l], 0);
+        for (int n = 0; n < columns; n++)
+            for (int m = 0; m <= n; m++) *to++ += product_sum(mine[n], mine[m]);
+        for (int n = 0; n < columns; n++) *to++ += product_sum(mine[n], cash);
+    }
+}
+
+static void sum(const shoal_context *ctx, const cva_fit *f, int64_t i) {
+    const int64_t numbers = 2 * cva_gram_numbers(cva_columns(&f->rule.basis));
+    const int64_t tasks = (f->blocks + CVA_FIT_TASK - 1) / CVA_FIT_TASK;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t task = 0; task < tasks; task++) {
+        const int64_t end = (task + 1) * CVA_FIT_TASK;
+        memset(f->gram + task * numbers, 0, (size_t)numbers * sizeof *f->gram);
+        for (int64_t block = task * CVA_FIT_TASK; block < end && block < f->blocks; block++)
+            sum_block(f, block, i, f->gram + task * numbers);
+    }
+}
+
+static void settle_block(const cva_fit *f, int64_t block, int64_t i) {
+    const cva_basis *b = &f->rule.basis;
+    double *cash = f->cash + block * CVA_WIDTH;
+    cva_lanes w;
+    double column[CVA_COLUMNS][CVA_WIDTH];
+    make_columns(f, block, i, &w, column);
+    cva_make_hold(&f->rule, i, &w);
+    const double *out = cva_region_at(&f->rule, i, 0) + 2 * b->variables;
+    const double *in = cva_region_at(&f->rule, i, 1) + 2 * b->variables;
+    for (int n = b->functions; n < cva_columns(b); n++) EACH(l, CVA_WIDTH)
+    cash[l] = fma(-shoal_pick(w.gain[l] > 0, in[n], out[n]), column[n][l], cash[l]);
+    EACH(l, CVA_WIDTH)
+    cash[l] = shoal_pick((w.gain[l] > 0) & (w.gain[l] >= w.hold[l]), w.gain[l], cash[l]);
+}
+
+static void settle(const shoal_context *ctx, const cva_fit *f, int64_t i) {
+    ON_THREADS(ctx->threads, static)
+    for (int64_t block = 0; block < f->blocks; block++) settle_block(f, block, i);
+}
+
+const cva_fitter R(cva_fitter) = { .visit = visit, .sum = sum, .settle = settle };

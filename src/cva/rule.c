@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rule.c - exercise rules of contracts, each fitted once on many paths from today's prices.
+ *
+ * Outer paths start from the same prices, so that at every date they have the law of the paths that the rule was
+ * fitted on. An error of the boundary moves an exposure in the first order, a price only in the second: hence
+ * bases that suit the payoff, cash flows with little noise (fit.c), and a second rule with fewer functions and
+ * other paths, whose exposures show what a rule of this kind is good for.
+ *
+ * Contracts on one asset need no paths: line.c.
+ */
+#include "cva/plan.h"
+#include <shoal/smallsym.h>
+#include <stdio.h>
+#include <string.h>
+
+SHOAL_DECLARE_CPU(cva_fitter, cva_fitter)
+static const cva_fitter *const fitters[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_fitter);
+
+enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
+
+/* ---- bases ------------------------------------------------------------------------------------- */
+
+/* Monomials of degree <= `degree` of so many variables; more than the most once there are that many. */
+static int monomials(int variables, int degree) {
+    int count = 1;
+    for (int i = 1; i <= degree && count <= CVA_FUNCTIONS; i++) count = count * (variables + i) / i;
+    return count;
+}
+
+/* All monomials up to the highest degree that leaves at most `most` functions, then powers of the first variable. */
+static void make_functions(cva_basis *b, int top, int most) {
+    int degree = 1;
+    while (degree < top && monomials(b->variables, degree + 1) <= most) degree++;
+    const int complete = monomials(b->variables, degree);
+    int made = 1 + b->variables, power = 1;
+    for (int j = 1; j <= b->variables; j++) b->by[j] = (uint8_t)(j - 1);
+    for (int from = 1; made < complete; from++)
+        for (int a = b->by[from]; a < b->variables && made < complete; a++, made++)
+            b->from[made] = (uint8_t)from, b->by[made] = (uint8_t)a;
+    for (int n = 2; n < made; n++) /* the highest power of the first variable */
+        if (b->by[n] == 0 && b->from[n] == power) power = n;
+    for (; degree < top && made < most; degree++, made++)
+        b->from[made] = (uint8_t)power, b->by[made] = 0, power = made;
+    b->functions = made;
+}
+
+/* The function that is power `degree` of the first variable, or -1. */
+static int power_of_first(const cva_basis *b, int degree) {
+    int at = 0;
+    for (int step = 0, n; step < degree; step++) {
+        if (step == 0) {
+            at = 1;
+            continue;
+        }
+        for (n = at + 1; n < b->functions; n++)
+            if (n > b->variables && b->from[n] == at && b->by[n] == 0) break;
+        if (n == b->functions) return -1;
+        at = n;
+    }
+    return at;
+}
+
+/* rule: 0, or 1 for the one to compare with. */
+static cva_basis basis_of(const cva_contract *c, int rule, int64_t paths) {
+    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
+    const int64_t room = paths / RULE_PER_FUNCTION;
+    int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
+    cva_basis b = { .kind = CVA_BASKET, .variables = c->assets };
+    if (!sum) {
+        b.kind = CVA_RANKS;
+        if (b.variables > CVA_DIRECTIONS) b.variables = CVA_DIRECTIONS;
+        b.directions = b.variables;
+    } else {
+        if (b.variables > CVA_VARIABLES) b.variables = 1;
+        b.directions = 1;
+    }
+    if (most < 1 + b.variables) most = 1 + b.variables;
+    make_functions(&b, 5 - rule, most);
+    if (b.kind == CVA_RANKS) { /* constant and linear, and of few assets squares */
+        const int list =
+            monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2) : 1 + b.variables;
+        for (; b.hedges < list && b.hedges < b.functions; b.hedges++)
+            b.hedge[b.hedges] = (uint8_t)b.hedges;
+    } else if (b.kind == CVA_BASKET) {
+        for (int at; b.hedges < 4 && (at = power_of_first(&b, b.hedges)) >= 0;)
+            b.hedge[b.hedges++] = (uint8_t)at;
+    }
+    return b;
+}
+
+/* ---- one date ---------------------------------------------------------------------------------- */
+
+/* Centers and widths of the variables. */
+static void make_ranges(const cva_fit *f, int64_t i) {
+    const int v = f->rule.basis.variables;
+    const int64_t moments = 1 + 2 * v;
+    double *to = f->numbers + (i - 1) * cva_rule_numbers(&f->rule.basis);
+    for (int region = 0; region < 2; region++, to += cva_region_numbers(&f->rule.basis)) {
+        double sum[1 + 2 * CVA_VARIABLES] = { 0 };
+        for (int64_t block = 0; block < f->blocks; block++)
+            for (int64_t e = 0; e < moments; e++)
+                sum[e] += f->moments[(2 * block + region) * moments + e];
+        for (int j = 0; j < v; j++) {
+            const double mean = sum[0] > 0 ? sum[1 + 2 * j] / sum[0] : 0;
+            const double variance = sum[0] > 0 ? sum[2 + 2 * j] / sum[0] - mean * mean : 0;
+            const int moves = variance > 1e-20 * (1 + mean * mean);
+            to[j] = mean, to[v + j] = moves ? 1 / sqrt(variance) : 0;
+        }
+    }
+}
+
+/* The factors of both regions, of columns that are scaled to a mean square of 1. A region without paths, or without an answer, has 0 as its value of going on, and is
+ * not exercised: in the money, infinity. */
+static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double *room, int64_t i) {
+    const cva_basis *b = &f->rule.basis;
+    const int columns = cva_columns(b);
+    const int64_t numbers = cva_gram_numbers(columns), triangle = numbers - columns;
+    const int64_t tasks = (f->blocks + CVA_FIT_TASK - 1) / CVA_FIT_TASK;
+    for (int region = 0; region < 2; region++) {
+        double *x = f->numbers + (i - 1) * cva_rule_numbers(b) + region * cva_region_numbers(b) +
+                    2 * b->variables;
+        memset(room, 0, (size_t)numbers * sizeof *room);
+        for (int64_t task = 0; task < tasks; task++)
+            for (int64_t e = 0; e < numbers; e++)
+                room[e] += f->gram[(2 * task + region) * numbers + e];
+        int answered = room[0] > 0; /* so many paths */
+        if (answered) {
+            double scale[CVA_COLUMNS], *b_of = room + triangle;
+            for (int n = 0; n < columns; n++) {
+                const double square = room[n * (n + 1) / 2 + n];
+                scale[n] = square > 0 ? 1 / sqrt(square) : 0;
+            }
+            for (int n = 0; n < columns; n++) {
+                for (int m = 0; m <= n; m++) room[n * (n + 1) / 2 + m] *= scale[n] * scale[m];
+                b_of[n] *= scale[n];
+            }
+            const shoal_status s = shoal_smallsym_solve(solver, room, b_of, x);
+            if (s != SHOAL_OK) return s;
+            for (int n = 0; n < columns; n++) x[n] *= scale[n];
+        }
+        for (int n = 0; n < columns; n++) answered &= isfinite(x[n]) != 0;
+        if (answered) continue;
+        memset(x, 0, (size_t)columns * sizeof *x);
+        if (region) x[0] = INFINITY;
+    }
+    return SHOAL_OK;
+}
+
+/* ---- one contract ------------------------------------------------------------------------------ */
+
+/* A seed for a contract's assets and one of its rules. */
+static uint64_t seed_of(uint64_t seed, int rule, const cva_contract *c) {
+    shoal_words w = shoal_philox_at(seed, (uint64_t)rule, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 3);
+    for (int i = 0; i < c->assets; i++)
+        w = shoal_philox_at(shoal_half(&w, 0), (uint64_t)c->asset[i], 0, PRICE_PURPOSE,
+                            PRICE_CVA_INNER, 3);
+    return shoal_half(&w, 0);
+}
+
+/* The market of the contract's assets, and the memory of a fit. */
+static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contract *c, int rule,
+                             int64_t paths, cva_fit *f) {
+    const cva_job *j = &p->job;
+    const int64_t d = c->assets;
+    double *market;
+    int64_t *asset;
+    *f = (cva_fit){ .job = *j, .c = *c };
+    f->rule.basis = basis_of(c, rule, paths);
+    const cva_basis *b = &f->rule.basis;
+    f->blocks = (paths + CVA_FIT_LANES - 1) / CVA_FIT_LANES;
+    const int64_t tasks = (f->blocks + CVA_FIT_TASK - 1) / CVA_FIT_TASK;
+    const int64_t lanes = f->blocks * CVA_FIT_LANES, moments = 2 * (1 + 2 * b->variables);
+    const struct {
+        int64_t numbers;
+        double **to;
+    } rooms[] = { { 3 * d + d * (d + 1) / 2 + d * d, &market },
+                  { lanes * d, &f->at },
+                  { lanes, &f->cash },
+                  { lanes * d, &f->prices[0] },
+                  { lanes * d, &f->prices[1] },
+                  { f->blocks * moments, &f->moments },
+                  { tasks * 2 * cva_gram_numbers(cva_columns(b)), &f->gram } };
+    shoal_status s = shoal_plan_host(scratch, d, sizeof *asset, &asset);
+    for (int i = 0; i < 7 && s == SHOAL_OK; i++)
+        s = shoal_plan_host(scratch, rooms[i].numbers, sizeof(double), rooms[i].to);
+    if (s == SHOAL_OK)
+        s = shoal_plan_host(&p->head, (c->last - 1) * cva_rule_numbers(b), sizeof(double),
+                            &f->numbers);
+    if (s != SHOAL_OK) return s;
+    double *load = market + 3 * d, *correlation = load + d * (d + 1) / 2;
+    for (int64_t a = 0; a < d; a++) {
+        const int64_t row = c->asset[a];
+        asset[a] = a;
+        market[a] = j->s0[row], market[d + a] = j->sigma[row], market[2 * d + a] = j->dividend[row];
+        for (int64_t e = 0; e < d; e++)
+            correlation[a * d + e] = j->correlation[row * j->assets + c->asset[e]];
+    }
+    f->job.assets = (int)d, f->job.s0 = market, f->job.sigma = market + d;
+    f->job.dividend = market + 2 * d, f->job.load = load;
+    f->job.walk_normals =
+        shoal_stream_of(seed_of(p->american.seed, rule, c), 0, PRICE_PURPOSE, PRICE_FITS);
+    f->c.asset = asset, f->rule.at = f->numbers;
+    return shoal_correlation_factor(&p->host, correlation, d, load);
+}
+
+static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int64_t paths,
+                             cva_rule *to) {
+    const cva_fitter *fitter = fitters[0][p->host.level];
+    shoal_plan *scratch;
+    shoal_smallsym *solver = NULL;
+    double *room;
+    cva_fit f;
+    shoal_status s = shoal_plan_new(&p->host, sizeof *scratch, p, &scratch);
+    if (s != SHOAL_OK) return s;
+    s = make_fit(p, scratch, c, rule, paths, &f);
+    const int columns = s == SHOAL_OK ? cva_columns(&f.rule.basis) : 1;
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, cva_gram_numbers(columns), sizeof *room, &room);
+    const shoal_smallsym_opts opts = {
+        .n = columns, .count = 1, .nrhs = 1, .storage = SHOAL_PACKED, .method = "eigdc"
+    };
+    if (s == SHOAL_OK) s = shoal_smallsym_create(&p->host, &opts, &solver);
+    for (int64_t i = c->last; i > 0 && s == SHOAL_OK; i--) {
+        fitter->visit(&p->host, &f, i);
+        if (i == c->last) continue;
+        make_ranges(&f, i);
+        fitter->sum(&p->host, &f, i);
+        s = solve_date(&f, solver, room, i);
+        if (s != SHOAL_OK) break;
+        fitter->settle(&p->host, &f, i);
+    }
+    if (s == SHOAL_OK) *to = f.rule;
+    shoal_smallsym_free(solver);
+    shoal_plan_free(scratch);
+    return s;
+}
+
+shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
+    shoal_status s = SHOAL_OK;
+    if (!paths) paths = RULE_PATHS;
+    for (int64_t i = 0; i < p->job.contracts && s == SHOAL_OK; i++) {
+        cva_contract *c = &p->contracts[i];
+        if (c->kind != CVA_AMERICAN) continue;
+        if (cva_is_line(c)) {
+            s = shoal_cva_line_rule(p, c, &c->rule[0]);
+            c->rule[1] = c->rule[0];
+        }
+        for (int rule = 0; rule < CVA_RULES && !cva_is_line(c) && s == SHOAL_OK; rule++)
+            s = fit_rule(p, c, rule, paths >> rule, &c->rule[rule]);
+        if (s != SHOAL_OK)
+            snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
+        s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
+    }
+    return s;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * values.h - values that need no paths, in double, for both compilers: closed forms of European contracts, and what a
+ * contract on one asset with early exercise is worth by the grid of its rule.
+ */
+#ifndef SHOAL_CVA_VALUES_H
+#define SHOAL_CVA_VALUES_H
+
+#include "cva/plan.h"
+#include "pricing/black.h"
+
+SHOAL_HD static inline double cva_drift(const cva_job *job, int64_t a) {
+    return job->rate - job->dividend[a] - 0.5 * job->sigma[a] * job->sigma[a];
+}
+
+/* The European value at prices `spot` with `left` years to go, of a contract that has a closed form. */
+SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_contract *c,
+                                               const double *spot, double left) {
+    if (left == 0) return cva_pay(c, spot);
+    const double discount = shoal_exp(-job->rate * left);
+    double forward = 0;
+    for (int i = 0; i < c->assets; i++) {
+        const int64_t a = c->asset[i];
+        const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[i] : 1;
+        forward = fma(weight * spot[a], shoal_exp((job->rate - job->dividend[a]) * left), forward);
+    }
+    if (c->payoff == SHOAL_CVA_FORWARD) return discount * (forward - c->strike);
+    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    return discount * black_value(forward, c->strike, job->sigma[c->asset[0]] * sqrt(left), put);
+}
+
+/* The same of a contract on one asset, at its price s. */
+SHOAL_HD static inline double cva_line_value(const cva_job *job, const cva_contract *c, double s,
+                                             double left) {
+    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
+    const int64_t a = c->asset[0];
+    const double forward = weight * s * shoal_exp((job->rate - job->dividend[a]) * left);
+    return shoal_exp(-job->rate * left) *
+           black_value(forward, c->strike, job->sigma[a] * sqrt(left), put);
+}
+
+/* The premium of going on at the point of the grid that is `place` points from its first one: cubic between four. */
+SHOAL_HD static inline double cva_premium(const cva_rule *r, int64_t k, double place) {
+    const double *on = cva_rule_at(r, k) + 2;
+    const int most = r->basis.points - 3;
+    int at = place < 1 ? 0 : place > most ? most - 1 : (int)place - 1;
+    const double x = place - (double)at - 1; /* from -1 to 2 are the points */
+    const double a = x + 1, b = x - 1, c = x - 2, sixth = 1.0 / 6;
+    const double sum = -sixth * x * b * c * on[at] + 0.5 * a * b * c * on[at + 1] -
+                       0.5 * a * x * c * on[at + 2] + sixth * a * x * b * on[at + 3];
+    return sum > 0 ? sum : 0;
+}
+
+/* What holding a contract on one asset is worth at price s of date k. */
+SHOAL_HD static inline double cva_line_hold(const cva_job *job, const cva_contract *c,
+                                            const cva_rule *r, int64_t k, double s) {
+    const int64_t a = c->asset[0];
+    const double t = cva_time(job, k), sigma = job->sigma[a];
+    const double brownian =
+        sigma > 0 ? (shoal_log(s / job->s0[a]) - cva_drift(job, a) * t) / sigma : 0;
+    return cva_line_value(job, c, s, c->maturity - t) +
+           cva_premium(r, k, (brownian - r->start) / r->step);
+}
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * walk.h - CVA_WIDTH paths side by side, for both compilers: their prices, the functions of a rule, its
+ * decision and hedge, and inner paths that follow it. The CPU includes it with the lanes of a vector loop
+ * (CVA_WIDTH 32, fits 256), the GPU with CVA_WIDTH 1: one thread is a path. The same operations in the same
+ * order: the same bits in f64.
+ *
+ * The includer defines cva_draw(stream, step, first, z): z[e][lane], the normals of a Philox block of paths
+ * first, first + 1, .. With CVA_FOLLOWS it also defines cva_paths and cva_prices_at().
+ *
+ * An inner path is exact from date to date,
+ *
+ *     S_i = S_k e^((r - q - sigma^2 / 2) (t_i - t_k) + sigma B_i),   B_i = B_(i-1) + sqrt(t_i - t_(i-1)) L Z.
+ *
+ * What its cash flow is worth at date k, exercise at date tau by the rule:
+ *
+ *     one asset    euro_k(S_k) + e^(-r (t_tau - t_k)) (payoff - euro_tau)(S_tau),   euro Black's formula:
+ *
+ * e^(-r t) euro is a martingale, so that the mean stays; the noise that is left is that of the premium, and a
+ * path that is kept to maturity has none. The path ends one date before maturity.
+ *
+ *     several      e^(-r (t_tau - t_k)) payoff - sum_(i < tau) e^(-r (t_i - t_k)) h_i (e^((q - r) dt) S_(i+1) - S_i),
+ *
+ * h the hedge of the rule: each term has the mean 0 given date i.
+ */
+#ifndef SHOAL_CVA_WALK_H
+#define SHOAL_CVA_WALK_H
+
+#include "cva/values.h"
+#include "pricing/pick.h"
+#include "rng/normal.h"
+
+#ifdef __CUDACC__
+#define CVA_CALL __device__ static inline
+#else
+#define CVA_CALL static inline
+#endif
+
+#if CVA_WIDTH > 1
+#include "core/loops.h"
+#define CVA_EACH(l) EACH(l, CVA_WIDTH)
+#else
+#define CVA_EACH(l) for (int l = 0; l < 1; l++)
+#endif
+
+enum { CVA_NORMALS = 16 / sizeof(real) }; /* of a Philox block */
+
+/* ---- prices ------------------------------------------------------------------------------------ */
+
+/* at[a] += scale L Z of the first assets, [asset][lane]; `step` is the first Philox block. */
+CVA_CALL void cva_add_normals(const cva_job *job, int assets, const shoal_stream *stream,
+                              uint32_t step, uint64_t first, double scale, real *at) {
+    real z[CVA_NORMALS][CVA_WIDTH];
+    for (int b = 0; b < assets; b++) {
+        if (b % CVA_NORMALS == 0) cva_draw(stream, step++, first, z);
+        const real *now = z[b % CVA_NORMALS];
+        for (int a = b; a < assets; a++) {
+            const real load = (real)(scale * job->load[a * (a + 1) / 2 + b]);
+            real *to = at + a * CVA_WIDTH;
+            CVA_EACH(l) to[l] = real_fma(load, now[l], to[l]);
+        }
+    }
+}
+
+/* Philox blocks of a step of all assets. */
+SHOAL_HD static inline uint32_t cva_blocks(const cva_job *job) {
+    return (uint32_t)((job->assets + CVA_NORMALS - 1) / CVA_NORMALS);
+}
+
+/* Prices of the first assets `time` years after `spot`. */
+CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot, double time,
+                              const real *at, real *s) {
+    for (int a = 0; a < assets; a++) {
+        const real start = (real)spot[a], shift = (real)(cva_drift(job, a) * time);
+        const real sigma = (real)job->sigma[a];
+        const real *from = at + a * CVA_WIDTH;
+        real *to = s + a * CVA_WIDTH;
+        CVA_EACH(l) to[l] = start * real_exp(real_fma(sigma, from[l], shift));
+    }
+}
+
+/* ---- rules ------------------------------------------------------------------------------------- */
+
+typedef struct cva_lanes { /* what a rule works in */
+    real u[CVA_VARIABLES][CVA_WIDTH];
+    real rank[CVA_DIRECTIONS][CVA_WIDTH]; /* which of the contract's assets has that rank */
+    real psi[CVA_FUNCTIONS][CVA_WIDTH];
+    real gain[CVA_WIDTH]; /* of exercise; below 0 out of the money */
+    real hold[CVA_WIDTH]; /* what going on is worth by the regression */
+} cva_lanes;
+
+/* Variables and gain at prices s, [asset][lane]. */
+CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, const real *s,
+                                 cva_lanes *w) {
+    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    const real strike = (real)c->strike;
+    if (b->kind == CVA_RANKS) {
+        for (int j = 0; j < b->variables; j++) CVA_EACH(l) w->u[j][l] = -1, w->rank[j][l] = -1;
+        for (int n = 0; n < c->assets; n++) {
+            const real *from = s + c->asset[n] * CVA_WIDTH;
+            real x[CVA_WIDTH], who[CVA_WIDTH];
+            CVA_EACH(l) x[l] = from[l], who[l] = (real)n;
+            for (int j = 0; j < b->variables; j++) CVA_EACH(l) {
+                    const int above = x[l] > w->u[j][l];
+                    const real rest = real_pick(above, w->u[j][l], x[l]);
+                    const real other = real_pick(above, w->rank[j][l], who[l]);
+                    w->u[j][l] = real_pick(above, x[l], w->u[j][l]);
+                    w->rank[j][l] = real_pick(above, who[l], w->rank[j][l]);
+                    x[l] = rest, who[l] = other;
+                }
+        }
+    } else {
+        CVA_EACH(l) w->u[0][l] = 0;
+        for (int n = 0; n < c->assets; n++) {
+            const real weight = (real)c->weight[n];
+            const real *from = s + c->asset[n] * CVA_WIDTH;
+            CVA_EACH(l) w->u[0][l] = real_fma(weight, from[l], w->u[0][l]);
+            if (n > 0 && n < b->variables) CVA_EACH(l) w->u[n][l] = from[l];
+        }
+    }
+    CVA_EACH(l) w->gain[l] = down ? strike - w->u[0][l] : w->u[0][l] - strike;
+}
+
+/* psi at the variables of date k. */
+CVA_CALL void cva_make_psi(const cva_rule *r, int64_t k, cva_lanes *w) {
+    const cva_basis *b = &r->basis;
+    const double *out = cva_region_at(r, k, 0), *in = cva_region_at(r, k, 1);
+    const int v = b->variables;
+    CVA_EACH(l) w->psi[0][l] = 1;
+    for (int j = 0; j < v; j++) {
+        const real c0 = (real)out[j], c1 = (real)in[j];
+        const real i0 = (real)out[v + j], i1 = (real)in[v + j];
+        CVA_EACH(l) {
+            const int inside = w->gain[l] > 0;
+            w->psi[1 + j][l] = (w->u[j][l] - real_pick(inside, c1, c0)) * real_pick(inside, i1, i0);
+        }
+    }
+    for (int n = 1 + v; n < b->functions; n++) {
+        const real *x = w->psi[b->from[n]], *y = w->psi[1 + b->by[n]];
+        CVA_EACH(l) w->psi[n][l] = x[l] * y[l];
+    }
+}
+
+/* hold := what the regression says. */
+CVA_CALL void cva_make_hold(const cva_rule *r, int64_t k, cva_lanes *w) {
+    const cva_basis *b = &r->basis;
+    const double *out = cva_region_at(r, k, 0) + 2 * b->variables;
+    const double *in = cva_region_at(r, k, 1) + 2 * b->variables;
+    CVA_EACH(l) w->hold[l] = real_pick(w->gain[l] > 0, (real)in[0], (real)out[0]);
+    for (int n = 1; n < b->functions; n++) {
+        const real x0 = (real)out[n], x1 = (real)in[n];
+        CVA_EACH(l)
+        w->hold[l] = real_fma(real_pick(w->gain[l] > 0, x1, x0), w->psi[n][l], w->hold[l]);
+    }
+}
+
+/* h[asset of the contract] := how much of it the hedge holds over the next step, at the psi of date k. */
+CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k,
+                             const cva_lanes *w, real (*h)[CVA_WIDTH]) {
+    const cva_basis *b = &r->basis;
+    const double *out = cva_region_at(r, k, 0) + 2 * b->variables + b->functions;
+    const double *in = cva_region_at(r, k, 1) + 2 * b->variables + b->functions;
+    for (int n = 0; n < c->assets; n++) CVA_EACH(l) h[n][l] = 0;
+    for (int j = 0; j < b->directions; j++) {
+        real held[CVA_WIDTH];
+        CVA_EACH(l) held[l] = 0;
+        for (int m = 0; m < b->hedges; m++) {
+            const real x0 = (real)out[j * b->hedges + m], x1 = (real)in[j * b->hedges + m];
+            const real *psi = w->psi[b->hedge[m]];
+            CVA_EACH(l)
+            held[l] = real_fma(real_pick(w->gain[l] > 0, x1, x0), psi[l], held[l]);
+        }
+        for (int n = 0; n < c->assets; n++) {
+            if (b->kind == CVA_RANKS)
+                CVA_EACH(l) h[n][l] = real_pick(w->rank[j][l] == (real)n, held[l], h[n][l]);
+            else {
+                const real weight = (real)c->weight[n];
+                CVA_EACH(l) h[n][l] = weight * held[l];
+            }
+        }
+    }
+}
+
+#ifdef CVA_FOLLOWS
+/* ---- inner paths ------------------------------------------------------------------------------- */
+
+/* The prices of inner paths at date i, [asset][lane], in the order of dates: the includer has them. */
+typedef struct cva_paths cva_paths;
+CVA_CALL const real *cva_prices_at(cva_paths *paths, int64_t i);
+
+/* Moves from date i - 1 to date i: Brownian motions `at` since date k, and the prices s. */
+CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t i, const double *spot,
+                       uint64_t first, real *at, real *s) {
+    const double t = cva_time(job, i), dt = t - cva_time(job, i - 1);
+    cva_add_normals(job, assets, &job->walk_normals, (uint32_t)(i - k - 1) * cva_blocks(job), first,
+                    sqrt(dt), at);
+    cva_make_prices(job, assets, spot, t - cva_time(job, k), at, s);
+}
+
+/* The number of the first inner path of an item. */
+SHOAL_HD static inline uint64_t cva_first(const cva_job *job, const cva_item *item) {
+    return ((job->first + (uint64_t)item->path) << CVA_INNER_BITS) + (uint64_t)item->from;
+}
+
+typedef struct cva_outcome {
+    real alive[CVA_WIDTH], value[CVA_WIDTH];
+    real price[CVA_WIDTH], date[CVA_WIDTH]; /* of exercise, of one asset */
+    real h[SHOAL_AMERICAN_ASSETS][CVA_WIDTH], base[CVA_WIDTH];
+} cva_outcome;
+
+CVA_CALL int cva_any(const real *alive) {
+    int any = 0;
+    for (int l = 0; l < CVA_WIDTH; l++) any |= alive[l] > 0;
+    return any;
+}
+
+/* On one asset: a path is exercised between two prices. */
+CVA_CALL void cva_follow_line(const cva_job *job, const cva_contract *c, int64_t k,
+                              const double *spot, cva_paths *paths, cva_outcome *o, double *y) {
+    const cva_rule *r = &c->rule[0];
+    const int64_t a = c->asset[0], end = job->control ? c->last - 1 : c->last;
+    CVA_EACH(l) o->alive[l] = 1, o->price[l] = 0, o->date[l] = 0;
+    for (int64_t i = k + 1; i <= end && cva_any(o->alive); i++) {
+        const double *numbers = i < c->last ? cva_rule_at(r, i) : NULL;
+        const real low = numbers ? (real)numbers[0] : 0;
+        const real high = numbers ? (real)numbers[1] : REAL_MAX;
+        const real *s = cva_prices_at(paths, i) + a * CVA_WIDTH, date = (real)i;
+        CVA_EACH(l) {
+            const int ends = (o->alive[l] > 0) & (s[l] >= low) & (s[l] <= high);
+            o->price[l] = real_pick(ends, s[l], o->price[l]);
+            o->date[l] = real_pick(ends, date, o->date[l]);
+            o->alive[l] = real_pick(ends, 0, o->alive[l]);
+        }
+    }
+    const double now = cva_time(job, k);
+    const double start = job->control ? cva_line_value(job, c, spot[a], c->maturity - now) : 0;
+    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        y[l] = start;
+        if (o->alive[l] > 0) continue;
+        const double s = (double)o->price[l], t = cva_time(job, (int64_t)o->date[l]);
+        const double gain = down ? c->strike - weight * s : weight * s - c->strike;
+        const double over = job->control ? cva_line_value(job, c, s, c->maturity - t) : 0;
+        y[l] += shoal_exp(-job->rate * (t - now)) * ((gain > 0 ? gain : 0) - over);
+    }
+}
+
+/* The hedge from date i on: how much of each asset, and what that is worth. */
+CVA_CALL void cva_hedge_from(const cva_contract *c, int64_t i, const real *s, const cva_lanes *w,
+                             cva_outcome *o) {
+    cva_make_hedge(c, &c->rule[0], i, w, o->h);
+    CVA_EACH(l) o->base[l] = 0;
+    for (int n = 0; n < c->assets; n++) {
+        const real *at = s + c->asset[n] * CVA_WIDTH;
+        CVA_EACH(l) o->base[l] = real_fma(o->h[n][l], at[l], o->base[l]);
+    }
+}
+
+CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t k,
+                              const real *start, cva_paths *paths, cva_lanes *w, cva_outcome *o,
+                              double *y) {
+    const cva_rule *r = &c->rule[0];
+    const cva_basis *b = &r->basis;
+    const double now = cva_time(job, k);
+    double before = 1;
+    cva_make_variables(c, b, start, w);
+    cva_make_psi(r, k, w);
+    if (job->control) cva_hedge_from(c, k, start, w, o);
+    CVA_EACH(l) o->alive[l] = 1, o->value[l] = 0;
+    for (int64_t i = k + 1; i <= c->last && cva_any(o->alive); i++) {
+        const real *s = cva_prices_at(paths, i);
+        const double t = cva_time(job, i), dt = t - cva_time(job, i - 1);
+        const double discount = shoal_exp(-job->rate * (t - now));
+        const real paid = (real)discount, scale = (real)before;
+        if (job->control) {
+            real sum[CVA_WIDTH];
+            CVA_EACH(l) sum[l] = -o->base[l];
+            for (int n = 0; n < c->assets; n++) {
+                const int64_t a = c->asset[n];
+                const real back = (real)shoal_exp((job->dividend[a] - job->rate) * dt);
+                const real *at = s + a * CVA_WIDTH;
+                CVA_EACH(l) sum[l] = real_fma(o->h[n][l], back * at[l], sum[l]);
+            }
+            CVA_EACH(l)
+            o->value[l] = real_fma(-(scale * o->alive[l]), sum[l], o->value[l]);
+        }
+        cva_make_variables(c, b, s, w);
+        if (i < c->last) {
+            cva_make_psi(r, i, w);
+            cva_make_hold(r, i, w);
+        }
+        const int last = i == c->last;
+        CVA_EACH(l) {
+            const int now_in = w->gain[l] > 0;
+            const int ends = (o->alive[l] > 0) & (last | (now_in & (w->gain[l] >= w->hold[l])));
+            o->value[l] =
+                real_pick(ends & now_in, real_fma(paid, w->gain[l], o->value[l]), o->value[l]);
+            o->alive[l] = real_pick(ends, 0, o->alive[l]);
+        }
+        if (job->control && i < c->last) cva_hedge_from(c, i, s, w, o);
+        before = discount;
+    }
+    for (int l = 0; l < CVA_WIDTH; l++) y[l] = (double)o->value[l];
+}
+
+#endif
+
+#endif
