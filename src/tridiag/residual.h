@@ -17,6 +17,7 @@
 #define SHOAL_TRIDIAG_RESIDUAL_H
 
 #include "core/real.h"
+#include "core/twice.h"
 
 /* Scaled rows are ROW_UNIT times rows whose largest entry is between 1 and 2. */
 #define ROW_UNIT ((real)0.125)
@@ -61,6 +62,44 @@ SHOAL_HD static inline void norms_row(norms *m, real dl, real d, real du, real b
     const real power = row_power(dl, d, du), scale = row_scale(power);
     norms_scaled_row(m, dl * scale, d * scale, du * scale, b * scale, left, x, right);
     if (power == 0) m->poison = real_nan();
+}
+
+/* ---- a second look ---------------------------------------------------------------------------- */
+
+/* Whether the rounding of a residual, or underflow in it, could turn the verdict. */
+SHOAL_HD static inline int is_doubtful(float residual, double tol) {
+    return !((double)residual <= tol / 2 || (double)residual > 2 * tol + 64 * REAL_EPSILON);
+}
+
+SHOAL_HD static inline real scaled_by(real v, int exponent) {
+    return (real)scalbn((double)v, exponent);
+}
+
+/* |r_i| 2^-e_i 2^-exponent in twice the precision, the exponent being that of the largest |x|. */
+SHOAL_HD static inline real exact_row(real dl, real d, real du, real b, real left, real x,
+                                      real right, int exponent) {
+    const real most = real_max(real_max(real_abs(dl), real_abs(d)), real_abs(du));
+    const int row = most > 0 ? ilogb((double)most) : 0;
+    twice r = twice_of(scaled_by(b, -row - exponent));
+    r = twice_less(r, scaled_by(dl, -row), scaled_by(left, -exponent));
+    r = twice_less(r, scaled_by(d, -row), scaled_by(x, -exponent));
+    r = twice_less(r, scaled_by(du, -row), scaled_by(right, -exponent));
+    return real_abs(real_of_twice(r));
+}
+
+/* The residual of a system whose numbers lie `row`, those of b `rhs_row` and those of x `step` apart. */
+SHOAL_HD static inline float exact_residual(int64_t n, const real *dl, const real *d,
+                                            const real *du, int64_t row, const real *b,
+                                            int64_t rhs_row, const real *x, int64_t step) {
+    real most = 0, r = 0;
+    for (int64_t i = 0; i < n; i++) most = real_max(real_abs(x[i * step]), most);
+    const int exponent = most > 0 ? ilogb((double)most) : 0;
+    for (int64_t i = 0; i < n; i++)
+        r = real_max(exact_row(i > 0 ? dl[i * row] : 0, d[i * row], i + 1 < n ? du[i * row] : 0,
+                               b[i * rhs_row], i > 0 ? x[(i - 1) * step] : 0, x[i * step],
+                               i + 1 < n ? x[(i + 1) * step] : 0, exponent),
+                     r);
+    return r == 0 ? 0 : (float)(r / scaled_by(most, -exponent));
 }
 
 SHOAL_HD static inline float norms_residual(const norms *m) {
