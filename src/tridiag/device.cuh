@@ -217,14 +217,6 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
 
 /* ---- judging by upper halves ------------------------------------------------------------------- */
 
-/* The upper half of a double, or a float: sign, exponent and 20 bits or more of the fraction. Those of sizes order
- * like the sizes, NaN above all: integer units find the largest, over a warp in one instruction. */
-__device__ static inline int32_t high_of(real v) {
-    return (int32_t)(real_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
-}
-__device__ static inline real from_high(int32_t high) {
-    return real_of_bits((real_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
-}
 __device__ static inline int32_t high_abs(real v) { return high_of(v) & 0x7fffffff; }
 
 enum { HIGH_ONE = 1 << (sizeof(real) == 4 ? 23 : 20), HIGH_END = (2 * REAL_BIAS + 1) * HIGH_ONE };

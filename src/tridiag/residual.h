@@ -41,6 +41,14 @@ SHOAL_HD static inline real row_scale(real power) {
     return real_of_bits((2 * REAL_BIAS - 3) * one - (e < most ? e : most));
 }
 
+/* The upper half of a double, or a float: sign, exponent and 20 bits or more of the fraction. Those of sizes order
+ * like the sizes, NaN above all: integer units find the largest, over a warp in one instruction. */
+SHOAL_HD static inline int32_t high_of(real v) {
+    return (int32_t)(real_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
+}
+SHOAL_HD static inline real from_high(int32_t high) {
+    return real_of_bits((real_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
+}
 /* Running maxima of one system and right-hand side; all zero to begin with. */
 typedef struct norms {
     real r, x;   /* of the scaled rows' residuals, and of |x|      */

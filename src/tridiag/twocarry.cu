@@ -208,7 +208,7 @@ __global__ static void __launch_bounds__(THREADS)
     for (int q = 0; q < 2; q++)
         half[q] = relation{ { w[q].l1, w[q].f1, w[q].h1, w[q].r1, w[q].l2, w[q].f2, w[q].h2,
                               w[q].n2, w[q].r2, w[q].zl, w[q].zf, w[q].zh, w[q].zn } };
-    real z_most = real_max(w[0].most, w[1].most);
+    real z_most = from_high(max(w[0].most, w[1].most));
     middle skipped;
     const relation mine = merge(&half[0], &half[1], &skipped, &z_most);
     const int64_t j = tile * THREADS + threadIdx.x;
