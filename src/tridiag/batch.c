@@ -195,6 +195,9 @@ static void judge_lanes(const pack *p, const tridiag_job *job, int used,
         if (v->status[l] < 0 || !job->residual) continue;
         const norms m = { r[l], most[l], v->least[l] == 0 ? real_nan() : r[l] - r[l] };
         v->residual[l] = norms_residual(&m);
+        if (is_doubtful(v->residual[l], job->tol))
+            v->residual[l] = exact_residual(rows_of(p, l), p->dl + l, p->d + l, p->du + l, p->lanes,
+                                            p->b + l, p->lanes, p->x + l, p->lanes);
         if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
     }
 }

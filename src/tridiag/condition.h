@@ -21,14 +21,21 @@
 
 #define PROBE ((real)8)
 
-SHOAL_HD static inline real slot_entry(real slot) { return real_abs(slot) < PROBE ? slot : 0; }
-SHOAL_HD static inline real slot_growth(real slot) { return real_abs(slot) < PROBE ? PROBE : slot; }
+SHOAL_HD static inline int is_entry(real slot) {
+#ifdef __CUDA_ARCH__ /* by integers, which the unit for doubles does not see */
+    return (high_of(slot) & 0x7fffffff) < high_of(PROBE);
+#else
+    return real_abs(slot) < PROBE;
+#endif
+}
+SHOAL_HD static inline real slot_entry(real slot) { return is_entry(slot) ? slot : 0; }
+SHOAL_HD static inline real slot_growth(real slot) { return is_entry(slot) ? PROBE : slot; }
 
 /* t_i from t_{i+1} and t_{i+2}; row i of U is (1 / inverse, v, w). */
 SHOAL_HD static inline real probe_row(real inverse, real v, real w, real growth, real next,
                                       real after) {
-    const real sum = real_mad(v, next, w * after);
-    return -(sum < 0 ? sum - growth : sum + growth) * inverse;
+    const real sum = real_mad(v, next, w * after), size = (real_abs(sum) + growth) * inverse;
+    return sum < 0 ? size : -size;
 }
 
 /* The condition number by the largest |t|. */

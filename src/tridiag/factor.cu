@@ -166,9 +166,8 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_thread(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE ? real_nan() : poison,
-                      kept < 0 ? real_nan() : x_poison,
-                      kept == SHOAL_SYSTEM_ILL ? (real)INFINITY : 0,
+        finish_thread(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE || poison != 0,
+                      kept < 0 || x_poison != 0, kept == SHOAL_SYSTEM_ILL ? (real)INFINITY : 0,
                       kept < 0 ? kept : SHOAL_SYSTEM_OVERFLOW);
     }
 }
