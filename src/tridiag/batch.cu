@@ -186,7 +186,7 @@ __global__ static void settle_kernel(tridiag_job job, const real *y, shared_norm
     float residual = norms_residual(&m);
     if (job.residual && !s->x_bad && is_doubtful(residual, job.tol))
         residual = look_again(view_of(job, v), y + v * job.n, 1);
-    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, 0, residual, failure);
+    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, false, residual, failure);
     s->fate = note_outcome(job, v, status, residual);
 }
 

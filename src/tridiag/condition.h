@@ -41,4 +41,10 @@ SHOAL_HD static inline real probe_row(real inverse, real v, real w, real growth,
 /* The condition number by the largest |t|. */
 SHOAL_HD static inline real condition_of(real largest) { return largest * (2 * ROW_UNIT / PROBE); }
 
+/* Whether an estimate tells of an ill-conditioned matrix. Estimates are at most twice too high, and have been 40 times
+ * too low: from a quarter of the limit on they warn, and are right wherever kappa is not within a factor of 30 of it. */
+SHOAL_HD static inline int is_ill(real estimate, double limit) {
+    return !(4 * estimate < (real)limit);
+}
+
 #endif

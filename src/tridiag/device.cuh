@@ -128,12 +128,12 @@ __device__ static inline float halves_residual(const halves &h) {
 
 /* ---- what becomes of an answer ---------------------------------------------------------------- */
 
-/* `failure` is the status for a non-finite x; `condition` is an estimate or a bound, or 0. */
+/* `failure` is the status for a non-finite x; `ill`: so is the matrix. */
 __device__ static inline int32_t decide_status(const tridiag_job &job, bool input_bad, bool x_bad,
-                                               real condition, float residual, int32_t failure) {
+                                               bool ill, float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
     if (x_bad) return failure;
-    if (!(condition < (real)job.cond)) return SHOAL_SYSTEM_ILL;
+    if (ill) return SHOAL_SYSTEM_ILL;
     return job.residual && !((double)residual <= job.tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
@@ -221,8 +221,8 @@ __device__ __noinline__ static inline float look_again(const view w, const real 
 
 /* Judges such a solve, then moves or erases its x. */
 __device__ static inline void finish_thread(const tridiag_job &job, int64_t v, const view &w,
-                                            const sink &y, bool input_bad, bool x_bad,
-                                            real condition, int32_t failure) {
+                                            const sink &y, bool input_bad, bool x_bad, bool ill,
+                                            int32_t failure) {
     norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
@@ -237,7 +237,7 @@ __device__ static inline void finish_thread(const tridiag_job &job, int64_t v, c
     float residual = job.residual ? norms_residual(&m) : 0;
     if (job.residual && !x_bad && is_doubtful(residual, job.tol))
         residual = look_again(w, y.at, y.step);
-    const int32_t status = decide_status(job, input_bad, x_bad, condition, residual, failure);
+    const int32_t status = decide_status(job, input_bad, x_bad, ill, residual, failure);
     const int fate = note_outcome(job, v, status, residual);
     if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
     for (int64_t i = 0; i < w.n; i++)
@@ -272,8 +272,8 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
         float residual = job.residual ? norms_residual(&m) : 0;
         if (job.residual && !x_bad && is_doubtful(residual, job.tol))
             residual = look_again(w, x, 1);
-        fate[0] = note_outcome(job, v, decide_status(job, input_bad, x_bad, 0, residual, failure),
-                               residual);
+        fate[0] = note_outcome(
+            job, v, decide_status(job, input_bad, x_bad, false, residual, failure), residual);
     }
     __syncthreads();
     if (fate[0] == X_KEPT) return;

@@ -416,9 +416,9 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
             float residual = job.residual ? halves_residual(h) : 0;
             if (!job.redo && !x_bad && job.residual && is_doubtful(residual, job.tol))
                 residual = look_again(view_of(job, first + mine), t.b + base, 1);
-            const int32_t status =
-                decide_status(job, h.input >= HIGH_END, x_bad, 2 * from_high(h.bound), residual,
-                              SHOAL_SYSTEM_PIVOT);
+            const int32_t status = decide_status(job, h.input >= HIGH_END, x_bad,
+                                                 !(2 * from_high(h.bound) < (real)job.cond),
+                                                 residual, SHOAL_SYSTEM_PIVOT);
             t.fate[mine] = note_outcome(job, first + mine, status, residual);
             written = t.fate[mine] == X_WRITTEN;
         }

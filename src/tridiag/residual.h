@@ -10,8 +10,8 @@
  *
  * Rows are brought to 1/8 .. 1/4 before they are multiplied by x, so that no product and no sum overflows; rows
  * above 2^1020 (float: 2^124) end below 4. A row of subnormal numbers cannot be brought there at once: with one the
- * residual is NaN, not known. Where products underflow, their rounding errors count: a few times the smallest number
- * of all.
+ * residual is NaN, doubtful. Where products underflow, their rounding errors count, b's and three
+ * products': twice the smallest number of all.
  */
 #ifndef SHOAL_TRIDIAG_RESIDUAL_H
 #define SHOAL_TRIDIAG_RESIDUAL_H
@@ -113,7 +113,7 @@ SHOAL_HD static inline float exact_residual(int64_t n, const real *dl, const rea
 SHOAL_HD static inline float norms_residual(const norms *m) {
     if (!(m->poison == 0)) return NAN;
     if (m->r == 0) return 0;
-    return (float)((m->r + 4 * REAL_TINY) / ROW_UNIT / m->x);
+    return (float)((m->r + 2 * REAL_TINY) / ROW_UNIT / m->x);
 }
 
 #endif

@@ -345,7 +345,8 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
         const norms m = { real_of(s->r), real_of(s->x), real_of(s->r) * 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
-        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, 0, residual, 0);
+        if (status == SHOAL_SYSTEM_OK)
+            status = decide_status(job, false, false, false, residual, 0);
         note_outcome(job, v, status, residual);
     }
     const view w = view_of(job, v);

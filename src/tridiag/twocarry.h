@@ -518,11 +518,10 @@ SHOAL_HD static inline pair join_fronts(const front *p, const front *q) {
 }
 #endif
 
-/* Status by the largest |z|: infinite where there was no pivot. The condition number is estimated as 2 |z|, which has
- * been 40 times too low; it warns from a quarter of the limit on. */
+/* Status by the largest |z|: infinite where there was no pivot. */
 SHOAL_HD static inline int32_t status_of_most(real most, double cond) {
     if (!(most <= REAL_MAX)) return SHOAL_SYSTEM_SINGULAR;
-    return 8 * most < (real)cond ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_ILL;
+    return is_ill(2 * most, cond) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 #endif

@@ -93,7 +93,7 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
             }
         }
         finish_thread(job, solve, s, x, input >= HIGH_END, found >= HIGH_END,
-                      condition_of(from_high(probed)),
+                      is_ill(condition_of(from_high(probed)), job.cond),
                       inverses >= HIGH_END ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
     }
 }
