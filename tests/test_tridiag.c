@@ -272,9 +272,8 @@ TEST(a_bad_right_hand_side_fails_its_system) {
         }
 }
 
-/* Rows of subnormal numbers have a residual that is not known, which is a warning, and no other system hides it. Rows
- * near the largest number have one. */
-TEST(a_residual_that_is_not_known_is_a_warning) {
+/* Rows of subnormal numbers are judged by the second look, rows near the largest number by the first. */
+TEST(rows_of_the_smallest_and_largest_numbers_are_judged) {
     for (int t = 0; t < target_count; t++)
         for (const call *c = calls; c->method; c++) {
             if (strcmp(c->method, "qr") != 0 && strcmp(c->method, "lupp") != 0) continue;
@@ -284,9 +283,9 @@ TEST(a_residual_that_is_not_known_is_a_warning) {
             p.b[4] = p.b[5] = 1e300;
             answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
             if (r.code == SHOAL_OK)
-                CHECK_MSG(r.status[1] == SHOAL_SYSTEM_ILL && isnan(r.residual[1]) &&
-                              isfinite(r.x[2]) && isnan(r.info.max_residual) &&
-                              r.info.warned == 1 && r.info.failed == 0 && r.status[2] == 0,
+                CHECK_MSG(r.status[1] == 0 && r.residual[1] <= 10 * DBL_EPSILON &&
+                              r.info.max_residual <= 10 * DBL_EPSILON && r.info.warned == 0 &&
+                              r.info.failed == 0 && r.status[2] == 0,
                           "%s: status %d, residual %g, largest %g", name_of(&targets[t], c),
                           r.status[1], r.residual[1], r.info.max_residual);
             free_answer(&r);
@@ -382,7 +381,7 @@ int main(int argc, char **argv) {
     RUN(pivoted_methods_solve_every_nonsingular_system);
     RUN(failures_are_reported_and_disturb_nobody);
     RUN(a_bad_right_hand_side_fails_its_system);
-    RUN(a_residual_that_is_not_known_is_a_warning);
+    RUN(rows_of_the_smallest_and_largest_numbers_are_judged);
     RUN(the_answer_depends_on_the_system_alone);
     RUN(variants_and_levels_agree_bit_for_bit);
     close_targets();

@@ -11,7 +11,7 @@
 
 #include "smallsym/condition.h"
 #include "smallsym/pack.h"
-#include "smallsym/twice.h"
+#include "core/twice.h"
 
 /* Row i's sums run along the row to the diagonal and down the column from there. `norm`: |A|. */
 static inline void residual_of(const pack *p, float *residual, real *norm) {

@@ -8,7 +8,7 @@
 #define SHOAL_SMALLSYM_ESTIMATE_CUH
 
 #include "smallsym/look.cuh"
-#include "smallsym/twice.h"
+#include "core/twice.h"
 
 /* Brings a system near 1 if it is far from it; its largest entry then, and the exponent. */
 template <int T, int M>

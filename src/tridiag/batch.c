@@ -6,8 +6,8 @@
  * Bytes moved: 5 numbers per row from and to memory; the pack itself (6 + scratch arrays of n * LANES
  * numbers) stays in cache for n up to a few thousand.
  */
+#include "tridiag/condition.h"
 #include "tridiag/pack.h"
-#include "tridiag/residual.h"
 
 enum { LONGEST_PACKED = 4096, LINE = 64 }; /* rows above which a system comes alone; cache line */
 enum { PACK_ARRAYS = 6 };
@@ -134,6 +134,24 @@ PACK_INLINE void largest_lanes(const pack *p, real *most, real *poison, const in
     EACH_LANE(l, lanes) poison[l] = sum[l], most[l] = high[l];
 }
 
+/* The same check of a matrix, or of a right-hand side, that stays as it is. */
+PACK_INLINE void check_lanes(const pack *p, real *poison, const int lanes) {
+    real sum[LANES];
+    EACH_LANE(l, lanes) sum[l] = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const real *dl = p->dl + i * lanes, *d = p->d + i * lanes, *du = p->du + i * lanes;
+        EACH_LANE(l, lanes) sum[l] += (dl[l] - dl[l]) + (d[l] - d[l]) + (du[l] - du[l]);
+    }
+    EACH_LANE(l, lanes) poison[l] = sum[l];
+}
+PACK_INLINE void check_rhs_lanes(const pack *p, real *poison, const int lanes) {
+    real sum[LANES];
+    EACH_LANE(l, lanes) sum[l] = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        EACH_LANE(l, lanes) sum[l] += p->b[i * lanes + l] - p->b[i * lanes + l];
+    EACH_LANE(l, lanes) poison[l] = sum[l];
+}
+
 static void find_largest(const pack *p, real *most, real *poison) {
     PACK_CALL(p, largest_lanes, p, most, poison);
 }
@@ -148,7 +166,10 @@ static void load_matrix(pack *p, const tridiag_job *job, int64_t k, int used, la
         p->dl[l] = 0;
         if (rows > 0) p->du[(rows - 1) * p->lanes + l] = 0;
     }
-    PACK_CALL(p, scale_lanes, p, v->input, v->least);
+    if (p->scaled)
+        PACK_CALL(p, scale_lanes, p, v->input, v->least);
+    else
+        PACK_CALL(p, check_lanes, p, v->input);
     memset(v->condition, 0, sizeof v->condition);
 }
 
@@ -157,7 +178,10 @@ static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64
     const real *b = job->n ? (const real *)job->b + j : NULL;
     set_rows(p, job, k, used);
     load(p, p->b, b, job, k, used, job->nrhs, 0);
-    PACK_CALL(p, scale_rhs_lanes, p, v->rhs);
+    if (p->scaled)
+        PACK_CALL(p, scale_rhs_lanes, p, v->rhs);
+    else
+        PACK_CALL(p, check_rhs_lanes, p, v->rhs);
 }
 
 /* The largest residual of a scaled row; NaN where one is not finite. */
@@ -190,11 +214,14 @@ static void judge_lanes(const pack *p, const tridiag_job *job, int used,
             v->status[l] = SHOAL_SYSTEM_NONFINITE;
         else if (poison[l] != 0)
             v->status[l] = method->failure ? method->failure(p, l) : SHOAL_SYSTEM_PIVOT;
-        else if (v->condition[l] >= (real)job->cond)
+        else if (is_ill(v->condition[l], job->cond))
             v->status[l] = SHOAL_SYSTEM_ILL;
         if (v->status[l] < 0 || !job->residual) continue;
         const norms m = { r[l], most[l], v->least[l] == 0 ? real_nan() : r[l] - r[l] };
         v->residual[l] = norms_residual(&m);
+        if (is_doubtful(v->residual[l], job->tol))
+            v->residual[l] = exact_residual(rows_of(p, l), p->dl + l, p->d + l, p->du + l, p->lanes,
+                                            p->b + l, p->lanes, p->x + l, p->lanes);
         if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
     }
 }
@@ -289,6 +316,7 @@ static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_ta
         lane_verdict v = { 0 };
         pack_open(&p, plan, worker);
         p.condition = v.condition;
+        p.scaled = 1;
         for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
             const int64_t k = q * lanes, left = job->count - k;
             task(&p, plan, job, k, left < lanes ? (int)left : lanes, &v);
@@ -299,6 +327,7 @@ static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_ta
 static void solve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
                        int used, lane_verdict *v) {
     const tridiag_cpu_method *method = plan->first.cell;
+    p->scaled = method->failure || job->residual; /* what pivots, and what is judged */
     load_matrix(p, job, k, used, v);
     for (int64_t j = 0; j < job->nrhs; j++) {
         load_rhs(p, job, k, used, j, v);

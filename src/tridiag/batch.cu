@@ -177,13 +177,16 @@ __global__ static void gather_kernel(tridiag_job job, const real *y, shared_norm
     atomicMax(&all[v].x, bits_of(m.x));
 }
 
-__global__ static void settle_kernel(tridiag_job job, shared_norms *all, int32_t failure) {
+__global__ static void settle_kernel(tridiag_job job, const real *y, shared_norms *all,
+                                     int32_t failure) {
     const int64_t v = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (v >= solves(job)) return;
     shared_norms *s = &all[v];
     const norms m = { real_of(s->r), real_of(s->x), s->poison ? real_nan() : 0 };
     float residual = norms_residual(&m);
-    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, 0, residual, failure);
+    if (job.residual && !s->x_bad && is_doubtful(residual, job.tol))
+        residual = look_again(view_of(job, v), y + v * job.n, 1);
+    int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, false, residual, failure);
     s->fate = note_outcome(job, v, status, residual);
 }
 
@@ -211,7 +214,7 @@ extern "C" shoal_status R(tridiag_verdict)(shoal_tridiag *plan, const tridiag_jo
     SHOAL_LAUNCH(gather_kernel, dim3((unsigned)(todo * segments)), dim3(BLOCK), 0, stream, *job, y,
                  all, segments);
     SHOAL_LAUNCH(settle_kernel, dim3((unsigned)((todo + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
-                 stream, *job, all, failure);
+                 stream, *job, y, all, failure);
     SHOAL_LAUNCH(write_kernel, dim3(shoal_blocks(todo * job->n, BLOCK)), dim3(BLOCK), 0, stream,
                  *job, y, (const shared_norms *)all);
     return shoal_launched(plan->head.ctx, "verdict");

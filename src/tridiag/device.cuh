@@ -69,12 +69,71 @@ __device__ static inline real poison_of(const equation &e) {
     return poisoned(poisoned(poisoned(poisoned(0, e.dl), e.d), e.du), e.b);
 }
 
-/* `failure` is the status for a non-finite x; `condition` is an estimate or a bound, or 0. */
+/* ---- judging by upper halves ------------------------------------------------------------------- */
+
+__device__ static inline int32_t high_abs(real v) { return high_of(v) & 0x7fffffff; }
+
+enum { HIGH_ONE = 1 << (sizeof(real) == 4 ? 23 : 20), HIGH_END = (2 * REAL_BIAS + 1) * HIGH_ONE };
+
+/* 2^e of a row (residual.h); 0 where its largest entry is subnormal. */
+__device__ static inline int32_t row_high(const equation &e) {
+    const int32_t power = HIGH_END;
+    return max(max(high_of(e.dl) & power, high_of(e.d) & power), high_of(e.du) & power);
+}
+
+/* Upper halves of what a judge collects of a solve. */
+typedef struct halves {
+    int32_t input; /* largest number of the input                                 */
+    int32_t least; /* least power of two of a row                                 */
+    int32_t r, x;  /* largest |r_i| 2^-e_i and |x|                                */
+    int32_t bound; /* of the condition number                                     */
+} halves;
+
+__device__ static inline halves no_halves() { return halves{ 0, HIGH_END, 0, 0, 0 }; }
+
+__device__ static inline void take_row(halves *h, const equation &e, real left, real x,
+                                       real right) {
+    const int32_t power = row_high(e);
+    const real scale = from_high(2 * REAL_BIAS * HIGH_ONE - min(power, HIGH_END - 2 * HIGH_ONE));
+    const real r = real_fma(-e.du, right, real_fma(-e.d, x, real_fma(-e.dl, left, e.b)));
+    h->least = min(h->least, power);
+    h->r = max(h->r, high_abs(r * scale));
+}
+
+/* Over the lanes of a warp that differ in the bits below `width`. */
+__device__ static inline int32_t max_over_lanes(int32_t v, int width) {
+    if (width == 32) return __reduce_max_sync(0xffffffffu, v);
+    for (int bit = width / 2; bit > 0; bit /= 2) v = max(v, __shfl_xor_sync(0xffffffffu, v, bit));
+    return v;
+}
+__device__ static inline void halves_over_lanes(halves *h, int width) {
+    h->input = max_over_lanes(h->input, width), h->least = -max_over_lanes(-h->least, width);
+    h->r = max_over_lanes(h->r, width), h->x = max_over_lanes(h->x, width);
+    h->bound = max_over_lanes(h->bound, width);
+}
+__device__ static inline void halves_with(halves *h, const halves &other) {
+    h->input = max(h->input, other.input), h->least = min(h->least, other.least);
+    h->r = max(h->r, other.r), h->x = max(h->x, other.x), h->bound = max(h->bound, other.bound);
+}
+
+/* The residual, NaN where products may have left the range. */
+__device__ static inline float halves_residual(const halves &h) {
+    const int32_t low =
+        REAL_BIAS / 16 * HIGH_ONE; /* a few of the smallest numbers are nothing beside it */
+    if (h.r == 0 && h.x == 0) return 0;
+    if (h.r >= HIGH_END || h.least == 0 || h.x < low || h.x < REAL_BIAS * HIGH_ONE + low - h.least)
+        return NAN;
+    return h.r == 0 ? 0 : (float)(from_high(h.r + 1) / from_high(h.x));
+}
+
+/* ---- what becomes of an answer ---------------------------------------------------------------- */
+
+/* `failure` is the status for a non-finite x; `ill`: so is the matrix. */
 __device__ static inline int32_t decide_status(const tridiag_job &job, bool input_bad, bool x_bad,
-                                               real condition, float residual, int32_t failure) {
+                                               bool ill, float residual, int32_t failure) {
     if (input_bad) return SHOAL_SYSTEM_NONFINITE;
     if (x_bad) return failure;
-    if (!(condition < (real)job.cond)) return SHOAL_SYSTEM_ILL;
+    if (ill) return SHOAL_SYSTEM_ILL;
     return job.residual && !((double)residual <= job.tol) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
@@ -155,11 +214,15 @@ __device__ static inline sink sink_of(const tridiag_job &job, const view &w, rea
     return s;
 }
 
-/* Judges such a solve, then moves or erases its x. The poisons are 0, or NaN once a number of the
- * input or of x was not finite. */
+/* The residual of a doubtful answer, by one thread; element i of x is x[i * step]. */
+__device__ __noinline__ static inline float look_again(const view w, const real *x, int64_t step) {
+    return exact_residual(w.n, w.dl, w.d, w.du, w.row, w.b, w.rhs_row, x, step);
+}
+
+/* Judges such a solve, then moves or erases its x. */
 __device__ static inline void finish_thread(const tridiag_job &job, int64_t v, const view &w,
-                                            const sink &y, real input_poison, real x_poison,
-                                            real condition, int32_t failure) {
+                                            const sink &y, bool input_bad, bool x_bad, bool ill,
+                                            int32_t failure) {
     norms m = {};
     if (job.residual) {
         real left = 0, here = y.at[0];
@@ -171,9 +234,10 @@ __device__ static inline void finish_thread(const tridiag_job &job, int64_t v, c
             here = right;
         }
     }
-    const float residual = job.residual ? norms_residual(&m) : 0;
-    const int32_t status =
-        decide_status(job, input_poison != 0, x_poison != 0, condition, residual, failure);
+    float residual = job.residual ? norms_residual(&m) : 0;
+    if (job.residual && !x_bad && is_doubtful(residual, job.tol))
+        residual = look_again(w, y.at, y.step);
+    const int32_t status = decide_status(job, input_bad, x_bad, ill, residual, failure);
     const int fate = note_outcome(job, v, status, residual);
     if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
     for (int64_t i = 0; i < w.n; i++)
@@ -206,8 +270,10 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
             m.poison += parts[k].poison;
         }
         float residual = job.residual ? norms_residual(&m) : 0;
-        fate[0] = note_outcome(job, v, decide_status(job, input_bad, x_bad, 0, residual, failure),
-                               residual);
+        if (job.residual && !x_bad && is_doubtful(residual, job.tol))
+            residual = look_again(w, x, 1);
+        fate[0] = note_outcome(
+            job, v, decide_status(job, input_bad, x_bad, false, residual, failure), residual);
     }
     __syncthreads();
     if (fate[0] == X_KEPT) return;

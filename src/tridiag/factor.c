@@ -135,7 +135,7 @@ static int32_t status_of(const pack *p, const tridiag_job *job, const lu *f, con
         finite &= inverse == inverse;
     }
     if (!finite) return SHOAL_SYSTEM_OVERFLOW;
-    return v->condition[l] >= (real)job->cond ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
+    return is_ill(v->condition[l], job->cond) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 static void factor_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,

@@ -103,8 +103,8 @@ __global__ static void factor_kernel(tridiag_job job, lu f) {
         const int32_t status = poison != 0     ? SHOAL_SYSTEM_NONFINITE
                                : singular      ? SHOAL_SYSTEM_SINGULAR
                                : u_poison != 0 ? SHOAL_SYSTEM_OVERFLOW
-                               : condition_from(f, n, step, k) < (real)job.cond ? SHOAL_SYSTEM_OK
-                                                                                : SHOAL_SYSTEM_ILL;
+                               : is_ill(condition_from(f, n, step, k), job.cond) ? SHOAL_SYSTEM_ILL
+                                                                                 : SHOAL_SYSTEM_OK;
         f.status[k] = status;
         note_outcome(job, k, status, 0);
     }
@@ -166,9 +166,8 @@ __global__ static void resolve_kernel(tridiag_job job, lu f, real *scratch, int6
                 x_poison = poisoned(x_poison, xi);
             }
         }
-        finish_thread(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE ? real_nan() : poison,
-                      kept < 0 ? real_nan() : x_poison,
-                      kept == SHOAL_SYSTEM_ILL ? (real)INFINITY : 0,
+        finish_thread(job, solve, s, x, kept == SHOAL_SYSTEM_NONFINITE || poison != 0,
+                      kept < 0 || x_poison != 0, kept == SHOAL_SYSTEM_ILL,
                       kept < 0 ? kept : SHOAL_SYSTEM_OVERFLOW);
     }
 }

@@ -39,9 +39,8 @@
 #include "tridiag/pcr_step.cuh"
 
 enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
-enum { VECTOR = 16 / sizeof(real) }; /* numbers in 16 bytes */
-/* Numbers that a thread, or a warp, passes on if T > 32. */
-enum { EXCHANGED = 7, EXCHANGED_BOUNDS = 2, WARP_FACTS = 6 };
+enum { VECTOR = 16 / sizeof(real) };          /* numbers in 16 bytes */
+enum { EXCHANGED = 7, EXCHANGED_BOUNDS = 2 }; /* numbers that a thread passes on if T > 32 */
 __host__ __device__ constexpr unsigned exchanged(bool bounded) {
     return bounded ? EXCHANGED + EXCHANGED_BOUNDS : EXCHANGED;
 }
@@ -58,32 +57,35 @@ template <int M> struct chunk {
     equation last;         /* the chunk's last row                           */
     real first, end, most; /* bounds of p_0, p_{M-2} and any p_r             */
     real slope;            /* bound of |q_r| + |s_r|                         */
+    real last_bound;       /* of the last row's right-hand side              */
 };
 
-/* rows(r) gives equation r of the chunk, bounds(r) the bound of its right-hand side. */
-template <int M, bool BOUNDED = false, class F, class B>
-__device__ static inline void eliminate(chunk<M> &k, F rows, B bounds) {
+/* rows(r, bound) gives equation r of the chunk, and the bound of its right-hand side. */
+template <int M, bool BOUNDED = false, class F>
+__device__ static inline void eliminate(chunk<M> &k, F rows) {
     real upper[M]; /* du'_r of Thomas */
-    real product = 1, steepest = 1;
-    k.first = k.end = k.most = 0, k.slope = 1;
+    real product = 1, bound = 0;
+    int32_t steepest = high_of(1), slope = steepest;
+    k.first = k.end = k.most = 0;
 #pragma unroll
     for (int r = 0; r < M - 1; r++) {
-        const equation e = rows(r);
+        const equation e = rows(r, bound);
         const real inverse = reciprocal(r ? real_fma(-e.dl, upper[r ? r - 1 : 0], e.d) : e.d);
         const real b = r ? real_fma(-e.dl, k.p[r ? r - 1 : 0], e.b) : e.b;
         upper[r] = e.du * inverse;
         k.p[r] = inverse == 0 ? real_nan() : b * inverse; /* a pivot out of range fails */
         k.q[r] = -e.dl * (r ? k.q[r ? r - 1 : 0] : (real)1) * inverse;
         if (BOUNDED) {
-            const real b_most = r ? real_fma(real_abs(e.dl), k.end, bounds(r)) : bounds(r);
+            const real b_most = r ? real_fma(real_abs(e.dl), k.end, bound) : bound;
             k.end = b_most * real_abs(inverse);
             k.first = real_fma(product, k.end, k.first), k.most += k.end;
-            product *= real_abs(upper[r]), steepest = real_max(real_abs(upper[r]), steepest);
+            product *= real_abs(upper[r]), steepest = max(high_abs(upper[r]), steepest);
         }
     }
-    if (BOUNDED) { /* a p_r is a sum of those after it, times at most so many numbers of upper each */
-#pragma unroll
-        for (int r = 0; r < M - 2; r++) k.most *= steepest;
+    if (BOUNDED && steepest > high_of(1)) { /* a p_r: those after it, times so many of upper each */
+        const real by = from_high(steepest);
+#pragma unroll 1
+        for (int r = 0; r < M - 2; r++) k.most *= by;
     }
     if (M > 1) k.s[M > 1 ? M - 2 : 0] = -upper[M > 1 ? M - 2 : 0];
 #pragma unroll
@@ -91,13 +93,14 @@ __device__ static inline void eliminate(chunk<M> &k, F rows, B bounds) {
         k.p[r] = real_fma(-upper[r], k.p[r + 1], k.p[r]);
         k.q[r] = real_fma(-upper[r], k.q[r + 1], k.q[r]);
         k.s[r] = -upper[r] * k.s[r + 1];
-        if (BOUNDED) k.slope = real_max(real_abs(k.q[r]) + real_abs(k.s[r]), k.slope);
+        if (BOUNDED) slope = max(high_of(real_abs(k.q[r]) + real_abs(k.s[r])), slope);
     }
     if (BOUNDED && M > 1) {
         const int end = M > 1 ? M - 2 : 0;
-        k.slope = real_max(real_abs(k.q[end]) + real_abs(k.s[end]), k.slope);
+        slope = max(high_of(real_abs(k.q[end]) + real_abs(k.s[end])), slope);
     }
-    k.last = rows(M - 1);
+    k.slope = from_high(slope);
+    k.last = rows(M - 1, k.last_bound);
     if (M == 1) k.p[0] = 0, k.q[0] = 0, k.s[0] = 1;
 }
 
@@ -115,10 +118,9 @@ __device__ static inline equation reduced_row(const chunk<M> &k, real p, real q,
     return r;
 }
 
-/* The bound of its right-hand side, `last` being that of the chunk's last row, `first` of the next chunk's first. */
-template <int M>
-__device__ static inline real reduced_bound(const chunk<M> &k, real last, real first) {
-    return real_fma(real_abs(k.last.du), first, real_fma(real_abs(k.last.dl), k.end, last));
+/* The bound of its right-hand side, `first` being that of the next chunk's first row. */
+template <int M> __device__ static inline real reduced_bound(const chunk<M> &k, real first) {
+    return real_fma(real_abs(k.last.du), first, real_fma(real_abs(k.last.dl), k.end, k.last_bound));
 }
 
 /* x_r once z and y are known. */
@@ -142,7 +144,7 @@ typedef struct shape {        /* how a block shares out its work                
 typedef struct tile {
     real *dl, *d, *du, *b; /* the rows; x takes the place of b             */
     real *exchange;        /* T > 32: exchanged() numbers per thread         */
-    real *facts;           /* T > 32: WARP_FACTS numbers per warp            */
+    halves *facts;         /* T > 32: of each warp                           */
     int *fate;             /* what becomes of each system's x              */
 } tile;
 
@@ -268,14 +270,12 @@ __device__ static inline real solve_by_lanes(const equation &e, const aligned_te
     return r.b;
 }
 
-/* `bound` is that of the chunk's last row. */
 template <int M, bool BOUNDED>
-__device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team,
-                                           real bound) {
+__device__ static inline around solve_team(const chunk<M> &k, const aligned_team &team) {
     around w = { 0, 0, 0, 0, 0, 1, 0, 0 }; /* M = 1: the next chunk's first unknown is its last */
     if (M > 1)
         w.p = team.right(k.p[0], 1), w.q = team.right(k.q[0], 1), w.s = team.right(k.s[0], 1);
-    if (BOUNDED) w.y_most = reduced_bound(k, bound, M > 1 ? team.right(k.first, 1) : 0);
+    if (BOUNDED) w.y_most = reduced_bound(k, M > 1 ? team.right(k.first, 1) : 0);
     w.y = solve_by_lanes<BOUNDED>(reduced_row(k, w.p, w.q, w.s), team, w.y_most);
     w.z = team.left(w.y, 1);
     w.y_next = team.right(w.y, 1);
@@ -291,38 +291,30 @@ template <int M> __device__ static inline real bound_of(const chunk<M> &k, const
 /* The same for T = 32 K threads: everything passes through shared memory, and one warp per system
  * does the work. No thread of the block may be missing. */
 template <int M, int K, bool BOUNDED>
-__device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange, real bound) {
+__device__ static inline around solve_wide_team(const chunk<M> &k, real *exchange) {
     const int id = threadIdx.x, all = blockDim.x, me = id & (32 * K - 1), last = 32 * K - 1;
     real *dl = exchange, *d = dl + all, *du = d + all, *b = du + all, *p = b + all, *q = p + all,
          *s = q + all, *bounds = s + all, *first = bounds + all;
     const equation mine = reduced_row(k, 0, 0, 0); /* without the next chunk's share */
     dl[id] = mine.dl, d[id] = mine.d, du[id] = k.last.du, b[id] = mine.b;
     p[id] = k.p[0], q[id] = k.q[0], s[id] = k.s[0];
-    if (BOUNDED) bounds[id] = reduced_bound(k, bound, 0), first[id] = k.first;
+    if (BOUNDED) bounds[id] = reduced_bound(k, 0), first[id] = k.first;
     __syncthreads();
     if (me < 32) {
         const int begin = id - me + me * K;
         chunk<K> again;
-        const auto next_of = [&](int r) { /* du is 0 at the end */
-                                          return begin + r + (me * K + r < last ? 1 : 0);
-        };
-        const auto bound_at = [&](int r) {
-            return real_fma(real_abs(du[begin + r]), first[next_of(r)], bounds[begin + r]);
-        };
-        eliminate<K, BOUNDED>(
-            again,
-            [&](int r) {
-                const int j = begin + r, next = next_of(r);
-                equation e;
-                e.dl = dl[j];
-                e.d = real_fma(du[j], q[next], d[j]);
-                e.du = du[j] * s[next];
-                e.b = real_fma(-du[j], p[next], b[j]);
-                return e;
-            },
-            bound_at);
-        const around w =
-            solve_team<K, BOUNDED>(again, aligned_team{ 32 }, BOUNDED ? bound_at(K - 1) : 0);
+        eliminate<K, BOUNDED>(again, [&](int r, real &bound) {
+            const int j = begin + r,
+                      next = j + (me * K + r < last ? 1 : 0); /* du is 0 at the end */
+            equation e;
+            e.dl = dl[j];
+            e.d = real_fma(du[j], q[next], d[j]);
+            e.du = du[j] * s[next];
+            e.b = real_fma(-du[j], p[next], b[j]);
+            if (BOUNDED) bound = real_fma(real_abs(du[j]), first[next], bounds[j]);
+            return e;
+        });
+        const around w = solve_team<K, BOUNDED>(again, aligned_team{ 32 });
         const real most = BOUNDED ? bound_of(again, w) : 0;
 #pragma unroll
         for (int r = 0; r < K; r++) {
@@ -337,24 +329,13 @@ __device__ static inline around solve_wide_team(const chunk<M> &k, real *exchang
     return w;
 }
 
-/* Norms and flags over the 32 K threads of a team. */
-template <int K>
-__device__ static inline void gather_wide_team(norms *m, real *bound, bool *input_bad, bool *x_bad,
-                                               real *facts) {
+/* Over the 32 K threads of a team. */
+template <int K> __device__ static inline void gather_wide_team(halves *h, halves *facts) {
     const int warp = threadIdx.x / 32;
-    real *mine = facts + warp * WARP_FACTS;
-    if (threadIdx.x % 32 == 0) {
-        mine[0] = m->r, mine[1] = m->x, mine[2] = m->poison, mine[3] = *bound;
-        mine[4] = *input_bad, mine[5] = *x_bad;
-    }
+    if (threadIdx.x % 32 == 0) facts[warp] = *h;
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < K; k++) {
-        const real *part = facts + ((warp & ~(K - 1)) + k) * WARP_FACTS;
-        m->r = real_max(m->r, part[0]), m->x = real_max(m->x, part[1]), m->poison += part[2];
-        *bound = real_max(*bound, part[3]);
-        *input_bad |= part[4] != 0, *x_bad |= part[5] != 0;
-    }
+    for (int k = 0; k < K; k++) halves_with(h, facts[(warp & ~(K - 1)) + k]);
 }
 
 /* K = 1: T <= 32 threads per system. */
@@ -368,8 +349,8 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
                shared + 4 * f.rows,
                NULL,
                NULL };
-    t.facts = t.exchange + (K > 1 ? exchanged(BOUNDED) * blockDim.x : 0);
-    t.fate = (int *)(t.facts + (K > 1 ? WARP_FACTS * blockDim.x / 32 : 0));
+    t.facts = (halves *)(t.exchange + (K > 1 ? exchanged(BOUNDED) * blockDim.x : 0));
+    t.fate = (int *)(t.facts + (K > 1 ? blockDim.x / 32 : 0));
     const int n = (int)job.n, width = K > 1 ? 32 : 1 << f.team_bits;
     const int me = threadIdx.x & ((1 << f.team_bits) - 1), mine = threadIdx.x >> f.team_bits;
     const int64_t step = (int64_t)gridDim.x << f.each_bits, all = solves(job);
@@ -390,64 +371,57 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
         load_tile(job, f, t, first, systems);
         __syncthreads();
 
-        real input_poison = 0, x_poison = 0;
+        halves h = no_halves();
         chunk<M> k;
-        const auto power = [&](int r) {
+        eliminate<M, BOUNDED>(k, [&](int r, real &bound) {
             const equation e = row(r);
-            return row_power(e.dl, e.d, e.du);
-        };
-        eliminate<M, BOUNDED>(
-            k,
-            [&](int r) {
-                const equation e = row(r);
-                input_poison += poison_of(e);
-                return e;
-            },
-            power);
+            const int32_t power = row_high(e);
+            h.input = max(h.input, max(power, high_abs(e.b)));
+            bound = from_high(power);
+            return e;
+        });
         around w;
         if constexpr (K > 1)
-            w = solve_wide_team<M, K, BOUNDED>(k, t.exchange, BOUNDED ? power(M - 1) : 0);
+            w = solve_wide_team<M, K, BOUNDED>(k, t.exchange);
         else
-            w = solve_team<M, BOUNDED>(k, aligned_team{ width }, BOUNDED ? power(M - 1) : 0);
+            w = solve_team<M, BOUNDED>(k, aligned_team{ width });
         real x[M];
 #pragma unroll
         for (int r = 0; r < M; r++) {
             x[r] = unknown(k, r, w.z, w.y);
-            x_poison = poisoned(x_poison, x[r]);
+            h.x = max(h.x, high_abs(x[r]));
         }
-
-        norms m = {};
-        real bound = 0;
-        if (BOUNDED) {
-            bound = bound_of(k, w);
-            for (int bit = width / 2; bit > 0; bit /= 2)
-                bound = real_max(__shfl_xor_sync(0xffffffffu, bound, bit), bound);
-        }
+        if (BOUNDED) h.bound = high_abs(bound_of(k, w));
         if (job.residual) {
             const real after = real_fma(w.s, w.y_next, real_fma(w.q, w.y, w.p));
 #pragma unroll
             for (int r = 0; r < M; r++) {
                 const equation e = row(r);
-                norms_row(&m, e.dl, e.d, e.du, e.b, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
-                          r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
+                take_row(&h, e, r > 0 ? x[r > 0 ? r - 1 : 0] : w.z, x[r],
+                         r + 1 < M ? x[r + 1 < M ? r + 1 : 0] : after);
+                if (h.x == 0 && e.b != 0) h.r = HIGH_END; /* b too small to tell */
             }
-            norms_over_lanes(&m, width);
-        }
-        const unsigned lanes = (0xffffffffu >> (32 - width)) << (threadIdx.x & 31 & ~(width - 1));
-        bool input_bad = __ballot_sync(0xffffffffu, input_poison != 0) & lanes;
-        bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & lanes;
-        if constexpr (K > 1) gather_wide_team<K>(&m, &bound, &input_bad, &x_bad, t.facts);
-        bool written = true;
-        if (me == 0 && mine < systems) {
-            const float residual = job.residual ? norms_residual(&m) : 0;
-            const int32_t status =
-                decide_status(job, input_bad, x_bad, 2 * bound, residual, SHOAL_SYSTEM_PIVOT);
-            t.fate[mine] = note_outcome(job, first + mine, status, residual);
-            written = t.fate[mine] == X_WRITTEN;
         }
 #pragma unroll
         for (int r = 0; r < M; r++)
             if (r < have) t.b[base + r] = x[r];
+        halves_over_lanes(&h, width);
+        if constexpr (K > 1)
+            gather_wide_team<K>(&h, t.facts);
+        else
+            __syncwarp();
+        bool written = true;
+        if (me == 0 && mine < systems) {
+            const bool x_bad = h.x >= HIGH_END;
+            float residual = job.residual ? halves_residual(h) : 0;
+            if (!job.redo && !x_bad && job.residual && is_doubtful(residual, job.tol))
+                residual = look_again(view_of(job, first + mine), t.b + base, 1);
+            const int32_t status = decide_status(job, h.input >= HIGH_END, x_bad,
+                                                 !(2 * from_high(h.bound) < (real)job.cond),
+                                                 residual, SHOAL_SYSTEM_PIVOT);
+            t.fate[mine] = note_outcome(job, first + mine, status, residual);
+            written = t.fate[mine] == X_WRITTEN;
+        }
         store_tile(job, f, t, first, systems, __syncthreads_and(written));
         __syncthreads();
     }
@@ -481,8 +455,9 @@ static bool is_vector(const void *memory) { return (uintptr_t)memory % 16 == 0; 
 static size_t shared_bytes(const shape &f) {
     const size_t threads = (size_t)1 << (f.team_bits + f.each_bits);
     size_t numbers = 4 * (size_t)f.rows;
-    if (f.team_bits > 5) numbers += exchanged(f.bounded) * threads + WARP_FACTS * threads / 32;
-    return numbers * sizeof(real) + ((size_t)1 << f.each_bits) * sizeof(int);
+    if (f.team_bits > 5) numbers += exchanged(f.bounded) * threads;
+    return numbers * sizeof(real) + ((size_t)1 << f.each_bits) * sizeof(int) +
+           (f.team_bits > 5 ? threads / 32 * sizeof(halves) : 0);
 }
 
 /* Lays out shared memory for 2^each_bits systems of m rows per thread. */
@@ -537,8 +512,7 @@ static int64_t chunks_of(int64_t n) { return (n + LONG_CHUNK - 1) / LONG_CHUNK; 
 
 __device__ static inline void eliminate_chunk(chunk<LONG_CHUNK> &k, const view &w, int64_t n,
                                               int64_t t) {
-    eliminate<LONG_CHUNK>(
-        k, [&](int r) { return equation_at(w, n, t * LONG_CHUNK + r); }, [](int) { return 0; });
+    eliminate<LONG_CHUNK>(k, [&](int r, real &) { return equation_at(w, n, t * LONG_CHUNK + r); });
 }
 
 /* job: the longer system; to: the reduced one, solve after solve. */

@@ -4,7 +4,7 @@
  *
  * Row i of lane l lies at [i * lanes + l], so that one SIMD instruction works on the same row of
  * several systems and a method reads like its scalar formula inside EACH_LANE. Rows are scaled by powers of
- * two on their way in, which rounds nothing: no method sees rows of different size. A batch that does
+ * two on their way in, which rounds nothing, for methods that pivot and if answers are judged. A batch that does
  * not fill its last pack is padded with identity rows: every system goes through the same
  * full-width code and its answer does not depend on its lane. Long systems come one at a time,
  * lanes = 1: the same code, instantiated by a constant, and the same bits, since contraction is
@@ -26,6 +26,7 @@ typedef struct pack {
                                  /* shorter lanes end with rows of an identity              */
     real *dl, *d, *du, *b;       /* the systems, rows scaled; dl[0] and du[n-1] are 0. Kept.  */
     real *scale;                 /* powers of two that the rows were multiplied by (residual.h) */
+    int scaled;                  /* whether they were: methods that do not pivot do without */
     real *x;                     /* the answer. A zero pivot shows as a non-finite number   */
     real *condition;             /* of each lane: an estimate (condition.h), or 0           */
     real *scratch[PACK_SCRATCH]; /* cell.scratch arrays of the size of a                    */

@@ -133,9 +133,9 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     int fate = X_KEPT;
     if (t.me == 0 && have > 0) {
         const float residual = job.residual ? norms_residual(&m) : 0;
-        fate = note_outcome(job, v,
-                            decide_status(job, input_bad, x_bad, 0, residual, SHOAL_SYSTEM_PIVOT),
-                            residual);
+        fate = note_outcome(
+            job, v, decide_status(job, input_bad, x_bad, false, residual, SHOAL_SYSTEM_PIVOT),
+            residual);
     }
     fate = __shfl_sync(0xffffffffu, fate, first);
     if (fate != X_KEPT) store_numbers((real *)job.x + at, s.b, have, fate, vector);

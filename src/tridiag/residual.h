@@ -10,13 +10,14 @@
  *
  * Rows are brought to 1/8 .. 1/4 before they are multiplied by x, so that no product and no sum overflows; rows
  * above 2^1020 (float: 2^124) end below 4. A row of subnormal numbers cannot be brought there at once: with one the
- * residual is NaN, not known. Where products underflow, their rounding errors count: a few times the smallest number
- * of all.
+ * residual is NaN, doubtful. Where products underflow, their rounding errors count, b's and three
+ * products': twice the smallest number of all.
  */
 #ifndef SHOAL_TRIDIAG_RESIDUAL_H
 #define SHOAL_TRIDIAG_RESIDUAL_H
 
 #include "core/real.h"
+#include "core/twice.h"
 
 /* Scaled rows are ROW_UNIT times rows whose largest entry is between 1 and 2. */
 #define ROW_UNIT ((real)0.125)
@@ -40,6 +41,14 @@ SHOAL_HD static inline real row_scale(real power) {
     return real_of_bits((2 * REAL_BIAS - 3) * one - (e < most ? e : most));
 }
 
+/* The upper half of a double, or a float: sign, exponent and 20 bits or more of the fraction. Those of sizes order
+ * like the sizes, NaN above all: integer units find the largest, over a warp in one instruction. */
+SHOAL_HD static inline int32_t high_of(real v) {
+    return (int32_t)(real_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
+}
+SHOAL_HD static inline real from_high(int32_t high) {
+    return real_of_bits((real_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
+}
 /* Running maxima of one system and right-hand side; all zero to begin with. */
 typedef struct norms {
     real r, x;   /* of the scaled rows' residuals, and of |x|      */
@@ -63,10 +72,48 @@ SHOAL_HD static inline void norms_row(norms *m, real dl, real d, real du, real b
     if (power == 0) m->poison = real_nan();
 }
 
+/* ---- a second look ---------------------------------------------------------------------------- */
+
+/* Whether the rounding of a residual, or underflow in it, could turn the verdict. */
+SHOAL_HD static inline int is_doubtful(float residual, double tol) {
+    return !((double)residual <= tol / 2 || (double)residual > 2 * tol + 64 * REAL_EPSILON);
+}
+
+SHOAL_HD static inline real scaled_by(real v, int exponent) {
+    return (real)scalbn((double)v, exponent);
+}
+
+/* |r_i| 2^-e_i 2^-exponent in twice the precision, the exponent being that of the largest |x|. */
+SHOAL_HD static inline real exact_row(real dl, real d, real du, real b, real left, real x,
+                                      real right, int exponent) {
+    const real most = real_max(real_max(real_abs(dl), real_abs(d)), real_abs(du));
+    const int row = most > 0 ? ilogb((double)most) : 0;
+    twice r = twice_of(scaled_by(b, -row - exponent));
+    r = twice_less(r, scaled_by(dl, -row), scaled_by(left, -exponent));
+    r = twice_less(r, scaled_by(d, -row), scaled_by(x, -exponent));
+    r = twice_less(r, scaled_by(du, -row), scaled_by(right, -exponent));
+    return real_abs(real_of_twice(r));
+}
+
+/* The residual of a system whose numbers lie `row`, those of b `rhs_row` and those of x `step` apart. */
+SHOAL_HD static inline float exact_residual(int64_t n, const real *dl, const real *d,
+                                            const real *du, int64_t row, const real *b,
+                                            int64_t rhs_row, const real *x, int64_t step) {
+    real most = 0, r = 0;
+    for (int64_t i = 0; i < n; i++) most = real_max(real_abs(x[i * step]), most);
+    const int exponent = most > 0 ? ilogb((double)most) : 0;
+    for (int64_t i = 0; i < n; i++)
+        r = real_max(exact_row(i > 0 ? dl[i * row] : 0, d[i * row], i + 1 < n ? du[i * row] : 0,
+                               b[i * rhs_row], i > 0 ? x[(i - 1) * step] : 0, x[i * step],
+                               i + 1 < n ? x[(i + 1) * step] : 0, exponent),
+                     r);
+    return r == 0 ? 0 : (float)(r / scaled_by(most, -exponent));
+}
+
 SHOAL_HD static inline float norms_residual(const norms *m) {
     if (!(m->poison == 0)) return NAN;
     if (m->r == 0) return 0;
-    return (float)((m->r + 4 * REAL_TINY) / ROW_UNIT / m->x);
+    return (float)((m->r + 2 * REAL_TINY) / ROW_UNIT / m->x);
 }
 
 #endif

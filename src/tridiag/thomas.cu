@@ -57,7 +57,7 @@ __global__ static void thread_kernel(tridiag_job job, int64_t threads) {
                 x_poison = poisoned(x_poison, last_y);
             }
         }
-        finish_thread(job, v, w, z, poison, x_poison, 0, SHOAL_SYSTEM_PIVOT);
+        finish_thread(job, v, w, z, poison != 0, x_poison != 0, false, SHOAL_SYSTEM_PIVOT);
     }
 }
 

@@ -109,13 +109,6 @@ __device__ static inline void load_rows(tri_row (&row)[VECTOR], const real *shar
     for (int e = 0; e < VECTOR; e++) row[e] = tri_row{ dl.e[e], d.e[e], du.e[e], b.e[e] };
 }
 
-enum { HIGH_FRACTION = sizeof(real) == 4 ? 23 : 20, HIGH_ONE = 1 << HIGH_FRACTION };
-
-__device__ static inline int32_t max_int(int32_t dl, int32_t d) { return dl > d ? dl : d; }
-
-/* What size the upper half of a number has, for comparisons. */
-__device__ static inline int32_t high_abs(real v) { return high_of(v) & 0x7fffffff; }
-
 /* scaled_row() of VECTOR rows by integers, which the unit for doubles does not see. `most` becomes the
  * upper half of the largest number seen. */
 __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most) {
@@ -124,8 +117,8 @@ __device__ static inline void prepare_rows(tri_row (&row)[VECTOR], int32_t &most
 #pragma unroll
     for (int e = 0; e < VECTOR; e++) {
         const int32_t dl = high_of(row[e].dl) & size, d = high_of(row[e].d) & size;
-        top[e] = max_int(max_int(dl, d), high_of(row[e].du) & size);
-        most = max_int(most, max_int(top[e], high_of(row[e].b) & size));
+        top[e] = max(max(dl, d), high_of(row[e].du) & size);
+        most = max(most, max(top[e], high_of(row[e].b) & size));
         least = top[e] < least ? top[e] : least;
     }
     if (least < high_of(tiny_row())) {
@@ -155,9 +148,7 @@ __device__ static inline void mirror_rows(tri_row (&row)[VECTOR]) {
 }
 
 /* Whether `most` of prepare_rows() is not finite. */
-__device__ static inline bool is_nonfinite(int32_t most) {
-    return most >= (2 * REAL_BIAS + 1) * HIGH_ONE;
-}
+__device__ static inline bool is_nonfinite(int32_t most) { return most >= HIGH_END; }
 
 /* Norms of a tile's rows and its x, which is in shared memory; `before` and `beyond` are its neighbours',
  * `first` comes after the last of all. */
@@ -217,7 +208,7 @@ __global__ static void __launch_bounds__(THREADS)
     for (int q = 0; q < 2; q++)
         half[q] = relation{ { w[q].l1, w[q].f1, w[q].h1, w[q].r1, w[q].l2, w[q].f2, w[q].h2,
                               w[q].n2, w[q].r2, w[q].zl, w[q].zf, w[q].zh, w[q].zn } };
-    real z_most = real_max(w[0].most, w[1].most);
+    real z_most = from_high(max(w[0].most, w[1].most));
     middle skipped;
     const relation mine = merge(&half[0], &half[1], &skipped, &z_most);
     const int64_t j = tile * THREADS + threadIdx.x;
@@ -281,7 +272,7 @@ __device__ static inline void substitute(real *shared, const pair &left, const p
 #pragma unroll
             for (int e = VECTOR - 1; e >= 0; e--) {
                 x.e[q ? VECTOR - 1 - e : e] = next[q];
-                x_most = max_int(high_abs(next[q]), x_most);
+                x_most = max(high_abs(next[q]), x_most);
                 if (p == 0 && e < 2) continue;
                 const real now = real_fma(-kept[0].e[e], next[q],
                                           real_fma(-kept[1].e[e], after[q], kept[2].e[e]));
@@ -327,7 +318,7 @@ __global__ static void __launch_bounds__(THREADS)
                right = end_of(l, v, tile * THREADS + t + 1);
     const int x_seen = shoal_load_relaxed(&l.states[v].x_most);
     finish_load(shared, job, begin);
-    int32_t x_most = max_int(high_abs(left.first), high_abs(right.last));
+    int32_t x_most = max(high_abs(left.first), high_abs(right.last));
     front w[2];
     eliminate(shared, left, right, w);
     substitute(shared, left, right, join_fronts(&w[0], &w[1]), x_most);
@@ -354,7 +345,8 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
         const norms m = { real_of(s->r), real_of(s->x), real_of(s->r) * 0 };
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
-        if (status == SHOAL_SYSTEM_OK) status = decide_status(job, false, false, 0, residual, 0);
+        if (status == SHOAL_SYSTEM_OK)
+            status = decide_status(job, false, false, false, residual, 0);
         note_outcome(job, v, status, residual);
     }
     const view w = view_of(job, v);

@@ -98,6 +98,10 @@ static inline num num_rsqrt(num v) {
 }
 static inline num_bits num_to_bits(num v) { return (num_bits)v; }
 static inline num num_of_bits(num_bits v) { return (num)v; }
+static inline num_bits is_above(num v, real limit) { return v > vec_all(limit); } /* v >= 0 */
+static inline num_bits is_below(num v, real limit) { return v < vec_all(limit); }
+typedef num probe_most;
+static inline probe_most larger(num v, probe_most most) { return vec_max(v, most); }
 #else
 typedef real num;
 typedef real_bits num_bits;
@@ -112,6 +116,13 @@ SHOAL_HD static inline int num_any(int mask) { return mask; }
 SHOAL_HD static inline num num_rsqrt(num v) { return real_rsqrt(v); }
 SHOAL_HD static inline num_bits num_to_bits(num v) { return real_to_bits(v); }
 SHOAL_HD static inline num num_of_bits(num_bits bits) { return real_of_bits(bits); }
+/* By integers, which the unit for doubles does not see. */
+SHOAL_HD static inline int is_above(num v, real limit) { return high_of(v) > high_of(limit); }
+SHOAL_HD static inline int is_below(num v, real limit) { return high_of(v) < high_of(limit); }
+typedef int32_t probe_most; /* the upper half */
+SHOAL_HD static inline probe_most larger(num v, probe_most most) {
+    return high_of(v) > most ? high_of(v) : most;
+}
 #endif
 
 /* Squares of pivots below this count as zero, and those below TWOCARRY_LOW are formed once more from numbers times
@@ -164,7 +175,7 @@ typedef struct carries {
     num l1, f1, h1, r1;
     num l2, f2, h2, n2, r2;
     num zl, zf, zh, zn; /* z times the columns of the pivot rows so far */
-    num most;           /* the largest |z| so far */
+    probe_most most;    /* the largest |z| so far */
 } carries;
 
 typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
@@ -173,8 +184,9 @@ typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
 
 SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
     const num zero = num_all(0);
+    const probe_most none = { 0 };
     const carries w = { first.dl,  first.d,  first.du, first.b, zero, second.dl, second.d,
-                        second.du, second.b, zero,     zero,    zero, zero,      zero };
+                        second.du, second.b, zero,     zero,    zero, zero,      none };
     return w;
 }
 
@@ -213,28 +225,30 @@ typedef struct rotations { /* of the two carries, then of the first of them and 
 /* The inverse is 0 if the pivot is too small. The roots do not wait for each other, nor for the first
  * rotation. `raised`: there may be low pivots. */
 SHOAL_HD static inline void pivot_rotations(num h1, num h2, num dl, int raised, rotations *t) {
-    const num small = num_all(twocarry_small()), zero = num_all(0), one = num_all(1);
+    const num zero = num_all(0), one = num_all(1);
     num q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q), raise = one;
-    if (raised && num_any(h < num_all(TWOCARRY_LOW))) {
-        raise = num_select(h < num_all(TWOCARRY_LOW), num_all(TWOCARRY_RAISE), one);
+    if (raised && num_any(is_below(h, TWOCARRY_LOW))) {
+        raise = num_select(is_below(h, TWOCARRY_LOW), num_all(TWOCARRY_RAISE), one);
         h1 *= raise, h2 *= raise, dl *= raise;
         q = num_fma(h1, h1, h2 * h2), h = num_fma(dl, dl, q);
     }
-    const num i1 = num_select(q > small, num_rsqrt(q), zero);
-    const num i2 = num_select(h > small, num_rsqrt(h), zero);
+    const num i1 = num_select(is_above(q, twocarry_small()), num_rsqrt(q), zero);
+    const num i2 = num_select(is_above(h, twocarry_small()), num_rsqrt(h), zero);
     (void)unit_rotation(h1, h2, i1, &t->c1, &t->s1);
-    t->c1 = num_select(q > small, t->c1, one);
-    const num here = num_select(q > small, root_of(q, i1), h1);
+    t->c1 = num_select(is_above(q, twocarry_small()), t->c1, one);
+    const num here = num_select(is_above(q, twocarry_small()), root_of(q, i1), h1);
     const num by = unit_rotation(here, dl, i2, &t->c2, &t->s2);
-    t->c2 = num_select(h > small, t->c2, one);
+    t->c2 = num_select(is_above(h, twocarry_small()), t->c2, one);
     t->inverse = num_fma(i2, by, i2) * raise;
 }
 
-/* z of a column that the rows above have `sum` in; infinite where there is no pivot. */
-SHOAL_HD static inline num column_probe(num sum, num inverse) {
-    const num one = num_all(1), zero = num_all(0);
-    const num z = -num_select(sum < zero, sum - one, sum + one) * inverse;
-    return num_select(inverse > zero, z, num_all((real)INFINITY));
+/* z = -+(|sum| + 1) / pivot of a column that the rows above have `sum` in; its size is infinite where there is no
+ * pivot. */
+SHOAL_HD static inline num column_probe(num sum, num inverse, probe_most *most) {
+    const num_bits sign = ~num_to_bits(sum) & num_to_bits(num_all(-(real)0.0));
+    const num size = num_fma(num_abs(sum), inverse, inverse);
+    *most = larger(num_select(is_above(inverse, 0), size, num_all((real)INFINITY)), *most);
+    return num_of_bits(num_to_bits(size) | sign);
 }
 
 /* Eliminates column k with the fresh row k + 1. */
@@ -249,10 +263,9 @@ SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row, int raise
     w->l2 = -t.s2 * left, w->f2 = -t.s2 * first;
     w->h2 = num_fma(t.c2, row.d, -t.s2 * next), w->n2 = t.c2 * row.du;
     w->r2 = num_fma(t.c2, row.b, -t.s2 * rhs);
-    const num z = column_probe(w->zh, t.inverse), zc = z * t.c2, zs = z * t.s2, size = num_abs(z);
+    const num z = column_probe(w->zh, t.inverse, &w->most), zc = z * t.c2, zs = z * t.s2;
     w->zh = num_fma(zc, next, num_fma(zs, row.d, w->zn)), w->zn = zs * row.du;
     w->zl = num_fma(zc, left, w->zl), w->zf = num_fma(zc, first, w->zf);
-    w->most = num_select(size > w->most, size, w->most);
 }
 
 /* The same once x(s-1) and x(s) are known and have gone over to the right-hand sides. */
@@ -302,20 +315,23 @@ typedef struct rotation {
     real root, inverse; /* sqrt(h), and 1 over it; 0 where h is too small */
 } rotation;
 
-SHOAL_HD static inline rotation make_rotation(real p, real q, real h) {
-    real raise = 1, lower = 1;
-    if (h < TWOCARRY_LOW) {
-        raise = TWOCARRY_RAISE, lower = 1 / TWOCARRY_RAISE, p *= raise, q *= raise;
-        h = real_fma(p, p, q * q);
-    }
-    const int none = !(h > twocarry_small());
+SHOAL_HD static inline rotation normal_rotation(real p, real q, real h) {
+    const int none = !(high_of(h) > high_of(twocarry_small()));
     const real i = none ? 0 : real_rsqrt(h), x = p * i, y = q * i;
     const real root = h * i, less = real_fma(-root, i, 1);    /* as root_of() */
     const real missing = real_fma(-x, x, real_fma(-y, y, 1)); /* as unit_rotation() */
     const real by = missing * real_gain(missing);
     const rotation t = { none ? 1 : real_fma(x, by, x), real_fma(y, by, y),
-                         (none ? p : real_fma(root * less, real_gain(less), root)) * lower,
-                         real_fma(i, by, i) * raise };
+                         none ? p : real_fma(root * less, real_gain(less), root),
+                         real_fma(i, by, i) };
+    return t;
+}
+
+SHOAL_HD static inline rotation make_rotation(real p, real q, real h) {
+    if (!(high_of(h) < high_of(TWOCARRY_LOW))) return normal_rotation(p, q, h);
+    p *= TWOCARRY_RAISE, q *= TWOCARRY_RAISE;
+    rotation t = normal_rotation(p, q, real_fma(p, p, q * q));
+    t.root /= TWOCARRY_RAISE, t.inverse *= TWOCARRY_RAISE;
     return t;
 }
 
@@ -366,11 +382,11 @@ SHOAL_HD static inline void eliminate_pair(merge_row *p1, merge_row *p2, merge_r
     *t1 = c, *t2 = e;
 }
 
-/* column_probe() of one number, taken into the largest. */
+/* column_probe() of one number. */
 SHOAL_HD static inline real column_size(real sum, real inverse, real *most) {
-    const real z = inverse > 0 ? -(sum < 0 ? sum - 1 : sum + 1) * inverse : (real)INFINITY;
-    *most = real_max(real_abs(z), *most);
-    return z;
+    const real size = inverse > 0 ? real_fma(real_abs(sum), inverse, inverse) : (real)INFINITY;
+    *most = real_max(size, *most);
+    return sum < 0 ? size : -size;
 }
 
 /* The relation of two neighbours, and what gives the pair between them back. */
@@ -502,11 +518,10 @@ SHOAL_HD static inline pair join_fronts(const front *p, const front *q) {
 }
 #endif
 
-/* Status by the largest |z|: infinite where there was no pivot. The condition number is estimated as 2 |z|, which has
- * been 40 times too low; it warns from a quarter of the limit on. */
+/* Status by the largest |z|: infinite where there was no pivot. */
 SHOAL_HD static inline int32_t status_of_most(real most, double cond) {
     if (!(most <= REAL_MAX)) return SHOAL_SYSTEM_SINGULAR;
-    return 8 * most < (real)cond ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_ILL;
+    return is_ill(2 * most, cond) ? SHOAL_SYSTEM_ILL : SHOAL_SYSTEM_OK;
 }
 
 #endif

@@ -105,14 +105,6 @@ __device__ static inline real real_of(unsigned long long bits) {
     return (real)__longlong_as_double((long long)bits);
 }
 
-/* The upper half of a number, or all of it: sign, exponent, and enough of the fraction to compare. */
-__device__ static inline int32_t high_of(real v) {
-    return (int32_t)(num_to_bits(v) >> (8 * (sizeof(real) - sizeof(int32_t))));
-}
-__device__ static inline real from_high(int32_t high) {
-    return num_of_bits((num_bits)high << (8 * (sizeof(real) - sizeof(int32_t))));
-}
-
 /* Takes the largest of a warp into that of a solve. `seen` was loaded when the warp began: a load
  * here would be waited for, at the end of every tile. */
 __device__ static inline void note_most(int *at, int seen, int32_t most) {

@@ -28,9 +28,12 @@ typedef struct
     real inverse, v, slot, z;
 } upper_row;
 
-__device__ static inline equation scaled_equation(const equation &e) {
-    const real scale = row_scale(row_power(e.dl, e.d, e.du));
+/* `input` is the upper half of the largest number seen. */
+__device__ static inline equation scaled_equation(const equation &e, int32_t &input) {
+    const int32_t power = row_high(e);
+    const real scale = row_scale(from_high(power));
     const equation s = { e.dl * scale, e.d * scale, e.du * scale, e.b * scale };
+    input = max(input, max(power, high_abs(e.b)));
     return s;
 }
 
@@ -47,30 +50,27 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
         const view s = view_of(job, solve);
         const int64_t n = s.n;
         if (is_empty(job, s, solve)) continue;
-        const equation first = equation_at(s, n, 0), top = scaled_equation(first);
-        real poison = poison_of(first), growth = PROBE;
-        real p = top.d, q = top.du, y = top.b; /* the row in hand: (p, q, 0 | y) */
-        bool singular = false;
+        int32_t input = 0, inverses = 0, found = 0, probed = 0; /* upper halves of the largest */
+        const equation top = scaled_equation(equation_at(s, n, 0), input);
+        real p = top.d, q = top.du, y = top.b, growth = PROBE; /* the row in hand: (p, q, 0 | y) */
         for (int64_t i = 0; i + 1 < n; i += UPPER_ROWS) {
             equation next_rows[UPPER_ROWS];
             equations_at(next_rows, s, n, i + 1);
 #pragma unroll
             for (int k = 0; k < UPPER_ROWS; k++) {
-                const equation e = next_rows[k];
                 const int64_t at = (i + k) * threads;
                 if (i + k + 1 >= n) break;
-                poison += poison_of(e);
-                const upper_row row = STEP::reduce(scaled_equation(e), p, q, y, growth);
-                singular |= real_abs(row.inverse) > REAL_MAX;
+                const equation e = scaled_equation(next_rows[k], input);
+                const upper_row row = STEP::reduce(e, p, q, y, growth);
+                inverses = max(inverses, high_abs(row.inverse));
                 u[at] = row.inverse, v[at] = row.v, w[at] = row.slot, z[at] = row.z;
             }
         }
         const sink x = sink_of(job, s, z, threads);
         const real last = 1 / p;
         real next = y * last, after = 0; /* x_{i+1}, x_{i+2} */
-        real x_poison = poisoned(0, next);
-        real t_next = probe_row(last, 0, 0, growth, 0, 0), t_after = 0, t_most = real_abs(t_next);
-        singular |= real_abs(last) > REAL_MAX;
+        real t_next = probe_row(last, 0, 0, growth, 0, 0), t_after = 0;
+        inverses = max(inverses, high_abs(last)), found = high_abs(next), probed = high_abs(t_next);
         x.at[(n - 1) * x.step] = next;
         for (int64_t i = n - 2; i >= 0; i -= UPPER_ROWS) {
             real ru[UPPER_ROWS], rv[UPPER_ROWS], rw[UPPER_ROWS], rz[UPPER_ROWS];
@@ -86,14 +86,15 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
                 const real rest = real_fma(-entry, after, real_fma(-rv[k], next, rz[k]));
                 const real xi = rest * ru[k];
                 const real t = probe_row(ru[k], rv[k], entry, slot_growth(rw[k]), t_next, t_after);
-                t_after = t_next, t_next = t, t_most = real_max(real_abs(t), t_most);
+                t_after = t_next, t_next = t, probed = max(probed, high_abs(t));
                 after = next;
                 next = x.at[(i - k) * x.step] = xi;
-                x_poison = poisoned(x_poison, xi);
+                found = max(found, high_abs(xi));
             }
         }
-        finish_thread(job, solve, s, x, poison, x_poison, condition_of(t_most),
-                      singular ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
+        finish_thread(job, solve, s, x, input >= HIGH_END, found >= HIGH_END,
+                      is_ill(condition_of(from_high(probed)), job.cond),
+                      inverses >= HIGH_END ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OVERFLOW);
     }
 }
 

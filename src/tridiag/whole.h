@@ -26,7 +26,9 @@ static float whole_residual(const tridiag_job *job, int64_t k, int64_t j, const 
         r = m.r, most = m.x, poison += m.poison;
     }
     const norms m = { r, most, poison };
-    return norms_residual(&m);
+    const float residual = norms_residual(&m);
+    if (!is_doubtful(residual, job->tol)) return residual;
+    return exact_residual(n, dl, d, du, job->row, b, job->row * job->nrhs, x, 1);
 }
 
 /* Right-hand side j of system k, which is answered with `status`; returns that, or a warning. */

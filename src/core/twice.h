@@ -4,8 +4,8 @@
  * doubles, the sum and what its roundings left (T. Ogita, S. M. Rump, S. Oishi, "Accurate sum and dot
  * product", SIAM J. Sci. Comput. 26, 2005).
  */
-#ifndef SHOAL_SMALLSYM_TWICE_H
-#define SHOAL_SMALLSYM_TWICE_H
+#ifndef SHOAL_CORE_TWICE_H
+#define SHOAL_CORE_TWICE_H
 
 #include "core/real.h"
 
