@@ -163,7 +163,7 @@ static wide inverse_norm(const factors *f) {
 
 /* ---- the truth --------------------------------------------------------------------------------- */
 
-/* The largest |b - A x|_i / (max|a_i| max|x| + |b_i|) of right-hand side j. */
+/* The largest |b - A x|_i / max|x| of scaled rows, of right-hand side j: the measure of docs/promises.md. */
 static double row_error(const batch *p, const rows *r, int64_t k, int64_t j, const double *x) {
     const int64_t n = p->n, m = p->nrhs;
     const double *b = p->b + k * n * m + j;
@@ -175,13 +175,10 @@ static double row_error(const batch *p, const rows *r, int64_t k, int64_t j, con
     }
     for (int64_t i = 0; i < n; i++) {
         const wide rhs = b[i * m] * wide_power(-r->exponent[i]);
-        wide residual = rhs, size = 0;
-        for (int side = 0; side < 3; side++) {
+        wide residual = rhs;
+        for (int side = 0; side < 3; side++)
             residual -= r->a[i][side] * x[(i + side - 1 + n) % n * m];
-            size = wide_max(size, wide_abs(r->a[i][side]));
-        }
-        size = size * largest + wide_abs(rhs);
-        if (residual != 0) worst = wide_max(worst, wide_abs(residual) / size);
+        if (residual != 0) worst = wide_max(worst, wide_abs(residual) / largest);
     }
     return (double)worst;
 }
@@ -245,7 +242,7 @@ static truth truth_of(const batch *p, const rows *r, int64_t k, how h, double *x
         if (fabs(x[e]) > (p->type == SHOAL_F32 ? FLT_MAX / 4 : DBL_MAX / 4)) t.in_range = 0;
     }
     for (int64_t j = 0; j < m && t.in_range; j++)
-        t.in_range = row_error(p, r, k, j, x) <= 2 * eps_of(p->type);
+        t.in_range = row_error(p, r, k, j, x) <= 8 * eps_of(p->type);
     return t;
 }
 
@@ -274,7 +271,8 @@ static void judge(const batch *p, const rows *r, const truth *t, const target *o
         fault = FALSE_OK;
     else if (status == 0 && c->pivoted && !(t->kappa < NEAR * limit))
         fault = FALSE_OK;
-    else if (status != 0 && t->in_range && t->kappa < limit / NEAR && promised)
+    else if (status != 0 && t->in_range && t->kappa < limit / NEAR && promised &&
+             (status < 0 || error <= tol)) /* a warning of a larger error is true */
         fault = FALSE_FAIL;
     else if (t->kappa >= limit / NEAR && t->kappa < NEAR * limit)
         fault = NEAR_LIMIT;
