@@ -36,7 +36,7 @@ template <int T_, int M_> struct definite {
         team_load<T, M>(a, staged, t);
         ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
         look_at_pivots(o, low, high, n);
-        s = { staged, t, n, false };
+        s = { staged, memory + T * M, t, n, false };
         s.look();
     } /* the __syncwarp() of answer() stands before the next write to the panel */
     __device__ void solve(real (&y)[M], int t, int n, bool grow = false) const {

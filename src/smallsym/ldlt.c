@@ -163,6 +163,10 @@ static void ldlt_factor(pack *p, int variant) {
     const factors f = factors_of(p);
     const pivots seen = factor_vector(p->a, &f, p->n);
     tell_fate(p, &seen);
+    vec product = vec_all(1);
+    for (int64_t i = 0; i < p->n; i++)
+        product *= vec_at(p->a + at_entry(i, i)) * vec_at(f.inverse + at_row(i));
+    memcpy(p->fate.product, &product, sizeof product);
 }
 
 /* The factors for the caller to keep: L below the diagonal, D on it. */

@@ -28,6 +28,7 @@ typedef struct pack_fate {
     float rcond[LANES];
     float
         look[LANES]; /* the reciprocal condition number of S A S, about; infinite: nobody looked */
+    real product[LANES]; /* of A(i,i) / d(i), d the pivots of a definite A; infinite: not known   */
     int32_t rank[LANES], positive[LANES], negative[LANES], zero[LANES];
 } pack_fate;
 

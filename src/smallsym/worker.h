@@ -146,7 +146,7 @@ static inline void begin_fate(pack *p) {
     for (int l = 0; l < LANES; l++) {
         p->fate.status[l] = SHOAL_SYSTEM_OK;
         p->fate.rcond[l] = p->n ? (float)NAN : 1;
-        p->fate.look[l] = (float)INFINITY;
+        p->fate.look[l] = (float)INFINITY, p->fate.product[l] = (real)INFINITY;
         p->fate.rank[l] = p->fate.positive[l] = (int32_t)p->n;
         p->fate.negative[l] = p->fate.zero[l] = 0;
     }
