@@ -12,6 +12,9 @@
  *                (the paper's thread mappings simd, coop and hybrid: the backward error alone)
  *   else         not of a system with kappa below 1 / NEAR of the limit that the method is made for (definite; any
  *                nonsingular one by a method that pivots) and whose answer is in the range
+ *
+ * Beside them many rank-deficient systems (--singular=N), by "auto" and now and then by every method: none has
+ * status 0. The oracle looks only at those that have.
  */
 #include "smallsym_batch.h"
 #include "promises.h"
@@ -130,6 +133,13 @@ static truth truth_of(const batch *p, int64_t k) {
 
 /* ---- verdicts ---------------------------------------------------------------------------------- */
 
+static const char *promise_name(const call *c, const target *on) {
+    static char name[PROMISE_NAME];
+    snprintf(name, sizeof name, "%s%s%s %s", c->method, c->variant ? " " : "",
+             c->variant ? c->variant : "", on->backend);
+    return name;
+}
+
 static void judge(const batch *p, const truth *t, const target *on, const call *c, const answer *a,
                   int64_t k, const char *kind) {
     const double tol = 10 * (double)p->n * eps_of(p->type), limit = a->info.cond;
@@ -139,9 +149,7 @@ static void judge(const batch *p, const truth *t, const target *on, const call *
     const int plain = strcmp(c->method, "eigdc") == 0;
     const wide low = plain ? t->plain / p->n : t->kappa, high = plain ? t->plain : t->kappa;
     double error = 0;
-    char name[PROMISE_NAME], what[256];
-    snprintf(name, sizeof name, "%s%s%s %s", c->method, c->variant ? " " : "",
-             c->variant ? c->variant : "", on->backend);
+    char what[256];
     for (int64_t j = 0; j < p->nrhs && status >= 0 && t->finite; j++)
         error = fmax(error, wide_error(p, k, j, a->x));
     snprintf(what, sizeof what, "%s %s n=%lld k=%lld: kappa %.2g of %.2g, error %.2g of %.2g%s",
@@ -158,7 +166,7 @@ static void judge(const batch *p, const truth *t, const target *on, const call *
         fault = FALSE_FAIL;
     else if (high >= limit / NEAR && low < NEAR * limit)
         fault = NEAR_LIMIT;
-    promise_count(name, status, fault, what);
+    promise_count(promise_name(c, on), status, fault, what);
 }
 
 /* ---- draws ------------------------------------------------------------------------------------- */
@@ -210,13 +218,67 @@ static void one_batch(stream *s, int kinds) {
     promise_systems += count;
 }
 
+static int64_t singular_wanted;
+
+static int is_singular_kind(const char *kind) {
+    const char *list[] = { "deficient", "underdetermined", "laplacian", "integer" };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(kind, list[i]) == 0) return 1;
+    return 0;
+}
+
+/* Rank-deficient matrices, in f32 three times of four. Only a status of 0 is looked into. */
+static void one_singular_batch(stream *s, int kinds) {
+    const char *kind;
+    do kind = shoal_smallsym_kind((int)draw(s, 0, kinds - 1));
+    while (!is_singular_kind(kind));
+    const target *on = &targets[draw(s, 0, target_count - 1)];
+    const how h = { .no_residual = draw_chance(s, 60) };
+    const int64_t size = draw_size(s), n = size > 2 ? size : 2, count = 2000,
+                  first = draw(s, 0, 1 << 30);
+    const int by_all = draw_chance(s, 5);
+    batch p = new_batch(n, count, 1, draw_chance(s, 75) ? SHOAL_F32 : SHOAL_F64);
+    const shoal_smallsym_opts shape = { .n = n, .count = count, .nrhs = 1 };
+    CHECK_MSG(!shoal_smallsym_generate(on->ctx, kind, NAN, draw_bits(s), first, &shape, p.a, p.b),
+              "%s", shoal_message(on->ctx));
+    scale(&p, s);
+    for (const call *c = calls; c->method && (by_all || c < calls + AUTOS); c++) {
+        answer a = solve_with(on->ctx, &p, c, h);
+        for (int64_t k = 0; k < count && a.code == SHOAL_OK; k++) {
+            const truth t = a.status[k] == 0 ? truth_of(&p, k) : (truth){ .finite = 1 };
+            if (a.status[k] == 0)
+                judge(&p, &t, on, c, &a, k, kind);
+            else
+                promise_count(promise_name(c, on), a.status[k], -1, "");
+        }
+        free_answer(&a);
+    }
+    free_batch(&p);
+    promise_systems += count;
+}
+
+TEST(singular_is_not_ok) {
+    memset(promise_rows, 0, sizeof promise_rows);
+    promise_systems = 0, promise_wanted = singular_wanted;
+    draw_promises("smallsym, rank-deficient", shoal_smallsym_kind, 4000, 2000000,
+                  one_singular_batch);
+}
+
 TEST(no_false_verdict) { draw_promises("smallsym", shoal_smallsym_kind, 200, 350000, one_batch); }
 
 int main(int argc, char **argv) {
     take_promise_options(&argc, argv);
+    int kept = 1;
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--singular=", 11) == 0)
+            singular_wanted = (int64_t)atof(argv[i] + 11);
+        else
+            argv[kept++] = argv[i];
+    argc = kept;
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(no_false_verdict);
+    RUN(singular_is_not_ok);
     close_targets();
     return TEST_END();
 }

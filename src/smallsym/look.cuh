@@ -97,12 +97,10 @@ template <int T, int M> struct diagonal_scale {
 
 } // namespace
 
-/* Exponents e(i) of S = diag 2^e by the sizes of rows, in shared memory; sizes(size) gives those of S A S.
- * False if no team of the warp has rows to scale; e is not written then. */
+/* Exponents e(i) of S = diag 2^e by the sizes of rows, in shared memory; sizes(size) gives those of S A S,
+ * `size` has those of A. False if no team of the warp has rows to scale; e is not written then. */
 template <int T, int M, class SIZES>
-__device__ static inline bool scale_by_rows(short *e, int t, const SIZES &sizes) {
-    real size[M];
-    sizes(size, false);
+__device__ static inline bool scale_by_rows(short *e, real (&size)[M], int t, const SIZES &sizes) {
     bool uneven = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
     if (!__any_sync(ALL_LANES, uneven)) return false;
     UNROLLED(r, M) e[r * T + t] = 0;
@@ -110,7 +108,7 @@ __device__ static inline bool scale_by_rows(short *e, int t, const SIZES &sizes)
     for (int step = 0; step < SMALLSYM_HALVINGS && __any_sync(ALL_LANES, uneven); step++) {
         if (uneven) { UNROLLED(r, M) e[r * T + t] -= (short)smallsym_half_exponent(size[r]); }
         __syncwarp();
-        sizes(size, true);
+        sizes(size);
         const bool still = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
         uneven = uneven && still;
         __syncwarp(); /* before e is written again */
