@@ -133,6 +133,11 @@ static truth truth_of(const batch *p, int64_t k) {
 
 /* ---- verdicts ---------------------------------------------------------------------------------- */
 
+/* The paper's thread mappings promise nothing about kappa. */
+static int is_of_paper(const call *c) {
+    return c->variant && strstr("simd coop hybrid", c->variant) != NULL;
+}
+
 static const char *promise_name(const call *c, const target *on) {
     static char name[PROMISE_NAME];
     snprintf(name, sizeof name, "%s%s%s %s", c->method, c->variant ? " " : "",
@@ -144,7 +149,7 @@ static void judge(const batch *p, const truth *t, const target *on, const call *
                   int64_t k, const char *kind) {
     const double tol = 10 * (double)p->n * eps_of(p->type), limit = a->info.cond;
     const int32_t status = a->status[k];
-    const int of_paper = c->variant && strstr("simd coop hybrid", c->variant) != NULL;
+    const int of_paper = is_of_paper(c);
     const int made_for = !of_paper && (t->definite || c->trait & INDEFINITE);
     const int plain = strcmp(c->method, "eigdc") == 0;
     const wide low = plain ? t->plain / p->n : t->kappa, high = plain ? t->plain : t->kappa;
@@ -180,6 +185,25 @@ static void scale(batch *p, stream *s) {
     round_batch(p);
 }
 
+/* Parameters of kinds beside the default. */
+static const struct {
+    const char *kind;
+    double value[3];
+} parameters[] = {
+    { "wishart", { 1e-3, 1e-6, 0 } },      { "regression", { 20, 5, 5 } },
+    { "centred", { 20, 5, 5 } },           { "clustered", { 1e9, 1e15, 1e15 } },
+    { "spectrum", { 1e8, 1e13, 1e17 } },   { "singular", { 1, 1, 1 } },
+    { "underdetermined", { .5, .9, .9 } }, { "integer", { 0, 0, 0 } },
+    { "graded", { 3, 14, 14 } },           { "dominant", { 1e3, 1e14, 1e14 } },
+};
+
+static double draw_parameter(stream *s, const char *kind) {
+    const int64_t which = draw(s, 0, 3);
+    for (size_t i = 0; which < 3 && i < sizeof parameters / sizeof *parameters; i++)
+        if (strcmp(parameters[i].kind, kind) == 0) return parameters[i].value[which];
+    return NAN;
+}
+
 static int64_t draw_size(stream *s) {
     const int64_t percent = draw(s, 0, 99);
     return percent < 80 ? draw(s, 1, 10) : percent < 97 ? draw(s, 11, 33) : draw(s, 34, 64);
@@ -192,7 +216,8 @@ static void one_batch(stream *s, int kinds) {
               .storage = draw_chance(s, 40) ? SHOAL_PACKED : SHOAL_FULL,
               .triangle = draw_chance(s, 40) ? SHOAL_UPPER : SHOAL_LOWER,
               .in_place = draw_chance(s, 20),
-              .no_residual = draw_chance(s, 60) };
+              .no_residual = draw_chance(s, 60),
+              .no_rcond = draw_chance(s, 60) };
     if (h.storage == SHOAL_FULL) h.wider = draw_chance(s, 20), h.apart = h.wider;
     if (h.layout == SHOAL_INTERLEAVED) h.apart = 0;
     const int64_t n = draw_size(s), count = draw(s, 1, on_cpu(on) ? 16 : 200),
@@ -201,8 +226,9 @@ static void one_batch(stream *s, int kinds) {
                         draw_chance(s, 50) ? SHOAL_F32 : SHOAL_F64);
     const shoal_smallsym_opts shape = { .n = n, .count = count, .nrhs = p.nrhs };
     const uint64_t seed = draw_bits(s);
-    CHECK_MSG(!shoal_smallsym_generate(on->ctx, kind, NAN, seed, first, &shape, p.a, p.b), "%s",
-              shoal_message(on->ctx));
+    const double parameter = draw_parameter(s, kind);
+    CHECK_MSG(!shoal_smallsym_generate(on->ctx, kind, parameter, seed, first, &shape, p.a, p.b),
+              "%s", shoal_message(on->ctx));
     scale(&p, s);
     truth *t = new_array((size_t)count, sizeof *t);
     IN_PARALLEL
@@ -233,13 +259,15 @@ static void one_singular_batch(stream *s, int kinds) {
     do kind = shoal_smallsym_kind((int)draw(s, 0, kinds - 1));
     while (!is_singular_kind(kind));
     const target *on = &targets[draw(s, 0, target_count - 1)];
-    const how h = { .no_residual = draw_chance(s, 60) };
+    const how h = { .no_residual = draw_chance(s, 60), .no_rcond = draw_chance(s, 60) };
     const int64_t size = draw_size(s), n = size > 2 ? size : 2, count = 2000,
                   first = draw(s, 0, 1 << 30);
     const int by_all = draw_chance(s, 5);
     batch p = new_batch(n, count, 1, draw_chance(s, 75) ? SHOAL_F32 : SHOAL_F64);
     const shoal_smallsym_opts shape = { .n = n, .count = count, .nrhs = 1 };
-    CHECK_MSG(!shoal_smallsym_generate(on->ctx, kind, NAN, draw_bits(s), first, &shape, p.a, p.b),
+    const uint64_t seed = draw_bits(s);
+    const double parameter = draw_parameter(s, kind);
+    CHECK_MSG(!shoal_smallsym_generate(on->ctx, kind, parameter, seed, first, &shape, p.a, p.b),
               "%s", shoal_message(on->ctx));
     scale(&p, s);
     for (const call *c = calls; c->method && (by_all || c < calls + AUTOS); c++) {
@@ -266,6 +294,44 @@ TEST(singular_is_not_ok) {
 
 TEST(no_false_verdict) { draw_promises("smallsym", shoal_smallsym_kind, 200, 350000, one_batch); }
 
+/* ---- worked examples --------------------------------------------------------------------------- */
+
+/* One system, by every method; `status` is that of eigdc, of methods that pivot, and of the others (ANY_OTHER:
+ * not 0). */
+enum { ANY_OTHER = 99 };
+static void expect(int64_t n, shoal_type type, const double *A, const double *b,
+                   const int32_t (*status)[3]) {
+    batch p = new_batch(n, 1, 1, type);
+    memcpy(p.a, A, (size_t)(n * n) * sizeof *A);
+    memcpy(p.b, b, (size_t)n * sizeof *b);
+    round_batch(&p);
+    for (int t = 0; t < target_count; t++)
+        for (const call *c = calls; c->method; c++) {
+            answer a = solve_with(targets[t].ctx, &p, c, (how){ .no_residual = 1, .no_rcond = 1 });
+            const int which = strcmp(c->method, "eigdc") == 0 ? 0 : c->trait & INDEFINITE ? 1 : 2;
+            const int32_t wanted = (*status)[which];
+            if (a.code == SHOAL_OK && !is_of_paper(c))
+                CHECK_MSG(wanted == ANY_OTHER ? a.status[0] != 0 : a.status[0] == wanted,
+                          "%s n=%lld: status %d", promise_name(c, &targets[t]), (long long)n,
+                          a.status[0]);
+            free_answer(&a);
+        }
+    free_batch(&p);
+}
+
+TEST(worked_examples) {
+    enum { ILL = SHOAL_SYSTEM_ILL, CUT = SHOAL_SYSTEM_TRUNCATED };
+    /* x underflows once its scale is taken back */
+    expect(1, SHOAL_F32, (double[]){ 1e25 }, (double[]){ 1e-21 },
+           &(const int32_t[3]){ ILL, ILL, ILL });
+    /* singular in its own units alone */
+    expect(2, SHOAL_F32, (double[]){ 1, 0, 0, 1e-30 }, (double[]){ 1, 1 },
+           &(const int32_t[3]){ CUT, 0, 0 });
+    /* indefinite, with zeros among the pivots of methods that do not look for others */
+    expect(4, SHOAL_F64, (double[]){ -1, -1, 0, -1, -1, -1, 1, 1, 0, 1, 1, 0, -1, 1, 0, 1 },
+           (double[]){ -1, -1, -1, 1 }, &(const int32_t[3]){ 0, 0, ANY_OTHER });
+}
+
 int main(int argc, char **argv) {
     take_promise_options(&argc, argv);
     int kept = 1;
@@ -277,6 +343,7 @@ int main(int argc, char **argv) {
     argc = kept;
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
+    RUN(worked_examples);
     RUN(no_false_verdict);
     RUN(singular_is_not_ok);
     close_targets();
