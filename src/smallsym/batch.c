@@ -128,9 +128,11 @@ static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *
     pack *p = &w->p;
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
     real growth[LANES];
-    int again[LANES], proved[LANES], any = job->where.rcond != NULL;
-    for (int l = 0; l < w->used; l++) {
-        proved[l] = p->fate.status[l] < 0 || smallsym_proved(p->fate.product[l], p->n, job->cond);
+    real product[LANES];
+    int again[LANES], proved[LANES] = { 0 }, any = job->where.rcond || !method->product;
+    if (method->product) method->product(p, product);
+    for (int l = 0; l < w->used && method->product; l++) {
+        proved[l] = p->fate.status[l] < 0 || smallsym_proved(product[l], p->n, job->cond);
         any |= !proved[l];
     }
     if (!any) return;

@@ -146,7 +146,7 @@ static inline void begin_fate(pack *p) {
     for (int l = 0; l < LANES; l++) {
         p->fate.status[l] = SHOAL_SYSTEM_OK;
         p->fate.rcond[l] = p->n ? (float)NAN : 1;
-        p->fate.look[l] = (float)INFINITY, p->fate.product[l] = (real)INFINITY;
+        p->fate.look[l] = (float)INFINITY;
         p->fate.rank[l] = p->fate.positive[l] = (int32_t)p->n;
         p->fate.negative[l] = p->fate.zero[l] = 0;
     }
@@ -157,6 +157,8 @@ static inline void begin_matrix(worker *w, int64_t numbers) {
     real largest[LANES];
     look_at(w->p.a, numbers, largest, w->bad_a);
     w->scaled = scale(w->p.a, numbers, largest, w->e_a);
+    for (int l = 0; l < LANES; l++)
+        w->p.largest[l] = w->e_a[l] ? (real)ldexp((double)largest[l], -w->e_a[l]) : largest[l];
     begin_fate(&w->p);
 }
 
