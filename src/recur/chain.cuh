@@ -22,7 +22,7 @@
  * fact (is_sound); so does such a group. The tiles after it find the same state before it by the same
  * operations, see that its map does not do, and wait for that value.
  *
- * What is published are words of 32 bits of a number and a tag: one is there or not, whatever became of
+ * What is published are words of 32 bits of a number and a tag, the first with a map's exponent: one is there or not, whatever became of
  * the others. So no fence is needed, and one load gets both the tag and the number.
  */
 #ifndef SHOAL_RECUR_CHAIN_CUH
@@ -48,66 +48,113 @@ typedef struct chain { /* of one segment */
     int64_t length;                  /* tiles of a segment        */
 } chain;
 
-__host__ __device__ static constexpr int words_of(int numbers) {
-    return numbers * (int)(sizeof(real) / sizeof(uint32_t));
+/* A map as it is published. In float a map of order 1 is two numbers and an exponent. */
+template <int SHAPE> struct published_map {
+    typedef typename joined_map<SHAPE>::number number;
+    number m[map_size(SHAPE)];
+    int e;
+    __device__ explicit published_map(const joined_map<SHAPE> &a) : e(a.e) {
+#pragma unroll
+        for (int i = 0; i < map_size(SHAPE); i++) m[i] = a.m[i];
+    }
+    __device__ joined_map<SHAPE> map() const {
+        joined_map<SHAPE> a = {};
+#pragma unroll
+        for (int i = 0; i < map_size(SHAPE); i++) a.m[i] = m[i];
+        a.e = e;
+        return a;
+    }
+};
+#ifdef SHOAL_SINGLE
+template <> struct published_map<1> {
+    float m[2];
+    int e;
+    __device__ explicit published_map(const joined_map<1> &a) {
+        int exponent = 0;
+        m[0] = (float)frexp(a.m[0], &exponent), m[1] = (float)a.m[1];
+        e = exponent;
+    }
+    __device__ joined_map<1> map() const {
+        const joined_map<1> a = { { scalbn((double)m[0], e), m[1] }, 0 };
+        return a;
+    }
+};
+#endif
+
+__host__ __device__ static constexpr int words_of_map(int shape) {
+    return map_size(shape) *
+           (int)(shape == SHAPE_MOEBIUS || shape == 1 ? sizeof(real) : sizeof(double)) / 4;
+}
+__host__ __device__ static constexpr int words_of_state(int shape) {
+    return state_size(shape) * (int)sizeof(real) / 4;
 }
 
-/* One lane writes `COUNT` numbers of link i. */
-template <int COUNT>
-__device__ static inline void publish(word *to, const links &l, int64_t i, const real *numbers) {
+/* One lane writes `WORDS` words as link i: `more` goes with the first, beside its tag. */
+template <int WORDS>
+__device__ static inline void publish(word *to, const links &l, int64_t i, const void *from,
+                                      int more) {
 #pragma unroll
-    for (int e = 0; e < words_of(COUNT); e++) {
+    for (int e = 0; e < WORDS; e++) {
         uint32_t bits;
-        memcpy(&bits, (const char *)numbers + e * sizeof bits, sizeof bits);
-        atomicExch(&to[e * l.count + i], (word)WORD_THERE << 32 | bits);
+        memcpy(&bits, (const char *)from + e * sizeof bits, sizeof bits);
+        const uint32_t tag = e ? WORD_THERE : (uint32_t)more << 2 | WORD_THERE;
+        atomicExch(&to[e * l.count + i], (word)tag << 32 | bits);
     }
 }
 
 template <int SHAPE>
-__device__ static inline void publish_map(const links &to, int64_t i, const recur_map &a) {
-    publish<scaled_size(SHAPE)>(to.maps, to, i, a.m);
+__device__ static inline void publish_map(const links &to, int64_t i, const joined_map<SHAPE> &a) {
+    const published_map<SHAPE> p(a);
+    publish<words_of_map(SHAPE)>(to.maps, to, i, p.m, p.e);
 }
 template <int SHAPE>
 __device__ static inline void publish_value(const links &to, int64_t i, const recur_state &x) {
-    publish<state_size(SHAPE)>(to.values, to, i, x.x);
+    publish<words_of_state(SHAPE)>(to.values, to, i, &x, 0);
 }
 __device__ static inline void publish_hard(const links &to, int64_t i) {
     atomicExch(&to.maps[i], (word)WORD_HARD << 32);
 }
 
-/* Loads those numbers: WORD_EMPTY unless all are there. */
-template <int COUNT>
-__device__ static inline int load_link(const word *from, const links &l, int64_t i, real *numbers) {
-    word seen[words_of(COUNT)];
+/* Loads those words, and `more`: WORD_EMPTY unless all are there. */
+template <int WORDS>
+__device__ static inline int load_link(const word *from, const links &l, int64_t i, void *to,
+                                       int *more) {
+    word seen[WORDS];
     bool all = true;
 #pragma unroll
-    for (int e = 0; e < words_of(COUNT); e++) seen[e] = shoal_load_relaxed(&from[e * l.count + i]);
+    for (int e = 0; e < WORDS; e++) seen[e] = shoal_load_relaxed(&from[e * l.count + i]);
 #pragma unroll
-    for (int e = 0; e < words_of(COUNT); e++) {
+    for (int e = 0; e < WORDS; e++) {
         const uint32_t bits = (uint32_t)seen[e];
-        memcpy((char *)numbers + e * sizeof bits, &bits, sizeof bits);
-        all = all && seen[e] >> 32 == WORD_THERE;
+        memcpy((char *)to + e * sizeof bits, &bits, sizeof bits);
+        all = all && (seen[e] >> 32 & 3) == WORD_THERE;
     }
-    if (seen[0] >> 32 == WORD_HARD) return WORD_HARD;
+    *more = (int)(seen[0] >> 32) >> 2;
+    if ((seen[0] >> 32 & 3) == WORD_HARD) return WORD_HARD;
     return all ? WORD_THERE : WORD_EMPTY;
 }
 
 template <int SHAPE>
-__device__ static inline int map_of_link(const links &from, int64_t i, recur_map &a) {
-    return load_link<scaled_size(SHAPE)>(from.maps, from, i, a.m);
+__device__ static inline int map_of_link(const links &from, int64_t i, joined_map<SHAPE> &a) {
+    published_map<SHAPE> p(a);
+    const int seen = load_link<words_of_map(SHAPE)>(from.maps, from, i, p.m, &p.e);
+    a = p.map();
+    return seen;
 }
 template <int SHAPE>
 __device__ static inline int value_of_link(const links &from, int64_t i, recur_state &x) {
-    return load_link<state_size(SHAPE)>(from.values, from, i, x.x);
+    int none;
+    return load_link<words_of_state(SHAPE)>(from.values, from, i, &x, &none);
 }
 
 /* The state after a link from that before it, by its map; or the link's value, where the map does not do. It is
  * link i of lane `lane`. */
 template <int SHAPE>
 __device__ static inline recur_state state_after_link(const links &from, int64_t i, int lane,
-                                                      const recur_map &a, const recur_state &x) {
-    recur_state y = map_apply(&a, &x, SHAPE);
-    if (is_sound(&x, &y, SHAPE)) return y;
+                                                      const joined_map<SHAPE> &a,
+                                                      const recur_state &x) {
+    recur_state y = joined_apply<SHAPE, has_exponent(SHAPE)>(a, x);
+    if (is_sound<SHAPE>(x, y)) return y;
     if ((int)(threadIdx.x % 32) == lane)
         while (value_of_link<SHAPE>(from, i, y) == WORD_EMPTY) SHOAL_SPIN_WAIT();
     return state_from_lane<SHAPE>(y, lane);
@@ -120,7 +167,7 @@ __device__ static inline recur_state state_before_group(const chain &c, int64_t 
     const int lane = threadIdx.x % 32;
     const int64_t mine = g - 1 - lane,
                   i = c.first_group + mine; /* what this lane looks at; -1: w0 */
-    recur_map a = map_identity(SHAPE);
+    joined_map<SHAPE> a = joined_identity<SHAPE>();
     recur_state x = first;
     bool map = false, value = mine == -1;
     int nearest;
@@ -138,7 +185,7 @@ __device__ static inline recur_state state_before_group(const chain &c, int64_t 
     }
     x = state_from_lane<SHAPE>(x, nearest);
     for (int l = nearest - 1; l >= 0; l--) { /* V_{h+1} = (map of group h)(V_h) */
-        const recur_map b = map_from_lane<SHAPE>(a, l);
+        const joined_map<SHAPE> b = map_from_lane<SHAPE, has_exponent(SHAPE)>(a, l);
         x = state_after_link<SHAPE>(c.groups, i, l, b, x);
     }
     return x;
@@ -148,8 +195,9 @@ __device__ static inline recur_state state_before_group(const chain &c, int64_t 
  * `first` is the state before tile 0. Publishes the tile's map, and the group's where the tile is
  * its last. *closed: the group's value is published too, else that is left to finish_link(). */
 template <int SHAPE>
-__device__ static inline recur_state begin_link(const chain &c, int64_t j, const recur_map &own,
-                                                bool hard, const recur_state &first, bool *closed) {
+__device__ static inline recur_state begin_link(const chain &c, int64_t j,
+                                                const joined_map<SHAPE> &own, bool hard,
+                                                const recur_state &first, bool *closed) {
     const int lane = threadIdx.x % 32, p = (int)(j % GROUP);
     const int64_t g = j / GROUP, tile = c.first_tile + j, group = c.first_group + g;
     const bool last_of_all = j + 1 == c.length, closes = p == GROUP - 1 && !last_of_all;
@@ -160,7 +208,7 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
         else
             publish_map<SHAPE>(c.tiles, tile, own);
     }
-    recur_map a = map_identity(SHAPE);
+    joined_map<SHAPE> a = joined_identity<SHAPE>();
     bool constant = false;
     if (lane < p) {
         const int64_t i = tile - p + lane;
@@ -170,16 +218,18 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
         if (constant) {
             recur_state x = {};
             while (value_of_link<SHAPE>(c.tiles, i, x) == WORD_EMPTY) SHOAL_SPIN_WAIT();
-            a = map_constant(&x, SHAPE);
+            a = joined_constant<SHAPE>(x);
         }
     }
     const unsigned constants = __ballot_sync(ALL_LANES, constant);
-    const int last = 31 - __clz((int)constants); /* of the constants; -1: there is none */
-    if (lane < last) a = map_identity(SHAPE);    /* forgotten */
-    recur_map before = map_identity(SHAPE), through = a;
-    if (p > 0) through = scan_lanes<SHAPE>(a), before = map_from_lane<SHAPE>(through, p - 1);
-    const recur_map all = map_join(&before, &own, SHAPE);
-    const bool group_map = closes && !hard && map_poison(&all, SHAPE) == 0;
+    const int last = 31 - __clz((int)constants);   /* of the constants; -1: there is none */
+    if (lane < last) a = joined_identity<SHAPE>(); /* forgotten */
+    joined_map<SHAPE> before = joined_identity<SHAPE>(), through = a;
+    if (p > 0)
+        through = scan_lanes<SHAPE, has_exponent(SHAPE)>(a),
+        before = map_from_lane<SHAPE, has_exponent(SHAPE)>(through, p - 1);
+    const joined_map<SHAPE> all = join<SHAPE, has_exponent(SHAPE)>(before, own);
+    const bool group_map = closes && !hard && is_finite<SHAPE>(all);
     if (closes && lane == 0) {
         if (group_map)
             publish_map<SHAPE>(c.groups, group, all);
@@ -189,18 +239,19 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j, const
     recur_state x = first;
     if (g > 0 && last < 0) x = state_before_group<SHAPE>(c, g, first);
     if (group_map) {
-        const recur_state end = map_apply(&all, &x, SHAPE);
-        *closed = is_sound(&x, &end, SHAPE);
+        const recur_state end = joined_apply<SHAPE, has_exponent(SHAPE)>(all, x);
+        *closed = is_sound<SHAPE>(x, end);
         if (lane == 0 && *closed) publish_value<SHAPE>(c.groups, group, end);
     }
     if (p == 0) return x;
-    const recur_state tile_state = map_apply(&before, &x, SHAPE);
-    if (map_poison(&before, SHAPE) == 0 && is_sound(&x, &tile_state, SHAPE)) return tile_state;
+    const recur_state tile_state = joined_apply<SHAPE, has_exponent(SHAPE)>(before, x);
+    if (is_finite<SHAPE>(before) && is_sound<SHAPE>(x, tile_state)) return tile_state;
     recur_state y = x; /* before tile l, as that tile itself found it */
     for (int l = last < 0 ? 0 : last; l < p; l++) {
-        const recur_map one = map_from_lane<SHAPE>(a, l), joined = map_from_lane<SHAPE>(through, l);
-        const recur_state after = map_apply(&joined, &x, SHAPE);
-        if (map_poison(&joined, SHAPE) == 0 && is_sound(&x, &after, SHAPE))
+        const joined_map<SHAPE> one = map_from_lane<SHAPE, has_exponent(SHAPE)>(a, l),
+                                joined = map_from_lane<SHAPE, has_exponent(SHAPE)>(through, l);
+        const recur_state after = joined_apply<SHAPE, has_exponent(SHAPE)>(joined, x);
+        if (is_finite<SHAPE>(joined) && is_sound<SHAPE>(x, after))
             y = after;
         else
             y = state_after_link<SHAPE>(c.tiles, tile - p + lane, l, one, y);

@@ -3,21 +3,19 @@
  * lookback.cu - recurrences in one pass over memory on the GPU: a scan of maps (map.h) with
  * decoupled look-back (Merrill and Garland), whose bits do not depend on timing (chain.cuh).
  *
- * A warp has one tile: STRIPS strips (strip.cuh) of 32 lanes, 16 bytes of t each, all in registers.
- * It joins the maps of lanes and strips, learns the state before the tile by looking back, and
- * determines its rows by substitution from there. Of order 1 that is 3 numbers per row moved, about
- * 30 instructions and 3 shuffles per row and lane, and 16 bytes per tile published; a tile of higher
- * order has fewer strips, as maps and rows fill the registers. Blocks take their tiles from a
- * counter, so that a tile that is waited for is always in the hands of a warp that runs.
+ * Of order 1 a block of 6 warps, or of one where a segment is short, has one tile, and a lane LANE_ROWS rows of
+ * it one after another, which come through shared memory in pieces of 16 bytes; piece p of lane l lies at
+ * place p ^ l % 8 of the lane's, so that lanes side by side read from different banks. A lane joins its rows to
+ * a map, a warp the maps of its lanes, the block those of its warps; the first warp looks back; then every
+ * lane determines its rows by substitution and leaves them where t was. That is 3 numbers per row moved, and
+ * about 20 instructions per row. Rows that do not lie side by side, or not at a multiple of 16 bytes, come one
+ * by one. Rows past the end are those of an identity, w = w. If a map is not finite, the lanes of the block go
+ * one after another. Blocks take their tiles from a counter, so that a tile that is waited for is always in the
+ * hands of a block that runs.
  *
- * Long segments of order 1, most calls, have a kernel of their own. A block has one tile of WIDE_ROWS rows,
- * a lane LANE_ROWS of them one after another, which come through shared memory in pieces of 16 bytes;
- * piece p of lane l lies at place p ^ l % 8 of the lane's, so that lanes side by side read from different
- * banks. A lane joins its rows to a map, a warp the maps of its lanes, the block those of its warps; the
- * first warp looks back; then every lane determines its rows by substitution and leaves them where t was.
- * About 20 instructions per row; strips, which need a scan over lanes each, take 90. Rows that do not lie
- * side by side, or not at a multiple of 16 bytes, come one by one. Rows past the end are those of an
- * identity, w = w. If a map is not finite, the lanes of the block go one after another.
+ * Of higher orders a warp has one tile: STRIPS strips (strip.cuh) of 32 lanes, 16 bytes of t each, all in
+ * registers, their maps in shared memory. It joins the maps of lanes and strips, learns the state before the
+ * tile by looking back, and determines its rows by substitution from there.
  *
  * Segments of one strip or less need no chain: as many lanes as they have rows for, several
  * segments per warp. In the interleaved layout the warps of a block have the same rows of
@@ -27,14 +25,14 @@
 
 enum { WARPS = 4, STRIP_ROWS = 32 * ROWS };
 
-/* ---- long segments of order 1: a block per tile ---------------------------------------------- */
+/* ---- order 1: a block per tile ---------------------------------------------- */
 
 enum {
-    WIDE_WARPS = 6,
+    WIDE_WARPS = 6, /* of a block, where a segment has rows for them; else 1 */
     LANE_ROWS = 128 / sizeof(real),
     LANE_PIECES = LANE_ROWS / ROWS, /* of 16 bytes: 8 */
-    WARP_ROWS = 32 * LANE_ROWS,
-    WIDE_ROWS = WIDE_WARPS * WARP_ROWS
+    WARP_PIECES = 32 * LANE_PIECES,
+    WARP_ROWS = 32 * LANE_ROWS
 };
 
 /* Where piece p of lane l lies, in numbers. */
@@ -50,53 +48,67 @@ struct part {
     bool down;
 };
 
-/* The first of the pieces in memory, if the part lies there in pieces; or NULL. */
-template <class T> __device__ static inline T *pieces_of(const part &p, T *at, int64_t step) {
-    T *first = p.down ? at - p.i - (WARP_ROWS - 1) : at + p.i;
-    const bool whole = p.i + WARP_ROWS <= p.n && step == (p.down ? -1 : 1);
-    return whole && (uintptr_t)first % 16 == 0 ? first : nullptr;
+/* Where piece k of the part is kept; row u of it; and its first number in memory. */
+__device__ static inline real *kept_piece(const part &p, unsigned k) {
+    return p.kept + lane_piece(k / LANE_PIECES, k % LANE_PIECES);
+}
+__device__ static inline real *kept_number(const part &p, unsigned k, unsigned u) {
+    return kept_piece(p, k) + (p.down ? ROWS - 1 - u : u);
+}
+template <class T> __device__ static inline T *piece_in_memory(const part &p, T *at, unsigned k) {
+    const int64_t i = p.i + (int64_t)k * ROWS;
+    return p.down ? at - i - (ROWS - 1) : at + i;
 }
 
-/* Where piece k of those of this lane, of one after another in memory, is kept; and number e. */
-__device__ static inline real *kept_piece(const part &p, unsigned k) {
-    const unsigned q = p.down ? 32 * LANE_PIECES - 1 - k : k;
-    return p.kept + lane_piece(q / LANE_PIECES, q % LANE_PIECES);
+/* How many pieces of the part, from the first on, are 16 bytes side by side in memory. */
+template <class T>
+__device__ static inline unsigned whole_pieces(const part &p, T *at, int64_t step) {
+    const int64_t rows = p.n - p.i;
+    if (step != (p.down ? -1 : 1) || (uintptr_t)piece_in_memory(p, at, 0) % 16 != 0 || rows <= 0)
+        return 0;
+    return rows >= WARP_ROWS ? (unsigned)WARP_PIECES : (unsigned)rows / ROWS;
 }
-__device__ static inline real *kept_number(const part &p, unsigned e) {
-    const unsigned r = e % LANE_ROWS, u = r % ROWS;
-    return p.kept + lane_piece(e / LANE_ROWS, r / ROWS) + (p.down ? ROWS - 1 - u : u);
+
+/* Copies pieces lane, lane + 32, .. of the part below `whole`: copy(where it is kept, where it is in memory). */
+template <class T, class Copy>
+__device__ static inline void each_piece(const part &p, T *at, unsigned whole, Copy copy) {
+    const unsigned lane = threadIdx.x % 32;
+    T *first = piece_in_memory(p, at, lane);
+    const int64_t step = p.down ? -32 * ROWS : 32 * ROWS;
+    if (whole == WARP_PIECES) {
+#pragma unroll
+        for (unsigned k = 0; k < LANE_PIECES; k++)
+            copy(kept_piece(p, lane + 32 * k), first + k * step);
+    } else {
+#pragma unroll 1
+        for (unsigned k = 0; lane + 32 * k < whole; k++)
+            copy(kept_piece(p, lane + 32 * k), first + k * step);
+    }
 }
 
 __device__ static inline void load_part(const part &p, const real *at, int64_t step, real filler) {
-    const unsigned lane = threadIdx.x % 32;
-    if (const real *first = pieces_of(p, at, step)) {
-#pragma unroll
-        for (unsigned k = 0; k < LANE_PIECES; k++)
-            shoal_copy_async((sixteen *)kept_piece(p, lane + 32 * k),
-                             (const sixteen *)first + lane + 32 * k);
-        return;
-    }
+    const unsigned whole = whole_pieces(p, at, step);
+    each_piece(p, at, whole, [](real *kept, const real *from) {
+        shoal_copy_async((sixteen *)kept, (const sixteen *)from);
+    });
 #pragma unroll 1
-    for (unsigned e = lane; e < WARP_ROWS; e += 32) {
+    for (unsigned e = whole * ROWS + threadIdx.x % 32; e < WARP_ROWS; e += 32) {
+        real *to = kept_number(p, e / ROWS, e % ROWS);
         if (p.i + e < p.n)
-            shoal_copy_async(kept_number(p, e), at + (p.i + e) * step);
+            shoal_copy_async(to, at + (p.i + e) * step);
         else
-            *kept_number(p, e) = filler;
+            *to = filler;
     }
 }
 
 __device__ static inline void store_part(const part &p, real *at, int64_t step) {
-    const unsigned lane = threadIdx.x % 32;
-    if (real *first = pieces_of(p, at, step)) {
-#pragma unroll
-        for (unsigned k = 0; k < LANE_PIECES; k++)
-            shoal_store_streaming((sixteen *)first + lane + 32 * k,
-                                  *(const sixteen *)kept_piece(p, lane + 32 * k));
-        return;
-    }
+    const unsigned whole = whole_pieces(p, at, step);
+    each_piece(p, at, whole, [](const real *kept, real *to) {
+        shoal_store_streaming((sixteen *)to, *(const sixteen *)kept);
+    });
 #pragma unroll 1
-    for (unsigned e = lane; e < WARP_ROWS && p.i + e < p.n; e += 32)
-        at[(p.i + e) * step] = *kept_number(p, e);
+    for (unsigned e = whole * ROWS + threadIdx.x % 32; e < WARP_ROWS && p.i + e < p.n; e += 32)
+        at[(p.i + e) * step] = *kept_number(p, e / ROWS, e % ROWS);
 }
 
 /* Piece p of this lane, in the order of its rows. */
@@ -107,33 +119,17 @@ __device__ static inline void lane_rows(real (&rows)[ROWS], const real *part, un
     if (down) reverse_rows<1>(rows);
 }
 
-/* The map of this lane's rows. Where a product of s is not accurate, they are joined once more with care. */
-__device__ static inline recur_map lane_map(const real *s, const real *t, bool down) {
-    recur_map a = map_identity(1);
-    real least = 1;
+/* The map of this lane's rows. */
+__device__ static inline joined_map<1> lane_map(const real *s, const real *t, bool down) {
+    recur_map plain = { { power_of_two(LANE_BEGIN), 0 } };
 #pragma unroll
     for (unsigned p = 0; p < LANE_PIECES; p++) {
         real scale[ROWS], offset[ROWS];
         lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
 #pragma unroll
-        for (int u = 0; u < ROWS; u++) {
-            map_append(&a, &scale[u], offset[u], 1);
-            least = real_min(real_abs(a.m[0]), least);
-        }
+        for (int u = 0; u < ROWS; u++) map_append(&plain, &scale[u], offset[u], 1);
     }
-    if (least >= MAP_ACCURATE) {
-        map_settle(&a, 0, 1);
-        return a;
-    }
-    a = map_identity(1);
-#pragma unroll 1
-    for (unsigned p = 0; p < LANE_PIECES; p++) {
-        real scale[ROWS], offset[ROWS];
-        lane_rows(scale, s, p, down), lane_rows(offset, t, p, down);
-#pragma unroll
-        for (int u = 0; u < ROWS; u++) map_append_scaled(&a, &scale[u], offset[u], 1);
-    }
-    return a;
+    return joined_of_begun(plain);
 }
 
 /* This lane's rows by substitution from x, in the place of t; returns the last. */
@@ -163,13 +159,15 @@ __device__ static inline real lane_poison(const real *s, const real *t) {
     return poison;
 }
 
-__global__ __launch_bounds__(32 * WIDE_WARPS,
-                             4) static void wide_kernel(recur_job job, chain c,
-                                                        unsigned long long *counter) {
+template <int IN_BLOCK>
+__global__ __launch_bounds__(32 * IN_BLOCK,
+                             24 / IN_BLOCK) static void wide_kernel(recur_job job, chain c,
+                                                                    unsigned long long *counter) {
+    constexpr bool SCALED = has_exponent(1);
     SHOAL_SHARED(real, shared);
     SHOAL_SHARED_ARRAY(unsigned long long, ticket, 1);
-    SHOAL_SHARED_ARRAY(recur_map, maps, WIDE_WARPS);
-    SHOAL_SHARED_ARRAY(recur_state, before, WIDE_WARPS + 1); /* each warp; the block's last */
+    SHOAL_SHARED_ARRAY(joined_map<1>, maps, IN_BLOCK);
+    SHOAL_SHARED_ARRAY(recur_state, before, IN_BLOCK + 1); /* each warp; the block's last */
     if (threadIdx.x == 0) ticket[0] = atomicAdd(counter, 1ull);
     __syncthreads();
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -180,7 +178,7 @@ __global__ __launch_bounds__(32 * WIDE_WARPS,
     const recur_view v = view_of(&job, k);
     const bool down = v.w_row == -1;
     real *s = shared + warp * 2 * WARP_ROWS, *t = s + WARP_ROWS;
-    const int64_t i = j * WIDE_ROWS + warp * WARP_ROWS;
+    const int64_t i = (j * IN_BLOCK + warp) * WARP_ROWS;
     const part scales = { s, job.n, i, down }, offsets = { t, job.n, i, down };
     load_part(scales, v.s, v.s_row, 1), load_part(offsets, v.t, v.t_row, 0);
     c.first_tile = k * c.length;
@@ -188,31 +186,31 @@ __global__ __launch_bounds__(32 * WIDE_WARPS,
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    const recur_map own = lane_map(s, t, down);
-    const recur_map through = scan_lanes<1>(own);
+    const joined_map<1> through = scan_lanes<1>(lane_map(s, t, down));
     if (lane == 31) maps[warp] = through;
-    const bool poisoned_map = __syncthreads_or(map_poison(&through, 1) != 0);
-    recur_map all = maps[0], earlier = map_identity(1);
+    const bool poisoned_map = __syncthreads_or(!is_finite<1>(through));
+    joined_map<1> all = maps[0], earlier = joined_identity<1>();
 #pragma unroll
-    for (unsigned w = 1; w < WIDE_WARPS; w++) {
+    for (unsigned w = 1; w < IN_BLOCK; w++) {
         if (w == warp) earlier = all;
-        all = map_join(&all, &maps[w], 1);
+        all = join<1, SCALED>(all, maps[w]);
     }
-    const bool hard = poisoned_map || map_poison(&all, 1) != 0;
+    const bool hard = poisoned_map || !is_finite<1>(all);
     bool closed = true;
     if (warp == 0) {
         recur_state x = first_state(&job, k, 1);
         if (j == 0 && lane == 0 && state_poison(&x, 1) != 0) note_failure(job, k, true, false);
         if (c.length > 1) x = begin_link<1>(c, j, all, hard, x, &closed);
-        if (!hard && c.length > 1) finish_link<1>(c, j, map_apply(&all, &x, 1), false, closed);
+        if (!hard && is_sound<1>(x, x) && c.length > 1)
+            finish_link<1>(c, j, joined_apply<1, SCALED>(all, x), false, closed);
         if (lane == 0) before[0] = x;
     }
     __syncthreads();
     recur_state x = before[0];
     real input = 0, last = 0;
-    if (hard) {
+    if (hard || !is_sound<1>(x, x)) {
         input = lane_poison(s, t);
-        for (unsigned w = 0; w < WIDE_WARPS; w++) {
+        for (unsigned w = 0; w < IN_BLOCK; w++) {
             if (w == warp)
                 for (unsigned l = 0; l < 32; l++) {
                     if (lane == l) x.x[0] = last = determine(s, t, x.x[0], down);
@@ -224,9 +222,8 @@ __global__ __launch_bounds__(32 * WIDE_WARPS,
         }
         if (warp == 0 && c.length > 1) finish_link<1>(c, j, x, true, closed);
     } else {
-        const recur_map mine = before_lane<1>(through);
-        x = map_apply(&earlier, &x, 1);
-        x = map_apply(&mine, &x, 1);
+        if (IN_BLOCK > 1) x = joined_apply<1, SCALED>(earlier, x);
+        x = joined_apply<1, SCALED>(before_lane<1>(through), x);
         last = determine(s, t, x.x[0], down);
     }
     __syncwarp();
@@ -236,15 +233,12 @@ __global__ __launch_bounds__(32 * WIDE_WARPS,
     if (lane == 0) note_failure(job, k, bad_input, bad_answer);
 }
 
-/* ---- other segments: a warp per tile of strips ----------------------------------------------- */
+/* ---- higher orders: a warp per tile of strips ----------------------------------------------- */
 
 /* Strips of a tile: what fits in registers. */
 __host__ __device__ static constexpr int strips_of(int shape) {
-#ifdef SHOAL_SINGLE
-    return shape == 1 ? 8 : shape == 2 || shape == SHAPE_MOEBIUS ? 4 : shape == 3 ? 2 : 1;
-#else
-    return shape == 1 ? 6 : shape == 2 || shape == SHAPE_MOEBIUS ? 2 : 1;
-#endif
+    const int single = sizeof(real) == sizeof(float) ? 2 : 1;
+    return shape == 2 || shape == SHAPE_MOEBIUS ? 2 * single : shape == 3 ? single : 1;
 }
 
 /* Blocks that a multiprocessor should hold: maps of order 3 and 4 need all the registers there are. */
@@ -252,12 +246,14 @@ __host__ __device__ static constexpr int blocks_of(int shape) {
     return shape == 3 || shape == 4 ? 2 : 4;
 }
 
-/* Whether the wide kernel does it. That depends on the segment alone, as its bits may. */
-static bool is_wide(const recur_job *job) { return job->shape == 1 && job->n >= WIDE_ROWS; }
+/* Warps of a tile. That depends on the segment alone, as its bits may. */
+static int warps_of(const recur_job *job) {
+    return job->shape == 1 && job->n >= WIDE_WARPS * WARP_ROWS ? (int)WIDE_WARPS : 1;
+}
 
 static int64_t tiles_of(const recur_job *job) {
-    const int64_t rows =
-        is_wide(job) ? (int64_t)WIDE_ROWS : (int64_t)strips_of(job->shape) * STRIP_ROWS;
+    const int64_t rows = job->shape == 1 ? (int64_t)warps_of(job) * WARP_ROWS
+                                         : (int64_t)strips_of(job->shape) * STRIP_ROWS;
     return (job->n + rows - 1) / rows;
 }
 
@@ -295,10 +291,29 @@ __device__ static inline void walk_tile(const recur_job &job, const place &at, r
     }
 }
 
+/* The maps of a tile's strips wait in shared memory for the state before the tile: that of strip r through the
+ * rows of a thread. */
+template <int SHAPE, class T>
+__device__ static inline void keep_map(T *kept, int r, const joined_map<SHAPE> &a) {
+#pragma unroll
+    for (int e = 0; e < map_size(SHAPE); e++)
+        kept[(r * map_size(SHAPE) + e) * 32 * WARPS + threadIdx.x] = a.m[e];
+}
+template <int SHAPE, class T>
+__device__ static inline joined_map<SHAPE> kept_map(const T *kept, int r, unsigned thread) {
+    joined_map<SHAPE> a = {};
+#pragma unroll
+    for (int e = 0; e < map_size(SHAPE); e++)
+        a.m[e] = kept[(r * map_size(SHAPE) + e) * 32 * WARPS + thread];
+    return a;
+}
+
 template <int SHAPE>
 __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kernel(
     recur_job job, chain c, unsigned long long *counter) {
     constexpr int STRIPS = strips_of(SHAPE);
+    typedef typename joined_map<SHAPE>::number number;
+    SHOAL_SHARED_ARRAY(number, kept, STRIPS * map_size(SHAPE) * 32 * WARPS);
     SHOAL_SHARED_ARRAY(unsigned long long, ticket, 1);
     if (threadIdx.x == 0) ticket[0] = atomicAdd(counter, 1ull);
     __syncthreads();
@@ -313,41 +328,37 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     strip<SHAPE> rows[STRIPS];
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) load_strip<SHAPE>(rows[r], v, job.n, begin + r * STRIP_ROWS);
-    recur_map through[STRIPS], own = map_identity(SHAPE);
-    real poison = 0, input = 0, answer = 0;
+    joined_map<SHAPE> own = joined_identity<SHAPE>();
+    bool finite = true;
+    real input = 0, answer = 0;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
         order_strip<SHAPE>(rows[r], v);
-        through[r] = scan_strip<SHAPE>(rows[r]);
-        poison += map_poison(&through[r], SHAPE);
-        const recur_map whole = whole_strip<SHAPE>(through[r]);
-        own = r ? map_join(&own, &whole, SHAPE) : whole;
+        const joined_map<SHAPE> through = scan_strip<SHAPE>(rows[r]);
+        finite = finite && is_finite<SHAPE>(through);
+        keep_map<SHAPE>(kept, r, through);
+        const joined_map<SHAPE> whole = whole_strip<SHAPE>(through);
+        own = r ? join<SHAPE, false>(own, whole) : whole;
     }
-    const bool hard = __any_sync(ALL_LANES, poison != 0 || map_poison(&own, SHAPE) != 0);
+    const bool hard = __any_sync(ALL_LANES, !finite || !is_finite<SHAPE>(own));
     recur_state x = first_state(&job, at.k, SHAPE);
+    __syncwarp();
     if (at.j == 0) input = state_poison(&x, SHAPE);
     bool closed = true;
     if (c.length > 1) x = begin_link<SHAPE>(c, at.j, own, hard, x, &closed);
 
-    const recur_state after = map_apply(&own, &x, SHAPE);
-    const bool walked = hard || !is_sound(&x, &after, SHAPE);
+    const recur_state after = joined_apply<SHAPE, false>(own, x);
+    const bool walked = hard || !is_sound<SHAPE>(x, after);
     if (!walked && c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
-    recur_state next = x,
-                mine[SHAPE == 1 ? 1 : STRIPS]; /* before a strip; before this lane's rows of it */
+    recur_state next = x, mine[STRIPS]; /* before a strip; before this lane's rows of it */
     bool sound = true;
-    const auto step = [&](int r) { /* to the next strip */
-                                   const recur_map before = before_lane<SHAPE>(through[r]);
-                                   const recur_map whole = whole_strip<SHAPE>(through[r]);
-                                   const recur_state own_rows = map_apply(&before, &next, SHAPE);
-                                   next = map_apply(&whole, &next, SHAPE);
-                                   return own_rows;
-    };
-    if (SHAPE != 1) { /* of order 1 all are sound */
 #pragma unroll
-        for (int r = 0; r < STRIPS; r++) {
-            mine[r] = step(r);
-            sound = sound && is_sound(&x, &mine[r], SHAPE);
-        }
+    for (int r = 0; r < STRIPS; r++) {
+        mine[r] = next;
+        if (lane > 0)
+            mine[r] = joined_apply<SHAPE, false>(kept_map<SHAPE>(kept, r, threadIdx.x - 1), next);
+        next = joined_apply<SHAPE, false>(kept_map<SHAPE>(kept, r, threadIdx.x | 31), next);
+        sound = sound && is_sound<SHAPE>(x, mine[r]);
     }
     if (walked || !__all_sync(ALL_LANES, sound)) {
         if (STRIPS == 1)
@@ -357,10 +368,8 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
         if (walked && c.length > 1) finish_link<SHAPE>(c, at.j, x, true, closed);
     } else {
 #pragma unroll
-        for (int r = 0; r < STRIPS; r++) {
-            recur_state first = SHAPE == 1 ? step(r) : mine[SHAPE == 1 ? 0 : r];
-            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, first, false, input, answer);
-        }
+        for (int r = 0; r < STRIPS; r++)
+            strip_rows<SHAPE>(rows[r], v, begin + r * STRIP_ROWS, mine[r], false, input, answer);
     }
     const bool bad_input = __any_sync(ALL_LANES, input != 0);
     const bool bad_answer = __any_sync(ALL_LANES, answer != 0);
@@ -379,16 +388,16 @@ __global__ __launch_bounds__(32 * WARPS) static void short_kernel(recur_job job,
     strip<SHAPE> rows;
     load_strip<SHAPE>(rows, v, used ? job.n : 0, lane * ROWS);
     order_strip<SHAPE>(rows, v);
-    const recur_map through = scan_strip<SHAPE>(rows, width);
-    const recur_map before = before_lane<SHAPE>(through, width);
+    constexpr bool SCALED = is_scaled_in_tile(SHAPE);
+    const joined_map<SHAPE> through = scan_strip<SHAPE>(rows, width);
     real input = 0, answer = 0;
     recur_state x = first_state(&job, k, SHAPE);
     if (lane == 0) input = state_poison(&x, SHAPE);
     const unsigned group = (width == 32 ? ALL_LANES : (1u << width) - 1)
                            << (threadIdx.x % 32 / width * width);
-    recur_state mine = map_apply(&before, &x, SHAPE);
+    recur_state mine = joined_apply<SHAPE, SCALED>(before_lane<SHAPE>(through, width), x);
     const unsigned poisons =
-        __ballot_sync(ALL_LANES, map_poison(&through, SHAPE) != 0 || !is_sound(&x, &mine, SHAPE));
+        __ballot_sync(ALL_LANES, !is_finite<SHAPE>(through) || !is_sound<SHAPE>(x, mine));
     const bool hard = poisons & group;
     if (!hard) strip_rows<SHAPE>(rows, v, lane * ROWS, mine, false, input, answer);
     if (poisons) walk_strip<SHAPE>(rows, v, lane * ROWS, x, hard, width, input, answer);
@@ -412,7 +421,7 @@ typedef struct layout {
 
 static layout layout_of(const recur_job *job, void *work) {
     const int64_t tiles = tiles_of(job), groups = (tiles + GROUP - 1) / GROUP;
-    const int maps = words_of(scaled_size(job->shape)), values = words_of(state_size(job->shape));
+    const int maps = words_of_map(job->shape), values = words_of_state(job->shape);
     layout w = {};
     w.c.length = tiles;
     w.c.tiles.count = tiles * job->count, w.c.groups.count = groups * job->count;
@@ -448,10 +457,12 @@ static void launch_tiles(shoal_recur *plan, const recur_job *job, const layout &
                  plan->head.ctx->stream, *job, w.c, w.counter);
 }
 
+template <int IN_BLOCK>
 static void launch_wide(shoal_recur *plan, const recur_job *job, const layout &w) {
-    shoal_allow_shared(plan->head.ctx, wide_kernel);
-    SHOAL_LAUNCH(wide_kernel, dim3((unsigned)w.c.tiles.count), dim3(32 * WIDE_WARPS),
-                 2 * WIDE_ROWS * sizeof(real), plan->head.ctx->stream, *job, w.c, w.counter);
+    shoal_allow_shared(plan->head.ctx, wide_kernel<IN_BLOCK>);
+    SHOAL_LAUNCH((wide_kernel<IN_BLOCK>), dim3((unsigned)w.c.tiles.count), dim3(32 * IN_BLOCK),
+                 2 * IN_BLOCK * WARP_ROWS * sizeof(real), plan->head.ctx->stream, *job, w.c,
+                 w.counter);
 }
 
 template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recur_job *job) {
@@ -461,10 +472,12 @@ template <int SHAPE> static shoal_status run_shape(shoal_recur *plan, const recu
     }
     const layout w = layout_of(job, job->work);
     cudaMemsetAsync(job->work, 0, w.total, (cudaStream_t)plan->head.ctx->stream);
-    if (is_wide(job))
-        launch_wide(plan, job, w);
-    else
+    if constexpr (SHAPE != 1)
         launch_tiles<SHAPE>(plan, job, w);
+    else if (warps_of(job) == 1)
+        launch_wide<1>(plan, job, w);
+    else
+        launch_wide<WIDE_WARPS>(plan, job, w);
     return shoal_launched(plan->head.ctx, "lookback");
 }
 

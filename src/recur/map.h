@@ -11,17 +11,13 @@
  * same product by a recursion that breaks down where one of its numbers is zero).
  *
  * Products of s underflow where the answer does not: w may be large before a stretch, or grow after it.
- * What is lost may not exceed what substitution itself would lose, one smallest number per product. There
- * are two ways to that:
- *
- * - A map that is applied to one state, once that is known (map_begin, map_append, map_carry). Its M begins
- *   as 2^g I instead of I: a product that underflows has lost a smallest number times |x| / 2^g, no more
- *   than substitution loses where |x| <= 2^g. It costs nothing per row. Larger states are walked through
- *   the rows. Products that grow beyond the largest number / 2^g overflow, and their rows are walked, too.
- * - A map that is joined to others before any state is known (map_append_scaled, map_join, map_apply). It
- *   carries an exponent, M = 2^e m with e <= 0, so that m does not vanish (map_settle). Of higher orders,
- *   and of Moebius, the numbers of one m may be too far apart for its type; it is then made not finite, and
- *   its rows are walked.
+ * What is lost may not exceed what substitution itself would lose, one smallest number per product. A map
+ * here is applied to one state, once that is known. Its M begins as 2^g I instead of I (map_begin): a product
+ * that underflows has lost a smallest number times |x| / 2^g, no more than substitution loses where
+ * |x| <= 2^g. That costs nothing per row. Larger states are walked through the rows (map_carry). Products
+ * that grow beyond the largest number / 2^g overflow, and their rows are walked, too. Maps that are joined to
+ * others before any state is known: joined.cuh. Numbers of a Moebius matrix that are too far apart for their
+ * type make it not finite, and its rows are walked.
  *
  * `shape` is a constant to every caller: loops unroll, and of a map only the numbers in use remain.
  * Non-finite numbers stay: Inf * 0 is NaN, so that a sum over all of a map's numbers, once
@@ -49,19 +45,16 @@
 #define MAP_UNROLL
 #endif
 
-enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) + 1 };
+enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) };
 
-/* MAP_BEGIN is g. The largest number of a settled map is at least MAP_LOW: the product of two such is accurate,
- * as every sum of products from MAP_ACCURATE on is. MAP_RAISE is the exponent that lifts any number above MAP_LOW.
- * The largest number of a Moebius matrix is from MAP_NEAR to MAP_FAR. */
+/* MAP_BEGIN is g. Every sum of products is accurate from MAP_ACCURATE on. The largest number of a Moebius
+ * matrix is from MAP_NEAR to MAP_FAR. */
 #ifdef SHOAL_SINGLE
-enum { MAP_BEGIN = 80, MAP_RAISE = 100 };
-#define MAP_LOW  0x1p-62f
+enum { MAP_BEGIN = 80 };
 #define MAP_NEAR 0x1p-10f
 #define MAP_FAR  0x1p40f
 #else
-enum { MAP_BEGIN = 512, MAP_RAISE = 600 };
-#define MAP_LOW  0x1p-510
+enum { MAP_BEGIN = 512 };
 #define MAP_NEAR 0x1p-100
 #define MAP_FAR  0x1p400
 #endif
@@ -75,12 +68,9 @@ typedef struct recur_state {
     real x[SHOAL_RECUR_ORDERS];
 } recur_state;
 
-/* Numbers of a map without and with its exponent, of a state, of s per row. */
+/* Numbers of a map, of a state, of s per row. */
 MAP_CONSTANT int map_size(const int shape) {
     return shape == SHAPE_MOEBIUS ? 4 : shape * (shape + 1);
-}
-MAP_CONSTANT int scaled_size(const int shape) {
-    return map_size(shape) + (shape == SHAPE_MOEBIUS ? 0 : 1);
 }
 MAP_CONSTANT int state_size(const int shape) { return shape == SHAPE_MOEBIUS ? 1 : shape; }
 MAP_INLINE int row_size(const int shape) { return shape == SHAPE_MOEBIUS ? 4 : shape; }
@@ -130,87 +120,10 @@ MAP_INLINE int is_scaled_away(real v, real scaled) {
     return real_abs(scaled) < MAP_ACCURATE && scaled != v;
 }
 
-/* v 2^e for e <= 0. */
-MAP_INLINE real scaled_down(real v, real e) {
-    int left = (int)e;
-    MAP_UNROLL for (int step = 0; step < 3; step++) {
-        const int now = left > 1 - REAL_BIAS ? left : 1 - REAL_BIAS;
-        v = v * power_of_two(now);
-        left -= now;
-    }
-    return v;
-}
-
-/* Whether number i of a map is one of its matrix. */
-MAP_CONSTANT int is_of_matrix(const int i, const int shape) {
-    return shape == SHAPE_MOEBIUS || i % (shape + 1) < shape;
-}
-
-/* Whether all numbers of a matrix are as map_settle() leaves them, and none is 0. */
-MAP_INLINE int is_settled(const recur_map *a, const int shape) {
-    const int moebius = shape == SHAPE_MOEBIUS;
-    const real down = moebius ? 0 : a->m[map_size(shape)];
-    const real most = moebius ? MAP_FAR : down < 0 ? (real)0.25 : REAL_MAX;
-    const real least = moebius ? MAP_ACCURATE : MAP_LOW;
-    int settled = !moebius || largest_of_four(a->m) >= MAP_NEAR;
-    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
-        const real size = real_abs(a->m[i]);
-        if (is_of_matrix(i, shape)) settled = settled && size >= least && size <= most;
-    }
-    return settled;
-}
-
-/* The power of two by which a linear map is brought where it should be; its exponent takes the opposite. */
-MAP_INLINE int settling_shift(recur_map *a, const int shape) {
-    real *e = &a->m[map_size(shape)], top = 0;
-    if (shape == 1 && real_abs(a->m[0]) < REAL_MIN)
-        a->m[0] *= power_of_two(MAP_RAISE), *e -= MAP_RAISE;
-    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
-        if (is_of_matrix(i, shape)) top = real_max(real_abs(a->m[i]), top);
-    }
-    if (!(top > 0)) *e = 0;
-    int shift = top >= REAL_MIN && top <= REAL_MAX ? -4 - exponent_of(top) : 0; /* to [1/16, 1/8) */
-    if (shift < *e) shift = (int)*e;
-    *e = real_max(*e - (real)shift, -0x1p20f); /* far below all numbers */
-    return shift;
-}
-
-/* Brings m and e of a map where they should be: the largest number of m is at least MAP_LOW, and where
- * e < 0 at most 1/4, so that m x neither overflows nor loses more than 2^e m x does. Where a number of m has
- * become too small beside it, or was `lost` before, m is made not finite; of order 1 there is none. */
-MAP_INLINE void map_settle(recur_map *a, int lost, const int shape) {
-    if (!lost && is_settled(a, shape)) return;
-    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
-        if (is_of_matrix(i, shape)) lost |= is_inaccurate(a->m[i]);
-    }
-    const int shift = shape == SHAPE_MOEBIUS ? 0 : settling_shift(a, shape);
-    const recur_map before = *a;
-    if (shape == SHAPE_MOEBIUS) moebius_scale(a->m);
-    MAP_UNROLL for (int i = 0; i < map_size(shape); i++) {
-        if (!is_of_matrix(i, shape)) continue;
-        if (shape != SHAPE_MOEBIUS) a->m[i] = times_power_of_2(a->m[i], shift);
-        lost |= is_scaled_away(before.m[i], a->m[i]);
-    }
-    if (lost && shape > 1) a->m[0] = real_nan();
-}
-
 MAP_INLINE recur_map map_identity(const int shape) {
     recur_map a = { { 0 } };
     const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
     MAP_UNROLL for (int e = 0; e < MAP_MOST; e++) a.m[e] = e / columns == e % columns;
-    return a;
-}
-
-/* The map that forgets what came before: every state becomes x. */
-MAP_INLINE recur_map map_constant(const recur_state *x, const int shape) {
-    recur_map a = { { 0 } };
-    if (shape == SHAPE_MOEBIUS) {
-        a.m[0] = 0, a.m[1] = x->x[0], a.m[2] = 0, a.m[3] = 1;
-        return a;
-    }
-    MAP_UNROLL for (int e = 0; e < map_size(shape); e++) {
-        a.m[e] = e % (shape + 1) == shape ? x->x[e / (shape + 1)] : 0;
-    }
     return a;
 }
 
@@ -227,57 +140,39 @@ MAP_INLINE recur_state map_apply(const recur_map *a, const recur_state *x, const
         return y;
     }
     const int columns = shape + 1;
-    const real down = a->m[map_size(shape)];
     MAP_UNROLL for (int r = 0; r < shape; r++) {
-        const real v = a->m[r * columns + shape];
-        real sum = down == 0 ? v : 0;
+        real sum = a->m[r * columns + shape];
         MAP_UNROLL for (int k = shape - 1; k >= 0; k--) sum =
             real_mad(a->m[r * columns + k], x->x[k], sum);
-        y.x[r] = down < 0 ? scaled_down(sum, down) + v : sum;
+        y.x[r] = sum;
     }
     return y;
 }
 
-/* Whether a map did for x what its rows would: a state that is not finite may be the map's fault. Of
- * order 1 it is not: a x + b overflows where the last row does. */
-MAP_INLINE int is_sound(const recur_state *x, const recur_state *after, const int shape) {
-    return shape == 1 || state_poison(after, shape) == 0 || state_poison(x, shape) != 0;
-}
-
-/* `earlier`, then `later`: M M', M v' + v. */
-MAP_INLINE recur_map map_join(const recur_map *earlier, const recur_map *later, const int shape) {
-    const int size = shape == SHAPE_MOEBIUS ? 2 : shape;
-    const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
+/* `earlier`, then `later`, of Moebius: the product of their matrices, scaled. Where a number of it was lost, or
+ * is too small beside the largest, it is made not finite. */
+MAP_INLINE recur_map moebius_join(const recur_map *earlier, const recur_map *later) {
     recur_map a = { { 0 } };
-    MAP_UNROLL for (int i = 0; i < size * columns; i++) {
-        const real *row = later->m + i / columns * columns, *column = earlier->m + i % columns;
-        if (!is_of_matrix(i, shape)) continue;
-        a.m[i] = row[size - 1] * column[(size - 1) * columns];
-        MAP_UNROLL for (int k = size - 2; k >= 0; k--) {
-            a.m[i] = real_mad(row[k], column[k * columns], a.m[i]);
-        }
+    int settled = 1, lost = 0;
+    MAP_UNROLL for (int i = 0; i < 4; i++) {
+        const real *row = later->m + i / 2 * 2, *column = earlier->m + i % 2;
+        a.m[i] = real_mad(row[0], column[0], row[1] * column[2]);
+        settled = settled && real_abs(a.m[i]) >= MAP_ACCURATE && real_abs(a.m[i]) <= MAP_FAR;
     }
-    if (shape != SHAPE_MOEBIUS) {
-        recur_state v = { { 0 } };
-        MAP_UNROLL for (int r = 0; r < shape; r++) v.x[r] = earlier->m[r * columns + shape];
-        v = map_apply(later, &v, shape);
-        MAP_UNROLL for (int r = 0; r < shape; r++) a.m[r * columns + shape] = v.x[r];
-        a.m[map_size(shape)] = later->m[map_size(shape)] + earlier->m[map_size(shape)];
+    if (settled && largest_of_four(a.m) >= MAP_NEAR) return a;
+    MAP_UNROLL for (int i = 0; i < 4; i++) {
+        const real *row = later->m + i / 2 * 2, *column = earlier->m + i % 2;
+        lost |= is_inaccurate(a.m[i]);
+        lost |= a.m[i] == 0 && (underflows(row[0], column[0]) || underflows(row[1], column[2]));
     }
-    if (is_settled(&a, shape)) return a;
-    int lost = 0; /* a number that is 0 because a product underflowed */
-    MAP_UNROLL for (int i = 0; i < size * columns; i++) {
-        const real *row = later->m + i / columns * columns, *column = earlier->m + i % columns;
-        MAP_UNROLL for (int k = 0; k < size; k++) {
-            lost |=
-                is_of_matrix(i, shape) && a.m[i] == 0 && underflows(row[k], column[k * columns]);
-        }
-    }
-    map_settle(&a, lost, shape);
+    const recur_map before = a;
+    moebius_scale(a.m);
+    MAP_UNROLL for (int i = 0; i < 4; i++) lost |= is_scaled_away(before.m[i], a.m[i]);
+    if (lost) a.m[0] = real_nan();
     return a;
 }
 
-/* The map, then one row, whatever its exponent. */
+/* The map, then one row. */
 MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape) {
     if (shape == SHAPE_MOEBIUS) {
         recur_map row;
@@ -286,7 +181,7 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
         MAP_UNROLL for (int e = 0; e < 4; e++) {
             if (is_scaled_away(s[e], row.m[e])) row.m[0] = real_nan();
         }
-        *a = map_join(a, &row, shape);
+        *a = moebius_join(a, &row);
         return;
     }
     const int columns = shape + 1;
@@ -301,32 +196,6 @@ MAP_INLINE void map_append(recur_map *a, const real *s, real t, const int shape)
     }
     MAP_UNROLL for (int e = map_size(shape) - 1; e >= columns; e--) a->m[e] = a->m[e - columns];
     MAP_UNROLL for (int c = 0; c < columns; c++) a->m[c] = first[c];
-}
-
-/* The same for maps that are joined to others; they are settled before and after. Of order 1 an s that
- * is far too small is lifted. */
-MAP_INLINE void map_append_scaled(recur_map *a, const real *s, real t, const int shape) {
-    if (shape == SHAPE_MOEBIUS) {
-        map_append(a, s, t, shape);
-        return;
-    }
-    const recur_map before = *a;
-    int lost = 0;
-    map_append(a, s, t, shape);
-    if (shape == 1 && real_abs(s[0]) < MAP_LOW) {
-        a->m[0] = before.m[0] * (s[0] * power_of_two(MAP_RAISE));
-        a->m[2] -= MAP_RAISE;
-    }
-    MAP_UNROLL for (int i = 0; i < shape * shape && shape > 1; i++) {
-        const int k = i / shape, c = i % shape;
-        lost |= a->m[c] == 0 && underflows(s[k], before.m[k * (shape + 1) + c]);
-    }
-    map_settle(a, lost, shape);
-}
-
-/* The exponent of a map of order 1 in 16 bits: what is below that is far below all numbers. */
-MAP_INLINE int16_t map_short_exponent(const recur_map *a) {
-    return (int16_t)real_max(a->m[2], INT16_MIN);
 }
 
 /* The map of no rows, to append rows to, and to apply by map_carry(). */

@@ -11,7 +11,7 @@
 #define SHOAL_RECUR_STRIP_CUH
 
 #include "core/launch.cuh"
-#include "recur/map.h"
+#include "recur/joined.cuh"
 
 enum { ROWS = 16 / sizeof(real) }; /* rows per lane */
 #define ALL_LANES 0xffffffffu
@@ -134,13 +134,21 @@ __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view
     }
 }
 
-template <int SHAPE>
-__device__ static inline recur_map map_from_lane(const recur_map &a, int lane, int width = 32) {
-    recur_map b = {};
+/* The map of another lane; by `shuffle`, which takes one number there. */
+template <int SHAPE, class Shuffle>
+__device__ static inline joined_map<SHAPE> shuffled_map(const joined_map<SHAPE> &a, bool scaled,
+                                                        Shuffle shuffle) {
+    joined_map<SHAPE> b = {};
 #pragma unroll
-    for (int e = 0; e < scaled_size(SHAPE); e++)
-        b.m[e] = __shfl_sync(ALL_LANES, a.m[e], lane, width);
+    for (int i = 0; i < map_size(SHAPE); i++) b.m[i] = shuffle(a.m[i]);
+    if (scaled) b.e = shuffle(a.e);
     return b;
+}
+template <int SHAPE, bool SCALED = is_scaled_in_tile(SHAPE)>
+__device__ static inline joined_map<SHAPE> map_from_lane(const joined_map<SHAPE> &a, int lane,
+                                                         int width = 32) {
+    return shuffled_map<SHAPE>(a, SCALED,
+                               [&](auto v) { return __shfl_sync(ALL_LANES, v, lane, width); });
 }
 
 template <int SHAPE>
@@ -154,55 +162,40 @@ __device__ static inline recur_state state_from_lane(const recur_state &x, int l
 }
 
 /* The maps of lanes 0 .. l of each group of `width` lanes, joined, in lane l. */
-template <int SHAPE> __device__ static inline recur_map scan_lanes(recur_map a, int width = 32) {
+template <int SHAPE, bool SCALED = is_scaled_in_tile(SHAPE)>
+__device__ static inline joined_map<SHAPE> scan_lanes(joined_map<SHAPE> a, int width = 32) {
     const int lane = (int)(threadIdx.x % 32) % width;
     for (int distance = 1; distance < width; distance *= 2) {
-        recur_map before = {};
-#pragma unroll
-        for (int e = 0; e < scaled_size(SHAPE); e++)
-            before.m[e] = __shfl_up_sync(ALL_LANES, a.m[e], distance, width);
-        if (lane >= distance) a = map_join(&before, &a, SHAPE);
+        const joined_map<SHAPE> before = shuffled_map<SHAPE>(
+            a, SCALED, [&](auto v) { return __shfl_up_sync(ALL_LANES, v, distance, width); });
+        if (lane >= distance) a = join<SHAPE, SCALED>(before, a);
     }
-    return a;
-}
-
-/* The map of the rows of this lane. Where a number of it becomes small, they are joined once more with care. */
-template <int SHAPE> __device__ static inline recur_map map_of_lane(const strip<SHAPE> &p) {
-    constexpr int W = strip<SHAPE>::W;
-    recur_map a = map_identity(SHAPE);
-    real least = 1;
-#pragma unroll
-    for (int u = 0; u < ROWS; u++)
-        if (u < p.used) {
-            map_append(&a, p.s + u * W, p.t[u], SHAPE);
-#pragma unroll
-            for (int c = 0; c < SHAPE && SHAPE != SHAPE_MOEBIUS; c++)
-                least = real_min(real_abs(a.m[c]), least);
-        }
-    if (least >= MAP_LOW) return a;
-    strip<SHAPE> rows = p;
-    a = map_identity(SHAPE);
-#pragma unroll 1
-    for (int u = 0; u < p.used; u++) map_append_scaled(&a, rows.s + u * W, rows.t[u], SHAPE);
     return a;
 }
 
 /* The map of all rows of a strip up to and with those of this lane. */
 template <int SHAPE>
-__device__ static inline recur_map scan_strip(const strip<SHAPE> &p, int width = 32) {
-    return scan_lanes<SHAPE>(map_of_lane<SHAPE>(p), width);
+__device__ static inline joined_map<SHAPE> scan_strip(const strip<SHAPE> &p, int width = 32) {
+    constexpr int W = strip<SHAPE>::W;
+    joined_map<SHAPE> a = joined_identity<SHAPE>();
+#pragma unroll
+    for (int u = 0; u < ROWS; u++)
+        if (u < p.used) joined_append<SHAPE, is_scaled_in_tile(SHAPE)>(a, p.s + u * W, p.t[u]);
+    return scan_lanes<SHAPE>(a, width);
 }
 
 /* From that: the map of the whole strip, and of the rows before those of this lane. */
 template <int SHAPE>
-__device__ static inline recur_map whole_strip(const recur_map &through, int width = 32) {
+__device__ static inline joined_map<SHAPE> whole_strip(const joined_map<SHAPE> &through,
+                                                       int width = 32) {
     return map_from_lane<SHAPE>(through, width - 1, width);
 }
 template <int SHAPE>
-__device__ static inline recur_map before_lane(const recur_map &through, int width = 32) {
+__device__ static inline joined_map<SHAPE> before_lane(const joined_map<SHAPE> &through,
+                                                       int width = 32) {
     const int lane = (int)(threadIdx.x % 32) % width;
-    const recur_map a = map_from_lane<SHAPE>(through, lane > 0 ? lane - 1 : 0, width);
-    return lane > 0 ? a : map_identity(SHAPE);
+    const joined_map<SHAPE> a = map_from_lane<SHAPE>(through, lane > 0 ? lane - 1 : 0, width);
+    return lane > 0 ? a : joined_identity<SHAPE>();
 }
 
 /* For maps that are not finite: one lane after the other, from the strip's own state x, which moves on.

@@ -5,7 +5,7 @@
  * The row w_i = s_i w_{i-h} + t_i becomes, with row i - h put in, w_i = s_i s_{i-h} w_{i-2h} + s_i
  * t_{i-h} + t_i: after ceil(log2 n) steps, h = 1, 2, 4, .., t is the answer. 3 operations per row and
  * step, 4 numbers read and 2 written: N log N where the P-scheme has 2 N. It is there for the
- * comparison of the paper's Figure 7. Once a product of s is too small, rows carry an exponent (map.h).
+ * comparison of the paper's Figure 7. Once a product of s is too small, rows carry an exponent.
  * A segment whose products overflow is walked.
  */
 #include "recur/walk.h"
@@ -20,6 +20,9 @@ static size_t pcr_bytes(const shoal_recur *plan) {
     return (size_t)plan->job.n * (4 * sizeof(real) + 2 * sizeof(int16_t));
 }
 
+/* Whether the product of s with another such may underflow. */
+static inline int is_small(real s) { return real_abs(s) < (real)0x1p-62; }
+
 /* Whether no product of s is too small: then the step is done. */
 static int plain_step(const rows *from, const rows *to, int64_t h, int64_t n, int threads) {
     const real *s = from->s, *t = from->t;
@@ -30,19 +33,25 @@ static int plain_step(const rows *from, const rows *to, int64_t h, int64_t n, in
     for (int64_t i = h; i < n; i++) {
         next_s[i] = s[i] * s[i - h];
         next_t[i] = s[i] * t[i - h] + t[i];
-        small |= (real_abs(next_s[i]) < MAP_LOW) & (s[i] != 0) & (s[i - h] != 0);
+        small |= is_small(next_s[i]) & (s[i] != 0) & (s[i - h] != 0);
     }
     return !small;
+}
+
+/* s and e of a row. What is beyond the exponents of 16 bits is far beyond all numbers. */
+static void keep_scale(const rows *to, int64_t i, real s, int e) {
+    int more = 0;
+    to->s[i] = (real)frexp(s, &more);
+    e += more;
+    to->e[i] = (int16_t)(e < INT16_MIN ? INT16_MIN : e > INT16_MAX ? INT16_MAX : e);
 }
 
 static void scaled_step(const rows *from, const rows *to, int64_t h, int64_t n, int threads) {
     (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = h; i < n; i++) {
-        const recur_map a = { { from->s[i - h], from->t[i - h], from->e[i - h] } };
-        const recur_map b = { { from->s[i], from->t[i], from->e[i] } };
-        const recur_map both = map_join(&a, &b, 1);
-        to->s[i] = both.m[0], to->t[i] = both.m[1], to->e[i] = map_short_exponent(&both);
+        keep_scale(to, i, from->s[i] * from->s[i - h], from->e[i] + from->e[i - h]);
+        to->t[i] = (real)ldexp((double)from->s[i] * from->t[i - h], from->e[i]) + from->t[i];
     }
 }
 
@@ -58,11 +67,9 @@ static void one_segment(const recur_job *job, int64_t k, int threads) {
     int plain = 1;
     memset(to.e, 0, (size_t)n * sizeof(int16_t)); /* stays so while steps are plain */
     for (int64_t i = 0; i < n; i++) {
-        recur_map row = map_identity(1);
-        const real s = v.s[i * v.s_row], t = v.t[i * v.t_row];
-        map_append_scaled(&row, &s, t, 1);
-        from.s[i] = row.m[0], from.t[i] = row.m[1], from.e[i] = map_short_exponent(&row);
-        plain &= from.e[i] == 0;
+        const real s = v.s[i * v.s_row];
+        from.s[i] = s, from.t[i] = v.t[i * v.t_row], from.e[i] = 0;
+        if (is_small(s) && s != 0) keep_scale(&from, i, s, 0), plain = 0;
     }
     from.t[0] = row_step(&x, v.s, from.t[0], 1);
     from.s[0] = 0, from.e[0] = 0;

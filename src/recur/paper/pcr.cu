@@ -3,7 +3,7 @@
  * pcr.cu - parallel cyclic reduction of order-1 recurrences on the GPU (pcr.c states the step).
  *
  * One kernel per step, ceil(log2 n) of them, one thread per row; s and t go from one pair of arrays in
- * the workspace to the other, 6 numbers per row and step, and 3 exponents of s (map.h) of 16 bits. It is
+ * the workspace to the other, 6 numbers per row and step, and 3 exponents of s of 16 bits. It is
  * there for the comparison of the P-scheme paper's Figure 7. A segment whose products overflow is walked
  * by one thread.
  */
@@ -13,16 +13,15 @@ enum { BLOCK = 256 };
 
 typedef struct pcr_maps { /* row i of segment k: [k n + i] */
     real *s, *t;
-    int16_t *e; /* s is 2^e s */
+    int16_t *e; /* s is 2^e s, from 1/2 to 1 or 0 */
 } pcr_maps;
 
-__device__ static inline recur_map map_at(const pcr_maps &from, int64_t at) {
-    recur_map a = {};
-    a.m[0] = from.s[at], a.m[1] = from.t[at], a.m[2] = from.e[at];
-    return a;
-}
-__device__ static inline void keep_at(const pcr_maps &to, int64_t at, const recur_map &a) {
-    to.s[at] = a.m[0], to.t[at] = a.m[1], to.e[at] = map_short_exponent(&a);
+/* The row w = 2^e s w' + t at a place. What is beyond the exponents of 16 bits is far beyond all numbers. */
+__device__ static inline void keep_row(const pcr_maps &to, int64_t at, real s, int e, real t) {
+    int more = 0;
+    to.s[at] = frexp(s, &more), to.t[at] = t;
+    e += more;
+    to.e[at] = (int16_t)(e < INT16_MIN ? INT16_MIN : e > INT16_MAX ? INT16_MAX : e);
 }
 
 __global__ static void load_kernel(recur_job job, pcr_maps to) {
@@ -32,26 +31,24 @@ __global__ static void load_kernel(recur_job job, pcr_maps to) {
         const recur_view v = view_of(&job, k);
         const real s = v.s[i * v.s_row], t = v.t[i * v.t_row];
         recur_state x = first_state(&job, k, 1);
-        recur_map row = map_identity(1);
         note_failure(job, k, row_poison(&s, t, 1) + state_poison(&x, 1) != 0, false);
-        map_append_scaled(&row, &s, t, 1);
-        if (i == 0) {
-            row_step(&x, &s, t, 1);
-            row = map_constant(&x, 1);
-        }
-        keep_at(to, at, row);
+        if (i == 0)
+            keep_row(to, at, 0, 0, row_step(&x, &s, t, 1));
+        else
+            keep_row(to, at, s, 0, t);
     }
 }
 
 __global__ static void step_kernel(int64_t n, int64_t total, int64_t h, pcr_maps from,
                                    pcr_maps to) {
     SHOAL_GRID_STRIDE(at, total) {
-        recur_map a = map_at(from, at);
-        if (at % n >= h) { /* else row 0 was put in */
-            const recur_map before = map_at(from, at - h);
-            a = map_join(&before, &a, 1);
-        }
-        keep_at(to, at, a);
+        const real s = from.s[at], t = from.t[at];
+        const int e = from.e[at];
+        if (at % n >= h)
+            keep_row(to, at, s * from.s[at - h], e + from.e[at - h],
+                     (real)scalbn((double)s * from.t[at - h], e) + t);
+        else /* row 0 was put in */
+            keep_row(to, at, s, e, t);
     }
 }
 

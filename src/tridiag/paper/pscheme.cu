@@ -162,33 +162,35 @@ __device__ static inline void store_rows(real *to, int64_t i, int64_t n, const r
 /* Propagation and determination in tile j of a chain. maps[r] is the map of this lane's rows of strip
  * r; step(r, x) determines them from the value x before them, which moves on. */
 template <int SHAPE, class Step>
-__device__ static inline void through_tile(const chain &c, int64_t j, recur_map (&maps)[STRIPS],
-                                           Step step) {
+__device__ static inline void through_tile(const chain &c, int64_t j,
+                                           const recur_map (&of_lane)[STRIPS], Step step) {
+    constexpr bool SCALED = is_scaled_in_tile(SHAPE);
     const int lane = threadIdx.x % 32;
-    recur_map own = map_identity(SHAPE);
-    real poison = 0;
+    joined_map<SHAPE> maps[STRIPS], own = joined_identity<SHAPE>();
+    bool finite = true;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
+        maps[r] = joined_of<SHAPE>(of_lane[r]);
+        settle<SHAPE, SCALED>(maps[r]);
         maps[r] = scan_lanes<SHAPE>(maps[r]);
-        poison += map_poison(&maps[r], SHAPE);
-        const recur_map whole = whole_strip<SHAPE>(maps[r]);
-        own = r ? map_join(&own, &whole, SHAPE) : whole;
+        finite = finite && is_finite<SHAPE>(maps[r]);
+        const joined_map<SHAPE> whole = whole_strip<SHAPE>(maps[r]);
+        own = r ? join<SHAPE, SCALED>(own, whole) : whole;
     }
-    const bool hard = __any_sync(ALL_LANES, poison != 0 || map_poison(&own, SHAPE) != 0);
+    const bool hard = __any_sync(ALL_LANES, !finite || !is_finite<SHAPE>(own));
     recur_state x = {};
     bool closed = true;
     if (c.length > 1) x = begin_link<SHAPE>(c, j, own, hard, x, &closed);
-    const recur_state after = map_apply(&own, &x, SHAPE);
-    const bool walked = hard || !is_sound(&x, &after, SHAPE);
+    const recur_state after = joined_apply<SHAPE, SCALED>(own, x);
+    const bool walked = hard || !is_sound<SHAPE>(x, after);
     if (!walked && c.length > 1) finish_link<SHAPE>(c, j, after, false, closed);
     recur_state mine[STRIPS], next = x; /* before the rows of this lane; before each strip */
     bool sound = true;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
-        const recur_map before = before_lane<SHAPE>(maps[r]), whole = whole_strip<SHAPE>(maps[r]);
-        mine[r] = map_apply(&before, &next, SHAPE);
-        sound = sound && is_sound(&x, &mine[r], SHAPE);
-        next = map_apply(&whole, &next, SHAPE);
+        mine[r] = joined_apply<SHAPE, SCALED>(before_lane<SHAPE>(maps[r]), next);
+        next = joined_apply<SHAPE, SCALED>(whole_strip<SHAPE>(maps[r]), next);
+        sound = sound && is_sound<SHAPE>(x, mine[r]);
     }
     if (walked || !__all_sync(ALL_LANES, sound)) {
 #pragma unroll
@@ -273,7 +275,6 @@ __global__ __launch_bounds__(32 * WARPS) static void down_kernel(tridiag_job job
         maps[r] = map_identity(1);
 #pragma unroll
         for (int u = 0; u < ROWS; u++) append_q(&maps[r], rows[r][u], inverse[r][u]);
-        map_settle(&maps[r], 0, 1);
     }
     through_tile<1>(chain_of(w.of[OF_Q], at.v), at.j, maps, [&](int r, recur_state &x) {
 #pragma unroll
@@ -305,7 +306,6 @@ __global__ __launch_bounds__(32 * WARPS) static void up_kernel(tridiag_job job, 
         maps[r] = map_identity(1);
 #pragma unroll
         for (int u = 0; u < ROWS; u++) append_x(&maps[r], p[r][u], q[r][u]);
-        map_settle(&maps[r], 0, 1);
     }
     through_tile<1>(chain_of(w.of[OF_X], at.v), at.j, maps, [&](int r, recur_state &x) {
 #pragma unroll
@@ -339,8 +339,8 @@ static inline chains lay_out_chains(const tridiag_job *job, char *memory, size_t
         for (int upper = 0; upper < 2; upper++) {
             links *l = upper ? &c->groups : &c->tiles;
             const size_t size = (size_t)l->count * sizeof(word);
-            l->maps = (word *)carve(memory, &at, size * (size_t)words_of(scaled_size(shape)));
-            l->values = (word *)carve(memory, &at, size * (size_t)words_of(state_size(shape)));
+            l->maps = (word *)carve(memory, &at, size * (size_t)words_of_map(shape));
+            l->values = (word *)carve(memory, &at, size * (size_t)words_of_state(shape));
         }
     }
     w.cleared = at;
