@@ -156,7 +156,7 @@ typedef struct how { /* zero = default */
     shoal_storage storage;
     shoal_triangle triangle;
     int wider, apart; /* ld exceeds n, the stride exceeds ld n by so much */
-    int in_place, no_residual;
+    int in_place, no_residual, no_rcond;
     int offset; /* of all arrays from where the memory begins, in numbers */
     int refine, team, estimate;
     double tol;
@@ -268,7 +268,7 @@ static inline answer solve_arrays(shoal_context *ctx, const shoal_smallsym_opts 
                                   .method = there[1],
                                   .rank = there[2],
                                   .inertia = there[3],
-                                  .rcond = there[4],
+                                  .rcond = h.no_rcond ? NULL : there[4],
                                   .residual = h.no_residual ? NULL : there[5] };
     CHECK(shoal_smallsym_outcome(plan, &where) == SHOAL_OK);
     r.code = solve_typed(plan, o->type, a + skip, b + skip, x + skip);

@@ -24,7 +24,7 @@ if(SHOAL_TIER STREQUAL "quick")
     set(SIMT_FEW_CASES ON)
     set(tier_99)
     set(tier_bench_flavours)
-    set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym smallsym_honest
+    set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym
                    smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range pricing_bias cva_reference
                    promises_tridiag promises_smallsym promises_recur promises_symindef)
 else()

@@ -122,13 +122,21 @@ static void doubt_of(worker *w, const smallsym_cpu_method *method, int variant, 
     for (int l = 0; l < LANES; l++) doubt[l] = change[l] / size[l];
 }
 
-/* The condition number of each lane, by condition.h. `norm` is |A|. */
+/* The condition number of each lane, by condition.h, unless all are proved to be small. `norm` is |A|. */
 static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *method, int variant,
                  real *norm, real *doubt) {
     pack *p = &w->p;
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
     real growth[LANES];
-    int again[LANES], any = 0;
+    real product[LANES];
+    int again[LANES], proved[LANES] = { 0 }, any = job->where.rcond || !method->product;
+    if (method->product) method->product(p, product);
+    for (int l = 0; l < w->used && method->product; l++) {
+        proved[l] = p->fate.status[l] < 0 || smallsym_proved(product[l], p->n, job->cond);
+        any |= !proved[l];
+    }
+    if (!any) return;
+    any = 0;
     memcpy(w->kept_b, p->b, bytes);
     memcpy(w->sum_x, p->x, bytes);
     if (p->scaled) scaled_norm_of(p, norm);
@@ -138,9 +146,10 @@ static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *
     if (any) grow_again(p, method, variant, again, growth);
     if (job->stage == 1) doubt_of(w, method, variant, doubt);
     for (int l = 0; l < w->used; l++) {
-        p->fate.look[l] = smallsym_rcond(norm[l], growth[l]);
-        if (job->rescue_row >= 0 && !job->estimate && !(p->fate.rcond[l] <= p->fate.look[l]))
-            p->fate.rcond[l] = p->fate.look[l];
+        const float rcond = smallsym_rcond(norm[l], growth[l]);
+        if (!proved[l]) p->fate.look[l] = rcond;
+        if (job->rescue_row >= 0 && !job->estimate && !(p->fate.rcond[l] <= rcond))
+            p->fate.rcond[l] = rcond;
     }
     memcpy(p->b, w->kept_b, bytes);
     memcpy(p->x, w->sum_x, bytes);

@@ -36,7 +36,7 @@ template <int T_, int M_> struct definite {
         team_load<T, M>(a, staged, t);
         ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
         look_at_pivots(o, low, high, n);
-        s = { staged, t, n, false };
+        s = { staged, memory + T * M, t, n, false };
         s.look();
     } /* the __syncwarp() of answer() stands before the next write to the panel */
     __device__ void solve(real (&y)[M], int t, int n, bool grow = false) const {
@@ -70,12 +70,10 @@ template <int T_, int M_> struct pivoted {
                 rows.at.below()[row + j] = staged[row + j];
         }
         __syncwarp();
-        scaled = scale_rows(rows, d, t, n);
-        if (scaled) {
-            real sizes[M];
-            rows.sizes(sizes, false, t, n);
-            largest = team_largest<T, M>(sizes);
-        }
+        real size[M];
+        rows.sizes(size, t, n);
+        scaled = scale_rows(rows, d, size, t, n);
+        if (scaled) largest = team_largest<T, M>(size);
         spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
         ::factor(rows, d, s, t, n);
         if (s.least == 0) o.status = SHOAL_SYSTEM_SINGULAR;

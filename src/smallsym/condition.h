@@ -5,7 +5,8 @@
  * The look, for the status: one solve, and a second one for some systems. The right-hand side is one of
  * signs, +-1, chosen in the forward substitution: each so that its z(i) grows. The result y is large
  * where A is nearly singular, for any A and whatever b is; |y| <= |A^-1|. Where |A| |y| comes within
- * SMALLSYM_AGAIN of the limit, A^-1 y / |y| is looked at, too. Systems count as ill-conditioned from
+ * SMALLSYM_AGAIN of the limit, A^-1 y / |y| is looked at, too. Where the pivots of a definite A prove that
+ * it is far from the limit, nothing is solved. Systems count as ill-conditioned from
  * limit / SMALLSYM_MARGIN on, since the estimate is seldom more than 10 times too low.
  *
  * The estimate, for opts.estimate: the rules of the estimate of 1 / (|A| |A^-1|) in the 1-norm that accuracy.h and
@@ -75,6 +76,15 @@ SHOAL_HD static inline int smallsym_ill(float look, double cond) {
     return !((double)look * cond >= SMALLSYM_MARGIN);
 }
 
+/* What the pivots d(i) of a definite A prove. C, A scaled to a diagonal of ones, has trace n and determinant
+ * 1 / P, P the product of all A(i,i) / d(i). Of all such matrices, that has the largest condition number whose
+ * eigenvalues are 1, but for two, 1 +- sqrt(1 - 1 / P) (J. K. Merikoski et al., SIAM J. Matrix Anal. Appl. 18,
+ * 1997): the ratio of these is below 4 P, and |C| |C^-1| in the maximum norm below 4 n P. No solve is needed
+ * then. */
+SHOAL_HD static inline int smallsym_proved(real product, int64_t n, double cond) {
+    return (double)product * (double)(4 * SMALLSYM_MARGIN * n) < cond;
+}
+
 /* Rows, or diagonal entries, that differ in size by less are left as they are; others are scaled by powers
  * of two, rows in up to SMALLSYM_HALVINGS steps (scale.h). */
 enum { SMALLSYM_ROW_SPREAD = 16, SMALLSYM_DIAGONAL_SPREAD = 8, SMALLSYM_HALVINGS = 12 };
@@ -88,7 +98,7 @@ SHOAL_HD static inline int smallsym_half_exponent(real size) {
 /* From |A| and |A^-1|; that of a zero matrix is 0. */
 SHOAL_HD static inline float smallsym_rcond(real norm, real inverse) {
     if (!(norm > 0) || !(inverse > 0)) return 0;
-    return (float)(1 / (double)norm / (double)inverse);
+    return (float)(1 / (norm * inverse));
 }
 
 #endif

@@ -223,11 +223,13 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
     if (JUDGED) o.residual = smallsym_larger(o.residual, s < 0 ? NAN : residual);
 }
 
-/* The condition number by |A| and |A^-1|, for the status; "auto" tells it, too. */
-__device__ static inline void add_look(const smallsym_job &job, outcome &o, real norm,
-                                       real growth) {
-    o.look = smallsym_rcond(norm, growth);
-    if (job.rescue_row >= 0 && !job.estimate && !(o.rcond <= o.look)) o.rcond = o.look;
+/* The condition number by |A| and |A^-1|, for the status, unless that is `proved` to be small; "auto" tells
+ * it, too. */
+__device__ static inline void add_look(const smallsym_job &job, outcome &o, real norm, real growth,
+                                       bool proved = false) {
+    const float look = smallsym_rcond(norm, growth);
+    if (!proved) o.look = look;
+    if (job.rescue_row >= 0 && !job.estimate && !(o.rcond <= look)) o.rcond = look;
 }
 
 /* x as it will be stored, times 2^-e_x: what the caller's range takes from it is gone. */

@@ -332,10 +332,13 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
 template <int T, int M>
 __device__ static inline void gram_look_at(const smallsym_job &job, outcome &o,
                                            const real (&a)[M][T * M], const real (&inverse)[M],
-                                           const real *staged, real norm, int t, int n) {
-    diagonal_scale<T, M> s = { staged, t, n, false };
+                                           const real *staged, real *ones, real norm, int t,
+                                           int n) {
+    diagonal_scale<T, M> s = { staged, ones, t, n, false };
     real z[M], growth = 0;
-    bool again = true;
+    const bool proved = s.proved(inverse, job.cond) || o.status < 0;
+    bool again = job.where.rcond || !proved;
+    if (!__any_sync(ALL_LANES, again)) return;
     s.look();
     norm = s.norm(norm);
     UNROLLED(r, M) z[r] = 0;
@@ -345,10 +348,10 @@ __device__ static inline void gram_look_at(const smallsym_job &job, outcome &o,
         ldlt_backward<T, M>(a, inverse, z, t);
         const real size = s.size(z);
         if (again && !(size <= growth)) growth = size;
-        again = again && smallsym_look_again(norm, growth, job.cond);
+        again = again && !proved && smallsym_look_again(norm, growth, job.cond);
         s.turn(z, size);
     }
-    add_look(job, o, norm, growth);
+    add_look(job, o, norm, growth, proved);
 }
 
 /* x from A and b in registers. The stage and the panel lie where the tiles and the sums of blocks
@@ -376,7 +379,7 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
         real norm;
         if (__any_sync(ALL_LANES, e_b != e_a)) { UNROLLED(r, M) z[r] = as_stored(z[r], e_b - e_a); }
         o.residual = team_residual<T, M>(staged, z, kept, panel, t, n, norm);
-        if (job.look) gram_look_at<T, M>(job, o, a, inverse, staged, norm, t, n);
+        if (job.look) gram_look_at<T, M>(job, o, a, inverse, staged, panel + T * M, norm, t, n);
     }
     real bad = 0;
     UNROLLED(r, M) {

@@ -20,21 +20,21 @@ struct room { /* numbers of a team: A and b, if they are kept, and the rest */
     };
 };
 
-/* A := S A S in registers, S by its rows, if these differ in size; s(i) is 2^e[r] in row i = r T + t. `room`
- * is N numbers of shared memory. Whether a team of the warp did so. */
+/* A := S A S in registers, S by its rows, if these differ in `size`; s(i) is 2^e[r] in row i = r T + t.
+ * `room` is N numbers of shared memory. Whether a team of the warp did so. */
 template <int T, int M>
-__device__ static inline bool scale_rows(real (&a)[M][T * M], int (&e)[M], real *room, int t,
-                                         int n) {
+__device__ static inline bool scale_rows(real (&a)[M][T * M], real (&size)[M], int (&e)[M],
+                                         real *room, int t, int n) {
     short *all = (short *)room;
-    const bool scaled = scale_by_rows<T, M>(all, t, [&](real(&size)[M], bool now) {
+    const bool scaled = scale_by_rows<T, M>(all, size, t, [&](real(&now)[M]) {
         UNROLLED(r, M) {
             const int i = r * T + t;
-            size[r] = 0;
+            now[r] = 0;
 #pragma unroll
             for (int j = 0; j < T * M; j++)
                 if (i < n && j < n)
-                    size[r] = real_max(
-                        times_power_of_2(real_abs(a[r][j]), now ? all[i] + all[j] : 0), size[r]);
+                    now[r] = real_max(times_power_of_2(real_abs(a[r][j]), all[j]), now[r]);
+            now[r] = times_power_of_2(now[r], all[i]);
         }
     });
     UNROLLED(r, M) e[r] = scaled ? all[r * T + t] : 0;
@@ -47,9 +47,11 @@ __device__ static inline bool scale_rows(real (&a)[M][T * M], int (&e)[M], real 
     return true;
 }
 
-/* |U^-1| from U z = e(m), m the equation with the smallest pivot, and from U y = z. */
+/* |U^-1| from U z = e(m), m the equation with the smallest pivot, and from U y = z unless that would not
+ * matter; `norm` is |U|. */
 template <int T, int M>
-__device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, int t, int n) {
+__device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, real norm,
+                                         double cond, int t, int n) {
     real z[M], least = (real)INFINITY;
     int row = t;
 #pragma unroll
@@ -60,25 +62,28 @@ __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, 
     UNROLLED(r, M) z[r] = r * T + t == at;
     pcr_solve(u, z, shown, t, n);
     real growth = largest_or_nan<T, M>(z);
+    if (!__any_sync(ALL_LANES, smallsym_look_again(norm, growth, cond))) return growth;
     UNROLLED(r, M) z[r] /= growth;
     pcr_solve(u, z, shown, t, n);
     const real second = largest_or_nan<T, M>(z);
     return second <= growth ? growth : second;
 }
 
-/* Rows of A, scaled, and A in the stage too; returns the exponent of the scale. */
+/* Rows of A, scaled, and A in the stage too; the sizes of rows; returns the exponent of the scale. */
 template <int T, int M>
-__device__ static inline int take_rows(real (&a)[M][T * M], real *staged, int t, int n, bool mine) {
-    real largest = 0;
+__device__ static inline int take_rows(real (&a)[M][T * M], real (&size)[M], real *staged, int t,
+                                       int n, bool mine) {
     team_load_rows<T, M>(a, staged, t);
-#pragma unroll
-    for (int r = 0; r < M; r++)
+    UNROLLED(r, M) {
+        size[r] = 0;
 #pragma unroll
         for (int j = 0; j < T * M; j++)
-            if (r * T + t < n && mine) largest = real_max(real_abs(a[r][j]), largest);
-    const int e_a = exponent_far_from_1(team_max<T>(largest));
+            if (r * T + t < n && mine) size[r] = real_max(real_abs(a[r][j]), size[r]);
+    }
+    const int e_a = exponent_far_from_1(team_largest<T, M>(size));
     __syncwarp();
     if (__any_sync(ALL_LANES, e_a != 0)) {
+        UNROLLED(r, M) size[r] = times_power_of_2(size[r], -e_a);
         team_scale<T, M>(a, staged, t, n, e_a);
 #pragma unroll
         for (int r = 0; r < M; r++)
@@ -108,9 +113,10 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
 
     real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
     UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
-    const int e_a = take_rows<T, M>(a, staged, t, n, mine);
+    real sizes[M];
+    const int e_a = take_rows<T, M>(a, sizes, staged, t, n, mine);
     int e_s[M];
-    const bool scaled = scale_rows<T, M>(a, e_s, shown, t, n);
+    const bool scaled = scale_rows<T, M>(a, sizes, e_s, shown, t, n);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
@@ -173,7 +179,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
                               : real_abs(u.before[r]) + real_abs(u.d[r]) + real_abs(u.after[r]);
                 norm = team_largest<T, M>(rows);
             }
-            add_look(job, o, norm, pcr_growth(u, shown, t, n));
+            add_look(job, o, norm, pcr_growth(u, shown, norm, job.cond, t, n));
         }
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }

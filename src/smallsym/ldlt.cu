@@ -48,11 +48,11 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     float residual = 0;
-    diagonal_scale<T, M> s = { staged, t, n, false };
+    diagonal_scale<T, M> s = { staged, panel + T * M, t, n, false };
 
     /* the condition number is looked at once, between the first answer and what is said of it */
     enum { ANSWER, GROW, AGAIN } pass = ANSWER;
-    bool again = false;
+    bool again = false, proved = false;
     for (int64_t c = 0; c < job.nrhs;) {
         const bool answers = !JUDGED || pass == ANSWER;
         if (c > 0) {
@@ -87,17 +87,20 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             residual = team_residual<T, M>(staged, z, b, panel, t, n, norm);
         }
         if (JUDGED && answers && judged && job.look && c == 0) {
-            s.look();
-            norm = s.norm(norm);
-            UNROLLED(r, M) own[r * T] = z[r], z[r] = 0;
-            pass = GROW;
-            continue;
+            proved = s.proved(inverse, job.cond) || factored < 0 || !mine;
+            if (__any_sync(ALL_LANES, job.where.rcond || !proved)) {
+                s.look();
+                norm = s.norm(norm);
+                UNROLLED(r, M) own[r * T] = z[r], z[r] = 0;
+                pass = GROW;
+                continue;
+            }
         }
         if (!answers) {
             const real size = s.size(z);
             if (pass == GROW || (again && !(size <= growth))) growth = size;
             if (pass == GROW) {
-                again = factored >= 0 && smallsym_look_again(norm, growth, job.cond);
+                again = !proved && smallsym_look_again(norm, growth, job.cond);
                 pass = __any_sync(ALL_LANES, again) ? AGAIN : ANSWER;
             } else {
                 pass = ANSWER;
@@ -106,7 +109,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
                 s.turn(z, size);
                 continue;
             }
-            add_look(job, o, norm, growth);
+            add_look(job, o, norm, growth, proved);
             UNROLLED(r, M) z[r] = own[r * T];
         }
         team_answer<T, M, JUDGED>(job, k, c, z, e_b - e_a, factored, residual, mine, lane, o);

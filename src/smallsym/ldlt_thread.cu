@@ -239,50 +239,51 @@ template <int N, int HOW> __device__ static inline int diagonal_at(int i) {
                                      : i * (i + 3) / 2;
 }
 
-/* The look at the condition number (condition.h), as a team has it, for one thread. S is that of the
- * diagonal; 1 / s(i) is 2^root(i). `norm` is |A|. */
+/* The look at the condition number (condition.h), as a team has it, for one thread; y is its to use. S is
+ * that of the diagonal, one[i] is 1 / s(i). `norm` is |A|. */
 template <int N, int HOW>
 __device__ static inline void thread_look(const smallsym_job &job, outcome &o,
                                           const real (&a)[N][N], const real (&inverse)[N],
-                                          const real *staged, real norm) {
-    real y[N], least = (real)INFINITY, most = 0, growth = 0;
+                                          const real *staged, real (&y)[N], real norm) {
+    real one[N], least = (real)INFINITY, most = 0, growth = 0, product = 1;
     UNROLLED(i, N) {
-        const real d = real_abs(staged[diagonal_at<N, HOW>(i)]);
-        if (d >= REAL_MIN) least = real_min(d, least);
-        most = real_max(d, most);
-        y[i] = 0;
+        const real d = staged[diagonal_at<N, HOW>(i)];
+        product *= d * inverse[i];
+        one[i] = real_abs(d);
+        if (one[i] >= REAL_MIN) least = real_min(one[i], least);
+        most = real_max(one[i], most);
     }
+    const bool proved = smallsym_proved(product, N, job.cond);
+    if (proved && !job.where.rcond) return;
     const bool uneven = most >= SMALLSYM_DIAGONAL_SPREAD * least && most <= REAL_MAX;
-    const auto root = [&](int i) {
-        return uneven ? smallsym_half_exponent(real_abs(staged[diagonal_at<N, HOW>(i)])) : 0;
-    };
-    const auto one = [&](int i) { return power_of_two(root(i)); };
+    UNROLLED(i, N) one[i] = uneven ? power_of_two(smallsym_half_exponent(one[i])) : 1;
     if (uneven) { /* |S A S| */
-        real size[N];
-        norm = 0;
-        UNROLLED(i, N) size[i] = 0;
+        UNROLLED(i, N) y[i] = 0;
         each_entry<N, HOW>(staged, [&](int i, int j, real v) {
-            const real scaled = times_power_of_2(real_abs(v), -root(i) - root(j));
-            size[i] += scaled;
-            if (j < i) size[j] += scaled;
+            const int e = exponent_of(one[i]) + exponent_of(one[j]);
+            const real scaled = real_abs(v) * power_of_two(-e);
+            y[i] += scaled;
+            if (j < i) y[j] += scaled;
         });
-        UNROLLED(i, N) norm = real_max(size[i], norm);
+        norm = largest_of(y);
     }
+    UNROLLED(i, N) y[i] = 0;
 #pragma unroll 1
     for (int step = 0; step < 2; step++) {
         real size = 0, bad = 0;
-        ldlt_forward_alone<N>(a, y, step == 0, one);
+        ldlt_forward_alone<N>(a, y, step == 0, [&](int i) { return one[i]; });
         ldlt_backward_alone<N>(a, inverse, y);
         UNROLLED(i, N) {
-            const real v = y[i] * one(i);
+            const real v = y[i] * one[i];
             size = real_max(real_abs(v), size), bad = real_fma(v, 0, bad);
         }
         size += bad;
         if (!(size <= growth)) growth = size;
-        if (step == 0 && !smallsym_look_again(norm, growth, job.cond)) break;
-        UNROLLED(i, N) y[i] = y[i] / size * one(i) * one(i);
+        if (step == 0 && (proved || !smallsym_look_again(norm, growth, job.cond))) break;
+        const real inverse_size = 1 / size;
+        UNROLLED(i, N) y[i] = y[i] * inverse_size * one[i] * one[i];
     }
-    add_look(job, o, norm, growth);
+    add_look(job, o, norm, growth, proved);
 }
 
 /* JUDGED: residuals are computed if the job asks for them. Without it the kernel is leaner. */
@@ -329,15 +330,14 @@ __global__ static void __launch_bounds__(WARPS *WARP)
         }
         ldlt_backward_alone<N>(a, inverse, z);
         float residual = 0;
+        real bad = 0, norm = 0;
         if (judged && mine) {
-            real norm;
             if (e_x) { UNROLLED(i, N) z[i] = as_stored(z[i], e_x); }
             residual = thread_residual<N, HOW>(staged, z, own, norm);
-            if (job.look && c == 0 && factored >= 0)
-                thread_look<N, HOW>(job, o, a, inverse, staged, norm);
         }
-        real bad = 0;
         UNROLLED(i, N) own[i] = z[i], bad = real_fma(z[i], 0, bad);
+        if (judged && mine && job.look && c == 0 && factored >= 0) /* z is free: x is in own */
+            thread_look<N, HOW>(job, o, a, inverse, staged, z, norm);
         if (e_x) {
 #pragma unroll 1
             for (int i = 0; i < N; i++) {

@@ -47,8 +47,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     diagonal<M> d;
     rows.load(staged, t);
     real size[M];
-    rows.sizes(size, false, t, n);
-    const real largest = team_largest<T, M>(size);
+    rows.sizes(size, t, n);
+    real largest = team_largest<T, M>(size);
     const bool infinite = !(largest - largest == 0);
     const int e_a = exponent_far_from_1(largest);
     UNROLLED(r, M) {
@@ -59,7 +59,11 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     if (__any_sync(ALL_LANES, e_a != 0)) {
         __syncwarp();
         rows.scale(t, n, e_a);
-        UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], -e_a);
+        UNROLLED(r, M) {
+            d.left[r] = times_power_of_2(d.left[r], -e_a);
+            size[r] = times_power_of_2(size[r], -e_a);
+        }
+        largest = times_power_of_2(largest, -e_a);
 #pragma unroll 1
         for (int i = t; judged && i < n; i += T)
 #pragma unroll 1
@@ -69,61 +73,51 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
             }
     }
     __syncwarp();
-    const bool scaled = scale_rows(rows, d, t, n);
-    if (scaled) rows.sizes(size, false, t, n);
-    const real now = scaled ? team_largest<T, M>(size)
-                     : e_a  ? times_power_of_2(largest, -e_a)
-                            : largest;
-    spread s = { (real)INFINITY, 0, nothing() * now, 0 };
+    const bool scaled = scale_rows(rows, d, size, t, n);
+    if (scaled) largest = team_largest<T, M>(size);
+    spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
     factor(rows, d, s, t, n);
     const int32_t factored = s.least == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
     outcome o = outcome_of(job);
     o.rcond = (float)(s.least / s.most);
     o.rank = n, o.positive = s.positive, o.negative = n - s.positive;
 
-    /* the condition number is looked at once, after the first answer: by one more solve, or two */
-    enum { ANSWER, GROW, AGAIN } pass = ANSWER;
-    real b[M], x[M], norm = 0, growth = 0;
-    float residual = 0;
-    bool again = false;
-    int e_b = 0;
+    /* The condition number is looked at before the answers, by one solve or two: |A| is known to a factor of
+     * n by then, which decides about the second. */
+    enum { GROW = -2, AGAIN };
+    const bool looks = judged && job.look;
+    real growth = 0, b[M];
 #pragma unroll 1
-    for (int64_t c = 0; c < job.nrhs;) {
-        real y[M];
-        if (pass == ANSWER) {
-            e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
-            UNROLLED(r, M) y[r] = b[r];
-            scale_vector(rows, y, scaled, t);
-        } else {
-            UNROLLED(r, M) y[r] = pass == GROW ? 0 : b[r];
+    for (int64_t c = looks ? GROW : 0; c < job.nrhs; c++) {
+        real x[M], norm;
+        int e_b = 0;
+        if (c >= 0) e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
+        UNROLLED(r, M) x[r] = c == GROW ? 0 : b[r];
+        if (c >= 0) scale_vector(rows, x, scaled, t);
+        solve(rows, d, x, t, n, c == GROW);
+        if (c < 0) {
+            const real size_of_x = largest_or_nan<T, M>(x);
+            if (!(size_of_x <= growth)) growth = size_of_x;
+            const bool again =
+                factored >= 0 && smallsym_look_again((real)n * largest, growth, job.cond);
+            if (!__any_sync(ALL_LANES, again)) c = AGAIN;
+            UNROLLED(r, M) b[r] = x[r] / size_of_x;
+            continue;
         }
-        solve(rows, d, y, t, n, pass == GROW);
-        if (pass == ANSWER) {
-            scale_vector(rows, y, scaled, t);
-            UNROLLED(r, M) x[r] = as_stored(y[r], e_b - e_a);
-            if (judged) residual = team_residual<T, M>(staged, x, b, rows.at.shown(0), t, n, norm);
-            if (judged && job.look && c == 0) {
-                if (scaled)
-                    norm = stage_scaled_norm<T, M>(
-                        staged, t, n, [&](int i) { return (int)rows.at.exponent()[i]; });
-                pass = GROW;
-                continue;
-            }
-        } else {
-            const real now_size = largest_or_nan<T, M>(y);
-            if (pass == GROW || (again && !(now_size <= growth))) growth = now_size;
-            if (pass == GROW) {
-                again = factored >= 0 && smallsym_look_again(norm, growth, job.cond);
-                pass = __any_sync(ALL_LANES, again) ? AGAIN : ANSWER;
-                UNROLLED(r, M) b[r] = y[r] / now_size;
-                if (pass == AGAIN) continue;
-            }
-            pass = ANSWER;
+        scale_vector(rows, x, scaled, t);
+        float residual = 0;
+        if (judged) {
+            UNROLLED(r, M) x[r] = as_stored(x[r], e_b - e_a);
+            residual = team_residual<T, M>(staged, x, b, rows.at.shown(0), t, n, norm);
+        }
+        if (looks && c == 0) {
+            if (scaled)
+                norm = stage_scaled_norm<T, M>(staged, t, n,
+                                               [&](int i) { return (int)rows.at.exponent()[i]; });
             add_look(job, o, norm, growth);
         }
         if (infinite) x[0] = real_nan();
         team_answer<T, M>(job, k, c, x, e_b - e_a, factored, residual, mine, lane, o);
-        c++;
     }
     settle(job, k, o, mine && t == 0);
 }

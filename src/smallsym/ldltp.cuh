@@ -122,18 +122,20 @@ template <int T, int M> struct register_rows {
                     a[r][j] = staged[stage<T, M>::row(j) + r * T + t];
         }
     }
-    /* Largest sizes of rows, of A or S A S. */
-    __device__ void sizes(real (&size)[M], bool scaled, int t, int) const {
+    /* Largest sizes of rows, of A ... */
+    __device__ void sizes(real (&size)[M], int, int) const {
+        UNROLLED(r, M) {
+            size[r] = 0;
+            UNROLLED(j, N) size[r] = real_max(real_abs(a[r][j]), size[r]);
+        }
+    }
+    /* ... and of S A S. */
+    __device__ void scaled_sizes(real (&size)[M], int t, int) const {
         const short *e = at.exponent();
         UNROLLED(r, M) {
             size[r] = 0;
-            if (scaled) {
-                UNROLLED(j, N)
-                size[r] = real_max(times_power_of_2(real_abs(a[r][j]), e[j]), size[r]);
-                size[r] = times_power_of_2(size[r], e[r * T + t]);
-            } else {
-                UNROLLED(j, N) size[r] = real_max(real_abs(a[r][j]), size[r]);
-            }
+            UNROLLED(j, N) size[r] = real_max(times_power_of_2(real_abs(a[r][j]), e[j]), size[r]);
+            size[r] = times_power_of_2(size[r], e[r * T + t]);
         }
     }
     __device__ void scale(int, int, int e) {
@@ -180,15 +182,22 @@ template <int T, int M> struct shared_rows {
     room_type at;
 
     __device__ void load(const real *, int) {}
-    __device__ void sizes(real (&size)[M], bool scaled, int t, int n) const {
+    __device__ void sizes(real (&size)[M], int t, int n) const {
+        UNROLLED(r, M) {
+            const int i = r * T + t;
+            size[r] = 0;
+#pragma unroll 4
+            for (int j = 0; j < n && i < n; j++) size[r] = real_max(real_abs(lower(i, j)), size[r]);
+        }
+    }
+    __device__ void scaled_sizes(real (&size)[M], int t, int n) const {
         const short *e = at.exponent();
         UNROLLED(r, M) {
             const int i = r * T + t;
             size[r] = 0;
 #pragma unroll 1
             for (int j = 0; j < n && i < n; j++)
-                size[r] = real_max(
-                    times_power_of_2(real_abs(lower(i, j)), scaled ? e[i] + e[j] : 0), size[r]);
+                size[r] = real_max(times_power_of_2(real_abs(lower(i, j)), e[i] + e[j]), size[r]);
         }
     }
     __device__ void scale_rows(int t, int n) {
@@ -425,13 +434,14 @@ __device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int 
         factor_together(rows, d, s, t, n);
 }
 
-/* A := S A S, S by its rows, if these differ in size; whether a team of the warp did so. */
+/* A := S A S, S by its rows, if these differ in size; whether a team of the warp did so. `size`: of rows,
+ * before and after. */
 template <class ROWS, int M>
-__device__ static inline bool scale_rows(ROWS &rows, diagonal<M> &d, int t, int n) {
+__device__ static inline bool scale_rows(ROWS &rows, diagonal<M> &d, real (&size)[M], int t,
+                                         int n) {
     constexpr int T = ROWS::N / M;
     short *e = rows.at.exponent();
-    if (!scale_by_rows<T, M>(e, t,
-                             [&](real(&size)[M], bool scaled) { rows.sizes(size, scaled, t, n); }))
+    if (!scale_by_rows<T, M>(e, size, t, [&](real(&now)[M]) { rows.scaled_sizes(now, t, n); }))
         return false;
     rows.scale_rows(t, n);
     UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], 2 * e[r * T + t]);

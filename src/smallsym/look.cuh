@@ -45,27 +45,37 @@ __device__ static inline real stage_scaled_norm(const real *staged, int t, int n
 
 namespace {
 
-/* S by the diagonal of a matrix on its stage, where that is uneven: 1 / s(i) is 2^root(i). */
+/* The condition of a definite matrix on its stage, by its factors. S is that of the diagonal, where that is
+ * uneven: 1 / s(i) is 2^root(i). `ones` is T M numbers of shared memory. */
 template <int T, int M> struct diagonal_scale {
     const real *staged;
+    real *ones;
     int t, n;
     bool uneven;
 
+    __device__ real on_diagonal(int r) const {
+        return staged[stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r) + r * T + t];
+    }
+    __device__ bool exists(int r) const { return r < M - 1 || r * T + t < n; }
     __device__ int root(int i) const {
         return uneven ? smallsym_half_exponent(real_abs(stage_entry<T, M>(staged, i, i))) : 0;
     }
     /* 1 / s of the thread's row r. */
-    __device__ real one(int r) const {
-        const int i = r * T + t;
-        return i < n ? power_of_two(root(i)) : 1;
-    }
+    __device__ real one(int r) const { return ones[r * T + t]; }
     __device__ void look() {
         real size[M];
-        UNROLLED(r, M) {
-            const int i = r * T + t;
-            size[r] = i < n ? real_abs(stage_entry<T, M>(staged, i, i)) : 0;
-        }
+        UNROLLED(r, M) size[r] = exists(r) ? real_abs(on_diagonal(r)) : 0;
         uneven = team_uneven<T, M>(size, SMALLSYM_DIAGONAL_SPREAD);
+        UNROLLED(r, M)
+        ones[r * T + t] = uneven ? power_of_two(smallsym_half_exponent(size[r])) : 1;
+    }
+    /* The pivots, whose reciprocals are given, prove a condition number far below the limit. */
+    __device__ bool proved(const real (&inverse)[M], double cond) const {
+        real product = 1;
+        UNROLLED(r, M) product *= exists(r) ? on_diagonal(r) * inverse[r] : 1;
+#pragma unroll
+        for (int h = T / 2; h > 0; h /= 2) product *= __shfl_xor_sync(ALL_LANES, product, h);
+        return smallsym_proved(product, n, cond);
     }
     /* |S A S|, of which |A| is known. */
     __device__ real norm(real of_a) const {
@@ -87,12 +97,10 @@ template <int T, int M> struct diagonal_scale {
 
 } // namespace
 
-/* Exponents e(i) of S = diag 2^e by the sizes of rows, in shared memory; sizes(size) gives those of S A S.
- * False if no team of the warp has rows to scale; e is not written then. */
+/* Exponents e(i) of S = diag 2^e by the sizes of rows, in shared memory; sizes(size) gives those of S A S,
+ * `size` has those of A. False if no team of the warp has rows to scale; e is not written then. */
 template <int T, int M, class SIZES>
-__device__ static inline bool scale_by_rows(short *e, int t, const SIZES &sizes) {
-    real size[M];
-    sizes(size, false);
+__device__ static inline bool scale_by_rows(short *e, real (&size)[M], int t, const SIZES &sizes) {
     bool uneven = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
     if (!__any_sync(ALL_LANES, uneven)) return false;
     UNROLLED(r, M) e[r * T + t] = 0;
@@ -100,7 +108,7 @@ __device__ static inline bool scale_by_rows(short *e, int t, const SIZES &sizes)
     for (int step = 0; step < SMALLSYM_HALVINGS && __any_sync(ALL_LANES, uneven); step++) {
         if (uneven) { UNROLLED(r, M) e[r * T + t] -= (short)smallsym_half_exponent(size[r]); }
         __syncwarp();
-        sizes(size, true);
+        sizes(size);
         const bool still = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
         uneven = uneven && still;
         __syncwarp(); /* before e is written again */

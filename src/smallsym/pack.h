@@ -33,15 +33,16 @@ typedef struct pack_fate {
 
 typedef struct pack {
     int64_t n;
-    double cond;   /* of the plan: for methods that discard eigenvalues               */
-    real *a;       /* the lower triangles, kept; or, for eigenpairs of tridiagonal
+    double cond;         /* of the plan: for methods that discard eigenvalues               */
+    real *a;             /* the lower triangles, kept; or, for eigenpairs of tridiagonal
                       matrices, the diagonals and then the subdiagonals               */
-    real *b;       /* the right-hand sides in hand, n numbers per lane, kept          */
-    real *x;       /* the answers                                                     */
-    real *s;       /* S, n numbers per lane ...                                       */
-    int scaled;    /* ... of which one at least is not 1                              */
-    real *scratch; /* cell.scratch(n) numbers per lane: the method's factors          */
-    real *w, *v;   /* where cell.eigen left its results: n eigenvalues, ascending, and
+    real *b;             /* the right-hand sides in hand, n numbers per lane, kept          */
+    real *x;             /* the answers                                                     */
+    real largest[LANES]; /* size in a */
+    real *s;             /* S, n numbers per lane ...                                       */
+    int scaled;          /* ... of which one at least is not 1                              */
+    real *scratch;       /* cell.scratch(n) numbers per lane: the method's factors          */
+    real *w, *v;         /* where cell.eigen left its results: n eigenvalues, ascending, and
                       the vectors, component i of number m as row i * n + m           */
     pack_fate fate;
 } pack;

@@ -123,7 +123,9 @@ typedef struct smallsym_cpu_method {
     void (*factor)(struct pack *p, int variant);
     void (*solve)(struct pack *p, int variant);
     int scales; /* SMALLSYM_BY_ROWS, ...: what p->s is made of */
-    /* Those below may be NULL. A lower bound of |A^-1|, scaled by p->s, that is seldom far below it; p->x
+    /* Those below may be NULL. The product of A(i,i) / d(i), d the pivots of a definite A (condition.h). */
+    void (*product)(struct pack *p, void *product);
+    /* A lower bound of |A^-1|, scaled by p->s, that is seldom far below it; p->x
      * is A^-1 of p->b then, a vector that A^-1 makes large. */
     void (*grow)(struct pack *p, int variant, void *growth);
     /* p->w, p->v and rank, inertia, rcond of p->fate. */

@@ -95,9 +95,23 @@ static inline void first_row_sizes(const pack *p, real *size) {
     }
 }
 
-/* Leaves the sizes of the rows of S A S in p->x, which is free as yet. */
+/* Whether the diagonal shows that the rows of all lanes are even: no row is smaller than its diagonal entry. */
+static inline int clearly_even(const pack *p, vec largest) {
+    vec least = vec_all((real)INFINITY);
+    for (int64_t i = 0; i < p->n; i++)
+        least = vec_min(vec_abs(vec_at(p->a + at_entry(i, i))), least);
+    return !any_lane(~(largest < SMALLSYM_ROW_SPREAD * least));
+}
+
+/* Leaves the sizes of the rows of S A S in p->x, which is free as yet, or the largest for all. p->s is 1. */
 static inline void scale_by_rows(pack *p) {
     real *size = p->x;
+    vec largest;
+    memcpy(&largest, p->largest, sizeof largest);
+    if (clearly_even(p, largest)) {
+        for (int64_t i = 0; i < p->n; i++) vec_to(size + at_row(i), largest);
+        return;
+    }
     first_row_sizes(p, size);
     vec_mask lanes = uneven(size, p->n, SMALLSYM_ROW_SPREAD);
     p->scaled = any_lane(lanes);

@@ -157,6 +157,8 @@ static inline void begin_matrix(worker *w, int64_t numbers) {
     real largest[LANES];
     look_at(w->p.a, numbers, largest, w->bad_a);
     w->scaled = scale(w->p.a, numbers, largest, w->e_a);
+    for (int l = 0; l < LANES; l++)
+        w->p.largest[l] = w->e_a[l] ? (real)ldexp((double)largest[l], -w->e_a[l]) : largest[l];
     begin_fate(&w->p);
 }
 

@@ -36,7 +36,8 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     __syncwarp();
 
     real a[M][T * M], none[M] = {}, bad = 0;
-    const int e_a = take_rows<T, M>(a, memory, t, n, mine);
+    real sizes[M];
+    const int e_a = take_rows<T, M>(a, sizes, memory, t, n, mine);
     __syncwarp();
     tridiagonalise<T, M>(a, none, w, t, n);
     for (int i = t; i < n; i += T) {
