@@ -88,8 +88,8 @@ if(SHOAL_CUDA STREQUAL "AUTO" AND NOT gpu_found)
     set(cuda_off "no GPU answers: CUDA=1 for make or -DSHOAL_CUDA=ON for cmake builds it all the same")
 endif()
 
-# C++ serves the kernels' tests (the emulator), std::sort as a peer, and nvcc; the library itself is C, or C and CUDA.
-if(SHOAL_TESTS OR SHOAL_PEERS OR cuda_wanted)
+# C++ serves the kernels' tests (the emulator), std::sort as a peer, the Python module, and nvcc; the library itself is C, or C and CUDA.
+if(SHOAL_TESTS OR SHOAL_PEERS OR SHOAL_PYTHON OR cuda_wanted)
     include(CheckLanguage)
     check_language(CXX)
 endif()
