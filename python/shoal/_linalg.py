@@ -452,7 +452,7 @@ def lstsq(psi: Any, y: Any, method: str = "auto") -> Any:
     x = library.empty((*batch, n) if vector else (*batch, n, nrhs), kind, device)
     if nrhs == 0:
         return door.give(x)
-    work = plan(_SMALLSYM, device, n, count, nrhs, TYPES[kind], method, 0, 0, 0, 0, 0.0, 0.0, 1)
+    work = plan(_SMALLSYM, device, n, count, nrhs, TYPES[kind], method, None, 0, 0, 0, 0.0, 0.0, 1)
     block = library.empty(count, "int32", device)
     pointer = library.pointer
     _core.smallsym_gram(
@@ -481,7 +481,7 @@ class Factor:
         self._verdict = Result(self._L, "smallsym", door, block, fields, batch)
 
     def _plan(self, nrhs: int) -> Any:
-        return plan(_SMALLSYM, self._device, self._n, _size(self._batch), nrhs, TYPES[self._kind], "ldlt", 0, 0, 0,
+        return plan(_SMALLSYM, self._device, self._n, _size(self._batch), nrhs, TYPES[self._kind], "ldlt", None, 0, 0,
                     0, 0.0, 0.0, 0)  # fmt: skip
 
     @property
