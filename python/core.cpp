@@ -357,12 +357,12 @@ static shoal_outcome outcome_of(void *block, int64_t count, unsigned fields) {
 }
 
 template <class T> struct argument { /* as Python passes it */
-    using type = std::conditional_t<std::is_pointer_v<T>, Array, T>;
+    using type = std::conditional_t<std::is_pointer_v<T>, Array, std::conditional_t<std::is_enum_v<T>, int, T>>;
     static T get(const type &value) {
         if constexpr (std::is_pointer_v<T>)
             return static_cast<T>(value.data);
         else
-            return value;
+            return static_cast<T>(value);
     }
 };
 
@@ -534,7 +534,7 @@ NB_MODULE(_core, m) {
 
     m.def("price", price_plan);
     m.def("american", american_plan);
-    m.def("price_simulate", price_simulate);
+    m.def("price_simulate", price_simulate, "plan"_a, "goal"_a, "callback"_a.none(), "values"_a);
     m.def("price_describe", [](Plan &plan) {
         shoal_price_info info = {};
         auto *handle = handle_of<shoal_price>(plan, price_destroy);

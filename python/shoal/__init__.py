@@ -11,7 +11,9 @@ arrays of the same library on the same device. `python -m shoal` is the program.
 function.
 """
 
+from . import price
 from ._core import version as _version
+from ._cva import CvaResult, cva
 from ._linalg import (
     EighResult,
     Factor,
@@ -31,23 +33,29 @@ from ._random import Generator
 from ._results import LinAlgError, Result
 from ._runtime import clear_cache, info, methods, set_num_threads, status_text
 from ._sorting import merge, sort
+from ._surrogate import Prediction, Surrogate
 
 __version__ = _version()
 __all__ = [
+    "CvaResult",
     "EighResult",
     "Factor",
     "Generator",
     "LinAlgError",
+    "Prediction",
     "Result",
+    "Surrogate",
     "SymmetricIndefinite",
     "TridiagonalPlan",
     "clear_cache",
+    "cva",
     "eigh",
     "factor",
     "info",
     "lstsq",
     "merge",
     "methods",
+    "price",
     "recurrence",
     "set_num_threads",
     "solve",

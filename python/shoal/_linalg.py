@@ -285,8 +285,8 @@ class TridiagonalPlan:
         device, and be contiguous. out may be b.
 
         >>> import numpy as np, shoal
-        >>> b = np.array([[2.0]])
-        >>> shoal.TridiagonalPlan(1, 1).solve(b, np.array([[4.0]]), b, b, out=b)
+        >>> zero, b = np.zeros((1, 1)), np.array([[2.0]])
+        >>> shoal.TridiagonalPlan(1, 1).solve(zero, np.array([[4.0]]), zero, b, out=b)
         array([[0.5]])
         """
         from ._arrays import takes
