@@ -17,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -24,6 +25,14 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+#if defined(__GLIBCXX__) && defined(__GNUC__) && __GNUC__ >= 11
+/* What std::vector calls in the headers of gcc 11 and later. It came with GLIBCXX_3.4.29; this copy lets the module run
+ * with older ones. */
+namespace std {
+__attribute__((visibility("hidden"))) void __throw_bad_array_new_length() { throw bad_alloc(); }
+} // namespace std
+#endif
 
 /* ---- arrays -------------------------------------------------------------------------------------- */
 
@@ -265,7 +274,8 @@ struct Context {
 };
 
 struct Plan {
-    std::shared_ptr<Context> context;
+    nb::object keeper; /* Python's object of the context: no shared_ptr, which needs a symbol of glibc 2.32 */
+    Context *context = nullptr;
     void *handle = nullptr;
     void (*destroy)(void *) = nullptr; /* also tells which module it belongs to */
     bool is_double = true;
@@ -283,20 +293,17 @@ struct Plan {
         handle = nullptr;
     }
 };
-struct PyContext { /* what Python holds; plans hold it too */
-    std::shared_ptr<Context> context;
-};
-
 template <class Handle, void (*Destroy)(Handle *)> static void destroy_plan(void *handle) {
     Destroy(static_cast<Handle *>(handle));
 }
 template <class Handle, void (*Destroy)(Handle *), class Create>
-static std::unique_ptr<Plan> new_plan(PyContext &py, Create create) {
+static std::unique_ptr<Plan> new_plan(nb::object keeper, Create create) {
     auto plan = std::make_unique<Plan>();
-    plan->context = py.context;
+    plan->context = nb::cast<Context *>(keeper);
+    plan->keeper = keeper;
     plan->destroy = destroy_plan<Handle, Destroy>;
     Handle *handle = nullptr;
-    py.context->run([&] { return create(py.context->handle, &handle); });
+    plan->context->run([&] { return create(plan->context->handle, &handle); });
     plan->handle = handle;
     return plan;
 }
@@ -322,7 +329,7 @@ template <class T> struct count_of<T, std::void_t<decltype(T::count)>> {
 template <class Opts, class Handle, shoal_status (*Create)(shoal_context *, const Opts *, Handle **),
           void (*Destroy)(Handle *)>
 static void bind_plan(nb::module_ &m, const char *name) {
-    m.def(name, [](PyContext &py, nb::dict options) {
+    m.def(name, [](nb::object py, nb::dict options) {
         Keep keep;
         const Opts opts = filled<Opts>(options, keep);
         auto plan = new_plan<Handle, Destroy>(
@@ -425,7 +432,7 @@ static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *
 
 static constexpr auto price_destroy = destroy_plan<shoal_price, shoal_price_free>;
 
-static std::unique_ptr<Plan> price_plan(PyContext &py, const std::string &model, nb::dict parameters,
+static std::unique_ptr<Plan> price_plan(nb::object py, const std::string &model, nb::dict parameters,
                                         nb::dict options, nb::list points) {
     Keep keep;
     auto make = [&](auto create) { return new_plan<shoal_price, shoal_price_free>(py, create); };
@@ -446,7 +453,7 @@ static std::unique_ptr<Plan> price_plan(PyContext &py, const std::string &model,
     });
 }
 
-static std::unique_ptr<Plan> american_plan(PyContext &py, nb::list options, nb::dict settings) {
+static std::unique_ptr<Plan> american_plan(nb::object py, nb::list options, nb::dict settings) {
     Keep keep;
     const auto all = filled_list<shoal_american>(options, keep);
     const auto opts = filled<shoal_american_opts>(settings, keep);
@@ -507,16 +514,15 @@ template <class F> static nb::list listed(F name) {
 }
 
 NB_MODULE(_core, m) {
-    nb::class_<PyContext>(m, "Context")
-        .def("__init__",
-             [](PyContext *self, nb::dict options) { new (self) PyContext{ std::make_shared<Context>(options) }; })
+    nb::class_<Context>(m, "Context")
+        .def(nb::init<nb::dict>())
         .def("describe",
-             [](PyContext &self) {
+             [](Context &self) {
                  shoal_machine machine = {};
-                 shoal_describe(self.context->handle, &machine);
+                 shoal_describe(self.handle, &machine);
                  return dict_of(machine);
              })
-        .def("wait", [](PyContext &self) { self.context->run([&] { return shoal_wait(self.context->handle); }); });
+        .def("wait", [](Context &self) { self.run([&] { return shoal_wait(self.handle); }); });
     nb::class_<Plan>(m, "Plan").def("close", &Plan::free);
 
     PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
@@ -552,7 +558,7 @@ NB_MODULE(_core, m) {
     m.attr("price_columns") = names_of<shoal_price_value>();
 
     static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
-    m.def("cva", [](PyContext &py, nb::dict market, nb::list contracts, nb::dict counterparty, nb::dict options) {
+    m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty, nb::dict options) {
         Keep keep;
         const auto assets = filled<shoal_cva_market>(market, keep);
         const auto book = filled_list<shoal_cva_contract>(contracts, keep);
@@ -589,7 +595,7 @@ NB_MODULE(_core, m) {
     });
 
     static constexpr auto net_destroy = destroy_plan<shoal_surrogate, shoal_surrogate_free>;
-    m.def("surrogate", [](PyContext &py, nb::bytes file) {
+    m.def("surrogate", [](nb::object py, nb::bytes file) {
         return new_plan<shoal_surrogate, shoal_surrogate_free>(py, [&](shoal_context *c, shoal_surrogate **net) {
             return shoal_surrogate_load(c, file.c_str(), file.size(), net);
         });
