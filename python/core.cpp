@@ -17,7 +17,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -25,14 +24,6 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
-
-#if defined(__GLIBCXX__) && defined(__GNUC__) && __GNUC__ >= 11
-/* What std::vector calls in the headers of gcc 11 and later. It came with GLIBCXX_3.4.29; this copy lets the module run
- * with older ones. */
-namespace std {
-__attribute__((visibility("hidden"))) void __throw_bad_array_new_length() { throw bad_alloc(); }
-} // namespace std
-#endif
 
 /* ---- arrays -------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * glibc.c - functions of the program whose symbols are newer than glibc 2.29, for a module that runs with that: stat and
- * fstat have been functions since 2.33 only, and pthread_create and pthread_join got a new version in 2.34.
+ * fstat have been functions since 2.33 only, and pthread_create and pthread_join got a new version in 2.34. And one of
+ * libstdc++: what std::vector of gcc 11 and later calls for a size beyond all memory.
  */
 #define _DEFAULT_SOURCE 1
 #include <features.h>
@@ -33,4 +34,8 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
     return first_create(thread, attributes, start, argument);
 }
 int pthread_join(pthread_t thread, void **result) { return first_join(thread, result); }
+
+extern void _ZSt17__throw_bad_allocv(void);
+void _ZSt28__throw_bad_array_new_lengthv(void);
+void _ZSt28__throw_bad_array_new_lengthv(void) { _ZSt17__throw_bad_allocv(); }
 #endif

@@ -15,7 +15,7 @@ import numpy as np
 F64, F32 = np.dtype(np.float64), np.dtype(np.float32)
 TYPES = {"float64": 0, "float32": 1}
 _WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-_READY = 0x101  # numpy's flags: C contiguous, aligned
+READY = 0x101  # numpy's flags: C contiguous, aligned
 
 
 def bad_type(name: str, dtype: str) -> TypeError:
@@ -58,7 +58,7 @@ class Numpy:
 
     @staticmethod
     def is_ready(a: Any) -> bool:
-        return a.flags.num & _READY == _READY
+        return a.flags.num & READY == READY
 
     @staticmethod
     def is_writeable(a: Any) -> bool:
@@ -340,7 +340,7 @@ def prepare(
                     or a.dtype is not dtype
                     or a.ndim < core
                     or a.shape[: a.ndim - core] != batch
-                    or a.flags.num & _READY != _READY
+                    or a.flags.num & READY != READY
                 ):
                     break
             else:

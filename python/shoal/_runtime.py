@@ -23,6 +23,7 @@ class _Local(threading.local):
     def __init__(self) -> None:
         self.contexts: dict[Any, Any] = {}
         self.plans: dict[Any, Any] = {}
+        self.calls: dict[Any, Any] = {}  # what a call with these shapes needs; its plans are in `plans`
 
 
 _local = _Local()
@@ -31,7 +32,7 @@ _local = _Local()
 def _after_fork() -> None:
     """OpenMP's threads do not exist in a forked child: it computes with one thread, in new contexts."""
     global _local, _forked, _threads
-    for kept in (_local.contexts, _local.plans):
+    for kept in (_local.contexts, _local.plans, _local.calls):
         _lost.extend(kept.values())  # freeing them could wait for locks of threads that are gone
     _local, _forked, _threads = _Local(), True, 1
 
@@ -70,6 +71,7 @@ def plan(kind: Kind, device: int, *values: Any) -> Any:
     if found is None:
         if len(plans) >= _RECENT:
             plans.pop(next(iter(plans)))
+            _local.calls.clear()
         found = plans[key] = new_plan(kind, device, *values)
     return found
 
@@ -79,6 +81,11 @@ def new_plan(kind: Kind, device: int, *values: Any) -> Any:
     return kind.create(context(device), dict(zip(kind.names, values)))
 
 
+def recent_calls() -> dict[Any, Any]:
+    """This thread's calls whose plan is known by the shapes and types of their arguments."""
+    return _local.calls
+
+
 def clear_cache() -> None:
     """Frees the plans that this thread keeps from its recent calls, with their memory.
 
@@ -86,6 +93,7 @@ def clear_cache() -> None:
     >>> shoal.clear_cache()
     """
     _local.plans.clear()
+    _local.calls.clear()
 
 
 def set_num_threads(threads: int) -> None:
@@ -108,6 +116,7 @@ def set_num_threads(threads: int) -> None:
             "start processes with multiprocessing.get_context('spawn') or 'forkserver' to use more"
         )
     _threads = threads
+    clear_cache()
 
 
 def info() -> dict[str, Any]:
