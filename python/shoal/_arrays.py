@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-F64, F32 = np.dtype(np.float64), np.dtype(np.float32)
+F64, F32, I32 = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32)
 TYPES = {"float64": 0, "float32": 1}
 _WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 READY = 0x101  # numpy's flags: C contiguous, aligned

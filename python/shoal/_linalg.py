@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import NUMPY, READY, TYPES, Door, check_out, prepare
+from ._arrays import F32, F64, I32, NUMPY, READY, TYPES, Door, check_out, prepare
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
 from ._runtime import Kind, new_plan, plan, recent_calls
 
@@ -111,18 +111,18 @@ def _solve(
     A: Any, b: Any, method: Any, variant: Any, triangle: str, refine: int, estimate: bool, tol: float, cond: float,
     fields: int,
 ) -> tuple[Result, Any]:  # fmt: skip
-    if type(A) is np.ndarray and type(b) is np.ndarray:  # the same shapes as in a recent call
-        shape = b.shape
-        key = (A.shape, shape, A.dtype, b.dtype, method, variant, triangle, refine, estimate, tol, cond)
-        ready = recent_calls().get(key)
-        if ready is not None and A.flags.num & READY == READY and b.flags.num & READY == READY:
-            work, kind, count, batch = ready
-            x, block = np.empty(shape, kind), np.empty(WIDTHS[fields] * count, np.int32)
-            _core.smallsym_solve(work, 0, block, fields, A, b, x)
-            return Result(x, "smallsym", NUMPY, block, fields, batch), work
-        given = b
-    else:
-        given = key = None
+    key, given = None, b
+    if type(A) is np.ndarray and type(b) is np.ndarray:
+        dtype = A.dtype
+        if b.dtype is dtype and (dtype is F64 or dtype is F32):  # with the shapes of a recent call?
+            shape = b.shape
+            key = (A.shape, shape, dtype is F64, method, variant, triangle, refine, estimate, tol, cond)
+            ready = recent_calls().get(key)
+            if ready is not None and A.flags.num & READY == READY and b.flags.num & READY == READY:
+                work, count, batch = ready
+                x, block = np.empty(shape, dtype), np.empty(WIDTHS[fields] * count, I32)
+                _core.smallsym_solve(work, 0, block, fields, A, b, x)
+                return Result(x, "smallsym", NUMPY, block, fields, batch), work
     door, device, kind, batch, A, b, shape = _square(A, b)
     library = door.library
     vector = len(shape) == len(batch) + 1
@@ -133,8 +133,8 @@ def _solve(
         batch = (0,) if not batch else (0, *batch[1:])
     work = plan(_SMALLSYM, device, shape[-1] if vector else shape[-2], count, nrhs, TYPES[kind], method, variant,
                 _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
-    if b is given and A.dtype == key[2]:
-        recent_calls()[key] = work, b.dtype, count, batch
+    if key is not None and b.shape == given.shape:  # not one that was broadcast
+        recent_calls()[key] = work, count, batch
     x = library.empty(shape, kind, device)
     block = library.empty(WIDTHS[fields] * count, "int32", device)
     pointer = library.pointer
