@@ -111,7 +111,7 @@ def _solve(
     A: Any, b: Any, method: Any, variant: Any, triangle: str, refine: int, estimate: bool, tol: float, cond: float,
     fields: int,
 ) -> tuple[Result, Any]:  # fmt: skip
-    key, given = None, b
+    key = None
     if type(A) is np.ndarray and type(b) is np.ndarray:
         dtype = A.dtype
         if b.dtype is dtype and (dtype is F64 or dtype is F32):  # with the shapes of a recent call?
@@ -133,7 +133,7 @@ def _solve(
         batch = (0,) if not batch else (0, *batch[1:])
     work = plan(_SMALLSYM, device, shape[-1] if vector else shape[-2], count, nrhs, TYPES[kind], method, variant,
                 _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
-    if key is not None and b.shape == given.shape:  # not one that was broadcast
+    if key is not None and A.shape == key[0] and b.shape == key[1]:  # neither was broadcast
         recent_calls()[key] = work, count, batch
     x = library.empty(shape, kind, device)
     block = library.empty(WIDTHS[fields] * count, "int32", device)
