@@ -15,7 +15,7 @@ CUDA       ?=
 comma      := ,
 
 shoal      := $(BUILD)/shoal
-sources    := find include src io cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
+sources    := find include src io cli bench tests examples python \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
 scripts    := setup.sh .ci/run $(wildcard cli/*.sh docs/*.sh python/*.sh tests/*.sh tests/simt/*.sh)
 

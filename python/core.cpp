@@ -110,12 +110,12 @@ struct Row {
 };
 #define FIELD(member)                                                                              \
     Row {                                                                                          \
-        #member,                                                                                   \
+#member,                                                                                   \
             [](void *s, nb::handle v, Keep &k) {                                                   \
                 if constexpr (!std::is_array_v<decltype(S::member)>)                               \
                     assign(static_cast<S *>(s)->member, v, k);                                     \
             },                                                                                     \
-            [](const void *s) { return value_of(static_cast<const S *>(s)->member); }              \
+            [](const void *s) { return value_of(static_cast<const S *>(s)->member); }       \
     }
 template <class T> const std::vector<Row> &rows();
 #define ROWS(type, ...)                                                                            \
@@ -126,73 +126,83 @@ template <class T> const std::vector<Row> &rows();
     }
 
 ROWS(shoal_options, FIELD(backend), FIELD(isa), FIELD(device), FIELD(threads), FIELD(unchecked))
-ROWS(shoal_machine, FIELD(backend), FIELD(device), FIELD(isa), FIELD(gpu), FIELD(threads), FIELD(multiprocessors),
-     FIELD(memory))
-ROWS(shoal_tridiag_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout), FIELD(method), FIELD(variant),
-     FIELD(tol), FIELD(periodic), FIELD(transposed), FIELD(cond), FIELD(delta), FIELD(no_split))
+ROWS(shoal_machine, FIELD(backend), FIELD(device), FIELD(isa), FIELD(gpu), FIELD(threads),
+     FIELD(multiprocessors), FIELD(memory))
+ROWS(shoal_tridiag_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
+     FIELD(method), FIELD(variant), FIELD(tol), FIELD(periodic), FIELD(transposed), FIELD(cond),
+     FIELD(delta), FIELD(no_split))
 ROWS(shoal_tridiag_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned), FIELD(redone),
      FIELD(max_residual), FIELD(tol), FIELD(delta), FIELD(cond), FIELD(bytes))
-ROWS(shoal_smallsym_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout), FIELD(storage),
-     FIELD(triangle), FIELD(method), FIELD(variant), FIELD(refine), FIELD(estimate), FIELD(tol), FIELD(cond),
-     FIELD(gram))
-ROWS(shoal_smallsym_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned), FIELD(redone),
-     FIELD(max_residual), FIELD(tol), FIELD(cond), FIELD(bytes))
-ROWS(shoal_recur_opts, FIELD(n), FIELD(count), FIELD(order), FIELD(form), FIELD(reverse), FIELD(constant_s),
-     FIELD(constant_t), FIELD(type), FIELD(layout), FIELD(method), FIELD(variant))
+ROWS(shoal_smallsym_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
+     FIELD(storage), FIELD(triangle), FIELD(method), FIELD(variant), FIELD(refine), FIELD(estimate),
+     FIELD(tol), FIELD(cond), FIELD(gram))
+ROWS(shoal_smallsym_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned),
+     FIELD(redone), FIELD(max_residual), FIELD(tol), FIELD(cond), FIELD(bytes))
+ROWS(shoal_recur_opts, FIELD(n), FIELD(count), FIELD(order), FIELD(form), FIELD(reverse),
+     FIELD(constant_s), FIELD(constant_t), FIELD(type), FIELD(layout), FIELD(method),
+     FIELD(variant))
 ROWS(shoal_recur_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(bytes))
-ROWS(shoal_sort_opts, FIELD(n), FIELD(count), FIELD(key), FIELD(value_bytes), FIELD(index), FIELD(descending),
-     FIELD(method), FIELD(variant))
-ROWS(shoal_merge_opts, FIELD(na), FIELD(nb), FIELD(count), FIELD(key), FIELD(value_bytes), FIELD(descending),
-     FIELD(method), FIELD(variant))
+ROWS(shoal_sort_opts, FIELD(n), FIELD(count), FIELD(key), FIELD(value_bytes), FIELD(index),
+     FIELD(descending), FIELD(method), FIELD(variant))
+ROWS(shoal_merge_opts, FIELD(na), FIELD(nb), FIELD(count), FIELD(key), FIELD(value_bytes),
+     FIELD(descending), FIELD(method), FIELD(variant))
 ROWS(shoal_sort_info, FIELD(method), FIELD(variant), FIELD(bytes))
-ROWS(shoal_symindef_opts, FIELD(n), FIELD(type), FIELD(triangle), FIELD(method), FIELD(variant), FIELD(alpha),
-     FIELD(tol), FIELD(growth))
-ROWS(shoal_symindef_info, FIELD(method), FIELD(variant), FIELD(status), FIELD(alpha), FIELD(epsilon), FIELD(eliminated),
-     FIELD(rank), FIELD(inertia), FIELD(pivots_1x1), FIELD(pivots_2x2), FIELD(swaps_1x1), FIELD(swaps_2x2),
-     FIELD(largest), FIELD(tol), FIELD(rounding), FIELD(growth), FIELD(max_multiplier), FIELD(log_abs_det),
-     FIELD(sign_det), FIELD(bytes))
-ROWS(shoal_rng_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed), FIELD(step), FIELD(purpose),
-     FIELD(draw), FIELD(alpha), FIELD(lambda), FIELD(df), FIELD(dimensions), FIELD(layout))
+ROWS(shoal_symindef_opts, FIELD(n), FIELD(type), FIELD(triangle), FIELD(method), FIELD(variant),
+     FIELD(alpha), FIELD(tol), FIELD(growth))
+ROWS(shoal_symindef_info, FIELD(method), FIELD(variant), FIELD(status), FIELD(alpha),
+     FIELD(epsilon), FIELD(eliminated), FIELD(rank), FIELD(inertia), FIELD(pivots_1x1),
+     FIELD(pivots_2x2), FIELD(swaps_1x1), FIELD(swaps_2x2), FIELD(largest), FIELD(tol),
+     FIELD(rounding), FIELD(growth), FIELD(max_multiplier), FIELD(log_abs_det), FIELD(sign_det),
+     FIELD(bytes))
+ROWS(shoal_rng_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed),
+     FIELD(step), FIELD(purpose), FIELD(draw), FIELD(alpha), FIELD(lambda), FIELD(df),
+     FIELD(dimensions), FIELD(layout))
 ROWS(shoal_rng_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(bytes))
-ROWS(shoal_heston, FIELD(s0), FIELD(rate), FIELD(dividend), FIELD(v0), FIELD(kappa), FIELD(theta), FIELD(sigma),
+ROWS(shoal_heston, FIELD(s0), FIELD(rate), FIELD(dividend), FIELD(v0), FIELD(kappa), FIELD(theta),
+     FIELD(sigma), FIELD(rho))
+ROWS(shoal_expou, FIELD(s0), FIELD(rate), FIELD(alpha), FIELD(m), FIELD(beta), FIELD(y0),
      FIELD(rho))
-ROWS(shoal_expou, FIELD(s0), FIELD(rate), FIELD(alpha), FIELD(m), FIELD(beta), FIELD(y0), FIELD(rho))
-ROWS(shoal_bullet, FIELD(s0), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(sigma), FIELD(barrier), FIELD(dates),
-     FIELD(p1), FIELD(p2), FIELD(count))
+ROWS(shoal_bullet, FIELD(s0), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(sigma),
+     FIELD(barrier), FIELD(dates), FIELD(p1), FIELD(p2), FIELD(count))
 ROWS(shoal_bullet_point, FIELD(k), FIELD(j), FIELD(x))
-ROWS(shoal_american, FIELD(payoff), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(s0), FIELD(sigma),
-     FIELD(dividend), FIELD(weight), FIELD(correlation))
-ROWS(shoal_american_opts, FIELD(assets), FIELD(dates), FIELD(degree), FIELD(raw), FIELD(fit_paths), FIELD(solver),
-     FIELD(cond), FIELD(type), FIELD(seed), FIELD(control), FIELD(inner))
-ROWS(shoal_american_fit, FIELD(price), FIELD(error), FIELD(systems), FIELD(empty), FIELD(warned), FIELD(truncated),
-     FIELD(refined), FIELD(failed))
-ROWS(shoal_price_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed), FIELD(steps), FIELD(put),
-     FIELD(antithetic), FIELD(control), FIELD(greeks), FIELD(bump), FIELD(probability), FIELD(nx),
-     FIELD(steps_per_date), FIELD(strikes), FIELD(maturities), FIELD(strike), FIELD(maturity))
-ROWS(shoal_price_info, FIELD(method), FIELD(variant), FIELD(deterministic), FIELD(control), FIELD(parity),
-     FIELD(contracts), FIELD(steps), FIELD(paths_each), FIELD(walks), FIELD(bytes))
-ROWS(shoal_price_value, FIELD(price), FIELD(error), FIELD(implied_vol), FIELD(delta), FIELD(delta_error), FIELD(gamma),
-     FIELD(gamma_error), FIELD(vega), FIELD(vega_error), FIELD(bias), FIELD(bound))
+ROWS(shoal_american, FIELD(payoff), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(s0),
+     FIELD(sigma), FIELD(dividend), FIELD(weight), FIELD(correlation))
+ROWS(shoal_american_opts, FIELD(assets), FIELD(dates), FIELD(degree), FIELD(raw), FIELD(fit_paths),
+     FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control), FIELD(inner))
+ROWS(shoal_american_fit, FIELD(price), FIELD(error), FIELD(systems), FIELD(empty), FIELD(warned),
+     FIELD(truncated), FIELD(refined), FIELD(failed))
+ROWS(shoal_price_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed),
+     FIELD(steps), FIELD(put), FIELD(antithetic), FIELD(control), FIELD(greeks), FIELD(bump),
+     FIELD(probability), FIELD(nx), FIELD(steps_per_date), FIELD(strikes), FIELD(maturities),
+     FIELD(strike), FIELD(maturity))
+ROWS(shoal_price_info, FIELD(method), FIELD(variant), FIELD(deterministic), FIELD(control),
+     FIELD(parity), FIELD(contracts), FIELD(steps), FIELD(paths_each), FIELD(walks), FIELD(bytes))
+ROWS(shoal_price_value, FIELD(price), FIELD(error), FIELD(implied_vol), FIELD(delta),
+     FIELD(delta_error), FIELD(gamma), FIELD(gamma_error), FIELD(vega), FIELD(vega_error),
+     FIELD(bias), FIELD(bound))
 ROWS(shoal_price_goal, FIELD(paths), FIELD(target))
-ROWS(shoal_price_progress, FIELD(first), FIELD(samples), FIELD(expected), FIELD(unpaid), FIELD(seconds))
-ROWS(shoal_cva_market, FIELD(assets), FIELD(rate), FIELD(s0), FIELD(sigma), FIELD(dividend), FIELD(correlation))
-ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(maturity), FIELD(quantity), FIELD(assets),
-     FIELD(asset), FIELD(weight), FIELD(set))
-ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery), FIELD(collateral),
-     FIELD(threshold))
-ROWS(shoal_cva_opts, FIELD(dates), FIELD(horizon), FIELD(outer), FIELD(inner_count), FIELD(inner), FIELD(nested),
-     FIELD(kept), FIELD(stopping), FIELD(rule_paths), FIELD(degree), FIELD(raw), FIELD(solver), FIELD(cond),
-     FIELD(type), FIELD(seed), FIELD(control))
-ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed), FIELD(nested),
-     FIELD(american))
-ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty), FIELD(warned),
-     FIELD(truncated), FIELD(refined), FIELD(failed), FIELD(method), FIELD(decade))
+ROWS(shoal_price_progress, FIELD(first), FIELD(samples), FIELD(expected), FIELD(unpaid),
+     FIELD(seconds))
+ROWS(shoal_cva_market, FIELD(assets), FIELD(rate), FIELD(s0), FIELD(sigma), FIELD(dividend),
+     FIELD(correlation))
+ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(maturity),
+     FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight), FIELD(set))
+ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
+     FIELD(collateral), FIELD(threshold))
+ROWS(shoal_cva_opts, FIELD(dates), FIELD(horizon), FIELD(outer), FIELD(inner_count), FIELD(inner),
+     FIELD(nested), FIELD(kept), FIELD(stopping), FIELD(rule_paths), FIELD(degree), FIELD(raw),
+     FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control))
+ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed),
+     FIELD(nested), FIELD(american))
+ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
+     FIELD(warned), FIELD(truncated), FIELD(refined), FIELD(failed), FIELD(method), FIELD(decade))
 ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(bias), FIELD(bias_error), FIELD(extrapolated),
      FIELD(extrapolated_error))
-ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(ene), FIELD(pfe95), FIELD(pfe99), FIELD(discount),
-     FIELD(default_probability), FIELD(cva), FIELD(inner))
-ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names), FIELD(map),
-     FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs), FIELD(validation))
+ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(ene), FIELD(pfe95),
+     FIELD(pfe99), FIELD(discount), FIELD(default_probability), FIELD(cva), FIELD(inner))
+ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names),
+     FIELD(map), FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs),
+     FIELD(validation))
 
 template <class T> static T filled(nb::dict values, Keep &keep, T result = {}) {
     for (auto [key, value] : values) {
@@ -205,7 +215,8 @@ template <class T> static T filled(nb::dict values, Keep &keep, T result = {}) {
         try {
             found->set(&result, value, keep);
         } catch (const nb::cast_error &) {
-            throw nb::type_error((name + ": cannot be " + nb::cast<std::string>(nb::repr(value))).c_str());
+            throw nb::type_error(
+                (name + ": cannot be " + nb::cast<std::string>(nb::repr(value))).c_str());
         }
     }
     return result;
@@ -230,7 +241,8 @@ template <class T> static nb::list names_of() {
 
 struct Context {
     shoal_context *handle = nullptr;
-    std::recursive_mutex lock; /* a context belongs to one thread at a time; its callbacks may free plans */
+    std::recursive_mutex
+        lock; /* a context belongs to one thread at a time; its callbacks may free plans */
 
     explicit Context(nb::dict options) {
         Keep keep;
@@ -265,7 +277,8 @@ struct Context {
 };
 
 struct Plan {
-    nb::object keeper; /* Python's object of the context: no shared_ptr, which needs a symbol of glibc 2.32 */
+    nb::object
+        keeper; /* Python's object of the context: no shared_ptr, which needs a symbol of glibc 2.32 */
     Context *context = nullptr;
     void *handle = nullptr;
     void (*destroy)(void *) = nullptr; /* also tells which module it belongs to */
@@ -317,7 +330,8 @@ template <class T, class = void> struct count_of {
 template <class T> struct count_of<T, std::void_t<decltype(T::count)>> {
     static int64_t count(const T &o) { return o.count; }
 };
-template <class Opts, class Handle, shoal_status (*Create)(shoal_context *, const Opts *, Handle **),
+template <class Opts, class Handle,
+          shoal_status (*Create)(shoal_context *, const Opts *, Handle **),
           void (*Destroy)(Handle *)>
 static void bind_plan(nb::module_ &m, const char *name) {
     m.def(name, [](nb::object py, nb::dict options) {
@@ -331,7 +345,8 @@ static void bind_plan(nb::module_ &m, const char *name) {
     });
 }
 #define PLAN(module)                                                                               \
-    bind_plan<shoal_##module##_opts, shoal_##module, shoal_##module##_create, shoal_##module##_free>(m, #module)
+    bind_plan<shoal_##module##_opts, shoal_##module, shoal_##module##_create,                      \
+              shoal_##module##_free>(m, #module)
 
 /* ---- calls --------------------------------------------------------------------------------------- */
 
@@ -355,7 +370,8 @@ static shoal_outcome outcome_of(void *block, int64_t count, unsigned fields) {
 }
 
 template <class T> struct argument { /* as Python passes it */
-    using type = std::conditional_t<std::is_pointer_v<T>, Array, std::conditional_t<std::is_enum_v<T>, int, T>>;
+    using type = std::conditional_t<std::is_pointer_v<T>, Array,
+                                    std::conditional_t<std::is_enum_v<T>, int, T>>;
     static T get(const type &value) {
         if constexpr (std::is_pointer_v<T>)
             return static_cast<T>(value.data);
@@ -386,11 +402,13 @@ static void bind_call(nb::module_ &m, const char *name, void (*destroy)(void *),
     });
 }
 #define CALL(module, function)                                                                     \
-    bind_call<shoal_##module>(m, #module "_" #function, destroy_plan<shoal_##module, shoal_##module##_free>,              \
-                              shoal_##module##_outcome, shoal_##module##_##function, shoal_##module##_##function##f)
+    bind_call<shoal_##module>(                                                                     \
+        m, #module "_" #function, destroy_plan<shoal_##module, shoal_##module##_free>,             \
+        shoal_##module##_outcome, shoal_##module##_##function, shoal_##module##_##function##f)
 #define CALL_PLAIN(module, function, single)                                                       \
-    bind_call<shoal_##module>(m, #module "_" #function, destroy_plan<shoal_##module, shoal_##module##_free>,              \
-                              (shoal_status(*)(shoal_##module *, const shoal_outcome *))nullptr,                          \
+    bind_call<shoal_##module>(m, #module "_" #function,                                            \
+                              destroy_plan<shoal_##module, shoal_##module##_free>,                 \
+                              (shoal_status(*)(shoal_##module *, const shoal_outcome *)) nullptr,  \
                               shoal_##module##_##function, shoal_##module##_##single)
 
 /* Waits and sums up: a dict; ..._failed: the number of systems that failed. */
@@ -405,7 +423,8 @@ static void bind_last(nb::module_ &m, const char *name, void (*destroy)(void *),
     });
 }
 #define LAST(module, destroyed)                                                                    \
-    bind_last(m, #module "_last", destroy_plan<shoal_##module, shoal_##destroyed##_free>, shoal_##module##_last)
+    bind_last(m, #module "_last", destroy_plan<shoal_##module, shoal_##destroyed##_free>,          \
+              shoal_##module##_last)
 template <class Handle, class Info>
 static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *),
                         shoal_status (*last)(Handle *, Info *)) {
@@ -417,24 +436,27 @@ static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *
     });
 }
 #define FAILED(module)                                                                             \
-    bind_failed(m, #module "_failed", destroy_plan<shoal_##module, shoal_##module##_free>, shoal_##module##_last)
+    bind_failed(m, #module "_failed", destroy_plan<shoal_##module, shoal_##module##_free>,         \
+                shoal_##module##_last)
 
 /* ---- prices -------------------------------------------------------------------------------------- */
 
 static constexpr auto price_destroy = destroy_plan<shoal_price, shoal_price_free>;
 
-static std::unique_ptr<Plan> price_plan(nb::object py, const std::string &model, nb::dict parameters,
-                                        nb::dict options, nb::list points) {
+static std::unique_ptr<Plan> price_plan(nb::object py, const std::string &model,
+                                        nb::dict parameters, nb::dict options, nb::list points) {
     Keep keep;
     auto make = [&](auto create) { return new_plan<shoal_price, shoal_price_free>(py, create); };
     const auto opts = filled<shoal_price_opts>(options, keep);
     if (model == "heston") {
         const auto m = filled(parameters, keep, shoal_heston_example());
-        return make([&](shoal_context *c, shoal_price **p) { return shoal_price_heston(c, &m, &opts, p); });
+        return make(
+            [&](shoal_context *c, shoal_price **p) { return shoal_price_heston(c, &m, &opts, p); });
     }
     if (model == "expou") {
         const auto m = filled(parameters, keep, shoal_expou_example());
-        return make([&](shoal_context *c, shoal_price **p) { return shoal_price_expou(c, &m, &opts, p); });
+        return make(
+            [&](shoal_context *c, shoal_price **p) { return shoal_price_expou(c, &m, &opts, p); });
     }
     const auto m = filled(parameters, keep, shoal_bullet_example());
     const auto at = filled_list<shoal_bullet_point>(points, keep);
@@ -480,7 +502,8 @@ static nb::dict price_simulate(Plan &plan, nb::dict goal, nb::object callback, A
     wanted.user = &watcher;
     shoal_price_progress done = {};
     plan.context->run([&] {
-        return shoal_price_simulate(handle, &wanted, static_cast<shoal_price_value *>(values.data), &done);
+        return shoal_price_simulate(handle, &wanted, static_cast<shoal_price_value *>(values.data),
+                                    &done);
     });
     return dict_of(done);
 }
@@ -518,14 +541,16 @@ NB_MODULE(_core, m) {
 
     PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
     CALL(tridiag, solve);
-    CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve), CALL(smallsym, eig);
+    CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve),
+        CALL(smallsym, eig);
     CALL(recur, solve);
     CALL_PLAIN(sort, run, run), CALL_PLAIN(merge, run, run);
     CALL_PLAIN(symindef, factor, factorf), CALL_PLAIN(symindef, solve, solvef);
     CALL_PLAIN(symindef, inverse, inversef), CALL_PLAIN(symindef, rcond, rcondf);
     CALL_PLAIN(symindef, order, order);
     CALL_PLAIN(rng, fill, fillf), CALL_PLAIN(rng, fillu, fillu);
-    LAST(tridiag, tridiag), LAST(smallsym, smallsym), LAST(recur, recur), LAST(sort, sort), LAST(merge, merge);
+    LAST(tridiag, tridiag), LAST(smallsym, smallsym), LAST(recur, recur), LAST(sort, sort),
+        LAST(merge, merge);
     LAST(symindef, symindef), LAST(rng, rng);
     FAILED(tridiag), FAILED(smallsym), FAILED(recur), FAILED(rng);
 
@@ -549,14 +574,16 @@ NB_MODULE(_core, m) {
     m.attr("price_columns") = names_of<shoal_price_value>();
 
     static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
-    m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty, nb::dict options) {
+    m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty,
+                    nb::dict options) {
         Keep keep;
         const auto assets = filled<shoal_cva_market>(market, keep);
         const auto book = filled_list<shoal_cva_contract>(contracts, keep);
         const auto other = filled<shoal_cva_counterparty>(counterparty, keep);
         const auto opts = filled<shoal_cva_opts>(options, keep);
         return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {
-            return shoal_cva_create(c, &assets, book.data(), (int64_t)book.size(), &other, &opts, p);
+            return shoal_cva_create(c, &assets, book.data(), (int64_t)book.size(), &other, &opts,
+                                    p);
         });
     });
     m.def("cva_describe", [](Plan &plan) {
@@ -565,12 +592,15 @@ NB_MODULE(_core, m) {
         plan.context->run([&] { return shoal_cva_describe(handle, &info); });
         return dict_of(info);
     });
-    m.def("cva_width", [](Plan &plan) { return shoal_cva_width(handle_of<shoal_cva>(plan, cva_destroy)); });
+    m.def("cva_width",
+          [](Plan &plan) { return shoal_cva_width(handle_of<shoal_cva>(plan, cva_destroy)); });
     m.def("cva_run", [](Plan &plan, int64_t first, int64_t paths, Array samples) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_counts counts = {};
-        plan.context->run(
-            [&] { return shoal_cva_run(handle, first, paths, static_cast<double *>(samples.data), &counts); });
+        plan.context->run([&] {
+            return shoal_cva_run(handle, first, paths, static_cast<double *>(samples.data),
+                                 &counts);
+        });
         return dict_of(counts);
     });
     m.def("cva_result", [](Plan &plan, Array samples, int64_t paths, int64_t dates) {
@@ -578,7 +608,8 @@ NB_MODULE(_core, m) {
         shoal_cva_value value = {};
         std::vector<shoal_cva_date> profile((size_t)dates);
         plan.context->run([&] {
-            return shoal_cva_result(handle, static_cast<double *>(samples.data), paths, &value, profile.data());
+            return shoal_cva_result(handle, static_cast<double *>(samples.data), paths, &value,
+                                    profile.data());
         });
         nb::list list;
         for (const auto &date : profile) list.append(dict_of(date));
@@ -587,9 +618,10 @@ NB_MODULE(_core, m) {
 
     static constexpr auto net_destroy = destroy_plan<shoal_surrogate, shoal_surrogate_free>;
     m.def("surrogate", [](nb::object py, nb::bytes file) {
-        return new_plan<shoal_surrogate, shoal_surrogate_free>(py, [&](shoal_context *c, shoal_surrogate **net) {
-            return shoal_surrogate_load(c, file.c_str(), file.size(), net);
-        });
+        return new_plan<shoal_surrogate, shoal_surrogate_free>(
+            py, [&](shoal_context *c, shoal_surrogate **net) {
+                return shoal_surrogate_load(c, file.c_str(), file.size(), net);
+            });
     });
     m.def("surrogate_describe", [](Plan &plan) {
         shoal_surrogate_info info = {};
@@ -597,16 +629,17 @@ NB_MODULE(_core, m) {
         plan.context->run([&] { return shoal_surrogate_describe(handle, &info); });
         return dict_of(info);
     });
-    auto no_outcome = (shoal_status(*)(shoal_surrogate *, const shoal_outcome *))nullptr;
-    bind_call<shoal_surrogate>(m, "surrogate_predict", net_destroy, no_outcome, shoal_surrogate_predict,
-                               shoal_surrogate_predict);
-    bind_call<shoal_surrogate>(m, "surrogate_outside", net_destroy, no_outcome, shoal_surrogate_outside,
-                               shoal_surrogate_outside);
+    auto no_outcome = (shoal_status(*)(shoal_surrogate *, const shoal_outcome *)) nullptr;
+    bind_call<shoal_surrogate>(m, "surrogate_predict", net_destroy, no_outcome,
+                               shoal_surrogate_predict, shoal_surrogate_predict);
+    bind_call<shoal_surrogate>(m, "surrogate_outside", net_destroy, no_outcome,
+                               shoal_surrogate_outside, shoal_surrogate_outside);
 
     m.def("program", program);
     m.def("modules", [] { return listed(shoal_modules); });
-    m.def("methods",
-          [](const std::string &module) { return listed([&](int i) { return shoal_methods(module.c_str(), i); }); });
+    m.def("methods", [](const std::string &module) {
+        return listed([&](int i) { return shoal_methods(module.c_str(), i); });
+    });
     m.def("variants", [](const std::string &module, const std::string &method) {
         return listed([&](int i) { return shoal_variants(module.c_str(), method.c_str(), i); });
     });
