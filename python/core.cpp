@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * core.cpp - shoal._core: the C functions of include/shoal as Python sees them.
+ *
+ * Three tables and no arithmetic. rows<T>(): the members of a C struct by name, to fill one from a dict or to turn
+ * one into a dict. PLANS: the functions that create plans. CALLS: the functions that touch arrays, with their types
+ * read off the C declarations. A changed option is one FIELD; a new function is one line. Shapes, types and devices are
+ * checked in Python before an array arrives here.
+ */
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+#include <shoal/shoal.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+/* ---- arrays -------------------------------------------------------------------------------------- */
+
+/* An argument that is an array: an address, 0 for none, or an object with the buffer protocol or DLPack. */
+struct Array {
+    void *data = nullptr;
+    nb::ndarray<nb::ro> owner;
+};
+
+namespace nanobind::detail {
+template <> struct type_caster<Array> {
+    NB_TYPE_CASTER(Array, const_name("object"))
+    bool from_python(handle src, uint32_t flags, cleanup_list *cleanup) noexcept {
+        if (PyLong_Check(src.ptr())) {
+            value.data = PyLong_AsVoidPtr(src.ptr());
+            if (!value.data && PyErr_Occurred()) PyErr_Clear();
+            return true;
+        }
+        make_caster<nb::ndarray<nb::ro>> array;
+        if (!array.from_python(src, flags & ~(uint32_t)cast_flags::convert, cleanup)) return false;
+        value.owner = array.value;
+        value.data = const_cast<void *>(value.owner.data());
+        return true;
+    }
+};
+} // namespace nanobind::detail
+
+/* ---- errors -------------------------------------------------------------------------------------- */
+
+[[noreturn]] static void raise(shoal_status status, const std::string &message) {
+    PyObject *type = status == SHOAL_E_NOMEM                               ? PyExc_MemoryError
+                     : status == SHOAL_E_TYPE                              ? PyExc_TypeError
+                     : status == SHOAL_E_BACKEND || status == SHOAL_E_CUDA ? PyExc_RuntimeError
+                                                                           : PyExc_ValueError;
+    PyErr_SetString(type, (message.empty() ? shoal_status_text(status) : message).c_str());
+    nb::raise_python_error();
+}
+
+/* ---- structs by name: rows<T>() ------------------------------------------------------------------ */
+
+/* What the pointers of a struct point to, as long as C needs it. */
+struct Keep {
+    std::deque<std::string> words;
+    std::deque<std::vector<double>> numbers;
+    std::deque<std::vector<int64_t>> integers;
+};
+
+template <class T> static void assign(T &member, nb::handle value, Keep &keep) {
+    if constexpr (std::is_same_v<T, const char *>) {
+        member = keep.words.emplace_back(nb::cast<std::string>(value)).c_str();
+    } else if constexpr (std::is_same_v<T, const double *>) {
+        member = keep.numbers.emplace_back(nb::cast<std::vector<double>>(value)).data();
+    } else if constexpr (std::is_same_v<T, const int64_t *>) {
+        member = keep.integers.emplace_back(nb::cast<std::vector<int64_t>>(value)).data();
+    } else if constexpr (std::is_same_v<T, char>) {
+        member = nb::cast<std::string>(value)[0];
+    } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, int>) {
+        member = static_cast<T>(nb::cast<int64_t>(value));
+    } else {
+        member = nb::cast<T>(value);
+    }
+}
+
+template <class T> static nb::object value_of(const T &member) {
+    if constexpr (std::is_array_v<T>) {
+        nb::list list;
+        for (const auto &entry : member) list.append(value_of(entry));
+        return std::move(list);
+    } else if constexpr (std::is_same_v<T, const char *>) {
+        return nb::str(member ? member : "");
+    } else if constexpr (std::is_pointer_v<T>) {
+        return nb::none();
+    } else if constexpr (std::is_enum_v<T>) {
+        return nb::int_(static_cast<int64_t>(member));
+    } else {
+        return nb::cast(member);
+    }
+}
+
+struct Row {
+    const char *name;
+    void (*set)(void *, nb::handle, Keep &);
+    nb::object (*get)(const void *);
+};
+#define FIELD(member)                                                                              \
+    Row {                                                                                          \
+#member,                                                                                   \
+            [](void *s, nb::handle v, Keep &k) {                                                   \
+                if constexpr (!std::is_array_v<decltype(S::member)>)                               \
+                    assign(static_cast<S *>(s)->member, v, k);                                     \
+            },                                                                                     \
+            [](const void *s) { return value_of(static_cast<const S *>(s)->member); }       \
+    }
+template <class T> const std::vector<Row> &rows();
+#define ROWS(type, ...)                                                                            \
+    template <> const std::vector<Row> &rows<type>() {                                             \
+        using S = type;                                                                            \
+        static const std::vector<Row> table = { __VA_ARGS__ };                                     \
+        return table;                                                                              \
+    }
+
+ROWS(shoal_options, FIELD(backend), FIELD(isa), FIELD(device), FIELD(threads), FIELD(unchecked))
+ROWS(shoal_machine, FIELD(backend), FIELD(device), FIELD(isa), FIELD(gpu), FIELD(threads),
+     FIELD(multiprocessors), FIELD(memory))
+ROWS(shoal_tridiag_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
+     FIELD(method), FIELD(variant), FIELD(tol), FIELD(periodic), FIELD(transposed), FIELD(cond),
+     FIELD(delta), FIELD(no_split))
+ROWS(shoal_tridiag_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned), FIELD(redone),
+     FIELD(max_residual), FIELD(tol), FIELD(delta), FIELD(cond), FIELD(bytes))
+ROWS(shoal_smallsym_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
+     FIELD(storage), FIELD(triangle), FIELD(method), FIELD(variant), FIELD(refine), FIELD(estimate),
+     FIELD(tol), FIELD(cond), FIELD(gram))
+ROWS(shoal_smallsym_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned),
+     FIELD(redone), FIELD(max_residual), FIELD(tol), FIELD(cond), FIELD(bytes))
+ROWS(shoal_recur_opts, FIELD(n), FIELD(count), FIELD(order), FIELD(form), FIELD(reverse),
+     FIELD(constant_s), FIELD(constant_t), FIELD(type), FIELD(layout), FIELD(method),
+     FIELD(variant))
+ROWS(shoal_recur_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(bytes))
+ROWS(shoal_sort_opts, FIELD(n), FIELD(count), FIELD(key), FIELD(value_bytes), FIELD(index),
+     FIELD(descending), FIELD(method), FIELD(variant))
+ROWS(shoal_merge_opts, FIELD(na), FIELD(nb), FIELD(count), FIELD(key), FIELD(value_bytes),
+     FIELD(descending), FIELD(method), FIELD(variant))
+ROWS(shoal_sort_info, FIELD(method), FIELD(variant), FIELD(bytes))
+ROWS(shoal_symindef_opts, FIELD(n), FIELD(type), FIELD(triangle), FIELD(method), FIELD(variant),
+     FIELD(alpha), FIELD(tol), FIELD(growth))
+ROWS(shoal_symindef_info, FIELD(method), FIELD(variant), FIELD(status), FIELD(alpha),
+     FIELD(epsilon), FIELD(eliminated), FIELD(rank), FIELD(inertia), FIELD(pivots_1x1),
+     FIELD(pivots_2x2), FIELD(swaps_1x1), FIELD(swaps_2x2), FIELD(largest), FIELD(tol),
+     FIELD(rounding), FIELD(growth), FIELD(max_multiplier), FIELD(log_abs_det), FIELD(sign_det),
+     FIELD(bytes))
+ROWS(shoal_rng_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed),
+     FIELD(step), FIELD(purpose), FIELD(draw), FIELD(alpha), FIELD(lambda), FIELD(df),
+     FIELD(dimensions), FIELD(layout))
+ROWS(shoal_rng_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(bytes))
+ROWS(shoal_heston, FIELD(s0), FIELD(rate), FIELD(dividend), FIELD(v0), FIELD(kappa), FIELD(theta),
+     FIELD(sigma), FIELD(rho))
+ROWS(shoal_expou, FIELD(s0), FIELD(rate), FIELD(alpha), FIELD(m), FIELD(beta), FIELD(y0),
+     FIELD(rho))
+ROWS(shoal_bullet, FIELD(s0), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(sigma),
+     FIELD(barrier), FIELD(dates), FIELD(p1), FIELD(p2), FIELD(count))
+ROWS(shoal_bullet_point, FIELD(k), FIELD(j), FIELD(x))
+ROWS(shoal_american, FIELD(payoff), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(s0),
+     FIELD(sigma), FIELD(dividend), FIELD(weight), FIELD(correlation))
+ROWS(shoal_american_opts, FIELD(assets), FIELD(dates), FIELD(degree), FIELD(raw), FIELD(fit_paths),
+     FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control), FIELD(inner))
+ROWS(shoal_american_fit, FIELD(price), FIELD(error), FIELD(systems), FIELD(empty), FIELD(warned),
+     FIELD(truncated), FIELD(refined), FIELD(failed))
+ROWS(shoal_price_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed),
+     FIELD(steps), FIELD(put), FIELD(antithetic), FIELD(control), FIELD(greeks), FIELD(bump),
+     FIELD(probability), FIELD(nx), FIELD(steps_per_date), FIELD(strikes), FIELD(maturities),
+     FIELD(strike), FIELD(maturity))
+ROWS(shoal_price_info, FIELD(method), FIELD(variant), FIELD(deterministic), FIELD(control),
+     FIELD(parity), FIELD(contracts), FIELD(steps), FIELD(paths_each), FIELD(walks), FIELD(bytes))
+ROWS(shoal_price_value, FIELD(price), FIELD(error), FIELD(implied_vol), FIELD(delta),
+     FIELD(delta_error), FIELD(gamma), FIELD(gamma_error), FIELD(vega), FIELD(vega_error),
+     FIELD(bias), FIELD(bound))
+ROWS(shoal_price_goal, FIELD(paths), FIELD(target))
+ROWS(shoal_price_progress, FIELD(first), FIELD(samples), FIELD(expected), FIELD(unpaid),
+     FIELD(seconds))
+ROWS(shoal_cva_market, FIELD(assets), FIELD(rate), FIELD(s0), FIELD(sigma), FIELD(dividend),
+     FIELD(correlation))
+ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(maturity),
+     FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight), FIELD(set))
+ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
+     FIELD(collateral), FIELD(threshold))
+ROWS(shoal_cva_opts, FIELD(dates), FIELD(horizon), FIELD(outer), FIELD(inner_count), FIELD(inner),
+     FIELD(nested), FIELD(kept), FIELD(stopping), FIELD(rule_paths), FIELD(degree), FIELD(raw),
+     FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control))
+ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed),
+     FIELD(nested), FIELD(american))
+ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
+     FIELD(warned), FIELD(truncated), FIELD(refined), FIELD(failed), FIELD(method), FIELD(decade))
+ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(bias), FIELD(bias_error), FIELD(extrapolated),
+     FIELD(extrapolated_error))
+ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(ene), FIELD(pfe95),
+     FIELD(pfe99), FIELD(discount), FIELD(default_probability), FIELD(cva), FIELD(inner))
+ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names),
+     FIELD(map), FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs),
+     FIELD(validation))
+
+template <class T> static T filled(nb::dict values, Keep &keep, T result = {}) {
+    for (auto [key, value] : values) {
+        const std::string name = nb::cast<std::string>(key);
+        const Row *found = nullptr;
+        for (const Row &row : rows<T>())
+            if (name == row.name) found = &row;
+        if (!found) throw nb::type_error(("unknown option '" + name + "'").c_str());
+        if (value.is_none()) continue;
+        try {
+            found->set(&result, value, keep);
+        } catch (const nb::cast_error &) {
+            throw nb::type_error(
+                (name + ": cannot be " + nb::cast<std::string>(nb::repr(value))).c_str());
+        }
+    }
+    return result;
+}
+template <class T> static std::vector<T> filled_list(nb::list list, Keep &keep) {
+    std::vector<T> result;
+    for (nb::handle entry : list) result.push_back(filled<T>(nb::cast<nb::dict>(entry), keep));
+    return result;
+}
+template <class T> static nb::dict dict_of(const T &value) {
+    nb::dict result;
+    for (const Row &row : rows<T>()) result[row.name] = row.get(&value);
+    return result;
+}
+template <class T> static nb::list names_of() {
+    nb::list list;
+    for (const Row &row : rows<T>()) list.append(row.name);
+    return list;
+}
+
+/* ---- contexts and plans -------------------------------------------------------------------------- */
+
+struct Context {
+    shoal_context *handle = nullptr;
+    std::recursive_mutex
+        lock; /* a context belongs to one thread at a time; its callbacks may free plans */
+
+    explicit Context(nb::dict options) {
+        Keep keep;
+        const shoal_options opts = filled<shoal_options>(options, keep);
+        shoal_status status;
+        {
+            nb::gil_scoped_release released;
+            status = shoal_open(&opts, &handle);
+        }
+        if (status != SHOAL_OK) {
+            const std::string message = handle ? shoal_message(handle) : "";
+            shoal_close(handle);
+            raise(status, message);
+        }
+    }
+    Context(const Context &) = delete;
+    ~Context() { shoal_close(handle); }
+
+    /* Runs f(), which returns a shoal_status, without the GIL; raises what it reports. */
+    template <class F> void run(F f) {
+        shoal_status status;
+        std::string message;
+        {
+            nb::gil_scoped_release released;
+            std::lock_guard<std::recursive_mutex> guard(lock);
+            status = f();
+            if (status != SHOAL_OK) message = shoal_message(handle);
+        }
+        if (PyErr_Occurred()) nb::raise_python_error(); /* a callback's */
+        if (status != SHOAL_OK) raise(status, message);
+    }
+};
+
+struct Plan {
+    nb::object
+        keeper; /* Python's object of the context: no shared_ptr, which needs a symbol of glibc 2.32 */
+    Context *context = nullptr;
+    void *handle = nullptr;
+    void (*destroy)(void *) = nullptr; /* also tells which module it belongs to */
+    bool is_double = true;
+    int64_t count = 0;
+
+    Plan() = default;
+    Plan(const Plan &) = delete;
+    ~Plan() { free(); }
+    void free() {
+        if (handle) {
+            nb::gil_scoped_release released; /* who has the lock may wait for the GIL */
+            std::lock_guard<std::recursive_mutex> guard(context->lock);
+            destroy(handle);
+        }
+        handle = nullptr;
+    }
+};
+template <class Handle, void (*Destroy)(Handle *)> static void destroy_plan(void *handle) {
+    Destroy(static_cast<Handle *>(handle));
+}
+template <class Handle, void (*Destroy)(Handle *), class Create>
+static std::unique_ptr<Plan> new_plan(nb::object keeper, Create create) {
+    auto plan = std::make_unique<Plan>();
+    plan->context = nb::cast<Context *>(keeper);
+    plan->keeper = keeper;
+    plan->destroy = destroy_plan<Handle, Destroy>;
+    Handle *handle = nullptr;
+    plan->context->run([&] { return create(plan->context->handle, &handle); });
+    plan->handle = handle;
+    return plan;
+}
+template <class Handle> static Handle *handle_of(const Plan &plan, void (*destroy)(void *)) {
+    if (!plan.handle) raise(SHOAL_E_ARG, "the plan was closed: make a new one");
+    if (plan.destroy != destroy) throw nb::type_error("a plan of another kind");
+    return static_cast<Handle *>(plan.handle);
+}
+
+/* PLANS: name, options, handle, create, free. */
+template <class T, class = void> struct type_of {
+    static bool is_double(const T &) { return true; }
+};
+template <class T> struct type_of<T, std::void_t<decltype(T::type)>> {
+    static bool is_double(const T &o) { return o.type == SHOAL_F64; }
+};
+template <class T, class = void> struct count_of {
+    static int64_t count(const T &) { return 0; }
+};
+template <class T> struct count_of<T, std::void_t<decltype(T::count)>> {
+    static int64_t count(const T &o) { return o.count; }
+};
+template <class Opts, class Handle,
+          shoal_status (*Create)(shoal_context *, const Opts *, Handle **),
+          void (*Destroy)(Handle *)>
+static void bind_plan(nb::module_ &m, const char *name) {
+    m.def(name, [](nb::object py, nb::dict options) {
+        Keep keep;
+        const Opts opts = filled<Opts>(options, keep);
+        auto plan = new_plan<Handle, Destroy>(
+            py, [&](shoal_context *ctx, Handle **handle) { return Create(ctx, &opts, handle); });
+        plan->is_double = type_of<Opts>::is_double(opts);
+        plan->count = count_of<Opts>::count(opts);
+        return plan;
+    });
+}
+#define PLAN(module)                                                                               \
+    bind_plan<shoal_##module##_opts, shoal_##module, shoal_##module##_create,                      \
+              shoal_##module##_free>(m, #module)
+
+/* ---- calls --------------------------------------------------------------------------------------- */
+
+/* The outcome of each system goes into one block of 32-bit numbers: for each bit of `fields` a row of `count`. The
+ * order of the bits is that of shoal_outcome. */
+static shoal_outcome outcome_of(void *block, int64_t count, unsigned fields) {
+    shoal_outcome where = {};
+    auto *at = static_cast<int32_t *>(block);
+    auto take = [&](unsigned bit, int64_t width) {
+        int32_t *here = fields >> bit & 1 ? at : nullptr;
+        if (here) at += width * count;
+        return here;
+    };
+    where.status = take(0, 1);
+    where.residual = reinterpret_cast<float *>(take(1, 1));
+    where.rcond = reinterpret_cast<float *>(take(2, 1));
+    where.rank = take(3, 1);
+    where.inertia = take(4, 3);
+    where.method = take(5, 1);
+    return where;
+}
+
+template <class T> struct argument { /* as Python passes it */
+    using type = std::conditional_t<std::is_pointer_v<T>, Array,
+                                    std::conditional_t<std::is_enum_v<T>, int, T>>;
+    static T get(const type &value) {
+        if constexpr (std::is_pointer_v<T>)
+            return static_cast<T>(value.data);
+        else
+            return static_cast<T>(value);
+    }
+};
+
+/* A function for double and its twin for float; the same function twice if there is one. */
+template <class Handle, class H, class... A, class... B>
+static void bind_call(nb::module_ &m, const char *name, void (*destroy)(void *),
+                      shoal_status (*outcome)(Handle *, const shoal_outcome *),
+                      shoal_status (*in_double)(H *, A...), shoal_status (*in_single)(H *, B...)) {
+    m.def(name, [=](Plan &plan, uint64_t stream, Array block, unsigned fields,
+                    typename argument<A>::type... given) {
+        auto *handle = handle_of<Handle>(plan, destroy);
+        Context &context = *plan.context;
+        context.run([&] {
+            if (stream) shoal_set_stream(context.handle, reinterpret_cast<void *>(stream - 1));
+            if (outcome) {
+                const shoal_outcome where = outcome_of(block.data, plan.count, fields);
+                const shoal_status status = outcome(handle, fields ? &where : nullptr);
+                if (status != SHOAL_OK) return status;
+            }
+            return plan.is_double ? in_double(handle, argument<A>::get(given)...)
+                                  : in_single(handle, (B)argument<A>::get(given)...);
+        });
+    });
+}
+#define CALL(module, function)                                                                     \
+    bind_call<shoal_##module>(                                                                     \
+        m, #module "_" #function, destroy_plan<shoal_##module, shoal_##module##_free>,             \
+        shoal_##module##_outcome, shoal_##module##_##function, shoal_##module##_##function##f)
+#define CALL_PLAIN(module, function, single)                                                       \
+    bind_call<shoal_##module>(m, #module "_" #function,                                            \
+                              destroy_plan<shoal_##module, shoal_##module##_free>,                 \
+                              (shoal_status(*)(shoal_##module *, const shoal_outcome *)) nullptr,  \
+                              shoal_##module##_##function, shoal_##module##_##single)
+
+/* Waits and sums up: a dict; ..._failed: the number of systems that failed. */
+template <class Handle, class Info>
+static void bind_last(nb::module_ &m, const char *name, void (*destroy)(void *),
+                      shoal_status (*last)(Handle *, Info *)) {
+    m.def(name, [=](Plan &plan) {
+        auto *handle = handle_of<Handle>(plan, destroy);
+        Info info = {};
+        plan.context->run([&] { return last(handle, &info); });
+        return dict_of(info);
+    });
+}
+#define LAST(module, destroyed)                                                                    \
+    bind_last(m, #module "_last", destroy_plan<shoal_##module, shoal_##destroyed##_free>,          \
+              shoal_##module##_last)
+template <class Handle, class Info>
+static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *),
+                        shoal_status (*last)(Handle *, Info *)) {
+    m.def(name, [=](Plan &plan) {
+        auto *handle = handle_of<Handle>(plan, destroy);
+        Info info = {};
+        plan.context->run([&] { return last(handle, &info); });
+        return info.failed;
+    });
+}
+#define FAILED(module)                                                                             \
+    bind_failed(m, #module "_failed", destroy_plan<shoal_##module, shoal_##module##_free>,         \
+                shoal_##module##_last)
+
+/* ---- prices -------------------------------------------------------------------------------------- */
+
+static constexpr auto price_destroy = destroy_plan<shoal_price, shoal_price_free>;
+
+static std::unique_ptr<Plan> price_plan(nb::object py, const std::string &model,
+                                        nb::dict parameters, nb::dict options, nb::list points) {
+    Keep keep;
+    auto make = [&](auto create) { return new_plan<shoal_price, shoal_price_free>(py, create); };
+    const auto opts = filled<shoal_price_opts>(options, keep);
+    if (model == "heston") {
+        const auto m = filled(parameters, keep, shoal_heston_example());
+        return make(
+            [&](shoal_context *c, shoal_price **p) { return shoal_price_heston(c, &m, &opts, p); });
+    }
+    if (model == "expou") {
+        const auto m = filled(parameters, keep, shoal_expou_example());
+        return make(
+            [&](shoal_context *c, shoal_price **p) { return shoal_price_expou(c, &m, &opts, p); });
+    }
+    const auto m = filled(parameters, keep, shoal_bullet_example());
+    const auto at = filled_list<shoal_bullet_point>(points, keep);
+    return make([&](shoal_context *c, shoal_price **p) {
+        return shoal_price_bullet(c, &m, &opts, at.empty() ? nullptr : at.data(),
+                                  at.empty() ? 1 : (int64_t)at.size(), p);
+    });
+}
+
+static std::unique_ptr<Plan> american_plan(nb::object py, nb::list options, nb::dict settings) {
+    Keep keep;
+    const auto all = filled_list<shoal_american>(options, keep);
+    const auto opts = filled<shoal_american_opts>(settings, keep);
+    return new_plan<shoal_price, shoal_price_free>(py, [&](shoal_context *c, shoal_price **p) {
+        return shoal_price_american(c, all.data(), (int64_t)all.size(), &opts, p);
+    });
+}
+
+/* Called between rounds, without the GIL. An exception of the callback, or Ctrl-C, ends the simulation. */
+struct Watcher {
+    nb::handle callback;
+    bool raised = false;
+};
+static int on_round(const shoal_price_progress *now, void *user) {
+    auto *watcher = static_cast<Watcher *>(user);
+    nb::gil_scoped_acquire acquired;
+    try {
+        if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+        if (!watcher->callback.is_none()) watcher->callback(dict_of(*now));
+    } catch (nb::python_error &e) {
+        e.restore();
+        watcher->raised = true;
+    }
+    return watcher->raised;
+}
+
+static nb::dict price_simulate(Plan &plan, nb::dict goal, nb::object callback, Array values) {
+    auto *handle = handle_of<shoal_price>(plan, price_destroy);
+    Keep keep;
+    Watcher watcher = { callback };
+    auto wanted = filled<shoal_price_goal>(goal, keep);
+    wanted.on_round = on_round;
+    wanted.user = &watcher;
+    shoal_price_progress done = {};
+    plan.context->run([&] {
+        return shoal_price_simulate(handle, &wanted, static_cast<shoal_price_value *>(values.data),
+                                    &done);
+    });
+    return dict_of(done);
+}
+
+/* ---- the program --------------------------------------------------------------------------------- */
+
+extern "C" int shoal_main(int argc, char **argv);
+
+static int program(std::vector<std::string> words) {
+    std::vector<char *> argv;
+    for (std::string &word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    return shoal_main((int)words.size(), argv.data());
+}
+
+/* ---- the module ---------------------------------------------------------------------------------- */
+
+template <class F> static nb::list listed(F name) {
+    nb::list list;
+    for (int i = 0; const char *word = name(i); i++) list.append(word);
+    return list;
+}
+
+NB_MODULE(_core, m) {
+    nb::class_<Context>(m, "Context")
+        .def(nb::init<nb::dict>())
+        .def("describe",
+             [](Context &self) {
+                 shoal_machine machine = {};
+                 shoal_describe(self.handle, &machine);
+                 return dict_of(machine);
+             })
+        .def("wait", [](Context &self) { self.run([&] { return shoal_wait(self.handle); }); });
+    nb::class_<Plan>(m, "Plan").def("close", &Plan::free);
+
+    PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
+    CALL(tridiag, solve);
+    CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve),
+        CALL(smallsym, eig);
+    CALL(recur, solve);
+    CALL_PLAIN(sort, run, run), CALL_PLAIN(merge, run, run);
+    CALL_PLAIN(symindef, factor, factorf), CALL_PLAIN(symindef, solve, solvef);
+    CALL_PLAIN(symindef, inverse, inversef), CALL_PLAIN(symindef, rcond, rcondf);
+    CALL_PLAIN(symindef, order, order);
+    CALL_PLAIN(rng, fill, fillf), CALL_PLAIN(rng, fillu, fillu);
+    LAST(tridiag, tridiag), LAST(smallsym, smallsym), LAST(recur, recur), LAST(sort, sort),
+        LAST(merge, merge);
+    LAST(symindef, symindef), LAST(rng, rng);
+    FAILED(tridiag), FAILED(smallsym), FAILED(recur), FAILED(rng);
+
+    m.def("price", price_plan);
+    m.def("american", american_plan);
+    m.def("price_simulate", price_simulate, "plan"_a, "goal"_a, "callback"_a.none(), "values"_a);
+    m.def("price_describe", [](Plan &plan) {
+        shoal_price_info info = {};
+        auto *handle = handle_of<shoal_price>(plan, price_destroy);
+        plan.context->run([&] { return shoal_price_describe(handle, &info); });
+        return dict_of(info);
+    });
+    m.def("american_fits", [](Plan &plan, int64_t count) {
+        std::vector<shoal_american_fit> fits((size_t)count);
+        auto *handle = handle_of<shoal_price>(plan, price_destroy);
+        plan.context->run([&] { return shoal_american_fits(handle, fits.data()); });
+        nb::list list;
+        for (const auto &fit : fits) list.append(dict_of(fit));
+        return list;
+    });
+    m.attr("price_columns") = names_of<shoal_price_value>();
+
+    static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
+    m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty,
+                    nb::dict options) {
+        Keep keep;
+        const auto assets = filled<shoal_cva_market>(market, keep);
+        const auto book = filled_list<shoal_cva_contract>(contracts, keep);
+        const auto other = filled<shoal_cva_counterparty>(counterparty, keep);
+        const auto opts = filled<shoal_cva_opts>(options, keep);
+        return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {
+            return shoal_cva_create(c, &assets, book.data(), (int64_t)book.size(), &other, &opts,
+                                    p);
+        });
+    });
+    m.def("cva_describe", [](Plan &plan) {
+        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        shoal_cva_info info = {};
+        plan.context->run([&] { return shoal_cva_describe(handle, &info); });
+        return dict_of(info);
+    });
+    m.def("cva_width",
+          [](Plan &plan) { return shoal_cva_width(handle_of<shoal_cva>(plan, cva_destroy)); });
+    m.def("cva_run", [](Plan &plan, int64_t first, int64_t paths, Array samples) {
+        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        shoal_cva_counts counts = {};
+        plan.context->run([&] {
+            return shoal_cva_run(handle, first, paths, static_cast<double *>(samples.data),
+                                 &counts);
+        });
+        return dict_of(counts);
+    });
+    m.def("cva_result", [](Plan &plan, Array samples, int64_t paths, int64_t dates) {
+        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        shoal_cva_value value = {};
+        std::vector<shoal_cva_date> profile((size_t)dates);
+        plan.context->run([&] {
+            return shoal_cva_result(handle, static_cast<double *>(samples.data), paths, &value,
+                                    profile.data());
+        });
+        nb::list list;
+        for (const auto &date : profile) list.append(dict_of(date));
+        return nb::make_tuple(dict_of(value), list);
+    });
+
+    static constexpr auto net_destroy = destroy_plan<shoal_surrogate, shoal_surrogate_free>;
+    m.def("surrogate", [](nb::object py, nb::bytes file) {
+        return new_plan<shoal_surrogate, shoal_surrogate_free>(
+            py, [&](shoal_context *c, shoal_surrogate **net) {
+                return shoal_surrogate_load(c, file.c_str(), file.size(), net);
+            });
+    });
+    m.def("surrogate_describe", [](Plan &plan) {
+        shoal_surrogate_info info = {};
+        auto *handle = handle_of<shoal_surrogate>(plan, net_destroy);
+        plan.context->run([&] { return shoal_surrogate_describe(handle, &info); });
+        return dict_of(info);
+    });
+    auto no_outcome = (shoal_status(*)(shoal_surrogate *, const shoal_outcome *)) nullptr;
+    bind_call<shoal_surrogate>(m, "surrogate_predict", net_destroy, no_outcome,
+                               shoal_surrogate_predict, shoal_surrogate_predict);
+    bind_call<shoal_surrogate>(m, "surrogate_outside", net_destroy, no_outcome,
+                               shoal_surrogate_outside, shoal_surrogate_outside);
+
+    m.def("program", program);
+    m.def("modules", [] { return listed(shoal_modules); });
+    m.def("methods", [](const std::string &module) {
+        return listed([&](int i) { return shoal_methods(module.c_str(), i); });
+    });
+    m.def("variants", [](const std::string &module, const std::string &method) {
+        return listed([&](int i) { return shoal_variants(module.c_str(), method.c_str(), i); });
+    });
+    m.def("method_flags", [](const std::string &module, const std::string &method) {
+        return shoal_method_flags(module.c_str(), method.c_str(), nullptr);
+    });
+    m.def("isa", [] { return listed(shoal_isa); });
+    m.def("system_text", [](int32_t status) { return shoal_system_text(status); });
+    m.def("version", [] { return shoal_version(); });
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * glibc.c - functions of the program whose symbols are newer than glibc 2.29, for a module that runs with that: stat and
+ * fstat have been functions since 2.33 only, and pthread_create and pthread_join got a new version in 2.34. And one of
+ * libstdc++: what std::vector of gcc 11 and later calls for a size beyond all memory.
+ */
+#define _DEFAULT_SOURCE 1
+#include <features.h>
+
+#if defined(__GLIBC__) && (defined(__x86_64__) || defined(__aarch64__))
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* the kernel's struct stat is glibc's on these processors */
+int stat(const char *restrict path, struct stat *restrict info) {
+    return (int)syscall(SYS_newfstatat, AT_FDCWD, path, info, 0);
+}
+int fstat(int file, struct stat *info) { return (int)syscall(SYS_fstat, file, info); }
+
+#ifdef __x86_64__
+#define FIRST "GLIBC_2.2.5"
+#else
+#define FIRST "GLIBC_2.17"
+#endif
+__asm__(".symver first_create, pthread_create@" FIRST);
+__asm__(".symver first_join, pthread_join@" FIRST);
+extern int first_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+extern int first_join(pthread_t, void **);
+int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+                   void *(*start)(void *), void *restrict argument) {
+    return first_create(thread, attributes, start, argument);
+}
+int pthread_join(pthread_t thread, void **result) { return first_join(thread, result); }
+
+extern void _ZSt17__throw_bad_allocv(void);
+void _ZSt28__throw_bad_array_new_lengthv(void);
+void _ZSt28__throw_bad_array_new_lengthv(void) { _ZSt17__throw_bad_allocv(); }
+#endif

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C functions, by the tables of core.cpp. Arrays are addresses, 0 for none, or buffers; nothing is checked here."""
+
+from typing import Any
+
+class Context:
+    def __init__(self, options: dict[str, Any], /) -> None: ...
+    def describe(self) -> dict[str, Any]: ...
+    def wait(self) -> None: ...
+
+class Plan:
+    def close(self) -> None: ...
+
+price_columns: list[str]
+
+def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Credit valuation adjustment of a book."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import TYPES
+from ._devices import device_number, dtype_name
+from ._progress import Bar
+from ._runtime import context
+from ._tables import columns_of, is_missing, number, words
+
+_PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
+_PIECE = 256  # outer paths between two looks at Ctrl-C
+
+
+class CvaResult:
+    """The CVA of a book: `cva`, `stderr`, `bias` (of the inner paths) and `extrapolated` (cva - bias); `profile`, a dict
+    of arrays with one entry per date; `counts` of regressions and paths; `info` about the contracts."""
+
+    def __init__(self, value: dict[str, float], profile: list[dict[str, Any]], counts: dict[str, Any],
+                 info: dict[str, Any], again: dict[str, Any]) -> None:  # fmt: skip
+        self.cva, self.stderr = value["cva"], value["error"]
+        self.bias, self.bias_stderr = value["bias"], value["bias_error"]
+        self.extrapolated, self.extrapolated_stderr = value["extrapolated"], value["extrapolated_error"]
+        self.profile = {name: np.array([date[name] for date in profile]) for name in profile[0]}
+        self.counts, self.info, self._again = counts, info, again
+
+    def to_pandas(self) -> Any:
+        """The profile as a DataFrame, one row per date."""
+        import pandas
+
+        return pandas.DataFrame(self.profile)
+
+    def report(self, path: Any) -> None:
+        """Writes the program's page about this CVA: profile, convergence, conditions, solvers, times.
+
+        The program simulates once more, with the same seed and the same numbers.
+        """
+        again = self._again
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("book", "market"):
+                columns = again[name]
+                with open(os.path.join(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
+                    writer = csv.writer(file)
+                    writer.writerow(columns)
+                    for row in zip(*columns.values()):
+                        writer.writerow(
+                            ["" if is_missing(v) else v if isinstance(v, str) else
+                             " ".join(map(str, v)) if hasattr(v, "__iter__") else repr(v) for v in row]
+                        )  # fmt: skip
+            command = [sys.executable, "-m", "shoal", "cva", os.path.join(folder, "book.csv"), "--market",
+                       os.path.join(folder, "market.csv"), "--quiet", "--report", os.fspath(path),
+                       *again["options"]]  # fmt: skip
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"the report could not be written: {done.stderr.strip()}")
+
+    def __repr__(self) -> str:
+        return (
+            f"<shoal.CvaResult: {self.cva:.6g} ± {self.stderr:.2g}, bias {self.bias:.2g}; "
+            f"{len(self.profile['time'])} dates, peak EPE {self.profile['epe'].max():.4g}>"
+        )
+
+
+def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[str, list[Any]]]:
+    columns = columns_of(market, "market")
+    for needed in ("asset", "spot", "volatility"):
+        if needed not in columns:
+            raise ValueError(f"market has no column '{needed}'; it must have asset, spot and volatility")
+    names = [str(name) for name in columns["asset"]]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"market: asset '{twice[0]}' is listed twice")
+    unknown = [c for c in columns if c not in ("asset", "spot", "volatility", "dividend", *names)]
+    if unknown:
+        raise ValueError(f"market: unknown column '{unknown[0]}'; correlations stand under the names of the assets")
+
+    def column(name: str, default: float | None = None) -> list[float]:
+        return [number(v, f"market[{i}]: {name}", default) for i, v in enumerate(columns[name])]
+
+    result: dict[str, Any] = {
+        "assets": len(names), "rate": rate, "s0": column("spot"), "sigma": column("volatility")
+    }  # fmt: skip
+    if "dividend" in columns:
+        result["dividend"] = column("dividend", 0.0)
+    given = [name for name in names if name in columns]
+    if given:
+        if len(given) < len(names):
+            missing = next(name for name in names if name not in columns)
+            raise ValueError(f"market has no column '{missing}': give the correlations with all assets, or none")
+        result["correlation"] = np.array([column(name) for name in names]).T.ravel().tolist()
+    return result, names, columns
+
+
+def _book(book: Any, names: list[str], netting: bool) -> tuple[list[dict[str, Any]], dict[str, list[Any]]]:
+    columns = columns_of(book, "book")
+    known = ("payoff", "assets", "strike", "maturity", "style", "weights", "quantity", "set")
+    for needed in known[:4]:
+        if needed not in columns:
+            raise ValueError(f"book has no column '{needed}'; it must have payoff, assets, strike and maturity")
+    for name in columns:
+        if name not in known:
+            raise ValueError(f"book: unknown column '{name}'; the columns are {', '.join(known)}")
+    sets: dict[Any, int] = {}
+    contracts = []
+    for i in range(len(columns["payoff"])):
+        row = {name: values[i] for name, values in columns.items()}
+        where = f"book[{i}]"
+        if row["payoff"] not in _PAYOFFS:
+            raise ValueError(f"{where}: unknown payoff {row['payoff']!r}; it must be one of {', '.join(_PAYOFFS)}")
+        style = row.get("style")
+        if not is_missing(style) and style not in ("european", "american"):
+            raise ValueError(f"{where}: style is {style!r}; it must be european or american")
+        assets = words(row["assets"])
+        for asset in assets:
+            if asset not in names:
+                raise ValueError(f"{where}: unknown asset {asset!r}; the market has {', '.join(names)}")
+        contract = {
+            "payoff": _PAYOFFS.index(row["payoff"]),
+            "american": int(style == "american"),
+            "strike": number(row["strike"], f"{where}: strike"),
+            "maturity": number(row["maturity"], f"{where}: maturity"),
+            "quantity": number(row.get("quantity"), f"{where}: quantity", 1.0),
+            "assets": len(assets),
+            "asset": [names.index(asset) for asset in assets],
+            "set": sets.setdefault(row.get("set"), len(sets)) if netting else i,
+        }
+        weights = [number(w, f"{where}: weights") for w in words(row.get("weights"))]
+        if weights:
+            if len(weights) != len(assets):
+                raise ValueError(f"{where}: {len(weights)} weights for {len(assets)} assets")
+            contract["weight"] = weights
+        contracts.append(contract)
+    return contracts, columns
+
+
+def cva(
+    book: Any,
+    market: Any,
+    *,
+    rate: float = 0.0,
+    hazard: Any = 0.05,
+    recovery: float = 0.4,
+    threshold: float | None = None,
+    netting: bool = True,
+    dates: int = 10,
+    horizon: float = 0.0,
+    outer: int = 4096,
+    inner: Any = None,
+    nested: bool = False,
+    kept: bool = False,
+    stopping: str = "rule",
+    rule_paths: int = 0,
+    degree: int = 0,
+    raw: bool = False,
+    solver: str | None = None,
+    cond: float = 0.0,
+    control: bool = True,
+    seed: int = 1,
+    dtype: Any = "float64",
+    device: Any = "cpu",
+    progress: bool = False,
+) -> CvaResult:
+    """Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo.
+
+    book: a DataFrame of pandas or polars, a dict of columns, a list of dicts or a .csv file, one contract per row:
+    payoff (put, call, max-call, basket-put, basket-call, forward), assets (a list of names, or names with blanks),
+    strike, maturity, and maybe style (european, american), weights, quantity, set. market: the same, one asset per row:
+    asset, spot, volatility, and maybe dividend and a column of correlations per asset. hazard: the hazard rate of the
+    counterparty, or a list of (until, rate). threshold: of collateral. inner: inner paths, a number or one per date.
+    Ctrl-C stops the run. docs/cva.md describes what is computed.
+
+    >>> import shoal
+    >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
+    >>> book = [{"payoff": "call", "assets": "ALFA", "strike": 100.0, "maturity": 1.0}]
+    >>> result = shoal.cva(book, market, rate=0.03, dates=4, outer=1024)
+    >>> bool(0.25 < result.cva < 0.35)
+    True
+    """
+    assets, names, market_columns = _market(market, rate)
+    contracts, book_columns = _book(book, names, netting)
+    pieces = [(math.inf, float(hazard))] if np.ndim(hazard) == 0 else [(float(t), float(h)) for t, h in hazard]
+    party = {"pieces": len(pieces), "hazard": [h for _, h in pieces], "until": [t for t, _ in pieces],
+             "recovery": recovery, "collateral": int(threshold is not None),
+             "threshold": 0.0 if threshold is None else threshold}  # fmt: skip
+    if len(pieces) == 1:
+        party["until"] = None
+    if stopping not in ("rule", "inner"):
+        raise ValueError(f"stopping is {stopping!r}; it must be 'rule' or 'inner'")
+    counts = [] if inner is None else [int(inner)] if np.ndim(inner) == 0 else [int(m) for m in inner]
+    options: dict[str, Any] = {
+        "dates": dates, "horizon": horizon, "outer": outer, "inner_count": len(counts), "inner": counts,
+        "nested": int(nested), "kept": int(kept), "stopping": int(stopping == "inner"), "rule_paths": rule_paths,
+        "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
+        "seed": seed, "control": 1 if control else -1,
+    }  # fmt: skip
+    if not counts:
+        options["inner"] = None
+    plan = _core.cva(context(device_number(device)), assets, contracts, party, options)
+    width = _core.cva_width(plan)
+    samples = np.empty((outer, width))
+    total: dict[str, Any] = {}
+    with Bar(progress, "cva", "path") as bar:
+        for first in range(0, outer, _PIECE):
+            here = min(_PIECE, outer - first)
+            seen = _core.cva_run(plan, first, here, samples[first : first + here])
+            total = {
+                name: [a + b for a, b in zip(value, total.get(name, [0] * len(value)))]
+                if isinstance(value, list) else value + total.get(name, 0)
+                for name, value in seen.items()
+            }  # fmt: skip
+            bar.update(first + here, outer)
+    info = _core.cva_describe(plan)
+    value, profile = _core.cva_result(plan, samples, outer, info["dates"])
+    words_of = [f"--rate={rate!r}", f"--recovery={recovery!r}", f"--dates={dates}", f"--outer={outer}",
+                f"--seed={seed}", f"--stopping={stopping}", "--type=" + ("f32" if options["type"] else "f64"),
+                "--hazard=" + (repr(pieces[0][1]) if len(pieces) == 1 else ",".join(f"{t!r}:{h!r}" for t, h in pieces)),
+                *([f"--inner={','.join(map(str, counts))}"] if counts else []),
+                *(f"--{name}={given}" for name, given in (("threshold", threshold), ("horizon", horizon),
+                  ("rule-paths", rule_paths), ("degree", degree), ("solver", solver), ("cond", cond)) if given),
+                *(word for word, given in (("--exposure=nested", nested), ("--not-stopped", kept),
+                  ("--raw-basis", raw), ("--no-control", not control), ("--no-netting", not netting)) if given),
+                ]  # fmt: skip
+    again = {"book": book_columns, "market": market_columns, "options": words_of}
+    return CvaResult(value, profile, total, info, again)

@@ -1,0 +1,687 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Solves, eigenpairs, regressions, factors and recurrences in batches."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._arrays import F32, F64, I32, NUMPY, READY, TYPES, Door, check_out, prepare
+from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
+from ._runtime import Kind, new_plan, plan, recent_calls
+
+_SMALLSYM = Kind(
+    _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
+    "gram",
+)  # fmt: skip
+_TRIDIAG = Kind(
+    _core.tridiag, "n", "count", "nrhs", "type", "method", "variant", "periodic", "transposed", "tol", "cond"
+)
+_RECUR = Kind(_core.recur, "n", "count", "order", "reverse", "type", "method", "variant")
+_SYMINDEF = Kind(_core.symindef, "n", "type", "method", "alpha", "tol", "growth")
+_TRIANGLES = {"lower": 0, "upper": 1}
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for n in shape:
+        size *= n
+    return size
+
+
+def _triangle(word: str) -> int:
+    try:
+        return _TRIANGLES[word]
+    except (KeyError, TypeError):
+        raise ValueError(f"triangle is {word!r}; it must be 'lower' or 'upper'") from None
+
+
+def _autograd(*values: Any) -> Any:
+    """The module that differentiates, if an argument is one of its tracked arrays; else None."""
+    for value in values:
+        if type(value) is not np.ndarray:
+            from . import _autograd as found
+
+            module = found.module_for(value)
+            if module is not None:
+                return module
+    return None
+
+
+def _square(A: Any, b: Any) -> tuple[Door, int, str, tuple[int, ...], Any, Any, tuple[int, ...]]:
+    """A (..., n, n) and b (n,) or (..., n, k), ready; and the shape of x."""
+    ndim = getattr(b, "ndim", None)
+    if ndim is None:
+        b = np.asarray(b)
+        ndim = b.ndim
+    if ndim == 0:
+        raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
+    if ndim == 1:
+        door, device, kind, batch, (A, b) = prepare(("A", "b"), (A, b), (2, 1))
+    else:
+        door, device, kind, batch, (A, b) = prepare(("A", "b"), (A, b), (2, 2))
+    shape = A.shape
+    n = shape[-1]
+    if shape[-2] != n:
+        raise ValueError(f"A has shape {tuple(shape)}; its last two dimensions must be equal")
+    rows = b.shape[-1 if ndim == 1 else -2]
+    if rows != n:
+        hint = "" if ndim < 2 or b.shape[-1] != n else "; for one vector per system pass b[..., None]"
+        raise ValueError(f"b has {rows} rows per system, A has {n}{hint}")
+    return door, device, kind, batch, A, b, b.shape
+
+
+def solve_ex(
+    A: Any,
+    b: Any,
+    method: str = "auto",
+    *,
+    variant: str | None = None,
+    triangle: str = "lower",
+    refine: int = 0,
+    estimate: bool = False,
+    tol: float = 0.0,
+    cond: float = 0.0,
+) -> Result:
+    """Solves symmetric systems A x = b in batches, with a verdict for every system. Never raises because of a system.
+
+    A is (..., n, n), of which one triangle is read. b is a vector (n,), or (..., n, k) with k right-hand sides per
+    system: NumPy 2's rule. Leading dimensions broadcast. float32 and float64 stay; whole numbers become float64; mixed
+    types become float64. On a GPU the call does not wait.
+
+    method: "auto" is safe for every symmetric matrix; `shoal.methods("smallsym")` lists the others. refine: steps of
+    refinement. estimate: rcond is a 1-norm estimate, not the bound from the pivots. tol, cond: the limits of a warning.
+
+    >>> import numpy as np, shoal
+    >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> r = shoal.solve_ex(A, np.array([1.0, 2.0]))
+    >>> r.x.round(4), bool(r.ok), bool(r.residual < 1e-15)
+    (array([0.0909, 0.6364]), True, True)
+    """
+    module = _autograd(A, b)
+    if module is not None:
+        return module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
+                               estimate=estimate, tol=tol, cond=cond)  # fmt: skip
+    return _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, STATUS | RESIDUAL | RCOND | METHOD)[0]
+
+
+def _solve(
+    A: Any, b: Any, method: Any, variant: Any, triangle: str, refine: int, estimate: bool, tol: float, cond: float,
+    fields: int,
+) -> tuple[Result, Any]:  # fmt: skip
+    key = None
+    if type(A) is np.ndarray and type(b) is np.ndarray:
+        dtype = A.dtype
+        if b.dtype is dtype and (dtype is F64 or dtype is F32):  # with the shapes of a recent call?
+            shape = b.shape
+            key = (A.shape, shape, dtype is F64, method, variant, triangle, refine, estimate, tol, cond)
+            ready = recent_calls().get(key)
+            if ready is not None and A.flags.num & READY == READY and b.flags.num & READY == READY:
+                work, count, batch = ready
+                x, block = np.empty(shape, dtype), np.empty(WIDTHS[fields] * count, I32)
+                _core.smallsym_solve(work, 0, block, fields, A, b, x)
+                return Result(x, "smallsym", NUMPY, block, fields, batch), work
+    door, device, kind, batch, A, b, shape = _square(A, b)
+    library = door.library
+    vector = len(shape) == len(batch) + 1
+    nrhs = 1 if vector else shape[-1]
+    count = _size(batch)
+    if nrhs == 0:  # nothing to answer, and no system to judge
+        count, nrhs = 0, 1
+        batch = (0,) if not batch else (0, *batch[1:])
+    work = plan(_SMALLSYM, device, shape[-1] if vector else shape[-2], count, nrhs, TYPES[kind], method, variant,
+                _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
+    if key is not None and A.shape == key[0] and b.shape == key[1]:  # neither was broadcast
+        recent_calls()[key] = work, count, batch
+    x = library.empty(shape, kind, device)
+    block = library.empty(WIDTHS[fields] * count, "int32", device)
+    pointer = library.pointer
+    _core.smallsym_solve(work, library.stream(device), pointer(block), fields, pointer(A), pointer(b), pointer(x))
+    return Result(door.give(x), "smallsym", door, block, fields, batch), work
+
+
+def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower") -> Any:
+    """Solves symmetric systems A x = b in batches. Raises LinAlgError, which names the first system without an answer.
+
+    Shapes, types and methods are those of `solve_ex`. Answers with a warning are returned: `solve_ex` tells which.
+
+    >>> import numpy as np, shoal
+    >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
+    >>> shoal.solve(np.stack([A, 2 * A]), np.array([1.0, 2.0])).round(4)
+    array([[0.0909, 0.6364],
+           [0.0455, 0.3182]])
+    """
+    module = _autograd(A, b)
+    if module is not None:
+        return module.solve(A, b, method=method, triangle=triangle)
+    result, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS)
+    if _core.smallsym_failed(work):
+        result.raise_for_status()
+    return result.x
+
+
+# ---- tridiagonal systems ----------------------------------------------------------------------------
+
+
+def _bands(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> tuple[Any, ...]:
+    names = ("dl", "d", "du", "b")
+    door, device, kind, batch, arrays = prepare(names, (dl, d, du, b), (1, 1, 1, 2 if matrix_rhs else 1))
+    n = arrays[1].shape[-1]
+    for name, a, axis in zip(names, arrays, (-1, -1, -1, -2 if matrix_rhs else -1)):
+        if a.shape[axis] != n:
+            raise ValueError(
+                f"{name} has {a.shape[axis]} rows per system, d has {n}; all bands have n rows, "
+                "dl[..., 0] and du[..., -1] are not read"
+            )
+    return door, device, kind, batch, arrays, n
+
+
+def solve_tridiagonal_ex(
+    dl: Any,
+    d: Any,
+    du: Any,
+    b: Any,
+    periodic: bool = False,
+    *,
+    method: str = "auto",
+    variant: str | None = None,
+    transposed: bool = False,
+    matrix_rhs: bool = False,
+    rcond: bool = False,
+    tol: float = 0.0,
+    cond: float = 0.0,
+) -> Result:
+    """Solves tridiagonal systems in batches, with a verdict for every system. Never raises because of a system.
+
+    dl, d, du and b are (..., n): row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]. dl[0] and du[n-1] are not
+    read, except with periodic=True: then they belong to x[n-1] and x[0]. With matrix_rhs=True b is (..., n, k).
+    transposed=True solves with the transposed matrices. rcond=True estimates the condition, at the cost of 4 to 10
+    solves.
+
+    >>> import numpy as np, shoal
+    >>> dl, d, du = np.full(4, -1.0), np.full(4, 2.0), np.full(4, -1.0)
+    >>> r = shoal.solve_tridiagonal_ex(dl, d, du, np.array([1.0, 0.0, 0.0, 1.0]), rcond=True)
+    >>> r.x, bool(r.ok), round(float(r.rcond), 3)
+    (array([1., 1., 1., 1.]), True, 0.083)
+    """
+    module = _autograd(dl, d, du, b)
+    if module is not None:
+        return module.solve_tridiagonal_ex(dl, d, du, b, periodic, method=method, variant=variant,
+                                           transposed=transposed, matrix_rhs=matrix_rhs, rcond=rcond, tol=tol,
+                                           cond=cond)  # fmt: skip
+    fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
+    return _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond, fields)[0]
+
+
+def _solve_bands(
+    dl: Any, d: Any, du: Any, b: Any, periodic: bool, method: Any, variant: Any, transposed: bool, matrix_rhs: bool,
+    tol: float, cond: float, fields: int,
+) -> tuple[Result, Any]:  # fmt: skip
+    door, device, kind, batch, arrays, n = _bands(dl, d, du, b, matrix_rhs)
+    library, count, nrhs = door.library, _size(batch), 1
+    shape = arrays[3].shape
+    if matrix_rhs:
+        nrhs = shape[-1]
+        if nrhs == 0:
+            count, nrhs, batch = 0, 1, (0, *batch[1:])
+    work = plan(_TRIDIAG, device, n, count, nrhs, TYPES[kind], method, variant, int(periodic), int(transposed), tol,
+                cond)  # fmt: skip
+    x = library.empty(shape, kind, device)
+    block = library.empty(WIDTHS[fields] * count, "int32", device)
+    pointer = library.pointer
+    _core.tridiag_solve(work, library.stream(device), pointer(block), fields, *map(pointer, arrays), pointer(x))
+    return Result(door.give(x), "tridiag", door, block, fields, batch), work
+
+
+def solve_tridiagonal(
+    dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False
+) -> Any:
+    """Solves tridiagonal systems in batches. Raises LinAlgError, which names the first system without an answer.
+
+    The arguments are those of `solve_tridiagonal_ex`.
+
+    >>> import numpy as np, shoal
+    >>> dl, d, du = np.full((2, 3), -1.0), np.full((2, 3), 4.0), np.full((2, 3), -1.0)
+    >>> shoal.solve_tridiagonal(dl, d, du, np.array([3.0, 2.0, 3.0]))
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
+    """
+    module = _autograd(dl, d, du, b)
+    if module is not None:
+        return module.solve_tridiagonal(dl, d, du, b, periodic, transposed=transposed, matrix_rhs=matrix_rhs)
+    result, work = _solve_bands(dl, d, du, b, periodic, "auto", None, transposed, matrix_rhs, 0.0, 0.0, STATUS)
+    if _core.tridiag_failed(work):
+        result.raise_for_status()
+    return result.x
+
+
+class TridiagonalPlan:
+    """A plan for tridiagonal systems of one shape: plan once, solve often. A solve allocates nothing and can be captured
+    in a CUDA graph.
+
+    n unknowns per system, count systems; nrhs right-hand sides if b is (count, n, nrhs). device: "cpu", "cuda" or
+    "cuda:1". `close` frees its memory, as the end of a with-block does.
+
+    >>> import numpy as np, shoal
+    >>> with shoal.TridiagonalPlan(3, 2) as plan:
+    ...     dl, d, du = (np.full((2, 3), v) for v in (-1.0, 4.0, -1.0))
+    ...     x = np.empty((2, 3))
+    ...     plan.solve(dl, d, du, np.array([[3.0, 2.0, 3.0]] * 2), out=x)
+    array([[1., 1., 1.],
+           [1., 1., 1.]])
+    """
+
+    def __init__(
+        self,
+        n: int,
+        count: int,
+        dtype: Any = "float64",
+        device: str = "cpu",
+        *,
+        nrhs: int | None = None,
+        method: str = "auto",
+        periodic: bool = False,
+        transposed: bool = False,
+    ) -> None:
+        from ._devices import device_number, dtype_name
+
+        self._kind, self._device = dtype_name(dtype), device_number(device)
+        self._bands = (int(count), int(n))
+        self._shape = self._bands if nrhs is None else (*self._bands, int(nrhs))
+        self._plan = new_plan(_TRIDIAG, self._device, int(n), int(count), 1 if nrhs is None else int(nrhs),
+                              TYPES[self._kind], method, None, int(periodic), int(transposed), 0.0, 0.0)  # fmt: skip
+
+    def solve(self, dl: Any, d: Any, du: Any, b: Any, *, out: Any = None) -> Any:
+        """Solves; `out` receives x and is returned. Arrays are used in place: they must have the plan's shape, type and
+        device, and be contiguous. out may be b.
+
+        >>> import numpy as np, shoal
+        >>> zero, b = np.zeros((1, 1)), np.array([[2.0]])
+        >>> shoal.TridiagonalPlan(1, 1).solve(zero, np.array([[4.0]]), zero, b, out=b)
+        array([[0.5]])
+        """
+        from ._arrays import takes
+
+        names = ("dl", "d", "du", "b")
+        door, device, arrays = takes(names, (dl, d, du, b))
+        library = door.library
+        if device != self._device:
+            raise ValueError("the arrays are on another device than the plan: move them, or make another plan")
+        for name, a in zip(names, arrays):
+            shape = self._shape if name == "b" else self._bands
+            if tuple(a.shape) != shape:
+                raise ValueError(f"{name} has shape {tuple(a.shape)}; the plan was made for {shape}")
+            if library.dtype(a) != self._kind:
+                raise TypeError(f"{name} has {library.dtype(a)} numbers; the plan was made for {self._kind}")
+            if not library.is_ready(a):
+                raise ValueError(f"{name} is not C-contiguous: a plan uses arrays in place; copy it first")
+        if out is None:
+            x = given = library.empty(self._shape, self._kind, device)
+        else:
+            inputs = [(name, a, name == "b") for name, a in zip(names, arrays)]
+            given = check_out(door, device, out, self._shape, self._kind, inputs)
+            x = door.take(given, "out")
+        pointer = library.pointer
+        _core.tridiag_solve(self._plan, library.stream(device), 0, 0, *map(pointer, arrays), pointer(x))
+        return given if out is not None else door.give(x)
+
+    def info(self) -> dict[str, Any]:
+        """Waits for the last solve and sums it up: how many systems failed, and by which method.
+
+        >>> import shoal
+        >>> shoal.TridiagonalPlan(3, 2).info()["failed"]
+        0
+        """
+        result: dict[str, Any] = _core.tridiag_last(self._plan)
+        return result
+
+    def close(self) -> None:
+        """Frees the plan's memory; later solves raise ValueError.
+
+        >>> import shoal
+        >>> shoal.TridiagonalPlan(3, 2).close()
+        """
+        self._plan.close()
+
+    def __enter__(self) -> TridiagonalPlan:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<shoal.TridiagonalPlan: {self._bands[0]} systems of {self._bands[1]} unknowns, {self._kind}>"
+
+
+# ---- recurrences ------------------------------------------------------------------------------------
+
+
+def recurrence(s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: int = 1, method: str = "auto") -> Any:
+    """Linear recurrences w[i] = s[i] w[i-1] + t[i] along the last axis, in batches. Returns w, of the shape of t.
+
+    s and t are (..., n) and w0, the value before the first row, is (...); without it, it is 0. Of a higher order
+    (up to 4) s is (..., n, order), the coefficient of w[i-1] first, and w0 is (..., order), w[-1] first. reverse=True
+    runs from the last row to the first. Raises LinAlgError if a segment overflows or has a number that is not finite.
+
+    >>> import numpy as np, shoal
+    >>> shoal.recurrence(np.full(4, 0.5), np.ones(4), 0.0)
+    array([1.   , 1.5  , 1.75 , 1.875])
+    """
+    module = _autograd(s, t, w0)
+    if module is not None:
+        return module.recurrence(s, t, w0, reverse=reverse, order=order, method=method)
+    names, values, cores = ["s", "t"], [s, t], [1 if order == 1 else 2, 1]
+    if w0 is not None:
+        names.append("w0"), values.append(w0), cores.append(0 if order == 1 else 1)
+    door, device, kind, batch, arrays = prepare(names, values, cores)
+    n = arrays[1].shape[-1]
+    rows = (n,) if order == 1 else (n, order)
+    if tuple(arrays[0].shape[len(batch) :]) != rows:
+        raise ValueError(f"s has shape {tuple(arrays[0].shape)}; its last dimensions must be {rows}, as t has n = {n}")
+    if w0 is not None and order > 1 and arrays[2].shape[-1] != order:
+        raise ValueError(f"w0 has {arrays[2].shape[-1]} numbers per segment; it must have {order}, the order")
+    library, count = door.library, _size(batch)
+    work = plan(_RECUR, device, n, count, order, int(reverse), TYPES[kind], method, None)
+    w = library.empty(arrays[1].shape, kind, device)
+    block = library.empty(count, "int32", device)
+    pointer = library.pointer
+    first = 0 if w0 is None else pointer(arrays[2])
+    _core.recur_solve(
+        work, library.stream(device), pointer(block), STATUS, pointer(arrays[0]), pointer(arrays[1]), first, pointer(w)
+    )
+    if _core.recur_failed(work):
+        Result(w, "recur", door, block, STATUS, batch).raise_for_status()
+    return door.give(w)
+
+
+# ---- eigenpairs, regressions, factors ---------------------------------------------------------------
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues, ascending, and eigenvectors, one per column."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def _symmetric(A: Any) -> tuple[Door, int, str, tuple[int, ...], Any, int]:
+    door, device, kind, batch, (A,) = prepare(("A",), (A,), (2,))
+    if A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"A has shape {tuple(A.shape)}; its last two dimensions must be equal")
+    return door, device, kind, batch, A, A.shape[-1]
+
+
+def eigh(A: Any, *, triangle: str = "lower") -> EighResult:
+    """Eigenvalues (..., n), ascending, and eigenvectors (..., n, n), in columns, of symmetric matrices in batches.
+
+    Raises LinAlgError, which names the first matrix without an answer.
+
+    >>> import numpy as np, shoal
+    >>> w, V = shoal.eigh(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> w.round(12)
+    array([1., 3.])
+    """
+    module = _autograd(A)
+    if module is not None:
+        return module.eigh(A, triangle=triangle)
+    door, device, kind, batch, A, n = _symmetric(A)
+    library, count = door.library, _size(batch)
+    work = plan(_SMALLSYM, device, n, count, 1, TYPES[kind], "eigdc", None, _triangle(triangle), 0, 0, 0.0, 0.0, 0)
+    w = library.empty((*batch, n), kind, device)
+    V = library.empty((*batch, n, n), kind, device)
+    block = library.empty(count, "int32", device)
+    pointer = library.pointer
+    _core.smallsym_eig(work, library.stream(device), pointer(block), STATUS, pointer(A), pointer(w), pointer(V))
+    if _core.smallsym_failed(work):
+        Result(w, "smallsym", door, block, STATUS, batch).raise_for_status()
+    return EighResult(door.give(w), door.give(V))
+
+
+def lstsq(psi: Any, y: Any, method: str = "auto") -> Any:
+    """Least squares in batches: the beta (..., n) that minimises |psi beta - y| for psi (..., M, n) and y (M,) or
+    (..., M, k).
+
+    The normal equations are formed on the way and never stored; columns that depend on each other, or fewer samples than
+    unknowns, give the solution of least norm. Raises LinAlgError, which names the first regression without an answer.
+
+    >>> import numpy as np, shoal
+    >>> psi = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> shoal.lstsq(psi, np.array([1.0, 3.0, 5.0])).round(12)
+    array([1., 2.])
+    """
+    vector = np.ndim(y) == 1 if not hasattr(y, "ndim") else y.ndim == 1
+    if (y.ndim if hasattr(y, "ndim") else np.ndim(y)) == 0:
+        raise ValueError("y has no dimensions; it must be (M,) or (..., M, k)")
+    door, device, kind, batch, (psi, y) = prepare(("psi", "y"), (psi, y), (2, 1 if vector else 2))
+    samples, n = psi.shape[-2:]
+    if y.shape[-1 if vector else -2] != samples:
+        raise ValueError(f"y has {y.shape[-1 if vector else -2]} samples, psi has {samples}")
+    if samples == 0:
+        raise ValueError("psi has no samples: its dimension M is 0; it must be at least 1")
+    nrhs = 1 if vector else y.shape[-1]
+    library, count = door.library, _size(batch)
+    x = library.empty((*batch, n) if vector else (*batch, n, nrhs), kind, device)
+    if nrhs == 0:
+        return door.give(x)
+    work = plan(_SMALLSYM, device, n, count, nrhs, TYPES[kind], method, None, 0, 0, 0, 0.0, 0.0, 1)
+    block = library.empty(count, "int32", device)
+    pointer = library.pointer
+    _core.smallsym_gram(
+        work, library.stream(device), pointer(block), STATUS, samples, pointer(psi), pointer(y), pointer(x)
+    )
+    if _core.smallsym_failed(work):
+        Result(x, "smallsym", door, block, STATUS, batch).raise_for_status()
+    return door.give(x)
+
+
+class Factor:
+    """The factors L D L^T of symmetric matrices, kept for solves. Made by `factor`."""
+
+    def __init__(self, A: Any) -> None:
+        door, device, kind, batch, A, n = _symmetric(A)
+        library, count = door.library, _size(batch)
+        self._door, self._device, self._kind, self._batch, self._n = door, device, kind, batch, n
+        work = self._plan(1)
+        self._L = library.empty(A.shape, kind, device)
+        fields = STATUS | RCOND
+        block = library.empty(WIDTHS[fields] * count, "int32", device)
+        pointer = library.pointer
+        _core.smallsym_factor(
+            work, library.stream(device), pointer(block), fields, pointer(A), pointer(self._L)
+        )
+        self._verdict = Result(self._L, "smallsym", door, block, fields, batch)
+
+    def _plan(self, nrhs: int) -> Any:
+        return plan(_SMALLSYM, self._device, self._n, _size(self._batch), nrhs, TYPES[self._kind], "ldlt", None, 0, 0,
+                    0, 0.0, 0.0, 0)  # fmt: skip
+
+    @property
+    def status(self) -> Any:
+        """The verdict of each factorization, as in `Result`."""
+        return self._verdict.status
+
+    @property
+    def rcond(self) -> Any:
+        """A bound of the reciprocal condition number, from the pivots."""
+        return self._verdict.rcond
+
+    def raise_for_status(self) -> Factor:
+        """Raises LinAlgError that names the first matrix without factors; returns self if there is none.
+
+        >>> import shoal
+        >>> shoal.factor([[4.0]]).raise_for_status().solve([2.0])
+        array([0.5])
+        """
+        self._verdict.raise_for_status()
+        return self
+
+    def solve(self, b: Any) -> Any:
+        """x for right-hand sides b, (n,) or (..., n, k) with the batch of A. NaN where the factorization failed.
+
+        >>> import numpy as np, shoal
+        >>> shoal.factor(np.array([[4.0, 2.0], [2.0, 3.0]])).solve(np.array([[8.0, 4.0], [8.0, 2.0]]))
+        array([[1., 1.],
+               [2., 0.]])
+        """
+        from ._arrays import door_of
+
+        door, library = door_of(b, "b"), self._door.library
+        if door.library is not library:
+            raise TypeError(f"b is an array of {door.library.name}, A of {library.name}: convert one of them")
+        b = door.take(b, "b")
+        if b.ndim == 0:
+            raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
+        if library.device(b) != self._device:
+            raise ValueError("b is on another device than A: move it there")
+        core = 1 if b.ndim == 1 else 2
+        if b.shape[-core] != self._n:
+            raise ValueError(f"b has {b.shape[-core]} rows per system, A has {self._n}")
+        shape = self._batch + tuple(b.shape[b.ndim - core :])
+        try:
+            b = library.convert(b, self._kind, shape)
+        except (ValueError, RuntimeError):
+            raise ValueError(f"b has shape {tuple(b.shape)}, which does not broadcast to {shape}") from None
+        x = library.empty(shape, self._kind, self._device)
+        nrhs = 1 if core == 1 else shape[-1]
+        if nrhs:
+            pointer = library.pointer
+            _core.smallsym_resolve(
+                self._plan(nrhs), library.stream(self._device), 0, 0, pointer(self._L), pointer(b), pointer(x)
+            )
+        return door.give(x)
+
+    def __repr__(self) -> str:
+        return f"<shoal.Factor: {_size(self._batch)} matrices of order {self._n}, {self._kind}>"
+
+
+def factor(A: Any) -> Factor:
+    """Factors symmetric matrices A (..., n, n) as L D L^T without pivoting, for many solves with the same matrices.
+
+    For positive definite matrices. `Factor.status` tells which have no factors; `symmetric_indefinite` pivots.
+
+    >>> import numpy as np, shoal
+    >>> f = shoal.factor(np.array([[4.0, 2.0], [2.0, 3.0]]))
+    >>> f.solve(np.array([8.0, 8.0]))
+    array([1., 2.])
+    """
+    return Factor(A)
+
+
+# ---- one dense symmetric matrix ---------------------------------------------------------------------
+
+
+class SymmetricIndefinite:
+    """P A P^T = M D M^T of one symmetric matrix, D with blocks of order 1 and 2. Made by `symmetric_indefinite`.
+
+    Attributes: `rank`; `inertia`, the numbers of positive, negative and zero eigenvalues; `permutation`: row i of M is
+    row permutation[i] of A; `log_abs_det`, `sign_det`; `info`, all that the library tells.
+    """
+
+    def __init__(self, A: Any, pivot: str, tol: float, alpha: float, growth: bool) -> None:
+        door, device, kind, batch, A, n = _symmetric(A)
+        if batch:
+            raise ValueError(f"A has shape {tuple(A.shape)}; it must be one matrix (n, n): solve_ex takes batches")
+        library = door.library
+        self._door, self._device, self._n, self._kind = door, device, n, kind
+        self._plan = new_plan(_SYMINDEF, device, n, TYPES[kind], pivot, alpha, tol, int(growth))
+        self._A = library.convert(A, kind)
+        if self._A is A or library.address(self._A) == library.address(A):
+            self._A = A.clone() if library.name == "torch" else A.copy()
+        _core.symindef_factor(self._plan, library.stream(device), 0, 0, library.pointer(self._A))
+        self.info: dict[str, Any] = _core.symindef_last(self._plan)
+        status = self.info["status"]
+        if status < 0:
+            raise LinAlgError(f"A has no factors: {_core.system_text(status)} (status {status})", (), status)
+        self.rank: int = self.info["rank"]
+        self.inertia: tuple[int, int, int] = tuple(self.info["inertia"])
+        self.log_abs_det: float = self.info["log_abs_det"]
+        self.sign_det: int = self.info["sign_det"]
+        order = np.empty((2, n), np.int32)
+        _core.symindef_order(self._plan, 0, 0, 0, order[0], order[1], 0)
+        self.permutation = order[1].copy()
+        self._interchanges = order[0]
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        function(self._plan, self._door.library.stream(self._device), 0, 0, *arguments)
+
+    def solve(self, b: Any) -> Any:
+        """x for b (n,) or (n, k). Raises LinAlgError if A is singular.
+
+        >>> import numpy as np, shoal
+        >>> shoal.symmetric_indefinite(np.array([[0.0, 1.0], [1.0, 0.0]])).solve(np.array([2.0, 3.0]))
+        array([3., 2.])
+        """
+        if self.rank < self._n:
+            raise LinAlgError(f"A is singular: its rank is {self.rank} of {self._n}", (), -3)
+        door, device, _, _, (b,) = prepare(("b",), (b,), (1,))
+        if door.library is not self._door.library or device != self._device:
+            raise TypeError("b must be an array of the same library and device as A")
+        if b.ndim > 2 or b.shape[0] != self._n:
+            raise ValueError(f"b has shape {tuple(b.shape)}; it must be ({self._n},) or ({self._n}, k)")
+        library = door.library
+        b = library.convert(b, self._kind)
+        x = library.empty(b.shape, self._kind, device)
+        nrhs = 1 if b.ndim == 1 else b.shape[1]
+        if nrhs:
+            pointer = library.pointer
+            self._call(_core.symindef_solve, pointer(self._A), nrhs, pointer(b), pointer(x))
+        return door.give(x)
+
+    def inverse(self) -> Any:
+        """The inverse of A. Raises LinAlgError if A is singular.
+
+        >>> import numpy as np, shoal
+        >>> shoal.symmetric_indefinite(np.array([[2.0]])).inverse()
+        array([[0.5]])
+        """
+        if self.rank < self._n:
+            raise LinAlgError(f"A is singular: its rank is {self.rank} of {self._n}", (), -3)
+        library = self._door.library
+        result = library.empty((self._n, self._n), self._kind, self._device)
+        self._call(_core.symindef_inverse, library.pointer(self._A), library.pointer(result))
+        return self._door.give(result)
+
+    @property
+    def rcond(self) -> float:
+        """An estimate of the reciprocal condition number in the 1-norm."""
+        result = np.zeros(1)
+        self._call(_core.symindef_rcond, self._door.library.pointer(self._A), result)
+        return float(result[0])
+
+    def ldl(self) -> tuple[Any, Any, Any]:
+        """(M, D, permutation) as arrays of numpy: A[permutation][:, permutation] = M D M^T.
+
+        >>> import numpy as np, shoal
+        >>> A = np.array([[0.0, 1.0], [1.0, 0.0]])
+        >>> M, D, p = shoal.symmetric_indefinite(A).ldl()
+        >>> bool(np.allclose(M @ D @ M.T, A[p][:, p]))
+        True
+        """
+        kept = np.tril(self._door.library.host(self._A))
+        M, D = np.tril(kept, -1) + np.eye(self._n, dtype=kept.dtype), np.diag(np.diag(kept))
+        for k in np.flatnonzero(self._interchanges < 0):  # the second row of a block of order 2
+            D[k, k - 1] = D[k - 1, k] = kept[k, k - 1]
+            M[k, k - 1] = 0
+        return M, D, self.permutation
+
+    def __repr__(self) -> str:
+        plus, minus, zero = self.inertia
+        return f"<shoal.SymmetricIndefinite: order {self._n}, rank {self.rank}, inertia +{plus} -{minus} 0{zero}>"
+
+
+def symmetric_indefinite(
+    A: Any, pivot: str = "complete", *, tol: float = 0.0, alpha: float = 0.0, growth: bool = False
+) -> SymmetricIndefinite:
+    """Factors one dense symmetric matrix, indefinite or of any rank, with pivoting: rank, inertia, solves, the factors.
+
+    pivot: "complete", "partial" or "rook". The lower triangle is read. tol: entries up to this size are no pivots, 0 for
+    the default, epsilon times the largest entry.
+
+    >>> import numpy as np, shoal
+    >>> P = shoal.symmetric_indefinite(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    >>> P.inertia, P.rank, P.solve(np.array([3.0, 3.0]))
+    ((1, 1, 0), 2, array([1., 1.]))
+    """
+    return SymmetricIndefinite(A, pivot, tol, alpha, growth)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts and plans: one context per thread and device, and the plans of recent calls."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from typing import Any
+
+from . import _core
+
+log = logging.getLogger("shoal")
+
+_CPU = -1
+_RECENT = 64  # plans that a thread keeps
+_threads = 0  # set_num_threads(); 0: OMP_NUM_THREADS, else all cores
+_forked = False
+_warned = False
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.contexts: dict[Any, Any] = {}
+        self.plans: dict[Any, Any] = {}
+        self.calls: dict[Any, Any] = {}  # what a call with these shapes needs; its plans are in `plans`
+
+
+_local = _Local()
+
+
+def _after_fork() -> None:
+    """OpenMP's threads do not exist in a forked child: it computes with one thread, in new contexts."""
+    global _local, _forked, _threads
+    for kept in (_local.contexts, _local.plans, _local.calls):
+        _lost.extend(kept.values())  # freeing them could wait for locks of threads that are gone
+    _local, _forked, _threads = _Local(), True, 1
+
+
+_lost: list[Any] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def context(device: int = _CPU) -> Any:
+    """The context of this thread on a device: -1 is the CPU, 0, 1, ... are CUDA devices."""
+    key = (device, _threads)
+    found = _local.contexts.get(key)
+    if found is None:
+        options: dict[str, Any] = {"threads": _threads, "backend": "cpu"}
+        if device >= 0:
+            options.update(backend="cuda", device=device)
+        found = _local.contexts[key] = _core.Context(options)
+    return found
+
+
+class Kind:
+    """A module of the library: the function that creates its plans, and its options in the order of a key."""
+
+    __slots__ = ("create", "names")
+
+    def __init__(self, create: Any, *names: str) -> None:
+        self.create, self.names = create, names
+
+
+def plan(kind: Kind, device: int, *values: Any) -> Any:
+    """A plan of this thread for these options, a recent one if there is one."""
+    plans = _local.plans
+    key = (kind, device, _threads, values)
+    found = plans.get(key)
+    if found is None:
+        if len(plans) >= _RECENT:
+            plans.pop(next(iter(plans)))
+            _local.calls.clear()
+        found = plans[key] = new_plan(kind, device, *values)
+    return found
+
+
+def new_plan(kind: Kind, device: int, *values: Any) -> Any:
+    """A plan that nobody else uses."""
+    return kind.create(context(device), dict(zip(kind.names, values)))
+
+
+def recent_calls() -> dict[Any, Any]:
+    """This thread's calls whose plan is known by the shapes and types of their arguments."""
+    return _local.calls
+
+
+def clear_cache() -> None:
+    """Frees the plans that this thread keeps from its recent calls, with their memory.
+
+    >>> import shoal
+    >>> shoal.clear_cache()
+    """
+    _local.plans.clear()
+    _local.calls.clear()
+
+
+def set_num_threads(threads: int) -> None:
+    """Sets the number of CPU threads of all later calls. 0 is the default: OMP_NUM_THREADS, else all cores.
+
+    A child process made by fork() has one thread, because the OpenMP runtime does not survive a fork.
+
+    >>> import shoal
+    >>> shoal.set_num_threads(1)
+    >>> shoal.info()["threads"]
+    1
+    >>> shoal.set_num_threads(0)
+    """
+    global _threads
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
+        raise ValueError(f"threads is {threads!r}; it must be a whole number from 0 (all cores) to 1024")
+    if _forked and threads != 1:
+        raise RuntimeError(
+            "this process was forked, and OpenMP's threads do not survive a fork: it can use one thread; "
+            "start processes with multiprocessing.get_context('spawn') or 'forkserver' to use more"
+        )
+    _threads = threads
+    clear_cache()
+
+
+def info() -> dict[str, Any]:
+    """What the library runs on: version, backend, CPU, threads, instruction levels, and the GPU or why there is none.
+
+    >>> import shoal
+    >>> sorted(shoal.info())[:4]
+    ['backend', 'device', 'gpu', 'isa']
+    """
+    global _warned
+    try:
+        described = _core.Context({"backend": "auto", "threads": _threads}).describe()
+    except RuntimeError as error:  # the GPU answers, and cannot be used
+        described = context().describe()
+        described["gpu"] = str(error)
+        if not _warned:
+            _warned = True
+            log.warning("the GPU cannot be used: %s", error)
+    described["version"] = _core.version()
+    described["levels"] = _core.isa()
+    return described
+
+
+def methods(module: str) -> list[str]:
+    """The methods of a module, in the order of the numbers that `Result.method` holds.
+
+    >>> import shoal
+    >>> shoal.methods("symindef")
+    ['complete', 'partial', 'rook']
+    """
+    found: list[str] = _core.methods(module)
+    if not found:
+        raise ValueError(f"module is {module!r}; it must be one of {', '.join(_core.modules())}")
+    return found
+
+
+def status_text(status: int) -> str:
+    """What a status of one system means.
+
+    >>> import shoal
+    >>> shoal.status_text(-3)
+    'singular'
+    """
+    text: str = _core.system_text(int(status))
+    return text

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prices of options, with their standard errors: heston, expou, bullet, american.
+
+Strikes and maturities are numbers or arrays; a result has the shape (maturities, strikes), without the axis of a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import TYPES
+from ._devices import device_number, dtype_name
+from ._progress import Bar
+from ._runtime import context
+
+__all__ = ["PriceResult", "american", "bullet", "expou", "heston"]
+
+_COLUMNS: list[str] = _core.price_columns
+_GREEKS = ("delta", "gamma", "vega")
+_PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call")
+
+
+class PriceResult:
+    """Prices and what belongs to them, each an array of the shape (maturities, strikes).
+
+    - `price`, `stderr`: the price and its standard error, 0 by a method without paths
+    - `implied_vol`: of Black and Scholes, NaN if no volatility has that price
+    - `greeks`: a dict of delta, gamma, vega and their standard errors if they were computed, else empty
+    - `bias`: a bound of the discretisation error; `bound`: above 0 if no path paid
+    - `strike`, `maturity`, `method`, `paths`: what was priced, and how
+
+    >>> import shoal
+    >>> r = shoal.price.heston([0.9, 1.0, 1.1], [0.5, 1.0], method="analytic")
+    >>> r.price.shape, r.method
+    ((2, 3), 'analytic')
+    """
+
+    def __init__(self, values: Any, shape: Any, strike: Any, maturity: Any, info: dict[str, Any], paths: int) -> None:
+        self._columns = {name: values[:, i].reshape(shape) for i, name in enumerate(_COLUMNS)}
+        self.strike, self.maturity, self.info, self.paths = strike, maturity, info, paths
+        self.method: str = info["method"]
+
+    @property
+    def price(self) -> Any:
+        """The prices."""
+        return self._columns["price"][()]
+
+    @property
+    def stderr(self) -> Any:
+        """The standard errors of the prices."""
+        return self._columns["error"][()]
+
+    @property
+    def implied_vol(self) -> Any:
+        """The implied volatilities of Black and Scholes."""
+        return self._columns["implied_vol"][()]
+
+    @property
+    def bias(self) -> Any:
+        """A bound of the discretisation error; 0 if the steps have none."""
+        return self._columns["bias"][()]
+
+    @property
+    def bound(self) -> Any:
+        """Above 0: no path paid, and the price is below this with a confidence of 95 %."""
+        return self._columns["bound"][()]
+
+    @property
+    def greeks(self) -> dict[str, Any]:
+        """delta, gamma and vega with their standard errors (`delta_stderr`), as far as the method has them."""
+        found = {}
+        for name in _GREEKS:
+            if not np.isnan(self._columns[name]).all():
+                found[name] = self._columns[name][()]
+                found[f"{name}_stderr"] = self._columns[f"{name}_error"][()]
+        return found
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with one row per strike and maturity.
+
+        >>> import shoal
+        >>> shoal.price.heston(1.0, 1.0, method="analytic").to_pandas().shape[0]  # doctest: +SKIP
+        1
+        """
+        import pandas
+
+        maturity, strike = np.meshgrid(np.atleast_1d(self.maturity), np.atleast_1d(self.strike), indexing="ij")
+        table = {"maturity": maturity.ravel(), "strike": strike.ravel(), "price": np.ravel(self.price)}
+        table["stderr"] = np.ravel(self.stderr)
+        table["implied_vol"] = np.ravel(self.implied_vol)
+        table.update({name: np.ravel(value) for name, value in self.greeks.items()})
+        return pandas.DataFrame(table)
+
+    def __repr__(self) -> str:
+        if np.ndim(self.price) == 0:
+            return f"<shoal.PriceResult: {self.price:.6g} ± {self.stderr:.2g} by {self.method}>"
+        return f"<shoal.PriceResult: {np.shape(self.price)} prices by {self.method}>"
+
+
+def _numbers(name: str, value: Any) -> Any:
+    try:
+        result = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number or an array of numbers, not {value!r}") from None
+    if result.ndim > 1:
+        raise ValueError(f"{name} has {result.ndim} dimensions; it must be a number or have one")
+    return result
+
+
+def _grid(strike: Any, maturity: Any) -> tuple[Any, Any, Any]:
+    strike, maturity = _numbers("strike", strike), _numbers("maturity", maturity)
+    return strike, maturity, maturity.shape + strike.shape
+
+
+def _simulate(plan: Any, contracts: int, paths: int, target: float | None, progress: bool, label: str) -> Any:
+    values = np.full((contracts, len(_COLUMNS)), np.nan)
+    goal: dict[str, Any] = {"target": target} if target is not None else {"paths": int(paths)}
+    with Bar(progress, label, "path") as bar:
+        done = _core.price_simulate(
+            plan, goal, (lambda now: bar.update(now["samples"], now["expected"])) if progress else None, values
+        )
+    return values, done
+
+
+def _options(
+    method: str, variant: Any, seed: int, antithetic: bool, control: bool | None, greeks: bool, dtype: Any
+) -> dict[str, Any]:
+    return {
+        "method": method, "variant": variant, "seed": seed, "antithetic": int(antithetic),
+        "control": 0 if control is None else 1 if control else -1, "greeks": int(greeks),
+        "type": TYPES[dtype_name(dtype)],
+    }  # fmt: skip
+
+
+def _by_maturity(
+    model: str, parameters: dict[str, Any], options: dict[str, Any], strike: Any, maturity: Any, device: Any,
+    paths: int, target: float | None, progress: bool,
+) -> PriceResult:  # fmt: skip
+    strike, maturity, shape = _grid(strike, maturity)
+    order = np.argsort(maturity.reshape(-1), kind="stable")
+    strikes, maturities = strike.reshape(-1), maturity.reshape(-1)[order]
+    options.update(
+        strikes=len(strikes), strike=strikes.tolist(), maturities=len(maturities), maturity=maturities.tolist()
+    )
+    plan = _core.price(context(device_number(device)), model, parameters, options, [])
+    values, done = _simulate(plan, strikes.size * maturities.size, paths, target, progress, model)
+    back = np.empty_like(values).reshape(len(maturities), len(strikes), -1)
+    back[order] = values.reshape(back.shape)
+    info = _core.price_describe(plan)
+    return PriceResult(back.reshape(values.shape), shape, strike[()], maturity[()], info, done["samples"])
+
+
+def heston(
+    strike: Any = 1.0,
+    maturity: Any = 1.0,
+    *,
+    s0: float = 1.0,
+    rate: float = 0.0,
+    dividend: float = 0.0,
+    v0: float = 0.1,
+    kappa: float = 0.5,
+    theta: float = 0.1,
+    sigma: float = 0.3,
+    rho: float = -0.7,
+    put: bool = False,
+    method: str = "auto",
+    variant: str | None = None,
+    paths: int = 262144,
+    target: float | None = None,
+    seed: int = 1,
+    steps: int = 0,
+    antithetic: bool = False,
+    control: bool | None = None,
+    greeks: bool = False,
+    dtype: Any = "float64",
+    device: Any = "cpu",
+    progress: bool = False,
+) -> PriceResult:
+    """Calls or puts in Heston's model: dS = (rate - dividend) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + sigma
+    sqrt(v) dW.
+
+    method: "euler", "exact", "conditional", or "analytic" (no paths). target: simulate until no standard error is above
+    it, instead of `paths`. The same seed gives the same prices on every device.
+
+    >>> import shoal
+    >>> exact = shoal.price.heston([0.9, 1.0], 1.0, method="analytic")
+    >>> paths = shoal.price.heston([0.9, 1.0], 1.0, method="conditional", paths=65536)
+    >>> bool((abs(paths.price - exact.price) < 4 * paths.stderr + paths.bias + 1e-3).all())
+    True
+    """
+    parameters = {"s0": s0, "rate": rate, "dividend": dividend, "v0": v0, "kappa": kappa, "theta": theta,
+                  "sigma": sigma, "rho": rho}  # fmt: skip
+    options = _options(method, variant, seed, antithetic, control, greeks, dtype)
+    options.update(steps=steps, put=int(put))
+    return _by_maturity("heston", parameters, options, strike, maturity, device, paths, target, progress)
+
+
+def expou(
+    strike: Any = 1.0,
+    maturity: Any = 1.0,
+    *,
+    s0: float = 1.0,
+    rate: float = 0.0,
+    alpha: float = 1.0,
+    m: float = 0.1,
+    beta: float = 0.1,
+    y0: float = -2.302585092994046,
+    rho: float = 0.0,
+    put: bool = False,
+    method: str = "auto",
+    paths: int = 262144,
+    target: float | None = None,
+    seed: int = 1,
+    steps: int = 0,
+    antithetic: bool = False,
+    control: bool | None = None,
+    greeks: bool = False,
+    dtype: Any = "float64",
+    device: Any = "cpu",
+    progress: bool = False,
+) -> PriceResult:
+    """Calls or puts where the logarithm of the volatility is an Ornstein-Uhlenbeck process: dS = rate S dt + e^Y S dW,
+    dY = alpha (m - Y) dt + beta dV. method: "euler" or "conditional".
+
+    >>> import shoal
+    >>> r = shoal.price.expou([0.9, 1.0, 1.1], 0.5, paths=65536)
+    >>> bool((r.price[:-1] > r.price[1:]).all())
+    True
+    """
+    parameters = {"s0": s0, "rate": rate, "alpha": alpha, "m": m, "beta": beta, "y0": y0, "rho": rho}
+    options = _options(method, None, seed, antithetic, control, greeks, dtype)
+    options.update(steps=steps, put=int(put))
+    return _by_maturity("expou", parameters, options, strike, maturity, device, paths, target, progress)
+
+
+def bullet(
+    strike: Any = 100.0,
+    maturity: Any = 1.0,
+    *,
+    s0: float = 100.0,
+    rate: float = 0.1,
+    sigma: float = 0.2,
+    barrier: float = 120.0,
+    dates: int = 100,
+    p1: int = 10,
+    p2: int = 50,
+    count: str = "A",
+    method: str = "auto",
+    variant: str | None = None,
+    paths: int = 262144,
+    target: float | None = None,
+    seed: int = 1,
+    antithetic: bool = False,
+    control: bool | None = None,
+    greeks: bool = False,
+    dtype: Any = "float64",
+    device: Any = "cpu",
+    progress: bool = False,
+) -> PriceResult:
+    """Bullet options: (S_T - strike)+ if the number of dates at which S was below the barrier is from p1 to p2.
+
+    method: "mc", "quad" (quadrature, no error) or "pde". Every strike and maturity is an option of its own.
+
+    >>> import shoal
+    >>> r = shoal.price.bullet([95.0, 100.0], method="quad")
+    >>> bool(r.price[0] > r.price[1])
+    True
+    """
+    if not isinstance(count, str) or count not in tuple("ABCDEF"):
+        raise ValueError(f"count is {count!r}; it must be one letter, 'A' to 'F'")
+    strike, maturity, shape = _grid(strike, maturity)
+    options = _options(method, variant, seed, antithetic, control, greeks, dtype)
+    rows, info, samples = [], {"method": method}, 0
+    for years in maturity.reshape(-1).tolist():
+        for one in strike.reshape(-1).tolist():
+            parameters = {"s0": s0, "strike": one, "rate": rate, "maturity": years, "sigma": sigma,
+                          "barrier": barrier, "dates": dates, "p1": p1, "p2": p2, "count": count}  # fmt: skip
+            plan = _core.price(context(device_number(device)), "bullet", parameters, options, [])
+            values, done = _simulate(plan, 1, paths, target, progress, "bullet")
+            info, samples = _core.price_describe(plan), done["samples"]
+            rows.append(values)
+    values = np.concatenate(rows) if rows else np.empty((0, len(_COLUMNS)))
+    return PriceResult(values, shape, strike[()], maturity[()], info, samples)
+
+
+def american(
+    strike: Any = 100.0,
+    maturity: Any = 1.0,
+    *,
+    payoff: str = "put",
+    s0: Any = 100.0,
+    sigma: Any = 0.2,
+    rate: float = 0.05,
+    dividend: Any = None,
+    weights: Any = None,
+    correlation: Any = None,
+    dates: int = 50,
+    paths: int = 262144,
+    target: float | None = None,
+    seed: int = 1,
+    fit_paths: int = 0,
+    degree: int = 0,
+    raw: bool = False,
+    solver: str | None = None,
+    cond: float = 0.0,
+    control: bool | None = None,
+    inner: int = 0,
+    dtype: Any = "float64",
+    device: Any = "cpu",
+    progress: bool = False,
+) -> PriceResult:
+    """American options, as Bermudan ones with many dates, by the regressions of Longstaff and Schwartz.
+
+    payoff: "put", "call" of one asset; "max-call", "basket-put", "basket-call" of several. s0, sigma and dividend have
+    one number per asset, or one for all. correlation is a matrix. All strikes and maturities are fitted as one batch.
+    The price is a lower bound, up to its standard error; inner > 0 computes the upper bound of Andersen and Broadie.
+    `info["fits"]` tells what became of the regressions.
+
+    >>> import shoal
+    >>> r = shoal.price.american([36.0, 40.0], 1.0, s0=36.0, rate=0.06, paths=16384, fit_paths=8192)
+    >>> bool(4.3 < r.price[1] < 4.6)
+    True
+    """
+    if payoff not in _PAYOFFS:
+        raise ValueError(f"payoff is {payoff!r}; it must be one of {', '.join(_PAYOFFS)}")
+    strike, maturity, shape = _grid(strike, maturity)
+    given = {"s0": _numbers("s0", s0), "sigma": _numbers("sigma", sigma)}
+    if dividend is not None:
+        given["dividend"] = _numbers("dividend", dividend)
+    assets = max(v.size for v in given.values())
+    if correlation is not None:
+        correlation = np.asarray(correlation, dtype=np.float64)
+        assets = max(assets, correlation.shape[0] if correlation.ndim else 1)
+        if correlation.shape != (assets, assets):
+            raise ValueError(f"correlation has shape {correlation.shape}; it must be ({assets}, {assets})")
+    for name, v in given.items():
+        if v.size not in (1, assets):
+            raise ValueError(f"{name} has {v.size} numbers; it must have one, or {assets}, one per asset")
+    option: dict[str, Any] = {name: np.broadcast_to(v.reshape(-1), assets).tolist() for name, v in given.items()}
+    option.update(payoff=_PAYOFFS.index(payoff), rate=rate)
+    if weights is not None:
+        option["weight"] = _numbers("weights", weights).reshape(-1).tolist()
+        if len(option["weight"]) != assets:
+            raise ValueError(f"weights has {len(option['weight'])} numbers; it must have {assets}, one per asset")
+    if correlation is not None:
+        option["correlation"] = correlation.ravel().tolist()
+    options = [
+        {**option, "maturity": years, "strike": one}
+        for years in maturity.reshape(-1).tolist()
+        for one in strike.reshape(-1).tolist()
+    ]
+    settings = {"assets": assets, "dates": dates, "degree": degree, "raw": int(raw), "fit_paths": fit_paths,
+                "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)], "seed": seed,
+                "control": 0 if control is None else 1 if control else -1, "inner": inner}  # fmt: skip
+    plan = _core.american(context(device_number(device)), options, settings)
+    values, done = _simulate(plan, len(options), paths, target, progress, "american")
+    info = _core.price_describe(plan)
+    info["fits"] = _core.american_fits(plan, len(options))
+    return PriceResult(values, shape, strike[()], maturity[()], info, done["samples"])

@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package with numpy alone: answers against numpy's, verdicts, shapes, types, and what is refused and how."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import shoal
+
+ROOT = pathlib.Path(__file__).parents[2]
+rng = np.random.default_rng(0)
+
+
+def symmetric(*shape, dtype=np.float64):
+    A = rng.normal(size=shape)
+    return (A + A.swapaxes(-1, -2) + 2 * shape[-1] * np.eye(shape[-1])).astype(dtype)
+
+
+def bands(*shape, dtype=np.float64):
+    dl, du = rng.normal(size=(2, *shape)).astype(dtype)
+    return dl, (rng.normal(size=shape) + 5).astype(dtype), du
+
+
+def dense(dl, d, du, periodic=False):
+    n = d.shape[-1]
+    A = np.zeros((*d.shape, n))
+    for i in range(n):
+        A[..., i, i] += d[..., i]
+        if i > 0 or periodic:
+            A[..., i, i - 1] += dl[..., i]
+        if i < n - 1 or periodic:
+            A[..., i, (i + 1) % n] += du[..., i]
+    return A
+
+
+# ---- answers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [1, 2, 5, 17])
+def test_solve_agrees_with_numpy(n, dtype):
+    A, b = symmetric(3, 4, n, n, dtype=dtype), rng.normal(size=(3, 4, n, 2)).astype(dtype)
+    r = shoal.solve_ex(A, b)
+    assert r.x.dtype == dtype and r.x.shape == b.shape
+    assert r.status.shape == r.residual.shape == r.rcond.shape == r.method.shape == (3, 4)
+    assert (r.ok.astype(int) + r.warned + r.failed == 1).all() and r.ok.all()
+    assert (r.residual <= 10 * n * np.finfo(dtype).eps).all()
+    np.testing.assert_allclose(r.x, np.linalg.solve(A, b), rtol=2e3 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(shoal.solve(A, b), r.x)
+
+
+def test_right_hand_sides_follow_the_rule_of_numpy_2():
+    A, b = symmetric(4, 3, 3), rng.normal(size=3)
+    assert shoal.solve(A, b).shape == (4, 3)  # a vector, for every system
+    assert shoal.solve(A[0], b[:, None]).shape == (3, 1)
+    assert shoal.solve(A, rng.normal(size=(4, 3, 2))).shape == (4, 3, 2)
+    assert shoal.solve(A[:, None], rng.normal(size=(5, 3, 2))).shape == (4, 5, 3, 2)
+    with pytest.raises(ValueError, match=r"b\[..., None\]"):
+        shoal.solve(A, rng.normal(size=(4, 3)))
+
+
+def test_calls_of_the_same_shapes_agree():
+    A, b = symmetric(4, 3, 3), rng.normal(size=(4, 3, 1))
+    for a, y in ((A, b), (A[0], b), (A, b[0]), (A, b[0, :, 0]), (A[::-1], b), (A[0], b[0, :, 0])):
+        expected = np.linalg.solve(a, y[..., None] if y.ndim == 1 else y)
+        for _ in range(3):
+            np.testing.assert_allclose(shoal.solve(a, y).reshape(expected.shape), expected, rtol=1e-12)
+
+
+def test_one_triangle_is_read():
+    A = symmetric(3, 3)
+    low, up = np.tril(A), np.triu(A)
+    b = np.ones(3)
+    np.testing.assert_array_equal(shoal.solve(low, b), shoal.solve(A, b))
+    np.testing.assert_allclose(shoal.solve(up, b, triangle="upper"), shoal.solve(A, b), rtol=1e-13)
+
+
+def test_every_method_answers_or_says_why_not():
+    A, b = symmetric(6, 5, 5), rng.normal(size=(6, 5, 1))
+    for method in shoal.methods("smallsym"):
+        r = shoal.solve_ex(A, b, method=method)
+        assert not r.failed.any(), method
+        np.testing.assert_allclose(A @ r.x, b, atol=1e-11)
+        assert set(r.method_names.ravel()) == {method}
+
+
+def test_layouts_and_types_are_copied_once_by_rule():
+    A, b = symmetric(4, 3, 3), rng.normal(size=(4, 3, 1))
+    expected = shoal.solve(A, b)
+    np.testing.assert_array_equal(shoal.solve(np.asfortranarray(A), b), expected)
+    np.testing.assert_array_equal(shoal.solve(A[::-1], b[::-1])[::-1], expected)
+    np.testing.assert_array_equal(shoal.solve(A.tolist(), b.tolist()), expected)
+    with pytest.raises(TypeError, match="byte-swapped"):
+        shoal.solve(A.astype(">f8"), b)
+    assert shoal.solve(A.astype(np.float32), b).dtype == np.float64  # mixed: float64
+    assert shoal.solve(np.eye(2, dtype=int), [1, 2]).dtype == np.float64
+    raw = np.zeros(4 * 9 * 8 + 1, np.uint8)
+    odd = raw[1:].view(np.float64).reshape(4, 3, 3)  # not aligned
+    odd[:] = A
+    np.testing.assert_array_equal(shoal.solve(odd, b), expected)
+    A.setflags(write=False)
+    np.testing.assert_array_equal(shoal.solve(A, b), expected)
+
+
+def test_dlpack_comes_in():
+    class Foreign:
+        def __init__(self, a):
+            self.a = a
+
+        def __dlpack__(self, **options):
+            return self.a.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.a.__dlpack_device__()
+
+    A, b = symmetric(3, 3), rng.normal(size=3)
+    np.testing.assert_array_equal(shoal.solve(Foreign(A), b), shoal.solve(A, b))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_tridiagonal_agrees_with_numpy(dtype, periodic):
+    n = 9
+    dl, d, du = bands(4, n, dtype=dtype)
+    b = rng.normal(size=(4, n)).astype(dtype)
+    x = shoal.solve_tridiagonal(dl, d, du, b, periodic)
+    assert x.dtype == dtype
+    A = dense(dl, d, du, periodic)
+    tol = 100 * np.finfo(dtype).eps
+    np.testing.assert_allclose(x, np.linalg.solve(A, b[..., None])[..., 0], rtol=tol, atol=tol)
+    xt = shoal.solve_tridiagonal(dl, d, du, b[..., None], periodic, transposed=True, matrix_rhs=True)
+    np.testing.assert_allclose(A.swapaxes(-1, -2) @ xt, b[..., None], atol=10 * tol)
+
+
+def test_ends_of_the_bands_are_not_read():
+    dl, d, du = bands(5)
+    b = rng.normal(size=5)
+    expected = shoal.solve_tridiagonal(dl, d, du, b)
+    dl[0] = du[-1] = np.nan
+    np.testing.assert_array_equal(shoal.solve_tridiagonal(dl, d, du, b), expected)
+
+
+@pytest.mark.parametrize("order", [1, 3])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_recurrence_agrees_with_a_loop(order, reverse):
+    n = 20
+    s = rng.normal(size=(3, n, order)) / order
+    t, w0 = rng.normal(size=(3, n)), rng.normal(size=(3, order))
+    before = [w0[:, j] for j in range(order)]
+    expected = np.empty((3, n))
+    for i in range(n)[:: -1 if reverse else 1]:
+        expected[:, i] = sum(s[:, i, j] * before[j] for j in range(order)) + t[:, i]
+        before = [expected[:, i], *before[:-1]]
+    given = (s[..., 0], t, w0[:, 0]) if order == 1 else (s, t, w0)
+    np.testing.assert_allclose(shoal.recurrence(*given, reverse=reverse, order=order), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i4", "u8", "i8", "f4", "f8"])
+def test_sort_and_merge_agree_with_numpy(dtype):
+    keys = (rng.normal(size=(3, 50)) * 100).astype(dtype) if dtype[0] != "u" else rng.integers(0, 99, (3, 50)).astype(dtype)
+    result, index = shoal.sort(keys, return_index=True)
+    np.testing.assert_array_equal(result, np.sort(keys))
+    np.testing.assert_array_equal(index, np.argsort(keys, kind="stable"))
+    np.testing.assert_array_equal(shoal.sort(keys, descending=True), -np.sort(-keys) if dtype[0] != "u" else np.sort(keys)[:, ::-1])
+    np.testing.assert_array_equal(shoal.merge(result[:2], result[1]), np.sort(np.concatenate([result[:2], np.stack([result[1]] * 2)], -1)))
+
+
+def test_eigh_lstsq_and_factor():
+    A = symmetric(4, 6, 6)
+    w, V = shoal.eigh(A)
+    np.testing.assert_allclose(w, np.linalg.eigvalsh(A), rtol=1e-12)
+    np.testing.assert_allclose(A @ V, V * w[:, None, :], atol=1e-11)
+    psi, beta = rng.normal(size=(4, 40, 3)), rng.normal(size=(4, 3, 2))
+    np.testing.assert_allclose(shoal.lstsq(psi, psi @ beta), beta, rtol=1e-9)
+    f = shoal.factor(A).raise_for_status()
+    for b in (rng.normal(size=6), rng.normal(size=(4, 6, 3)), rng.normal(size=(6, 1))):
+        np.testing.assert_allclose(f.solve(b), shoal.solve(A, b), rtol=1e-9, atol=1e-12)
+    assert shoal.factor(np.stack([A[0], 0 * A[0]])).status.tolist()[1] < 0
+
+
+@pytest.mark.parametrize("pivot", ["complete", "partial", "rook"])
+def test_symmetric_indefinite(pivot):
+    Q = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    eigenvalues = np.array([3.0, 2, 1, -1, -2, -3, -4, 5])
+    A = Q * eigenvalues @ Q.T
+    A = (A + A.T) / 2
+    kept = A.copy()
+    P = shoal.symmetric_indefinite(A, pivot=pivot)
+    np.testing.assert_array_equal(A, kept)
+    assert P.inertia == (4, 4, 0) and P.rank == 8 and P.sign_det == 1
+    np.testing.assert_allclose(P.log_abs_det, np.log(np.abs(eigenvalues)).sum())
+    b = rng.normal(size=(8, 2))
+    np.testing.assert_allclose(A @ P.solve(b), b, atol=1e-12)
+    np.testing.assert_allclose(P.inverse() @ A, np.eye(8), atol=1e-12)
+    M, D, p = P.ldl()
+    np.testing.assert_allclose(M @ D @ M.T, A[p][:, p], atol=1e-12)
+    assert 0.01 < P.rcond <= 1
+    zero = shoal.symmetric_indefinite(np.zeros((2, 2)))
+    assert zero.rank == 0 and zero.inertia == (0, 0, 2)
+    with pytest.raises(shoal.LinAlgError, match="rank is 0 of 2"):
+        zero.solve(np.ones(2))
+
+
+def test_random_numbers_have_addresses():
+    g = shoal.Generator(7)
+    z = g.normal((2, 500))
+    np.testing.assert_array_equal(shoal.Generator(7).at(path=300).normal(200), z.ravel()[300:500])
+    assert g.path == 1000 and not np.array_equal(g.normal(500), z[0])
+    assert not np.array_equal(shoal.Generator(7).at(0, step=1).normal(500), z[0])
+    assert abs(z.mean()) < 4 / np.sqrt(1000) and abs(z.std() - 1) < 0.1
+    assert shoal.Generator(7).uniform(10, dtype="float32").dtype == np.float32
+    assert shoal.Generator(7).sobol(16, 2).shape == (16, 2)
+    with pytest.raises(ValueError, match="seed is -1"):
+        shoal.Generator(-1)
+    with pytest.raises(TypeError, match="float32"):
+        g.normal(3, dtype="float16")
+
+
+# ---- verdicts ---------------------------------------------------------------------------------------
+
+
+def test_one_bad_system_is_named_and_disturbs_nobody():
+    A, b = symmetric(2, 3, 4, 4), rng.normal(size=(2, 3, 4, 1))
+    good = shoal.solve(A, b)
+    A[1, 2, 0, 0] = np.nan
+    r = shoal.solve_ex(A, b)
+    assert r.status[1, 2] == -1 and r.failed.sum() == 1
+    np.testing.assert_array_equal(r.x[r.ok], good[r.ok])
+    assert np.isnan(r.x[1, 2]).all()
+    with pytest.raises(shoal.LinAlgError, match=r"system \[1, 2\].*non-finite.*1 of 6") as caught:
+        shoal.solve(A, b)
+    assert caught.value.index == (1, 2) and caught.value.status == -1
+    assert isinstance(caught.value, np.linalg.LinAlgError)
+    with pytest.raises(shoal.LinAlgError, match=r"\[1, 2\]"):
+        r.raise_for_status()
+
+
+def test_a_result_fits_one_screen():
+    A = np.stack([np.eye(3)] * 5)
+    A[2] = 0
+    r = shoal.solve_ex(A, np.ones(3), method="ldlt")
+    text = repr(r)
+    assert len(text.splitlines()) < 12 and "status -2" in text and "ldlt" in text and "systems" in text
+    assert r._repr_html_().startswith("<table>") and "status -2" in r._repr_html_()
+
+
+# ---- plans, threads, processes ----------------------------------------------------------------------
+
+
+def test_a_plan_solves_in_place():
+    dl, d, du = bands(10, 6)
+    b = rng.normal(size=(10, 6))
+    expected = shoal.solve_tridiagonal(dl, d, du, b)
+    plan = shoal.TridiagonalPlan(6, 10)
+    out = np.empty_like(b)
+    assert plan.solve(dl, d, du, b, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    assert plan.solve(dl, d, du, b, out=b) is b  # in place
+    np.testing.assert_array_equal(b, expected)
+    with pytest.raises(ValueError, match=r"d has shape \(9, 6\).*\(10, 6\)"):
+        plan.solve(dl, d[1:], du, b)
+    with pytest.raises(TypeError, match="float32.*float64"):
+        plan.solve(dl, d, du, b.astype(np.float32))
+    with pytest.raises(ValueError, match="contiguous"):
+        plan.solve(dl, d, du, np.asfortranarray(b))
+    plan.close()
+    with pytest.raises(ValueError, match="closed"):
+        plan.solve(dl, d, du, b)
+
+
+def test_out_is_checked():
+    dl, d, du = bands(3, 4)
+    b = rng.normal(size=(3, 4))
+    plan = shoal.TridiagonalPlan(4, 3)
+    locked = np.empty_like(b)
+    locked.setflags(write=False)
+    room = np.empty((5, 4))
+    for out, error, words in (
+        (locked, ValueError, "read-only"),
+        (d, ValueError, "out overlaps d:"),
+        (np.empty((3, 5)), ValueError, r"shape \(3, 5\)"),
+        (np.empty((3, 4), np.float32), TypeError, "float32"),
+        (np.empty((3, 8))[:, ::2], ValueError, "contiguous"),
+        ([0.0], TypeError, "out"),
+    ):
+        with pytest.raises((error, AttributeError), match=words if error is not TypeError else None):
+            plan.solve(dl, d, du, b, out=out)
+    room[1:4] = b
+    with pytest.raises(ValueError, match="out overlaps b"):
+        plan.solve(dl, d, du, room[1:4], out=room[0:3])
+
+
+def test_threads_share_the_module():
+    A, b = symmetric(200, 5, 5), rng.normal(size=(200, 5, 1))
+    expected, found = shoal.solve(A, b), []
+    work = lambda: found.extend(np.array_equal(shoal.solve(A, b), expected) for _ in range(20))
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [t.start() for t in threads], [t.join() for t in threads]
+    assert len(found) == 80 and all(found)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_fork_after_use():
+    code = """
+import os, sys, numpy as np, shoal
+A, b = np.eye(3) * np.ones((5000, 1, 1)), np.ones((5000, 3, 1))
+shoal.set_num_threads(2)
+x = shoal.solve(A, b)
+child = os.fork()
+if child == 0:
+    good = np.array_equal(shoal.solve(A, b), x) and shoal.info()["threads"] == 1
+    try:
+        shoal.set_num_threads(4)
+        good = False
+    except RuntimeError as error:
+        good = good and "spawn" in str(error)
+    os._exit(0 if good else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=60).returncode == 0
+
+
+def test_the_program():
+    run = lambda *words: subprocess.run([sys.executable, "-m", "shoal", *words], capture_output=True, text=True)
+    assert shoal.__version__ in run("--version").stdout
+    assert "tridiag" in run("info").stdout
+    assert run("nonsense").returncode != 0
+
+
+def test_info_and_threads():
+    found = shoal.info()
+    assert found["version"] == shoal.__version__ and found["gpu"] and found["levels"]
+    for bad in (-1, 2000, 1.5, True):
+        with pytest.raises(ValueError, match="threads"):
+            shoal.set_num_threads(bad)
+
+
+# ---- bad input --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", [lambda A, b: shoal.solve(A, b), lambda A, b: shoal.solve_ex(A, b).x])
+def test_sizes_of_zero(call):
+    assert call(np.empty((0, 3, 3)), np.empty((0, 3, 1))).shape == (0, 3, 1)
+    assert call(np.empty((2, 0, 0)), np.empty((2, 0, 1))).shape == (2, 0, 1)
+    assert call(np.eye(3), np.empty((3, 0))).shape == (3, 0)
+    assert call(np.empty((0, 0)), np.empty(0)).shape == (0,)
+
+
+def test_sizes_of_zero_elsewhere():
+    e = np.empty
+    assert shoal.solve_tridiagonal(e((0, 3)), e((0, 3)), e((0, 3)), e((0, 3))).shape == (0, 3)
+    assert shoal.solve_tridiagonal(e(0), e(0), e(0), e(0)).shape == (0,)
+    assert shoal.recurrence(e((0, 3)), e((0, 3))).shape == (0, 3)
+    assert shoal.sort(e((0, 3))).shape == (0, 3) and shoal.sort(e((3, 0))).shape == (3, 0)
+    assert shoal.merge(e(0), e(0)).shape == (0,) and shoal.merge(np.ones(2), e(0)).tolist() == [1, 1]
+    assert shoal.eigh(e((0, 2, 2)))[1].shape == (0, 2, 2)
+    assert shoal.Generator(1).normal(0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "A, b, error, words",
+    [
+        (np.float64(1), np.ones(1), ValueError, "A has 0 dimensions"),
+        (np.eye(2), np.float64(1), ValueError, "b has no dimensions"),
+        (np.ones((2, 3)), np.ones(2), ValueError, r"A has shape \(2, 3\)"),
+        (np.eye(2), np.ones(3), ValueError, "b has 3 rows per system, A has 2"),
+        (np.ones((2, 3, 3)), np.ones((4, 3, 1)), ValueError, "do not broadcast: A .2, 3, 3., b .4, 3, 1."),
+        (np.eye(2).astype(complex), np.ones(2), TypeError, "A: complex128.*real"),
+        (np.eye(2).astype(object), np.ones(2), TypeError, "A: object.*dtype=float"),
+        (np.eye(2).astype(np.float16), np.ones(2), TypeError, "A: float16.*float32"),
+        (np.eye(2), np.ones(2).astype("U3"), TypeError, "b: str"),
+        (None, np.ones(2), TypeError, "A is None"),
+        ([[1.0], [2.0, 3.0]], np.ones(2), TypeError, "A: not an array"),
+    ],
+)
+def test_arguments_are_named(A, b, error, words):
+    with pytest.raises(error, match=words):
+        shoal.solve(A, b)
+
+
+def test_words_are_checked():
+    A, b = np.eye(2), np.ones(2)
+    with pytest.raises(ValueError, match="nosuch"):
+        shoal.solve(A, b, method="nosuch")
+    with pytest.raises(ValueError, match="triangle is 'left'"):
+        shoal.solve(A, b, triangle="left")
+    with pytest.raises(ValueError, match="module is 'nosuch'"):
+        shoal.methods("nosuch")
+    with pytest.raises(ValueError, match="device is 'tpu'"):
+        shoal.Generator(1).normal(3, device="tpu")
+    with pytest.raises(TypeError, match="float16"):
+        shoal.TridiagonalPlan(3, 3, dtype="float16")
+    with pytest.raises(ValueError, match="dl has 2 rows"):
+        shoal.solve_tridiagonal(np.ones(2), np.ones(3), np.ones(3), np.ones(3))
+    with pytest.raises(TypeError, match="int16"):
+        shoal.sort(np.ones(3, np.int16))
+    with pytest.raises(TypeError, match="a has int64 keys, b has float64"):
+        shoal.merge(np.arange(3), np.ones(3))
+
+
+# ---- prices, CVA, networks --------------------------------------------------------------------------
+
+
+def test_prices_over_strikes_and_maturities():
+    strikes, years = [0.8, 1.0, 1.2], [1.0, 0.25]  # not ascending
+    exact = shoal.price.heston(strikes, years, method="analytic")
+    assert exact.price.shape == (2, 3) and (exact.price[0] > exact.price[1]).all()
+    r = shoal.price.heston(strikes, years, method="conditional", paths=32768, greeks=True)
+    assert (abs(r.price - exact.price) < 4 * r.stderr + r.bias + 2e-4).all()
+    assert {"delta", "gamma", "vega", "delta_stderr"} <= set(r.greeks)
+    put = shoal.price.heston(strikes, years, method="analytic", put=True)
+    np.testing.assert_allclose(exact.price - put.price, np.broadcast_to(1 - np.array(strikes), (2, 3)), atol=1e-9)
+    assert np.ndim(shoal.price.heston(1.0, 1.0, method="analytic").price) == 0
+    with pytest.raises(TypeError, match="strike"):
+        shoal.price.heston("one")
+    with pytest.raises(ValueError, match="kappa"):
+        shoal.price.heston(kappa=-1.0)
+
+
+def test_bullet_and_american_prices():
+    quad = shoal.price.bullet([90.0, 100.0], [0.5, 1.0], method="quad", dates=10, p1=2, p2=8)
+    mc = shoal.price.bullet([90.0, 100.0], [0.5, 1.0], method="mc", dates=10, p1=2, p2=8, paths=16384)
+    assert (abs(quad.price - mc.price) < 4.5 * mc.stderr).all()
+    put = shoal.price.american([36.0, 40.0], [0.5, 1.0], s0=36.0, rate=0.06, dates=10, paths=8192, fit_paths=4096)
+    assert put.price.shape == (2, 2) and (np.diff(put.price, axis=1) > 0).all() and len(put.info["fits"]) == 4
+    with pytest.raises(ValueError, match="payoff is 'forward'"):
+        shoal.price.american(payoff="forward")
+
+
+def test_an_exception_between_rounds_ends_a_simulation():
+    from shoal import _core
+    from shoal._runtime import context
+
+    plan = _core.price(context(), "heston", {}, {"method": "euler", "strikes": 1, "strike": [1.0], "maturities": 1,
+                                                 "maturity": [1.0], "steps": 8}, [])  # fmt: skip
+
+    def stop(now):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _core.price_simulate(plan, {"paths": 1 << 30}, stop, np.empty((1, len(_core.price_columns))))
+
+
+MARKET = {"asset": ["ALFA", "BRAVO"], "spot": [100.0, 90.0], "volatility": [0.2, 0.25], "ALFA": [1, 0.5],
+          "BRAVO": [0.5, 1]}  # fmt: skip
+BOOK = [{"payoff": "call", "assets": "ALFA", "strike": 100, "maturity": 1},
+        {"payoff": "forward", "assets": ["ALFA", "BRAVO"], "strike": 95, "maturity": 1, "quantity": -1}]  # fmt: skip
+
+
+def test_cva_is_that_of_the_program(tmp_path):
+    files = [str(ROOT / "examples" / f"{name}.csv") for name in ("book", "market")]
+    if not os.path.exists(files[0]):
+        pytest.skip("no examples beside the tests")
+    options = {"rate": 0.03, "dates": 4, "outer": 64, "inner": 32, "rule_paths": 4096}
+    r = shoal.cva(*files, **options)
+    words = [f"--{k.replace('_', '-')}={v}" for k, v in options.items()]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", files[0], "--market", files[1], "--json", *words],
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    import json
+
+    assert json.loads(done.stdout)["cva"] == r.cva
+    assert len(r.profile["epe"]) == 4 and r.counts["systems"] > 0 and "±" in repr(r)
+    r.report(tmp_path / "r.html")
+    assert "<html" in (tmp_path / "r.html").read_text()[:200].lower()
+
+
+def test_tables_of_a_cva_name_what_is_wrong():
+    assert shoal.cva(BOOK, MARKET, dates=2, outer=64).cva > 0
+    for book, market, words in (
+        ([{**BOOK[0], "assets": "ALPHA"}], MARKET, r"book\[0\]: unknown asset 'ALPHA'; the market has ALFA, BRAVO"),
+        ([{**BOOK[0], "strike": "x"}], MARKET, r"book\[0\]: strike is 'x'"),
+        ([{**BOOK[0], "colour": 1}], MARKET, "unknown column 'colour'"),
+        (BOOK, {**MARKET, "spot": [1.0]}, "different lengths"),
+        (BOOK, {k: v for k, v in MARKET.items() if k != "BRAVO"}, "no column 'BRAVO'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            shoal.cva(book, market)
+    with pytest.raises(TypeError, match="book is a int"):
+        shoal.cva(3, MARKET)
+
+
+def test_surrogate():
+    path = ROOT / "examples" / "expou.net"
+    if not path.exists():
+        pytest.skip("no examples beside the tests")
+    net = shoal.Surrogate.load(path)
+    middle = {name: [(low + high) / 2] * 3 for name, (low, high) in net.ranges.items()}
+    middle["strike"] = [0.9, 1.0, 99.0]
+    p = net.predict(middle)
+    assert p.price[0] > p.price[1] > 0 and (p.by_strike[:2] < 0).all() and p.outside.tolist() == [False, False, True]
+    x = np.array([middle[name] for name in net.names]).T
+    np.testing.assert_array_equal(net.predict(x).price, p.price)
+    with pytest.raises(ValueError, match="no column"):
+        net.predict({"strike": [1.0]})
+
+
+def test_tables_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = shoal.cva(pandas.DataFrame(BOOK), pandas.DataFrame(MARKET), dates=2, outer=64).to_pandas()
+    assert len(frame) == 2 and "epe" in frame
+    assert list(shoal.price.heston([0.9, 1.0], [0.5, 1.0], method="analytic").to_pandas().columns[:3]) == ["maturity", "strike", "price"]
+
+
+@pytest.mark.skipif(shoal.info()["backend"] == "cuda", reason="a GPU answers")
+def test_no_gpu_says_why():
+    with pytest.raises(RuntimeError, match="(?i)cuda|gpu"):
+        shoal.TridiagonalPlan(3, 3, device="cuda")

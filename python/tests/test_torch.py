@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch: the same library comes back, gradients, torch.compile. Skipped where torch is not installed."""
+
+import numpy as np
+import pytest
+
+import shoal
+
+torch = pytest.importorskip("torch")
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() and shoal.info()["backend"] == "cuda" else [])
+pytestmark = pytest.mark.parametrize("device", DEVICES)
+
+
+def symmetric(shape, device, seed=0):
+    g = torch.Generator().manual_seed(seed)
+    A = torch.randn(*shape, dtype=torch.float64, generator=g)
+    return (A + A.mT + 2 * shape[-1] * torch.eye(shape[-1], dtype=torch.float64)).to(device)
+
+
+def draw(*shape, device, seed=1, dtype=torch.float64):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)).to(device, dtype)
+
+
+def test_results_are_tensors_on_the_same_device(device):
+    A, b = symmetric((5, 4, 4), device).float(), draw(5, 4, 2, device=device, dtype=torch.float32)
+    r = shoal.solve_ex(A, b)
+    for v in (r.x, r.status, r.residual, r.rcond, r.method, r.ok):
+        assert isinstance(v, torch.Tensor) and v.device == A.device
+    assert r.x.dtype == torch.float32
+    assert torch.allclose(A @ r.x, b, atol=1e-4)
+    assert torch.equal(shoal.sort(b.mT)[0], torch.sort(b.mT, -1).values[0])
+
+
+def test_a_tensor_and_an_array_of_numpy_are_refused_together(device):
+    with pytest.raises(TypeError, match="torch.*numpy|numpy.*torch"):
+        shoal.solve(symmetric((4, 4), device), np.ones(4))
+
+
+def test_half_precision_says_what_to_convert_to(device):
+    for dtype in (torch.float16, torch.bfloat16):
+        with pytest.raises(TypeError, match="float32"):
+            shoal.solve(symmetric((4, 4), device).to(dtype), torch.ones(4, dtype=dtype, device=device))
+
+
+def test_gradients(device):
+    sym = lambda A: (A + A.mT) / 2
+    A, b = symmetric((2, 3, 3), device).requires_grad_(), draw(2, 3, 2, device=device).requires_grad_()
+    v = draw(3, device=device).requires_grad_()
+    check = torch.autograd.gradcheck
+    assert check(lambda A, b: shoal.solve(sym(A), b), (A, b))
+    assert check(lambda A, b: shoal.solve(sym(A), b), (A, v))
+    dl, du = (draw(2, 5, device=device, seed=s).requires_grad_() for s in (2, 3))
+    d = (6 + draw(2, 5, device=device, seed=4)).requires_grad_()
+    y = draw(2, 5, device=device, seed=5).requires_grad_()
+    for periodic in (False, True):
+        for transposed in (False, True):
+            f = lambda *a: shoal.solve_tridiagonal(*a, periodic, transposed=transposed)  # noqa: B023
+            assert check(f, (dl, d, du, y))
+    w0 = draw(2, device=device, seed=6).requires_grad_()
+    for reverse in (False, True):
+        assert check(lambda s, t, w: shoal.recurrence(s, t, w, reverse=reverse), (dl, y, w0))  # noqa: B023
+    assert check(lambda A: shoal.eigh(sym(A))[0], (A,))
+    assert check(lambda A: shoal.eigh(sym(A))[1].abs(), (A,))
+    assert check(lambda k: shoal.sort(k), (y,))
+
+
+def test_second_derivatives_of_a_solve(device):
+    A, b = symmetric((3, 3), device).requires_grad_(), draw(3, 1, device=device).requires_grad_()
+    assert torch.autograd.gradgradcheck(lambda A, b: shoal.solve((A + A.mT) / 2, b), (A, b))
+
+
+def test_a_failed_system_raises_with_gradients_too(device):
+    A = torch.zeros(2, 2, dtype=torch.float64, device=device, requires_grad=True)
+    with pytest.raises(shoal.LinAlgError):
+        shoal.solve(A, torch.ones(2, dtype=torch.float64, device=device), method="ldlt")
+
+
+def test_operators_are_fit_for_torch_compile(device):
+    from shoal import _torch
+
+    A, b = symmetric((2, 3, 3), device).requires_grad_(), draw(2, 3, 1, device=device).requires_grad_()
+    torch.library.opcheck(_torch._solve_op, (A, b, "auto", "lower"))
+    d = 6 + draw(2, 5, device=device)
+    y = draw(2, 5, 1, device=device)
+    torch.library.opcheck(_torch._bands_op, (d / 6, d, d / 6, y, False, False, "auto"))
+
+
+def test_threads_of_both_openmp_runtimes_in_one_process(device):
+    torch.set_num_threads(2)
+    a = draw(300, 300, device=device)
+    A, b = symmetric((2000, 4, 4), device), draw(2000, 4, 1, device=device)
+    for _ in range(5):
+        assert torch.isfinite(a @ a).all()
+        assert torch.allclose(A @ shoal.solve(A, b), b)
