@@ -190,16 +190,20 @@ ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(ma
 ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
      FIELD(collateral), FIELD(threshold))
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(horizon), FIELD(outer), FIELD(inner_count), FIELD(inner),
-     FIELD(nested), FIELD(kept), FIELD(stopping), FIELD(rule_paths), FIELD(degree), FIELD(raw),
+     FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree), FIELD(raw),
      FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control))
 ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed),
      FIELD(nested), FIELD(american))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
      FIELD(warned), FIELD(truncated), FIELD(refined), FIELD(failed), FIELD(method), FIELD(decade))
-ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(bias), FIELD(bias_error), FIELD(extrapolated),
-     FIELD(extrapolated_error))
-ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(ene), FIELD(pfe95),
-     FIELD(pfe99), FIELD(discount), FIELD(default_probability), FIELD(cva), FIELD(inner))
+ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(rule_bias), FIELD(rule_bias_error),
+     FIELD(inner_bias), FIELD(inner_bias_error), FIELD(bias), FIELD(low), FIELD(high),
+     FIELD(correction), FIELD(correction_error))
+ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(epe_bias), FIELD(epe_low),
+     FIELD(epe_high), FIELD(ene), FIELD(ene_error), FIELD(ene_bias), FIELD(ene_low),
+     FIELD(ene_high), FIELD(pfe95), FIELD(pfe95_low), FIELD(pfe95_high), FIELD(pfe99),
+     FIELD(pfe99_low), FIELD(pfe99_high), FIELD(discount), FIELD(default_probability), FIELD(cva),
+     FIELD(inner))
 ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names),
      FIELD(map), FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs),
      FIELD(validation))

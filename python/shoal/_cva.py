@@ -21,18 +21,21 @@ from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
 
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
+_ESTIMATORS = ("rule", "amc", "inner")
 _PIECE = 256  # outer paths between two looks at Ctrl-C
 
 
 class CvaResult:
-    """The CVA of a book: `cva`, `stderr`, `bias` (of the inner paths) and `extrapolated` (cva - bias); `profile`, a dict
-    of arrays with one entry per date; `counts` of regressions and paths; `info` about the contracts."""
+    """The CVA of a book: `cva`, `stderr`, `bias`, and `interval`, of 95 % with both; `rule_bias`, what another rule of
+    exercise changes, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of regressions and
+    paths; `info` about the contracts."""
 
     def __init__(self, value: dict[str, float], profile: list[dict[str, Any]], counts: dict[str, Any],
                  info: dict[str, Any], again: dict[str, Any]) -> None:  # fmt: skip
         self.cva, self.stderr = value["cva"], value["error"]
-        self.bias, self.bias_stderr = value["bias"], value["bias_error"]
-        self.extrapolated, self.extrapolated_stderr = value["extrapolated"], value["extrapolated_error"]
+        self.bias, self.interval = value["bias"], (value["low"], value["high"])
+        self.rule_bias, self.rule_bias_stderr = value["rule_bias"], value["rule_bias_error"]
+        self.inner_bias, self.inner_bias_stderr = value["inner_bias"], value["inner_bias_error"]
         self.profile = {name: np.array([date[name] for date in profile]) for name in profile[0]}
         self.counts, self.info, self._again = counts, info, again
 
@@ -160,7 +163,7 @@ def cva(
     inner: Any = None,
     nested: bool = False,
     kept: bool = False,
-    stopping: str = "rule",
+    estimator: str = "rule",
     rule_paths: int = 0,
     degree: int = 0,
     raw: bool = False,
@@ -179,6 +182,7 @@ def cva(
     strike, maturity, and maybe style (european, american), weights, quantity, set. market: the same, one asset per row:
     asset, spot, volatility, and maybe dividend and a column of correlations per asset. hazard: the hazard rate of the
     counterparty, or a list of (until, rate). threshold: of collateral. inner: inner paths, a number or one per date.
+    estimator: rule, amc or inner, how contracts with early exercise are valued.
     Ctrl-C stops the run. docs/cva.md describes what is computed.
 
     >>> import shoal
@@ -196,12 +200,12 @@ def cva(
              "threshold": 0.0 if threshold is None else threshold}  # fmt: skip
     if len(pieces) == 1:
         party["until"] = None
-    if stopping not in ("rule", "inner"):
-        raise ValueError(f"stopping is {stopping!r}; it must be 'rule' or 'inner'")
+    if estimator not in _ESTIMATORS:
+        raise ValueError(f"estimator is {estimator!r}; it must be one of {', '.join(_ESTIMATORS)}")
     counts = [] if inner is None else [int(inner)] if np.ndim(inner) == 0 else [int(m) for m in inner]
     options: dict[str, Any] = {
         "dates": dates, "horizon": horizon, "outer": outer, "inner_count": len(counts), "inner": counts,
-        "nested": int(nested), "kept": int(kept), "stopping": int(stopping == "inner"), "rule_paths": rule_paths,
+        "nested": int(nested), "kept": int(kept), "estimator": _ESTIMATORS.index(estimator), "rule_paths": rule_paths,
         "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
         "seed": seed, "control": 1 if control else -1,
     }  # fmt: skip
@@ -224,7 +228,7 @@ def cva(
     info = _core.cva_describe(plan)
     value, profile = _core.cva_result(plan, samples, outer, info["dates"])
     words_of = [f"--rate={rate!r}", f"--recovery={recovery!r}", f"--dates={dates}", f"--outer={outer}",
-                f"--seed={seed}", f"--stopping={stopping}", "--type=" + ("f32" if options["type"] else "f64"),
+                f"--seed={seed}", f"--estimator={estimator}", "--type=" + ("f32" if options["type"] else "f64"),
                 "--hazard=" + (repr(pieces[0][1]) if len(pieces) == 1 else ",".join(f"{t!r}:{h!r}" for t, h in pieces)),
                 *([f"--inner={','.join(map(str, counts))}"] if counts else []),
                 *(f"--{name}={given}" for name, given in (("threshold", threshold), ("horizon", horizon),
