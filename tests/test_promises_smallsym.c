@@ -15,7 +15,7 @@
  *                of a backward error that is indeed larger
  *
  * Beside them many rank-deficient systems (--singular=N), by "auto" and now and then by every method: the
- * oracle looks only at those with status 0, which rounding must have made regular.
+ * oracle looks only at those with status 0; rounding may have made a matrix regular.
  */
 #include "smallsym_batch.h"
 #include "promises.h"
