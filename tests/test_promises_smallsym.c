@@ -14,8 +14,8 @@
  *                nonsingular one by a method that pivots) and whose answer is in the range; hhpcr may also warn
  *                of a backward error that is indeed larger
  *
- * Beside them many rank-deficient systems (--singular=N), by "auto" and now and then by every method: none has
- * status 0. The oracle looks only at those that have.
+ * Beside them many rank-deficient systems (--singular=N), by "auto" and now and then by every method: the
+ * oracle looks only at those with status 0; rounding may have made a matrix regular.
  */
 #include "smallsym_batch.h"
 #include "promises.h"

@@ -64,7 +64,7 @@ TEST(small_answers_are_ok) {
             const double b = x[0] + 4 * x[1] + x[2];
             memcpy(rows[i], (double[]){ 1, 4, 1, b * unit }, sizeof rows[i]);
         }
-        batch p = system_of(N, type, rows);
+        batch p = system_of(N, type, (const double(*)[4])rows);
         for (int t = 0; t < target_count; t++)
             for (const call *c = calls; c->method; c++) {
                 answer a = solve_with(targets[t].ctx, &p, c, (how){ .no_residual = 1 });
