@@ -97,8 +97,8 @@ __device__ static inline void publish(word *to, const links &l, int64_t i, const
     for (int e = 0; e < WORDS; e++) {
         uint32_t bits;
         memcpy(&bits, (const char *)from + e * sizeof bits, sizeof bits);
-        const uint32_t tag = e ? WORD_THERE : (uint32_t)more << 2 | WORD_THERE;
-        atomicExch(&to[e * l.count + i], (word)tag << 32 | bits);
+        const uint32_t beside = e ? 0 : (uint32_t)more << 2;
+        atomicExch(&to[e * l.count + i], (word)(beside | WORD_THERE) << 32 | bits);
     }
 }
 

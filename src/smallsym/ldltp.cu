@@ -86,10 +86,10 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
      * n by then, which decides about the second. */
     enum { GROW = -2, AGAIN };
     const bool looks = judged && job.look;
-    real growth = 0, b[M];
+    real growth = 0, b[M] = {};
 #pragma unroll 1
     for (int64_t c = looks ? GROW : 0; c < job.nrhs; c++) {
-        real x[M], norm;
+        real x[M], norm = 0;
         int e_b = 0;
         if (c >= 0) e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
         UNROLLED(r, M) x[r] = c == GROW ? 0 : b[r];
