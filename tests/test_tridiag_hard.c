@@ -110,24 +110,19 @@ static batch given(int64_t n, shoal_type type, const double (*rows)[4]) {
     return p;
 }
 
-/* The largest residual of a scaled row over the largest |x|, computed as the library does, so that both have the
- * same errors of rounding: a GPU fuses, the emulator does not. */
-static double minus(double u, double v, double from, int fused) {
-    return fused ? fma(-u, v, from) : from - u * v;
-}
-
-static double worst_row(const batch *p, int64_t k, const double *x, int fused) {
-    double worst = 0, most = 0;
+/* The largest residual of a scaled row over the largest |x|: what is near its limit the library computes in twice
+ * the precision. */
+static double worst_row(const batch *p, int64_t k, const double *x) {
+    long double worst = 0, most = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t at = k * p->n + i;
-        const double by = ldexp(1, -row_exponent(p, k, i));
-        const double dl = i ? p->dl[at] * by : 0, du = i + 1 < p->n ? p->du[at] * by : 0;
-        const double left = i ? x[at - 1] : 0, right = i + 1 < p->n ? x[at + 1] : 0;
-        double r = minus(dl, left, p->b[at] * by, fused);
-        r = minus(du, right, minus(p->d[at] * by, x[at], r, fused), fused);
-        worst = fmax(worst, fabs(r)), most = fmax(most, fabs(x[at]));
+        long double r = p->b[at] - (long double)p->d[at] * x[at];
+        if (i) r -= (long double)p->dl[at] * x[at - 1];
+        if (i + 1 < p->n) r -= (long double)p->du[at] * x[at + 1];
+        worst = fmaxl(worst, fabsl(r) * ldexp(1, -row_exponent(p, k, i)));
+        most = fmaxl(most, fabs(x[at]));
     }
-    return worst / most;
+    return (double)(worst / most);
 }
 
 static int rising(const void *v, const void *w) {
@@ -141,20 +136,17 @@ TEST(rows_above_their_limit_are_redone) {
     const int64_t lengths[] = { 1, 5, 300 };
     if (strcmp(targets[target_count - 1].backend, "cuda") != 0) SKIP("CUDA alone redoes systems");
     shoal_context *ctx = targets[target_count - 1].ctx;
-    shoal_machine machine;
-    CHECK(shoal_describe(ctx, &machine) == SHOAL_OK);
-    const int fused = !strstr(machine.device, "emulator");
     for (int i = 0; i < 3; i++) {
         batch p = generate("dominant", lengths[i], COUNT, 1, SHOAL_F64);
         for (int64_t at = 0; at < p.n * p.count; at++) p.d[at] *= 1 + (double)(at % 7) / 11;
         double worst[COUNT], sorted[COUNT];
         answer r = solve_with(ctx, &p, &calls[0], (how){ .tol = 1 }); /* the first pass of all */
         CHECK(is_auto(&calls[0]) && r.info.redone == 0);
-        for (int k = 0; k < COUNT; k++) sorted[k] = worst[k] = worst_row(&p, k, r.x, fused);
+        for (int k = 0; k < COUNT; k++) sorted[k] = worst[k] = worst_row(&p, k, r.x);
         qsort(sorted, COUNT, sizeof *sorted, rising);
         for (int place = COUNT / 4; place < COUNT; place += COUNT / 4) {
             const double tol = sqrt(sorted[place - 1] * sorted[place]);
-            if (!(tol > 0 && sorted[place] > sorted[place - 1] * 1.000001)) continue;
+            if (!(tol > 0 && sorted[place] > sorted[place - 1] * 1.01)) continue;
             answer s = solve_with(ctx, &p, &calls[0], (how){ .tol = tol });
             CHECK_MSG(s.info.redone == COUNT - place, "n=%lld: %lld redone, not %d", (long long)p.n,
                       (long long)s.info.redone, COUNT - place);

@@ -98,7 +98,7 @@ SHOAL_HD static inline int smallsym_half_exponent(real size) {
 /* From |A| and |A^-1|; that of a zero matrix is 0. */
 SHOAL_HD static inline float smallsym_rcond(real norm, real inverse) {
     if (!(norm > 0) || !(inverse > 0)) return 0;
-    return (float)(1 / (norm * inverse));
+    return (float)(1 / ((double)norm * inverse));
 }
 
 #endif
