@@ -297,10 +297,12 @@ void io_csv_header(FILE *file, const char *const *names, int cols) {
     putc('\n', file);
 }
 
-void io_csv_row(FILE *file, const double *values, int cols, int digits) {
+void io_csv_row(FILE *file, const double *values, int cols) {
+    char text[32];
     for (int col = 0; col < cols; col++) {
         if (col) putc(',', file);
-        fprintf(file, "%.*g", digits, values[col]);
+        io_real_text(values[col], text);
+        fputs(text, file);
     }
     putc('\n', file);
 }

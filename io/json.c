@@ -124,18 +124,24 @@ void io_json_uint(io_json *json, const char *key, uint64_t value) {
     if (start_value(json, key)) fprintf(json->file, "%" PRIu64, value);
 }
 
-static void put_number(io_json *json, const char *key, int digits, double value) {
-    if (!isfinite(value))
+static void put_number(io_json *json, const char *key, bool finite, const char *text) {
+    if (!finite)
         io_json_null(json, key);
     else if (start_value(json, key))
-        fprintf(json->file, "%.*g", digits, value);
+        fputs(text, json->file);
 }
 
 void io_json_double(io_json *json, const char *key, double value) {
-    put_number(json, key, 17, value);
+    char text[32];
+    io_real_text(value, text);
+    put_number(json, key, isfinite(value), text);
 }
 
-void io_json_float(io_json *json, const char *key, float value) { put_number(json, key, 9, value); }
+void io_json_float(io_json *json, const char *key, float value) {
+    char text[32];
+    io_float_text(value, text);
+    put_number(json, key, isfinite(value), text);
+}
 
 void io_json_bool(io_json *json, const char *key, bool value) {
     if (start_value(json, key)) fputs(value ? "true" : "false", json->file);

@@ -20,7 +20,7 @@ value() { # value ARGUMENT...: runs it; leaves price and stderr in p and e
 }
 
 # --- the global ones, of every command ---
-commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^(Commands|Modules):$/ { inside = 1; next } !NF { inside = 0 } inside { print $1 }'; }
+commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^ Global options/ { exit } /^  [a-z]/ { print $1 }'; }
 for command in $(commands); do
     words=$(commands $command)
     for module in ${words:-''}; do

@@ -34,7 +34,7 @@ TEST(csv_tables) {
     io_out *out;
     CHECK_MSG(io_out_open(in_dir("t.csv"), &out, &e) == IO_OK, "%s", e.text);
     io_csv_header(io_out_file(out), (const char *const *)t.names, t.cols);
-    for (int i = 0; i < 2; i++) io_csv_row(io_out_file(out), t.data + 3 * i, 3, 17);
+    for (int i = 0; i < 2; i++) io_csv_row(io_out_file(out), t.data + 3 * i, 3);
     CHECK_MSG(io_out_commit(out, &e) == IO_OK, "%s", e.text);
     CHECK_MSG(io_csv_read(in_dir("t.csv"), &back, &e) == IO_OK, "%s", e.text);
     CHECK(back.rows == 2 && back.cols == 3 && memcmp(t.data, back.data, sizeof wanted) == 0);
