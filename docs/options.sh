@@ -20,7 +20,7 @@ options_of() { # options_of [COMMAND...]: a list in Markdown
         global && !inside { next }
         /^Mandatory|^  -h, --help|^Example/ { exit }
         # a heading without options is a sentence
-        /^ [A-Z]/ { if (heading != "") print "\n" heading "."; sub(/^ /, ""); sub(/[.:]$/, ""); heading = $0; next }
+        /^ [A-Za-z]/ { if (heading != "") print "\n" heading "."; sub(/^ /, ""); sub(/[.:]$/, ""); heading = $0; next }
         /^ +-/ {
             if (heading != "") print (listed ? "\n" : "") heading ":\n"
             heading = ""; sub(/^ +/, ""); match($0, /  +|$/)

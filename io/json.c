@@ -423,7 +423,7 @@ int io_json_parse(const char *name, const char *text, size_t size, io_json_value
     parser p = { name, text, text, text + size, err, 0 };
     const char *other = io_not_text(text, size);
     *root = NULL;
-    if (other) return io_fail(err, IO_E_FORMAT, "%s: %s, where JSON is expected", name, other);
+    if (other) return io_fail(err, IO_E_FORMAT, "%s: %s; expected JSON", name, other);
     skip_space(&p);
     if (p.at == p.end) return io_fail(err, IO_E_FORMAT, "%s: file is empty", name);
     *root = calloc(1, sizeof **root);

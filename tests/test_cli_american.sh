@@ -30,7 +30,7 @@ expect 64 price american --assets 2 $on; said "a put is on one asset"
 expect 64 price american --assets 9 --payoff max-call --basis poly:3 $on; said "more than 64 functions"
 expect 64 price american --greeks; said "--greeks"
 expect 64 price american --put --payoff call; said "exclude each other"
-expect 64 price american -o x; said "-o is for --shard"
+expect 64 price american -o x; said "-o needs --shard"
 expect 64 price american --sigma=-1 $on; said "sigma is -1"
 
 # --- prices ---

@@ -81,7 +81,7 @@ spoilt '5p' "6: column alpha: not what the design has there"
 spoilt '5{h;d};6{G}' "5: column alpha: not what the design has there"
 spoilt '7s/^[^,]*,/x,/' "7: column alpha: not a number"
 spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,2\1/' "7: column price: not from 0 to 1"
-spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,nan\1/' "7: column stderr: a number, where there is no price"
+spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,nan\1/' "7: column stderr: a number, but the price is missing"
 spoilt '7s/,[^,]*\(,[^,]*\)$/,-1\1/' "7: column stderr: not a standard error"
 spoilt '7s/,[^,]*,[^,]*$//' "7: column price: the line has not as many fields"
 spoilt '7s/,[^,]*$//' "7: column stderr: the line has not as many fields"
@@ -123,7 +123,7 @@ for bytes in 0 30 700 5000 5001; do
     check "nothing is left over after $bytes bytes" [ ! -e r.csv.partial ]
 done
 head -n 12 2.part >r.part
-expect 0 dataset expou $few --shard 2/3 -o r.part; said "r.part has 10 rows already"
+expect 0 dataset expou $few --shard 2/3 -o r.part; said "r.part: continuing after 10 rows"
 check "a part goes on" cmp -s r.part 2.part
 expect 0 dataset expou $few --shard 2/3 -o r.part
 check "a part that is there stays" cmp -s r.part 2.part
@@ -152,7 +152,7 @@ for signal in KILL TERM; do
     fi
     kept=$(($(wc -l <$signal.csv.partial) - 2))
     check "$signal keeps blocks" [ "$kept" -ge 64 ]
-    expect 0 dataset expou $long -o $signal.csv; said "$signal.csv.partial has $kept rows already"
+    expect 0 dataset expou $long -o $signal.csv; said "$signal.csv.partial: continuing after $kept rows"
     check "goes on after $signal" cmp -s $signal.csv long.csv
 done
 # a part that was killed is no part yet, goes on, and then makes the whole
@@ -168,7 +168,7 @@ expect 0 dataset expou $long --shard 2/2 -o k2.part
 kept=$(($(wc -l <k1.part) - 2))
 if [ $kept -lt 600 ]; then
     expect 66 merge-parts k1.part k2.part -o k.csv; said "k1.part:"; said "run the part again"
-    expect 0 dataset expou $long --shard 1/2 -o k1.part; said "k1.part has $kept rows already"
+    expect 0 dataset expou $long --shard 1/2 -o k1.part; said "k1.part: continuing after $kept rows"
 else
     skip "the part was done before the signal"
 fi
@@ -213,7 +213,7 @@ expect 0 dataset expou $over -o over.csv --json; said "rows without a price, NaN
 json; leaf without_price=40; leaf rows=40
 expect 0 dataset expou $over --shard 1/1 -o over.part
 head -n 12 over.part >o.csv.partial
-expect 0 dataset expou $over -o o.csv; said "o.csv.partial has 10 rows already"; said "refuses: 40"
+expect 0 dataset expou $over -o o.csv; said "o.csv.partial: continuing after 10 rows"; said "40 rows without a price: NaN in the file, which shoal train refuses"
 check "goes on with rows that have no price" cmp -s o.csv over.csv
 expect 0 merge-parts over.part -o o2.csv; said "refuses: 40"
 check "merges rows that have no price" cmp -s o2.csv over.csv

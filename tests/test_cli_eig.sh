@@ -93,7 +93,7 @@ expect 64 eig small -A a.npy; said "-w is missing"
 expect 64 eig small -A a.npy -w w.npy extra; said "extra"
 expect 64 eig small -A a.npy -w w.npy --method eigd; said "Did you mean 'eigdc'?"
 expect 64 eig small -A a.npy -w w.npy --variant grag; said "Did you mean 'gragg'?"
-expect 64 eig small -A a.npy -w w.npy --triangle left; said "neither lower nor upper"
+expect 64 eig small -A a.npy -w w.npy --triangle left; said "there are lower, upper"
 expect 64 eig small -A a.npy -w w.npy --cond many; said "--cond"
 expect 64 eig small -A a.npy -w w.npy --tol nan; said "--tol"
 expect 64 eig small -A a.npy -w w.npy -v w.npy; said "two outputs"
@@ -118,10 +118,10 @@ expect 0 $on eig small -A P.npy -w y.npy --packed; check "packed, the same value
 check "values alone are not judged" grep -q "max residual  not known" out; check "values" grep -q "rows, values, f64" out
 npy '<f8' '(2, 2)' "$two" "$one" "$nan" "$two" >U.npy
 expect 0 $on eig small -A U.npy -w y.npy --triangle upper; check "the upper triangle" cmp -s w.npy y.npy
-expect 1 $on eig small -A U.npy -w y.npy; said "U.npy: not symmetric: the triangles of 1 of 1 matrices differ"
+expect 1 $on eig small -A U.npy -w y.npy; said "U.npy: 1 of 1 matrices are not symmetric"
 npy '<f8' '(2, 2)' "$two" "$two" "$one" "$two" >N.npy
 expect 0 $on eig small -A N.npy -w y.npy; check "the lower triangle" cmp -s w.npy y.npy
-said "N.npy: not symmetric: the triangles of 1 of 1 matrices differ, first of number 0, counted from 0; the lower one is read"
+said "N.npy: 1 of 1 matrices are not symmetric, the first is number 0, counted from 0; the lower triangle is read"
 npy '<i4' '(2, 2)' "$i4two" "$i4one" "$i4one" "$i4two" >I.npy
 expect 0 $on eig small -A I.npy -w y.npy; said "I.npy: i4 converted to f8"; check "integers" cmp -s w.npy y.npy
 expect 0 $on eig small -A A.npy -w y.npy --tol 1e-3; said "--tol has no effect"
@@ -218,7 +218,7 @@ bad small -A missing.npy; said "missing.npy"
 printf 'hello' >text.npy; bad small -A text.npy; said "text.npy"
 bad small -A d.npy; said "(3,)"; said "(n, n)"
 npy '<f8' '(1, 2)' "$one" "$one" >wide.npy; bad small -A wide.npy; said "not square"
-bad small -A A.npy --packed; said "2 is no n (n + 1) / 2"
+bad small -A A.npy --packed; said "2 is not n (n + 1) / 2"
 bad tridiag --d missing.npy --e e.npy; said "missing.npy"
 bad tridiag --d d.npy --e missing.npy; said "missing.npy"
 bad tridiag --d d.npy --e d.npy; said "d.npy"; said "(3,)"; said "(n - 1,)"

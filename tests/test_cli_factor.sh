@@ -69,7 +69,7 @@ expect 64 factor a.npy --tol -1; said "--tol"
 expect 64 factor a.npy -b b.npy; said "-x is missing"
 expect 64 factor a.npy -x x.npy; said "-b is missing"
 expect 64 factor a.npy --packed --full; said "exclude each other"
-expect 64 factor a.npy --stages 1,2; said "--stages goes with --snapshots"
+expect 64 factor a.npy --stages 1,2; said "--stages needs --snapshots"
 expect 64 factor a.npy --snapshots d --stages 1,,2; said "--stages"
 expect 64 factor a.npy --snapshots d --stages 0; said "--stages: 0"
 expect 64 factor a.npy -o F.txt; said "-o F.txt: factors become a .npy or a .h5 file"
@@ -122,7 +122,7 @@ expect 0 factor packed.npy $on -b b.npy -x x.npy --refine --inverse I.npy --json
 near "x, refined" 2 0; leaf files.inverse=I.npy; leaf doubtful_pivots=0
 between backward_error -1e-300 1e-15; between forward_bound 0 1e-14
 check "inverse" test "$(floats I.npy | awk '{ print ($1 - 4/7)^2 + ($2 + 1/7)^2 + ($3 + 1/7)^2 + ($4 - 2/7)^2 < 1e-30 }')" = 1
-expect 64 factor packed.npy --refine; said "--refine goes with -b"
+expect 64 factor packed.npy --refine; said "--refine needs -b"
 expect 64 factor packed.npy -b b.npy -x x.npy --refine --modify auto; said "exclude each other"
 expect 64 factor packed.npy --inverse I.h5; said "--inverse I.h5: the inverse becomes a .npy file"
 expect 64 factor packed.npy --growth g.png; said "--growth g.png: the picture becomes a .svg file"
@@ -142,7 +142,7 @@ expect 0 factor packed.npy $on --type f32 -b b.npy -x x4.npy; said "b.npy: f8 co
 check "x in f4" test "$(tail -c +129 x4.npy | od -An -v -t f4 | tr -s ' \n' ' ')" = " 2 0 "
 npy '<f4' '(3,)' '\000\000\000\100' '\000\000\200\077' '\000\000\200\100' >single.npy
 expect 0 factor single.npy $on --json; json; leaf type=f32
-expect 66 factor single.npy $on -b b.npy -x y.npy; said "single.npy holds f4, but b.npy holds f8"
+expect 66 factor single.npy $on -b b.npy -x y.npy; said "single.npy contains f4, but b.npy contains f8"
 expect 0 factor single.npy $on --type f64 -b b.npy -x x.npy; near "f4 taken as f64" 2 0
 npy '<f8' '(2, 2)' "$four" "$two" "$two" "$four" >b2.npy
 expect 0 factor packed.npy $on -b b2.npy -x x.npy; check "two right-hand sides" grep -aq "(2, 2)" x.npy
@@ -155,13 +155,13 @@ npy '<f8' '(2,)' "$one" "$one" >two.npy
 expect 66 factor two.npy $on; said "two.npy has shape (2,); it is (n, n), or (n(n+1)/2,)"
 npy '<f8' '(1, 2)' "$one" "$one" >row.npy; expect 66 factor row.npy $on; said "row.npy has shape (1, 2)"
 npy '<f8' '(3,)' "$one" "$one" >short.npy; expect 66 factor short.npy $on; said "promises"
-echo text >text.npy; expect 66 factor text.npy $on; said "not a .npy file"
+echo text >text.npy; expect 66 factor text.npy $on; said "not a NumPy .npy file"
 npy '<f8' '(3,)' "$one" "$one" "$one" >b3.npy
 expect 66 factor packed.npy $on -b b3.npy -x y.npy; said "b3.npy has shape (3,); of n = 2 it is (n) or (n, nrhs)"
 # By hand: (2 1; 4 2) is not symmetric; its lower triangle is (2 4; 4 2), and so on. NaN is no entry, and rounding is none.
 npy '<f8' '(2, 2)' "$two" "$one" "$four" "$two" >skew.npy
 expect 0 factor skew.npy $on --json; json; leaf inertia.1=1
-said "skew.npy: not symmetric: the triangles differ; the lower one is read"
+said "skew.npy: not symmetric; the lower triangle is read"
 expect 0 factor skew.npy $on --full; said "skew.npy: not symmetric"
 for t in lower upper; do expect 0 factor skew.npy $on --triangle $t; silent err; done
 expect 0 factor skew.npy $on -q; silent err

@@ -40,7 +40,7 @@ symmetric() { # symmetric N NUMBER...: rows of a lower triangle as Matrix Market
 expect 0 factor --help
 for option in gjgt partitioned modify; do check "--help names --$option" grep -q -e "--$option" out; done
 expect 64 factor a.npy --gjgt G.txt; said "--gjgt G.txt: G becomes a .npy or a .h5 file"
-expect 64 factor a.npy --partitioned; said "--partitioned goes with --gjgt"
+expect 64 factor a.npy --partitioned; said "--partitioned needs --gjgt"
 expect 64 factor a.npy -o G.npy --gjgt G.npy; said "two outputs are called 'G.npy'"
 expect 64 factor a.npy --modify 0; said "--modify"
 expect 64 factor a.npy --modify -1; said "--modify"

@@ -32,7 +32,7 @@ expect 64 price heston --rate 800 $on; said "rate 800"
 expect 64 price heston --paths 0; said "--paths"
 expect 64 price heston --target-se 0; said "--target-se"
 expect 64 price heston --bump 0 --greeks; said "--bump"
-expect 64 price heston --bump 0.01; said "--bump is for --greeks"
+expect 64 price heston --bump 0.01; said "--bump needs --greeks"
 expect 64 price heston --paths 1e13; said "--paths: 1e13 is not between 1 and 1099511627776"
 expect 64 price heston --plot p.png $on; said "--plot: 'p.png' does not end in .svg"
 for option in --greeks "--method euler" "--g abs" "--variant normal" "--kappa 1" "--theta 1" "--sigma 1" "--target-se 1" \
@@ -44,7 +44,7 @@ expect 64 price heston --method euler --g half; said "'half'"
 expect 64 price heston --shard 1/2; said "--shard needs -o"
 expect 64 price heston --shard 3/2 -o p; said "'3/2'"
 expect 64 price heston --shard 1/2 -o p --target-se 1; said "exclude each other"
-expect 64 price heston -o p; said "-o is for --shard"
+expect 64 price heston -o p; said "-o needs --shard"
 expect 64 price heston --method analytic --shard 1/2 -o p; said "no paths to share"
 expect 64 merge-parts; said "PART is missing"
 expect 66 merge-parts nowhere.part; said "nowhere.part"
@@ -71,7 +71,7 @@ expect 0 price heston --s0 100 --strike 60,100,140 --maturity 10 --v0 .04 --thet
 json
 check "three strikes" test "$(grep -c '"strike": [0-9]*, "price"' out)" -eq 3
 expect 0 price heston --method analytic --paths 7 --antithetic --seed 3 $on
-said "analytic has no paths"; said "--antithetic has no effect"; said "--seed has no effect"
+said "analytic simulates no paths"; said "--antithetic has no effect"; said "--seed has no effect"
 expect 0 price heston --method analytic --plot density.svg $on
 check "a density" grep -q "density of the asset" density.svg
 
@@ -92,7 +92,7 @@ done
 expect 0 price heston --method euler --g abs --type f32 --math fast --paths 600 --steps 8 --json $on; json
 leaf variant=abs; leaf type=f32; leaf math=fast
 expect 0 price heston --method conditional --g abs --type f32 --math fast --paths 300 --steps 2 $on
-said "--g has no effect"; said "--type f32 has no effect"; said "--math fast changes nothing"
+said "--g has no effect"; said "--type f32 has no effect"; said "--math fast has no effect"
 expect 0 price heston --put --strike 0.9,1.1 --maturity 0,0.5,1 --paths 600 --steps 4 --plot smile.svg --json $on; json
 check "six contracts" test "$(grep -c '"maturity": [0-9.]*, "strike"' out)" -eq 6
 check "a smile" grep -q "implied volatility" smile.svg
@@ -159,8 +159,8 @@ damaged() { # damaged SED TEXT: all three parts changed alike; they are refused
     seal 1.bad 2.bad 3.bad
     expect 66 merge-parts 1.bad 2.bad 3.bad $on; said "$2"; silent out
 }
-damaged 's/"--paths"/"--plot", "evil.svg", "--paths"/' "an argument is none that parts have"
-damaged 's/"--paths"/"--help", "--paths"/' "an argument is none that parts have"
+damaged 's/"--paths"/"--plot", "evil.svg", "--paths"/' "it has an unknown argument"
+damaged 's/"--paths"/"--help", "--paths"/' "it has an unknown argument"
 damaged 's/"--paths", "[0-9]*"/"--paths", "999"/' "samples, not"
 damaged 's/"version": "/"version": "9/' "of another version"
 damaged '/^ *\[-*[0-9]/s/\[[^,]*, /[/' "sums where there are"
@@ -172,7 +172,7 @@ sed 2d 2.part >2.bad
 expect 66 merge-parts 1.part 2.bad 3.part $on; said "2.bad: damaged"
 expect 0 merge-parts 1.part 2.part 3.part --plot merged.svg $on
 check "the picture of the whole" grep -q "price against paths" merged.svg
-expect 64 merge-parts 1.part 2.part 3.part -o x.npy $on; said "-o is for parts of price bullet"
+expect 64 merge-parts 1.part 2.part 3.part -o x.npy $on; said "-o applies to parts of price bullet"
 expect 0 price heston --steps 1 --paths 100 --shard 2/2 -o empty.part --json $on; json
 expect 0 price heston --steps 1 --paths 100 --shard 1/2 -o full.part $on
 expect 0 merge-parts empty.part full.part --json $on; leaf paths=100
@@ -185,7 +185,7 @@ done
 # --- exponential Ornstein-Uhlenbeck ---
 expect 64 price expou --method analytic; said "'analytic'"
 expect 64 price expou --beta 1 --nu2 1; said "exclude each other"
-expect 64 price expou --nu2-form paper; said "--nu2-form is for --nu2"
+expect 64 price expou --nu2-form paper; said "--nu2-form needs --nu2"
 expect 64 price expou --nu2 1 --nu2-form other; said "neither usual nor paper"
 expect 64 price expou --rho 2 $on; said "rho is 2"
 expect 0 price expou --paths 1000 --steps 8 --json $on; json
@@ -216,7 +216,7 @@ expect 64 price bullet --method mc --at "0,100,0;1,100,0" $on; said "--method gr
 expect 64 price bullet --method grid --at 200,100,0 $on; said "k must be 0 to 100"
 expect 64 price bullet --at 0,100,0 --lattice 1,1,1; said "exclude each other"
 expect 64 price bullet --lattice 1,2; said "three whole numbers"
-expect 64 price bullet --outer 3 $on; said "--outer is for nested"
+expect 64 price bullet --outer 3 $on; said "--outer needs --method nested"
 expect 64 price bullet --method quad --shard 1/2 -o p $on; said "no paths to share"
 expect 64 price bullet -o p.txt $on; said ".npy"
 expect 64 price bullet --barrier=-1 $on; said "barrier is -1"
@@ -263,7 +263,7 @@ expect 64 price bullet --method pde --solver magic; said "'magic'"
 expect 64 price bullet --method pde --nx 3; said "--nx"
 expect 64 price bullet --method pde --sigma 0 $on; said "sigma is 0"
 expect 64 price bullet --method pde --shard 1/2 -o p $on; said "pde has no paths"
-expect 64 price bullet --options points.csv $on; said "--options is for --method pde"
+expect 64 price bullet --options points.csv $on; said "--options needs --method pde"
 printf 'sigma,barier\n0.2,120\n' >bad.csv
 expect 66 price bullet --method pde --options bad.csv $on; said "bad.csv:1: column barier"
 printf 'sigma,p1\n0.2,2\n\n0.2,2.7\n' >bad.csv
@@ -326,7 +326,7 @@ for count in $counts; do # some of the intervals, against all by quadrature
         check "$count: three intervals from $x" near "$(number price)" "$exact" 2e-3
     done
 done
-expect 64 price bullet --method quad --last 1 $few; said "--last is for --method pde"
+expect 64 price bullet --method quad --last 1 $few; said "--last needs --method pde"
 expect 64 price bullet --method pde --last 11 $few; said "--last: 11 is not between 1 and 10"
 expect 64 price bullet --method pde --last 2 --at 7,100,3 $few; said "point 0 has k = 7; --last 2 is from 8 to 10"
 for method in quad pde; do

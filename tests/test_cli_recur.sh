@@ -26,7 +26,7 @@ expect 64 recur --s 1 --t 1 --n 3 --method pscheme --variant x -o w.npy; said "r
 expect 64 recur --s 1 --t 1 --n 3 --status w.npy -o w.npy; said "two outputs"
 expect 66 recur --s nowhere.npy --t 1 -o w.npy; said "nowhere.npy"
 expect 64 gen recur decay -o r; said "--n is missing"
-expect 64 gen recur decay --n 5 --nrhs 2 -o r; said "--nrhs is no option of module 'recur'"
+expect 64 gen recur decay --n 5 --nrhs 2 -o r; said "--nrhs does not apply to module 'recur'"
 expect 64 gen recur decay --n 5 --order 9 -o r; said "--order"
 check "usage errors leave no files" test -z "$(ls -- *.npy 2>/dev/null)"
 
@@ -65,7 +65,7 @@ expect 66 recur --s o-s.npy --t o-t.npy -o w.npy $on; said "(4, 50, 3)"
 expect 66 recur --s o-s.npy --t r-t.npy --order 3 -o w.npy $on; said "r-t.npy"
 expect 66 recur --s o-s.npy --t o-t.npy --w0 r-w0.npy --order 3 -o w.npy $on; said "3 numbers"
 expect 64 recur --s r-s.npy --t 1 --n 5 -o w.npy $on; said "--n and --count are for numbers"
-expect 64 recur --s r-s.npy --t 1 --type f32 -o w.npy $on; said "--type is for numbers"
+expect 64 recur --s r-s.npy --t 1 --type f32 -o w.npy $on; said "--type is for constants"
 expect 74 recur --s r-s.npy --t 1 -o nowhere/w.npy $on; said "nowhere"
 
 # --- failures ---

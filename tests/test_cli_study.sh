@@ -20,10 +20,10 @@ expect 0 study --help
 for option in output count part n matrix; do check "--help names --$option" grep -q -e "--$option" out; done
 expect 64 study smallsym --part alpha; said "--part, --n and --matrix go with symindef"
 expect 64 study smallsym --n 20; said "go with symindef"
-expect 64 $study --count 3; said "--count goes with smallsym"
+expect 64 $study --count 3; said "--count needs smallsym"
 expect 64 $study --part beta; said "--part: 'beta' is none of alpha, sizes, read"
 expect 64 $study --n 9; said "--n"
-expect 64 $study --matrix a.mtx --part sizes; said "--matrix goes with --part alpha"
+expect 64 $study --matrix a.mtx --part sizes; said "--matrix needs --part alpha"
 expect 64 $study --matrix a.mtx --n 20; said "--n: the matrix has its order"
 expect 66 $study $on --matrix none.mtx -o page/s.json; said "none.mtx: cannot open"
 check "nothing after an error" test ! -e page/s.json

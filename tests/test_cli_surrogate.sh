@@ -30,7 +30,7 @@ expect 0 predict "$net" $set --strike 0.999 --json $on; down=$(number price)
 expect 0 predict "$net" $set --json $on
 check "the derivative is that of prices" near "$(number dprice_dstrike)" \
     "$(awk -v u="$up" -v d="$down" 'BEGIN { print (u - d) / 0.002 }')" 1e-3
-expect 0 predict "$net" $set --strike 3 $on; said "not to be trusted: 1 (strike)"; check "flagged" grep -q "yes" out
+expect 0 predict "$net" $set --strike 3 $on; said "1 row outside of the ranges of the training set (strike)"; check "flagged" grep -q "yes" out
 # outside: every number beyond an end of the ranges, and none in them
 outside() { expect 0 predict "$net" $set "--$1" "$2" --json -q $on; json; leaf "outside=$3"; }
 for range in alpha:0.1:5:0.0999999:5.001 m:-3:0.2:-3.001:0.2000001 beta:0.05:1:0.049999:1.0001 y0:-3:0:-3.00001:1e-300 \
@@ -185,7 +185,7 @@ wrong '1s/strike/stroke/' "1: column strike: missing; the target volatility need
 wrong '1s/maturity/tenor/' "1: column maturity: missing; the target volatility needs it"
 wrong '1s/alpha/a-name-of-thirty-two-bytes-and-more/' "1: column a-name-of-thirty-two-bytes-and-more: a name of more than 31"
 wrong "1s/alpha/al$(printf '\001')pha/" "1: column al"
-wrong '1s/alpha/m/' "1: column m: a name used twice"
+wrong '1s/alpha/m/' "1: column m appears twice"
 for name in outside rows mc_price mc_stderr dprice_dstrike dprice_dmaturity seed target_se most_paths output export type \
     seconds model interrupted prices_per_second errors arbitrage typical_error; do
     wrong "1s/y0/$name/" "1: column $name: shoal predict has a result of that name"
@@ -272,11 +272,11 @@ for option in "-o X.npz --export X.npz" "-o X.svg --plot X.svg"; do
 done
 expect 64 predict "$net" $set -o X.npz --export X.npz; said "two outputs are called 'X.npz'"
 cp train.csv in.npz; cp few.csv in.svg
-expect 64 train in.npz -o net --export in.npz; said "'in.npz' is an input: it would be overwritten"
-expect 64 train train.csv --validation in.svg -o net --plot in.svg; said "'in.svg' is an input: it would be overwritten"
-expect 64 train train.csv -o ./train.csv; said "'./train.csv' is an input: it would be overwritten"
-cp "$net" in.npz; expect 64 predict in.npz $set --export in.npz; said "'in.npz' is an input: it would be overwritten"
-expect 64 predict "$net" params.csv -o params.csv; said "'params.csv' is an input: it would be overwritten"
+expect 64 train in.npz -o net --export in.npz; said "'in.npz' is an input; --force overwrites it"
+expect 64 train train.csv --validation in.svg -o net --plot in.svg; said "'in.svg' is an input; --force overwrites it"
+expect 64 train train.csv -o ./train.csv; said "'./train.csv' is an input; --force overwrites it"
+cp "$net" in.npz; expect 64 predict in.npz $set --export in.npz; said "'in.npz' is an input; --force overwrites it"
+expect 64 predict "$net" params.csv -o params.csv; said "'params.csv' is an input; --force overwrites it"
 check "inputs are as they were" cmp -s in.npz "$net"
 expect 64 train train.csv -o net --target delta $on; said "delta"
 expect 64 train train.csv -o net --plot loss.png; said ".svg"
@@ -285,12 +285,12 @@ expect 64 predict "$net"; said "PARAMS"
 expect 64 predict "$net" params.csv --alpha 1; said "exclude"
 expect 64 predict "$net" --alpha 1 $on; said "--m is missing"
 expect 64 predict "$net" $set --rho -2; said "--rho"
-expect 64 predict "$net" $set --paths 1000; said "--paths is for --check"
-expect 64 predict "$net" $set --target-se 1e-4; said "--target-se is for --check"
+expect 64 predict "$net" $set --paths 1000; said "--paths needs --check"
+expect 64 predict "$net" $set --target-se 1e-4; said "--target-se needs --check"
 expect 64 predict "$net" $set --check --paths 100; said "--paths"
 expect 64 train train.csv -o net --floor 1e-13 $on; said "floor is 1e-13; it must be at least 1e-12"
 cp "$net" kept.net
-expect 64 predict "$net" $set -o "$net"; said "is an input: it would be overwritten"
+expect 64 predict "$net" $set -o "$net"; said "is an input; --force overwrites it"
 check "the model is as it was" cmp -s "$net" kept.net
 expect 64 train train.csv -o net --gemm fused $on; said "gemm is 'fused'"
 

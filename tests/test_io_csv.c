@@ -117,9 +117,9 @@ TEST(csv_errors_name_the_column) {
     expect_csv("", "p.csv: file is empty");
     expect_csv("\n \r\n", "p.csv: file is empty");
     expect_csv("\x93NUMPY\x01",
-               "p.csv: a NumPy array (.npy), where a table of text (CSV) is expected");
+               "p.csv: a NumPy array (.npy); expected a table of text (CSV)");
     expect_csv("a,,b\n", "p.csv:1: column 2 has no name");
-    expect_csv("a,b,a\n", "p.csv:1: column a: a name used twice");
+    expect_csv("a,b,a\n", "p.csv:1: column a appears twice");
     expect_csv("a,\"b\n", "p.csv:1: column 2: wrong quotes");
     expect_csv("a,b\n1,2\n\n1,x\n", "p.csv:4: column b: 'x' is not a number");
     expect_csv("a,b\n1,\n", "p.csv:2: column b: empty");

@@ -98,7 +98,8 @@ shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool 
 }
 
 int cli_refuse_target(double target, double paths, const char *most, double seconds) {
-    return cli_fail(CLI_USAGE, "--target-se %g needs about %.2g paths, which would take %s; the limit is %s",
+    return cli_fail(CLI_USAGE,
+                    "--target-se %g needs about %.2g paths, which would take %s; the limit is %s",
                     target, paths, CLI_TIME(seconds), most);
 }
 

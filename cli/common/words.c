@@ -79,11 +79,11 @@ char *cli_unknown_text(char message[CLI_MESSAGE], const char *where, const char 
     int used = snprintf(message, CLI_MESSAGE, "%s: unknown %s '%s'", where, what,
                         io_quote(word, strlen(word), shown));
     if (have) used += snprintf(message + used, (size_t)(CLI_MESSAGE - used), "; %s", have);
-    for (int i = 0; have && i < LISTED && used < CLI_MESSAGE && (name = names(of, i)); i++)
-        used +=
-            snprintf(message + used, (size_t)(CLI_MESSAGE - used), "%s%s", i ? ", " : " ", name);
-    if (have && used < CLI_MESSAGE && names(of, LISTED))
-        used += snprintf(message + used, (size_t)(CLI_MESSAGE - used), ", ...");
+    for (int i = 0; have && used < CLI_MESSAGE && (name = names(of, i)); i++) {
+        used += snprintf(message + used, (size_t)(CLI_MESSAGE - used), "%s%s", i ? ", " : " ",
+                         i < LISTED ? name : "and more");
+        if (i == LISTED) break;
+    }
     if (meant >= 0 && used < CLI_MESSAGE)
         snprintf(message + used, (size_t)(CLI_MESSAGE - used), ". Did you mean '%s'?",
                  names(of, meant));
@@ -192,7 +192,7 @@ char *cli_time(char text[CLI_NUMBER], double s) {
     if (!(s < 1e9 * year))
         snprintf(text, CLI_NUMBER, "more than a billion years");
     else if (s >= 1e6 * year)
-        snprintf(text, CLI_NUMBER, "%.2g million years", s / (1e6 * year));
+        snprintf(text, CLI_NUMBER, "%.0f million years", s / (1e6 * year));
     else if (s >= 2 * year)
         snprintf(text, CLI_NUMBER, "%.0f years", s / year);
     else if (s >= 10 * day)

@@ -132,7 +132,9 @@ static void surface(const price_options *o, const price_outcome *out) {
             printf("%9.4g %10.6g", o->maturity.values[m], o->strike.values[k]);
             price_table_columns(o, v);
             if (isfinite(v->implied_vol))
-                printf(" %9s", cli_rounded(text, v->implied_vol, volatility_error(o, v, o->strike.values[k], o->maturity.values[m])));
+                printf(" %9s", cli_rounded(text, v->implied_vol,
+                                           volatility_error(o, v, o->strike.values[k],
+                                                            o->maturity.values[m])));
             else
                 printf(" %9s", "-");
             if (o->opts.greeks) printf(" %10s", cli_rounded(text, v->vega, v->vega_error));
