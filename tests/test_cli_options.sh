@@ -20,7 +20,7 @@ value() { # value ARGUMENT...: runs it; leaves price and stderr in p and e
 }
 
 # --- the global ones, of every command ---
-commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^ Global options/ { exit } /^  [a-z]/ { print $1 }'; }
+commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^ Global options/ { exit } /^  [a-z][a-z-]* / { print $1 }'; }
 for command in $(commands); do
     words=$(commands $command)
     for module in ${words:-''}; do
@@ -42,7 +42,7 @@ done
 # --- help: its long form, for the documents, has more sentences ---
 expect 0 solve small --help; check "the short form" test "$(grep -c "On a GPU not by" out)" = 0
 SHOAL_HELP=long ARGP_HELP_FMT=rmargin=10000 "$shoal" solve small --help >out
-check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not by hhpcr and eigdc." out
+check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not available in hhpcr and eigdc." out
 
 # --- completion: candidates for the last word, each word behind a + ---
 offers() { # offers WORD,..: stdout has these candidates and no others
@@ -139,7 +139,7 @@ done
 expect 0 gen smallsym spd --n 12 --count 5 -o s
 expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant hybrid --team 6 $on # a variant of GPUs
 said "variant: ldlt has no variant 'hybrid' on the cpu backend"
-expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldltp --variant one $on; said "method 'ldltp' has no variants, so --variant one"
+expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldltp --variant one $on; said "--variant one: method 'ldltp' has no variants"
 expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant team --team 6 $on; said "--team needs --variant hybrid"
 
 expect 0 gen rng uniform --count 24 -o u; expect 0 gen rng uniform --count 23 -o v
@@ -230,7 +230,7 @@ value $a --target-se 0.5; check "until it is reached" holds "$e <= 0.5"
 value $a --payoff call; call=$p
 value $a --assets 2 --payoff max-call; leaf assets=2; check "the larger of two" holds "$p > $call"
 expect 64 price heston --bump 0.1; said "--bump needs --greeks"
-for foreign in --greeks --antithetic "--bump 0.1"; do expect 64 price american $foreign; said "unrecognized option '${foreign% *}'"; done
+for foreign in --greeks --antithetic "--bump 0.1"; do expect 64 price american $foreign; said "unknown option '${foreign% *}'"; done
 
 # --- cva ---
 printf 'asset,spot,volatility\nA,100,0.2\n' >market.csv

@@ -24,7 +24,7 @@ expect 64 gen rng gamma --count 5 -o x; said "--alpha is missing"
 expect 64 gen rng ncchisq --count 5 --lambda 2 -o x; said "--df is missing"
 expect 64 gen rng sobol --count 5 -o x; said "--n is missing"
 expect 64 gen rng normal --count 5 --lambda 2 -o x; said "--lambda does not apply to kind 'normal'"
-expect 64 gen rng normal --count 5 --n 2 -o x; said "--n: kind 'normal'"
+expect 64 gen rng normal --count 5 --n 2 -o x; said "--n does not apply to kind 'normal'"
 expect 64 gen rng words --count 5 --type f32 -o x; said "u32"
 expect 64 gen rng normal --count 5 --nrhs 2 -o x; said "--nrhs does not apply to module 'rng'"
 for option in --packed "--triangle upper" "--order 2" "--parameter 1" "--from 3" "--layout system"; do

@@ -33,7 +33,7 @@ static const cli_option options[] = { /* the parameters first */
     { "rho",      OPT_REAL,     PARAMETER(5) = "correlation" },
     { "maturity", OPT_REAL,     PARAMETER(6) = "maturity", .unit = "years" },
     { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the price of the asset is 1" },
-    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "write prices and derivatives, one line per row", .letter = 'o', .ends = "|csv",
+    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "write prices and derivatives, one line per row", .letter = 'o',
       .more = "Columns: the inputs, price, dprice_dstrike, dprice_dmaturity, with --check mc_price and mc_stderr, and outside." },
     { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices only: 1.7 times as fast" },
     { "type",     OPT_CHOICE,   AT(type),   "T",     2, "arithmetic of the network: f32 or f64", .words = CLI_TYPES },
@@ -54,7 +54,7 @@ static const char doc[] =
     "describes the method.\n\nExample:\n"
     "  shoal predict examples/expou.net params.csv -o prices.csv\n"
     "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 \\\n"
-    "      --rho -0.5 --maturity 1 --strike 1 --check\n"
+    "        --rho -0.5 --maturity 1 --strike 1 --check\n"
     "  shoal predict expou.net test.csv --check --json";
 
 static void check(void *of, struct argp_state *state) {
