@@ -232,6 +232,8 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
                              shoal_cva_run(plan, r->first + r->outer, here,
                                            r->samples + r->outer * r->width, &r->counts));
             if (code == CLI_OK) r->outer += here;
+            if (code == CLI_INTERRUPTED && r->outer > 0)
+                code = CLI_OK; /* what is known is the result */
             cli_progress_step(&bar, r->outer);
         }
         if (r->outer < outer || (outer = wanted(o, r)) <= r->outer) break;

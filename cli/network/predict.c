@@ -49,13 +49,14 @@ static const cli_option options[] = { /* the parameters first */
 
 static const char doc[] =
     "Prices calls, with their derivatives in strike and maturity, by a network from shoal train: for the rows of a .csv file, or "
-    "for one set of parameters."
-    "\vA row is flagged if one of its inputs is outside of the ranges of the training set. docs/surrogate-network.md "
-    "describes the method.\n\nExample:\n"
+    "for one set of parameters.\vA row is flagged if one of its inputs is outside of the ranges of the training set. "
+    "docs/surrogate-network.md describes the method.\n\n"
+    "Example:\n"
     "  shoal predict examples/expou.net params.csv -o prices.csv\n"
     "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 \\\n"
     "        --rho -0.5 --maturity 1 --strike 1 --check\n"
     "  shoal predict expou.net test.csv --check --json";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
