@@ -17,12 +17,14 @@ trap 'rm -rf "$work"' EXIT
 many='numbers|bytes|[KMG]i?B|bits|keys|systems|rows|prices|options|steps|paths|unknowns|dates|lines|samples|points'
 many="$many|operations|multiplications|additions|elements|columns|values|threads|blocks|warps|words|passes|solves"
 many="$many|ms|us|milliseconds|microseconds|seconds|normals|flops|million|billion|thousand"
+one='asset|contract|system|number|column|row|line|step|curve|panel|object|part|file|normal|program|page|point|pair'
 each='second|minute|hour|day|month|year|row|line|system|step|path|date|point|pass|node|block|thread|unknown|key|type'
 each="$each|contract|command|call|column|matrix|problem|asset|kind|file|machine|platform|lane|warp|regression"
 after='of|in|and|or|each|on|at|for|is|are|was|were|from|to|by|with|if|while|when'
 code='`c`|library|program|solver|kernel|driver|method|function|rule|regression|search|compiler|plan|network'
 cat >"$work/table" <<END
 (^|[^a-z])($many) an? ($each)([].,;:)|]| ($after) |$)|5 numbers a row|5 numbers per row
+(^|[^a-z])an? ($one) an? ($each|asset|option|module|count)([^-a-z]|$)|a step a path|a step per path
 [0-9] an? (second|minute|hour|day|year)|1439 a second|1439 per second
 (thousand|million) million|1.7 thousand million keys|1.7 billion keys
 (^|[^a-z])wants([^a-z]|$)|the plan wants memory|needs, requires, takes
@@ -31,6 +33,11 @@ cat >"$work/table" <<END
 (is|are|was|were) made (out )?of|docs/api.md is made of the headers|consists of, is generated from
 times as (fast|slow|quick)|0.7 times as fast|speedup 0.7; 1.4 times slower
 in the (root )?mean( square)?([.,;:)]|$)|0.01 in the mean.|0.01 on average; rms 0.01
+as (the|its|their|a) [a-z]+ (has|have) (it|them)|as the paper has it|as in the paper
+(^|[^a-z])so it is (for|where|with|in)|so it is for peers|this also applies to
+(^|[^a-z])aimed at|80 % was aimed at|the target was 80 %
+(is|are) told([^a-z]|$)|the program is told --status|reported; set, given
+(^|[^a-z])the same of |the same of B|the same for
 the least and the most|the least and the most over the sizes|minimum to maximum
 (^|[^a-z])but for |all but for one|except
 for want of|for want of memory|without, because there is no
