@@ -11,9 +11,9 @@
 # (default 300). What is left out is named with its reason: what needs a GPU or a feature that is off, and what
 # measures a machine or builds for it. About 5 minutes of processor time.
 #
-# docs/first-ten-minutes.md is a session: its programs ("save this as `NAME`:") are saved, its commands run in one shell
-# with a home of its own, from top to bottom, and print what the page shows: the same words, any numbers; "..." is
-# anything. Its "make install" and "pip install" take what the build has made, unless LITERAL=1: then they build anew.
+# README.md and docs/first-ten-minutes.md are sessions: programs ("save this as `NAME`:") are saved, commands run in one
+# shell from top to bottom and print what the page shows: the same words, any numbers; "..." is anything. "make install" and
+# "pip install" of the first ten minutes install what the build has made; with LITERAL=1 they build it, too.
 set -uo pipefail
 program=$(realpath "${1:?usage: docs_commands.sh PROGRAM [WORD...]}")
 shift
@@ -93,7 +93,7 @@ step() { # step LINE, with the command and the output on stdin: in this shell, s
     case $command in *pip*install* | python*) [ -n "$python" ] || reason="this build has no Python package" ;; esac
     if [ -n "$reason" ]; then
         skipped=$((skipped + 1))
-        echo "skip  first-ten-minutes.md:$1: $command ($reason)"
+        echo "skip  $page:$1: $command ($reason)"
         return
     fi
     ran=$((ran + 1))
@@ -103,11 +103,17 @@ step() { # step LINE, with the command and the output on stdin: in this shell, s
     # shellcheck disable=SC2053 # it is a pattern
     if [ $code -ne "$(expected "$command")" ] || { [ -n "$output" ] && [[ $(alike <"$work/said") != $pattern ]]; }; then
         failed=$((failed + 1))
-        echo "FAIL  first-ten-minutes.md:$1: $command: exit code $code; shown, and printed:"
+        echo "FAIL  $page:$1: $command: exit code $code; shown, and printed:"
         diff <(echo "$output") "$work/said"
     fi
 }
-session() {
+session() { # session PAGE
+    page=$1
+    session_of "$root/$1" >"$work/session.sh"
+    # shellcheck disable=SC1091
+    . "$work/session.sh"
+}
+first_ten_minutes() {
     local HOME=$work/home
     mkdir -p "$HOME"
     cd "$root" || exit 1
@@ -118,10 +124,7 @@ session() {
             { echo "$build/python" && cat "$work/packages"; } >"$(python -c 'import site; print(site.getsitepackages()[0])')/shoal.pth"
         }
     fi
-    session_of docs/first-ten-minutes.md >"$work/session.sh"
-    # shellcheck disable=SC1091
-    . "$work/session.sh"
-    unset -f make pip
+    session docs/first-ten-minutes.md
 }
 
 # ---- commands that stand alone ----
@@ -191,6 +194,7 @@ commands() {
         case $page in docs/performance.md | docs/first-ten-minutes.md) continue ;; esac # measured elsewhere; a session
         awk -v page="$page" '
             /^```/ || /^#/ { block++ }
+            page == "README.md" && /^\$ / { next } # a session, too
             more { line = line " " $0 }
             !more && sub(/^(\$ |    )shoal /, "") { line = $0; found = 1 }
             !more && !found && /^(\$ |    )(cc |make |\.\/)/ { line = $0; sub(/^(\$ |    )/, "", line); sub(/ +#.*/, "", line); found = 1 }
@@ -262,12 +266,16 @@ is_chosen() { # is_chosen PAGE WORD...
     for word in "$@"; do [[ "$page" != *"$word"* ]] || return 0; done
     return 1
 }
+if is_chosen README.md "$@"; then
+    mkdir "$work/readme" && cd "$work/readme" && ln -s "$root/examples" . || exit 1
+    PATH=$build:$PATH session README.md
+fi
 if is_chosen README.md "$@" && [ -n "$python" ]; then
     ran=$((ran + 1))
     awk '/^```python$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$root/README.md" >"$work/readme.py"
     PYTHONPATH=$build/python "$python" "$work/readme.py" >"$work/said" 2>&1 ||
         { failed=$((failed + 1)) && echo "FAIL  README.md: its Python" && cat "$work/said"; }
 fi
-if is_chosen docs/first-ten-minutes.md "$@"; then session; fi
+if is_chosen docs/first-ten-minutes.md "$@"; then first_ten_minutes; fi
 echo "$((ran - failed)) passed, $failed failed, $skipped skipped"
 [ $ran -gt 0 ] && [ $failed -eq 0 ]

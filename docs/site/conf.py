@@ -27,6 +27,7 @@ exclude_patterns = ["build*", "out", ".[a-z]*", "src", "cli"]
 myst_heading_anchors = 6
 myst_linkify_fuzzy_links = False
 highlight_language = "text"
+pygments_dark_style = "github-dark"
 html_theme = "furo"
 html_title = "Shoal " + version
 html_static_path = ["static"]
@@ -37,19 +38,16 @@ html_theme_options = {"navigation_with_keys": True}
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 
-PAGE_LINK = re.compile(r"\]\(([^)#:]+\.md)\)")
+PAGE_LINK = re.compile(r"\[([^]]+)\]\(([^)#:]+)\.md\)")
 
 
 def sidebar():
     """Hidden tables of contents: a heading of docs/index.md, and the pages that are linked below it."""
-    toctree = "```{toctree}\n:hidden:\n:caption: %s\n\n%s\n```\n"
-    sections = re.split(r"(?m)^## ", read("docs/index.md"))[1:]
     parts = []
-    for section in sections:
-        pages = dict.fromkeys(os.path.normpath(os.path.join("docs", link)) for link in PAGE_LINK.findall(section))
-        if not parts:
-            pages = {"docs/index.md": None, **pages}
-        parts.append(toctree % (section.split("\n")[0], "\n".join("/" + page[:-3] for page in pages)))
+    for section in re.split(r"(?m)^## ", read("docs/index.md"))[1:]:
+        pages = ["%s </%s>" % (title, os.path.normpath("docs/" + link)) for title, link in PAGE_LINK.findall(section)]
+        pages += [] if parts else ["All pages </docs/index>"]
+        parts.append("```{toctree}\n:hidden:\n:caption: %s\n\n%s\n```\n" % (section.split("\n")[0], "\n".join(pages)))
     return "\n".join(parts)
 
 
