@@ -97,7 +97,7 @@ docs: all ## make the reference, the pages of measured results and the pictures 
 site_packages := sphinx myst-parser sphinx-copybutton furo
 site: ## the documentation as a web site with search: build-site/html/index.html (needs Python 3.10, and a network once)
 	@python/venv.sh build-site/venv $(site_packages)
-	@build-site/venv/bin/python -m sphinx -q -W --keep-going -j auto -c docs/site . build-site/html
+	@build-site/venv/bin/python -m sphinx -q -E -a -W --keep-going -j auto -c docs/site . build-site/html
 	@echo "site: build-site/html/index.html"
 
 abi: all ## write the list of exported functions, abi/libshoal.symbols, anew

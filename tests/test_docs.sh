@@ -69,9 +69,9 @@ is_example() { # is_example BLOCK: its text is that of an example
     for code in "$work"/*.code; do ! cmp -s "$1" "$code" || return 0; done
     return 1
 }
-is_part() { # is_part BLOCK: its lines stand together in an example
+is_part() { # is_part BLOCK: its lines stand together in an example, maybe indented
     local code
-    for code in "$work"/*.code; do [[ $(<"$code") != *"$(<"$1")"* ]] || return 0; done
+    for code in "$work"/*.code; do [[ $(sed 's/^    //' "$code") != *"$(sed 's/^    //' "$1")"* ]] || return 0; done
     return 1
 }
 while read -r page line block complete; do

@@ -12,7 +12,7 @@ MODULES = {"shoal": "__init__.py", "shoal.price": "price.py"}
 def prose(text):
     """A docstring as Markdown: examples are code, and nothing else has a meaning of its own outside `code`."""
     parts = []
-    for part in re.split(r"\n\s*\n", textwrap.dedent("    " + text if text else "")):
+    for part in re.split(r"\n\s*\n", text):
         if part.lstrip().startswith(">>>"):
             parts.append("```pycon\n%s\n```" % textwrap.dedent(part))
         else:
