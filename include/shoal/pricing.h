@@ -223,14 +223,16 @@ typedef struct shoal_price_goal { /* zero = default */
                             bound of a value for which no path pays; such a value counts as
                             reached after 2^22 paths                                      */
     int64_t part, parts; /* only part 1, 2, ... of so many; not with a target       [all] */
-    /* NULL, or called after every round; a result other than 0 ends the simulation */
+    /* NULL, or called with the sums of every round; a result other than 0 ends the simulation, as an own rule may.
+     * shoal_set_progress() is for a progress bar and for Ctrl-C */
     int (*on_round)(const shoal_price_progress *now, void *user);
     void *user;
 } shoal_price_goal;
 
 /* Simulates up to the goal; values as in shoal_price_result(), NaN if there is no sample. `done`, or NULL,
  * receives the final progress. The number of samples, and every bit of the values, depends on the goal
- * alone, not on the clock or on the number of threads. Allocates and waits. */
+ * alone, not on the clock or on the number of threads. After SHOAL_E_CANCELLED values and *done are those of the rounds
+ * that are complete. Allocates and waits. */
 SHOAL_API shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,
                                             shoal_price_value *values, shoal_price_progress *done);
 
