@@ -233,7 +233,7 @@ refused 'parameter,low,high\nm,one,2\n' "bad.csv:2: column low: 'one' is not a f
 refused 'parameter,low,high\nm,nan,2\n' "bad.csv:2: column low: 'nan' is not a finite number"
 refused 'parameter,low,high,scale\nbeta,0,1,log\n' "bad.csv:2: column low: a logarithmic range must begin above 0"
 refused 'parameter,low,high,scale\nbeta,0,1,cubic\n' "bad.csv:2: column scale: expected linear or log"
-refused 'parameter,low,high\nmaturity,1,500\n' "steps a path"
+refused 'parameter,low,high\nmaturity,1,500\n' "steps per path"
 refused '' "bad.csv"
 expect 66 dataset expou $few --ranges none.csv -o r.csv; said "none.csv"
 
