@@ -35,7 +35,7 @@ static const cli_option options[] = { /* the parameters first */
     { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the price of the asset is 1" },
     { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "write prices and derivatives, one line per row", .letter = 'o',
       .more = "Columns: the inputs, price, dprice_dstrike, dprice_dmaturity, with --check mc_price and mc_stderr, and outside." },
-    { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices only: 1.7 times as fast" },
+    { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices only, with a speedup of 1.7" },
     { "type",     OPT_CHOICE,   AT(type),   "T",     2, "arithmetic of the network: f32 or f64", .words = CLI_TYPES },
     { "check",    OPT_FLAG,     AT(check),  NULL,    3, "compare with Monte Carlo: with columns price and stderr of PARAMS, or with a simulation; look for static arbitrage",
       .more = "Errors are listed by maturity and strike." },
