@@ -34,8 +34,11 @@ int64_t shoal_cva_width(const shoal_cva *plan) {
 
 static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
+    const shoal_stage stage = shoal_stage_begin(p->head.ctx, "outer paths");
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
+        s = shoal_stage_step(p->head.ctx, &stage, (double)(k - 1), (double)k, (double)j->dates);
+        if (s != SHOAL_OK) break;
         const double start = shoal_price_seconds();
         const double before = counts->seconds[1] + counts->seconds[2];
         const shoal_words seed =
@@ -47,7 +50,7 @@ static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_co
         const double inner = counts->seconds[1] + counts->seconds[2] - before;
         counts->seconds[0] += shoal_price_seconds() - start - inner;
     }
-    return s;
+    return shoal_stage_end(p->head.ctx, &stage, s);
 }
 
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,

@@ -183,6 +183,7 @@ static void shift(const grid *g, int64_t date) {
 static void step_back(grid *g) {
     ON_THREADS(g->head.ctx->threads, dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {
+        if (shoal_is_cancelled(g->head.ctx, i, g->nodes)) continue;
         const window *w = &g->windows[i];
         double *to = g->next + i * g->counts;
         memset(to, 0, (size_t)g->counts * sizeof *to);

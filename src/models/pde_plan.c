@@ -303,6 +303,7 @@ static shoal_status run(shoal_pde *plan, shoal_type type, void *today, void *sur
     job.surface = surface;
     job.to = plan->d.steps;
     job.into = plan->layer[0];
+    const shoal_stage stage = shoal_stage_begin(ctx, "grid");
     s = plan->method->begin(ctx, &job);
     for (int64_t to = plan->d.steps - 1; to >= 0 && s == SHOAL_OK; to--) {
         const int64_t later = to + 1, first = later > plan->d.first ? later : plan->d.first;
@@ -312,9 +313,11 @@ static shoal_status run(shoal_pde *plan, shoal_type type, void *today, void *sur
         job.counted = later >= plan->d.first && later <= plan->d.last;
         job.left = plan->d.last >= first ? plan->d.last - first + 1 : 0;
         job.after = (double)((plan->d.steps - later) * job.steps);
-        s = plan->method->interval(ctx, &job);
+        s = shoal_stage_step(ctx, &stage, (double)(plan->d.steps - later),
+                             (double)(plan->d.steps - to), (double)plan->d.steps);
+        if (s == SHOAL_OK) s = plan->method->interval(ctx, &job);
     }
-    return s;
+    return shoal_stage_end(ctx, &stage, s);
 }
 
 shoal_status shoal_pde_run(shoal_pde *plan, double *today, double *surface) {

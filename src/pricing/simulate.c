@@ -164,18 +164,25 @@ static int64_t next_look(const simulation *s) {
 }
 
 static shoal_status walk(simulation *s) {
+    shoal_context *ctx = s->plan->head.ctx;
+    const shoal_stage stage = shoal_stage_begin(ctx, "paths");
     shoal_status status = SHOAL_OK;
     while (status == SHOAL_OK && !s->over && s->now.first + s->now.samples < s->end) {
         const int64_t next = next_look(s);
         while (status == SHOAL_OK && !s->over && s->now.first + s->now.samples < next) {
-            status = advance(s, next);
+            status = shoal_stage_step(ctx, &stage, (double)s->now.samples,
+                                      (double)(s->now.samples + s->at_once * UNIT),
+                                      (double)s->now.expected);
+            if (status == SHOAL_OK) status = advance(s, next);
             if (status == SHOAL_OK && s->now.first + s->now.samples == next) status = look(s);
             if (status == SHOAL_OK) show(s);
         }
         if (status == SHOAL_OK && !s->over && s->goal->target > 0 && reached(s)) break;
     }
-    return status == SHOAL_OK && s->now.samples > 0 ? look(s)
-                                                    : status; /* it may be ended between two */
+    status = shoal_stage_end(ctx, &stage, status);
+    if ((status != SHOAL_OK && status != SHOAL_E_CANCELLED) || s->now.samples == 0) return status;
+    const shoal_status looked = look(s); /* it may be ended between two */
+    return status == SHOAL_OK ? looked : status;
 }
 
 shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,

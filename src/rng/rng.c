@@ -187,7 +187,10 @@ static shoal_status fill(shoal_rng *plan, int filler, uint64_t first, int64_t co
     job.dimension_stride = plan->interleaved ? count : 1;
     job.out = out;
     plan->counted = job.parameters != NULL;
-    return shoal_plan_called(&plan->head, ((const rng_filler *)plan->choice.cell)->fill(ctx, &job));
+    const rng_filler *method = plan->choice.cell;
+    const shoal_stage stage = shoal_stage_begin(ctx, "random numbers");
+    status = shoal_stage_end(ctx, &stage, method->fill(ctx, &job));
+    return shoal_plan_called(&plan->head, status);
 }
 
 shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out) {

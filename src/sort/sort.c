@@ -173,7 +173,10 @@ static shoal_status allocate_work(sort_plan *plan) {
 }
 
 static shoal_status run_method(sort_plan *plan, const sort_job *job) {
-    return shoal_plan_called(&plan->head, ((const sort_method *)plan->chosen.cell)->run(plan, job));
+    const sort_method *method = plan->chosen.cell;
+    const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "keys");
+    return shoal_plan_called(&plan->head,
+                             shoal_stage_end(plan->head.ctx, &stage, method->run(plan, job)));
 }
 
 static shoal_status fill_info(sort_plan *plan, shoal_sort_info *info) {

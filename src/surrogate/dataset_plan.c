@@ -168,7 +168,8 @@ shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count
     dataset_job job = plan->job;
     job.parameters = parameters, job.values = values, job.count = count;
     job.first = (uint64_t)first;
-    return plan->method->run(ctx, &job);
+    const shoal_stage stage = shoal_stage_begin(ctx, "rows");
+    return shoal_stage_end(ctx, &stage, plan->method->run(ctx, &job));
 }
 
 /* ---- designs ---------------------------------------------------------------------------------- */

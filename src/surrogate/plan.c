@@ -219,8 +219,10 @@ shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows, c
     if (s == SHOAL_OK)
         s = shoal_surrogate_put(ctx, cell->size, net->count, net->weights, j.weights);
     if (s == SHOAL_OK && cell->pack) cell->pack(&j);
+    const shoal_stage stage = shoal_stage_begin(ctx, "prices");
     if (s == SHOAL_OK) s = direct ? cell->values(&j, &r) : in_chunks(cell, &j, &r, chunk, room);
     if (s == SHOAL_OK) s = shoal_wait(ctx);
+    s = shoal_stage_end(ctx, &stage, s);
     shoal_free(ctx, room);
     shoal_free(ctx, j.memory);
     shoal_free(ctx, j.weights);
