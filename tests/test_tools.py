@@ -15,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.dont_write_bytecode = True
 
+import overview  # noqa: E402
 import pages  # noqa: E402
 import tables  # noqa: E402
 from results import Refused, read_folder  # noqa: E402
@@ -90,6 +91,16 @@ class Committed(Case):
             self.assertEqual(points, (read(RESULTS, source).count("\n") - 1) * (1 if "bullet" in name else 2), name)
             self.has(read(ROOT, "docs", "img", name), chart["title"], *(">%s<" % series["name"] for series in chart["series"]))
             self.assertRaisesRegex(Refused, "expected columns", draw, os.path.join(RESULTS, "README.md"))
+
+
+    def test_readme(self):
+        """The speedups of README.md are those of the kept rows; its picture has a marker per row of a power of two."""
+        shown = re.findall(r"\| \[([0-9.]+)(?: to ([0-9.]+))?\]\(docs/", read(ROOT, "README.md"))
+        self.assertEqual([(least, most or least) for least, most in shown],
+                         [("%.2g" % least, "%.2g" % most) for least, most in overview.speedups(RESULTS)])
+        picture = read(ROOT, "docs", "img", overview.PICTURE)
+        self.has(picture, *(">%s<" % name for name in overview.LINES))
+        self.assertEqual(len(re.findall(r"<use [^>]*style=\"fill: #(?:0b62d6|d2570a|188038|8244d8)", picture)), 6 + 6 + 3 + 3)
 
 
 class Refusals(Case):

@@ -220,16 +220,16 @@ typedef struct shoal_price_goal { /* zero = default */
                             pays, the bound of the value counts instead, for up to 2^22
                             paths                                                         */
     int64_t part, parts; /* only part 1, 2, ... of `parts`; not with a target       [all] */
-    /* NULL, or called with the sums of every round; a result other than 0 ends the simulation. Use it for a
-     * stopping rule of your own, and shoal_set_progress() for a progress bar and Ctrl-C */
+    /* NULL, or called after every round; a result other than 0 ends the simulation. For a progress bar
+     * or Ctrl-C use shoal_set_progress() */
     int (*on_round)(const shoal_price_progress *now, void *user);
     void *user;
 } shoal_price_goal;
 
 /* Simulates up to the goal. values are as in shoal_price_result(), NaN without samples. done (or NULL)
  * receives the final progress. The number of samples and every bit of the values depend only on plan and
- * goal, not on the clock or the number of threads. After SHOAL_E_CANCELLED values and *done cover the
- * completed rounds. Allocates and waits. */
+ * goal, not on the clock or the number of threads. After
+ * SHOAL_E_CANCELLED values and *done are those of the complete rounds. Allocates and waits. */
 SHOAL_API shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,
                                             shoal_price_value *values, shoal_price_progress *done);
 
