@@ -102,7 +102,7 @@ check "six pictures with regressions" pictures 6
 expect 0 $put --estimator inner --no-control --json $on
 json; leaf estimator=inner; leaf control=false
 check "inner paths that are not hedged exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
-expect 64 $put --estimator never; said "--estimator: 'never'"
+expect 64 $put --estimator never; said "--estimator: unknown value 'never'"
 expect 64 $put --stopping rule; said "--stopping is now --estimator rule|amc|inner"
 expect 64 $put --compare --estimator amc; said "--compare has no --estimator"
 expect 0 $put --estimator amc --json $on; json; leaf inner_paths=0; leaf systems=0
@@ -132,9 +132,9 @@ expect 0 merge-parts plain1.part plain2.part --json $on; json; leaf control=fals
 expect 0 $both --outer 51 --shard 3/3 -o other.part $on
 expect 66 merge-parts 1.part 2.part other.part $on; said "are parts of different runs"
 sed 's/--not-stopped/--report/; s/"--rate"/"--report"/' 1.part >evil.part; seal evil.part
-expect 66 merge-parts evil.part 2.part 3.part $on; said "evil.part: not a part: an argument is none that parts have"
+expect 66 merge-parts evil.part 2.part 3.part $on; said "evil.part: not a part: it has an unknown argument"
 sed 's/"rows": \[/"rows": [[1],/' 1.part >bad.part
-expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: damaged: its checksum is not that of its text"
+expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: damaged: the checksum does not match"
 seal bad.part
 expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: not a part: the rows do not fit"
 expect 64 $both --shard 1/3; said "--shard needs -o"

@@ -116,8 +116,8 @@ links() { # links that lead nowhere
     [ ! -s "$work/dead" ]
 }
 check "links lead somewhere" links
-rooms() { # rooms of docs/design.md that are not there, and folders that it does not name
-    awk -F '|' '/^## / { inside = /^## Rooms/ } inside { print $3 }' docs/design.md | grep -o '`[^`]*`' | tr -d '`' |
+rooms() { # folders that docs/design.md names and do not exist, and those that it does not name
+    awk -F '|' '/^## / { inside = /^## Source tree/ } inside { print $3 }' docs/design.md | grep -o '`[^`]*`' | tr -d '`' |
         sort >"$work/named"
     while read -r room; do
         [ -e "$room" ] || echo "docs/design.md: $room is not there"

@@ -39,7 +39,7 @@ ok "headers, libraries, package files and program are installed"
 
 pages=$prefix/share/man/man1
 if [ -e "$pages/shoal.1" ]; then
-    "$prefix/bin/shoal" --help | awk '/^Commands:/ { inside = 1; next } !NF { inside = 0 } /^  [a-z]/ && inside { print $1 }' |
+    "$prefix/bin/shoal" --help | awk '/^ Global options/ { exit } /^  [a-z][a-z-]* / { print $1 }' |
         while read -r command; do
             [ -s "$pages/shoal-$command.1" ] || fail "no manual page of shoal $command"
             "$prefix/bin/shoal" "$command" --help | grep -o '^ *\(-., \)\?--[a-z-]*' | sed 's/.*--/--/' | while read -r option; do

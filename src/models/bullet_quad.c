@@ -122,7 +122,7 @@ static shoal_status make_nodes(grid *g) {
         about * (2 * REACH / PANEL) * ORDER * (double)g->counts * (double)g->d.steps;
     if (!(work < MOST_WORK))
         return shoal_fail(g->head.ctx, SHOAL_E_ARG,
-                          "dates is %lld: quad would take %.1g multiplications, and stops at %g",
+                          "dates is %lld: quad would take %.1g multiplications; the limit is %g",
                           (long long)m->dates, work, MOST_WORK);
     low -= margin, high += margin;
     g->nodes = place(low, high, width, kinks, NULL, NULL);

@@ -89,9 +89,10 @@ shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t samples, 
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must be a multiple of %d",
                           (long long)first, SHOAL_PRICE_UNIT);
     if (samples < 0 || first > SHOAL_PRICE_MOST - samples)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "samples is %lld; it must be at least 0, and end at %lld",
-                          (long long)samples, (long long)SHOAL_PRICE_MOST);
+        return shoal_fail(
+            ctx, SHOAL_E_ARG,
+            "first is %lld, samples %lld; samples must be at least 0, their sum at most %lld",
+            (long long)first, (long long)samples, (long long)SHOAL_PRICE_MOST);
     if (shoal_price_sums(plan, samples) == 0) return SHOAL_OK;
     s = shoal_check_array(ctx, sums, "sums");
     if (s != SHOAL_OK) return s;

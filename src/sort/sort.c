@@ -234,8 +234,7 @@ static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int
         return shoal_fail(ctx, SHOAL_E_ARG, "value_bytes is 0; with index it must be 4 or 8");
     if (o->index && o->value_bytes == 4 && *n > (int64_t)1 << 32)
         return shoal_fail(ctx, SHOAL_E_ARG,
-                          "value_bytes is 4; the places in rows of %lld keys need 8",
-                          (long long)*n);
+                          "value_bytes is 4; indices into rows of %lld keys need 8", (long long)*n);
     return SHOAL_OK;
 }
 

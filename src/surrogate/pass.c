@@ -264,7 +264,7 @@ static shoal_status make_arrays(trainer *t) {
     if (s != SHOAL_OK) return s;
     s = shoal_plan_alloc(&t->head, (size_t)blocks * all, &t->gradient);
     if (s == SHOAL_OK) return s;
-    return shoal_fail(t->job.ctx, s, "batch is %lld: there is no room for %zu bytes of gradients",
+    return shoal_fail(t->job.ctx, s, "batch is %lld: no memory for %zu bytes of gradients",
                       (long long)t->f->o.batch, (size_t)blocks * all);
 }
 
