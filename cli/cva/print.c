@@ -119,7 +119,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
         (long long)r->info.american, (long long)r->info.expired);
     printf("paths         %lld outer, %lld inner, %lld dates, seed %llu, on %s, %s\n",
-           (long long)r->outer, (long long)r->counts.inner_paths, (long long)o->opts.dates,
+           (long long)r->outer, (long long)r->counts.inner_paths, (long long)r->info.dates,
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
     printf("seconds       %.4g rules of exercise, %.4g outer, %.4g nested, %.4g american\n",
            r->rules, r->counts.seconds[0], r->counts.seconds[1], r->counts.seconds[2]);

@@ -67,15 +67,16 @@ static void decide(const shoal_cva *p, const cva_job *j, const cva_contract *c, 
     char *exercised = j->exercised + c->place * CVA_RULES * j->paths;
     char *holds = j->holds + c->place * j->paths, *now = j->now, *other = now + j->paths;
     const int amc = p->estimator == SHOAL_CVA_BY_AMC, last = k == c->last;
+    const int may = !last && c->may[k - 1];
     if (!last) {
         p->wide->decide(&p->host, j, c, &c->rule[0], k, now, j->going_on);
         p->wide->decide(&p->host, j, c, &c->rule[1], k, other, NULL);
     }
     for (int64_t path = 0; path < j->paths; path++) {
         double pays, would;
-        const int held = settle(p, j, c, path, last || now[path], &exercised[path], &pays);
-        const int kept =
-            settle(p, j, c, path, last || other[path], &exercised[j->paths + path], &would);
+        const int held = settle(p, j, c, path, last || (may && now[path]), &exercised[path], &pays);
+        const int kept = settle(p, j, c, path, last || (may && other[path]),
+                                &exercised[j->paths + path], &would);
         const double known = held ? j->going_on[path] : pays;
         differ[path * j->sets + c->set] +=
             c->quantity * ((kept ? j->going_on[path] : would) - known);
@@ -100,7 +101,7 @@ static double at_least(const shoal_cva *p, int level) {
 }
 
 static void draw_level(const shoal_cva *p, const cva_job *j, int64_t k, node *n) {
-    const int64_t inner = j->inner[k - 1];
+    const int64_t inner = cva_inner(j, k);
     int top = p->top_level;
     while (top > 0 && inner << top > SHOAL_CVA_INNER) top--;
     const shoal_words w = shoal_philox_at(p->american.seed, j->first + (uint64_t)n->path,
@@ -151,9 +152,9 @@ static double paths_of(const cva_job *j, int64_t first, int64_t count) {
 /* room: 3 numbers per set. */
 static void expose_node(const shoal_cva *p, const cva_job *j, int64_t k, const node *n,
                         const double *differ, double *room, double *row) {
-    const int64_t each = (j->inner[k - 1] + CVA_LANES - 1) / CVA_LANES, groups = 1LL << n->level;
+    const int64_t each = (cva_inner(j, k) + CVA_LANES - 1) / CVA_LANES, groups = 1LL << n->level;
     const double *base = j->value + n->path * CVA_LEVELS * j->sets;
-    const double inner = (double)j->inner[k - 1];
+    const double inner = (double)cva_inner(j, k);
     double *all = room, *part = room + j->sets;
     sides plain = { 0, 0 }, half;
     const int none = n->first < 0;
@@ -185,16 +186,19 @@ static void expose_node(const shoal_cva *p, const cva_job *j, int64_t k, const n
             best.ours -= 0.5 * here.ours / n->chance, best.theirs -= 0.5 * here.theirs / n->chance;
         }
     }
-    const double share = p->share[k - 1];
+    const int64_t date = j->exposure[k - 1];
+    const double share = p->share[date];
     const int inner_only = p->estimator == SHOAL_CVA_BY_INNER;
     row[CVA_ROW_CVA] += share * best.ours;
     row[CVA_ROW_PLAIN] += share * (inner_only ? half.ours : plain.ours);
     row[CVA_ROW_RULE] += share * (whole.ours - other.ours);
-    double *list = row + CVA_ROW_HEAD + k - 1;
-    list[CVA_LIST_OURS * j->dates] = best.ours, list[CVA_LIST_THEIRS * j->dates] = best.theirs;
-    list[CVA_LIST_WHOLE * j->dates] = whole.ours, list[CVA_LIST_HALF * j->dates] = half.ours;
-    list[CVA_LIST_RULE * j->dates] = whole.ours - other.ours;
-    list[CVA_LIST_RULE_THEIRS * j->dates] = whole.theirs - other.theirs;
+    double *list = row + CVA_ROW_HEAD + date;
+    list[CVA_LIST_OURS * j->exposures] = best.ours;
+    list[CVA_LIST_THEIRS * j->exposures] = best.theirs;
+    list[CVA_LIST_WHOLE * j->exposures] = whole.ours;
+    list[CVA_LIST_HALF * j->exposures] = half.ours;
+    list[CVA_LIST_RULE * j->exposures] = whole.ours - other.ours;
+    list[CVA_LIST_RULE_THEIRS * j->exposures] = whole.theirs - other.theirs;
 }
 
 /* ---- a date ------------------------------------------------------------------------------------ */
@@ -208,7 +212,7 @@ typedef struct room {
 
 /* The next node, with its items: of a group of inner paths, whole ones but for the last. */
 static shoal_status add_node(const shoal_cva *p, cva_job *j, int64_t k, int64_t path, room *r) {
-    const int64_t inner = j->inner[k - 1], each = (inner + CVA_LANES - 1) / CVA_LANES;
+    const int64_t inner = cva_inner(j, k), each = (inner + CVA_LANES - 1) / CVA_LANES;
     node *n = &r->node[r->nodes++];
     int kinked;
     *n = (node){ .path = path, .first = -1, .chance = 1 };
@@ -248,7 +252,7 @@ static shoal_status follow(shoal_cva *p, const cva_job *j, int64_t k) {
                   { j->sums, sums, &to->sums } };
     shoal_status s = SHOAL_OK;
     to->first = j->first, to->paths = j->paths, to->items = j->items;
-    to->walk_normals = j->walk_normals;
+    to->walk_normals = j->walk_normals, to->ahead = j->ahead;
     for (int e = 0; e < 4 && s == SHOAL_OK; e++)
         s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
     if (s == SHOAL_OK) s = p->walker->follow(p->head.ctx, to, k);
@@ -305,7 +309,7 @@ shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, double *sample
             memset(j->holds + c->place * j->paths, 0, (size_t)j->paths);
     }
     counts->seconds[2] += shoal_price_seconds() - start;
-    if (s == SHOAL_OK) s = all_nodes(p, j, k, &r, samples, counts);
+    if (s == SHOAL_OK && j->exposure[k - 1] >= 0) s = all_nodes(p, j, k, &r, samples, counts);
     free(r.node), free(r.item), free(r.sums), free(r.differ), free(r.values);
     return s;
 }

@@ -73,7 +73,8 @@ SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k,
 
 typedef struct cva_contract {
     int kind, payoff, assets;
-    int64_t last; /* with early exercise: the date of its maturity                               */
+    int64_t last;    /* with early exercise: the date of its maturity                            */
+    const char *may; /* [date - 1]: whether it may be exercised there; on the last it must be    */
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
@@ -95,11 +96,17 @@ typedef struct cva_job {
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
-    int64_t dates, contracts, sets, places;
-    double horizon, dt;
+    int64_t contracts, sets, places;
+    double horizon; /* the last date of exposure                                                 */
+    /* dates.c: all dates; those of exposure; those that inner paths go to, where some contract may be exercised */
+    int64_t dates, exposures, stops;
+    const double *time;       /* [date]; time[0] is 0                                             */
+    const int64_t *exposure;  /* [date - 1]: its number from 0; -1: none                          */
+    const int64_t *exposed;   /* [exposure]: its date                                             */
+    const int64_t *stop;      /* [stop]: its date                                                 */
     int64_t kinds[CVA_KINDS]; /* contracts of a kind                                            */
     const cva_contract *contract;
-    const int64_t *inner; /* [date - 1]                                                         */
+    const int64_t *inner; /* [exposure]                                                         */
     shoal_stream outer_normals, inner_normals;
     /* of a run */
     uint64_t first;
@@ -112,21 +119,27 @@ typedef struct cva_job {
     double *going_on;        /* [path]: what one contract is worth by regression                 */
     /* of a date */
     shoal_stream walk_normals;
+    int64_t ahead; /* the first stop after it                                                    */
     int64_t items;
     const cva_item *item;
     double *sums;          /* of inner paths: [item][place]                                      */
     const int64_t *walked; /* contracts with early exercise: their numbers                       */
 } cva_job;
 
-SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
-    return job->horizon * (double)k / (double)job->dates;
+SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) { return job->time[k]; }
+
+/* Times that differ by less, relatively, are the same. */
+#define CVA_SAME 1e-9
+
+/* What is left of a contract at date k: 0 on its last day, below 0 later. */
+SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
+    const double left = c->maturity - cva_time(job, k), same = CVA_SAME * c->maturity;
+    return left <= same && left >= -same ? 0 : left;
 }
 
-/* What is left of a contract at date k: 0 on its last day, below 0 later. Dates and maturities
- * that are the same but for rounding are the same. */
-SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
-    const double left = c->maturity - cva_time(job, k);
-    return left < 1e-9 * job->dt && left > -1e-9 * job->dt ? 0 : left;
+/* Inner paths of a date of exposure. */
+static inline int64_t cva_inner(const cva_job *job, int64_t k) {
+    return job->inner[job->exposure[k - 1]];
 }
 
 /* Whether a contract is a put or a call on one asset. */
@@ -198,7 +211,7 @@ typedef struct cva_fitter { /* f64 alone */
 } cva_fitter;
 
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
- * that of the rule less that of the other; then lists with a number per date. */
+ * that of the rule less that of the other; then lists with a number per date of exposure. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -226,14 +239,18 @@ struct shoal_cva {
     int kept;
     int collateral;
     double threshold;
-    double *share;  /* [date - 1]: (1 - recovery) e^(-rate t) P(default in its interval)         */
-    double *chance; /* [date - 1]: that probability                                             */
+    double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
+    double *chance; /* [exposure]: that probability                                             */
     int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     char solver[16];
     cva_contract *contracts; /* the job's                                                       */
 };
+
+/* dates.c: the dates of the plan, and where its contracts may be exercised. */
+shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_contract *from,
+                                  const shoal_cva_opts *o);
 
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);

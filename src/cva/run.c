@@ -2,7 +2,7 @@
  *
  * run.c - runs of a plan for CVA, and results from their rows.
  *
- * A run takes its outer paths from date to date together. Memory per path: two numbers per
+ * A run takes its outer paths from date to date together, up to the last date of exposure. Memory per path: two numbers per
  * asset, two per netting set, and its row. The result goes through the rows in their order, once
  * for means and once for the deviations from them; quantiles are exact: the exposures of a date
  * are sorted.
@@ -17,7 +17,7 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
     if (s != SHOAL_OK) return s;
     const cva_job *j = &plan->job;
     *info = (shoal_cva_info){ .horizon = j->horizon,
-                              .dates = j->dates,
+                              .dates = j->exposures,
                               .sets = j->sets,
                               .expired = j->kinds[CVA_EXPIRED],
                               .closed = j->kinds[CVA_CLOSED],
@@ -27,7 +27,7 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
 }
 
 int64_t shoal_cva_width(const shoal_cva *plan) {
-    return plan ? CVA_ROW_HEAD + CVA_LISTS * plan->job.dates : 0;
+    return plan ? CVA_ROW_HEAD + CVA_LISTS * plan->job.exposures : 0;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */
@@ -35,14 +35,17 @@ int64_t shoal_cva_width(const shoal_cva *plan) {
 static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
-    for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
+    const int64_t end = j->exposed[j->exposures - 1];
+    for (int64_t k = 1; k <= end && s == SHOAL_OK; k++) {
+        const int exposed = j->exposure[k - 1] >= 0;
         const double start = shoal_price_seconds();
         const double before = counts->seconds[1] + counts->seconds[2];
         const shoal_words seed =
             shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
         j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
         p->cell->move(&p->host, j, k);
-        p->cell->value(&p->host, j, k);
+        if (exposed) p->cell->value(&p->host, j, k);
+        while (j->ahead < j->stops && j->stop[j->ahead] <= k) j->ahead++;
         s = shoal_cva_nodes(p, j, k, samples, counts);
         const double inner = counts->seconds[1] + counts->seconds[2] - before;
         counts->seconds[0] += shoal_price_seconds() - start - inner;
@@ -122,7 +125,7 @@ static void make_interval(double value, double error, double bias, double *low, 
 static double date_bias(const shoal_cva *p, const double *row, int list, int whole, int half,
                         int64_t width, int64_t paths) {
     double ignored;
-    const int64_t dates = p->job.dates;
+    const int64_t dates = p->job.exposures;
     if (p->estimator == SHOAL_CVA_BY_INNER)
         return half < 0
                    ? 0
@@ -152,13 +155,13 @@ static void make_quantile(const double *x, const double *half, int64_t paths, in
     *high = ranked(x, paths, rank + off) + shift;
 }
 
-/* Date k; room: two numbers per path. */
+/* Date of exposure k; room: two numbers per path. */
 static void make_date(const shoal_cva *p, const double *samples, int64_t paths, int64_t k,
                       double *room, shoal_cva_date *to) {
-    const int64_t width = shoal_cva_width(p), dates = p->job.dates;
+    const int64_t width = shoal_cva_width(p), dates = p->job.exposures;
     const double *row = samples + CVA_ROW_HEAD + k;
     double *whole = room, *half = room + paths;
-    to->time = cva_time(&p->job, k + 1);
+    to->time = cva_time(&p->job, p->job.exposed[k]);
     to->epe = mean_of(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
     to->ene = mean_of(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
     to->epe_bias = date_bias(p, row, CVA_LIST_RULE, CVA_LIST_WHOLE, CVA_LIST_HALF, width, paths);
@@ -181,7 +184,7 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
 
 static shoal_status make_profile(const shoal_cva *p, const double *samples, int64_t paths,
                                  shoal_cva_date *profile) {
-    const int64_t dates = p->job.dates;
+    const int64_t dates = p->job.exposures;
     const int workers = dates < p->head.ctx->threads ? (int)dates : p->head.ctx->threads;
     double *room = malloc((size_t)(2 * paths * workers) * sizeof *room);
     if (!room)
