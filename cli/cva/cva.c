@@ -137,6 +137,8 @@ static const cli_option options[] = {
     { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "f32 or f64: of inner paths and regressions", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
+    { "validate",    OPT_FLAG,     AT(opts.validate),    NULL,       3, "the martingale test: the price of every contract, from what it is worth and has paid at every date; exit code 70 if it fails", .in = IN_PART,
+      .more = "Prints the differences in standard errors, z, per contract and date. A limit on |z| is chosen that a right program exceeds in 1 of 1000 runs. Not with --compare, --not-stopped." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every estimator, in f64 and f32, and by every solver of inner: differences on the same outer paths, and times",
       .more = "24 runs; inner by auto, ldlt, ldltp, hhpcr and eigdc, centred and raw. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
@@ -166,6 +168,8 @@ static void check(void *arguments, struct argp_state *state) {
     const char *other =
         cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    other = cli_given_among(&cva_command, o, "compare not-stopped", name);
+    if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     if (o->target > 0 && (o->compare || o->shards))
         argp_error(state, "--target-se and --%s exclude each other",
                    o->compare ? "compare" : "shard");
@@ -180,6 +184,9 @@ static void check(void *arguments, struct argp_state *state) {
 /* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
  * may take seconds. */
 enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
+/* The first pieces are at once / these: by the second one the time is estimated. */
+enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
+enum { WORTH_SAYING = 10 }; /* seconds */
 
 /* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */
@@ -247,10 +254,20 @@ static int64_t wanted(const cva_options *o, const cva_result *r) {
     return (int64_t)fmin(most, 1.05 * (double)r->outer * pow(error / o->target, 2) + 16);
 }
 
+/* The time that the other outer paths take, from that of the first few. */
+static void note_estimate(cli *c, cva_result *r, double seconds) {
+    r->estimate = seconds;
+    if (seconds > WORTH_SAYING)
+        cli_note(c,
+                 "the outer paths will take about %.0f s; --estimator amc, fewer --outer or "
+                 "--inner paths take less",
+                 seconds);
+}
+
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
     const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
-    int64_t outer = o->opts.outer;
+    int64_t outer = o->opts.outer, pieces = 0;
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
     int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
@@ -265,10 +282,17 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
         else
             code = cli_no_memory();
         while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
-            const int64_t left = outer - r->outer, here = left < at_once ? left : at_once;
+            const int64_t left = outer - r->outer;
+            const int64_t most = at_once / (pieces == 0   ? FIRST_PIECE
+                                            : pieces == 1 ? SECOND_PIECE
+                                                          : 1);
+            const int64_t here = left < most ? left : most;
+            const double start = cli_now();
             code = status_of(c, o, b,
                              shoal_cva_run(plan, r->first + r->outer, here,
                                            r->samples + r->outer * r->width, &r->counts));
+            if (code == CLI_OK && ++pieces == 2 && left > here)
+                note_estimate(c, r, (cli_now() - start) * (double)(left - here) / (double)here);
             if (code == CLI_OK) r->outer += here;
             cli_progress_step(&bar, r->outer);
         }
@@ -296,11 +320,19 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     if (code == CLI_OK && r->outer > 0)
         code =
             status_of(c, o, b, shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
+    if (code == CLI_OK && o->opts.validate && r->outer > 1) {
+        r->check = calloc((size_t)(b->count * r->info.dates) + 1, sizeof *r->check);
+        code = r->check ? status_of(c, o, b,
+                                    shoal_cva_validate(plan, r->samples, r->outer, &r->validation,
+                                                       r->check))
+                        : cli_no_memory();
+    }
     shoal_cva_free(plan);
     return code;
 }
 
 void cva_result_free(cva_result *r) {
+    free(r->check);
     free(r->samples);
     free(r->profile);
     *r = (cva_result){ .outer = 0 };
@@ -352,9 +384,27 @@ static void note_maturities(cli *c, const cva_options *o, const cva_book *b, dou
                  (long long)count);
 }
 
+/* American contracts that the dates make European. */
+static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+    const double first = o->time ? o->time[0] : r->info.horizon / (double)o->opts.dates;
+    int64_t count = 0, at = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        const shoal_cva_contract *k = &b->contract[i];
+        const double early = k->exercises ? k->exercise[0] : first;
+        if (k->american && k->maturity > 0 && early >= k->maturity * (1 - 1e-9) && count++ == 0)
+            at = i;
+    }
+    if (count > 0 && r->info.dates > 1)
+        cli_note(c,
+                 "%s:%lld: exercise is possible at maturity only: no date is before it; %lld "
+                 "such contracts",
+                 o->book, (long long)b->line[at], (long long)count);
+}
+
 /* What a reader of the results should know. */
 static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     note_maturities(c, o, b, r->info.horizon);
+    note_exercise(c, o, b, r);
     if (r->outer < 2 || !(r->value.bias > r->value.error)) return;
     const bool inner = o->opts.estimator == SHOAL_CVA_BY_INNER;
     cli_note(c, "the bias may be %.3g, more than the standard error of %.2g: %s", r->value.bias,
@@ -375,6 +425,11 @@ static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
     if (code == CLI_OK) code = cva_print(c, o, b, &r);
+    if (r.check && !r.validation.passed && (code == CLI_OK || code == CLI_INTERRUPTED)) {
+        char text[256];
+        cva_verdict(o, b, &r, text);
+        code = cli_fail(CLI_INVALID, "the validation %s: do not trust these numbers", text);
+    }
     cva_result_free(&r);
     return code;
 }

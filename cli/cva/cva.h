@@ -72,6 +72,9 @@ typedef struct cva_result {
     int64_t outer;   /* paths that were run         */
     double *samples; /* outer x width, their rows   */
     int64_t width;
+    shoal_cva_validation validation;
+    shoal_cva_check *check; /* [contract][date], with --validate; else NULL */
+    double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
     double seconds, rules; /* all of it; of these, until the rules of exercise stood */
 } cva_result;
 
@@ -83,6 +86,9 @@ void cva_result_free(cva_result *r);
 
 int cva_write_csv(const char *path, const cva_result *r);
 int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
+
+/* "passed: ..", or "FAILED: ..", and the worst score. */
+void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, char text[256]);
 
 /* Draws the profile. */
 int cva_plot(const char *path, const cva_result *r, io_error *err);

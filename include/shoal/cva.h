@@ -115,7 +115,8 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     double cond;
     shoal_type type; /* of inner paths                                         [SHOAL_F64] */
     uint64_t seed;
-    int control; /* 1, -1: inner paths and regressions with control variates, or not      [with] */
+    int control;  /* 1, -1: inner paths and regressions with control variates, or not      [with] */
+    int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */
@@ -194,6 +195,27 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
  * Needs two numbers of memory per path for each thread, up to the number of dates. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
+
+typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of exposure */
+    double price, price_error;   /* today: a closed form, or by other paths          */
+    double mean,
+        error; /* of e^(-rate t) value, if not exercised, and discounted cash flows before */
+    double z;  /* their difference in standard errors                       */
+} shoal_cva_check;
+
+typedef struct shoal_cva_validation {
+    int passed;             /* 1: no |z| is above the limit                             */
+    double z, limit;        /* the largest; by chance one is above it in 1 of 1000 runs */
+    int64_t contract, date; /* of z, from 0; -1: there are no contracts                 */
+    int64_t scores;         /* how many z there are                                     */
+} shoal_cva_validation;
+
+/* The martingale test of a plan with opts.validate, from rows of samples: the mean of each contract's discounted value and
+ * of what it has paid before is its price, at every date. checks, or NULL, has room for contracts x dates, contract after
+ * contract. */
+SHOAL_API shoal_status shoal_cva_validate(const shoal_cva *plan, const double *samples,
+                                          int64_t paths, shoal_cva_validation *result,
+                                          shoal_cva_check *checks);
 
 #ifdef __cplusplus
 }

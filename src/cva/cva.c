@@ -84,7 +84,8 @@ static void value(const shoal_context *ctx, const cva_job *job, int64_t k) {
             const int known =
                 c->kind == CVA_CLOSED ? left >= 0 : c->kind == CVA_NESTED && left == 0;
             if (!known) continue;
-            const double worth = c->quantity * cva_closed_value(job, c, spot, left);
+            const double one = cva_closed_value(job, c, spot, left), worth = c->quantity * one;
+            cva_note(job, c, k, path, one, left == 0);
             to[c->set] += worth, to[job->sets + c->set] += worth;
         }
     }

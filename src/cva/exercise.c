@@ -86,6 +86,7 @@ static void settle(const exercise *e, int level, int64_t path, double worth, int
     const cva_job *j = e->j;
     j->value[(path * CVA_LEVELS + level) * j->sets + e->c->set] += e->c->quantity * worth;
     e->exercised[(level - e->level) * j->paths + path] = ends && !e->p->kept;
+    if (level == CVA_ALL) cva_note(j, e->c, e->k, path, worth, ends);
 }
 
 /* Whether going on has to be valued on a path; then its problem. */

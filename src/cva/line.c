@@ -112,6 +112,14 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
         for (int at = 0; at < r.basis.points; at++)
             best[at] = fmax(going_on[at], excess(j, c, price_at(j, c, &r, i, at), i));
     }
+    if (c->last > 1) {
+        double *now;
+        s = shoal_plan_host(&p->head, r.basis.points, sizeof *now, &now);
+        if (s != SHOAL_OK) return s;
+        const double dt = cva_time(j, 1);
+        take_mean(best, r.basis.points, r.step, dt, shoal_exp(-j->rate * dt), now);
+        r.today = now[half];
+    }
     *to = r;
     return SHOAL_OK;
 }

@@ -81,6 +81,7 @@ static void decide(const shoal_cva *p, const cva_job *j, const cva_contract *c, 
         differ[path * j->sets + c->set] +=
             c->quantity * ((kept ? j->going_on[path] : would) - known);
         holds[path] = (char)(held && !amc);
+        if (pays > 0 || amc) cva_note(j, c, k, path, known, !held);
         for (int level = 0; level < CVA_LEVELS; level++)
             j->value[(path * CVA_LEVELS + level) * j->sets + c->set] +=
                 c->quantity * (amc ? known : pays);
@@ -201,6 +202,22 @@ static void expose_node(const shoal_cva *p, const cva_job *j, int64_t k, const n
     list[CVA_LIST_RULE_THEIRS * j->exposures] = whole.theirs - other.theirs;
 }
 
+/* For a validation: what each contract is worth at the node, and has paid before. */
+static void note_node(const cva_job *j, int64_t k, const node *n, double *row) {
+    const int64_t each = (cva_inner(j, k) + CVA_LANES - 1) / CVA_LANES;
+    const int64_t items = n->first < 0 ? 0 : each << n->level;
+    const double inner = (double)(cva_inner(j, k) << n->level);
+    const double discount = exp(-j->rate * cva_time(j, k));
+    double *to = row + CVA_ROW_HEAD + CVA_LISTS * j->exposures + j->exposure[k - 1];
+    for (int64_t i = 0; i < j->contracts; i++, to += j->exposures) {
+        double sum = 0;
+        for (int64_t at = 0; at < items && j->contract[i].kind >= CVA_NESTED; at++)
+            sum += j->sums[(n->first + at) * j->places + j->contract[i].place];
+        const int64_t at = i * j->paths + n->path;
+        *to = discount * (j->worth[at] + sum / inner) + j->paid[at];
+    }
+}
+
 /* ---- a date ------------------------------------------------------------------------------------ */
 
 typedef struct room {
@@ -283,6 +300,8 @@ static shoal_status all_nodes(shoal_cva *p, cva_job *j, int64_t k, room *r, doub
             s = add_node(p, j, k, path++, r);
         j->item = r->item, j->sums = r->sums;
         if (s == SHOAL_OK) s = value_items(p, j, k, counts);
+        for (int64_t i = 0; i < r->nodes && s == SHOAL_OK && j->worth; i++)
+            note_node(j, k, &r->node[i], samples + r->node[i].path * width);
         for (int64_t i = 0; i < r->nodes && s == SHOAL_OK; i++)
             expose_node(p, j, k, &r->node[i], r->differ + r->node[i].path * j->sets, r->values,
                         samples + r->node[i].path * width);

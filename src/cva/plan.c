@@ -76,7 +76,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                    { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS },
                                    { "estimator", (int64_t)o->estimator, SHOAL_CVA_BY_RULE,
                                      SHOAL_CVA_BY_INNER } };
-    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o) };
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_FLAG("validate", o->validate) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
     shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
@@ -87,7 +87,10 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 1);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 2);
+    if (s == SHOAL_OK && o->validate && o->kept)
+        s = shoal_fail(ctx, SHOAL_E_ARG,
+                       "validate is 1; contracts that are kept are no martingales");
     if (s != SHOAL_OK || shoal_is_auto(o->solver)) return s;
     return shoal_find_method(&shoal_smallsym_module, o->solver)
                ? SHOAL_OK
@@ -376,6 +379,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     cva_job *j = &p->job;
     const int level = p->head.ctx->level;
     p->cell = cells[o->type][level], p->wide = cells[SHOAL_F64][level];
+    p->host_walker = walkers[o->type][level];
     p->walker = p->head.ctx->ops ? device_walkers[o->type] : walkers[o->type][level];
     p->host = *p->head.ctx, p->host.ops = NULL, p->host.stream = NULL;
     p->estimator = o->estimator, j->control = o->control >= 0;
@@ -398,8 +402,9 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
     if (s == SHOAL_OK) s = make_chances(p, c);
     if (s == SHOAL_OK) s = make_signs(p);
-    if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER)
+    if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || o->validate))
         s = shoal_cva_fit_rules(p, o->rule_paths);
+    if (s == SHOAL_OK && o->validate) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && o->estimator == SHOAL_CVA_BY_RULE && p->head.ctx->ops) s = make_device(p);
     if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p)) s = measure_levels(p);
     return s;

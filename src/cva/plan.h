@@ -52,6 +52,7 @@ typedef struct cva_rule {
     cva_basis basis;
     double start, step; /* the first point of the grid, and from one to the next */
     const double *at; /* [date - 1][cva_rule_numbers]: dates before the last                      */
+    double today;     /* of one asset: the premium of going on at t = 0                          */
 } cva_rule;
 
 SHOAL_HD static inline int cva_columns(const cva_basis *b) {
@@ -117,6 +118,9 @@ typedef struct cva_job {
     char *holds;             /* [place][path]: is valued on inner paths at the date               */
     char *now;               /* [rule][path]: decisions about one contract at one date           */
     double *going_on;        /* [path]: what one contract is worth by regression                 */
+    /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
+     * been paid, discounted */
+    double *worth, *paid;
     /* of a date */
     shoal_stream walk_normals;
     int64_t ahead; /* the first stop after it                                                    */
@@ -135,6 +139,15 @@ SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) { return j
 SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
     const double left = c->maturity - cva_time(job, k), same = CVA_SAME * c->maturity;
     return left <= same && left >= -same ? 0 : left;
+}
+
+/* What a contract is worth on a path at date k, for a validation; `ends`: it is paid. */
+static inline void cva_note(const cva_job *job, const cva_contract *c, int64_t k, int64_t path,
+                            double worth, int ends) {
+    if (!job->worth) return;
+    const int64_t at = (c - job->contract) * job->paths + path;
+    job->worth[at] = ends ? 0 : worth;
+    if (ends) job->paid[at] += exp(-job->rate * cva_time(job, k)) * worth;
 }
 
 /* Inner paths of a date of exposure. */
@@ -211,7 +224,8 @@ typedef struct cva_fitter { /* f64 alone */
 } cva_fitter;
 
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
- * that of the rule less that of the other; then lists with a number per date of exposure. */
+ * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
+ * discounted values and what was paid before. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -228,7 +242,7 @@ struct shoal_cva {
     shoal_context host; /* the CPU's, of the same threads and instruction level                 */
     const cva_method *cell;
     const cva_method *wide; /* in f64: rules are of that type                                   */
-    const cva_walker *walker;
+    const cva_walker *walker, *host_walker;
     cva_job job;
     cva_job
         device; /* the same for the walker: market, contracts and a date's arrays in the context's memory */
@@ -241,6 +255,7 @@ struct shoal_cva {
     double threshold;
     double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
     double *chance; /* [exposure]: that probability                                             */
+    double *price;  /* of a validation: [contract][2], today, and its error; else NULL           */
     int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
@@ -261,6 +276,13 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
 /* exercise.c: the contracts with early exercise at date k by regressions at every node, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
+
+/* validate.c: prices today, of other paths than the outer ones. */
+shoal_status shoal_cva_make_prices(shoal_cva *p);
+
+/* run.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
+double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
+                      double *error);
 
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,

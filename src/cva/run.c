@@ -27,7 +27,9 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
 }
 
 int64_t shoal_cva_width(const shoal_cva *plan) {
-    return plan ? CVA_ROW_HEAD + CVA_LISTS * plan->job.exposures : 0;
+    if (!plan) return 0;
+    const int64_t lists = CVA_LISTS + (plan->price ? plan->job.contracts : 0);
+    return CVA_ROW_HEAD + lists * plan->job.exposures;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */
@@ -44,6 +46,7 @@ static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_co
             shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
         j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
         p->cell->move(&p->host, j, k);
+        if (j->worth) memset(j->worth, 0, (size_t)(j->contracts * j->paths) * sizeof *j->worth);
         if (exposed) p->cell->value(&p->host, j, k);
         while (j->ahead < j->stops && j->stop[j->ahead] <= k) j->ahead++;
         s = shoal_cva_nodes(p, j, k, samples, counts);
@@ -63,6 +66,9 @@ shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, dou
     const int64_t exercised = paths * CVA_RULES * j.places, holds = paths * j.places;
     s = shoal_plan_host(scratch, paths * (2 * j.assets + CVA_LEVELS * j.sets + 1), sizeof *memory,
                         &memory);
+    if (s == SHOAL_OK && p->price)
+        s = shoal_plan_host(scratch, 2 * paths * j.contracts, sizeof *j.worth, &j.worth);
+    if (s == SHOAL_OK && p->price) j.paid = j.worth + paths * j.contracts;
     if (s == SHOAL_OK)
         s = shoal_plan_host(scratch, exercised + holds + CVA_RULES * paths, 1, &j.exercised);
     if (s == SHOAL_OK) {
@@ -95,8 +101,7 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
-static double mean_of(const double *at, const double *less, int64_t stride, int64_t paths,
+double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
                       double *error) {
     double mean = 0, squares = 0;
     for (int round = 0; round < 2; round++) {
@@ -127,10 +132,10 @@ static double date_bias(const shoal_cva *p, const double *row, int list, int who
     double ignored;
     const int64_t dates = p->job.exposures;
     if (p->estimator == SHOAL_CVA_BY_INNER)
-        return half < 0
-                   ? 0
-                   : fabs(mean_of(row + half * dates, row + whole * dates, width, paths, &ignored));
-    return fabs(mean_of(row + list * dates, NULL, width, paths, &ignored));
+        return half < 0 ? 0
+                        : fabs(shoal_cva_mean(row + half * dates, row + whole * dates, width, paths,
+                                              &ignored));
+    return fabs(shoal_cva_mean(row + list * dates, NULL, width, paths, &ignored));
 }
 
 static int ascending(const void *a, const void *b) {
@@ -162,8 +167,8 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
     const double *row = samples + CVA_ROW_HEAD + k;
     double *whole = room, *half = room + paths;
     to->time = cva_time(&p->job, p->job.exposed[k]);
-    to->epe = mean_of(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
-    to->ene = mean_of(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
+    to->epe = shoal_cva_mean(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
+    to->ene = shoal_cva_mean(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
     to->epe_bias = date_bias(p, row, CVA_LIST_RULE, CVA_LIST_WHOLE, CVA_LIST_HALF, width, paths);
     to->ene_bias = date_bias(p, row, CVA_LIST_RULE_THEIRS, 0, -1, width, paths);
     make_interval(to->epe, to->epe_error, to->epe_bias, &to->epe_low, &to->epe_high);
@@ -210,12 +215,12 @@ shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int6
     const double *plain = samples + CVA_ROW_PLAIN, *rule = samples + CVA_ROW_RULE;
     const int inner = plan->estimator == SHOAL_CVA_BY_INNER;
     *value = (shoal_cva_value){ 0 };
-    value->cva = mean_of(samples, NULL, width, paths, &value->error);
+    value->cva = shoal_cva_mean(samples, NULL, width, paths, &value->error);
     if (inner)
-        value->inner_bias = mean_of(plain, samples, width, paths, &value->inner_bias_error);
+        value->inner_bias = shoal_cva_mean(plain, samples, width, paths, &value->inner_bias_error);
     else
-        value->correction = mean_of(samples, plain, width, paths, &value->correction_error);
-    value->rule_bias = mean_of(rule, NULL, width, paths, &value->rule_bias_error);
+        value->correction = shoal_cva_mean(samples, plain, width, paths, &value->correction_error);
+    value->rule_bias = shoal_cva_mean(rule, NULL, width, paths, &value->rule_bias_error);
     value->bias = fabs(value->inner_bias) + fabs(value->rule_bias);
     make_interval(value->cva, value->error, value->bias, &value->low, &value->high);
     return profile ? make_profile(plan, samples, paths, profile) : SHOAL_OK;

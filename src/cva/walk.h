@@ -273,9 +273,14 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
     const cva_basis *b = &r->basis;
     const double now = cva_time(job, k);
     double before = 1;
-    cva_make_variables(c, b, start, w);
-    cva_make_psi(r, k, w);
-    if (job->control) cva_hedge_from(c, k, start, w, o);
+    if (job->control && k > 0) { /* today has no rule */
+        cva_make_variables(c, b, start, w);
+        cva_make_psi(r, k, w);
+        cva_hedge_from(c, k, start, w, o);
+    } else {
+        CVA_EACH(l) o->base[l] = 0;
+        for (int n = 0; n < c->assets; n++) CVA_EACH(l) o->h[n][l] = 0;
+    }
     CVA_EACH(l) o->alive[l] = 1, o->value[l] = 0;
     for (int64_t at = job->ahead; at < job->stops && cva_any(o->alive); at++) {
         const int64_t i = job->stop[at];
