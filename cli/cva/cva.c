@@ -188,6 +188,34 @@ enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
 enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
 enum { WORTH_SAYING = 10 }; /* seconds */
 
+/* A correlation matrix that is none: three assets whose correlations are impossible together, else the first row. */
+static int blame_correlation(const cva_options *o, const cva_book *b, const char *message) {
+    const int64_t d = b->assets;
+    long long row = 0;
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < i; j++)
+            for (int64_t k = 0; k < j; k++) {
+                const double x = b->correlation[i * d + j], y = b->correlation[i * d + k];
+                const double z = b->correlation[j * d + k], middle = y * z;
+                const double room = sqrt((1 - y * y) * (1 - z * z));
+                if (fabs(x - middle) <= room + 1e-9) continue;
+                return cli_fail(CLI_INPUT,
+                                "%s: correlation is not positive semidefinite: %s, %s and %s have "
+                                "impossible correlations; with %g (%s, %s) and %g (%s, %s), that "
+                                "of %s and %s is from %.4g to %.4g, not %g",
+                                o->market, b->asset[k], b->asset[j], b->asset[i], y, b->asset[k],
+                                b->asset[i], z, b->asset[k], b->asset[j], b->asset[j], b->asset[i],
+                                middle - room, middle + room, x);
+            }
+    if (sscanf(message, "correlation is not positive semidefinite: row %lld", &row) == 1 &&
+        row >= 0 && row < d)
+        return cli_fail(CLI_INPUT,
+                        "%s: correlation is not positive semidefinite: the correlations of %s with "
+                        "the assets before it do not fit to those among these",
+                        o->market, b->asset[row]);
+    return cli_fail(CLI_INPUT, "%s: %s", o->market, message);
+}
+
 /* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */
 static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
@@ -209,7 +237,7 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         return cli_fail(CLI_INPUT, "%s:%lld: %s", o->book, (long long)b->line[i],
                         shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "correlation", 11) == 0)
-        return cli_fail(CLI_INPUT, "%s: %s", o->market, shoal_message(c->ctx));
+        return blame_correlation(o, b, shoal_message(c->ctx));
     return cli_status(c, status);
 }
 

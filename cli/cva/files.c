@@ -65,7 +65,14 @@ static int column_must_be_known(const char *path, const io_cells *t, const char 
         bool known = false;
         for (const char *const *n = names; *n; n++) known = known || strcmp(*n, name) == 0;
         for (int64_t i = 0; i < count; i++) known = known || strcmp(more[i], name) == 0;
-        if (!known) return cli_fail(CLI_INPUT, "%s: column %s is not one that is read", path, name);
+        if (known) continue;
+        char list[256] = "";
+        for (const char *const *n = names; *n; n++) {
+            const size_t used = strlen(list);
+            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *n);
+        }
+        return cli_fail(CLI_INPUT, "%s: unknown column '%s'; the columns are %s%s", path, name,
+                        list, count ? ", and the names of the assets" : "");
     }
     return CLI_OK;
 }
@@ -222,7 +229,16 @@ static int read_assets(const field *f, const cva_book *b, shoal_cva_contract *c,
         int64_t a = 0;
         while (a < b->assets && (strncmp(b->asset[a], at, length) != 0 || b->asset[a][length] != 0))
             a++;
-        if (a == b->assets) return wrong(f, "has a name that the market has not");
+        if (a == b->assets) {
+            char names[256] = "";
+            for (int64_t i = 0; i < b->assets; i++) {
+                const size_t used = strlen(names);
+                snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", b->asset[i]);
+            }
+            return cli_fail(CLI_INPUT,
+                            "%s:%lld: column %s: unknown asset '%.*s'; the market has %s", f->path,
+                            (long long)f->line, f->column, (int)length, at, names);
+        }
         for (int64_t i = 0; i < c->assets; i++)
             if (index[i] == a) return wrong(f, "has a name twice");
         index[c->assets++] = a;
