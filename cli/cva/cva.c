@@ -476,6 +476,10 @@ static int make_times(cva_options *o, const cva_book *b) {
         if (!o->time) code = cli_no_memory();
     }
     o->opts.time = o->time;
+    if (code == CLI_OK && o->time && o->opts.horizon > 0 &&
+        o->time[o->opts.dates - 1] > o->opts.horizon * (1 + 1e-9))
+        return cli_fail(CLI_USAGE, "--dates: %g is after --horizon %g", o->time[o->opts.dates - 1],
+                        o->opts.horizon);
     if (code == CLI_OK && o->opts.inner_count > 1 && o->opts.inner_count != o->opts.dates)
         code = cli_fail(CLI_USAGE, "--inner: %lld numbers for %lld dates",
                         (long long)o->opts.inner_count, (long long)o->opts.dates);
