@@ -36,6 +36,12 @@ static const cli_option validation_results[] = {
     SCORE("passed", passed), SCORE("worst_z", z), SCORE("limit", limit), SCORE("scores", scores),
     { 0 }
 };
+#define CHECK(name, member) CLI_RESULT(name, shoal_cva_check, member)
+static const cli_option price_results[] = {
+    CHECK("price", price), CHECK("price_stderr", price_error), CHECK("price_upper", upper),
+    CHECK("price_upper_stderr", upper_error),
+    { 0 }
+};
 static const cli_option outcome_results[] = {
     RESULT("empty", counts.empty), RESULT("warned", counts.warned), RESULT("truncated", counts.truncated),
     RESULT("refined", counts.refined), RESULT("failed", counts.failed),
@@ -93,10 +99,13 @@ static void json_validation(io_json *j, const cva_book *b, const cva_result *r) 
         io_json_close(j);
     }
     io_json_close(j);
-    io_json_array_line(j, "price");
-    for (int64_t i = 0; i < b->count; i++)
-        io_json_double(j, NULL, r->check[i * r->info.dates].price);
-    io_json_close(j);
+    for (int e = 0; price_results[e].kind != OPT_END; e++) {
+        io_json_array_line(j, price_results[e].name);
+        for (int64_t i = 0; i < b->count; i++)
+            io_json_double(j, NULL,
+                           cli_result_number(price_results, e, &r->check[i * r->info.dates]));
+        io_json_close(j);
+    }
     io_json_close(j);
 }
 
@@ -141,13 +150,14 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
 static void print_validation(const cva_options *o, const cva_book *b, const cva_result *r) {
     char text[256];
     cva_verdict(o, b, r, text);
-    printf("validation    %s\n\n%6s %-12s %12s   z at", text, "line", "payoff", "price");
+    printf("validation    %s\n\n%6s %-12s %11s %9s %11s   z at", text, "line", "payoff", "price",
+           "stderr", "at most");
     for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.4g", r->profile[k].time);
     putchar('\n');
     for (int64_t i = 0; i < b->count; i++) {
         const shoal_cva_check *row = r->check + i * r->info.dates;
-        printf("%6lld %-12s %12.7g       ", (long long)b->line[i],
-               cva_payoffs[b->contract[i].payoff], row->price);
+        printf("%6lld %-12s %11.6g %9.2g %11.6g       ", (long long)b->line[i],
+               cva_payoffs[b->contract[i].payoff], row->price, row->price_error, row->upper);
         for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.2f", row[k].z);
         putchar('\n');
     }

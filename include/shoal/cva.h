@@ -198,6 +198,8 @@ SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *sam
 
 typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of exposure */
     double price, price_error;   /* today: a closed form, or by other paths          */
+    double upper,
+        upper_error; /* early exercise of several assets: an upper bound; else the price */
     double mean,
         error; /* of e^(-rate t) value, if not exercised, and discounted cash flows before */
     double z;  /* their difference in standard errors                       */

@@ -255,7 +255,7 @@ struct shoal_cva {
     double threshold;
     double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
     double *chance; /* [exposure]: that probability                                             */
-    double *price;  /* of a validation: [contract][2], today, and its error; else NULL           */
+    double *price;  /* of a validation: [contract] numbers of validate.c; else NULL              */
     int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
@@ -283,6 +283,9 @@ shoal_status shoal_cva_make_prices(shoal_cva *p);
 /* run.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
 double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
                       double *error);
+
+/* run.c: random numbers and stops of the inner paths from date k. */
+void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k);
 
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,

@@ -34,6 +34,13 @@ int64_t shoal_cva_width(const shoal_cva *plan) {
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
+void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k) {
+    const shoal_words seed =
+        shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
+    j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+    while (j->ahead < j->stops && j->stop[j->ahead] <= k) j->ahead++;
+}
+
 static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
@@ -42,13 +49,10 @@ static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_co
         const int exposed = j->exposure[k - 1] >= 0;
         const double start = shoal_price_seconds();
         const double before = counts->seconds[1] + counts->seconds[2];
-        const shoal_words seed =
-            shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
-        j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+        shoal_cva_begin_date(p, j, k);
         p->cell->move(&p->host, j, k);
         if (j->worth) memset(j->worth, 0, (size_t)(j->contracts * j->paths) * sizeof *j->worth);
         if (exposed) p->cell->value(&p->host, j, k);
-        while (j->ahead < j->stops && j->stop[j->ahead] <= k) j->ahead++;
         s = shoal_cva_nodes(p, j, k, samples, counts);
         const double inner = counts->seconds[1] + counts->seconds[2] - before;
         counts->seconds[0] += shoal_price_seconds() - start - inner;
