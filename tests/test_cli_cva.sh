@@ -208,6 +208,9 @@ expect 66 merge-parts evil.part evil2.part $on; said "'times.csv' is a file; par
 expect 0 cva own.csv --market market.csv --dates 1 --outer 16 --inner 16 $on
 said "own.csv:2: exercise is possible at maturity only: no date is before it; 1 such contracts"
 expect 66 cva own.csv --market market.csv --estimator inner $on; said "own.csv:2: regressions at nodes need exercise"
+expect 0 cva own.csv --market market.csv --outer 16 --inner 16 --compare -o compare.csv $on
+said "own.csv:2: regressions at nodes need exercise"
+check "inner is left out" [ "$(wc -l <compare.csv)" -eq 5 ]
 for bad in 0 1.5 2q w 0.0d; do expect 64 cva call.csv --market market.csv "--dates=$bad"; said "is neither a number from 1"; done
 expect 64 cva call.csv --market market.csv --dates 1,0.5; said "'1,0.5' is not a list of ascending times"
 expect 64 cva call.csv --market market.csv --dates 0.00001d $on; said "--dates: a step of"

@@ -318,6 +318,7 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     row rows[RUNS];
     cva_result first = { 0 };
     int code = CLI_OK, count = 0;
+    bool unsuited = false;
     cli_progress bar;
     cli_catch_interrupt();
     cli_progress_begin(&bar, c, "comparing", RUNS);
@@ -329,7 +330,13 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
         o.opts.estimator = (shoal_cva_estimator)(solver < 0 ? way : SHOAL_CVA_BY_INNER);
         o.opts.raw = solver >= SOLVERS;
         o.opts.solver = solvers[solver < 0 ? 0 : solver % SOLVERS];
+        if (way >= SHOAL_CVA_BY_INNER && unsuited) continue;
         code = cva_compute(c, &o, book, NULL, NULL, &r);
+        if (code == CLI_INPUT && way >= SHOAL_CVA_BY_INNER) { /* dates that are not for inner */
+            unsuited = true, code = CLI_OK;
+            cva_result_free(&r);
+            continue;
+        }
         /* one that Ctrl-C has cut short is not comparable */
         if (code == CLI_OK && r.outer == o.opts.outer)
             rows[count++] = row_of(&o, i > 0 ? &first : &r, &r);
