@@ -158,22 +158,6 @@ static void offer_options(completing *p, const cli *c) {
     offer(p, "--version", 9, "name the version");
 }
 
-/* The option that a word names; *equals: the value in the same word, or NULL. */
-static const cli_option *option_of(const cli *c, const cli_command *k, const char *word,
-                                   const char **equals) {
-    const size_t length = strcspn(word, "=");
-    cli_row row;
-    *equals = word[length] ? word + length + 1 : NULL;
-    for (int i = 0; word[0] == '-' && (row = cli_row_at(k, c, NULL, i)).option; i++) {
-        const cli_option *o = row.option;
-        if (o->letter && word[1] == o->letter && !word[2]) return o;
-        if (o->name && word[1] == '-' && strlen(o->name) == length - 2 &&
-            strncmp(word + 2, o->name, length - 2) == 0)
-            return o;
-    }
-    return NULL;
-}
-
 /* Plain argument number `place` of a command, or the row of all of them. */
 static const cli_option *plain_of(const cli *c, const cli_command *k, int place) {
     cli_row row;
@@ -193,7 +177,7 @@ static void complete(const cli *c, const char **word, int count) {
     int place = 0;
     if (count > 0) p.typed = word[count - 1];
     for (int i = 0; i < count - 1; i++) {
-        const cli_option *o = option_of(c, p.k, word[i], &equals);
+        const cli_option *o = cli_option_of(c, p.k, word[i], &equals);
         if (o && o->kind != OPT_FLAG && !equals) {
             if (i + 1 < count - 1 && strcmp(word[i + 1], "=") == 0) i++; /* bash splits there */
             if (++i == count - 1) {
@@ -212,7 +196,7 @@ static void complete(const cli *c, const char **word, int count) {
             if (place++ == 0) p.first = word[i];
         }
     }
-    const cli_option *o = option_of(c, p.k, p.typed, &equals);
+    const cli_option *o = cli_option_of(c, p.k, p.typed, &equals);
     if (o && equals) { /* --type=f */
         snprintf(before, sizeof before, "--%s=", o->name ? o->name : "");
         p.before = before, p.typed = equals;
@@ -237,9 +221,9 @@ static const cli_option options[] = {
 /* clang-format on */
 
 static const char doc[] =
-    "Prints what makes a shell complete commands, options, methods and files."
-    "\vWith words behind the shell, each after a '+', it prints the candidates for the last one instead; `:files' "
-    "stands for names of files.\n\nExample:\n"
+    "Prints the completion script of a shell: commands, options, methods, kinds, files."
+    "\vWith words after the shell, each after a '+', it prints the candidates for the last one instead; `:files' stands for "
+    "file names.\n\nExample:\n"
     "  source <(shoal completion bash)\n"
     "  shoal completion zsh >~/.zfunc/_shoal\n"
     "  shoal completion fish >~/.config/fish/completions/shoal.fish";
@@ -267,7 +251,7 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command completion_command = { "completion",
-                                         "print what makes a shell complete commands and options",
+                                         "print the completion script of a shell",
                                          .args = "bash|zsh|fish",
                                          .doc = doc,
                                          .run = command,

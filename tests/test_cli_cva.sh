@@ -102,7 +102,7 @@ check "six pictures with regressions" pictures 6
 expect 0 $put --estimator inner --no-control --json $on
 json; leaf estimator=inner; leaf control=false
 check "inner paths that are not hedged exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
-expect 64 $put --estimator never; said "--estimator: 'never'"
+expect 64 $put --estimator never; said "--estimator: unknown value 'never'"
 expect 64 $put --stopping rule; said "--stopping is now --estimator rule|amc|inner"
 expect 64 $put --compare --estimator amc; said "--compare has no --estimator"
 expect 0 $put --estimator amc --json $on; json; leaf inner_paths=0; leaf systems=0
@@ -132,9 +132,9 @@ expect 0 merge-parts plain1.part plain2.part --json $on; json; leaf control=fals
 expect 0 $both --outer 51 --shard 3/3 -o other.part $on
 expect 66 merge-parts 1.part 2.part other.part $on; said "are parts of different runs"
 sed 's/--not-stopped/--report/; s/"--rate"/"--report"/' 1.part >evil.part; seal evil.part
-expect 66 merge-parts evil.part 2.part 3.part $on; said "evil.part: not a part: an argument is none that parts have"
+expect 66 merge-parts evil.part 2.part 3.part $on; said "evil.part: not a part: it has an unknown argument"
 sed 's/"rows": \[/"rows": [[1],/' 1.part >bad.part
-expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: damaged: its checksum is not that of its text"
+expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: damaged: the checksum does not match"
 seal bad.part
 expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: not a part: the rows do not fit"
 expect 64 $both --shard 1/3; said "--shard needs -o"
@@ -165,7 +165,7 @@ book() {
 }
 book 'asian,put,A,,1,1,1' "column style: 'asian'"
 book ',cap,A,,1,1,1' "column payoff: 'cap'"
-book ',put,C,,1,1,1' "column assets: unknown asset 'C'; the market has A, B"
+book ',put,C,,1,1,1' "unknown asset 'C'; the market has A, B"
 book ',put,A B,,1,1,1' "column assets: 'A B'"
 book ',put,,,1,1,1' "column assets: ''"
 book ',basket-call,A B,1,1,1,1' "column weights: '1'"
@@ -218,7 +218,7 @@ expect 64 cva call.csv --market market.csv --dates 0.5,2 --horizon 1 $on; said "
 expect 66 cva call.csv --market market.csv --dates none.csv; said "none.csv"
 dates_file() { printf '%b' "$1" >times.csv; expect 66 cva call.csv --market market.csv --dates times.csv; said "$2"; }
 dates_file 'date\n1\n' "times.csv has no column time"
-dates_file 'time,x\n1,1\n' "unknown column 'x'; the columns are time"
+dates_file 'time,x\n1,1\n' "times.csv:1: unknown column 'x'; the columns are time"
 dates_file 'time\n' "times.csv has 0 dates"
 dates_file 'time\n1q\n' "times.csv:2: column time: '1q' is not a time above 0"
 dates_file 'time\n1\n1\n' "times.csv:3: column time: '1' is not after the time before it"
@@ -271,7 +271,7 @@ market 'asset,spot,volatility\nA,-1,0.2\n' "bad.csv:2: column spot: '-1'"
 market 'asset,spot,volatility\nA,1,0.2\nA,1,0.2\n' "bad.csv:3: column asset: 'A'"
 market 'asset,spot,volatility,A,B\nA,1,0.2,1,0.5\nB,1,0.2,0.4,1\n' "bad.csv:3: column A: '0.4'"
 market 'asset,spot,vol\nA,1,0.2\n' "bad.csv has no column volatility"
-market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "unknown column 'divident'; the columns are asset, spot, volatility, dividend, and the names of the assets"
+market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "bad.csv:1: unknown column 'divident'; the columns are asset, spot, volatility, dividend, A. Did you mean 'dividend'?"
 market 'asset,spot,volatility\n' "has 0 assets"
 market 'asset,spot,volatility,A,B,C\nA,1,0.2,1,0.9,-0.9\nB,1,0.2,0.9,1,0.9\nC,1,0.2,-0.9,0.9,1\n' "bad.csv: correlation is not positive semidefinite: A, B and C have impossible correlations"
 market 'asset,spot,volatility,A,B,C,D\nA,1,0.2,1,-0.3,-0.3,-0.5\nB,1,0.2,-0.3,1,-0.3,-0.5\nC,1,0.2,-0.3,-0.3,1,-0.5\nD,1,0.2,-0.5,-0.5,-0.5,1\n' "the correlations of D with the assets before it do not fit"

@@ -20,7 +20,7 @@ value() { # value ARGUMENT...: runs it; leaves price and stderr in p and e
 }
 
 # --- the global ones, of every command ---
-commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^(Commands|Modules):$/ { inside = 1; next } !NF { inside = 0 } inside { print $1 }'; }
+commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^ Global options/ { exit } /^  [a-z][a-z-]* / { print $1 }'; }
 for command in $(commands); do
     words=$(commands $command)
     for module in ${words:-''}; do
@@ -42,7 +42,7 @@ done
 # --- help: its long form, for the documents, has more sentences ---
 expect 0 solve small --help; check "the short form" test "$(grep -c "On a GPU not by" out)" = 0
 SHOAL_HELP=long ARGP_HELP_FMT=rmargin=10000 "$shoal" solve small --help >out
-check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not by hhpcr and eigdc." out
+check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not available in hhpcr and eigdc." out
 
 # --- completion: candidates for the last word, each word behind a + ---
 offers() { # offers WORD,..: stdout has these candidates and no others
@@ -68,7 +68,7 @@ expect 0 completion bash +gen +rng +normal +--o; offers --output,
 expect 0 completion bash +gen +symindef +--c; silent out
 expect 0 completion bash +gen +--la; offers --layout,--lambda,
 expect 0 completion bash +nonsense +; silent out
-expect 64 completion csh; said "there is no shell 'csh'. Did you mean 'zsh'? There are: bash, zsh, fish."
+expect 64 completion csh; said "unknown shell 'csh'; there are bash, zsh, fish. Did you mean 'zsh'?"
 expect 64 completion bash $(seq 255 | sed 's/^/+/'); said "more than 255 words"
 
 # The scripts in their shells: options, a value with choices, files.
@@ -139,8 +139,8 @@ done
 expect 0 gen smallsym spd --n 12 --count 5 -o s
 expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant hybrid --team 6 $on # a variant of GPUs
 said "variant: ldlt has no variant 'hybrid' on the cpu backend"
-expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldltp --variant one $on; said "method 'ldltp' has no variants, so --variant one"
-expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant team --team 6 $on; said "--team is for --variant hybrid"
+expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldltp --variant one $on; said "--variant one: method 'ldltp' has no variants"
+expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant team --team 6 $on; said "--team needs --variant hybrid"
 
 expect 0 gen rng uniform --count 24 -o u; expect 0 gen rng uniform --count 23 -o v
 expect 0 sort u.npy -o d.npy
@@ -229,8 +229,8 @@ value $a --method dual --outer 16 --inner 64; check "an upper bound" holds "$(nu
 value $a --target-se 0.5; check "until it is reached" holds "$e <= 0.5"
 value $a --payoff call; call=$p
 value $a --assets 2 --payoff max-call; leaf assets=2; check "the larger of two" holds "$p > $call"
-expect 64 price heston --bump 0.1; said "--bump is for --greeks"
-for foreign in --greeks --antithetic "--bump 0.1"; do expect 64 price american $foreign; said "unrecognized option '${foreign% *}'"; done
+expect 64 price heston --bump 0.1; said "--bump needs --greeks"
+for foreign in --greeks --antithetic "--bump 0.1"; do expect 64 price american $foreign; said "unknown option '${foreign% *}'"; done
 
 # --- cva ---
 printf 'asset,spot,volatility\nA,100,0.2\n' >market.csv

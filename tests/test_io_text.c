@@ -155,7 +155,7 @@ static void expect_json(const char *text, const char *message) {
 TEST(json_errors_have_a_place) {
     expect_json("", "r.json: file is empty");
     expect_json(" \n", "r.json: file is empty");
-    expect_json("\x93NUMPY\x01", "r.json: a NumPy array (.npy), where JSON is expected");
+    expect_json("\x93NUMPY\x01", "r.json: a NumPy array (.npy); expected JSON");
     expect_json("{\n  \"a\": 1\n  \"b\": 2\n}", "r.json:3:3: expected ',' or '}'");
     expect_json("[1, 2,]", "r.json:1:7: expected a value");
     expect_json("[01]", "r.json:1:2: bad number");

@@ -20,6 +20,7 @@ TEST(contexts) {
     REFUSED(shoal_describe(NULL, &machine));
     REFUSED(shoal_set_stream(NULL, NULL));
     REFUSED(shoal_wait(NULL));
+    REFUSED(shoal_set_progress(NULL, NULL, NULL));
     REFUSED(shoal_alloc(NULL, 8, &memory));
     REFUSED(shoal_copy(NULL, x, x, 8));
     CHECK(shoal_message(NULL) != NULL);

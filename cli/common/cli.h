@@ -49,7 +49,7 @@ struct cli {
     int threads;         /* 0: all                                               */
     uint64_t seed;       /* CLI_SEED unless given                                */
     bool seed_given, device_given;
-    bool json, quiet;
+    bool json, quiet, force;
     bool fast_math; /* --math fast                                          */
     /* of this run */
     shoal_context *ctx;    /* NULL before cli_open                               */
@@ -89,9 +89,9 @@ bool cli_ends_in(const char *name, const char *ending);
 bool cli_same_file(const char *a, const char *b);
 
 /* Refuses two outputs that would be one file, outputs that are inputs (CLI_USAGE) and outputs that cannot be
- * written (CLI_OUTPUT), before any work. Those that are not given are NULL; `inputs` is NULL where an output may be
- * one. cli_check_distinct does not ask whether they can be written. */
-enum { CLI_OUTPUTS = 12, CLI_INPUTS = 4 };
+ * written (CLI_OUTPUT), before any work. Those that are not given are NULL; `inputs` is NULL after --force.
+ * cli_check_distinct does not check whether they can be written. */
+enum { CLI_OUTPUTS = 12, CLI_INPUTS = 8 };
 void cli_check_outputs(struct argp_state *state, const char *const *outputs,
                        const char *const *inputs);
 void cli_check_distinct(struct argp_state *state, const char *const *outputs,
@@ -109,10 +109,18 @@ const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */
 /* Name i of a list, NULL past the end; `of` is what cli_unknown was given. */
 typedef const char *cli_names(const void *of, int i);
 
-/* "shoal gen: there is no kind 'toeplit'. Did you mean 'toeplitz'? There are: ...": on stderr.
- * Returns CLI_USAGE. `who` is argv[0] of the command, `what` the noun. */
+/* "book.csv:4: unknown asset 'ALPHA'; the market has ALFA, BRAVO. Did you mean 'ALFA'?": without a list of names if
+ * `have`, "the market has", is NULL; the nearest name, if there is one. Returns `message`. */
+enum { CLI_MESSAGE = 1024 };
+char *cli_unknown_text(char message[CLI_MESSAGE], const char *where, const char *what,
+                       const char *word, const char *have, cli_names *names, const void *of);
+/* The same on stderr, about a word of the command line; `who` is argv[0] of the command. Returns CLI_USAGE. */
 int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
                 const void *of);
+
+/* The same about a word on a line of a file. Returns CLI_INPUT. */
+int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
+                   const char *have, cli_names *names, const void *of);
 
 /* Whether a word is one of "n count nrhs". */
 bool cli_among(const char *words, const char *word);
@@ -127,6 +135,26 @@ const char *cli_method_with(const char *module, unsigned flags);
 /* The same for a kind of test matrix. */
 int cli_check_kind(const char *who, const char *module, const char *kind);
 
+/* --- numbers as people read them (words.c) ---
+ *
+ * CLI_MEASURED and so on have the memory of their text, for a call of printf. */
+
+enum { CLI_NUMBER = 64 };
+/* "1.316" of 1.31634 with a standard error of 0.021; ten digits where the error is 0 or not known. */
+char *cli_rounded(char text[32], double value, double error);
+/* "1.316 +- 0.021"; without an error the value alone. */
+char *cli_measured(char text[CLI_NUMBER], double value, double error);
+#define CLI_MEASURED(value, error) cli_measured((char[CLI_NUMBER]){ 0 }, value, error)
+/* "1.5 ms", "12 s", "2 h 10 min", "3 years". */
+char *cli_time(char text[CLI_NUMBER], double seconds);
+#define CLI_TIME(seconds) cli_time((char[CLI_NUMBER]){ 0 }, seconds)
+/* "1 month", "9 days", "1.5 years": times of a model. */
+char *cli_years(char text[CLI_NUMBER], double years);
+#define CLI_YEARS(years) cli_years((char[CLI_NUMBER]){ 0 }, years)
+/* "1 system", "2 systems", "2 matrices". */
+char *cli_count(char text[CLI_NUMBER], int64_t n, const char *noun);
+#define CLI_COUNT(n, noun) cli_count((char[CLI_NUMBER]){ 0 }, n, noun)
+
 /* --- messages, the context, the end (run.c) --- */
 
 /* One line on stderr, "shoal: ...". Returns `code`, or CLI_INTERRUPTED after Ctrl-C. */
@@ -140,13 +168,14 @@ void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
  * library refuses, or CLI_UNAVAILABLE, with the reason on stderr. */
 int cli_open(cli *c);
 /* Notes on systems without an answer, and on those that were answered with a warning. */
-void cli_note_systems(const cli *c, const char *singular, const char *plural, const int32_t *status,
-                      int64_t count);
+void cli_note_systems(const cli *c, const char *noun, const int32_t *status, int64_t count);
 /* Notes on --seed and --math fast, if given, for commands in which they have no effect. */
 void cli_note_no_seed(const cli *c);
 void cli_note_no_fast_math(const cli *c);
 /* Exit code of a library call; unless SHOAL_OK its message goes to stderr. */
 int cli_status(cli *c, shoal_status status);
+/* The end of a run that would need more paths than `most` for --target-se: CLI_USAGE. */
+int cli_refuse_target(double target, double paths, const char *most, double seconds);
 /* Exit code of a failed reader or writer; the message goes to stderr. */
 int cli_io(int status, const io_error *err);
 

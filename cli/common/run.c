@@ -97,6 +97,12 @@ shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool 
     return k.status;
 }
 
+int cli_refuse_target(double target, double paths, const char *most, double seconds) {
+    return cli_fail(CLI_USAGE,
+                    "--target-se %g needs about %.2g paths, which would take %s; the limit is %s",
+                    target, paths, CLI_TIME(seconds), most);
+}
+
 double cli_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -173,7 +179,7 @@ static void note_idle_gpu(const cli *c) {
     const bool unseen = no_cuda || strstr(why, "no GPU answers") != NULL;
     if (unseen && !gpu_is_there()) return;
     cli_fail(CLI_OK, "the GPU is not used: %s%s", why + 6,
-             no_cuda ? "; `make all CUDA=1`, or SHOAL_CUDA=ON in CMake, builds it in" : "");
+             no_cuda ? "; `make all CUDA=1`, or SHOAL_CUDA=ON in CMake, adds it" : "");
 }
 
 int cli_open(cli *c) {
@@ -192,8 +198,7 @@ int cli_open(cli *c) {
     return cli_status(c, status);
 }
 
-void cli_note_systems(const cli *c, const char *singular, const char *plural, const int32_t *status,
-                      int64_t count) {
+void cli_note_systems(const cli *c, const char *noun, const int32_t *status, int64_t count) {
     static const char *const what[] = { "without an answer", "answered with a warning" };
     int64_t number[2] = { 0, 0 }, first[2] = { 0, 0 };
     for (int64_t k = count - 1; k >= 0; k--) {
@@ -203,17 +208,18 @@ void cli_note_systems(const cli *c, const char *singular, const char *plural, co
     fflush(stdout); /* the table first, also where both go to one file */
     for (int i = 0; i < 2; i++)
         if (number[i] > 0)
-            cli_note(c, "%lld %s %s; the first is number %lld, counted from 0: %s",
-                     (long long)number[i], number[i] == 1 ? singular : plural, what[i],
-                     (long long)first[i], shoal_system_text(status[first[i]]));
+            cli_note(c, "%s %s; the first is number %lld, counted from 0: %s",
+                     CLI_COUNT(number[i], noun), what[i], (long long)first[i],
+                     shoal_system_text(status[first[i]]));
 }
 
 void cli_note_no_seed(const cli *c) {
-    if (c->seed_given) cli_note(c, "--seed has no effect: there are no random numbers here");
+    if (c->seed_given) cli_note(c, "--seed has no effect: this command uses no random numbers");
 }
 
 void cli_note_no_fast_math(const cli *c) {
-    if (c->fast_math) cli_note(c, "--math fast changes nothing: no elementary functions here");
+    if (c->fast_math)
+        cli_note(c, "--math fast has no effect: this command uses no elementary functions");
 }
 
 int cli_io(int status, const io_error *err) {
@@ -290,7 +296,7 @@ void cli_progress_step(cli_progress *bar, int64_t done) {
     for (int i = 0; i < BAR; i++) filled[i] = i < part * BAR ? '#' : '.';
     filled[BAR] = '\0';
     fprintf(stderr, "\r%s [%s] %3.0f %%", bar->label, filled, 100 * part);
-    if (part > 0) fprintf(stderr, ", %.0f s left ", (now - bar->start) * (1 - part) / part);
+    if (part > 0) fprintf(stderr, ", %s left ", CLI_TIME((now - bar->start) * (1 - part) / part));
     fputs("\033[K", stderr);
     fflush(stderr);
 }

@@ -49,7 +49,7 @@ static char *hazard_text(const void *arguments) {
     for (int64_t i = 0; text && i < p->pieces; i++) {
         if (p->until)
             used += (size_t)snprintf(text + used, 32, "%s%.17g:", i ? "," : "", p->until[i]);
-        used += (size_t)cli_real_text(p->hazard[i], text + used);
+        used += (size_t)io_real_text(p->hazard[i], text + used);
     }
     return text;
 }
@@ -95,7 +95,7 @@ static char *dates_text(const void *arguments) {
     size_t used = 0;
     if (text && !o->time) snprintf(text, 33, "%lld", (long long)o->opts.dates);
     for (int64_t i = 0; text && o->time && i < count; i++) {
-        used += (size_t)cli_real_text(o->time[i], text + used);
+        used += (size_t)io_real_text(o->time[i], text + used);
         text[used++] = ',', text[used] = 0;
     }
     return text;
@@ -157,6 +157,7 @@ static const char doc[] =
     "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, set."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
+    "  shoal cva book.csv --market market.csv --plot profile.svg\n"
     "  shoal cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 --plot profile.svg\n"
     "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json\n"
     "  shoal cva examples/book.csv --market examples/market.csv --degree 2 --outer 256 --compare";
@@ -519,5 +520,4 @@ const cli_command cva_command = { "cva",
                                   .doc = doc,
                                   .run = command,
                                   .tables = { { options, 0 } },
-                                  .check = check,
-                                  .keeps_inputs = true };
+                                  .check = check };

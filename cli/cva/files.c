@@ -57,6 +57,20 @@ static int column_must_be(const char *path, const io_cells *t, const char *const
     return CLI_OK;
 }
 
+typedef struct known_columns { /* that are read */
+    const char *const *names;
+    char *const *more;
+    int64_t count;
+} known_columns;
+
+static const char *column_name(const void *of, int i) {
+    const known_columns *all = of;
+    int64_t at = 0;
+    while (at < i && all->names[at]) at++;
+    if (all->names[at]) return all->names[at];
+    return i - at < all->count ? all->more[i - at] : NULL;
+}
+
 /* A column that nobody reads is a mistake in its name. */
 static int column_must_be_known(const char *path, const io_cells *t, const char *const *names,
                                 char *const *more, int64_t count) {
@@ -65,14 +79,9 @@ static int column_must_be_known(const char *path, const io_cells *t, const char 
         bool known = false;
         for (const char *const *n = names; *n; n++) known = known || strcmp(*n, name) == 0;
         for (int64_t i = 0; i < count; i++) known = known || strcmp(more[i], name) == 0;
-        if (known) continue;
-        char list[256] = "";
-        for (const char *const *n = names; *n; n++) {
-            const size_t used = strlen(list);
-            snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *n);
-        }
-        return cli_fail(CLI_INPUT, "%s: unknown column '%s'; the columns are %s%s", path, name,
-                        list, count ? ", and the names of the assets" : "");
+        const known_columns all = { names, more, count };
+        if (!known)
+            return cli_unknown_in(path, 1, "column", name, "the columns are", column_name, &all);
     }
     return CLI_OK;
 }
@@ -222,6 +231,11 @@ static int read_payoff(const field *f, shoal_cva_payoff *payoff) {
     return wrong(f, "is none of put, call, max-call, basket-put, basket-call, forward");
 }
 
+static const char *asset_name(const void *of, int i) {
+    const cva_book *b = of;
+    return i < b->assets ? b->asset[i] : NULL;
+}
+
 static int read_assets(const field *f, const cva_book *b, shoal_cva_contract *c, int64_t *index) {
     const char *at = f->text;
     c->asset = index;
@@ -230,14 +244,9 @@ static int read_assets(const field *f, const cva_book *b, shoal_cva_contract *c,
         while (a < b->assets && (strncmp(b->asset[a], at, length) != 0 || b->asset[a][length] != 0))
             a++;
         if (a == b->assets) {
-            char names[256] = "";
-            for (int64_t i = 0; i < b->assets; i++) {
-                const size_t used = strlen(names);
-                snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", b->asset[i]);
-            }
-            return cli_fail(CLI_INPUT,
-                            "%s:%lld: column %s: unknown asset '%.*s'; the market has %s", f->path,
-                            (long long)f->line, f->column, (int)length, at, names);
+            char name[IO_QUOTE_SIZE];
+            snprintf(name, sizeof name, "%.*s", (int)length, at);
+            return cli_unknown_in(f->path, f->line, "asset", name, "the market has", asset_name, b);
         }
         for (int64_t i = 0; i < c->assets; i++)
             if (index[i] == a) return wrong(f, "has a name twice");

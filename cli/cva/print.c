@@ -220,8 +220,8 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
-        printf("exposure      at most %.6g +- %.2g in the mean, after %.5g years\n", top->epe,
-               top->epe_error, top->time);
+        printf("peak EPE      %s at %s\n", CLI_MEASURED(top->epe, top->epe_error),
+               CLI_YEARS(top->time));
         printf("report        %s\n", o->report);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }

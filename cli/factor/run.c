@@ -125,8 +125,8 @@ static int allocate_gjgt(const factor_arguments *a, const factor_matrix *m, int6
                       io_array_create(type, 2, shape, &forms->G, &err) == IO_OK;
     if (fits && forms->signs) return CLI_OK;
     return cli_fail(CLI_UNAVAILABLE,
-                    "--gjgt %s: G of %" PRId64 " rows and %" PRId64 " columns needs %" PRId64
-                    " bytes: no memory",
+                    "--gjgt %s: not enough memory: G of %" PRId64 " rows and %" PRId64
+                    " columns needs %" PRId64 " bytes",
                     a->gjgt, m->n, rank, bytes);
 }
 

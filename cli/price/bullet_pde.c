@@ -193,13 +193,17 @@ static int set(const char *path, shoal_bullet *m, const io_table *t, int64_t row
     return CLI_OK;
 }
 
+static const char *column_name(const void *of, int k) {
+    (void)of;
+    const cli_row row = column_at(NULL, k);
+    return row.option ? row.option->name : NULL;
+}
+
 static int check_columns(const char *path, const io_table *t) {
     for (int k = 0; k < t->cols; k++)
         if (!column_of(NULL, t->names[k]).option)
-            return cli_fail(CLI_INPUT,
-                            "%s:%lld: column %s: there are s0, strike, rate, maturity, sigma, "
-                            "barrier, p1, p2",
-                            path, (long long)io_csv_line(path, -1), t->names[k]);
+            return cli_unknown_in(path, io_csv_line(path, -1), "column", t->names[k], "there are",
+                                  column_name, NULL);
     return CLI_OK;
 }
 
@@ -208,7 +212,7 @@ static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     if (!c->json) {
         printf("options       %lld by pde on %s, %s\n", (long long)count, c->machine.backend,
                c->machine.device);
-        printf("solve time    %.4g s, %.4g options/s\n\n", seconds, (double)count / seconds);
+        printf("solve time    %s, %.3g options/s\n\n", CLI_TIME(seconds), (double)count / seconds);
         printf("%10s %10s %8s %10s %6s %6s %14s %10s %10s\n", "s0", "strike", "sigma", "barrier",
                "p1", "p2", "price", "delta", "gamma");
         for (int64_t i = 0; i < count; i++)
@@ -261,7 +265,8 @@ static int price_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     int code = cli_status(c, status);
     if (code == CLI_OK) code = print_many(c, a, m, count, v, seconds);
     if (code == CLI_OK && off > 0)
-        code = cli_fail(CLI_FAILED, "%d options have an s0 that is off their grid", off);
+        code = cli_fail(CLI_FAILED, "%s: %s with an s0 outside of the grid", a->options,
+                        CLI_COUNT(off, "option"));
     free(today);
     free(v);
     shoal_pde_free(plan);

@@ -47,7 +47,8 @@ extern "C" {
     X(SHOAL_E_MEMORY,   4, "a pointer does not lie in the context's memory")                       \
     X(SHOAL_E_NOMEM,    5, "not enough memory")                                                    \
     X(SHOAL_E_BACKEND,  6, "the backend is not available")                                         \
-    X(SHOAL_E_CUDA,     7, "the CUDA runtime reported an error")
+    X(SHOAL_E_CUDA,     7, "the CUDA runtime reported an error")                                   \
+    X(SHOAL_E_CANCELLED, 8, "the progress function cancelled the call")
 
 /* What happened to one system of a batch. Above 0: answered, with a warning. Below 0: no answer. */
 #define SHOAL_SYSTEM_LIST(X)                                                                       \
@@ -135,6 +136,15 @@ SHOAL_API shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from
 SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
 /* Waits until the work on the current stream is done. Reports execution errors of earlier calls. */
 SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
+
+/* Progress and cancellation of long calls: simulations, fits of exercise rules, training and prediction, data sets,
+ * factorizations, large batches on the CPU. `call` runs up to 20 times per second, on the thread that called the
+ * library, while such a call runs: `stage` names what it does ("exercise rules"), `fraction` is how much of that is
+ * done, from 0 to 1 and never less than before. A result other than 0 cancels: the call returns SHOAL_E_CANCELLED within 0.3 s, and its results are not
+ * defined unless its header defines them. `call` must not use this context. NULL: no progress. Work that a GPU has
+ * begun is not cancelled. */
+typedef int shoal_progress(void *user, const char *stage, double fraction);
+SHOAL_API shoal_status shoal_set_progress(shoal_context *ctx, shoal_progress *call, void *user);
 
 /* The outcome of each system: arrays in the context's memory, one entry per system; NULL = not
  * computed. The same struct serves every module; a module's header lists the fields it fills. It refuses

@@ -11,6 +11,7 @@
 
 #include "core/method.h"
 #include "core/outcome.h"
+#include "core/progress.h"
 
 #ifdef __cplusplus
 extern "C" {

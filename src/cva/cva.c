@@ -218,6 +218,7 @@ static void nest_item(const cva_job *job, int64_t k, int64_t at, lanes *b) {
 static void nest(const shoal_context *ctx, const cva_job *job, int64_t k) {
     ON_THREADS(ctx->threads, dynamic, CVA_TASK)
     for (int64_t at = 0; at < job->items; at++) {
+        if (shoal_is_cancelled(ctx, at, job->items)) continue;
         lanes b;
         nest_item(job, k, at, &b);
     }
@@ -288,7 +289,8 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
             continue;
         }
         w->paths.job = job, w->paths.k = k, w->paths.prices = w->prices;
-        for (int64_t at = thread; at < job->items; at += threads) follow_item(job, k, at, w);
+        for (int64_t at = thread; at < job->items; at += threads)
+            if (!shoal_is_cancelled(ctx, at, job->items)) follow_item(job, k, at, w);
         free(w);
     }
     return failed ? shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for inner paths") : SHOAL_OK;

@@ -151,7 +151,8 @@ static void sum(const shoal_context *ctx, const cva_fit *f, int64_t i) {
         const int64_t end = (task + 1) * CVA_FIT_TASK;
         memset(f->gram + task * numbers, 0, (size_t)numbers * sizeof *f->gram);
         for (int64_t block = task * CVA_FIT_TASK; block < end && block < f->blocks; block++)
-            sum_block(f, block, i, f->gram + task * numbers);
+            if (!shoal_is_cancelled(ctx, task, tasks / ctx->threads + 1))
+                sum_block(f, block, i, f->gram + task * numbers);
     }
 }
 

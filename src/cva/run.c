@@ -43,10 +43,13 @@ void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k) {
 
 static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
+    const shoal_stage stage = shoal_stage_begin(p->head.ctx, "outer paths");
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
     const int64_t end = j->exposed[j->exposures - 1];
     for (int64_t k = 1; k <= end && s == SHOAL_OK; k++) {
         const int exposed = j->exposure[k - 1] >= 0;
+        s = shoal_stage_step(p->head.ctx, &stage, (double)(k - 1), (double)k, (double)end);
+        if (s != SHOAL_OK) break;
         const double start = shoal_price_seconds();
         const double before = counts->seconds[1] + counts->seconds[2];
         shoal_cva_begin_date(p, j, k);
@@ -57,7 +60,7 @@ static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_co
         const double inner = counts->seconds[1] + counts->seconds[2] - before;
         counts->seconds[0] += shoal_price_seconds() - start - inner;
     }
-    return s;
+    return shoal_stage_end(p->head.ctx, &stage, s);
 }
 
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,

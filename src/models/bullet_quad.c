@@ -122,7 +122,7 @@ static shoal_status make_nodes(grid *g) {
         about * (2 * REACH / PANEL) * ORDER * (double)g->counts * (double)g->d.steps;
     if (!(work < MOST_WORK))
         return shoal_fail(g->head.ctx, SHOAL_E_ARG,
-                          "dates is %lld: quad would take %.1g multiplications, and stops at %g",
+                          "dates is %lld: quad would take %.1g multiplications; the limit is %g",
                           (long long)m->dates, work, MOST_WORK);
     low -= margin, high += margin;
     g->nodes = place(low, high, width, kinks, NULL, NULL);
@@ -183,6 +183,7 @@ static void shift(const grid *g, int64_t date) {
 static void step_back(grid *g) {
     ON_THREADS(g->head.ctx->threads, dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {
+        if (shoal_is_cancelled(g->head.ctx, i, g->nodes)) continue;
         const window *w = &g->windows[i];
         double *to = g->next + i * g->counts;
         memset(to, 0, (size_t)g->counts * sizeof *to);

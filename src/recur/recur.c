@@ -161,7 +161,9 @@ static shoal_status solve(shoal_recur *plan, shoal_type type, const void *s, con
     job.status = plan->where.status ? plan->where.status : plan->own_status;
     job.method = plan->where.method;
     plan->last = job;
-    return shoal_plan_called(&plan->head, plan->driver->run(plan, &job));
+    const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "recurrences");
+    status = shoal_stage_end(plan->head.ctx, &stage, plan->driver->run(plan, &job));
+    return shoal_plan_called(&plan->head, status);
 }
 
 shoal_status shoal_recur_solve(shoal_recur *plan, const double *s, const double *t,

@@ -110,10 +110,16 @@ shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const sm
     if (status != SHOAL_OK || !plan->systems) return status;
     status = check_arrays(plan, call, arrays);
     if (status != SHOAL_OK) return status;
+    const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "systems");
     status = plan->driver->begin(plan);
-    for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++)
-        if (plan->jobs[g].count > 0) status = run_group(plan, plan->jobs[g], call, samples, arrays);
-    return shoal_plan_called(&plan->head, status);
+    for (int64_t g = 0; g < plan->job_count && status == SHOAL_OK; g++) {
+        const smallsym_job *job = &plan->jobs[g];
+        status = shoal_stage_step(plan->head.ctx, &stage, (double)job->first,
+                                  (double)(job->first + job->count), (double)plan->systems);
+        if (status == SHOAL_OK && job->count > 0)
+            status = run_group(plan, *job, call, samples, arrays);
+    }
+    return shoal_plan_called(&plan->head, shoal_stage_end(plan->head.ctx, &stage, status));
 }
 
 /* ---- the calls -------------------------------------------------------------------------------- */

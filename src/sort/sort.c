@@ -173,7 +173,10 @@ static shoal_status allocate_work(sort_plan *plan) {
 }
 
 static shoal_status run_method(sort_plan *plan, const sort_job *job) {
-    return shoal_plan_called(&plan->head, ((const sort_method *)plan->chosen.cell)->run(plan, job));
+    const sort_method *method = plan->chosen.cell;
+    const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "keys");
+    return shoal_plan_called(&plan->head,
+                             shoal_stage_end(plan->head.ctx, &stage, method->run(plan, job)));
 }
 
 static shoal_status fill_info(sort_plan *plan, shoal_sort_info *info) {
@@ -231,8 +234,7 @@ static shoal_status check_sort(shoal_context *ctx, const shoal_sort_opts *o, int
         return shoal_fail(ctx, SHOAL_E_ARG, "value_bytes is 0; with index it must be 4 or 8");
     if (o->index && o->value_bytes == 4 && *n > (int64_t)1 << 32)
         return shoal_fail(ctx, SHOAL_E_ARG,
-                          "value_bytes is 4; the places in rows of %lld keys need 8",
-                          (long long)*n);
+                          "value_bytes is 4; indices into rows of %lld keys need 8", (long long)*n);
     return SHOAL_OK;
 }
 

@@ -274,6 +274,8 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
     const int64_t row = job->row * job->nrhs;
     for (int64_t k = 0; k < job->count; k++)
         for (int64_t j = 0; j < job->nrhs; j++) {
+            if (shoal_is_cancelled(plan->head.ctx, k * job->nrhs + j, job->count * job->nrhs))
+                return SHOAL_E_CANCELLED;
             float residual = 0;
             const int32_t status =
                 job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
@@ -317,8 +319,10 @@ static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_ta
         pack_open(&p, plan, worker);
         p.condition = v.condition;
         p.scaled = 1;
-        for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
+        const int64_t first = packs * worker / workers, past = packs * (worker + 1) / workers;
+        for (int64_t q = first; q < past; q++) {
             const int64_t k = q * lanes, left = job->count - k;
+            if (shoal_is_cancelled(plan->head.ctx, q - first, past - first)) break;
             task(&p, plan, job, k, left < lanes ? (int)left : lanes, &v);
         }
     }

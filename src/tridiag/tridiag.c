@@ -270,8 +270,9 @@ static tridiag_job job_of(const shoal_tridiag *plan) {
 }
 
 static shoal_status call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
+    const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "systems");
     plan->last = *job;
-    return shoal_plan_called(&plan->head, run(plan, job));
+    return shoal_plan_called(&plan->head, shoal_stage_end(plan->head.ctx, &stage, run(plan, job)));
 }
 
 static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
