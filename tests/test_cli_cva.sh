@@ -114,6 +114,17 @@ expect 0 cva call.csv --market market.csv --rate 0.1 --outer 64 --target-se 0.01
 check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.01 && e > 0.005) }'
 expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclude each other"
 
+# --- its time is estimated after the first paths ---
+expect 0 $put --outer 512 --json $on
+json; has stage_seconds.estimate
+if env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
+    long="$put --outer 1e5 --inner 4096 --threads 1 $on" rc=0
+    env --default-signal=INT timeout --foreground --preserve-status -k 60 -s INT 9 "$shoal" $long >out 2>err </dev/null || rc=$?
+    note_seen $long
+    check "interrupted" [ "$rc" -eq 130 ]
+    said "the outer paths will take about"
+fi
+
 # --- in parts ---
 both="cva both.csv --market market.csv --rate 0.06 --dates 5 --inner 32 --rule-paths 4096 --hazard 0.5:0.02,2:0.05 --threshold 9"
 printf 'style,payoff,assets,strike,maturity\namerican,put,A,105,1\n,call,B,90,1\n' >both.csv

@@ -287,10 +287,11 @@ static int64_t wanted(const cva_options *o, const cva_result *r) {
 static void note_estimate(cli *c, cva_result *r, double seconds) {
     r->estimate = seconds;
     if (seconds > WORTH_SAYING)
-        cli_note(c,
-                 "the outer paths will take about %.0f s; --estimator amc, fewer --outer or "
-                 "--inner paths take less",
-                 seconds);
+        cli_note(
+            c,
+            "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "
+            "take less",
+            CLI_TIME(seconds));
 }
 
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
