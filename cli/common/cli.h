@@ -22,7 +22,6 @@
 
 #include <argp.h>
 #include <shoal/shoal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,6 +41,15 @@ enum {
     CLI_INTERRUPTED = 130 /* Ctrl-C                                                            */
 };
 
+/* A bar on stderr; nothing unless that is a terminal, and not with --quiet. There is one at a time. Stages of the library
+ * show a bar if the command has none; if it has, they are the next `next` units of it. */
+typedef struct cli_progress {
+    const char *label;
+    int64_t total, done, next;
+    double start, shown; /* cli_now() at the begin and at the last redraw */
+    bool on;
+} cli_progress;
+
 struct cli {
     /* the global options */
     const char *backend; /* "auto", "cpu" or "cuda"                              */
@@ -58,6 +66,8 @@ struct cli {
     char command[64];      /* as dispatched: "solve tridiag"                    */
     io_json out;           /* the one object on stdout                           */
     bool out_begun;        /* cli_json_begin was called                          */
+    cli_progress stage;    /* of the library                                     */
+    bool finishes;         /* the library's call ends soon after Ctrl-C, by itself */
     const void *parts;     /* of merge-parts: what stands for a simulation       */
 };
 
@@ -187,15 +197,7 @@ double cli_now(void);
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 
-/* Makes a call of the library that cannot be broken off, such as a quadrature, in a thread of its own.
- * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object: nothing is
- * known yet. */
-typedef shoal_status cli_work(void *of);
-shoal_status cli_call(cli *c, cli_work *work, void *of);
-/* The same for a call that looks at cli_interrupted() itself, from when `known` is set on. */
-shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known);
-
-/* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
+/* The end of a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_report_interrupted(cli *c);
 
 /* Says, once, that results on stdout are lost, and why. */
@@ -210,14 +212,6 @@ io_json *cli_json_begin(cli *c, const char *command);
 int cli_json_end(cli *c, int code);
 
 /* --- progress (run.c) --- */
-
-/* A bar on stderr; nothing unless that is a terminal, and not with --quiet. */
-typedef struct cli_progress {
-    const char *label;
-    int64_t total;
-    double start, shown; /* cli_now() at the begin and at the last redraw */
-    bool on;
-} cli_progress;
 
 void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total);
 void cli_progress_step(cli_progress *bar, int64_t done); /* redraws up to ten times per second */

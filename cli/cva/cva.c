@@ -324,6 +324,8 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
             if (code == CLI_OK && ++pieces == 2 && left > here)
                 note_estimate(c, r, (cli_now() - start) * (double)(left - here) / (double)here);
             if (code == CLI_OK) r->outer += here;
+            if (code == CLI_INTERRUPTED && r->outer > 0)
+                code = CLI_OK; /* what is known is the result */
             cli_progress_step(&bar, r->outer);
         }
         if (r->outer < outer || (outer = wanted(o, r)) <= r->outer) break;
