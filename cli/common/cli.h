@@ -27,6 +27,7 @@
 #include <stdio.h>
 
 #include "io/status.h"
+#include "io/words.h"
 #include "options.h"
 
 /* Exit codes: the contract of docs/cli.md. */
@@ -116,26 +117,18 @@ const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */
 
 /* --- words (words.c) --- */
 
-/* Name i of a list, NULL past the end; `of` is what cli_unknown was given. */
-typedef const char *cli_names(const void *of, int i);
-
-/* "book.csv:4: unknown asset 'ALPHA'; the market has ALFA, BRAVO. Did you mean 'ALFA'?": without a list of names if
- * `have`, "the market has", is NULL; the nearest name, if there is one. Returns `message`. */
-enum { CLI_MESSAGE = 1024 };
-char *cli_unknown_text(char message[CLI_MESSAGE], const char *where, const char *what,
-                       const char *word, const char *have, cli_names *names, const void *of);
-/* The same on stderr, about a word of the command line; `who` is argv[0] of the command. Returns CLI_USAGE. */
-int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
+/* io_unknown() on stderr, about a word of the command line; `who` is argv[0] of the command. Returns CLI_USAGE. */
+int cli_unknown(const char *who, const char *what, const char *word, io_names *names,
                 const void *of);
 
 /* The same about a word on a line of a file. Returns CLI_INPUT. */
 int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
-                   const char *have, cli_names *names, const void *of);
+                   const char *have, io_names *names, const void *of);
 
 /* Whether a word is one of "n count nrhs". */
 bool cli_among(const char *words, const char *word);
 
-/* The methods of a module, "auto" first whether the table names it or not. A cli_names. */
+/* The methods of a module, "auto" first whether the table names it or not. An io_names. */
 const char *cli_method_name(const void *module, int i);
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
