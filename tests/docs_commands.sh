@@ -84,8 +84,8 @@ session_of() { # session_of PAGE: a script of `step LINE` with a command and wha
         !inside && match($0, /`[a-z.]+`:$/) { name = substr($0, RSTART + 1, RLENGTH - 3) }
         !inside && match($0, /`[a-z.]+` \(.*:$/) { name = substr($0, RSTART + 1, index(substr($0, RSTART + 1), "`") - 1) }' "$1"
 }
-alike() { # numbers and the name of the machine are masked
-    sed -E 's/ on (cpu|cuda), .*/ on DEVICE/; s/^(backend|device) .*/\1/; s/[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?/#/g'
+alike() { # numbers and the name of the machine are masked; only a slow machine tells how long it will take
+    sed -E '/ will take about /d; s/ on (cpu|cuda), .*/ on DEVICE/; s/^(backend|device) .*/\1/; s/[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?/#/g'
 }
 step() { # step LINE, with the command and the output on stdin: in this shell, so that it sees what was set before it
     local command output pattern code reason=
