@@ -37,6 +37,7 @@ enum {
     CLI_USAGE = 64,       /* a command line that makes no sense                                */
     CLI_INPUT = 66,       /* an input cannot be read, or inputs do not fit together            */
     CLI_UNAVAILABLE = 69, /* the backend, or the memory, is not available                      */
+    CLI_INVALID = 70,     /* a validation failed: the results are not to be trusted            */
     CLI_OUTPUT = 74,      /* an output cannot be written                                       */
     CLI_INTERRUPTED = 130 /* Ctrl-C                                                            */
 };
