@@ -202,21 +202,22 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
            (long long)r->outer, (long long)r->counts.inner_paths, (long long)r->info.dates,
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
     print_assumptions(o, b);
-    printf("seconds       %.4g rules of exercise, %.4g outer, %.4g nested, %.4g american\n",
-           r->rules, r->counts.seconds[0], r->counts.seconds[1], r->counts.seconds[2]);
+    printf("time          %s exercise rules, %s outer, %s nested, %s american\n",
+           CLI_TIME(r->rules), CLI_TIME(r->counts.seconds[0]), CLI_TIME(r->counts.seconds[1]),
+           CLI_TIME(r->counts.seconds[2]));
     if (r->counts.systems > 0) print_systems(&r->counts);
     if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
-    printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);
-    printf("interval      %.6g to %.6g (95 %%), standard error and bias\n", r->value.low,
-           r->value.high);
+    printf("cva           %s\n", CLI_MEASURED(r->value.cva, r->value.error));
+    printf("interval      %s to %s (95 %%), standard error and bias\n",
+           CLI_ROUNDED(r->value.low, r->value.error), CLI_ROUNDED(r->value.high, r->value.error));
     if (r->value.rule_bias_error > 0)
-        printf("rule          another exercise rule changes the CVA by %.2g +- %.1g\n",
-               -r->value.rule_bias, r->value.rule_bias_error);
+        printf("rule          another exercise rule changes the CVA by %s\n",
+               CLI_MEASURED(-r->value.rule_bias, r->value.rule_bias_error));
     if (r->value.inner_bias_error > 0)
-        printf("inner bias    %.4g +- %.2g\n", r->value.inner_bias, r->value.inner_bias_error);
+        printf("inner bias    %s\n", CLI_MEASURED(r->value.inner_bias, r->value.inner_bias_error));
     if (r->value.correction_error > 1e-12 * r->value.cva)
-        printf("levels        %.2g +- %.1g of the CVA are corrections of positive parts\n",
-               r->value.correction, r->value.correction_error);
+        printf("levels        %s of the CVA are corrections of positive parts\n",
+               CLI_MEASURED(r->value.correction, r->value.correction_error));
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
@@ -229,8 +230,11 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
            "stderr", "pfe95", "pfe99", "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        printf("%9.5g %12.7g %9.2g %9.1g %12.7g %9.2g %12.7g %12.7g %12.6g\n", d->time, d->epe,
-               d->epe_error, d->epe_bias, d->ene, d->ene_error, d->pfe95, d->pfe99, d->cva);
+        printf("%9.5g %12s %9.2g %9.1g %12s %9.2g %12s %12s %12.4g\n", d->time,
+               CLI_ROUNDED(d->epe, d->epe_error), d->epe_error, d->epe_bias,
+               CLI_ROUNDED(d->ene, d->ene_error), d->ene_error,
+               CLI_ROUNDED(d->pfe95, (d->pfe95_high - d->pfe95_low) / 4),
+               CLI_ROUNDED(d->pfe99, (d->pfe99_high - d->pfe99_low) / 4), d->cva);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
