@@ -72,7 +72,7 @@ static void offer(completing *p, const char *word, int length, const char *help)
     p->found++;
 }
 
-static void offer_names(completing *p, cli_names *names, const void *of, const char *end) {
+static void offer_names(completing *p, io_names *names, const void *of, const char *end) {
     char word[64];
     const char *name;
     for (int i = 0; (name = names(of, i)); i++)

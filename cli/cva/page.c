@@ -302,7 +302,8 @@ static void hazard_fact(FILE *file, const cva_options *o) {
     fputs(o->party.pieces > 1 ? " later</dd>\n" : "</dd>\n", file);
 }
 
-static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_result *r) {
+static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_book *b,
+                      const cva_result *r) {
     char text[64];
     time_t now = time(NULL);
     struct tm utc;
@@ -313,6 +314,8 @@ static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_
     number_fact(file, "recovery", o->party.recovery);
     if (o->party.collateral) number_fact(file, "threshold of collateral", o->party.threshold);
     number_fact(file, "netting sets", (double)r->info.sets);
+    if (b->assets > 1 && !b->has_correlation)
+        io_html_fact(file, "correlations", "not given: independent assets");
     number_fact(file, "dates", (double)r->info.dates);
     number_fact(file, "horizon", r->info.horizon);
     io_html_fact(file, "outer paths", io_html_count(r->outer, text));
@@ -354,11 +357,18 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
                 "<p class=\"bad\">The run was interrupted: %lld of %lld outer paths are "
                 "shown.</p>\n",
                 (long long)r->outer, (long long)o->opts.outer);
+    if (r->check) {
+        char text[256];
+        cva_verdict(o, b, r, text);
+        fprintf(file, "<p class=\"%s\">Validation ", r->validation.passed ? "good" : "bad");
+        io_html_text(file, text);
+        fputs("</p>\n", file);
+    }
     cards(file, r);
     status = charts(file, r, err);
     profile(file, r);
     book_and_market(file, o, b, r);
-    run_facts(file, c, o, r);
+    run_facts(file, c, o, b, r);
     fprintf(file, "<footer>Written by <code>shoal cva</code>, version %s.</footer>\n",
             shoal_version());
     io_html_end(file);

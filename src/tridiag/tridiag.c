@@ -2,10 +2,11 @@
  *
  * tridiag.c - the public functions of tridiag.h, their argument checks, and the method table.
  *
- * "auto" on CUDA is hybrid with every residual checked; systems that fail the check are redone by lupp.
- * On the CPU it is lupp at once, which is faster there than any method and its check. Long systems,
- * which many threads should share, and periodic ones are twocarry's on both. So the answer is safe for
- * every nonsingular matrix within the limits that tridiag.h names, and depends on the system alone.
+ * "auto" on CUDA is hybrid with every residual checked; systems that fail the check are redone by qr.
+ * On the CPU it is lupp, which is faster there than any method and its check; if a status is asked for, qr redoes the
+ * systems with a row that lupp answers poorly (upper.h). Long systems, which many threads should share, and periodic
+ * ones are twocarry's on both. So the answer is safe for every nonsingular matrix within the limits that tridiag.h
+ * names.
  */
 #include "core/parts.h"
 #include "tridiag/plan.h"
@@ -94,9 +95,8 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     const int is_given = !shoal_is_auto(o->method);
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
     const int is_long = o->periodic || (o->n > most && !o->offsets);
-    const int has_rescue =
-        ctx->ops && !o->offsets && !is_long; /* a quick method, and a safe one for the rest */
-    const char *best = is_long ? "twocarry" : has_rescue ? "hybrid" : "lupp";
+    const int has_rescue = !o->offsets && !is_long; /* a quick method, and a safe one for the rest */
+    const char *best = is_long ? "twocarry" : has_rescue && ctx->ops ? "hybrid" : "lupp";
     shoal_status status = shoal_plan_choose(&plan->head, &shoal_tridiag_module, o->method,
                                             o->variant, best, &plan->first);
     if (status == SHOAL_OK && o->periodic && o->offsets)
@@ -107,7 +107,8 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     shoal_choice pivoting = plan->first;
     if (status == SHOAL_OK && !is_given)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &pivoting);
-    if (status == SHOAL_OK && !is_given && has_rescue) plan->rescue = pivoting;
+    if (status == SHOAL_OK && !is_given && has_rescue)
+        status = shoal_choose(ctx, &shoal_tridiag_module, "qr", NULL, o->type, &plan->rescue);
     plan->factor_row = pivoting.row;
     if (status == SHOAL_OK && o->offsets && !(plan->first.flags & SHOAL_CAN_OFFSETS))
         return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name,
@@ -176,6 +177,11 @@ static shoal_status allocate_transposed(shoal_tridiag *plan) {
                               : status;
 }
 
+/* "auto" on CUDA: its first method needs a check. */
+static int always_judges(const shoal_tridiag *plan) {
+    return plan->rescue.cell && plan->head.ctx->ops;
+}
+
 /* Residuals that nobody asked for, which a status follows from. */
 static shoal_status allocate_residual(shoal_tridiag *plan) {
     return shoal_plan_reserve(&plan->head, (size_t)plan->job.count * sizeof(float),
@@ -187,7 +193,7 @@ static shoal_status allocate(shoal_tridiag *plan) {
     shoal_status status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->job.work);
     if (status == SHOAL_OK)
         status = shoal_plan_alloc(&plan->head, systems * sizeof(int32_t), &plan->own_status);
-    if (status == SHOAL_OK && plan->rescue.cell) status = allocate_residual(plan);
+    if (status == SHOAL_OK && always_judges(plan)) status = allocate_residual(plan);
     if (status == SHOAL_OK && plan->transposed) status = allocate_transposed(plan);
     return status;
 }
@@ -260,7 +266,7 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
 static tridiag_job job_of(const shoal_tridiag *plan) {
     tridiag_job job = plan->job;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
-    const int is_judged = plan->where.status || plan->rescue.cell;
+    const int is_judged = plan->where.status || always_judges(plan);
     job.residual = plan->where.residual ? plan->where.residual
                    : is_judged          ? plan->own_residual
                                         : NULL;
@@ -301,7 +307,7 @@ shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl, const fl
 
 /* ---- factors that are kept -------------------------------------------------------------------- */
 
-/* If the first method of "auto" keeps no factors, its rescue does. */
+/* "auto" keeps those of lupp. */
 static int keeps_factors(const shoal_tridiag *plan) {
     return plan->first.flags & SHOAL_CAN_FACTOR || plan->rescue.cell;
 }
