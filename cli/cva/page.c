@@ -140,8 +140,8 @@ static int draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
                                n->failed };
     double values[6];
     for (int i = 0; i < 6; i++) values[i] = percent(r, counts[i]);
-    return draw_bars(file, "Outcomes", "status of the regressions", "% of regressions", 6,
-                     names, values, err);
+    return draw_bars(file, "Outcomes", "status of the regressions", "% of regressions", 6, names,
+                     values, err);
 }
 
 static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
