@@ -31,7 +31,7 @@ define configure
 	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
 endef
 
-.PHONY: all run machine test test-all test-slow bench docs abi package dist install coverage valgrind format lint \
+.PHONY: all run machine test test-all test-slow bench docs site abi package dist install coverage valgrind format lint \
         python wheel clean help setup
 
 # CUDA=1 builds the kernels even if no GPU answers, CUDA=0 builds none; else CMake looks for a GPU.
@@ -60,6 +60,7 @@ machine: all ## solve tridiagonal systems by every method on this machine: out/m
 define build_tests
 	@./setup.sh test
 	@python/venv.sh $(1)/venv nanobind nanobind-backend numpy pytest || true
+	@python/venv.sh $(1)/site $(site_packages) || true
 	$(call configure,$(1),-DSHOAL_PYTHON=AUTO -DPython_EXECUTABLE=$(CURDIR)/$(1)/venv/bin/python -DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) \
 	    -DSHOAL_ISA=$(if $(filter quick,$(2)),native,all) $(or $(cuda),-DSHOAL_CUDA=CHECK))
 	@cmake --build $(1) -j $(JOBS)
@@ -92,6 +93,12 @@ docs: all ## make the reference, the pages of measured results and the pictures 
 	@for python in $(PYTHON) python3 /usr/bin/python3; do \
 	    ! $$python -c 'import numpy, matplotlib' 2>/dev/null || exec $$python tools/pages.py all bench/results docs; \
 	done; echo "no Python with numpy and matplotlib: install them, or set PYTHON" >&2; exit 1
+
+site_packages := sphinx myst-parser sphinx-copybutton furo
+site: ## the documentation as a web site with search: build-site/html/index.html (needs Python 3.10, and a network once)
+	@python/venv.sh build-site/venv $(site_packages)
+	@build-site/venv/bin/python -m sphinx -q -E -a -W --keep-going -j auto -c docs/site . build-site/html
+	@echo "site: build-site/html/index.html"
 
 abi: all ## write the list of exported functions, abi/libshoal.symbols, anew
 	@{ sed '/^[^#]/,$$d' abi/libshoal.symbols; nm -D --defined-only $(BUILD)/libshoal.so | awk '{ print $$3 }' | \
@@ -158,7 +165,7 @@ lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are t
 	$(call with,clang-tidy,find src io cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
 
 clean: ## remove what was built and written
-	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-python build-coverage build-fuzz build-mutate out
+	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-python build-site build-coverage build-fuzz build-mutate out
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12

@@ -72,7 +72,7 @@ static void offer(completing *p, const char *word, int length, const char *help)
     p->found++;
 }
 
-static void offer_names(completing *p, cli_names *names, const void *of, const char *end) {
+static void offer_names(completing *p, io_names *names, const void *of, const char *end) {
     char word[64];
     const char *name;
     for (int i = 0; (name = names(of, i)); i++)
@@ -86,6 +86,20 @@ static const char *problem_name(const void *of, int i) {
     for (int k = 0; (name = shoal_modules(k)); k++)
         if (bench_module_of(name) && i-- == 0) break;
     return name;
+}
+
+/* "tridiag:", and "tridiag:pcr:" once the module is there. */
+static void offer_problems(completing *p) {
+    const size_t length = strcspn(p->typed, ":");
+    char module[64], word[128];
+    const char *name;
+    if (!p->typed[length]) {
+        offer_names(p, problem_name, NULL, ":");
+        return;
+    }
+    snprintf(module, sizeof module, "%.*s", (int)length, p->typed);
+    for (int i = 0; (name = shoal_methods(module, i)); i++)
+        offer(p, word, snprintf(word, sizeof word, "%s:%s:", module, name), "");
 }
 
 static bool is_file(const cli_option *o) {
@@ -135,7 +149,7 @@ static void offer_values(completing *p, const cli *c, const cli_option *o) {
         const cli_module *module = cli_module_find(p->last);
         if (module) offer_names(p, cli_kind_name, module, "");
     } else if (suggest && strcmp(suggest, "@problems") == 0) {
-        offer_names(p, problem_name, NULL, ":");
+        offer_problems(p);
     }
     for (int i = 0; suggest && suggest[0] != '@' && (word = cli_option_word(suggest, i, &length));
          i++)
@@ -158,22 +172,6 @@ static void offer_options(completing *p, const cli *c) {
     offer(p, "--version", 9, "name the version");
 }
 
-/* The option that a word names; *equals: the value in the same word, or NULL. */
-static const cli_option *option_of(const cli *c, const cli_command *k, const char *word,
-                                   const char **equals) {
-    const size_t length = strcspn(word, "=");
-    cli_row row;
-    *equals = word[length] ? word + length + 1 : NULL;
-    for (int i = 0; word[0] == '-' && (row = cli_row_at(k, c, NULL, i)).option; i++) {
-        const cli_option *o = row.option;
-        if (o->letter && word[1] == o->letter && !word[2]) return o;
-        if (o->name && word[1] == '-' && strlen(o->name) == length - 2 &&
-            strncmp(word + 2, o->name, length - 2) == 0)
-            return o;
-    }
-    return NULL;
-}
-
 /* Plain argument number `place` of a command, or the row of all of them. */
 static const cli_option *plain_of(const cli *c, const cli_command *k, int place) {
     cli_row row;
@@ -193,7 +191,7 @@ static void complete(const cli *c, const char **word, int count) {
     int place = 0;
     if (count > 0) p.typed = word[count - 1];
     for (int i = 0; i < count - 1; i++) {
-        const cli_option *o = option_of(c, p.k, word[i], &equals);
+        const cli_option *o = cli_option_of(c, p.k, word[i], &equals);
         if (o && o->kind != OPT_FLAG && !equals) {
             if (i + 1 < count - 1 && strcmp(word[i + 1], "=") == 0) i++; /* bash splits there */
             if (++i == count - 1) {
@@ -204,6 +202,8 @@ static void complete(const cli *c, const char **word, int count) {
             if (is_named(o, "method")) p.method = word[i];
         } else if (o && equals && is_named(o, "method")) {
             p.method = equals;
+        } else if (p.k == &shoal_command && strcmp(word[i], "help") == 0) {
+            continue;
         } else if (word[i][0] != '-' && p.k->below) {
             p.k = cli_command_below(p.k, word[i]);
             if (!p.k) return;
@@ -212,7 +212,7 @@ static void complete(const cli *c, const char **word, int count) {
             if (place++ == 0) p.first = word[i];
         }
     }
-    const cli_option *o = option_of(c, p.k, p.typed, &equals);
+    const cli_option *o = cli_option_of(c, p.k, p.typed, &equals);
     if (o && equals) { /* --type=f */
         snprintf(before, sizeof before, "--%s=", o->name ? o->name : "");
         p.before = before, p.typed = equals;
@@ -234,15 +234,14 @@ static const cli_option options[] = {
     { NULL, OPT_WORDS, AT(count), "SHELL", 0, "bash, zsh or fish", .suggest = "bash|zsh|fish", .needed = "bash, zsh or fish" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Prints what makes a shell complete commands, options, methods and files."
-    "\vWith words behind the shell, each after a '+', it prints the candidates for the last one instead; `:files' "
-    "stands for names of files.\n\nExample:\n"
+    "Prints the completion script of a shell: commands, options, methods, kinds, files.\vWith words after the shell, each after a "
+    "'+', it prints the candidates for the last one instead; `:files' stands for file names.\n\n"
+    "Example:\n"
     "  source <(shoal completion bash)\n"
     "  shoal completion zsh >~/.zfunc/_shoal\n"
     "  shoal completion fish >~/.config/fish/completions/shoal.fish";
+/* clang-format on */
 
 static const char *shell_name(const void *of, int i) {
     (void)of;
@@ -267,7 +266,7 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command completion_command = { "completion",
-                                         "print what makes a shell complete commands and options",
+                                         "print the completion script of a shell",
                                          .args = "bash|zsh|fish",
                                          .doc = doc,
                                          .run = command,

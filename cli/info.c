@@ -8,10 +8,12 @@
 
 #include "build_features.h"
 
+/* clang-format off */
 static const char doc[] =
-    "Shows the version, the backends and the device in use, the methods of each "
-    "module, and the optional features of this build: on, or off and why."
-    "\vExample:\n  shoal info --json";
+    "Prints the version, the backends, the device in use, the methods of each module, and the optional features of this build: on, "
+    "or off with the reason.\vExample:\n"
+    "  shoal info --json";
+/* clang-format on */
 
 typedef struct feature {
     const char *name, *state, *reason;
@@ -65,8 +67,7 @@ static int print_table(const shoal_machine *m) {
     if (*SHOAL_CUDA_HOLDS)
         printf("code       for architectures %s; %s%s\n", SHOAL_CUDA_HOLDS,
                *gpu ? "the GPU's is " : "no GPU answers", gpu);
-    printf("cpu        on (%d thread%s; level %s of", m->threads, m->threads == 1 ? "" : "s",
-           m->isa);
+    printf("cpu        on (%s; level %s of", CLI_COUNT(m->threads, "thread"), m->isa);
     const char *level;
     for (int i = 0; (level = shoal_isa(i)); i++) printf("%s %s", i > 0 ? "," : "", level);
     puts(")");
@@ -142,5 +143,5 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command info_command = { "info",
-                                   "this build and this machine: backends, methods, features",
-                                   .doc = doc, .run = command };
+                                   "show this build and this machine: backends, methods, features",
+                                   .doc = doc, .run = command, .task = "This program" };

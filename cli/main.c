@@ -15,44 +15,34 @@
 typedef const cli_command *const commands[];
 
 static const cli_command solve_command = {
-    "solve", "solve many systems read from files", .noun = "module",
+    "solve", "solve many linear systems: tridiagonal, or small and symmetric", .noun = "module", .task = "Solve equations",
     .below = (commands){ &solve_small_command, &solve_tridiag_command, NULL },
-    .doc = "Solves many independent systems read from files."
-           "\vExample:\n  shoal solve small -A A.npy -b b.npy -x x.npy\n"
-           "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy"
+    .doc = "Solves many independent systems of equations."
 };
 static const cli_command eig_command = {
-    "eig", "find eigenvalues and eigenvectors of many matrices", .noun = "module",
+    "eig", "eigenvalues and eigenvectors of many symmetric matrices", .noun = "module",
     .below = (commands){ &eig_small_command, &eig_tridiag_command, NULL },
-    .doc = "Finds eigenvalues, and eigenvectors if they are asked for, of many independent symmetric matrices read from files."
-           "\vExample:\n  shoal eig small -A A.npy -w w.npy -v V.npy\n"
-           "  shoal eig tridiag --d d.npy --e e.npy -w w.npy"
+    .doc = "Computes eigenvalues, and on request eigenvectors, of many independent symmetric matrices."
 };
 static const cli_command price_command = {
-    "price", "price options by Monte Carlo and by formula", .noun = "module",
+    "price", "price options by Monte Carlo or by formula", .noun = "module",
     .below = (commands){ &price_heston_command, &price_expou_command, &price_bullet_command, &price_american_command, NULL },
-    .doc = "Prices options by Monte Carlo or by formula, with standard errors."
-           "\vExample:\n  shoal price heston --rho -0.7 --greeks\n"
-           "  shoal price heston --method euler --target-se 1e-4 --plot p.svg\n"
-           "  shoal price bullet --method quad --at 50,100,20"
+    .doc = "Prices options by Monte Carlo or by formula, with standard errors.", .task = "Price derivatives"
 };
 static const cli_command dataset_command = {
-    "dataset", "make data sets of prices to train networks with", .noun = "module",
+    "dataset", "simulate a data set of option prices to train a network", .noun = "module",
     .below = (commands){ &dataset_expou_command, NULL },
-    .doc = "Makes data sets to train networks with."
-           "\vExample:\n  shoal dataset expou --samples 20000 -o train.csv"
+    .doc = "Simulates data sets to train networks with.", .task = "Replace simulation by a network"
 };
 const cli_command shoal_command = {
     "shoal", NULL, .noun = "command",
-    .below = (commands){ &info_command, &gen_command, &solve_command, &eig_command, &factor_command, &recur_command,
-                         &merge_command, &sort_command, &price_command, &cva_command, &dataset_command, &train_command,
-                         &predict_command, &merge_parts_command, &verify_command, &bench_command, &study_command, &report_command, &completion_command, NULL },
+    .below = (commands){ &solve_command, &eig_command, &factor_command, &recur_command, &sort_command, &merge_command,
+                         &price_command, &cva_command, &merge_parts_command, &dataset_command, &train_command, &predict_command,
+                         &gen_command, &verify_command, &bench_command, &study_command, &report_command,
+                         &info_command, &completion_command, NULL },
     .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."
-           "\v`shoal COMMAND --help' explains a command. Global options may also stand after the command.\n\n"
-           "Example:\n"
-           "  shoal gen tridiag dominant --n 255 --count 1000 -o t\n"
-           "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
-           "      -x x.npy\n\n"
+           "\v`shoal help COMMAND' explains a command. Global options may also follow the command. The file name - is standard "
+           "input or output.\n\n"
            "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not available, 74 cannot write, "
            "130 interrupted."
 };
@@ -74,19 +64,36 @@ const cli_command *cli_command_below(const cli_command *k, const char *word) {
     return *below;
 }
 
-/* The introduction, the list of commands, and what stands below the options: from malloc. */
+/* The first example of a command, or of the first command below it, that fits on a line. */
+static const char *example_of(const cli_command *k, int *length) {
+    enum { WIDTH = 64 };
+    static const char begins[] = "Example:\n";
+    while (k->below) k = k->below[0];
+    const char *at = strstr(k->doc, begins);
+    at = at ? at + sizeof begins - 1 : "";
+    do *length = (int)strcspn(at += strspn(at, " \n"), "\n");
+    while (*length > WIDTH && *(at += *length));
+    return at;
+}
+
+/* The introduction, the commands by task with an example each, and what stands below the options: from malloc. */
 static char *dispatch_doc(const cli_command *k) {
     const int intro = (int)strcspn(k->doc, "\v");
-    size_t size = strlen(k->doc) + 32, used;
-    for (int i = 0; k->below[i]; i++) size += strlen(k->below[i]->summary) + 32;
-    char *text = malloc(size);
-    if (!text) return NULL;
-    used = (size_t)snprintf(text, size, "%.*s\n\n%c%ss:\n", intro, k->doc,
-                            toupper((unsigned char)k->noun[0]), k->noun + 1);
-    for (int i = 0; k->below[i]; i++)
-        used += (size_t)snprintf(text + used, size - used, "  %-11s %s\n",
-                                 cli_last_word(k->below[i]->name), k->below[i]->summary);
-    snprintf(text + used, size - used, "%s", k->doc + intro);
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to) return NULL;
+    fprintf(to, "%.*s\n", intro, k->doc);
+    for (int i = 0; k->below[i]; i++) {
+        const cli_command *below = k->below[i];
+        int length;
+        const char *example = example_of(below, &length);
+        if (below->task || i == 0) fprintf(to, "\n%s:\n", below->task ? below->task : "Modules");
+        fprintf(to, "  %-11s %s\n              %.*s\n", cli_last_word(below->name), below->summary,
+                length, example);
+    }
+    fputs(k->doc + intro, to);
+    fclose(to);
     return text;
 }
 
@@ -104,6 +111,13 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv) {
     if (code != CLI_OK) return code;
 
     char *word = argv[found];
+    if (k == &shoal_command &&
+        strcmp(word, "help") == 0) { /* `help solve small' is `solve small --help' */
+        static char help[] = "--help";
+        for (int i = found; i + 1 < argc; i++) argv[i] = argv[i + 1];
+        argv[argc - 1] = help;
+        return cli_dispatch(c, k, argc, argv);
+    }
     const cli_command *below = cli_command_below(k, word);
     if (!below) return cli_unknown(argv[0], k->noun, word, command_name, k->below);
     snprintf(name, sizeof name, "shoal %s", below->name);

@@ -38,8 +38,14 @@ BEGIN {
     print ".B " escaped($0) "\n.br"
     next
 }
-/^(Commands|Modules):$/ {
+/^[A-Z][a-z ]+:$/ && !/^Example:$/ { # a task
     section("COMMANDS")
+    print ".SS " escaped(substr($0, 1, length($0) - 1))
+    next
+}
+part == "COMMANDS" && /^    / { # an example
+    sub(/^ +/, "")
+    print ".br\n.I " escaped($0)
     next
 }
 part == "COMMANDS" && /^  [a-z]/ {

@@ -20,7 +20,7 @@ page() {
     name=$(echo "shoal $*" | sed 's/ *$//')
     file=$(echo "$name" | tr ' ' -)
     text=$(help_of "$@")
-    below=$(echo "$text" | awk '/^(Commands|Modules):$/ { inside = 1; next } !NF { inside = 0 } inside { print $1 }')
+    below=$(echo "$text" | awk '/^ Global options/ { exit } /^  [a-z][a-z-]* / { print $1 }')
     pages=$related
     for word in $below; do pages="$pages $file-$word"; done
     echo "$text" | awk -v name="$name" -v summary="$summary" -v version="$version" -v related="$pages" \

@@ -66,7 +66,7 @@ if(TARGET shoal_cli)
     install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
     install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
     install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} # beside README.md, whose links name it so
-            FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+            FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN site EXCLUDE)
     install(CODE "set(SHOAL_DOCS \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")")
     install(SCRIPT cmake/installed_docs.cmake)
 endif()

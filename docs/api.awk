@@ -9,15 +9,17 @@ function text(line) { # a line of a comment, without its marks
     sub(/^(\/| )\* ?/, "", line)
     return line
 }
-function prose(all,    lines, count, i, out, code, now) { # indented lines are code, the rest is escaped
+function prose(all,    lines, count, i, out, code, now, item) { # indented lines are code or list items, the rest is escaped
     count = split(all, lines, "\n")
     for (i = 1; i <= count; i++) {
-        now = lines[i] ~ /^    / || (code && lines[i] == "" && lines[i + 1] ~ /^    /)
+        if (item && lines[i] ~ /^[^ ]/) out = out "\n"
+        item = lines[i] ~ /^ +(-|[0-9]+\.) / ? 1 : item && lines[i] ~ /^   / ? 2 : 0
+        now = !item && lines[i] ~ /^    / || (code && lines[i] == "" && lines[i + 1] ~ /^    /)
         if (now != code && lines[i] != "" && lines[i - 1] != "" && i > 1) out = out "\n"
         code = now
         if (!now) {
             gsub(/[*<>|]/, "\\\\&", lines[i])
-            sub(/^ +/, "", lines[i])
+            sub(/^ +/, item == 2 ? "   " : "", lines[i])
         }
         out = out lines[i] "\n"
     }

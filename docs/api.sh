@@ -18,9 +18,9 @@ done
 cat <<'END_OF_HEAD'
 # API reference
 
-Made of the public headers by [api.sh](api.sh) (`make docs`); do not edit. `#include <shoal/shoal.h>` has all of
-them. [first-ten-minutes.md](first-ten-minutes.md) is where to begin, [design.md](design.md#api) says what holds of
-every function, and each module has a page: [tridiag](tridiag.md), [smallsym](smallsym.md), [symindef](symindef.md),
+Generated from the public headers by [api.sh](api.sh) (`make docs`); do not edit. `#include <shoal/shoal.h>` includes
+all of them. Begin with [first-ten-minutes.md](first-ten-minutes.md). [design.md](design.md#api) has the rules for all
+functions. Each module has a page: [tridiag](tridiag.md), [smallsym](smallsym.md), [symindef](symindef.md),
 [recur](recur.md), [sort](sort.md), [rng](rng.md), [pricing](pricing.md), [american and cva](cva.md),
 [dataset](surrogate.md), [surrogate](surrogate-network.md). In a comment `[x]` at the end is the default.
 END_OF_HEAD

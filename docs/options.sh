@@ -18,9 +18,9 @@ options_of() { # options_of [COMMAND...]: a list in Markdown
         }
         /^ Global options:/ { if (!global) exit; inside = 1; next }
         global && !inside { next }
-        /^Mandatory|^  -\?|^Example/ { exit }
+        /^Mandatory|^  -h, --help|^Example/ { exit }
         # a heading without options is a sentence
-        /^ [A-Z]/ { if (heading != "") print "\n" heading "."; sub(/^ /, ""); sub(/[.:]$/, ""); heading = $0; next }
+        /^ [A-Za-z]/ { if (heading != "") print "\n" heading "."; sub(/^ /, ""); sub(/[.:]$/, ""); heading = $0; next }
         /^ +-/ {
             if (heading != "") print (listed ? "\n" : "") heading ":\n"
             heading = ""; sub(/^ +/, ""); match($0, /  +|$/)

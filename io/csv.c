@@ -83,7 +83,7 @@ static char *copy_field(const reader *r) {
 static int read_header(reader *r, io_table *t, io_error *err) {
     const char *other = io_not_text(r->at, (size_t)(r->end - r->at));
     if (other)
-        return io_fail(err, IO_E_FORMAT, "%s: %s, where a table of text (CSV) is expected", r->name,
+        return io_fail(err, IO_E_FORMAT, "%s: %s; expected a table of text (CSV)", r->name,
                        other);
     if (!next_line(r)) return io_fail(err, IO_E_FORMAT, "%s: file is empty", r->name);
     size_t commas = 0;
@@ -106,7 +106,7 @@ static int read_header(reader *r, io_table *t, io_error *err) {
         bool twice = io_table_column(t, name) >= 0;
         t->names[t->cols++] = name;
         if (twice)
-            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %s: a name used twice",
+            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %s appears twice",
                            r->name, r->line, name);
     }
     return IO_OK;
@@ -297,10 +297,12 @@ void io_csv_header(FILE *file, const char *const *names, int cols) {
     putc('\n', file);
 }
 
-void io_csv_row(FILE *file, const double *values, int cols, int digits) {
+void io_csv_row(FILE *file, const double *values, int cols) {
+    char text[32];
     for (int col = 0; col < cols; col++) {
         if (col) putc(',', file);
-        fprintf(file, "%.*g", digits, values[col]);
+        io_real_text(values[col], text);
+        fputs(text, file);
     }
     putc('\n', file);
 }

@@ -54,9 +54,9 @@ int io_csv_parse_cells(const char *name, const char *text, size_t size, io_cells
                        io_error *err);
 void io_cells_free(io_cells *cells);
 
-/* The names of a table, quoted where needed, and a row of it, with so many significant digits: 17 of
- * a double and 9 of a float read back exactly. Check ferror (io_out_commit does). */
+/* The names of a table, quoted where needed, and a row of it; numbers read back exactly. Check ferror
+ * (io_out_commit does). */
 void io_csv_header(FILE *file, const char *const *names, int cols);
-void io_csv_row(FILE *file, const double *values, int cols, int digits);
+void io_csv_row(FILE *file, const double *values, int cols);
 
 #endif

@@ -59,6 +59,7 @@ static int open_target(io_out *out) {
         errno = ENOENT;
         return -1;
     }
+    if (strcmp(out->path, "/dev/stdout") == 0) return dup(STDOUT_FILENO);
     if (stat(out->path, &info) != 0) {
         out->target = strdup(out->path);
         if (!out->target) {
@@ -145,7 +146,8 @@ void io_out_abandon(io_out *out) {
 int io_file_open(const char *path, FILE **file, int64_t *size, io_error *err) {
     struct stat info;
     *file = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool standard = strcmp(path, "/dev/stdin") == 0; /* not opened: it may be a socket */
+    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return io_fail(err, IO_E_OPEN, "%s: cannot open: %s", path, strerror(errno));
 
     if (fstat(fd, &info) == 0) {

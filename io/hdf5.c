@@ -158,7 +158,7 @@ static int open_dataset(source *s, const char *dataset, io_error *err) {
     s->single = kind == H5T_FLOAT && H5Tget_size(type) == 4;
     H5Tclose(type);
     if (kind != H5T_FLOAT && kind != H5T_INTEGER)
-        return io_fail(err, IO_E_FORMAT, "%s: holds no real numbers", s->name);
+        return io_fail(err, IO_E_FORMAT, "%s: not a dataset of real numbers", s->name);
     return IO_OK;
 }
 
@@ -181,7 +181,7 @@ static int open_source(source *s, const char *place, io_error *err) {
         H5Ovisit(s->file, H5_INDEX_NAME, H5_ITER_INC, take_matrix, &dataset) < 0)
         status = fail(err, IO_E_FORMAT, path, "cannot be searched");
     if (status == IO_OK && !dataset)
-        status = io_fail(err, IO_E_FORMAT, "%s: holds no dataset of two dimensions", path);
+        status = io_fail(err, IO_E_FORMAT, "%s: contains no dataset of two dimensions", path);
     if (status == IO_OK) {
         const size_t length = strlen(path) + strlen(dataset) + 3;
         s->name = malloc(length);
@@ -283,7 +283,7 @@ int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *
     if (status != IO_OK) return status;
     if (!io_out_temporary(out)) {
         io_out_abandon(out);
-        return io_fail(err, IO_E_WRITE, "%s: HDF5 cannot write to what is not a plain file", path);
+        return io_fail(err, IO_E_WRITE, "%s: HDF5 can only write plain files", path);
     }
     const printing old = silence_errors();
     hid_t groups = H5Pcreate(H5P_LINK_CREATE);

@@ -124,18 +124,24 @@ void io_json_uint(io_json *json, const char *key, uint64_t value) {
     if (start_value(json, key)) fprintf(json->file, "%" PRIu64, value);
 }
 
-static void put_number(io_json *json, const char *key, int digits, double value) {
-    if (!isfinite(value))
+static void put_number(io_json *json, const char *key, bool finite, const char *text) {
+    if (!finite)
         io_json_null(json, key);
     else if (start_value(json, key))
-        fprintf(json->file, "%.*g", digits, value);
+        fputs(text, json->file);
 }
 
 void io_json_double(io_json *json, const char *key, double value) {
-    put_number(json, key, 17, value);
+    char text[32];
+    io_real_text(value, text);
+    put_number(json, key, isfinite(value), text);
 }
 
-void io_json_float(io_json *json, const char *key, float value) { put_number(json, key, 9, value); }
+void io_json_float(io_json *json, const char *key, float value) {
+    char text[32];
+    io_float_text(value, text);
+    put_number(json, key, isfinite(value), text);
+}
 
 void io_json_bool(io_json *json, const char *key, bool value) {
     if (start_value(json, key)) fputs(value ? "true" : "false", json->file);
@@ -417,7 +423,7 @@ int io_json_parse(const char *name, const char *text, size_t size, io_json_value
     parser p = { name, text, text, text + size, err, 0 };
     const char *other = io_not_text(text, size);
     *root = NULL;
-    if (other) return io_fail(err, IO_E_FORMAT, "%s: %s, where JSON is expected", name, other);
+    if (other) return io_fail(err, IO_E_FORMAT, "%s: %s; expected JSON", name, other);
     skip_space(&p);
     if (p.at == p.end) return io_fail(err, IO_E_FORMAT, "%s: file is empty", name);
     *root = calloc(1, sizeof **root);

@@ -10,8 +10,8 @@
  *     io_json_close(&j);
  *     if (io_json_end(&j, &err) != IO_OK) ...
  *
- * Doubles are written with %.17g and floats with %.9g, so they read back exactly; NaN and Inf are
- * null; 64-bit integers are written in full. Strings are escaped, and bytes that are not UTF-8
+ * Doubles and floats are written with the fewest digits that read back exactly (0.3); NaN and Inf
+ * are null; 64-bit integers are written in full. Strings are escaped, and bytes that are not UTF-8
  * become U+FFFD. `key` is the member's name inside an object and must be NULL inside an array and
  * at the top. Mistakes (a missing key, too many closes, nesting deeper than IO_JSON_DEPTH) stop
  * the output and are reported by io_json_end, as are write errors; no call in between needs a

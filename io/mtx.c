@@ -489,10 +489,11 @@ int io_triplets_read(const char *path, int64_t n, io_matrix *matrix, io_error *e
     return status;
 }
 
-/* ---- writing: numbers read back exactly (%.17g, of float %.9g) -------------------------------- */
+/* ---- writing: numbers read back exactly ------------------------------------------------------- */
 
 int io_mtx_write(const char *path, const io_matrix *m, io_error *err) {
     io_out *out;
+    char text[32];
     int status = io_out_open(path, &out, err);
     if (status != IO_OK) return status;
     FILE *file = io_out_file(out);
@@ -500,7 +501,8 @@ int io_mtx_write(const char *path, const io_matrix *m, io_error *err) {
     fprintf(file, "%" PRId64 " %" PRId64 " %" PRId64 "\n", m->rows, m->cols, m->count);
     for (int64_t k = 0; k < m->count; k++) {
         const io_entry *e = &m->entries[k];
-        fprintf(file, "%" PRId64 " %" PRId64 " %.17g\n", e->row + 1, e->col + 1, e->value);
+        io_real_text(e->value, text);
+        fprintf(file, "%" PRId64 " %" PRId64 " %s\n", e->row + 1, e->col + 1, text);
     }
     return io_out_commit(out, err);
 }
@@ -509,12 +511,16 @@ int io_mtx_write(const char *path, const io_matrix *m, io_error *err) {
 int io_mtx_write_symmetric(const char *path, const io_array *array, io_error *err) {
     const int64_t n = array->shape[0];
     io_out *out;
+    char text[32];
     int status = io_out_open(path, &out, err);
     if (status != IO_OK) return status;
     FILE *file = io_out_file(out);
     fprintf(file, "%%%%MatrixMarket matrix array real symmetric\n%" PRId64 " %" PRId64 "\n", n, n);
     for (int64_t j = 0; j < n; j++)
-        for (int64_t i = j; i < n; i++)
-            fprintf(file, "%.*g\n", array->type == IO_F4 ? 9 : 17, io_array_get(array, j * n + i));
+        for (int64_t i = j; i < n; i++) {
+            const double x = io_array_get(array, j * n + i);
+            array->type == IO_F4 ? io_float_text((float)x, text) : io_real_text(x, text);
+            fprintf(file, "%s\n", text);
+        }
     return io_out_commit(out, err);
 }

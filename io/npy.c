@@ -182,7 +182,7 @@ static int find_header(const char *name, const char *bytes, size_t have, int64_t
     const unsigned char *u = (const unsigned char *)bytes;
     if (size == 0) return io_fail(err, IO_E_FORMAT, "%s: file is empty", name);
     if (have < MAGIC_SIZE || memcmp(bytes, MAGIC, MAGIC_SIZE) != 0)
-        return io_fail(err, IO_E_FORMAT, "%s: not a .npy file", name);
+        return io_fail(err, IO_E_FORMAT, "%s: not a NumPy .npy file", name);
     if (have >= 8 && (u[6] < 1 || u[6] > 3 || u[7] != 0))
         return io_fail(err, IO_E_FORMAT, "%s: .npy version %d.%d is not supported", name, u[6],
                        u[7]);
@@ -192,7 +192,7 @@ static int find_header(const char *name, const char *bytes, size_t have, int64_t
     if (*start == 12) stated |= (uint32_t)u[10] << 16 | (uint32_t)u[11] << 24;
     if ((int64_t)stated > size - (int64_t)*start)
         return io_fail(err, IO_E_SIZE,
-                       "%s: header of %" PRIu32 " bytes promised, file holds %" PRId64, name,
+                       "%s: the header should have %" PRIu32 " bytes, the file has %" PRId64, name,
                        stated, size - (int64_t)*start);
     if (stated > HEADER_SIZE)
         return io_fail(err, IO_E_SIZE, "%s: header of %" PRIu32 " bytes is too long", name, stated);
@@ -211,7 +211,7 @@ static int check_size(const char *name, const layout *header, int64_t left, int6
                        io_type_name(header->type));
     if (*bytes > left)
         return io_fail(err, IO_E_SIZE,
-                       "%s: header promises %" PRId64 " bytes of data, file holds %" PRId64, name,
+                       "%s: the header promises %" PRId64 " bytes of data, the file has %" PRId64, name,
                        *bytes, left);
     return IO_OK;
 }
@@ -367,7 +367,7 @@ static int find_order(const char *name, int ndim, const int64_t *shape, int64_t 
         *n = (int64_t)((sqrt(8.0 * (double)shape[0] + 1) - 1) / 2 + 0.5);
         if (*n * (*n + 1) / 2 == shape[0]) return IO_OK;
     }
-    return io_fail(err, IO_E_FORMAT, "%s has shape %s; it is (n, n), or (n(n+1)/2,) of a triangle",
+    return io_fail(err, IO_E_FORMAT, "%s has shape %s; expected (n, n), or (n(n+1)/2,) for one triangle",
                    name, io_shape_text(ndim, shape, text, sizeof text));
 }
 

@@ -45,6 +45,24 @@ bool io_text_int(const char *text, size_t length, int64_t *value) {
     return true;
 }
 
+int io_real_text(double x, char text[32]) {
+    int length = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        length = snprintf(text, 32, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) break;
+    }
+    return length;
+}
+
+int io_float_text(float x, char text[32]) {
+    int length = 0;
+    for (int digits = 6; digits <= 9; digits++) {
+        length = snprintf(text, 32, "%.*g", digits, (double)x);
+        if (strtof(text, NULL) == x) break;
+    }
+    return length;
+}
+
 int io_utf8_length(const char *text, size_t left) {
     const unsigned char *p = (const unsigned char *)text;
     if (left == 0) return 0;

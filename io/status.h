@@ -53,6 +53,11 @@ bool io_text_double(const char *text, size_t length, double *value);
 /* Decimal integer, optional sign, all bytes; false if it is anything else or does not fit. */
 bool io_text_int(const char *text, size_t length, int64_t *value);
 
+/* A number in the fewest digits of 15, 16 or 17 (of a float 6 to 9) that are read back as the same number; "nan" and
+ * "inf" too. Returns the length. */
+int io_real_text(double x, char text[32]);
+int io_float_text(float x, char text[32]);
+
 /* Bytes of the UTF-8 character at `text` (1 to 4), 0 if the bytes there are not valid UTF-8
  * (overlong forms, surrogates and values above U+10FFFF included). */
 int io_utf8_length(const char *text, size_t left);

@@ -40,7 +40,7 @@ options_of() {
             print (global ? "-" : command) "\t" all
         }
         /^Example/ { exit }' "$work/help.$#"
-    awk '/^(Commands|Modules):$/ { inside = 1; next } !NF { inside = 0 } inside { print $1 }' "$work/help.$#" |
+    awk '/^ Global options/ { exit } /^  [a-z][a-z-]* / { print $1 }' "$work/help.$#" |
         while read -r word; do (options_of "$@" "$word"); done
 }
 options_of | sort -u >"$work/options"

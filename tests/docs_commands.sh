@@ -10,6 +10,10 @@
 # named. A command that does not end with 0 is a failure, and so is one that takes longer than LIMIT seconds
 # (default 300). What is left out is named with its reason: what needs a GPU or a feature that is off, and what
 # measures a machine or builds for it. About 5 minutes of processor time.
+#
+# README.md and docs/first-ten-minutes.md are sessions: programs ("save this as `NAME`:") are saved, commands run in one
+# shell from top to bottom and print what the page shows: the same words, any numbers; "..." is anything. "make install" and
+# "pip install" of the first ten minutes install what the build has made; with LITERAL=1 they build it, too.
 set -uo pipefail
 program=$(realpath "${1:?usage: docs_commands.sh PROGRAM [WORD...]}")
 shift
@@ -40,6 +44,7 @@ small() {
     "train "*) echo "$1 --epochs 3" ;;
     "price heston --compare"*) echo "$1 --paths 256 --steps 64" ;;
     "cva "*--compare*) sed -E 's/--outer [0-9]+/--outer 8 --inner 16 --rule-paths 4096/' <<<"$1" ;;
+    "cva "*--validate*) echo "$1 --outer 256 --rule-paths 8192" ;;
     "price "*) sed -E 's/--paths 1e9/--paths 1e5/; s/(--lattice .*--paths) 1e5/\1 1e3/; s/--target-se 1e-[45]/--target-se 1e-3/' <<<"$1" ;;
     "study smallsym"*) sed -E 's/--count [0-9]+/--count 4/' <<<"$1" ;;
     "study symindef"*) sed -E 's/--n [0-9]+/--n 100/' <<<"$1" ;;
@@ -54,6 +59,76 @@ expected() {
     *) echo 0 ;;
     esac
 }
+
+# ---- a page from top to bottom ----
+
+build=$(dirname "$program")
+python=$(sed -n 's/^Python_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt" 2>/dev/null)
+[ -n "$(find "$build/python/shoal" -name '_core*' 2>/dev/null)" ] || python=
+
+session_of() { # session_of PAGE: a script of `step LINE` with a command and what the page shows below it
+    awk '
+        function flush() {
+            if (command != "") printf "step %d <<\47END_OF_STEP\47\n%s\n%sEND_OF_STEP\n", line, command, output
+            command = output = ""
+        }
+        /^```/ && !inside {
+            inside = 1; console = /console/; saved = /^```(c|python)$/ && name != ""
+            if (saved) printf "cat >%s <<\47END_OF_FILE\47\n", name
+            next
+        }
+        /^```$/ { if (saved) print "END_OF_FILE"; flush(); inside = console = saved = 0; name = ""; next }
+        saved { print }
+        console && /^\$ / { flush(); command = substr($0, 3); line = FNR; next }
+        console { output = output $0 "\n" }
+        !inside && match($0, /`[a-z.]+`:$/) { name = substr($0, RSTART + 1, RLENGTH - 3) }
+        !inside && match($0, /`[a-z.]+` \(.*:$/) { name = substr($0, RSTART + 1, index(substr($0, RSTART + 1), "`") - 1) }' "$1"
+}
+alike() { # numbers and the name of the machine are masked; only a slow machine tells how long it will take
+    sed -E '/ will take about /d; s/ on (cpu|cuda), .*/ on DEVICE/; s/^(backend|device) .*/\1/; s/[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?/#/g'
+}
+step() { # step LINE, with the command and the output on stdin: in this shell, so that it sees what was set before it
+    local command output pattern code reason=
+    IFS= read -r command
+    output=$(cat)
+    case $command in *pip*install* | python*) [ -n "$python" ] || reason="this build has no Python package" ;; esac
+    if [ -n "$reason" ]; then
+        skipped=$((skipped + 1))
+        echo "skip  $page:$1: $command ($reason)"
+        return
+    fi
+    ran=$((ran + 1))
+    eval "$command" >"$work/said" 2>&1 </dev/null
+    code=$?
+    pattern=$(alike <<<"$output" | sed 's/[][*?\\]/\\&/g; s/\.\.\./*/g')
+    # shellcheck disable=SC2053 # it is a pattern
+    if [ $code -ne "$(expected "$command")" ] || { [ -n "$output" ] && [[ $(alike <"$work/said") != $pattern ]]; }; then
+        failed=$((failed + 1))
+        echo "FAIL  $page:$1: $command: exit code $code; shown, and printed:"
+        diff <(echo "$output") "$work/said"
+    fi
+}
+session() { # session PAGE
+    page=$1
+    session_of "$root/$1" >"$work/session.sh"
+    # shellcheck disable=SC1091
+    . "$work/session.sh"
+}
+first_ten_minutes() {
+    local HOME=$work/home
+    mkdir -p "$HOME"
+    cd "$root" || exit 1
+    if [ -z "${LITERAL:-}" ]; then
+        make() { cmake --install "$build" --prefix "${2#PREFIX=}"; }
+        pip() {
+            "$python" -c 'import numpy, os; print(os.path.dirname(os.path.dirname(numpy.__file__)))' >"$work/packages"
+            { echo "$build/python" && cat "$work/packages"; } >"$(python -c 'import site; print(site.getsitepackages()[0])')/shoal.pth"
+        }
+    fi
+    session docs/first-ten-minutes.md
+}
+
+# ---- commands that stand alone ----
 
 shown() { # as the page has it
     case $1 in
@@ -117,9 +192,10 @@ prepare() {
 commands() {
     local page
     for page in README.md docs/cli.md docs/*.md; do
-        [ "$page" = docs/performance.md ] && continue # what was measured, on other machines
+        case $page in docs/performance.md | docs/first-ten-minutes.md) continue ;; esac # measured elsewhere; a session
         awk -v page="$page" '
-            (/^```/ || /^#/) && page !~ /first-ten/ { block++ } # a page to be read from top to bottom
+            /^```/ || /^#/ { block++ }
+            page == "README.md" && /^\$ / { next } # a session, too
             more { line = line " " $0 }
             !more && sub(/^(\$ |    )shoal /, "") { line = $0; found = 1 }
             !more && !found && /^(\$ |    )(cc |make |\.\/)/ { line = $0; sub(/^(\$ |    )/, "", line); sub(/ +#.*/, "", line); found = 1 }
@@ -183,5 +259,24 @@ while IFS=$'\t' read -r block command; do
         tail -n 3 "$work/said"
     fi
 done < <(commands)
+
+is_chosen() { # is_chosen PAGE WORD...
+    local page=$1
+    shift
+    [ $# -eq 0 ] && return
+    for word in "$@"; do [[ "$page" != *"$word"* ]] || return 0; done
+    return 1
+}
+if is_chosen README.md "$@"; then
+    mkdir "$work/readme" && cd "$work/readme" && ln -s "$root/examples" . || exit 1
+    PATH=$build:$PATH session README.md
+fi
+if is_chosen README.md "$@" && [ -n "$python" ]; then
+    ran=$((ran + 1))
+    awk '/^```python$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$root/README.md" >"$work/readme.py"
+    PYTHONPATH=$build/python "$python" "$work/readme.py" >"$work/said" 2>&1 ||
+        { failed=$((failed + 1)) && echo "FAIL  README.md: its Python" && cat "$work/said"; }
+fi
+if is_chosen docs/first-ten-minutes.md "$@"; then first_ten_minutes; fi
 echo "$((ran - failed)) passed, $failed failed, $skipped skipped"
 [ $ran -gt 0 ] && [ $failed -eq 0 ]

@@ -25,16 +25,27 @@ f4two='\000\000\000\100' i4two='\002\000\000\000' i4zero='\000\000\000\000'
 t="--dl t-dl.npy --d t-d.npy --du t-du.npy"
 
 # --- help, version, mistakes of usage ---
-expect 64; said "Commands:"; silent out
-expect 0 --help; silent err; check "help on stdout" grep -q "Commands:" out
+expect 64; said "Solve equations:"; silent out
+expect 0 --help; silent err; check "help on stdout, by tasks" grep -q "^Price derivatives:" out; cp out help
+check "with an example each" test "$(grep -c '^              shoal ' out)" = 18
+for flag in -h "-?" help; do expect 0 $flag; silent err; check "$flag" cmp -s out help; done
+expect 0 solve tridiag --help; cp out help
+expect 0 help solve tridiag; check "help COMMAND" cmp -s out help
+expect 0 solve tridiag -h; check "-h behind a command" cmp -s out help
+expect 64 help solv; said "Did you mean 'solve'?"
 expect 0 --version; silent err; check "version" grep -Eq '^shoal [0-9]+\.[0-9]+\.[0-9]+$' out
-for command in info gen solve "solve tridiag" eig verify bench study report; do
+for command in info gen "solve tridiag" "eig small" verify bench study report; do
     expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out
 done
-expect 64 solv; said "'solve'"; said "info, gen, solve, eig, factor, recur, merge, sort, price, cva, dataset, train, predict, merge-parts, verify, bench"; silent out
+expect 64 solv; said "'solve'"; said "there are solve, eig, factor, recur, sort, merge, price, cva, merge-parts, dataset, train, predict, gen, verify"; silent out
+said "Did you mean 'solve'?"
 expect 64 --json nonsense; silent out
 expect 64 --nonsense info; silent out
 expect 64 info --nonsense; said "--nonsense"
+expect 64 price heston --strke 1; said "shoal price heston: unknown option '--strke'. Did you mean '--strike'?"; silent out
+expect 64 price heston -method euler; said "unknown option '-method'. Did you mean '--method'?"
+expect 64 price heston --rho; said "requires an argument"
+expect 64 gen tridiag dominant --n 3 -o -; said "-o -: gen writes files"
 expect 64 info extra; said "extra"
 expect 64 --backend gpu info; said "auto, cpu, cuda"
 expect 64 --threads 0 info; said "--threads"
@@ -53,10 +64,16 @@ expect 64 gen tridiagonal dominant --n 3 -o t; said "tridiag"
 expect 64 gen tridiag dominant --n 3 --type f16 -o t; said "f32"
 expect 64 gen tridiag dominant --n 1e10 --count 1e10 -o t; said "too large"
 expect 64 solve; expect 64 solve tridag; said "Did you mean 'tridiag'?"
-expect 64 solve tridiag; said "--dl"
+expect 64 solve tridiag; said "-b is missing: the right-hand sides"
+expect 64 solve tridiag -b b.npy -x x.npy; said "--d is missing: give --dl, --d and --du, or -A"
 expect 64 solve tridiag $t -x x.npy; said "-b"
 expect 64 solve tridiag $t -b b.npy; said "-x"
-expect 64 solve tridiag $t -A A.mtx -b b.npy -x x.npy; said "not both"
+expect 64 solve tridiag $t -A A.mtx -b b.npy -x x.npy; said "--dl and -A exclude each other"
+expect 64 solve tridiag --dl dl.npy --d d.npy -b b.npy -x x.npy; said "--dl needs --du"
+expect 64 solve tridiag $t -b b.npy -x x.txt; said "-x: 'x.txt' does not end in .npy or .csv"
+expect 64 solve tridiag $t -b - -x - --json; said "-x -: --json prints to standard output"
+expect 64 solve tridiag --dl - --d - --du t-du.npy -b b.npy -x x.npy; said "--d -: standard input is read already"
+expect 64 report -o -; said "-o -: a file has to have a name"
 expect 64 solve tridiag $t -b b.npy -x x.npy --status x.npy; said "two outputs"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method prc; said "Did you mean 'pcr'?"; said "thomas"; said "lupp"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method pcr --variant strid; said "'stride'"
@@ -120,7 +137,7 @@ check "x too" test "$(echo w-*)" = "w-b.npy w-d.npy w-dl.npy w-du.npy w-x.npy"
 expect 0 solve tridiag --dl w-dl.npy --d w-d.npy --du w-du.npy -b w-b.npy -x w-y.npy
 expect 64 gen tridiag block18:x --n 64 -o w; said "value 1, singular blocks"
 expect 64 gen tridiag blok18:2 --n 64 -o w; said "Did you mean 'block18'"
-expect 64 gen smallsym spd:2 --n 4 -o w; said "there is no kind 'spd:2'"
+expect 64 gen smallsym spd:2 --n 4 -o w; said "unknown kind 'spd:2'"
 expect 0 gen tridiag laplace --n 6 --nrhs 2 -o v
 check "shape (n)" grep -aq "(6,)" v-d.npy; check "shape (n,nrhs)" grep -aq "(6, 2)" v-b.npy
 check "laplace" test "$(floats v-d.npy)" = "2 2 2 2 2 2"
@@ -135,7 +152,7 @@ expect 0 solve tridiag $t -b t-b.npy -x x.npy --status s.npy --residual r.npy --
 leaf "command=solve tridiag"; leaf count=3; leaf n=5; leaf nrhs=1; leaf method=auto; leaf type=f64
 leaf failed=0; leaf warned=0; leaf files.dl=t-dl.npy; leaf files.x=x.npy
 has version backend device seconds variant redone max_residual
-leaf tol=2.2204460492503131e-14
+leaf tol=2.220446049250313e-14
 expect 0 solve tridiag $t -b t-b.npy -x x.npy --tol 1e-3 --seed 4 --json; json; leaf tol=0.001
 said "--seed has no effect"
 expect 0 solve tridiag $t -b t-b.npy -x x.npy --method gspike --json; json; leaf delta=1.4901161193847656e-08; has cond; leaf split=true
@@ -159,7 +176,15 @@ npy '<f8' '(2,)' "$nan" "$one" >dl.npy; npy '<f8' '(2,)' "$two" "$two" >d.npy
 npy '<f8' '(2,)' "$one" "$nan" >du.npy; npy '<f8' '(2,)' "$four" "$two" >b.npy
 h="--dl dl.npy --d d.npy --du du.npy"
 expect 0 solve tridiag $h -b b.npy -x x.npy --method lupp; check "by hand" test "$(floats x.npy)" = "2 0"
-expect 0 solve tridiag $h -b b.npy -x b2.npy; expect 0 solve tridiag $h -b b2.npy -x b2.npy
+expect 0 solve tridiag $h -b b.npy -x b2.npy
+expect 64 solve tridiag $h -b b2.npy -x b2.npy; said "'b2.npy' is an input; --force overwrites it"
+expect 0 solve tridiag $h -b b2.npy -x b2.npy --force
+# "-": standard input and output; what is printed goes to stderr then. A .csv file has a line per system.
+"$shoal" solve tridiag $h -b - -x - --method lupp <b.npy >piped.npy 2>err; rc=$?; note_seen solve tridiag -b - -x -
+check "through a pipe" test $rc -eq 0 -a "$(floats piped.npy)" = "2 0"; said "max residual"
+expect 0 solve tridiag $t -b t-b.npy -x x.csv; expect 0 solve tridiag $t -b t-b.npy -x x.npy
+check "a line per system, the same numbers" test "$(tr ',' '\n' <x.csv | awk '{ s += $1 } END { printf "%.12g", s }') $(wc -l <x.csv)" = \
+    "$(floats x.npy | tr ' ' '\n' | awk '{ s += $1 } END { printf "%.12g", s }') 3"
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n2 1 1\n2 2 2\n' >A.mtx
 expect 0 solve tridiag -A A.mtx -b b.npy -x m.npy --method lupp --json; json; leaf files.A=A.mtx; leaf n=2
 check "Matrix Market" test "$(floats m.npy)" = "2 0"

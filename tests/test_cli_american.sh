@@ -16,7 +16,7 @@ results() { grep -E '^ *"?(price|stderr|paths|truncated)' "$1"; }
 
 # --- mistakes ---
 expect 64 price amercan; said "Did you mean 'american'?"
-expect 64 price american --payoff digital; said "'digital' is none of"
+expect 64 price american --payoff digital; said "unknown value 'digital'; there are put, call, max-call, basket-put, basket-call"
 expect 64 price american --basis cubic; said "neither linear nor poly:DEGREE"
 expect 64 price american --basis poly:0; said "--basis poly"
 expect 64 price american --solver ldlp; said "Did you mean 'ldlt"
@@ -30,7 +30,7 @@ expect 64 price american --assets 2 $on; said "a put is on one asset"
 expect 64 price american --assets 9 --payoff max-call --basis poly:3 $on; said "more than 64 functions"
 expect 64 price american --greeks; said "--greeks"
 expect 64 price american --put --payoff call; said "exclude each other"
-expect 64 price american -o x; said "-o is for --shard"
+expect 64 price american -o x; said "-o needs --shard"
 expect 64 price american --sigma=-1 $on; said "sigma is -1"
 
 # --- prices ---
@@ -47,7 +47,7 @@ expect 0 price american --steps 3 --dates 2 $few; said "--steps has no effect"
 expect 0 price american --dates 2 --plot p.svg $few
 check "a picture" grep -q svg p.svg
 
-expect 64 price american --inner 9; said "--inner and --outer are for --upper"
+expect 64 price american --inner 9; said "--inner and --outer need --upper"
 expect 64 price american --upper --shard 1/2 -o x; said "--upper and --shard exclude each other"
 expect 0 price american --s0 36 --strike 40 --rate 0.06 --dates 3 --upper --inner 200 --outer 9 --json $few; json
 leaf inner=200; leaf outer=9

@@ -55,42 +55,42 @@ expect 66 merge-parts 1.part 2.part -o j.csv; said "part 3 of 3 is missing"
 expect 66 merge-parts 1.part 1.part 2.part -o j.csv; said "part 1 twice"
 expect 66 merge-parts 1.part none.part 3.part -o j.csv; said "none.part: cannot read"
 expect 66 merge-parts 1.part whole.csv 3.part -o j.csv; said "whole.csv:1: not a part of a data set"
-expect 64 merge-parts 1.part 2.part 3.part; said "need -o"
+expect 64 merge-parts 1.part 2.part 3.part; said "-o is missing: where to write the data set"
 expect 64 merge-parts 1.part 2.part 3.part --plot p.svg; said "--plot"
-expect 64 merge-parts 1.part 2.part 3.part -o j.txt; said "'j.txt' ends in none"
+expect 64 merge-parts 1.part 2.part 3.part -o j.txt; said "'j.txt' does not end in .csv, .npy or .h5"
 expect 0 dataset expou $few --seed 2 --shard 2/3 -o o.part
 expect 66 merge-parts 1.part o.part 3.part -o j.csv; said "parts of two data sets"
 head -n 10 2.part >short.part
-expect 66 merge-parts 1.part short.part 3.part -o j.csv; said "short.part:10: it ends after 8 of its 23 rows"
+expect 66 merge-parts 1.part short.part 3.part -o j.csv; said "short.part:10: only 8 of 23 rows"
 spoilt() { # SED TEXT: part 2 changed so is refused, with that text
     sed "$1" 2.part >bad.part
     expect 66 merge-parts 1.part bad.part 3.part -o j.csv; said "bad.part:$2"
     expect 66 merge-parts 1.part bad.part 3.part -o j.npy; said "bad.part:$2"
 }
-spoilt '1s/design=sobol/design=latin/' "1: it has 'design=latin' where 1.part has 'design=sobol'"
-spoilt '1s/version=[^ ]*/version=0.0.9/' "1: it has 'version=0.0.9' where this program writes"
+spoilt '1s/design=sobol/design=latin/' "1: it has 'design=latin', but 1.part has 'design=sobol'"
+spoilt '1s/version=[^ ]*/version=0.0.9/' "1: it has 'version=0.0.9', this version of shoal writes"
 spoilt '1s/refine=1/refine=one/' "1: not a part of a data set: its first line lacks an option"
-spoilt '1s/seed=1/seed=+1/' "1: it has 'seed=+1' where this program writes 'seed=1'"
+spoilt '1s/seed=1/seed=+1/' "1: it has 'seed=+1', this version of shoal writes 'seed=1'"
 spoilt '1s,shard=2/3,shard=2/4,' "1: a part of 4, but 1.part is one of 3"
-spoilt '1s,shard=2/3,shard=0/3,' "1: not a part of a data set: its first line does not say which"
+spoilt '1s,shard=2/3,shard=0/3,' "1: not a part of a data set: its first line does not contain the number"
 spoilt "1s/ shard=/$(printf '\t')shard=/" "1: not a part of a data set: its first line has no blank before shard="
-spoilt '2s/alpha/aleph/' "2: its header is not alpha,m"
-spoilt '2d' "2: its header is not alpha,m"
-spoilt '5d' "5: column alpha: not what the design has there"
-spoilt '5p' "6: column alpha: not what the design has there"
-spoilt '5{h;d};6{G}' "5: column alpha: not what the design has there"
+spoilt '2s/alpha/aleph/' "2: the header is not alpha,m"
+spoilt '2d' "2: the header is not alpha,m"
+spoilt '5d' "5: column alpha: not the value of the design"
+spoilt '5p' "6: column alpha: not the value of the design"
+spoilt '5{h;d};6{G}' "5: column alpha: not the value of the design"
 spoilt '7s/^[^,]*,/x,/' "7: column alpha: not a number"
 spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,2\1/' "7: column price: not from 0 to 1"
-spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,nan\1/' "7: column stderr: a number, where there is no price"
+spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,nan\1/' "7: column stderr: a number, but the price is missing"
 spoilt '7s/,[^,]*\(,[^,]*\)$/,-1\1/' "7: column stderr: not a standard error"
-spoilt '7s/,[^,]*,[^,]*$//' "7: column price: the line has not as many fields"
-spoilt '7s/,[^,]*$//' "7: column stderr: the line has not as many fields"
-damaged="damaged: its checksum is not that of its text"
+spoilt '7s/,[^,]*,[^,]*$//' "7: column price: the line has fewer fields"
+spoilt '7s/,[^,]*$//' "7: column stderr: the line has fewer fields"
+damaged="damaged: the checksum does not match"
 spoilt '7s/$/,1/' "7: $damaged"
 spoilt '7s/,[^,]*\(,[^,]*,[^,]*\)$/,0.5\1/' "7: $damaged"
 spoilt '7s/,[^,]*\(,[^,]*\)$/,1e-5\1/' "7: $damaged"
 spoilt '7s/[^,]*$/00000000/' "7: $damaged"
-spoilt '2s/,crc32//' "2: no column crc32: an older program wrote it; run the part again"
+spoilt '2s/,crc32//' "2: no column crc32: an older version of shoal wrote it; run the part again"
 # one bit of a part that stands alone: its first line, its header, a row, the ends of lines
 head -n 2 2.part | wc -c >head.bytes
 flip() { # OFFSET BIT: 2.part with that bit changed is bad.part
@@ -103,7 +103,7 @@ for at in 0 5 15 22 40 60 100 150 200 250 300 320 330 340 $((from - 1)) $from $(
     bit=$(((bit + 3) % 8)); flip $at $bit
     expect 66 merge-parts 1.part bad.part 3.part -o j.csv; said "bad.part"
 done
-spoilt 25p "26: there are more rows than the part has"
+spoilt 25p "26: more rows than the part has"
 head -c -4 2.part >bad.part
 expect 66 merge-parts 1.part bad.part 3.part -o j.csv; said "bad.part:25: the line is cut off"
 for i in 1 2 3; do sed '1s/strike=0.5:1.5/strike=0.5:-1/' $i.part >$i.bad; done
@@ -123,7 +123,7 @@ for bytes in 0 30 700 5000 5001; do
     check "nothing is left over after $bytes bytes" [ ! -e r.csv.partial ]
 done
 head -n 12 2.part >r.part
-expect 0 dataset expou $few --shard 2/3 -o r.part; said "r.part has 10 rows already"
+expect 0 dataset expou $few --shard 2/3 -o r.part; said "r.part: continuing after 10 rows"
 check "a part goes on" cmp -s r.part 2.part
 expect 0 dataset expou $few --shard 2/3 -o r.part
 check "a part that is there stays" cmp -s r.part 2.part
@@ -152,7 +152,7 @@ for signal in KILL TERM; do
     fi
     kept=$(($(wc -l <$signal.csv.partial) - 2))
     check "$signal keeps blocks" [ "$kept" -ge 64 ]
-    expect 0 dataset expou $long -o $signal.csv; said "$signal.csv.partial has $kept rows already"
+    expect 0 dataset expou $long -o $signal.csv; said "$signal.csv.partial: continuing after $kept rows"
     check "goes on after $signal" cmp -s $signal.csv long.csv
 done
 # a part that was killed is no part yet, goes on, and then makes the whole
@@ -168,29 +168,29 @@ expect 0 dataset expou $long --shard 2/2 -o k2.part
 kept=$(($(wc -l <k1.part) - 2))
 if [ $kept -lt 600 ]; then
     expect 66 merge-parts k1.part k2.part -o k.csv; said "k1.part:"; said "run the part again"
-    expect 0 dataset expou $long --shard 1/2 -o k1.part; said "k1.part has $kept rows already"
+    expect 0 dataset expou $long --shard 1/2 -o k1.part; said "k1.part: continuing after $kept rows"
 else
     skip "the part was done before the signal"
 fi
 expect 0 merge-parts k1.part k2.part -o k.csv
 check "parts of which one was killed make the whole" cmp -s k.csv long.csv
 cp all.part r.csv.partial
-expect 66 dataset expou $few --seed 2 -o r.csv; said "r.csv.partial:1: it has 'seed=1' where these options make 'seed=2'"
+expect 66 dataset expou $few --seed 2 -o r.csv; said "r.csv.partial:1: it has 'seed=1', this command 'seed=2'"
 expect 66 dataset expou $few --refine 2 -o r.csv; said "refine=1"
 expect 0 dataset expou $few --seed 2 --restart -o r.csv
 check "--restart forgets" cmp -s other.csv r.csv
 sed 2s/alpha/aleph/ all.part >r.csv.partial
-expect 66 dataset expou $few -o r.csv; said "r.csv.partial:2: its header is not alpha,m"
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:2: the header is not alpha,m"
 sed '7s/^[^,]*,/0.5,/' all.part >r.csv.partial
-expect 66 dataset expou $few -o r.csv; said "r.csv.partial:7: column alpha: not what the design has there"
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:7: column alpha: not the value of the design"
 sed '9s/,[^,]*\(,[^,]*\)$/,x\1/' all.part >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:9: column stderr: not a number"
 sed '9s/[^,]*$/01234567/' all.part >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:9: $damaged"
 sed '1!s/,[^,]*$//' all.part >r.csv.partial
-expect 66 dataset expou $few -o r.csv; said "r.csv.partial:2: no column crc32"; said "say --restart"
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:2: no column crc32"; said "use --restart"
 { cat all.part; tail -n 1 all.part; } >r.csv.partial
-expect 66 dataset expou $few -o r.csv; said "r.csv.partial:73: there are more rows than the part has"
+expect 66 dataset expou $few -o r.csv; said "r.csv.partial:73: more rows than the part has"
 echo "not a data set" >r.csv.partial
 expect 66 dataset expou $few -o r.csv; said "r.csv.partial:1: it has 'not'"
 rm -f r.csv.partial
@@ -209,13 +209,13 @@ check "a call on a wild asset costs what the asset does" wild wild.csv
 # rows that overflow have no price, are counted, kept by a run that goes on, and refused by train
 printf 'parameter,low,high\nbeta,1000,1000\nalpha,0,0\nm,5,5\ny0,5,5\nmaturity,1.2e-4,1.2e-4\nrho,-0.5,-0.1\n' >ranges.csv
 over="--samples 40 --paths 512 --ranges ranges.csv $on"
-expect 0 dataset expou $over -o over.csv --json; said "rows without a price, NaN in the file, which shoal train refuses: 40"
+expect 0 dataset expou $over -o over.csv --json; said "40 rows without a price: NaN in the file, which shoal train refuses"
 json; leaf without_price=40; leaf rows=40
 expect 0 dataset expou $over --shard 1/1 -o over.part
 head -n 12 over.part >o.csv.partial
-expect 0 dataset expou $over -o o.csv; said "o.csv.partial has 10 rows already"; said "refuses: 40"
+expect 0 dataset expou $over -o o.csv; said "o.csv.partial: continuing after 10 rows"; said "40 rows without a price: NaN in the file, which shoal train refuses"
 check "goes on with rows that have no price" cmp -s o.csv over.csv
-expect 0 merge-parts over.part -o o2.csv; said "refuses: 40"
+expect 0 merge-parts over.part -o o2.csv; said "40 rows without a price"
 check "merges rows that have no price" cmp -s o2.csv over.csv
 expect 66 train over.csv -o none; said "over.csv:2: column price: 'nan' is not finite"
 expect 64 dataset expou $few --ranges ranges.csv -o ranges.csv; said "is an input"
@@ -223,26 +223,26 @@ refused() { # CONTENTS WORDS
     printf "$1" >bad.csv
     expect 66 dataset expou $few --ranges bad.csv -o r.csv; said "$2"
 }
-refused 'parameter,low\nrho,-1\n' "bad.csv:1: column high: missing"
-refused 'parameter,low,high,step\nrho,-1,0,1\n' "bad.csv:1: column step: it must be"
-refused 'parameter,low,high\nsigma,0,1\n' "bad.csv:2: column parameter: it must be alpha, m, beta"
-refused 'parameter,low,high\nrho,-1,0\nrho,-1,0\n' "bad.csv:3: column parameter: there is a line"
+refused 'parameter,low\nrho,-1\n' "bad.csv:1: column high is missing"
+refused 'parameter,low,high,step\nrho,-1,0,1\n' "bad.csv:1: unknown column 'step'; there are parameter, low, high, scale"
+refused 'parameter,low,high\nsigma,0,1\n' "bad.csv:2: unknown parameter 'sigma'; there are alpha, m, beta"
+refused 'parameter,low,high\nrho,-1,0\nrho,-1,0\n' "bad.csv:3: column parameter: this parameter has a line already"
 refused 'parameter,low,high\nrho,-1,0.5\n' "bad.csv:2: column high: 0.5 is not from -1 to 0"
-refused 'parameter,low,high\nm,-1,-2\n' "bad.csv:2: column high: it is below low"
+refused 'parameter,low,high\nm,-1,-2\n' "bad.csv:2: column high: high is below low"
 refused 'parameter,low,high\nm,one,2\n' "bad.csv:2: column low: 'one' is not a finite number"
 refused 'parameter,low,high\nm,nan,2\n' "bad.csv:2: column low: 'nan' is not a finite number"
-refused 'parameter,low,high,scale\nbeta,0,1,log\n' "bad.csv:2: column low: a logarithmic range begins above 0"
-refused 'parameter,low,high,scale\nbeta,0,1,cubic\n' "bad.csv:2: column scale: it must be linear or log"
-refused 'parameter,low,high\nmaturity,1,500\n' "steps a path"
+refused 'parameter,low,high,scale\nbeta,0,1,log\n' "bad.csv:2: column low: a logarithmic range must begin above 0"
+refused 'parameter,low,high,scale\nbeta,0,1,cubic\n' "bad.csv:2: column scale: expected linear or log"
+refused 'parameter,low,high\nmaturity,1,500\n' "steps per path"
 refused '' "bad.csv"
 expect 66 dataset expou $few --ranges none.csv -o r.csv; said "none.csv"
 
 # --- the command line ---
 expect 64 dataset expou -o r.csv; said "--samples is missing"
 expect 64 dataset expou --samples 10; said "-o is missing"
-expect 64 dataset expou $few -o r.txt; said "'r.txt' ends in none"
-expect 64 dataset expou $few -o r.csv --design grid; said "--design: 'grid' is neither sobol nor latin"
-expect 64 dataset expou $few -o r.csv --parametrisation sigma; said "neither beta nor nu2"
+expect 64 dataset expou $few -o r.txt; said "'r.txt' does not end in .csv, .npy or .h5"
+expect 64 dataset expou $few -o r.csv --design grid; said "--design: unknown value 'grid'; there are sobol, latin"
+expect 64 dataset expou $few -o r.csv --parametrisation sigma; said "there are beta, nu2"
 expect 64 dataset expou $few -o r.csv --shard 3/2; said "--shard: '3/2'"
 expect 64 dataset expou $few -o r.csv --paths 100; said "--paths"
 expect 64 dataset expou $few -o r.csv --refine 9; said "--refine"

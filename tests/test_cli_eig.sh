@@ -85,7 +85,7 @@ near() {
 # --- usage ---
 expect 64 eig; said "Modules:"; silent out
 for command in eig "eig small" "eig tridiag"; do
-    expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out
+    expect 0 $command --help; silent err; check "$command has an example" grep -q "^  *shoal eig" out
 done
 expect 64 eig smal; said "Did you mean 'small'?"
 expect 64 eig small; said "-A is missing"
@@ -93,7 +93,7 @@ expect 64 eig small -A a.npy; said "-w is missing"
 expect 64 eig small -A a.npy -w w.npy extra; said "extra"
 expect 64 eig small -A a.npy -w w.npy --method eigd; said "Did you mean 'eigdc'?"
 expect 64 eig small -A a.npy -w w.npy --variant grag; said "Did you mean 'gragg'?"
-expect 64 eig small -A a.npy -w w.npy --triangle left; said "neither lower nor upper"
+expect 64 eig small -A a.npy -w w.npy --triangle left; said "there are lower, upper"
 expect 64 eig small -A a.npy -w w.npy --cond many; said "--cond"
 expect 64 eig small -A a.npy -w w.npy --tol nan; said "--tol"
 expect 64 eig small -A a.npy -w w.npy -v w.npy; said "two outputs"
@@ -102,7 +102,7 @@ expect 64 eig small -A a.npy -w w.npy --layout system; said "--layout"
 expect 64 eig tridiag; said "--d is missing"
 expect 64 eig tridiag --d d.npy; said "--e is missing"
 expect 64 eig tridiag --d d.npy --e e.npy; said "-w is missing"
-expect 64 eig tridiag --d d.npy --e e.npy -w w.npy --layout rows; said "neither system nor interleaved"
+expect 64 eig tridiag --d d.npy --e e.npy -w w.npy --layout rows; said "unknown value 'rows'; there are system, interleaved"
 expect 64 eig tridiag --d d.npy --e e.npy -w w.npy --packed; said "--packed"
 check "usage errors leave no files" test -z "$(ls -- *.npy 2>/dev/null)"
 
@@ -111,17 +111,17 @@ check "usage errors leave no files" test -z "$(ls -- *.npy 2>/dev/null)"
 npy '<f8' '(2, 2)' "$two" "$nan" "$one" "$two" >A.npy
 expect 0 $on eig small -A A.npy -w w.npy -v V.npy; silent err; near w.npy 1e-15 1 3
 check "shape (n)" grep -aq "(2,)" w.npy; check "shape (n,n)" grep -aq "(2, 2)" V.npy
-check "table" grep -q "max residual  [0-9]" out; check "matrices" grep -q "1 of 2 rows, values and vectors, f64" out
+check "table" grep -q "max residual  [0-9]" out; check "matrices" grep -q "1 with 2 rows, eigenvalues and eigenvectors, f64" out
 pairs A.npy w.npy V.npy 1 2 f64
 npy '<f8' '(3,)' "$two" "$one" "$two" >P.npy
 expect 0 $on eig small -A P.npy -w y.npy --packed; check "packed, the same values" cmp -s w.npy y.npy
-check "values alone are not judged" grep -q "max residual  not known" out; check "values" grep -q "rows, values, f64" out
+check "values alone are not judged" grep -q "max residual  not known" out; check "values" grep -q "rows, eigenvalues, f64" out
 npy '<f8' '(2, 2)' "$two" "$one" "$nan" "$two" >U.npy
 expect 0 $on eig small -A U.npy -w y.npy --triangle upper; check "the upper triangle" cmp -s w.npy y.npy
-expect 1 $on eig small -A U.npy -w y.npy; said "U.npy: not symmetric: the triangles of 1 of 1 matrices differ"
+expect 1 $on eig small -A U.npy -w y.npy; said "U.npy: 1 of 1 matrices are not symmetric"
 npy '<f8' '(2, 2)' "$two" "$two" "$one" "$two" >N.npy
 expect 0 $on eig small -A N.npy -w y.npy; check "the lower triangle" cmp -s w.npy y.npy
-said "N.npy: not symmetric: the triangles of 1 of 1 matrices differ, first of number 0, counted from 0; the lower one is read"
+said "N.npy: 1 of 1 matrices are not symmetric, the first is number 0, counted from 0; the lower triangle is read"
 npy '<i4' '(2, 2)' "$i4two" "$i4one" "$i4one" "$i4two" >I.npy
 expect 0 $on eig small -A I.npy -w y.npy; said "I.npy: i4 converted to f8"; check "integers" cmp -s w.npy y.npy
 expect 0 $on eig small -A A.npy -w y.npy --tol 1e-3; said "--tol has no effect"
@@ -143,7 +143,7 @@ expect 0 gen smallsym spectrum --n 5 --count 2 --parameter 10000 -o g
 expect 0 $on eig small -A g-A.npy -w w.npy -v V.npy --rcond c.npy --residual r.npy --status st.npy --json; json; silent err
 near w.npy 1e-14 0.0001 0.001 0.01 0.1 1 0.0001 0.001 0.01 0.1 1
 leaf "command=eig small"; leaf count=2; leaf n=5; leaf type=f64; leaf storage=full; leaf triangle=lower; leaf method=eigdc
-leaf variant=middle; leaf vectors=true; leaf tol=9.9920072216264089e-15; leaf cond=1000000000000; leaf solved=2; leaf failed=0
+leaf variant=middle; leaf vectors=true; leaf tol=9.992007221626409e-15; leaf cond=1000000000000; leaf solved=2; leaf failed=0
 leaf warned=0; leaf files.A=g-A.npy; leaf files.values=w.npy; leaf files.vectors=V.npy; leaf files.rcond=c.npy
 has version backend device seconds max_residual eig_seconds; check "status" test "$(ints st.npy)" = "0 0"
 check "rcond" awk -v r="$(singles c.npy)" 'BEGIN { split(r, c); exit !(c[1] > 0.99e-4 && c[1] < 1.01e-4) }'
@@ -171,7 +171,7 @@ expect 0 $on eig tridiag $t -w w.npy -v V.npy --json; json; silent err
 leaf "command=eig tridiag"; leaf n=3; leaf count=1; leaf layout=system; leaf files.d=d.npy; leaf files.e=e.npy
 near w.npy 2e-15 0.58578643762690495 2 3.4142135623730949; check "shape (n)" grep -aq "(3,)" w.npy; check "shape (n,n)" grep -aq "(3, 3)" V.npy
 npy '<f8' '(3, 3)' $two $zero $zero $minus $two $zero $zero $minus $two >T.npy; pairs T.npy w.npy V.npy 1 3 f64
-expect 0 $on eig tridiag $t -w y.npy; check "table" grep -q "1 of 3 rows, tridiagonal, values, f64" out
+expect 0 $on eig tridiag $t -w y.npy; check "table" grep -q "1 with 3 rows, tridiagonal, eigenvalues, f64" out
 near y.npy 2e-15 "$(floats w.npy)"
 expect 0 $on eig tridiag $t -w y.npy -v Y.npy --variant gragg; pairs T.npy y.npy Y.npy 1 3 f64
 # Two matrices, [2 1; 1 2] and [1 0; 0 2], in both layouts.
@@ -218,7 +218,7 @@ bad small -A missing.npy; said "missing.npy"
 printf 'hello' >text.npy; bad small -A text.npy; said "text.npy"
 bad small -A d.npy; said "(3,)"; said "(n, n)"
 npy '<f8' '(1, 2)' "$one" "$one" >wide.npy; bad small -A wide.npy; said "not square"
-bad small -A A.npy --packed; said "2 is no n (n + 1) / 2"
+bad small -A A.npy --packed; said "2 is not n (n + 1) / 2"
 bad tridiag --d missing.npy --e e.npy; said "missing.npy"
 bad tridiag --d d.npy --e missing.npy; said "missing.npy"
 bad tridiag --d d.npy --e d.npy; said "d.npy"; said "(3,)"; said "(n - 1,)"

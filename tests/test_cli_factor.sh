@@ -62,17 +62,17 @@ done
 expect 64 factor; said "is missing: the matrix"
 expect 64 factor a.npy b.npy; said "unexpected argument 'b.npy'"
 expect 64 factor a.npy --pivot complet; said "Did you mean 'complete'?"
-expect 64 factor a.npy --variant x; said "unrecognized option '--variant'"
+expect 64 factor a.npy --variant x; said "unknown option '--variant'"
 expect 64 factor a.npy --alpha 1; said "--alpha: 1 is not below 1"
 expect 64 factor a.npy --alpha 0; said "--alpha"
 expect 64 factor a.npy --tol -1; said "--tol"
-expect 64 factor a.npy -b b.npy; said "-x is missing"
-expect 64 factor a.npy -x x.npy; said "-b is missing"
+expect 64 factor a.npy -b b.npy; said "-b needs -x"
+expect 64 factor a.npy -x x.npy; said "-x needs -b"
 expect 64 factor a.npy --packed --full; said "exclude each other"
-expect 64 factor a.npy --stages 1,2; said "--stages goes with --snapshots"
+expect 64 factor a.npy --stages 1,2; said "--stages needs --snapshots"
 expect 64 factor a.npy --snapshots d --stages 1,,2; said "--stages"
 expect 64 factor a.npy --snapshots d --stages 0; said "--stages: 0"
-expect 64 factor a.npy -o F.txt; said "-o F.txt: factors become a .npy or a .h5 file"
+expect 64 factor a.npy -o F.txt; said "-o: 'F.txt' does not end in .npy or .h5"
 expect 64 factor a.npy -b b.npy -x F.npy -o F.npy; said "two outputs"
 expect 64 factor a.npy --type f16; said "--type"
 expect 66 factor none.npy; said "none.npy: cannot open"
@@ -113,8 +113,8 @@ for file in lower.npy fortran.npy packed.npy big.npy whole.npy s.mtx g.mtx "uppe
     done
 done
 leaf command=factor; leaf n=2; leaf type=f64; leaf storage=full; leaf triangle=upper; leaf method=complete
-leaf variant=null; leaf alpha=0.64038820320220757; leaf growth=1; leaf max_multiplier=0.25
-leaf tol=8.8817841970012523e-16; leaf relative_error=0; leaf swaps_2x2=0; leaf files.x=x.npy
+leaf variant=null; leaf alpha=0.6403882032022076; leaf growth=1; leaf max_multiplier=0.25
+leaf tol=8.881784197001252e-16; leaf relative_error=0; leaf swaps_2x2=0; leaf files.x=x.npy
 has version backend device seconds factor_seconds log_abs_det
 between log_abs_det 1.945910 1.945911; between rcond 0.2799999 0.2800001
 expect 0 factor packed.npy $on; check "the table" grep -q "^pivots  *2 1x1, 0 2x2" out; silent err
@@ -122,16 +122,16 @@ expect 0 factor packed.npy $on -b b.npy -x x.npy --refine --inverse I.npy --json
 near "x, refined" 2 0; leaf files.inverse=I.npy; leaf doubtful_pivots=0
 between backward_error -1e-300 1e-15; between forward_bound 0 1e-14
 check "inverse" test "$(floats I.npy | awk '{ print ($1 - 4/7)^2 + ($2 + 1/7)^2 + ($3 + 1/7)^2 + ($4 - 2/7)^2 < 1e-30 }')" = 1
-expect 64 factor packed.npy --refine; said "--refine goes with -b"
+expect 64 factor packed.npy --refine; said "--refine needs -b"
 expect 64 factor packed.npy -b b.npy -x x.npy --refine --modify auto; said "exclude each other"
-expect 64 factor packed.npy --inverse I.h5; said "--inverse I.h5: the inverse becomes a .npy file"
-expect 64 factor packed.npy --growth g.png; said "--growth g.png: the picture becomes a .svg file"
+expect 64 factor packed.npy --inverse I.h5; said "--inverse: 'I.h5' does not end in .npy"
+expect 64 factor packed.npy --growth g.png; said "--growth: 'g.png' does not end in .svg"
 npy '<f8' '(2,)' "$four" "$nan" >bad.npy
 expect 1 factor packed.npy $on -b bad.npy -x x.npy; said "x.npy: not finite"
 npy '<f8' '(3,)' "$one" "$one" "$one" >ones.npy
-expect 1 factor ones.npy $on --inverse I.npy; said "its rank is 1 of 2: the inverse is NaN"
+expect 1 factor ones.npy $on --inverse I.npy; said "its rank is 1 of 2, and the inverse is NaN"
 expect 0 gen symindef inertia:3:2:95:10 --n 100 -o lowrank
-expect 0 factor lowrank.npy $on --pivot complete --json; json; said "of the pivots are between the tolerance and n eps max |A|"
+expect 0 factor lowrank.npy $on --pivot complete --json; json; said "of the pivots may be rounding errors: they are below n epsilon max |A|"
 between doubtful_pivots 1 95
 expect 0 factor lowrank.npy $on --pivot complete --tol 1e-12 --json; json; silent err; leaf rank=5; leaf doubtful_pivots=0
 expect 0 factor packed.npy $on --no-check --json; json; leaf relative_error=null
@@ -142,7 +142,7 @@ expect 0 factor packed.npy $on --type f32 -b b.npy -x x4.npy; said "b.npy: f8 co
 check "x in f4" test "$(tail -c +129 x4.npy | od -An -v -t f4 | tr -s ' \n' ' ')" = " 2 0 "
 npy '<f4' '(3,)' '\000\000\000\100' '\000\000\200\077' '\000\000\200\100' >single.npy
 expect 0 factor single.npy $on --json; json; leaf type=f32
-expect 66 factor single.npy $on -b b.npy -x y.npy; said "single.npy holds f4, but b.npy holds f8"
+expect 66 factor single.npy $on -b b.npy -x y.npy; said "single.npy contains f4, but b.npy contains f8"
 expect 0 factor single.npy $on --type f64 -b b.npy -x x.npy; near "f4 taken as f64" 2 0
 npy '<f8' '(2, 2)' "$four" "$two" "$two" "$four" >b2.npy
 expect 0 factor packed.npy $on -b b2.npy -x x.npy; check "two right-hand sides" grep -aq "(2, 2)" x.npy
@@ -152,16 +152,16 @@ tail -c +1 lower.npy | "$shoal" factor /dev/stdin $on --json >out 2>err; check "
 
 # --- files that do not fit ---
 npy '<f8' '(2,)' "$one" "$one" >two.npy
-expect 66 factor two.npy $on; said "two.npy has shape (2,); it is (n, n), or (n(n+1)/2,)"
+expect 66 factor two.npy $on; said "two.npy has shape (2,); expected (n, n), or (n(n+1)/2,)"
 npy '<f8' '(1, 2)' "$one" "$one" >row.npy; expect 66 factor row.npy $on; said "row.npy has shape (1, 2)"
 npy '<f8' '(3,)' "$one" "$one" >short.npy; expect 66 factor short.npy $on; said "promises"
-echo text >text.npy; expect 66 factor text.npy $on; said "not a .npy file"
+echo text >text.npy; expect 66 factor text.npy $on; said "not a NumPy .npy file"
 npy '<f8' '(3,)' "$one" "$one" "$one" >b3.npy
-expect 66 factor packed.npy $on -b b3.npy -x y.npy; said "b3.npy has shape (3,); of n = 2 it is (n) or (n, nrhs)"
+expect 66 factor packed.npy $on -b b3.npy -x y.npy; said "b3.npy has shape (3,); for n = 2 expected (n,) or (n, nrhs)"
 # By hand: (2 1; 4 2) is not symmetric; its lower triangle is (2 4; 4 2), and so on. NaN is no entry, and rounding is none.
 npy '<f8' '(2, 2)' "$two" "$one" "$four" "$two" >skew.npy
 expect 0 factor skew.npy $on --json; json; leaf inertia.1=1
-said "skew.npy: not symmetric: the triangles differ; the lower one is read"
+said "skew.npy: not symmetric; the lower triangle is read"
 expect 0 factor skew.npy $on --full; said "skew.npy: not symmetric"
 for t in lower upper; do expect 0 factor skew.npy $on --triangle $t; silent err; done
 expect 0 factor skew.npy $on -q; silent err
@@ -189,7 +189,7 @@ counters 1 1 0 0 1 0 0; leaf stages.0=1; check "x" test "$(floats x.npy)" = 0.5;
 npy '<f8' '(3,)' "$one" "$one" "$one" >ones.npy
 expect 0 factor ones.npy $on --json; json; silent err; leaf rank=1; leaf inertia.2=1; leaf sign_det=0; leaf log_abs_det=null
 expect 1 factor ones.npy $on -b b.npy -x x.npy -o F.npy --json; json
-said "ones.npy is singular, its rank is 1 of 2: x is NaN"; leaf rank=1; leaf files.x=x.npy; leaf files.factors=F.npy
+said "ones.npy is singular: its rank is 1 of 2, and x is NaN"; leaf rank=1; leaf files.x=x.npy; leaf files.factors=F.npy
 check "x is NaN" test "$(floats x.npy | tr -d -)" = "nan nan"
 npy '<f8' '(3,)' "$one" "$nan" "$one" >bad.npy; rm -f F.npy
 expect 1 factor bad.npy $on -b b.npy -x x.npy -o F.npy --growth bad.svg --snapshots bad --json; json
@@ -278,7 +278,7 @@ expect 74 factor h.npy $on --growth nowhere/g.svg; said "nowhere/g.svg: cannot w
 expect 0 factor h.npy $on --pivot complete --growth g.svg --json; json; silent err; leaf files.growth=g.svg
 check "an SVG" test "$(head -c 4 g.svg)$(tail -n 1 g.svg)" = "<svg</svg>"
 check "title and counters" grep -q "h.npy: element growth, complete pivoting" g.svg
-check "counters" grep -q "64 1x1 and 0 2x2 pivots, 0 and 0 swaps" g.svg
+check "counters" grep -q "64 1x1 and 0 2x2 pivots, with 0 and 0 swaps" g.svg
 check "a point a stage" test "$(grep -c '<circle' g.svg)" -ge 64
 if [ "$size" != small ]; then
     expect 0 $gen clement --n 2049 -o w

@@ -39,8 +39,8 @@ symmetric() { # symmetric N NUMBER...: rows of a lower triangle as Matrix Market
 # --- usage ---
 expect 0 factor --help
 for option in gjgt partitioned modify; do check "--help names --$option" grep -q -e "--$option" out; done
-expect 64 factor a.npy --gjgt G.txt; said "--gjgt G.txt: G becomes a .npy or a .h5 file"
-expect 64 factor a.npy --partitioned; said "--partitioned goes with --gjgt"
+expect 64 factor a.npy --gjgt G.txt; said "--gjgt: 'G.txt' does not end in .npy or .h5"
+expect 64 factor a.npy --partitioned; said "--partitioned needs --gjgt"
 expect 64 factor a.npy -o G.npy --gjgt G.npy; said "two outputs are called 'G.npy'"
 expect 64 factor a.npy --modify 0; said "--modify"
 expect 64 factor a.npy --modify -1; said "--modify"
@@ -97,7 +97,7 @@ close_to "x of A + E" x.npy 3 -1
 close_to "A + E is the block" F.npy 1.75 1.25 1.75
 leaf gjgt.columns=2; leaf gjgt.positive=2; between gjgt.relative_error 0.4999999999999 0.5000000000001 # E is in it
 expect 0 factor two.mtx $on --modify 0.5
-check "the table" grep -q "^modified  *1 of D's eigenvalues lifted to 0.5, by 1.5 at most" out
+check "the table" grep -q "^modified  *raised 1 eigenvalue of D to 0.5, by up to 1.5" out
 check "the table has |E|" grep -q "^|E| / |A|  *0.5$" out
 expect 0 factor two.mtx $on --modify 0.5 --no-check --json; json; leaf modify.relative_change=null; leaf relative_error=null
 expect 0 factor p.mtx $on --modify 0.5 --json; json; leaf modify.lifted=0; leaf modify.largest=0; between modify.relative_change 0 1e-16

@@ -35,15 +35,15 @@ for command in "solve tridiag" "solve small" "eig tridiag" "eig small" "recur"; 
 done
 
 # --- gen, solve, eig, factor, recur, sort ---
-expect 74 gen tridiag dominant --n 3 -o "$long"; said "the file name a/a/a/"; said "is too long"
-expect 74 gen symindef equidistant --n 3 -o "$long"; said "is too long"
+expect 74 gen tridiag dominant --n 3 -o "$long"; said "a/a/a/"; said "the file name is too long"
+expect 74 gen symindef equidistant --n 3 -o "$long"; said "the file name is too long"
 printf '1 1 2\n2 1 nan\n2 2 inf\n2 2 1\n' >t.txt
-expect 0 gen symindef triplets t.txt -o t.mtx; said "t.txt: 2 values are not finite"; said "entries were added"
-expect 74 gen symindef triplets t.txt -o "$long.mtx"; said "is too long"
+expect 0 gen symindef triplets t.txt -o t.mtx; said "t.txt: 2 values that are not finite"; said "duplicate entries were added up"
+expect 74 gen symindef triplets t.txt -o "$long.mtx"; said "the file name is too long"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 1\n1 1 3\n2 2 4\n1 2 1\n2 1 1\n' >twice.mtx
 expect 0 gen tridiag dominant --n 2 -o t
-expect 0 solve tridiag -A twice.mtx -b t-b.npy -x x.npy $on; said "twice.mtx: 1 entries were given more than once"
-expect 64 solve tridiag -A twice.mtx -b t-b.npy -x x.npy --factored --residual r.npy; said "--residual cannot be had with --factored"
+expect 0 solve tridiag -A twice.mtx -b t-b.npy -x x.npy $on; said "twice.mtx: 1 duplicate entries were added up"
+expect 64 solve tridiag -A twice.mtx -b t-b.npy -x x.npy --factored --residual r.npy; said "--factored and --residual exclude each other"
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1\n2 2 1e-17\n' >small.mtx
 expect 0 factor small.mtx --tol 1e-30 -b t-b.npy -x x.npy $on; said "small.mtx is singular to working precision: rcond is 1e-17"
 expect 64 factor small.mtx --snapshots d --stages "$(awk 'BEGIN { for (i = 1; i < 66; i++) printf "%s%d", (i > 1 ? "," : ""), i }')"
@@ -54,29 +54,29 @@ waits=0
 until grep -q "takes long" err || [ $((waits += 1)) -gt 300 ]; do sleep 0.1; done
 stop; said "the check of n = 6001 takes long; --no-check skips it"
 expect 64 recur --s 1 --moebius --order 2 --n 3 -o w.npy; said "--moebius has order 1"
-expect 66 recur --s t-b.npy --t 1 --order 2 -o w.npy $on; said "t-b.npy has shape (2,); it is (n, 2) or has one more axis"
+expect 66 recur --s t-b.npy --t 1 --order 2 -o w.npy $on; said "t-b.npy has shape (2,); expected (n, 2) or (count, n, 2)"
 npy '<f8' '()' "$one" >scalar.npy
 expect 66 sort scalar.npy -o s.npy $on; said "scalar.npy has shape (); it needs at least one axis"
 
 # --- price ---
-expect 64 price heston --shard 1/2 -o p --plot p.svg; said "--shard and --plot exclude each other"
+expect 64 price heston --shard 1/2 -o p --plot p.svg; said "--plot and --shard exclude each other"
 expect 64 price heston --g full --variant normal; said "--g and --variant exclude each other"
-expect 1 price heston --method analytic --v0 0 --theta 0 --plot d.svg $on; said "there is no density to draw"
+expect 1 price heston --method analytic --v0 0 --theta 0 --plot d.svg $on; said "there is no density to plot"
 expect 64 price expou --nu2=-1; said "--nu2: -1 is less than 0"
-expect 64 price expou -o p; said "-o is for --shard"
-expect 0 price expou --paths 64 --steps 2 --math fast --type f32 $on; said "--math fast changes nothing here"; said "--type f32 has no effect"
-expect 0 price american --paths 64 --fit-paths 64 --dates 2 --math fast $on; said "--math fast changes nothing here"
+expect 64 price expou -o p; said "-o needs --shard"
+expect 0 price expou --paths 64 --steps 2 --math fast --type f32 $on; said "--math fast has no effect"; said "--type f32 has no effect"
+expect 0 price american --paths 64 --fit-paths 64 --dates 2 --math fast $on; said "--math fast has no effect"
 b="price bullet --dates 4 --p1 1 --p2 2 $on"
-expect 0 $b --paths 64 --math fast; said "--math fast changes nothing: it is for --type f32"
-expect 0 $b --method quad --paths 64; said "--paths, --target-se, --antithetic and --control have no effect: quad has no paths"
-expect 64 $b --at 0,100,0 --outer 4; said "--at, --lattice and --outer exclude each other"
+expect 0 $b --paths 64 --math fast; said "--math fast has no effect without --type f32"
+expect 0 $b --method quad --paths 64; said "--paths, --target-se, --antithetic and --control have no effect: quad simulates no paths"
+expect 64 $b --at 0,100,0 --outer 4; said "--at and --outer exclude each other"
 expect 64 $b --lattice 2000,2000,2000; said "--lattice: more than 4194304 points"
-for bad in 1,2 0,1,1 1,1,1.5 1e300,1,1; do expect 64 $b --lattice $bad; said "is not three whole numbers of 1 or more"; done
-expect 66 $b --at t-b.npy; said "t-b.npy has shape (2,); points are (n, 3): k, x, j"
+for bad in 1,2 0,1,1 1,1,1.5 1e300,1,1; do expect 64 $b --lattice $bad; said "is not three whole numbers from 1"; done
+expect 66 $b --at t-b.npy; said "t-b.npy has shape (2,); expected (n, 3): k, x, j"
 printf 'k,x\n0,100\n' >points.csv
 expect 66 $b --at points.csv; said "points.csv has no column j"
 printf 's0\n100\n1e9\n' >options.csv
-expect 1 $b --method pde --nx 33 --steps-per-date 2 --options options.csv; said "1 options have an s0 that is off their grid"
+expect 1 $b --method pde --nx 33 --steps-per-date 2 --options options.csv; said "options.csv: 1 option with an s0 outside of the grid"
 
 # --- parts of prices ---
 expect 0 price heston --method euler --steps 2 --paths 140000 --shard 1/2 -o 1.part $on
@@ -86,17 +86,17 @@ part() { # part SED MESSAGE: the second part with a change in it is refused
     expect 66 merge-parts 1.part changed $on
     said "changed: not a part: $2"
 }
-part 's/"arguments"/"words"/' "no arguments"
-part 's/"shoal_part"/"part"/' "no command"
-part 's/"--steps"/"--plot"/' "an argument is none that parts have"
-part 's/"version": "[^"]*"/"version": "9"/' "it is of another version"
-part 's/"samples": [0-9]*/"samples": -1/' "a number is missing"
+part 's/"arguments"/"words"/' "it has no arguments"
+part 's/"shoal_part"/"part"/' "it names no command"
+part 's/"--steps"/"--plot"/' "it has an unknown argument"
+part 's/"version": "[^"]*"/"version": "9"/' "it was written by another version of shoal"
+part 's/"samples": [0-9]*/"samples": -1/' "samples is not a number"
 part 's/"shard": 2/"shard": 3/' "a number is missing"
-part 's/"units": [0-9]*/"units": 9/' "the sums do not fit"
-part 's/"samples": [0-9]*/"samples": 1/' "the sums do not fit"
-part '/"sums"/{n;s/\[[-0-9][^,]*,/[/;}' "the sums do not fit"
-part '/"sums"/{n;s/\[[-0-9][^,]*,/["1",/;}' "a sum is no number"
-part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
+part 's/"units": [0-9]*/"units": 9/' "its sums do not match the number of samples"
+part 's/"samples": [0-9]*/"samples": 1/' "its sums do not match the number of samples"
+part '/"sums"/{n;s/\[[-0-9][^,]*,/[/;}' "its sums do not match the number of samples"
+part '/"sums"/{n;s/\[[-0-9][^,]*,/["1",/;}' "a sum is not a number"
+part 's/"first": [0-9]*/"first": 9/' "it does not continue the part before it"
 changed 's/"price heston"/"price gold"/' 1.part; sed 's/"price heston"/"price gold"/' 2.part >other; seal changed other
 expect 66 merge-parts changed other $on; said "changed: not a part: this program has no such command"
 expect 66 merge-parts 1.part other $on; said "are parts of different runs"
@@ -106,10 +106,10 @@ expect 66 merge-parts 2.part $on; said "part 1 of 2 is missing"
 expect 64 price heston --steps 2 --paths 1e12 --shard 1/1 -o large.part $on
 said "--shard: a part of 15258790 rows of"; said "is too large; make more parts"
 expect 64 price heston --steps 2 --paths 64 --greeks --strike $(seq -s, 1 600) --maturity $(seq -s, 1 600) --shard 1/1 -o large.part $on
-said "--shard: a part of 1 rows of"; said "no part has less"
+said "--shard: a part of 1 rows of"; said "a row is one unit of paths"
 check "no large part" test ! -e large.part
 expect 0 price expou --steps 2 --paths 64 --shard 1/1 -o expou.part $on
-expect 64 merge-parts expou.part -o joined $on; said "-o is for parts of price bullet"
+expect 64 merge-parts expou.part -o joined $on; said "-o applies to parts of price bullet"
 
 sed '/"sums"/,$s/\[[-0-9][^,]*,/[/' expou.part >narrow.part; seal narrow.part
 expect 66 merge-parts narrow.part $on; said "narrow.part: not a part"
@@ -118,14 +118,14 @@ expect 66 merge-parts narrow.part $on; said "narrow.part: not a part"
 printf '\001\002\000\003' >bytes
 head -c 100 1.part >cut.part
 for file in empty bytes t-b.npy cut.part; do
-    for first in "" 1.part; do expect 66 merge-parts $first $file $on; said "$file:"; said "; parts are what --shard I/N -o PART writes"; done
+    for first in "" 1.part; do expect 66 merge-parts $first $file $on; said "$file:"; said "; parts are written by --shard I/N -o PART"; done
 done
 expect 66 merge-parts empty $on; said "empty: file is empty"
-expect 66 merge-parts bytes $on; said "bytes: a binary file, where JSON is expected"
-expect 66 merge-parts t-b.npy $on; said "t-b.npy: a NumPy array (.npy), where JSON is expected"
+expect 66 merge-parts bytes $on; said "bytes: a binary file; expected JSON"
+expect 66 merge-parts t-b.npy $on; said "t-b.npy: a NumPy array (.npy); expected JSON"
 for command in "cva t-b.npy --market $examples/market.csv" "cva $examples/book.csv --market t-b.npy" \
     "dataset expou --samples 2 --ranges t-b.npy -o d.csv" "$b --method pde --options t-b.npy"; do
-    expect 66 $command $on; said "t-b.npy: a NumPy array (.npy), where a table of text (CSV) is expected"
+    expect 66 $command $on; said "t-b.npy: a NumPy array (.npy); expected a table of text (CSV)"
 done
 
 # --- cva: market and book ---
@@ -162,10 +162,10 @@ cva_part() {
     expect 66 merge-parts 1.cva changed $on
     said "changed: not a part: $2"
 }
-cva_part 's/"arguments"/"words"/' "no arguments"
+cva_part 's/"arguments"/"words"/' "it has no arguments"
 cva_part 's/"shoal_part": "cva"/"shoal_part": "price heston"/' "it is none of shoal cva"
-cva_part 's/"version": "[^"]*"/"version": "9"/' "it is of another version"
-cva_part 's/"--rate"/"--report"/' "an argument is none that parts have"
+cva_part 's/"version": "[^"]*"/"version": "9"/' "it was written by another version of shoal"
+cva_part 's/"--rate"/"--report"/' "it has an unknown argument"
 cva_part 's/"book": "/"text": "/' "no book or no market"
 cva_part 's/"paths": [0-9]*/"paths": -1/' "a number is missing"
 cva_part 's/"counts": \[0, /"counts": [/' "the counts do not fit"
@@ -174,7 +174,7 @@ cva_part 's/"counts": \[0, /"counts": [-1, /' "a count is no whole number"
 cva_part 's/"paths": 4/"paths": 5/' "the rows do not fit"
 cva_part '/"rows"/{n;s/\[[-0-9][^,]*,/[/;}' "the rows do not fit"
 cva_part '/"rows"/{n;s/\[[-0-9][^,]*,/["1",/;}' "an exposure is no number"
-cva_part 's/"first": [0-9]*/"first": 9/' "it does not follow the one before"
+cva_part 's/"first": [0-9]*/"first": 9/' "it does not continue the part before it"
 expect 66 merge-parts 1.cva $on; said "part 2 of 2 is missing"
 expect 66 merge-parts 2.cva $on; said "part 1 of 2 is missing"
 for i in 1 2; do sed 's/"--outer", "8"/"--outer", "9"/' $i.cva >$i.nine; done; seal 1.nine 2.nine
@@ -183,14 +183,14 @@ expect 66 merge-parts 1.nine 2.nine $on; said "parts have 8 rows of"; said "not 
 # --- data sets ---
 dataset="dataset expou --samples 4 --paths 1024 $on"
 printf 'parameter,low,high\nbeta,0.1,0.2\n' >ranges.csv
-expect 66 $dataset --parametrisation nu2 --ranges ranges.csv -o d.csv; said "it must be alpha, m, nu2, y0, rho, maturity or strike"
+expect 66 $dataset --parametrisation nu2 --ranges ranges.csv -o d.csv; said "unknown parameter 'beta'; there are alpha, m, nu2, y0, rho, maturity, strike"
 for i in 1 2; do expect 0 $dataset --shard $i/2 -o $i.rows; done
 line=$(head -n 1 1.rows)
 { printf '%s' "$line"; printf '\000\n'; } >nul.rows
-expect 66 $dataset --shard 1/2 -o nul.rows; said "nul.rows:1: its options are not these"
+expect 66 $dataset --shard 1/2 -o nul.rows; said "nul.rows:1: it was written with other options"
 changed 's/^\(.*\)shard=1.2/\1shard=3\/2/' 1.rows
-expect 66 merge-parts 2.rows changed -o d.csv; said "changed:1: not a part of a data set: its first line does not say which part it is"
-expect 66 merge-parts 1.rows book.csv -o d.csv; said "book.csv:1: not a part of a data set: its first line is no line of options"
+expect 66 merge-parts 2.rows changed -o d.csv; said "changed:1: not a part of a data set: its first line does not contain the number of the part"
+expect 66 merge-parts 1.rows book.csv -o d.csv; said "book.csv:1: not a part of a data set: its first line is not a line of options"
 head -c -3 2.rows >cut.rows
 expect 66 merge-parts 1.rows cut.rows -o d.csv; said "the line is cut off; run the part again"
 changed '3s/,.*/,x/' 2.rows
@@ -199,21 +199,21 @@ if command -v flock >/dev/null; then
     flock 1.rows "$shoal" $dataset --shard 1/2 -o 1.rows >out 2>err </dev/null
     rc=$?
     check "a part that another program has" test $rc -eq 74
-    said "1.rows: another program is at work on it"; note_seen
+    said "1.rows: another program is writing to it"; note_seen
 else
     skip "no flock: two programs at one data set"
 fi
 
 background dataset expou --samples 100000 --paths 65536 -o stopped.csv $on
 busy $job
-stop; said "interrupted; the same command goes on from here"
+stop; said "interrupted; the same command continues from here"
 
 # --- train and predict ---
 net=$examples/expou.net
-expect 64 predict "$net" --export w.npz --check; said "PARAMS is missing: there is nothing to price"
+expect 64 predict "$net" --export w.npz --check; said "PARAMS.csv is missing: there is nothing to price"
 expect 64 predict "$net" --beta 1 --nu2 1; said "--beta and --nu2 exclude each other"
 expect 64 predict "$net" --export w.zip; said "--export: 'w.zip' does not end in .npz"
-expect 64 predict "$net" book.csv -o book.csv; said "'book.csv' is an input: it would be overwritten"
+expect 64 predict "$net" book.csv -o book.csv; said "'book.csv' is an input; --force overwrites it"
 expect 64 train a.csv -o net --export w.zip; said "--export: 'w.zip' does not end in .npz"
 expect 64 train a.csv -o w.npz --export w.npz; said "two outputs are called 'w.npz'"
 rows() { # rows HEADER FIELDS: a table of 40 rows, the last two columns price and stderr
@@ -227,31 +227,31 @@ rows() { # rows HEADER FIELDS: a table of 40 rows, the last two columns price an
 }
 short="train rows.csv -o net --layers 1 --width 8 --epochs 1 -q $on"
 rows strike,maturity,strike_and_the_maturity_of_the_option 3
-expect 66 $short; said "column strike_and_the_maturity_of_the_option: a name of more than 31 bytes"
+expect 66 $short; said "column strike_and_the_maturity_of_the_option: the name is longer than 31 bytes"
 rows "$(awk 'BEGIN { printf "strike,maturity"; for (i = 0; i < 31; i++) printf ",x%d", i }')" 33
 expect 66 $short; said "rows.csv: more than 32 inputs"
 printf 'price,stderr\n0.1,0.1\n0.1,0.1\n' >rows.csv
-expect 66 $short; said "rows.csv: there are no inputs"
-expect 64 train rows.csv -o rows.csv; said "'rows.csv' is an input: it would be overwritten"
+expect 66 $short; said "rows.csv: no column is an input"
+expect 64 train rows.csv -o rows.csv; said "'rows.csv' is an input; --force overwrites it"
 rows level,strike,maturity 3
 expect 0 $short
-expect 64 predict net --strike 1 --maturity 1 $on; said "the model's input level has no option: use a .csv file"
+expect 64 predict net --strike 1 --maturity 1 $on; said "the model's input level has no option; use a .csv file"
 printf 'level,strike,maturity,spare\n1,1,1,1\n' >one.csv
-expect 0 predict net one.csv $on; said "one.csv: column spare is not read"
-expect 66 predict net one.csv --check $on; said "--check: the model has no input alpha to simulate with"
+expect 0 predict net one.csv $on; said "one.csv: column spare is ignored"
+expect 66 predict net one.csv --check $on; said "--check: the model has no input alpha"
 rows strike,maturity 2
 expect 0 $short
-expect 64 predict net --strike 1 --maturity 1 --rho 0 $on; said "--rho is no input of the model"
+expect 64 predict net --strike 1 --maturity 1 --rho 0 $on; said "--rho is not an input of the model"
 rows alpha,m,y0,rho,strike,maturity 6
 expect 0 $short
 expect 66 predict net --alpha 1 --m 1 --y0 1 --rho 1 --strike 1 --maturity 1 --check $on
-said "--check: the model has no input beta to simulate with"
+said "--check: the model has no input beta"
 
 # --- outputs that are inputs ---
 printf 'asset,spot,volatility\nA,100,0.2\n' >m.csv; printf 'payoff,assets,strike,maturity\ncall,A,100,1\n' >b.csv
 cp b.csv kept.csv
 for output in "-o b.csv" "--plot b.csv" "--report b.csv" "-o ./b.csv"; do
-    expect 64 cva b.csv --market m.csv --outer 64 $output $on; said "b.csv' is an input: it would be overwritten"
+    expect 64 cva b.csv --market m.csv --outer 64 $output $on; said "b.csv' is an input; --force overwrites it"
 done
 expect 64 cva b.csv --market m.csv -o c.csv --plot c.csv $on; said "two outputs are called 'c.csv'"
 check "the book is as it was" cmp -s b.csv kept.csv
@@ -309,7 +309,7 @@ for page in study.json page.html; do
         [ -z "$old" ] || echo "$old" >$page
         background $command -o $page $on; busy $job; stop
         [ -z "$old" ] && { check "a page where there was none" test -s $page; continue; }
-        said "$page stays as it was: not all of the results are there"
+        said "$page is unchanged: the results are not complete"
         check "the old page" test "$(cat $page)" = "$old"
     done
 done
@@ -326,7 +326,7 @@ printf 'pay\033[31m\377off,assets,strike,maturity\ncall,A,100,1\n' >wild.csv
 expect 66 cva wild.csv --market m.csv $on
 check "nothing that a terminal obeys" test "$(LC_ALL=C tr -d '\n -~' <err | wc -c)" -eq 0
 expect 64 gen nosuch; said "nosuch"
-expect 64 gen tridiag; said "a kind is missing"
+expect 64 gen tridiag; said "KIND is missing"
 expect 0 price bullet --p1 60 --p2 50 --method quad $on; said "--p1 60 is above --p2 50: no count pays"
 expect 64 info --threads 0; said "between 1 and 1024"
 

@@ -20,13 +20,13 @@ value() { # value ARGUMENT...: runs it; leaves price and stderr in p and e
 }
 
 # --- the global ones, of every command ---
-commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^(Commands|Modules):$/ { inside = 1; next } !NF { inside = 0 } inside { print $1 }'; }
+commands() { ARGP_HELP_FMT=rmargin=10000 "$shoal" "$@" --help | awk '/^ Global options/ { exit } /^  [a-z][a-z-]* / { print $1 }'; }
 for command in $(commands); do
     words=$(commands $command)
     for module in ${words:-''}; do
         module=${module#\'\'}
         expect 0 $command $module --help; silent err
-        check "$command $module: an example" grep -q "Example" out
+        check "$command $module: an example" grep -q "^  *[a-z]* *[<(]*shoal " out
         check "$command $module: the global options" grep -q -e "--threads=N" out
         ARGP_HELP_FMT=rmargin=10000 "$shoal" $command $module --help | grep -o '^ .\{5\}--[a-z][-a-z0-9]*' | sed 's/.* //' |
             grep -v -e --usage | sort >named
@@ -42,7 +42,41 @@ done
 # --- help: its long form, for the documents, has more sentences ---
 expect 0 solve small --help; check "the short form" test "$(grep -c "On a GPU not by" out)" = 0
 SHOAL_HELP=long ARGP_HELP_FMT=rmargin=10000 "$shoal" solve small --help >out
-check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not by hhpcr and eigdc." out
+check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not available in hhpcr and eigdc." out
+
+# --- help: a default in brackets is the value in force, of every option that the JSON object has ---
+defaults() { # defaults COMMAND ARGUMENT...: what help says, and what runs, as "name value" lines
+    command=$1
+    shift
+    SHOAL_HELP= ARGP_HELP_FMT=rmargin=10000 "$shoal" $command --help | awk '
+        /^ Global options/ { exit }
+        match($0, /--[a-z0-9-]+/) {
+            name = substr($0, RSTART + 2, RLENGTH - 2)
+            if (match($0, /\[[^]]*\]$/)) { value = substr($0, RSTART + 1, RLENGTH - 2); gsub(/-/, "_", name); print name, value }
+        }' >promised
+    for given in "$@"; do sed -i "/^$(echo "${given#--}" | tr -- - _) /d" promised; done 2>/dev/null
+    expect 0 $command "$@" --json $on
+    sed -n 's/^  "\([a-z0-9_]*\)": \[*"*\([^],"]*\)"*\]*,*$/\1 \2/p' out >in_force
+    compared=$((compared + $(awk 'NR == FNR { found[$1] = $2; next } $1 in found && NF == 2' in_force promised | wc -l)))
+    check "$command: defaults are those in force" test -z "$(awk '
+        NR == FNR { found[$1] = $2; next }
+        $1 in found && NF == 2 { value = $2; if (value ~ /^2\^[0-9]+$/) { sub(/2\^/, "", value); value = 2 ^ value }
+            if (value == "auto" || $1 == "correlation" || found[$1] == "null") next # what it becomes; a matrix; no such choice
+            if (value ~ /^[-+.0-9e]+$/ ? found[$1] + 0 != value + 0 : found[$1] != value) print $1, value, found[$1] }' in_force promised)"
+}
+compared=0
+defaults "price heston" --method analytic
+defaults "price heston" --paths 64 --steps 2
+defaults "price expou" --paths 64 --steps 2
+defaults "price bullet" --method quad
+defaults "price american" --paths 64 --fit-paths 64
+check "the strike of an American option is the price of the asset" grep -q "^strike 100$" in_force
+check "and help says so" grep -q "^strike the first of --s0: 100$" promised
+defaults "cva $examples/book.csv" --market "$examples/market.csv" --outer 16 --inner 16 --rule-paths 64
+defaults "dataset expou" --samples 1 --paths 512 -o default.csv
+expect 0 gen tridiag dominant --n 3 --count 2 -o t
+defaults "solve tridiag" --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy -x x.npy
+check "there are some: $compared" test "$compared" -ge 40
 
 # --- completion: candidates for the last word, each word behind a + ---
 offers() { # offers WORD,..: stdout has these candidates and no others
@@ -68,7 +102,13 @@ expect 0 completion bash +gen +rng +normal +--o; offers --output,
 expect 0 completion bash +gen +symindef +--c; silent out
 expect 0 completion bash +gen +--la; offers --layout,--lambda,
 expect 0 completion bash +nonsense +; silent out
-expect 64 completion csh; said "there is no shell 'csh'. Did you mean 'zsh'? There are: bash, zsh, fish."
+expect 0 completion bash +help +so; offers solve,sort,
+expect 0 completion bash +help +solve +; offers small,tridiag,
+expect 0 completion bash +solve +tridiag +-x +; offers :files,
+expect 0 completion bash +price +american +--solver +ld; offers ldlt,ldltp,
+expect 0 completion bash +verify +tridiag:pc; offers tridiag:pcr:,
+expect 0 completion bash +bench +rng:po; offers rng:poisson:,
+expect 64 completion csh; said "unknown shell 'csh'; there are bash, zsh, fish. Did you mean 'zsh'?"
 expect 64 completion bash $(seq 255 | sed 's/^/+/'); said "more than 255 words"
 
 # The scripts in their shells: options, a value with choices, files.
@@ -139,8 +179,8 @@ done
 expect 0 gen smallsym spd --n 12 --count 5 -o s
 expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant hybrid --team 6 $on # a variant of GPUs
 said "variant: ldlt has no variant 'hybrid' on the cpu backend"
-expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldltp --variant one $on; said "method 'ldltp' has no variants, so --variant one"
-expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant team --team 6 $on; said "--team is for --variant hybrid"
+expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldltp --variant one $on; said "--variant one: method 'ldltp' has no variants"
+expect 64 solve small -A s-A.npy -b s-b.npy -x x.npy --method ldlt --variant team --team 6 $on; said "--team needs --variant hybrid"
 
 expect 0 gen rng uniform --count 24 -o u; expect 0 gen rng uniform --count 23 -o v
 expect 0 sort u.npy -o d.npy
@@ -229,8 +269,8 @@ value $a --method dual --outer 16 --inner 64; check "an upper bound" holds "$(nu
 value $a --target-se 0.5; check "until it is reached" holds "$e <= 0.5"
 value $a --payoff call; call=$p
 value $a --assets 2 --payoff max-call; leaf assets=2; check "the larger of two" holds "$p > $call"
-expect 64 price heston --bump 0.1; said "--bump is for --greeks"
-for foreign in --greeks --antithetic "--bump 0.1"; do expect 64 price american $foreign; said "unrecognized option '${foreign% *}'"; done
+expect 64 price heston --bump 0.1; said "--bump needs --greeks"
+for foreign in --greeks --antithetic "--bump 0.1"; do expect 64 price american $foreign; said "unknown option '${foreign% *}'"; done
 
 # --- cva ---
 printf 'asset,spot,volatility\nA,100,0.2\n' >market.csv

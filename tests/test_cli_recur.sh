@@ -12,21 +12,22 @@ on="--backend ${2:-cpu}"
 
 # --- mistakes ---
 expect 64 recur; said "--s is missing"
-expect 64 recur --s 1; said "--t is missing"
+expect 64 recur --s 1; said "-o is missing"
+expect 64 recur --s 1 -o w.npy; said "--t is missing: the term that is added"
 expect 64 recur --s 1 --t 1; said "-o is missing"
 expect 64 recur --s 1 --t 1 -o w.npy; said "--n is missing"
 expect 64 recur --s 1 --t 1 --n -3 -o w.npy; said "--n"
 expect 64 recur --s 1,2 --t 1 --n 3 -o w.npy; said "--s has 2 numbers"
 expect 64 recur --s 1 --t 1 --n 3 --order 5 -o w.npy; said "--order"
 expect 64 recur --s 1,2 --t 1 --n 3 --order 2 --w0 1 -o w.npy; said "--w0 has 1 number"
-expect 64 recur --moebius --s 1,2,3,4 --t 1 --n 3 -o w.npy; said "--moebius has no --t"
+expect 64 recur --moebius --s 1,2,3,4 --t 1 --n 3 -o w.npy; said "--t and --moebius exclude each other"
 expect 64 recur --moebius --s 1,2 --n 3 -o w.npy; said "--s has 2 numbers, but a row has 4"
 expect 64 recur --s 1 --t 1 --n 3 --method lookbak -o w.npy; said "Did you mean 'lookback'?"
 expect 64 recur --s 1 --t 1 --n 3 --method pscheme --variant x -o w.npy; said "rearranged"
 expect 64 recur --s 1 --t 1 --n 3 --status w.npy -o w.npy; said "two outputs"
 expect 66 recur --s nowhere.npy --t 1 -o w.npy; said "nowhere.npy"
 expect 64 gen recur decay -o r; said "--n is missing"
-expect 64 gen recur decay --n 5 --nrhs 2 -o r; said "--nrhs is no option of module 'recur'"
+expect 64 gen recur decay --n 5 --nrhs 2 -o r; said "--nrhs does not apply to module 'recur'"
 expect 64 gen recur decay --n 5 --order 9 -o r; said "--order"
 check "usage errors leave no files" test -z "$(ls -- *.npy 2>/dev/null)"
 
@@ -64,14 +65,14 @@ expect 0 recur --s o-s.npy --t o-t.npy --w0 o-w0.npy --order 3 -o w.npy $on
 expect 66 recur --s o-s.npy --t o-t.npy -o w.npy $on; said "(4, 50, 3)"
 expect 66 recur --s o-s.npy --t r-t.npy --order 3 -o w.npy $on; said "r-t.npy"
 expect 66 recur --s o-s.npy --t o-t.npy --w0 r-w0.npy --order 3 -o w.npy $on; said "3 numbers"
-expect 64 recur --s r-s.npy --t 1 --n 5 -o w.npy $on; said "--n and --count are for numbers"
-expect 64 recur --s r-s.npy --t 1 --type f32 -o w.npy $on; said "--type is for numbers"
+expect 64 recur --s r-s.npy --t 1 --n 5 -o w.npy $on; said "--n and --count are for constants"
+expect 64 recur --s r-s.npy --t 1 --type f32 -o w.npy $on; said "--type is for constants"
 expect 74 recur --s r-s.npy --t 1 -o nowhere/w.npy $on; said "nowhere"
 
 # --- failures ---
 expect 0 gen recur nonfinite --n 40 --count 22 -o bad
 expect 1 recur --s bad-s.npy --t bad-t.npy -o w.npy --status s.npy --json $on; json
-leaf failed=2; said "2 segments failed; the first is number 10"; said "non-finite input"
+leaf failed=2; said "2 segments without an answer; the first is number 10"; said "non-finite input"
 expect 1 recur --s 2 --t 0 --w0 1 --n 2000 -o w.npy $on; said "overflow"
 
 # --- problems ---

@@ -18,19 +18,19 @@ expect 64 gen rng normal --count 5; said "-o"
 expect 64 gen rng normal --count -5 -o x; said "--count"
 expect 64 gen rng normall --count 5 -o x; said "Did you mean 'normal'?"; said "poisson"; silent out
 expect 64 gen rgn normal --count 5 -o x; said "Did you mean 'rng'?"
-expect 64 gen rng auto --count 5 -o x; said "there is no kind 'auto'"
+expect 64 gen rng auto --count 5 -o x; said "unknown kind 'auto'"
 expect 64 gen rng poisson --count 5 -o x; said "--lambda is missing"
 expect 64 gen rng gamma --count 5 -o x; said "--alpha is missing"
 expect 64 gen rng ncchisq --count 5 --lambda 2 -o x; said "--df is missing"
 expect 64 gen rng sobol --count 5 -o x; said "--n is missing"
-expect 64 gen rng normal --count 5 --lambda 2 -o x; said "--lambda: kind 'normal' does not take it"
-expect 64 gen rng normal --count 5 --n 2 -o x; said "--n: kind 'normal'"
+expect 64 gen rng normal --count 5 --lambda 2 -o x; said "--lambda does not apply to kind 'normal'"
+expect 64 gen rng normal --count 5 --n 2 -o x; said "--n does not apply to kind 'normal'"
 expect 64 gen rng words --count 5 --type f32 -o x; said "u32"
-expect 64 gen rng normal --count 5 --nrhs 2 -o x; said "--nrhs is no option of module 'rng'"
+expect 64 gen rng normal --count 5 --nrhs 2 -o x; said "--nrhs does not apply to module 'rng'"
 for option in --packed "--triangle upper" "--order 2" "--parameter 1" "--from 3" "--layout system"; do
-    expect 64 gen rng normal --count 5 $option -o x; said "${option%% *} is no option of module 'rng'"
+    expect 64 gen rng normal --count 5 $option -o x; said "${option%% *} does not apply to module 'rng'"
 done
-expect 64 gen tridiag dominant --n 5 --lambda 2 -o x; said "--lambda is no option of module 'tridiag'"
+expect 64 gen tridiag dominant --n 5 --lambda 2 -o x; said "--lambda does not apply to module 'tridiag'"
 expect 64 gen rng normal --count 5 --variant log -o x; said "boxmuller"
 expect 64 gen rng words --count 5 --variant log -o x; said "no variants"
 expect 64 gen rng poisson --count 5 --lambda two -o x; said "two"
@@ -46,7 +46,7 @@ expect 64 gen rng normal --count 5 --purpose 4000 -o x $on; said "purpose is 400
 expect 64 gen rng sobol --count 5 --n 2 --first 4294967295 -o x $on; said "end of the stream"
 expect 64 gen rng words --count 5 --first 18446744073709551614 -o x $on; said "end of the stream"
 expect 64 gen rng sobol --count 1e18 --n 1000 -o x $on; said "too large"
-expect 64 verify rng; said "method '' is not one of words"
+expect 64 verify rng; said "unknown method ''; there are words"
 expect 64 verify rng:poisson:::lambda=-1; said "lambda"; silent out
 expect 64 verify rng:gamma:::alpha=0; said "alpha"; silent out
 expect 64 verify rng:normal:::nrhs=1; said "key 'nrhs'"
@@ -93,7 +93,7 @@ json; silent err; leaf command=gen; leaf module=rng; leaf kind=ncchisq; leaf var
 leaf lambda=3; leaf df=2; leaf type=f64; leaf first=5; leaf step=2; leaf seed=18446744073709551615
 leaf files.numbers=p.npy
 expect 0 gen rng words --count 6 -o p --json $on; json; leaf variant=null; leaf type=u32
-expect 0 gen rng words --count 6 --math fast -o p $on; said "--math fast changes nothing"
+expect 0 gen rng words --count 6 --math fast -o p $on; said "--math fast has no effect"
 expect 0 gen rng normal --count 6 --math fast -o p --json $on; silent err; json; leaf math=fast
 # Several slices: what stands at the end is what a file of the end alone holds.
 if [ "$on" = "--backend cpu" ]; then
@@ -112,7 +112,7 @@ leaf rows.0.law=words; leaf rows.0.numbers_checked=3000; leaf rows.1.type=f64
 expect 0 verify rng:poisson:::lambda=1+1000,count=5000 tridiag:lupp:cpu:f64:n=8,count=10 $on
 check "a table a module" test "$(grep -c '^method' out)" -eq 2
 expect 0 --math fast verify rng:normal::f32:count=2000 $on --json; json; leaf rows.0.math=fast; silent err
-expect 0 --math fast verify rng:words:::count=2000 $on; said "--math fast changes nothing"
+expect 0 --math fast verify rng:words:::count=2000 $on; said "--math fast has no effect"
 mkdir saved
 expect 0 bench rng:normal::f32:count=5000,math=all --repeat 2 --save saved $on --json; json
 leaf command=bench; leaf rows.0.samples=2; has rows.0.numbers_per_second rows.0.share_of_copy rows.1.math

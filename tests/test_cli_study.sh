@@ -18,13 +18,13 @@ study="study symindef"
 # --- usage ---
 expect 0 study --help
 for option in output count part n matrix; do check "--help names --$option" grep -q -e "--$option" out; done
-expect 64 study smallsym --part alpha; said "--part, --n and --matrix go with symindef"
-expect 64 study smallsym --n 20; said "go with symindef"
-expect 64 $study --count 3; said "--count goes with smallsym"
-expect 64 $study --part beta; said "--part: 'beta' is none of alpha, sizes, read"
+expect 64 study smallsym --part alpha; said "--part, --n and --matrix need symindef"
+expect 64 study smallsym --n 20; said "need symindef"
+expect 64 $study --count 3; said "--count needs smallsym"
+expect 64 $study --part beta; said "--part: unknown value 'beta'; there are alpha, sizes, read"
 expect 64 $study --n 9; said "--n"
-expect 64 $study --matrix a.mtx --part sizes; said "--matrix goes with --part alpha"
-expect 64 $study --matrix a.mtx --n 20; said "--n: the matrix has its order"
+expect 64 $study --matrix a.mtx --part sizes; said "--matrix needs --part alpha"
+expect 64 $study --matrix a.mtx --n 20; said "--n and --matrix exclude each other"
 expect 66 $study $on --matrix none.mtx -o page/s.json; said "none.mtx: cannot open"
 check "nothing after an error" test ! -e page/s.json
 
@@ -51,13 +51,13 @@ check "that of the file stays" test "$(rows '"matrix": "m.mtx", "n": 12' page/s.
 expect 0 $study $on --part sizes --n 10 -o alone/s.json
 check "a part alone" test "$(rows '"part": ' alone/s.json)" = 30
 sed 's/"device": "/&other /' page/s.json >alone/o.json
-expect 66 $study $on --part alpha --n 10 -o alone/o.json; said "alone/o.json: no study of symindef on"
+expect 66 $study $on --part alpha --n 10 -o alone/o.json; said "alone/o.json: not a study of symindef on"
 expect 0 $study $on --n 10 -o alone/o.json # all of it: nothing is to be kept
 check "all rows are new" test "$(rows '"part": ' alone/o.json)" = $((9 + 30 + reads))
 
 # --- what cannot be factored is a row, and exit code 1 ---
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 nan\n2 2 1\n' >bad.mtx
-expect 1 $study $on --matrix bad.mtx -o bad/s.json; check "said" grep -q "^9 factorizations do not pass the check" out
+expect 1 $study $on --matrix bad.mtx -o bad/s.json; check "said" grep -q "^factorizations that fail the check: 9$" out
 check "and kept" test "$(rows '"verified": false' bad/s.json)" = 9
 expect 74 $study $on --n 10 -o m.mtx/s.json; said "m.mtx"; silent out
 

@@ -30,7 +30,7 @@ expect 0 predict "$net" $set --strike 0.999 --json $on; down=$(number price)
 expect 0 predict "$net" $set --json $on
 check "the derivative is that of prices" near "$(number dprice_dstrike)" \
     "$(awk -v u="$up" -v d="$down" 'BEGIN { print (u - d) / 0.002 }')" 1e-3
-expect 0 predict "$net" $set --strike 3 $on; said "not to be trusted: 1 (strike)"; check "flagged" grep -q "yes" out
+expect 0 predict "$net" $set --strike 3 $on; said "1 row outside of the ranges of the training set (strike)"; check "flagged" grep -q "yes" out
 # outside: every number beyond an end of the ranges, and none in them
 outside() { expect 0 predict "$net" $set "--$1" "$2" --json -q $on; json; leaf "outside=$3"; }
 for range in alpha:0.1:5:0.0999999:5.001 m:-3:0.2:-3.001:0.2000001 beta:0.05:1:0.049999:1.0001 y0:-3:0:-3.00001:1e-300 \
@@ -47,10 +47,10 @@ json; check "a simulation of as many steps as a corner needs" near "$(number mc_
 check "to a standard error of 5e-5" near "$(number mc_stderr)" 0 5e-5
 expect 0 predict "$net" $set --check --target-se 1e-3 --json $on; json; check "as coarse as is asked for" near "$(number mc_stderr)" 0 1e-3
 check "in 8192 paths" [ "$(number paths)" -eq 8192 ]
-expect 64 predict "$net" $set --rho 0.3 --check $on; said "--rho: 0.3 is not from -1 to 0, where rho can be simulated"
+expect 64 predict "$net" $set --rho 0.3 --check $on; said "--rho: 0.3 is not from -1 to 0, the limits of rho in a simulation"
 expect 64 predict "$net" $set --maturity 900 --alpha 5 --check $on; said "--maturity: 900 needs"
 expect 64 predict "$net" --alpha 1 --m -1.6 --nu2 1e6 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check $on
-said "--nu2: 1e+06 makes beta 1414.21, which is not from 0 to 1000, where beta can be simulated"
+said "--nu2: 1e+06 makes beta 1414.21, which is not from 0 to 1000, the limits of beta in a simulation"
 # what is not simulated needs no seed
 expect 0 predict "$net" $set --seed 5 --json $on; said "--seed has no effect"
 json; leaf seed=null; leaf target_se=null; leaf most_paths=null; leaf output=null; leaf export=null; leaf params=null
@@ -142,14 +142,14 @@ expect 0 train nu2.csv --epochs 1 -o nu2.net $on
 expect 64 predict nu2.net $set $on; said "--nu2 is missing"
 expect 0 train nu2.csv --target price --epochs 1 -o nu2.net -q $on # which has a price of any number
 expect 64 predict nu2.net --alpha 1 --m -1.6 --nu2 1e6 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check $on
-said "--nu2: 1e+06 makes beta 1414.21, which is not from 0 to 1000, where beta can be simulated"
+said "--nu2: 1e+06 makes beta 1414.21, which is not from 0 to 1000, the limits of beta in a simulation"
 awk -F, -v OFS=, 'NR == 4 { $3 = 600000 } NR < 9' nu2.csv | cut -d, -f1-7 | awk -F, -v OFS=, 'NR == 4 { $1 = 1 } 1' >far.csv
 expect 66 predict nu2.net far.csv --check $on; said "far.csv:4: column nu2: 600000 makes beta 1095.45, which is not from 0 to 1000"
 
 # --- a row that overflows is named, and not the learning rate ---
 awk -F, -v OFS=, 'NR == 9 { $2 = "1e50" } 1' few.csv >wrong.csv
 expect 66 train train.csv --validation wrong.csv --epochs 1000000 -o none $on
-said "wrong.csv:9: column m: 1e+50 is too far from the rows to train with: the network overflows"
+said "wrong.csv:9: column m: 1e+50 is too far from the training rows: the network overflows"
 awk -F, -v OFS=, 'NR == 2900 { $2 = "1e50" } 1' train.csv >wrong.csv # of the tenth that is held back
 expect 66 train wrong.csv --epochs 1000000 -o none $on; said "wrong.csv:2900: column m: 1e+50 is too far"
 check "nothing is written" [ ! -e none ]
@@ -168,8 +168,8 @@ wrong() { # wrong SED TEXT: train.csv changed so is refused, with that text
     expect 66 train wrong.csv -o none $on; said "wrong.csv:$2"
     check "nothing is written" [ ! -e none ]
 }
-wrong '1s/price/prize/' "1: column price: missing"
-wrong '1s/stderr/error/' "1: column stderr: missing"
+wrong '1s/price/prize/' "1: column price is missing"
+wrong '1s/stderr/error/' "1: column stderr is missing"
 wrong '7s/^[^,]*,/text,/' "7: column alpha: 'text' is not a number"
 wrong '7s/^[^,]*,/nan,/' "7: column alpha: 'nan' is not finite"
 wrong '9s/^[^,]*,/-1,/' "9: column alpha: -1 is less than 0"
@@ -181,21 +181,21 @@ wrong '4s/,[^,]*,\([^,]*\)$/,1.5,\1/' "4: column price: 1.5 is above 1"
 wrong '4s/,[^,]*,[^,]*,\([^,]*\)$/,-0.2,0.1,\1/' "4: column strike: -0.2 is not above 0"
 wrong '4s/,[^,]*,[^,]*,\([^,]*\)$/,0.5,0.1,\1/' "4: column price: 0.1 is below the payoff"
 wrong '5s/$/,3/' "5: more fields"
-wrong '1s/strike/stroke/' "1: column strike: missing; the target volatility needs it"
-wrong '1s/maturity/tenor/' "1: column maturity: missing; the target volatility needs it"
-wrong '1s/alpha/a-name-of-thirty-two-bytes-and-more/' "1: column a-name-of-thirty-two-bytes-and-more: a name of more than 31"
+wrong '1s/strike/stroke/' "1: column strike is missing; the target volatility needs it"
+wrong '1s/maturity/tenor/' "1: column maturity is missing; the target volatility needs it"
+wrong '1s/alpha/a-name-of-thirty-two-bytes-and-more/' "1: column a-name-of-thirty-two-bytes-and-more: the name is longer than 31"
 wrong "1s/alpha/al$(printf '\001')pha/" "1: column al"
-wrong '1s/alpha/m/' "1: column m: a name used twice"
+wrong '1s/alpha/m/' "1: column m appears twice"
 for name in outside rows mc_price mc_stderr dprice_dstrike dprice_dmaturity seed target_se most_paths output export type \
     seconds model interrupted prices_per_second errors arbitrage typical_error; do
-    wrong "1s/y0/$name/" "1: column $name: shoal predict has a result of that name"
+    wrong "1s/y0/$name/" "1: column $name: this name is taken by a result of shoal predict"
 done
 if command -v gzip >/dev/null; then # a model of another program: its checksum is gzip's
     sed '1s/y0/yo/' train.csv >y.csv; expect 0 train y.csv --epochs 1 -o y.net -q $on
     body=$(($(wc -c <y.net) - 4)) at=$((80 + 3 * 72))
     { head -c $at y.net; printf 'rows\000'; head -c $body y.net | tail -c +$((at + 6)); } >rows.net
     gzip -c rows.net | tail -c 8 | head -c 4 >crc; cat crc >>rows.net
-    expect 66 predict rows.net few.csv $on; said "rows.net: input rows: shoal predict has a result of that name"
+    expect 66 predict rows.net few.csv $on; said "rows.net: input rows: this name is taken by a result of shoal predict"
     expect 0 predict rows.net --export rows.npz $on
 else
     skip "no gzip here to make a checksum with"
@@ -213,14 +213,14 @@ wrong '8s/,[^,]*,\([^,]*\)$/,-0.1,\1/' "8: column price: -0.1 is below the payof
 wrong '9s/^\(\([^,]*,\)\{4\}\)[^,]*,/\1-1.01,/' "9: column rho: -1.01 is not from -1 to 1"
 wrong '9s/^\(\([^,]*,\)\{5\}\)[^,]*,/\10,/' "9: column maturity: 0 is not above 0"
 sed 's/,/;/g' train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv:2: column alpha;m;beta"
-head -n 1 train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: 0 rows to train with are too few"
-head -n 2 train.csv >wrong.csv; expect 66 train wrong.csv --validation few.csv -o none $on; said "wrong.csv: 1 rows to train with are too few"
-expect 66 train few.csv --validation wrong.csv -o none $on; said "wrong.csv: 1 rows to validate with are too few"
+head -n 1 train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: 0 rows are too few for training"
+head -n 2 train.csv >wrong.csv; expect 66 train wrong.csv --validation few.csv -o none $on; said "wrong.csv: 1 rows are too few for training"
+expect 66 train few.csv --validation wrong.csv -o none $on; said "wrong.csv: 1 rows are too few for validation"
 : >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv"
-cut -d, -f8- train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: there are no inputs"
+cut -d, -f8- train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: no column is an input"
 sed '7s/^[^,]*,/0,/' few.csv >wrong.csv
-expect 66 train train.csv --validation wrong.csv -o none $on; said "wrong.csv:7: column alpha: 0 is not above 0, as all are"
-wrong '3001s/^[^,]*,/0,/' "3001: column alpha: 0 is not above 0, as all are" # of the tenth that is held back
+expect 66 train train.csv --validation wrong.csv -o none $on; said "wrong.csv:7: column alpha: 0 is not above 0, but all rows of the training set are"
+wrong '3001s/^[^,]*,/0,/' "3001: column alpha: 0 is not above 0, but all rows of the training set are" # of the tenth that is held back
 sed '7s/^[^,]*,/0,/' few.csv >wrong.csv
 expect 66 predict "$net" wrong.csv $on; said "wrong.csv:7: column alpha: 0 is not above 0, and the network takes its logarithm"
 sed '1s/strike/stroke/' few.csv >wrong.csv; expect 0 train wrong.csv --target price --epochs 1 -o price.net $on
@@ -229,7 +229,7 @@ unfit() { # SED TEXT: params.csv changed so is refused by predict, with that tex
     expect 66 predict "$net" wrong.csv -o none $on; said "wrong.csv:$2"
     check "no prices are written" [ ! -e none ]
 }
-unfit '1s/strike/stroke/' "1: column strike: missing"
+unfit '1s/strike/stroke/' "1: column strike is missing"
 unfit '5s/^[^,]*,/text,/' "5: column alpha: 'text' is not a number"
 unfit '5s/^[^,]*,/nan,/' "5: column alpha: 'nan' is not finite"
 unfit '5s/^[^,]*,/-2,/' "5: column alpha: -2 is less than 0"
@@ -237,7 +237,7 @@ unfit '5s/^\([^,]*,\)[^,]*,/\11e300,/' "5: column m: 1e+300 makes the network ov
 unfit '5s/,[^,]*$/,0/' "5: column strike: 0 is not above 0"
 unfit '5s/,[^,]*$//' "5: "
 sed '4s/^\(\([^,]*,\)\{4\}\)[^,]*,/\10.3,/' params.csv | head -n 9 >wrong.csv
-expect 66 predict "$net" wrong.csv --check $on; said "wrong.csv:4: column rho: 0.3 is not from -1 to 0, where rho can be simulated"
+expect 66 predict "$net" wrong.csv --check $on; said "wrong.csv:4: column rho: 0.3 is not from -1 to 0, the limits of rho in a simulation"
 head -n 1 params.csv >wrong.csv; expect 0 predict "$net" wrong.csv -o empty.csv $on
 check "no row, no price" [ "$(wc -l <empty.csv)" -eq 1 ]
 awk -F, 'NR == 1 { print "id," $0; next } { print NR "," $0 }' few.csv >id.csv
@@ -245,7 +245,7 @@ expect 0 train id.csv --epochs 1 -o id.net $on; said "id.csv: inputs are id, alp
 awk 'NR == 1 { print; next } NR < 400 { print "1,-1.6,0.5,-1.6,-0.5,1,1,0.08,0.0001" }' train.csv >same.csv
 expect 66 train same.csv -o none $on; said "same.csv: all rows have the same inputs: there is nothing to learn"
 sed '1s/rho/roh/' params.csv >wrong.csv
-expect 66 predict "$net" wrong.csv $on; said "wrong.csv:1: column rho: missing"
+expect 66 predict "$net" wrong.csv $on; said "wrong.csv:1: column rho is missing"
 head -n 3 train.csv >short.csv; expect 66 train short.csv -o none $on; said "too few"
 expect 66 train none.csv -o none $on; said "none.csv"
 head -c 5000 "$net" >cut.net; expect 66 predict cut.net $set $on; said "cut.net: truncated"
@@ -272,11 +272,11 @@ for option in "-o X.npz --export X.npz" "-o X.svg --plot X.svg"; do
 done
 expect 64 predict "$net" $set -o X.npz --export X.npz; said "two outputs are called 'X.npz'"
 cp train.csv in.npz; cp few.csv in.svg
-expect 64 train in.npz -o net --export in.npz; said "'in.npz' is an input: it would be overwritten"
-expect 64 train train.csv --validation in.svg -o net --plot in.svg; said "'in.svg' is an input: it would be overwritten"
-expect 64 train train.csv -o ./train.csv; said "'./train.csv' is an input: it would be overwritten"
-cp "$net" in.npz; expect 64 predict in.npz $set --export in.npz; said "'in.npz' is an input: it would be overwritten"
-expect 64 predict "$net" params.csv -o params.csv; said "'params.csv' is an input: it would be overwritten"
+expect 64 train in.npz -o net --export in.npz; said "'in.npz' is an input; --force overwrites it"
+expect 64 train train.csv --validation in.svg -o net --plot in.svg; said "'in.svg' is an input; --force overwrites it"
+expect 64 train train.csv -o ./train.csv; said "'./train.csv' is an input; --force overwrites it"
+cp "$net" in.npz; expect 64 predict in.npz $set --export in.npz; said "'in.npz' is an input; --force overwrites it"
+expect 64 predict "$net" params.csv -o params.csv; said "'params.csv' is an input; --force overwrites it"
 check "inputs are as they were" cmp -s in.npz "$net"
 expect 64 train train.csv -o net --target delta $on; said "delta"
 expect 64 train train.csv -o net --plot loss.png; said ".svg"
@@ -285,12 +285,12 @@ expect 64 predict "$net"; said "PARAMS"
 expect 64 predict "$net" params.csv --alpha 1; said "exclude"
 expect 64 predict "$net" --alpha 1 $on; said "--m is missing"
 expect 64 predict "$net" $set --rho -2; said "--rho"
-expect 64 predict "$net" $set --paths 1000; said "--paths is for --check"
-expect 64 predict "$net" $set --target-se 1e-4; said "--target-se is for --check"
+expect 64 predict "$net" $set --paths 1000; said "--paths needs --check"
+expect 64 predict "$net" $set --target-se 1e-4; said "--target-se needs --check"
 expect 64 predict "$net" $set --check --paths 100; said "--paths"
 expect 64 train train.csv -o net --floor 1e-13 $on; said "floor is 1e-13; it must be at least 1e-12"
 cp "$net" kept.net
-expect 64 predict "$net" $set -o "$net"; said "is an input: it would be overwritten"
+expect 64 predict "$net" $set -o "$net"; said "is an input; --force overwrites it"
 check "the model is as it was" cmp -s "$net" kept.net
 expect 64 train train.csv -o net --gemm fused $on; said "gemm is 'fused'"
 

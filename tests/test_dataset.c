@@ -373,8 +373,8 @@ TEST(refusals) {
         REFUSED(o.range[1].high = NAN, "range of m is -3 to nan");
         REFUSED(o.range[0].low = 0, "range of alpha begins at 0");
         REFUSED((o.nu2 = 1, o.range[2].low = -1), "range of nu2 is -1 to 1");
-        REFUSED((o.nu2 = 1, o.range[0].high = 1e4, o.range[2].high = 100), "make a beta of 1414");
-        REFUSED(o.range[5].high = 100, "steps a path; there are 2048 at most");
+        REFUSED((o.nu2 = 1, o.range[0].high = 1e4, o.range[2].high = 100), "give a beta of 1414");
+        REFUSED(o.range[5].high = 100, "steps per path; the limit is 2048");
         const shoal_dataset_opts o = opts_of(10, 1);
         shoal_dataset *plan = plan_of(ctx, &o);
         double row[COLUMNS], *none = NULL;

@@ -69,9 +69,18 @@ is_example() { # is_example BLOCK: its text is that of an example
     for code in "$work"/*.code; do ! cmp -s "$1" "$code" || return 0; done
     return 1
 }
+is_part() { # is_part BLOCK: its lines stand together in an example, maybe indented
+    local code
+    for code in "$work"/*.code; do [[ $(sed 's/^    //' "$code") != *"$(sed 's/^    //' "$1")"* ]] || return 0; done
+    return 1
+}
 while read -r page line block complete; do
     [ "$complete" = 0 ] || check "$page:$line: the program is one of examples/" is_example "$block"
+    [ "$page$complete" != README.md0 ] || check "$page:$line: the lines are those of an example" is_part "$block"
 done <"$work/blocks"
+short() { [ "$(wc -l <README.md)" -le 150 ]; }
+check "README.md has at most 150 lines" short
+check "README.md has lines of C" grep -q "^README.md " "$work/blocks"
 for module in tridiag smallsym symindef recur sort rng pricing cva surrogate first-ten-minutes; do
     check "docs/$module.md has a program" grep -q "^docs/$module.md .* 1\$" "$work/blocks"
 done
@@ -91,7 +100,7 @@ links() { # links that lead nowhere
     local page link target anchor
     for page in "${pages[@]}"; do
         # shellcheck disable=SC2016
-        awk '/^```/ { code = !code } !code' "$page" | sed 's/`[^`]*`//g' | grep -o '](\([^ )]*\))' | sed 's/^](//; s/)$//' | sort -u |
+        awk '/^```/ { code = !code } !code' "$page" | sed -E 's/`[^`]*`//g; s/^\[[^]]*\]: (.*)/](\1)/' | grep -o '](\([^ )]*\))' | sed 's/^](//; s/)$//' | sort -u |
             while read -r link; do
                 case $link in http*) continue ;; esac
                 target=${link%%#*} anchor=
@@ -107,8 +116,8 @@ links() { # links that lead nowhere
     [ ! -s "$work/dead" ]
 }
 check "links lead somewhere" links
-rooms() { # rooms of docs/design.md that are not there, and folders that it does not name
-    awk -F '|' '/^## / { inside = /^## Rooms/ } inside { print $3 }' docs/design.md | grep -o '`[^`]*`' | tr -d '`' |
+rooms() { # folders that docs/design.md names and do not exist, and those that it does not name
+    awk -F '|' '/^## / { inside = /^## Source tree/ } inside { print $3 }' docs/design.md | grep -o '`[^`]*`' | tr -d '`' |
         sort >"$work/named"
     while read -r room; do
         [ -e "$room" ] || echo "docs/design.md: $room is not there"

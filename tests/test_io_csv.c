@@ -34,7 +34,7 @@ TEST(csv_tables) {
     io_out *out;
     CHECK_MSG(io_out_open(in_dir("t.csv"), &out, &e) == IO_OK, "%s", e.text);
     io_csv_header(io_out_file(out), (const char *const *)t.names, t.cols);
-    for (int i = 0; i < 2; i++) io_csv_row(io_out_file(out), t.data + 3 * i, 3, 17);
+    for (int i = 0; i < 2; i++) io_csv_row(io_out_file(out), t.data + 3 * i, 3);
     CHECK_MSG(io_out_commit(out, &e) == IO_OK, "%s", e.text);
     CHECK_MSG(io_csv_read(in_dir("t.csv"), &back, &e) == IO_OK, "%s", e.text);
     CHECK(back.rows == 2 && back.cols == 3 && memcmp(t.data, back.data, sizeof wanted) == 0);
@@ -117,9 +117,9 @@ TEST(csv_errors_name_the_column) {
     expect_csv("", "p.csv: file is empty");
     expect_csv("\n \r\n", "p.csv: file is empty");
     expect_csv("\x93NUMPY\x01",
-               "p.csv: a NumPy array (.npy), where a table of text (CSV) is expected");
+               "p.csv: a NumPy array (.npy); expected a table of text (CSV)");
     expect_csv("a,,b\n", "p.csv:1: column 2 has no name");
-    expect_csv("a,b,a\n", "p.csv:1: column a: a name used twice");
+    expect_csv("a,b,a\n", "p.csv:1: column a appears twice");
     expect_csv("a,\"b\n", "p.csv:1: column 2: wrong quotes");
     expect_csv("a,b\n1,2\n\n1,x\n", "p.csv:4: column b: 'x' is not a number");
     expect_csv("a,b\n1,\n", "p.csv:2: column b: empty");

@@ -176,13 +176,13 @@ TEST(the_dataset_is_named_or_the_first_matrix) {
     } bad[] = { { "many.h5:/a", "many.h5:/a: has 1 dimensions, not 2", IO_E_FORMAT },
                 { "many.h5:/cube", "many.h5:/cube: has 3 dimensions, not 2", IO_E_FORMAT },
                 { "many.h5:/wide", "many.h5:/wide: not square: 2 x 5", IO_E_FORMAT },
-                { "many.h5:/words", "many.h5:/words: holds no real numbers", IO_E_FORMAT },
+                { "many.h5:/words", "many.h5:/words: not a dataset of real numbers", IO_E_FORMAT },
                 { "many.h5:/b", "many.h5:/b: no such dataset", IO_E_FORMAT },
                 { "many.h5:/none", "many.h5:/none: no such dataset", IO_E_FORMAT },
                 { "none.h5", "none.h5: cannot open", IO_E_OPEN },
                 { "none.h5:/A", "none.h5: cannot open", IO_E_OPEN },
                 { "text.h5", "text.h5: not a readable HDF5 file", IO_E_FORMAT },
-                { "empty.h5", "empty.h5: holds no dataset of two dimensions", IO_E_FORMAT } };
+                { "empty.h5", "empty.h5: contains no dataset of two dimensions", IO_E_FORMAT } };
     put_file("text.h5", "not HDF5", 8);
     H5Fclose(new_file("empty.h5"));
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
@@ -302,7 +302,7 @@ TEST(a_file_that_cannot_be_written_stays_as_it_was) {
     CHECK(file && fread(back, 1, 4, file) == 3 && strcmp(back, "old") == 0);
     if (file) fclose(file);
     CHECK(files_in_dir(".shoal-") == 0);
-    CHECK(io_h5_write("/dev/null", twice, 1, &e) == IO_E_WRITE && strstr(e.text, "plain file"));
+    CHECK(io_h5_write("/dev/null", twice, 1, &e) == IO_E_WRITE && strstr(e.text, "plain files"));
     CHECK(io_h5_write("/nowhere/at/all.h5", twice, 1, &e) == IO_E_WRITE);
 }
 

@@ -199,11 +199,11 @@ TEST(other_npy_files_are_refused) {
         int64_t limit;
         int status;
         const char *message;
-    } bad[] = { { "(25,)", LIMIT, IO_E_FORMAT, "t.npy has shape (25,); it is (n, n), or" },
+    } bad[] = { { "(25,)", LIMIT, IO_E_FORMAT, "t.npy has shape (25,); expected (n, n), or" },
                 { "(5, 1, 5)", LIMIT, IO_E_FORMAT, "has shape (5, 1, 5)" },
                 { "(5, 4)", LIMIT, IO_E_FORMAT, "has shape (5, 4)" },
                 { "()", LIMIT, IO_E_FORMAT, "has shape ()" },
-                { "(6, 6)", LIMIT, IO_E_SIZE, "promises 288 bytes of data, file holds 200" },
+                { "(6, 6)", LIMIT, IO_E_SIZE, "promises 288 bytes of data, the file has 200" },
                 { "(5, 5)", 119, IO_E_SIZE, "n = 5 needs 120 bytes, the limit is 119" } };
     const io_triangle t = { .packed = true };
     io_array a;

@@ -20,6 +20,7 @@ TEST(contexts) {
     REFUSED(shoal_describe(NULL, &machine));
     REFUSED(shoal_set_stream(NULL, NULL));
     REFUSED(shoal_wait(NULL));
+    REFUSED(shoal_set_progress(NULL, NULL, NULL));
     REFUSED(shoal_alloc(NULL, 8, &memory));
     REFUSED(shoal_copy(NULL, x, x, 8));
     CHECK(shoal_message(NULL) != NULL);
@@ -210,6 +211,7 @@ TEST(books_data_sets_and_networks) {
     shoal_cva_info info;
     shoal_cva_value value;
     shoal_cva_date profile;
+    shoal_cva_validation validation;
     shoal_surrogate_info about;
     const double *w, *b;
     int inputs, neurons;
@@ -220,6 +222,7 @@ TEST(books_data_sets_and_networks) {
     REFUSED(shoal_cva_run(NULL, 0, 1, x, NULL));
     REFUSED(shoal_cva_result(NULL, x, 1, &value, &profile));
     REFUSED(shoal_cva_describe(NULL, &info));
+    REFUSED(shoal_cva_validate(NULL, x, 2, &validation, NULL));
     CHECK(shoal_cva_width(NULL) == 0);
     shoal_cva_free(NULL);
     REFUSED(shoal_dataset_create(NULL, &design, &set));

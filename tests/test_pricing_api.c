@@ -131,7 +131,7 @@ TEST(options_are_checked) {
           "maturity[0] is inf" },
         { { .steps = 1, .strikes = 1, .strike = &one, .maturities = 2, .maturity = falling },
           SHOAL_E_ARG,
-          "maturity[1] = 0.5" },
+          "maturity[1] is 0.5; it must be at least 1" },
         { { .steps = 1, .strikes = 1024, .strike = zeros, .maturities = 1025, .maturity = zeros },
           SHOAL_E_ARG,
           "strikes * maturities is 1049600" },
@@ -197,7 +197,7 @@ TEST(runs_are_checked) {
         CHECK(shoal_price_sums(plan, 0) == 0);
         CHECK_SAYS(ctx, shoal_price_run(plan, 1, 5, sums), SHOAL_E_ARG, "first is 1");
         CHECK_SAYS(ctx, shoal_price_run(plan, -65536, 5, sums), SHOAL_E_ARG, "first is -65536");
-        CHECK_SAYS(ctx, shoal_price_run(plan, 0, -1, sums), SHOAL_E_ARG, "samples is -1");
+        CHECK_SAYS(ctx, shoal_price_run(plan, 0, -1, sums), SHOAL_E_ARG, "first is 0, samples -1");
         CHECK_SAYS(ctx, shoal_price_run(plan, 0, 5, NULL), SHOAL_E_ARG, "sums");
         CHECK(shoal_price_run(plan, 0, 0, NULL) == SHOAL_OK);
         CHECK(shoal_price_add(plan, NULL, 0, NULL) == SHOAL_OK);

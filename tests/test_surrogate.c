@@ -268,8 +268,8 @@ TEST(what_is_refused) {
             "floor is 1.001e+06; it must be at least 1e-12 and at most 1e+06");
     REFUSED(SHOAL_E_METHOD, o.target = "delta", "'delta'");
     REFUSED(SHOAL_E_ARG, d.rows = 1, "1 rows");
-    REFUSED(SHOAL_E_ARG, d.names = twice, "train: two inputs are called strike");
-    REFUSED(SHOAL_E_ARG, held.names = twice, "validation: two inputs are called strike");
+    REFUSED(SHOAL_E_ARG, d.names = twice, "train: two inputs are named strike");
+    REFUSED(SHOAL_E_ARG, held.names = twice, "validation: two inputs are named strike");
     REFUSED(SHOAL_E_ARG, d.names = unnamed, "train: names[1] is NULL, empty or longer than 31");
     REFUSED(SHOAL_E_ARG, held.names = unnamed,
             "validation: names[1] is NULL, empty or longer than 31");
@@ -278,12 +278,12 @@ TEST(what_is_refused) {
     REFUSED(SHOAL_E_ARG, held.names = NULL, "validation: names is NULL");
     REFUSED(SHOAL_E_ARG, d.inputs = 0, "0 inputs");
     REFUSED(SHOAL_E_ARG, o.type = (shoal_type)7, "type is 7");
-    REFUSED(SHOAL_E_ARG, d.names = other, "validation: its inputs are not those of train");
+    REFUSED(SHOAL_E_ARG, d.names = other, "validation: its inputs differ from those of train");
     REFUSED(SHOAL_E_ARG, d.names = held.names = other,
             "train: the target volatility needs an input");
     const double kept = x[17][1];
     x[17][1] = 0;
-    REFUSED(SHOAL_E_ARG, (void)0, "train, row 17: strike is 0");
+    REFUSED(SHOAL_E_ARG, (void)0, "train, row 17: strike is 0; it must be above 0");
     x[17][1] = 1e101;
     REFUSED(SHOAL_E_ARG, (void)0, "train, row 17: strike is 1e+101");
     x[17][1] = kept, price[5] = NAN;

@@ -15,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.dont_write_bytecode = True
 
+import overview  # noqa: E402
 import pages  # noqa: E402
 import tables  # noqa: E402
 from results import Refused, read_folder  # noqa: E402
@@ -90,6 +91,16 @@ class Committed(Case):
             self.assertEqual(points, (read(RESULTS, source).count("\n") - 1) * (1 if "bullet" in name else 2), name)
             self.has(read(ROOT, "docs", "img", name), chart["title"], *(">%s<" % series["name"] for series in chart["series"]))
             self.assertRaisesRegex(Refused, "expected columns", draw, os.path.join(RESULTS, "README.md"))
+
+
+    def test_readme(self):
+        """The speedups of README.md are those of the kept rows; its picture has a marker per row of a power of two."""
+        shown = re.findall(r"(?m)^- \*\*([0-9.]+)(?: to ([0-9.]+))?\*\* over", read(ROOT, "README.md"))
+        self.assertEqual([(least, most or least) for least, most in shown],
+                         [("%.2g" % least, "%.2g" % most) for least, most in overview.speedups(RESULTS)])
+        picture = read(ROOT, "docs", "img", overview.PICTURE)
+        self.has(picture, *(">%s<" % name for name in overview.LINES))
+        self.assertEqual(len(re.findall(r"<use [^>]*style=\"fill: #(?:0b62d6|d2570a|188038|8244d8)", picture)), 6 + 6 + 3 + 3)
 
 
 class Refusals(Case):
@@ -261,7 +272,7 @@ class Studies(Case):
         self.keep("study.json", {"machine": {"device": "Test 1"}, "seed": 3, "rows": [row]})
         text = self.page("study", os.path.join(self.at, "study.json"), with_pictures=True)
         self.has(text, "seed 3", "### f32, n = 8\n",
-                 "| spd | `ldlt` | 75 % (2 of them WRONG) | 25 % |  |  |  | 1.0e-08 | 2.0e-08 | 3.0e-08 | 100 % | - | - | - |\n")
+                 "| spd | `ldlt` | 75 (2 of them WRONG) | 25 |  |  |  | 1.0e-08 | 2.0e-08 | 3.0e-08 | 100 | - | - | - |\n")
         self.has(self.picture("smallsym-study-f32-backward.svg"), "Distributions of the backward error, f32, n = 8", ">spd</text>")
         self.has(self.picture("smallsym-study-f32-forward.svg"), "no method has errors to show")
 
@@ -299,7 +310,7 @@ class Measured(Case):
     def test_studies(self):
         small, dense = (os.path.join(self.at, name) for name in ("small.json", "dense.json"))
         self.shoal("study", "smallsym", "--count", "2", "-o", small)
-        self.has(self.page("study", small), "| spd | `ldlt` | 100 % |", "### f64, n = 30\n")
+        self.has(self.page("study", small), "| spd | `ldlt` | 100 |", "### f64, n = 30\n")
         self.shoal("study", "symindef", "--n", "20", "-o", dense)
         text = self.page("study", dense)
         self.has(text, "### equidistant, n = 20\n", "\n| 0.6404 | ", "## G J Gt: Figure 3.22", "\n| 18 | ")

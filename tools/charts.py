@@ -38,7 +38,7 @@ def save(figure, path):
 
 def begin(chart, height, top):
     """A figure with title and subtitle at its left upper corner; `top` is the share that the axes may take."""
-    figure = Figure(figsize=(WIDTH, height))
+    figure = Figure(figsize=(chart.get("width", WIDTH), height))
     figure.text(0.02, 1 - 0.25 / height, chart["title"], fontsize=11, fontweight="bold")
     figure.text(0.02, 1 - 0.45 / height, chart.get("subtitle") or "", color="#5c6670")
     figure.subplots_adjust(left=0.09, bottom=0.45 / height, top=top)
@@ -62,9 +62,9 @@ def draw_series(axes, chart):
     axes.set_ylabel(chart.get("y_label"))
 
 
-def room_for(names):
+def room_for(names, width=WIDTH):
     """The right edge of axes that leave room for these names."""
-    return 1 - min(0.5, (0.45 + CHARACTER * max((len(name) for name in names), default=0)) / WIDTH)
+    return 1 - min(0.5, (0.45 + CHARACTER * max((len(name) for name in names), default=0)) / width)
 
 
 def lines(chart, path):
@@ -77,6 +77,22 @@ def lines(chart, path):
     draw_series(axes, chart)
     if names:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02))
+    save(figure, path)
+
+
+def labelled(chart, path):
+    """Few lines, each with its name at its right end in its color; x_ticks and y_ticks are all that the axes show."""
+    figure = begin(chart, 3.4, 1 - 0.6 / 3.4)
+    figure.subplots_adjust(right=room_for((series["name"] for series in chart["series"]), chart["width"]))
+    axes = figure.subplots()
+    draw_series(axes, chart)
+    for line in axes.get_lines():
+        axes.annotate(line.get_label(), line.get_xydata()[-1], xytext=(8, 0), textcoords="offset points", va="center",
+                      color=line.get_color(), fontweight="bold")
+    for axis, ticks in ((axes.xaxis, chart["x_ticks"]), (axes.yaxis, chart["y_ticks"])):
+        axis.set_ticks(ticks, ["%g" % tick for tick in ticks])
+        axis.set_ticks([], minor=True)
+    axes.spines[["top", "right"]].set_visible(False)
     save(figure, path)
 
 

@@ -13,6 +13,7 @@ import os
 import sys
 
 import figures
+import overview
 import performance
 import studies
 import tables
@@ -61,6 +62,7 @@ def main():
             print("page: " + path)
         if asked.page == "all" and not asked.no_pictures:
             tables.write_pictures(asked.source, os.path.join(asked.target, "img"))
+            overview.write_picture(asked.source, os.path.join(asked.target, "img"))
     except (Refused, OSError) as error:
         print("pages.py: %s" % error, file=sys.stderr)
         return 1

@@ -148,6 +148,7 @@ class Page:
         if not text.startswith("- "):
             self.add("")
         text = re.sub("`[^`]*`", lambda code: " ".join(code[0].split()).replace(" ", "\0"), text)
+        text = re.sub(r"\s(?=[-+=]\s)", "\0", text)  # no line begins with a sign: "- " would be a list item
         self.lines += [line.replace("\0", " ") for line in textwrap.wrap(
             text, 118, subsequent_indent="  " if text.startswith("- ") else "", break_long_words=False,
             break_on_hyphens=False)]

@@ -19,14 +19,16 @@ typedef struct arguments {
     const char *output;
 } arguments;
 
-static const cli_option options[] = {
-    { "output", OPT_MADE, CLI_AT(arguments, output), "FILE", 1, "the page", .letter = 'o' }, { 0 }
-};
+static const cli_option options[] = { { "output", OPT_MADE, CLI_AT(arguments, output), "FILE", 1,
+                                        "the page; folders are created", .letter = 'o' },
+                                      { 0 } };
 
+/* clang-format off */
 static const char doc[] =
-    "Solves 100,000 tridiagonal systems by each method, for n from 8 to 1024 (on a CPU to 256) and "
-    "in both precisions, checks every answer and writes a page with the speeds."
-    "\vExample:\n  shoal report -o out/machine.html";
+    "Solves 100,000 tridiagonal systems by each method, for n from 8 to 1024 (on a CPU to 256) in both precisions, checks every "
+    "answer and writes an HTML page with the speeds.\vExample:\n"
+    "  shoal report -o out/machine.html";
+/* clang-format on */
 
 static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
 
@@ -51,7 +53,7 @@ static int add_problems(cli *c, const char *who, bool on_cpu, const char *type,
 
 bool cli_report_kept(const cli *c, const char *path, int code) {
     if (code != CLI_INTERRUPTED || access(path, F_OK) != 0) return false;
-    cli_note(c, "%s stays as it was: not all of the results are there", path);
+    cli_note(c, "%s is unchanged: the results are not complete", path);
     return true;
 }
 
@@ -68,10 +70,10 @@ static int finish(cli *c, const bench_session *s, const bench_story *story, cons
         bench_json(s, j);
         return cli_json_end(c, code);
     }
-    printf("%s: %s, %d %s\n", c->machine.backend, c->machine.device, c->machine.threads,
-           c->machine.threads == 1 ? "thread" : "threads");
+    printf("%s: %s, %s\n", c->machine.backend, c->machine.device,
+           CLI_COUNT(c->machine.threads, "thread"));
     bench_report_text(s, stdout);
-    printf("%s\n", code == CLI_INTERRUPTED ? "interrupted: these were checked until then"
+    printf("%s\n", code == CLI_INTERRUPTED ? "interrupted: these were checked before"
                    : code == CLI_FAILED    ? "NOT every case passed the check: see the report"
                                            : "every answer was checked: residuals as shown");
     if (!kept) printf("report: %s\n", path);
@@ -120,5 +122,5 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command report_command = { "report",
-                                     "solve by every method and write a report with pictures",
+                                     "measure every tridiagonal method and write an HTML page",
                                      .doc = doc, .run = command, .tables = { { options, 0 } } };

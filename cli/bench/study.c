@@ -25,22 +25,21 @@ typedef struct arguments {
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
     { NULL,     OPT_TEXT,   AT(what),   "WHAT", 0, "which study", .words = "smallsym|symindef", .needed = "smallsym or symindef" },
-    { "output", OPT_MADE,   AT(output), "FILE", 1, "the numbers, FILE.json; folders are made as needed", .letter = 'o', .usual = "out/WHAT-study.json" },
+    { "output", OPT_MADE,   AT(output), "FILE", 1, "the results, FILE.json; folders are created", .letter = 'o', .usual = "out/WHAT-study.json" },
     { "count",  OPT_INT,    AT(count),  "N",    2, "smallsym: systems per family", 1, 1000000, .usual = "4000" },
-    { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: alpha, sizes or read only; the other parts of the file that is there stay", .usual = "all", .words = "alpha|sizes|read",
-      .more = "It replaces its own rows in the file. The others must be of the same device (exit 66)." },
-    { "n",      OPT_INT,    AT(n),      "N",    3, "symindef: the largest order", 10, INT32_MAX, .usual = "1000, on a GPU 10000",
+    { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: only alpha, sizes or read; the other parts of an existing file stay", .usual = "all", .words = "alpha|sizes|read",
+      .more = "The others must have been measured on the same device (exit 66)." },
+    { "n",      OPT_INT,    AT(n),      "N",    3, "symindef: the largest order", 10, INT32_MAX, .usual = "1000, on a GPU 10000", .without = "matrix",
       .more = "alpha has up to 3000 rows, sizes takes N/10, 2N/10 .. N, read N/8, N/4, N/2, N [read 8000]." },
-    { "matrix", OPT_INPUT,  AT(matrix), "FILE", 3, "symindef: part alpha with the matrix of this .npy, .mtx or .h5 file; its rows stand beside the others" },
+    { "matrix", OPT_INPUT,  AT(matrix), "FILE", 3, "symindef: part alpha with the matrix of this .npy, .mtx or .h5 file; its rows are added to the others" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Measures a study and keeps its numbers. smallsym: the errors of every method on every family of small symmetric "
-    "systems. symindef: the studies of Kruchinina's thesis about symmetric indefinite factorizations."
-    "\vExample:\n  shoal study smallsym --count 1000 -o out/smallsym-study.json\n"
+    "Measures a study and writes its results. smallsym: the errors of every method on every family of small symmetric systems. "
+    "symindef: the studies of Kruchinina's thesis on symmetric indefinite factorizations.\vExample:\n"
+    "  shoal study smallsym --count 1000 -o out/smallsym-study.json\n"
     "  shoal study symindef --part sizes --n 2000";
+/* clang-format on */
 
 typedef struct measurement {
     bool symindef;
@@ -54,13 +53,11 @@ typedef struct measurement {
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
     const bool symindef = strcmp(a->what, "symindef") == 0;
-    if (a->count && symindef) argp_error(state, "--count goes with smallsym");
+    if (a->count && symindef) argp_error(state, "--count needs smallsym");
     if ((a->part || a->n || a->matrix) && !symindef)
-        argp_error(state, "--part, --n and --matrix go with symindef");
+        argp_error(state, "--part, --n and --matrix need symindef");
     if (a->matrix && a->part && strcmp(a->part, "alpha") != 0)
-        argp_error(state, "--matrix goes with --part alpha");
-    if (a->matrix && a->n)
-        argp_error(state, "--n: the matrix has its order, --matrix %s", a->matrix);
+        argp_error(state, "--matrix needs --part alpha");
 }
 
 static int write_rows(bench_session *s, bench_place *place, measurement *m, io_json *json) {
@@ -138,7 +135,7 @@ static int read_old(const cli *c, measurement *m) {
     if (code != CLI_OK) return code;
     if (has_text(m->old, "study", "symindef") && has_text(m->old, "device", c->machine.device))
         return CLI_OK;
-    return cli_fail(CLI_INPUT, "%s: no study of symindef on %s, which a part could be added to",
+    return cli_fail(CLI_INPUT, "%s: not a study of symindef on %s, so no part can be added to it",
                     m->path, c->machine.device);
 }
 
@@ -181,9 +178,10 @@ static int run(cli *c, const arguments *a, measurement *m) {
         return cli_json_end(c, code);
     }
     if (code == CLI_FAILED)
-        printf("%lld %s\n", (long long)wrong(m),
-               m->symindef ? "factorizations do not pass the check"
-                           : "systems were called ok and are not");
+        printf("%s: %lld\n",
+               m->symindef ? "factorizations that fail the check"
+                           : "systems with status ok but a wrong answer",
+               (long long)wrong(m));
     if (!kept) printf("study: %s\n", m->path);
     return code;
 }
@@ -203,7 +201,7 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command study_command = { "study",
-                                    "measure the errors of every method, or of a thesis's studies",
+                                    "measure the errors of every method",
                                     .args = "smallsym|symindef",
                                     .doc = doc,
                                     .run = command,

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
+#include "io/file.h"
 #include "io/npy.h"
 
 int cli_array_read(cli_array *array, const char *path) {
@@ -41,7 +42,7 @@ static void note_triangles(const cli *c, const char *path, bool upper) {
         io_npy_read(path, &whole, NULL) != IO_OK)
         return;
     if (whole.ndim == 2 && cli_triangles_differ(&whole, 0, whole.shape[0], upper))
-        cli_note(c, "%s: not symmetric: the triangles differ; the %s one is read", path,
+        cli_note(c, "%s: not symmetric; the %s triangle is read (--triangle)", path,
                  upper ? "upper" : "lower");
     io_array_free(&whole);
 }
@@ -81,10 +82,10 @@ int cli_array_unify(const cli *c, cli_array *const *arrays, int count, shoal_typ
             other = arrays[i];
     }
     if (single && other)
-        return cli_fail(CLI_INPUT, "%s holds %s, but %s holds %s: all must be f4, or all f8%s",
-                        single->path, io_type_name(single->a.type), other->path,
-                        io_type_name(other->a.type),
-                        is_float(other->a.type) ? "" : " (integers are taken as f8)");
+        return cli_fail(
+            CLI_INPUT, "%s contains %s, but %s contains %s: all must be f4, or all f8%s",
+            single->path, io_type_name(single->a.type), other->path, io_type_name(other->a.type),
+            is_float(other->a.type) ? "" : " (integers count as f8)");
     for (int i = 0; i < count; i++) {
         if (is_float(arrays[i]->a.type)) continue;
         int code = cli_array_widen(c, arrays[i]);
@@ -101,7 +102,7 @@ int cli_array_read_offsets(cli_array *offsets, const char *path, const cli_array
     const io_array *a = &offsets->a;
     char text[96];
     if (a->type != IO_I8 || a->ndim != 1 || a->shape[0] < 1)
-        return cli_fail(CLI_INPUT, "%s: offsets are int64, count + 1 of them, and this is %s %s",
+        return cli_fail(CLI_INPUT, "%s: offsets are int64, count + 1 numbers; this file has %s %s",
                         path, io_type_name(a->type),
                         io_shape_text(a->ndim, a->shape, text, sizeof text));
     const int64_t *at = a->data, count = a->shape[0] - 1;
@@ -109,8 +110,8 @@ int cli_array_read_offsets(cli_array *offsets, const char *path, const cli_array
     for (int64_t k = 0; k <= count; k++) {
         if (k == 0 ? at[0] != 0 : at[k] < at[k - 1])
             return cli_fail(CLI_INPUT,
-                            "%s: offset %lld is %lld; they begin with 0 and do not decrease", path,
-                            (long long)k, (long long)at[k]);
+                            "%s: offset %lld is %lld; offsets begin with 0 and do not decrease",
+                            path, (long long)k, (long long)at[k]);
         if (k > 0 && at[k] - at[k - 1] > *longest) *longest = at[k] - at[k - 1];
     }
     if (at[count] == rows->a.shape[0]) return CLI_OK;
@@ -131,8 +132,34 @@ int cli_array_create(io_type type, int ndim, const int64_t *shape, io_array *arr
     return cli_io(io_array_create(type, ndim, shape, array, &err), &err);
 }
 
+/* One line per last axis, so that a batch has a line per system; of one axis, a line per number. */
+static int write_csv(const char *path, const io_array *array) {
+    io_out *out;
+    io_error err;
+    const int64_t last = array->ndim > 1 ? array->shape[array->ndim - 1] : 1;
+    const int64_t count = io_array_count(array);
+    char text[32];
+    int code = cli_io(io_out_open(path, &out, &err), &err);
+    if (code != CLI_OK) return code;
+    for (int64_t i = 0; i < count; i++) {
+        const double x = io_array_get(array, i);
+        if (array->type == IO_F4)
+            io_float_text((float)x, text);
+        else if (array->type == IO_I8)
+            snprintf(text, sizeof text, "%lld", (long long)((const int64_t *)array->data)[i]);
+        else if (array->type == IO_U8)
+            snprintf(text, sizeof text, "%llu",
+                     (unsigned long long)((const uint64_t *)array->data)[i]);
+        else
+            io_real_text(x, text);
+        fprintf(io_out_file(out), "%s%c", text, (i + 1) % last ? ',' : '\n');
+    }
+    return cli_io(io_out_commit(out, &err), &err);
+}
+
 int cli_array_write(const char *path, const io_array *array) {
     io_error err;
+    if (path && cli_ends_in(path, ".csv")) return write_csv(path, array);
     return path ? cli_io(io_npy_write(path, array, &err), &err) : CLI_OK;
 }
 

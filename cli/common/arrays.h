@@ -18,9 +18,9 @@ int cli_array_read(cli_array *array, const char *path);
 
 /* For the help of --triangle. */
 #define CLI_TRIANGLE_RULE                                                                          \
-    "The other may contain anything. Without the option, a note names a matrix whose triangles "   \
-    "differ by more than 10 n epsilon of the largest entry; NaN in the other triangle does not "   \
-    "count."
+    "The other may contain anything. Without the option, a note names a matrix that is not "       \
+    "symmetric: its triangles differ by more than 10 n epsilon of the largest entry. NaN in the "  \
+    "other triangle does not count."
 /* Whether the n x n matrix that begins with number `from` is not symmetric by this rule. */
 bool cli_triangles_differ(const io_array *array, int64_t from, int64_t n, bool upper);
 
@@ -47,7 +47,8 @@ int cli_array_misfit(const cli_array *array, const cli_array *other, const char 
 /* Memory for an array, zeroed. CLI_OK or an exit code, its message printed. */
 int cli_array_create(io_type type, int ndim, const int64_t *shape, io_array *array);
 
-/* Writes a .npy file, unless the path is NULL. */
+/* Writes a .npy file, or a .csv file by its name, unless the path is NULL. */
+#define CLI_ARRAY_ENDS "|npy|csv" /* .ends of the option */
 int cli_array_write(const char *path, const io_array *array);
 /* The same of numbers that are in no io_array. */
 int cli_numbers_write(const char *path, io_type type, int ndim, const int64_t *shape, void *data);

@@ -22,12 +22,12 @@
 
 #include <argp.h>
 #include <shoal/shoal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "io/status.h"
+#include "io/words.h"
 #include "options.h"
 
 /* Exit codes: the contract of docs/cli.md. */
@@ -37,9 +37,19 @@ enum {
     CLI_USAGE = 64,       /* a command line that makes no sense                                */
     CLI_INPUT = 66,       /* an input cannot be read, or inputs do not fit together            */
     CLI_UNAVAILABLE = 69, /* the backend, or the memory, is not available                      */
+    CLI_INVALID = 70,     /* a validation failed: the results are not to be trusted            */
     CLI_OUTPUT = 74,      /* an output cannot be written                                       */
     CLI_INTERRUPTED = 130 /* Ctrl-C                                                            */
 };
+
+/* A bar on stderr; nothing unless that is a terminal, and not with --quiet. There is one at a time. Stages of the library
+ * show a bar if the command has none; if it has, they are the next `next` units of it. */
+typedef struct cli_progress {
+    const char *label;
+    int64_t total, done, next;
+    double start, shown; /* cli_now() at the begin and at the last redraw */
+    bool on;
+} cli_progress;
 
 struct cli {
     /* the global options */
@@ -48,7 +58,7 @@ struct cli {
     int threads;         /* 0: all                                               */
     uint64_t seed;       /* CLI_SEED unless given                                */
     bool seed_given, device_given;
-    bool json, quiet;
+    bool json, quiet, force;
     bool fast_math; /* --math fast                                          */
     /* of this run */
     shoal_context *ctx;    /* NULL before cli_open                               */
@@ -57,6 +67,8 @@ struct cli {
     char command[64];      /* as dispatched: "solve tridiag"                    */
     io_json out;           /* the one object on stdout                           */
     bool out_begun;        /* cli_json_begin was called                          */
+    cli_progress stage;    /* of the library                                     */
+    bool finishes;         /* the library's call ends soon after Ctrl-C, by itself */
     const void *parts;     /* of merge-parts: what stands for a simulation       */
 };
 
@@ -88,9 +100,9 @@ bool cli_ends_in(const char *name, const char *ending);
 bool cli_same_file(const char *a, const char *b);
 
 /* Refuses two outputs that would be one file, outputs that are inputs (CLI_USAGE) and outputs that cannot be
- * written (CLI_OUTPUT), before any work. Those that are not given are NULL; `inputs` is NULL where an output may be
- * one. cli_check_distinct does not ask whether they can be written. */
-enum { CLI_OUTPUTS = 12, CLI_INPUTS = 4 };
+ * written (CLI_OUTPUT), before any work. Those that are not given are NULL; `inputs` is NULL after --force.
+ * cli_check_distinct does not check whether they can be written. */
+enum { CLI_OUTPUTS = 12, CLI_INPUTS = 8 };
 void cli_check_outputs(struct argp_state *state, const char *const *outputs,
                        const char *const *inputs);
 void cli_check_distinct(struct argp_state *state, const char *const *outputs,
@@ -105,18 +117,18 @@ const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */
 
 /* --- words (words.c) --- */
 
-/* Name i of a list, NULL past the end; `of` is what cli_unknown was given. */
-typedef const char *cli_names(const void *of, int i);
-
-/* "shoal gen: there is no kind 'toeplit'. Did you mean 'toeplitz'? There are: ...": on stderr.
- * Returns CLI_USAGE. `who` is argv[0] of the command, `what` the noun. */
-int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
+/* io_unknown() on stderr, about a word of the command line; `who` is argv[0] of the command. Returns CLI_USAGE. */
+int cli_unknown(const char *who, const char *what, const char *word, io_names *names,
                 const void *of);
+
+/* The same about a word on a line of a file. Returns CLI_INPUT. */
+int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
+                   const char *have, io_names *names, const void *of);
 
 /* Whether a word is one of "n count nrhs". */
 bool cli_among(const char *words, const char *word);
 
-/* The methods of a module, "auto" first whether the table names it or not. A cli_names. */
+/* The methods of a module, "auto" first whether the table names it or not. An io_names. */
 const char *cli_method_name(const void *module, int i);
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
@@ -125,6 +137,27 @@ int cli_check_method(const char *who, const char *module, const char *method, co
 const char *cli_method_with(const char *module, unsigned flags);
 /* The same for a kind of test matrix. */
 int cli_check_kind(const char *who, const char *module, const char *kind);
+
+/* --- numbers as people read them (words.c) ---
+ *
+ * CLI_MEASURED and so on have the memory of their text, for a call of printf. */
+
+enum { CLI_NUMBER = 64 };
+/* "1.316" of 1.31634 with a standard error of 0.021; ten digits where the error is 0 or not known. */
+char *cli_rounded(char text[32], double value, double error);
+#define CLI_ROUNDED(value, error) cli_rounded((char[32]){ 0 }, value, error)
+/* "1.316 +- 0.021"; without an error the value alone. */
+char *cli_measured(char text[CLI_NUMBER], double value, double error);
+#define CLI_MEASURED(value, error) cli_measured((char[CLI_NUMBER]){ 0 }, value, error)
+/* "1.5 ms", "12 s", "2 h 10 min", "3 years". */
+char *cli_time(char text[CLI_NUMBER], double seconds);
+#define CLI_TIME(seconds) cli_time((char[CLI_NUMBER]){ 0 }, seconds)
+/* "1 month", "9 days", "1.5 years": times of a model. */
+char *cli_years(char text[CLI_NUMBER], double years);
+#define CLI_YEARS(years) cli_years((char[CLI_NUMBER]){ 0 }, years)
+/* "1 system", "2 systems", "2 matrices". */
+char *cli_count(char text[CLI_NUMBER], int64_t n, const char *noun);
+#define CLI_COUNT(n, noun) cli_count((char[CLI_NUMBER]){ 0 }, n, noun)
 
 /* --- messages, the context, the end (run.c) --- */
 
@@ -139,13 +172,14 @@ void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
  * library refuses, or CLI_UNAVAILABLE, with the reason on stderr. */
 int cli_open(cli *c);
 /* Notes on systems without an answer, and on those that were answered with a warning. */
-void cli_note_systems(const cli *c, const char *singular, const char *plural, const int32_t *status,
-                      int64_t count);
+void cli_note_systems(const cli *c, const char *noun, const int32_t *status, int64_t count);
 /* Notes on --seed and --math fast, if given, for commands in which they have no effect. */
 void cli_note_no_seed(const cli *c);
 void cli_note_no_fast_math(const cli *c);
 /* Exit code of a library call; unless SHOAL_OK its message goes to stderr. */
 int cli_status(cli *c, shoal_status status);
+/* The end of a run that would need more paths than `most` for --target-se: CLI_USAGE. */
+int cli_refuse_target(double target, double paths, const char *most, double seconds);
 /* Exit code of a failed reader or writer; the message goes to stderr. */
 int cli_io(int status, const io_error *err);
 
@@ -157,15 +191,7 @@ double cli_now(void);
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 
-/* Makes a call of the library that cannot be broken off, such as a quadrature, in a thread of its own.
- * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object: nothing is
- * known yet. */
-typedef shoal_status cli_work(void *of);
-shoal_status cli_call(cli *c, cli_work *work, void *of);
-/* The same for a call that looks at cli_interrupted() itself, from when `known` is set on. */
-shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known);
-
-/* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
+/* The end of a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_report_interrupted(cli *c);
 
 /* Says, once, that results on stdout are lost, and why. */
@@ -180,14 +206,6 @@ io_json *cli_json_begin(cli *c, const char *command);
 int cli_json_end(cli *c, int code);
 
 /* --- progress (run.c) --- */
-
-/* A bar on stderr; nothing unless that is a terminal, and not with --quiet. */
-typedef struct cli_progress {
-    const char *label;
-    int64_t total;
-    double start, shown; /* cli_now() at the begin and at the last redraw */
-    bool on;
-} cli_progress;
 
 void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total);
 void cli_progress_step(cli_progress *bar, int64_t done); /* redraws up to ten times per second */

@@ -86,24 +86,23 @@ static double arg_real(struct argp_state *state, const cli_option *o, const char
     return value;
 }
 
+/* Word i of o->words. An io_names. */
+static const char *word_name(const void *of, int i) {
+    static char word[CLI_NAME];
+    int length;
+    const char *at = cli_option_word(((const cli_option *)of)->words, i, &length);
+    snprintf(word, sizeof word, "%.*s", length, at ? at : "");
+    return at ? word : NULL;
+}
+
 /* The place of a word, or the end of the program. */
 static int arg_word(struct argp_state *state, const cli_option *o, const char *option,
                     const char *text) {
-    char all[256] = "";
+    char message[IO_MESSAGE];
     const char *word;
-    int length, count = 0;
-    for (; (word = cli_option_word(o->words, count, &length)); count++)
-        if ((int)strlen(text) == length && strncmp(text, word, (size_t)length) == 0) return count;
-    for (int i = 0; i < count; i++) {
-        word = cli_option_word(o->words, i, &length);
-        const size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%.*s",
-                 i == 0       ? ""
-                 : count == 2 ? " nor "
-                              : ", ",
-                 length, word);
-    }
-    argp_error(state, "%s: '%s' is %s %s", option, text, count == 2 ? "neither" : "none of", all);
+    for (int i = 0; (word = word_name(o, i)); i++)
+        if (strcmp(word, text) == 0) return i;
+    argp_error(state, "%s", io_unknown(message, option, "value", text, "there are", word_name, o));
     return 0;
 }
 
@@ -226,22 +225,13 @@ bool cli_option_set(const cli_row *row) {
     }
 }
 
-int cli_real_text(double x, char text[32]) {
-    int length = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        length = snprintf(text, 32, "%.*g", digits, x);
-        if (strtod(text, NULL) == x) break;
-    }
-    return length;
-}
-
 static char *list_text(const cli_option *o, const list *l) {
     char *text = malloc((size_t)l->count * 32 + 1);
     int used = 0;
     for (int64_t i = 0; text && i < l->count; i++) {
         if (i > 0) text[used++] = ',';
         used += o->kind == OPT_REALS
-                    ? cli_real_text(((const double *)l->values)[i], text + used)
+                    ? io_real_text(((const double *)l->values)[i], text + used)
                     : sprintf(text + used, "%lld", (long long)((const int64_t *)l->values)[i]);
     }
     return text;
@@ -261,7 +251,7 @@ char *cli_option_text(const cli_row *row) {
     }
     if (o->kind == OPT_INT) snprintf(text, sizeof text, "%lld", (long long)int_at(row));
     if (o->kind == OPT_SEED) snprintf(text, sizeof text, "%llu", (unsigned long long)int_at(row));
-    if (is_real(o->kind)) cli_real_text(real_at(row), text);
+    if (is_real(o->kind)) io_real_text(real_at(row), text);
     return *text ? strdup(text) : NULL;
 }
 
@@ -346,6 +336,7 @@ int cli_csv_result_list(const char *path, const cli_option *rows, const void *of
     const int status = io_out_open(path, &out, &err);
     if (status != IO_OK) return cli_io(status, &err);
     FILE *file = io_out_file(out);
+    char text[32];
     for (int k = 0; rows[k].kind != OPT_END; k++) fprintf(file, "%s%s", k ? "," : "", rows[k].name);
     putc('\n', file);
     for (int64_t i = 0; i < count; i++) {
@@ -355,10 +346,8 @@ int cli_csv_result_list(const char *path, const cli_option *rows, const void *of
             char *word =
                 is_real(rows[k].kind) || rows[k].kind == OPT_INT ? NULL : cli_option_text(&row);
             if (k) putc(',', file);
-            if (word)
-                fputs(word, file);
-            else
-                fprintf(file, "%.17g", cli_result_number(rows, k, at));
+            if (!word) io_real_text(cli_result_number(rows, k, at), text);
+            fputs(word ? word : text, file);
             free(word);
         }
         putc('\n', file);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,14 @@
 #define AT(member) CLI_AT(cli, member)
 static const cli_option global_options[] = {
     { .kind = OPT_HEADING, .group = 100, .help = "Global options:" },
-    { "backend", OPT_TEXT,   AT(backend),   "B",  100, "auto (a GPU if one answers), cpu or cuda", .words = "auto|cpu|cuda",
-      .more = "If there is a GPU that the build cannot use, a line on stderr names the reason and the remedy." },
+    { "backend", OPT_TEXT,   AT(backend),   "B",  100, "auto (a GPU if there is one), cpu or cuda", .words = "auto|cpu|cuda",
+      .more = "If this build cannot use the GPU of the machine, a line on stderr gives the reason and the remedy." },
     { "device",  OPT_INT,    AT(device),    "N",  100, "number of the GPU", 0, INT_MAX, .given = offsetof(cli, device_given) },
     { "threads", OPT_INT,    AT(threads),   "N",  100, "CPU threads", 1, 1024, .usual = "all" },
-    { "seed",    OPT_SEED,   AT(seed),      "S",  100, "seed of random numbers, 64 bits", .given = offsetof(cli, seed_given), .in = IN_PART },
+    { "seed",    OPT_SEED,   AT(seed),      "S",  100, "seed of the random numbers, 64 bits", .given = offsetof(cli, seed_given), .in = IN_PART },
     { "json",    OPT_FLAG,   AT(json),      NULL, 100, "print one JSON object instead of a table" },
     { "quiet",   OPT_FLAG,   AT(quiet),     NULL, 100, "no progress bar and no notes", .letter = 'q' },
+    { "force",   OPT_FLAG,   AT(force),     NULL, 100, "let an output file replace an input file" },
     { "math",    OPT_CHOICE, AT(fast_math), "MODE", 100, "exact (the same bits everywhere) or fast", .words = "exact|fast", .in = IN_PART },
     { 0 }
 };
@@ -54,6 +56,21 @@ const char *cli_option_word(const char *words, int i, int *length) {
     }
     *length = words ? (int)strcspn(words, "|") : 0;
     return words;
+}
+
+const cli_option *cli_option_of(const cli *c, const cli_command *k, const char *word,
+                                const char **equals) {
+    const size_t length = strcspn(word, "=");
+    cli_row row;
+    *equals = word[length] ? word + length + 1 : NULL;
+    for (int i = 0; word[0] == '-' && (row = cli_row_at(k, c, NULL, i)).option; i++) {
+        const cli_option *o = row.option;
+        if (o->letter && word[1] == o->letter && !word[2]) return o;
+        if (o->name && word[1] == '-' && strlen(o->name) == length - 2 &&
+            strncmp(word + 2, o->name, length - 2) == 0)
+            return o;
+    }
+    return NULL;
 }
 
 const char *cli_given_among(const cli_command *k, const void *arguments, const char *names,
@@ -116,7 +133,7 @@ void cli_check_belongs(struct argp_state *state, const char *noun, const char *w
     const cli_option *o;
     for (int i = 0; i < ROWS && (o = cli_row_at(p->k, p->c, p->arguments, i).option); i++)
         if (p->taken[i] && o->of && !cli_among(o->of, word))
-            argp_error(state, "--%s is no option of %s '%s'", o->name, noun, word);
+            argp_error(state, "--%s does not apply to %s '%s'", o->name, noun, word);
 }
 
 static void take_plain(parsing *p, char *text, struct argp_state *state) {
@@ -135,23 +152,104 @@ static void take_plain(parsing *p, char *text, struct argp_state *state) {
     argp_error(state, "unexpected argument '%s'", text);
 }
 
-/* Outputs must be files that can be written, no two of them one, and no input if the command keeps those. */
+static bool has_ending(const char *path, const char *ends) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *word;
+    char ending[16];
+    int length;
+    if (*ends == '|' && (strncmp(path, "/dev/", 5) == 0 || !*name || !strchr(name + 1, '.')))
+        return true;
+    for (int i = 0; (word = cli_option_word(ends, i, &length)); i++) {
+        snprintf(ending, sizeof ending, ".%.*s", length, word);
+        if (length && cli_ends_in(path, ending)) return true;
+    }
+    return false;
+}
+
+/* "x.txt does not end in .npy or .csv" ends the program. */
+static void check_ending(struct argp_state *state, const cli_row *row) {
+    char name[CLI_NAME], list[64] = "";
+    const char *ends = row->option->ends, *path = *name_at(row), *word;
+    int length, used = 0;
+    if (!ends || !path || has_ending(path, ends)) return;
+    for (int i = *ends == '|'; (word = cli_option_word(ends, i, &length)); i++)
+        used += snprintf(list + used, sizeof list - (size_t)used, "%s.%.*s",
+                         !used          ? ""
+                         : word[length] ? ", "
+                                        : " or ",
+                         length, word);
+    argp_error(state, "%s: '%s' does not end in %s", cli_option_name(row->option, name), path,
+               list);
+}
+
+/* "-" as an input is standard input, as an output standard output: what is printed goes to stderr then. */
+static void check_standard_stream(const parsing *p, struct argp_state *state, const cli_row *row,
+                                  bool *read) {
+    const cli_kind kind = row->option->kind;
+    char name[CLI_NAME];
+    if (!cli_kind_is_name(kind) || !*name_at(row) || strcmp(*name_at(row), "-") != 0) return;
+    cli_option_name(row->option, name);
+    if (kind == OPT_INPUT) {
+        if (*read) argp_error(state, "%s -: standard input is read already", name);
+        *read = true, *name_at(row) = "/dev/stdin";
+    } else if (kind == OPT_OUTPUT) {
+        if (p->c->json) argp_error(state, "%s -: --json prints to standard output", name);
+        *name_at(row) = "/dev/stdout";
+        stdout = stderr; /* a variable of glibc, as argp is glibc's */
+    } else {
+        argp_error(state, "%s -: a file has to have a name", name);
+    }
+}
+
+/* Outputs must be files that can be written, no two of them one, and no input without --force. */
 static void check_files(const parsing *p, struct argp_state *state) {
     const char *outputs[CLI_OUTPUTS] = { NULL }, *inputs[CLI_INPUTS] = { NULL };
     int to = 0, from = 0;
+    bool read = false;
     cli_row row;
     for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++) {
         const cli_kind kind = row.option->kind;
         if (kind == OPT_INPUT && from < CLI_INPUTS) inputs[from++] = *name_at(&row);
         if ((kind == OPT_OUTPUT || kind == OPT_MADE) && to < CLI_OUTPUTS)
             outputs[to++] = *name_at(&row);
+        if (kind == OPT_OUTPUT || kind == OPT_MADE) check_ending(state, &row);
     }
-    cli_check_distinct(state, outputs, p->k->keeps_inputs ? inputs : NULL);
+    cli_check_distinct(state, outputs, p->c->force ? NULL : inputs);
     for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++) {
+        check_standard_stream(p, state, &row, &read);
         const int code = row.option->kind == OPT_OUTPUT ? cli_check_writable(*name_at(&row))
                          : row.option->kind == OPT_MADE ? cli_check_made(*name_at(&row))
                                                         : CLI_OK;
         if (code != CLI_OK) exit(code); /* as argp_error does */
+    }
+}
+
+/* Whether the option of that name, or that letter, was given; `name` becomes what it is called. */
+static bool was_given(const parsing *p, const char *word, size_t length, char name[CLI_NAME]) {
+    const cli_option *o;
+    for (int i = 0; i < ROWS && (o = cli_row_at(p->k, p->c, p->arguments, i).option); i++) {
+        const bool named = o->name && strlen(o->name) == length && !strncmp(o->name, word, length);
+        if (!named && !(length == 1 && o->letter == *word)) continue;
+        cli_option_name(o, name);
+        return p->taken[i];
+    }
+    return false;
+}
+
+/* Options that need others, and those that exclude others. */
+static void check_relations(const parsing *p, struct argp_state *state) {
+    char name[CLI_NAME], other[CLI_NAME];
+    const cli_option *o;
+    for (int i = 0; i < ROWS && (o = cli_row_at(p->k, p->c, p->arguments, i).option); i++) {
+        cli_option_name(o, name);
+        for (int side = 0; side < 2 && p->taken[i]; side++) {
+            const char *at = side ? o->without : o->with;
+            for (size_t length; at && *at; at += length + (at[length] == ' ')) {
+                length = strcspn(at, " ");
+                if (was_given(p, at, length, other) != (side == 1)) continue;
+                argp_error(state, side ? "%s and %s exclude each other" : "%s needs %s", name,
+                           other);
+            }
+        }
     }
 }
 
@@ -164,9 +262,17 @@ static void check_needed(const parsing *p, struct argp_state *state) {
                        *row.option->needed ? ": " : "", row.option->needed);
 }
 
+enum { USAGE_KEY = 0x800 };
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
     parsing *p = state->input;
     cli_row row = { NULL, NULL };
+    if (key == 'h' || key == '?')
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    else if (key == USAGE_KEY)
+        argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+    else if (key == 'V')
+        exit(puts(argp_program_version) < 0);
     if (key == ARGP_KEY_ARG) {
         take_plain(p, arg, state);
     } else if (key == ARGP_KEY_NO_ARGS && p->k->below) {
@@ -175,6 +281,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
                             ARGP_HELP_EXIT_ERR);
     } else if (key == ARGP_KEY_END) {
         check_needed(p, state);
+        check_relations(p, state);
         if (p->k->check) p->k->check(p->arguments, state);
         check_files(p, state);
     } else {
@@ -215,9 +322,15 @@ static char *help_of(const cli_row *row) {
 
 /* What argp is given: from malloc; NULL if there is no memory. */
 static struct argp_option *make_options(const parsing *p) {
+    static const struct argp_option last[] = {
+        { "help", 'h', NULL, 0, "print this help", -1 },
+        { NULL, '?', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, -1 },
+        { "usage", USAGE_KEY, NULL, 0, "print the options alone", -1 },
+        { "version", 'V', NULL, 0, "print the version", -1 },
+    };
     int count = 0, used = 0;
     while (cli_row_at(p->k, p->c, p->arguments, count).option) count++;
-    struct argp_option *options = calloc((size_t)count + 1, sizeof *options);
+    struct argp_option *options = calloc((size_t)count + 5, sizeof *options);
     for (int i = 0; i < count && options; i++) {
         const cli_row row = cli_row_at(p->k, p->c, p->arguments, i);
         const cli_option *o = row.option;
@@ -232,6 +345,11 @@ static struct argp_option *make_options(const parsing *p) {
                                                                 : o->words,
                                                 .doc = help_of(&row),
                                                 .group = o->group };
+    }
+    for (size_t i = 0; i < sizeof last / sizeof *last && options; i++) {
+        options[used] = last[i];
+        if (last[i].doc) options[used].doc = strdup(last[i].doc);
+        used++;
     }
     return options;
 }
@@ -250,11 +368,53 @@ static int check_methods(const parsing *p, const char *who) {
     return code;
 }
 
+/* "--rate", and so on. An io_names. */
+static const char *long_name(const void *of, int i) {
+    static const char *const last[] = { "--help", "--usage", "--version" };
+    static char name[CLI_NAME];
+    const parsing *p = of;
+    const cli_option *o;
+    for (int row = 0; (o = cli_row_at(p->k, p->c, NULL, row).option); row++)
+        if (o->name && i-- == 0) {
+            snprintf(name, sizeof name, "--%s", o->name);
+            return name;
+        }
+    return i < 3 ? last[i] : NULL;
+}
+
+/* The first option that there is not, and what was probably meant: CLI_USAGE. argp would name the option alone. */
+static int check_options(const parsing *p, int argc, char **argv) {
+    char message[IO_MESSAGE];
+    const char *equals, *name;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *word = argv[i];
+        const size_t length = strcspn(word, "=");
+        if ((word[0] != '-' || !word[1]) && p->k->below) break; /* the command's own come next */
+        if (word[0] != '-' || !word[1]) continue;
+        char known[CLI_NAME] = "";
+        const bool is_long = word[1] == '-';
+        const char letter[] = { '-', word[1], 0 };
+        for (int k = 0; is_long && !*known && (name = long_name(p, k)); k++)
+            if (strncmp(name, word, length) == 0) snprintf(known, sizeof known, "%s", name);
+        const cli_option *o = cli_option_of(p->c, p->k, is_long ? word : letter, &equals);
+        if (!o && *known) o = cli_option_of(p->c, p->k, known, &name);
+        if (!o && !*known && (is_long || !strchr("hV?", word[1]))) {
+            fprintf(stderr, "%s\nTry `%s --help'.\n",
+                    io_unknown(message, argv[0], "option", word, NULL, long_name, p), argv[0]);
+            return CLI_USAGE;
+        }
+        if (o && o->kind != OPT_FLAG && !(is_long ? word[length] : word[2])) i++; /* its value */
+    }
+    return CLI_OK;
+}
+
 int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *arguments) {
     parsing p = { .c = c, .k = k, .arguments = arguments };
+    if (check_options(&p, argc, argv) != CLI_OK) return CLI_USAGE;
     struct argp_option *options = make_options(&p);
     const struct argp argp = { options, parse, k->args, k->doc, NULL, NULL, NULL };
-    const error_t error = options ? argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &p) : ENOMEM;
+    const error_t error =
+        options ? argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &p) : ENOMEM;
     for (struct argp_option *o = options; o && (o->doc || o->key); o++)
         free((char *)(uintptr_t)o->doc);
     free(options);

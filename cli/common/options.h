@@ -85,6 +85,9 @@ struct cli_option {
     const char *key;     /* of the JSON object [name, _ for -]; "!key": not                     */
     size_t given;        /* of a bool that becomes true with the option; 0: none                */
     const char *needed;  /* the option must be given: what it is, for the message               */
+    const char *with;    /* "b x": options that must be given with it                           */
+    const char *without; /* "packed full": options that must not                                */
+    const char *ends;    /* "npy|h5": endings of the file's name; "|npy": or no ending          */
     const char
         *of; /* "tridiag recur": first plain arguments that the option belongs to; NULL: all */
     const char *more; /* sentences for docs/cli.md and the manual pages, not for --help      */
@@ -99,7 +102,7 @@ struct cli_option {
 #define CLI_TRIANGLES "lower|upper"        /* of shoal_triangle */
 
 /* .usual of a value that the library chooses; the JSON object contains the one in force. */
-#define CLI_CHOSEN "the library's; --json prints it"
+#define CLI_CHOSEN "chosen by the library; --json prints it"
 
 typedef struct cli_table {
     const cli_option *rows;
@@ -112,13 +115,18 @@ struct cli_command {
     const char *name, *summary; /* "heston"; one line for --help           */
     const char *args, *doc;     /* usage; introduction, "\v", and the end  */
     int (*run)(cli *c, int argc, char **argv);
-    cli_table tables[5]; /* ended by one without rows */
+    cli_table tables[6]; /* ended by one without rows */
     void (*check)(void *arguments,
                   struct argp_state *state); /* what excludes each other, or NULL */
-    bool keeps_inputs;                       /* no output may be an input               */
     const cli_command *const *below;         /* of a group: its commands, ended by NULL */
     const char *noun;                        /* of a group: "command", "module"         */
+    const char *task;                        /* heading in --help of the group above it */
 };
+
+/* The option of a command that a word such as "--type=f32" names, or NULL; *equals: the value in the same word, or
+ * NULL. */
+const cli_option *cli_option_of(const cli *c, const cli_command *k, const char *word,
+                                const char **equals);
 
 /* Row i of a command that was given these arguments, the global options last; option NULL: past the end. */
 typedef struct cli_row {
@@ -153,8 +161,6 @@ const char *cli_given_among(const cli_command *k, const void *arguments, const c
                             char found[CLI_NAME]);
 /* Refuses options, of those that were given so far, that do not belong to this first plain argument, a `noun`. */
 void cli_check_belongs(struct argp_state *state, const char *noun, const char *word);
-/* A number with the fewest digits that are read back as the same. Returns their count. */
-int cli_real_text(double x, char text[32]);
 /* Word i of "f64|f32", its length in *length; NULL past the end. */
 const char *cli_option_word(const char *words, int i, int *length);
 

@@ -96,7 +96,7 @@ void cli_check_distinct(struct argp_state *state, const char *const *outputs,
         }
         for (int j = 0; j < CLI_INPUTS && inputs; j++)
             if (cli_same_file(outputs[i], inputs[j]))
-                argp_error(state, "'%s' is an input: it would be overwritten", outputs[i]);
+                argp_error(state, "'%s' is an input; --force overwrites it", outputs[i]);
     }
 }
 

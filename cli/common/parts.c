@@ -68,7 +68,8 @@ int part_check_size(int64_t rows, int64_t width) {
     if (width < 1 || rows <= MAX_NUMBERS / width) return CLI_OK;
     return cli_fail(CLI_USAGE, "--shard: a part of %lld rows of %lld numbers is too large; %s",
                     (long long)rows, (long long)width,
-                    rows > 1 ? "make more parts" : "a row is one unit of paths, no part has less");
+                    rows > 1 ? "make more parts"
+                             : "and cannot be divided: a row is one unit of paths");
 }
 
 static void write_head(io_json *j, const part *p, const char *unit, const part_words *words) {
@@ -179,7 +180,7 @@ static int read_text(const char *path, io_json_value **root, bool *sound) {
     free(text);
     return status != IO_E_FORMAT
                ? cli_io(status, &err)
-               : cli_fail(CLI_INPUT, "%s; parts are what --shard I/N -o PART writes", err.text);
+               : cli_fail(CLI_INPUT, "%s; parts are written by --shard I/N -o PART", err.text);
 }
 
 int part_read(const char *path, const cli_command *const *commands, const char *unit, part *p) {
@@ -190,18 +191,17 @@ int part_read(const char *path, const cli_command *const *commands, const char *
     const io_json_value *words = io_json_get(p->root, "arguments");
     const char *version = part_string(p->root, "version");
     p->command = part_string(p->root, "shoal_part");
-    if (!p->command) return part_bad(path, "no command");
+    if (!p->command) return part_bad(path, "it names no command");
     if (!version || strcmp(version, shoal_version()) != 0)
-        return part_bad(path, "it is of another version, and parts of two have no sum");
-    if (!sound)
-        return cli_fail(CLI_INPUT, "%s: damaged: its checksum is not that of its text", path);
+        return part_bad(path, "it was written by another version of shoal");
+    if (!sound) return cli_fail(CLI_INPUT, "%s: damaged: the checksum does not match", path);
     while (*commands && strcmp(p->command, (*commands)->name) != 0) commands++;
     p->runs = *commands;
-    if (!words || words->kind != IO_JSON_ARRAY) return part_bad(path, "no arguments");
+    if (!words || words->kind != IO_JSON_ARRAY) return part_bad(path, "it has no arguments");
     for (const io_json_value *w = words->first; w && !p->runs; w = w->next)
-        if (w->kind != IO_JSON_STRING) return part_bad(path, "no arguments");
+        if (w->kind != IO_JSON_STRING) return part_bad(path, "it has no arguments");
     if (p->runs && !known_words(words->first, p->runs))
-        return part_bad(path, "an argument is none that parts have");
+        return part_bad(path, "it has an unknown argument");
     if (!read_whole(p->root, "shard", 1, &p->shard) ||
         !read_whole(p->root, "shards", 1, &p->shards) ||
         !read_whole(p->root, "first", 0, &p->first) || !read_whole(p->root, unit, 0, &p->count) ||
@@ -242,7 +242,7 @@ int part_check(void *parts, size_t size, int count, int64_t *total) {
         if (p->shard != i + 1)
             return cli_fail(CLI_INPUT, "part %d of %lld is missing", i + 1, (long long)p->shards);
         if (p->first != *total || p->count > INT64_MAX - *total)
-            return part_bad(p->path, "it does not follow the one before");
+            return part_bad(p->path, "it does not continue the part before it");
         *total += p->count;
         before = p;
     }

@@ -31,6 +31,7 @@ int cli_slices(cli *c, int64_t count, bool empty, int64_t numbers, cli_slice *wo
     cli_progress_begin(&bar, c, t->verb, all);
     do {
         const int64_t some = all - first < slice ? all - first : slice;
+        bar.next = some;
         code = work(c, of, first, some, t);
         first += some;
         cli_progress_step(&bar, first);
@@ -82,7 +83,7 @@ void cli_totals_print(const cli_totals *t) {
         printf("max residual  %.3g\n", (double)t->max_residual);
     else
         printf("max residual  not known\n");
-    printf("%s time%*s%.4g s\n", t->verb, (int)(9 - strlen(t->verb)), "", t->seconds);
+    printf("%s time%*s%s\n", t->verb, (int)(9 - strlen(t->verb)), "", CLI_TIME(t->seconds));
 }
 
 int cli_totals_show(cli *c, int code, const cli_totals *t, const int32_t *status, cli_shown *json,
@@ -95,7 +96,7 @@ int cli_totals_show(cli *c, int code, const cli_totals *t, const int32_t *status
     } else if (code != CLI_INTERRUPTED) {
         table(c, of, t);
     }
-    if (t->failed + t->warned > 0) cli_note_systems(c, t->singular, t->plural, status, t->done);
+    if (t->failed + t->warned > 0) cli_note_systems(c, t->noun, status, t->done);
     return code;
 }
 

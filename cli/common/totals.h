@@ -12,12 +12,12 @@
 #include "arrays.h"
 
 typedef struct cli_totals {
-    const char *verb;              /* "solve", "eig": the bar, the time          */
-    const char *singular, *plural; /* what there is a batch of                   */
-    bool redoes;                   /* systems may be solved once more, and are counted */
-    const char *method, *variant;  /* words of the library's tables              */
-    int64_t done;                  /* those that were tried                      */
-    int64_t solved;                /* those of them with an answer               */
+    const char *verb;             /* "solve", "eig": the bar, the time          */
+    const char *noun;             /* what there is a batch of: "system"         */
+    bool redoes;                  /* systems may be solved once more, and are counted */
+    const char *method, *variant; /* words of the library's tables              */
+    int64_t done;                 /* those that were tried                      */
+    int64_t solved;               /* those of them with an answer               */
     int64_t failed, warned, redone;
     float max_residual; /* -1: not known, as to begin with            */
     double seconds;     /* in the library                             */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * words.c - the words of the command line: methods, variants, kinds of test problem, and what to
- * say about a word that does not exist.
+ * words.c - the words of the command line: methods, variants, kinds of test problem; the message about a word that
+ * does not exist; numbers, times and counts as people read them.
  */
 #include "cli/gen/gen.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "io/status.h"
 
 /* clang-format off */
 const cli_module cli_modules[] = {
@@ -31,61 +31,21 @@ const cli_module *cli_module_find(const char *name) {
     return NULL;
 }
 
-enum { LONGEST = 40 };
-
-static int smaller(int a, int b) { return a < b ? a : b; }
-
-/* Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other
- * (optimal string alignment); words longer than LONGEST are far from everything. */
-static int distance(const char *a, const char *b) {
-    int rows[3][LONGEST + 1], na = (int)strlen(a), nb = (int)strlen(b);
-    if (na > LONGEST || nb > LONGEST) return LONGEST;
-    int *before = rows[0], *last = rows[1], *now = rows[2];
-    for (int j = 0; j <= nb; j++) last[j] = j;
-    for (int i = 1; i <= na; i++) {
-        now[0] = i;
-        for (int j = 1; j <= nb; j++) {
-            now[j] =
-                smaller(last[j - 1] + (a[i - 1] != b[j - 1]), smaller(last[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = smaller(now[j], before[j - 2] + 1);
-        }
-        int *free_row = before;
-        before = last;
-        last = now;
-        now = free_row;
-    }
-    return last[nb];
-}
-
-/* The word that was probably meant, or NULL. A beginning counts as near. */
-static const char *nearest(const char *word, cli_names *names, const void *of) {
-    const char *best = NULL, *name;
-    int best_distance = (int)strlen(word) / 3 + 2;
-    for (int i = 0; (name = names(of, i)); i++) {
-        bool begins = word[0] && strncmp(name, word, strlen(word)) == 0;
-        int d = begins ? 1 : distance(word, name);
-        if (d < best_distance && d < (int)strlen(name)) {
-            best = name;
-            best_distance = d;
-        }
-    }
-    return best;
-}
-
-int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
+int cli_unknown(const char *who, const char *what, const char *word, io_names *names,
                 const void *of) {
-    char shown[IO_QUOTE_SIZE];
-    fprintf(stderr, "%s: there is no %s '%s'.", who, what, io_quote(word, strlen(word), shown));
-    const char *meant = nearest(word, names, of), *name;
-    if (meant) fprintf(stderr, " Did you mean '%s'?", meant);
-    for (int i = 0; (name = names(of, i)); i++)
-        fprintf(stderr, "%s%s", i > 0 ? ", " : names(of, 1) ? " There are: " : " There is: ", name);
-    fputs(".\n", stderr);
+    char text[IO_MESSAGE];
+    fprintf(stderr, "%s\n", io_unknown(text, who, what, word, "there are", names, of));
     return CLI_USAGE;
 }
 
-static bool contains(const char *word, cli_names *names, const void *of) {
+int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
+                   const char *have, io_names *names, const void *of) {
+    char where[4096], text[IO_MESSAGE];
+    snprintf(where, sizeof where, "%s:%lld", path, (long long)line);
+    return cli_fail(CLI_INPUT, "%s", io_unknown(text, where, what, word, have, names, of));
+}
+
+static bool contains(const char *word, io_names *names, const void *of) {
     const char *name;
     for (int i = 0; (name = names(of, i)); i++)
         if (strcmp(name, word) == 0) return true;
@@ -111,13 +71,12 @@ int cli_check_method(const char *who, const char *module, const char *method, co
     if (!variant) return CLI_OK;
     const char *const pair[] = { module, method };
     if (!shoal_variants(module, method, 0)) {
-        fprintf(stderr, "%s: method '%s' has no variants, so --variant %s means nothing.\n", who,
-                method, variant);
+        fprintf(stderr, "%s: --variant %s: method '%s' has no variants\n", who, variant, method);
         return CLI_USAGE;
     }
     if (!contains(variant, variant_name, pair)) {
         char what[64];
-        snprintf(what, sizeof what, "variant of method '%s' called", method);
+        snprintf(what, sizeof what, "variant of method '%s':", method);
         return cli_unknown(who, what, variant, variant_name, pair);
     }
     return CLI_OK;
@@ -135,8 +94,89 @@ const char *cli_kind_name(const void *of, int i) { return ((const cli_module *)o
 int cli_check_kind(const char *who, const char *module, const char *kind) {
     const cli_module *m = cli_module_find(module);
     if (!m) return cli_unknown(who, "module", module, cli_module_name, NULL);
-    char name[2 * LONGEST]; /* without values; one cut short is no kind */
+    char name[80]; /* without values; one cut short is no kind */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(kind, m->values ? ":" : ""), kind);
     return contains(name, cli_kind_name, m) ? CLI_OK
                                             : cli_unknown(who, "kind", name, cli_kind_name, m);
+}
+
+/* ---- as people read them ---------------------------------------------------------------------- */
+
+/* The place of the first digit that counts: that of the second digit of the error. */
+static int last_place(double error) { return (int)floor(log10(error) + 1e-9) - 1; }
+
+char *cli_rounded(char text[32], double value, double error) {
+    if (!(error > 0) || !isfinite(error) || !isfinite(value)) {
+        snprintf(text, 32, "%.10g", value);
+        return text;
+    }
+    const int place = last_place(error);
+    const double unit = pow(10, place), size = fabs(value);
+    if (place > 0) /* 12340 +- 120 */
+        snprintf(text, 32, "%.0f", round(value / unit) * unit);
+    else if (size >= 1e-4 || size < error)
+        snprintf(text, 32, "%.*f", place < -12 ? 12 : -place, value);
+    else
+        snprintf(text, 32, "%.*e", (int)floor(log10(size)) - place, value);
+    return text;
+}
+
+char *cli_measured(char text[CLI_NUMBER], double value, double error) {
+    char both[2][32];
+    snprintf(text, CLI_NUMBER, error > 0 ? "%s +- %s" : "%s", cli_rounded(both[0], value, error),
+             cli_rounded(both[1], error, error));
+    return text;
+}
+
+char *cli_time(char text[CLI_NUMBER], double s) {
+    const double minute = 60, hour = 60 * minute, day = 24 * hour, year = 365.25 * day;
+    if (!(s < 1e9 * year))
+        snprintf(text, CLI_NUMBER, "more than a billion years");
+    else if (s >= 1e6 * year)
+        snprintf(text, CLI_NUMBER, "%.0f million years", s / (1e6 * year));
+    else if (s >= 2 * year)
+        snprintf(text, CLI_NUMBER, "%.0f years", s / year);
+    else if (s >= 10 * day)
+        snprintf(text, CLI_NUMBER, "%.0f days", s / day);
+    else if (s >= 2 * day)
+        snprintf(text, CLI_NUMBER, "%.0f days %.0f h", floor(s / day), fmod(s, day) / hour);
+    else if (s >= hour)
+        snprintf(text, CLI_NUMBER, "%.0f h %.0f min", floor(s / hour),
+                 floor(fmod(s, hour) / minute));
+    else if (s >= 2 * minute)
+        snprintf(text, CLI_NUMBER, s < 10 * minute ? "%.0f min %.0f s" : "%.0f min",
+                 floor(s / minute), floor(fmod(s, minute)));
+    else
+        snprintf(text, CLI_NUMBER, "%.3g %s",
+                 s >= 1      ? s
+                 : s >= 1e-3 ? 1e3 * s
+                             : 1e6 * s,
+                 s >= 1      ? "s"
+                 : s >= 1e-3 ? "ms"
+                             : "us");
+    return text;
+}
+
+char *cli_years(char text[CLI_NUMBER], double years) {
+    const double months = round(12 * years), days = round(365 * years);
+    const bool whole = years >= 1.5 && fabs(12 * years - months) > 1e-3;
+    if (fabs(years - round(years)) < 1e-3 * years || whole || fabs(years) > 3 || !(years > 0))
+        snprintf(text, CLI_NUMBER, "%.3g year%s", years, fabs(years - 1) < 5e-4 ? "" : "s");
+    else if (fabs(12 * years - months) < 1e-2 && months > 0)
+        snprintf(text, CLI_NUMBER, "%.0f month%s", months, months == 1 ? "" : "s");
+    else
+        snprintf(text, CLI_NUMBER, "%.*f day%s", days < 10 && fabs(365 * years - days) > 0.05,
+                 365 * years, days == 1 ? "" : "s");
+    return text;
+}
+
+char *cli_count(char text[CLI_NUMBER], int64_t n, const char *noun) {
+    const size_t length = strlen(noun);
+    const bool x = length && noun[length - 1] == 'x'; /* matrix */
+    if (n == 1 || n == -1)
+        snprintf(text, CLI_NUMBER, "%lld %s", (long long)n, noun);
+    else
+        snprintf(text, CLI_NUMBER, "%lld %.*s%s", (long long)n, (int)length - 2 * x, noun,
+                 x ? "ices" : "s");
+    return text;
 }

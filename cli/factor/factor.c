@@ -39,57 +39,47 @@ static void parse_delta(struct argp_state *state, const cli_option *row, const c
 #define AT(member) CLI_AT(factor_arguments, member)
 static const cli_option options[] = {
     { NULL,        OPT_INPUT,    AT(matrix),        "A.{npy,mtx,h5}", 0, "the matrix", .needed = "the matrix" },
-    { "pivot",     OPT_TEXT,     AT(opts.method),   "P",     1, "how pivots are chosen: complete, partial, rook, or auto", .methods = "symindef",
+    { "pivot",     OPT_TEXT,     AT(opts.method),   "P",     1, "pivoting: complete, partial, rook or auto", .methods = "symindef",
       .more = "`shoal info` lists the methods." },
-    { "alpha",     OPT_POSITIVE, AT(opts.alpha),    "A",     2, "1x1 pivots above A times the largest entry, 0 < A < 1", 0, 1, .usual = CLI_CHOSEN },
-    { "tol",       OPT_POSITIVE, AT(opts.tol),      "T",     3, "entries at most this large are no pivots, absolute", .usual = CLI_CHOSEN },
-    { NULL,        OPT_INPUT,    AT(b),             "FILE",  4, "right-hand sides of A x = b, (n) or (n,nrhs)", .letter = 'b' },
-    { NULL,        OPT_OUTPUT,   AT(x),             "FILE",  4, "write the solutions here, in the shape of b", .letter = 'x' },
-    { "refine",    OPT_FLAG,     AT(refine),        NULL,    4, "improve x by steps of refinement, and tell its backward error and a bound on its error; needs A twice",
-      .more = "The steps end when the backward error is at epsilon or no longer falls; both are the largest of all right-hand sides. Not with --modify." },
-    { "inverse",   OPT_OUTPUT,   AT(inverse),       "F.npy", 5, "write the inverse, (n,n)" },
-    { "output",    OPT_OUTPUT,   AT(output),        "FILE",  5, "write M and D: F.h5, or F.npy with F-interchanges.npy and F-permutation.npy", .letter = 'o',
-      .more = "M and D are in the places of A; interchanges and permutation are int32. F.h5 has the datasets factors, interchanges, permutation, d and e, the diagonal of D and what is below it, and with --growth also growth." },
-    { "gjgt",      OPT_OUTPUT,   AT(gjgt),          "FILE",  6, "write G of P A Pt = G J Gt, (n,rank): G.npy with G-signs.npy and G-permutation.npy, or G.h5",
-      .more = "J = diag(+1, -1). Rows in the order of P A Pt, columns in that of the pivots; signs, J, and permutation are int32." },
-    { "partitioned", OPT_FLAG,   AT(partitioned),   NULL,    6, "of --gjgt: the columns of +1 before those of -1" },
-    { "modify",    OPT_OTHER,    AT(delta),         "DELTA", 7, "modified Cholesky: eigenvalues of D below DELTA become DELTA, x and files are those of A + E; auto: the library chooses it, by |A|", .given = offsetof(factor_arguments, modify), .parse = parse_delta, .suggest = "auto",
-      .more = "A + E is positive definite. Rank, inertia, condition and error are still those of A. |A| is the 1-norm. The JSON object contains DELTA." },
-    { "no-check",  OPT_FLAG,     AT(no_check),      NULL,    8, "do not compute the relative error, nor keep A for it" },
-    { "packed",    OPT_FLAG,     AT(packed),        NULL,    9, "keep one triangle, n(n+1)/2 numbers (the default)" },
+    { "alpha",     OPT_POSITIVE, AT(opts.alpha),    "A",     2, "a 1x1 pivot is at least A times the largest entry, 0 < A < 1", 0, 1, .usual = CLI_CHOSEN },
+    { "tol",       OPT_POSITIVE, AT(opts.tol),      "T",     3, "entries of absolute value up to T are not pivots", .usual = CLI_CHOSEN },
+    { NULL,        OPT_INPUT,    AT(b),             "FILE",  4, "right-hand sides of A x = b, (n) or (n,nrhs)", .letter = 'b', .with = "x" },
+    { NULL,        OPT_OUTPUT,   AT(x),             "FILE",  4, "write the solutions here, in the shape of b", .letter = 'x', .with = "b", .ends = CLI_ARRAY_ENDS },
+    { "refine",    OPT_FLAG,     AT(refine),        NULL,    4, "refine x iteratively; prints its backward error and a bound on its error; keeps a second copy of A", .with = "b", .without = "modify",
+      .more = "The iteration ends when the backward error is at epsilon or no longer falls. Both numbers are the largest over all right-hand sides." },
+    { "inverse",   OPT_OUTPUT,   AT(inverse),       "F.npy", 5, "write the inverse, (n,n)", .ends = "npy" },
+    { "output",    OPT_OUTPUT,   AT(output),        "FILE",  5, "write M and D: F.h5, or F.npy with F-interchanges.npy and F-permutation.npy", .letter = 'o', .ends = "npy|h5",
+      .more = "M and D take the places of A; interchanges and permutation are int32. F.h5 has the datasets factors, interchanges, permutation, d and e (the diagonal and the subdiagonal of D), and with --growth also growth." },
+    { "gjgt",      OPT_OUTPUT,   AT(gjgt),          "FILE",  6, "write G of P A Pt = G J Gt, (n,rank): G.npy with G-signs.npy and G-permutation.npy, or G.h5", .ends = "npy|h5",
+      .more = "J = diag(+1, -1). Rows have the order of P A Pt, columns that of the pivots. The signs in J and the permutation are int32." },
+    { "partitioned", OPT_FLAG,   AT(partitioned),   NULL,    6, "with --gjgt: the columns of +1 before those of -1", .with = "gjgt" },
+    { "modify",    OPT_OTHER,    AT(delta),         "DELTA", 7, "modified Cholesky: eigenvalues of D below DELTA become DELTA; x and the files are those of A + E; auto: the library chooses DELTA from |A|", .given = offsetof(factor_arguments, modify), .parse = parse_delta, .suggest = "auto",
+      .more = "A + E is positive definite. Rank, inertia, condition and error remain those of A. |A| is the 1-norm. The JSON object contains DELTA." },
+    { "no-check",  OPT_FLAG,     AT(no_check),      NULL,    8, "do not compute the relative error, and do not keep A for it" },
+    { "packed",    OPT_FLAG,     AT(packed),        NULL,    9, "keep one triangle, n(n+1)/2 numbers (the default)", .without = "full" },
     { "full",      OPT_FLAG,     AT(full),          NULL,    9, "keep n rows of n numbers" },
-    { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the one that is read: lower or upper", .words = CLI_TRIANGLES, .given = offsetof(factor_arguments, triangle_given),
-      .more = CLI_TRIANGLE_RULE " Pipes, HDF5 files and files of more than a quarter of the memory are not compared." },
-    { "type",      OPT_CHOICE,   AT(type),          "T",     11, "f32 or f64", .words = CLI_TYPES, .usual = "that of the file; of .mtx f64", .given = offsetof(factor_arguments, type_given),
-      .more = "Converts A and b; without it an f4 matrix takes no f8 b." },
-    { "growth",    OPT_OUTPUT,   AT(growth),        "F.svg", 12, "draw the element growth of each stage",
+    { "triangle",  OPT_CHOICE,   AT(opts.triangle), "T",     10, "the triangle that is read: lower or upper", .words = CLI_TRIANGLES, .given = offsetof(factor_arguments, triangle_given),
+      .more = CLI_TRIANGLE_RULE " Pipes, HDF5 files and files larger than a quarter of the memory are not compared." },
+    { "type",      OPT_CHOICE,   AT(type),          "T",     11, "f32 or f64", .words = CLI_TYPES, .usual = "that of the file; .mtx: f64", .given = offsetof(factor_arguments, type_given),
+      .more = "Converts A and b. Without it b must not be f8 if A is f4." },
+    { "growth",    OPT_OUTPUT,   AT(growth),        "F.svg", 12, "plot the element growth of each stage", .ends = "svg",
       .more = "1x1 and 2x2 pivots have two colours." },
     { "snapshots", OPT_TEXT,     AT(snapshots),     "DIR",   13, "write pictures of the triangle at some stages: DIR/stage-00101.png" },
-    { "stages",    OPT_OTHER,    AT(stage_count),   "K[,K..]", 13, "of these pictures; 1 is A itself", .usual = "6, equally spaced", .parse = parse_stages },
+    { "stages",    OPT_OTHER,    AT(stage_count),   "K[,K..]", 13, "the stages of these pictures; 1 is A itself", .with = "snapshots", .usual = "6, equally spaced", .parse = parse_stages },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Factors a dense symmetric matrix, definite or not and of any rank: P A Pt = M D Mt, with pivots "
-    "of order 1 and 2. Rank, inertia, growth and determinant are what it finds; a rank below n is "
-    "a result, not a failure.\n\n"
-    "A is a NumPy .npy file of shape (n,n), or (n(n+1)/2) with the rows of one triangle, a symmetric "
-    "Matrix Market .mtx file, or a dataset of an HDF5 file: F.h5, or F.h5:/path. Only one triangle "
-    "is read."
-    "\vExample:\n"
-    "  shoal factor A.npy\n"
+    "Factors a dense symmetric matrix, definite or indefinite, of any rank: P A Pt = M D Mt, with 1x1 and 2x2 pivots. Prints rank, "
+    "inertia, growth and determinant. A rank below n is a result, not a failure.\n\n"
+    "A is a NumPy .npy file of shape (n,n), or (n(n+1)/2) with the rows of one triangle, a symmetric Matrix Market .mtx file, or a "
+    "dataset of an HDF5 file: F.h5, or F.h5:/path. Only one triangle is read.\vExample:\n"
+    "  shoal factor A.npy -b b.npy -x x.npy\n"
     "  shoal factor A.mtx --pivot rook -b b.npy -x x.npy --refine --json\n"
     "  shoal factor A.h5 --no-check -o F.h5\n"
     "  shoal factor A.npy --gjgt G.npy --partitioned\n"
     "  shoal factor A.npy --modify auto -b b.npy -x x.npy\n"
     "  shoal factor A.npy --growth growth.svg --snapshots pictures --stages 1,101,512";
-
-static void check_output(struct argp_state *state, const char *option, const char *path,
-                         const char *what) {
-    if (path && !cli_ends_in(path, ".npy") && !cli_ends_in(path, ".h5"))
-        argp_error(state, "%s %s: %s a .npy or a .h5 file", option, path, what);
-}
+/* clang-format on */
 
 /* A file that comes with one of -o or --gjgt, from malloc; NULL if there is none. */
 static char *beside(const char *path, const char *what) {
@@ -98,20 +88,6 @@ static char *beside(const char *path, const char *what) {
 
 static void check_arguments(void *arguments, struct argp_state *state) {
     const factor_arguments *a = arguments;
-    if (a->b && !a->x) argp_error(state, "-x is missing: where to write the solutions");
-    if (a->x && !a->b) argp_error(state, "-b is missing: the right-hand sides");
-    if (a->packed && a->full) argp_error(state, "--packed and --full exclude each other");
-    if (a->stage_count && !a->snapshots) argp_error(state, "--stages goes with --snapshots");
-    if (a->partitioned && !a->gjgt) argp_error(state, "--partitioned goes with --gjgt");
-    if (a->refine && !a->b) argp_error(state, "--refine goes with -b and -x");
-    if (a->refine && a->modify)
-        argp_error(state, "--refine is for A, --modify for A + E: they exclude each other");
-    if (a->inverse && !cli_ends_in(a->inverse, ".npy"))
-        argp_error(state, "--inverse %s: the inverse becomes a .npy file", a->inverse);
-    if (a->growth && !cli_ends_in(a->growth, ".svg"))
-        argp_error(state, "--growth %s: the picture becomes a .svg file", a->growth);
-    check_output(state, "-o", a->output, "factors become");
-    check_output(state, "--gjgt", a->gjgt, "G becomes");
     char *interchanges = beside(a->output, "interchanges"), *signs = beside(a->gjgt, "signs");
     char *permutation = beside(a->output, "permutation"), *of_g = beside(a->gjgt, "permutation");
     cli_check_outputs(state,
@@ -297,12 +273,13 @@ static void print_number(const char *name, double value) {
 
 static void print_forms(const factor_arguments *a, const factor_forms *forms) {
     if (a->modify) {
-        printf("modified       %" PRId64 " of D's eigenvalues lifted to %.6g, by %.6g at most\n",
-               forms->change.lifted, forms->change.delta, forms->change.largest);
+        printf("modified       raised %s of D to %.6g, by up to %.6g\n",
+               CLI_COUNT(forms->change.lifted, "eigenvalue"), forms->change.delta,
+               forms->change.largest);
         print_number("|E| / |A|", forms->change_error);
     }
     if (a->gjgt) {
-        printf("G J Gt         %" PRId64 " columns, %" PRId64 " of +1%s\n", forms->G.shape[1],
+        printf("G J Gt         %s, %" PRId64 " of +1%s\n", CLI_COUNT(forms->G.shape[1], "column"),
                positive_signs(forms), a->partitioned ? ", these first" : "");
         print_number("G J Gt error", forms->gjgt_error);
     }
@@ -335,7 +312,7 @@ static void print_table(const cli *c, const factor_arguments *a, const factor_ma
         printf("alpha, tol     %.6g, %.6g\n", i->alpha, i->tol);
         print_forms(a, &out->forms);
     }
-    printf("factor time    %.4g s\n", out->found.seconds);
+    printf("factor time    %s\n", CLI_TIME(out->found.seconds));
 }
 
 static int write_files(cli *c, const factor_arguments *a, const factor_matrix *m,
@@ -359,17 +336,18 @@ static void explain(const cli *c, const factor_arguments *a, const factor_matrix
         cli_note(c, "%s cannot be factored: %s", a->matrix,
                  shoal_system_text(out->found.info.status));
     else if (singular(a, m, out))
-        cli_note(c, "%s is singular, its rank is %" PRId64 " of %" PRId64 ": %s is NaN", a->matrix,
-                 out->found.info.rank, m->n, a->x ? "x" : "the inverse");
+        cli_note(c, "%s is singular: its rank is %" PRId64 " of %" PRId64 ", and %s is NaN",
+                 a->matrix, out->found.info.rank, m->n, a->x ? "x" : "the inverse");
     else if (out->not_finite)
-        cli_note(c, "%s: not finite: b is not, or a step overflowed", a->x);
+        cli_note(c, "%s: not finite: b is not finite, or a step overflowed", a->x);
     else if ((a->x || a->inverse) && !a->modify && out->found.rcond < out->found.info.epsilon)
         cli_note(c, "%s is singular to working precision: rcond is %.2g", a->matrix,
                  out->found.rcond);
     if (out->doubtful > 0)
         cli_note(c,
-                 "%" PRId64 " of the pivots are between the tolerance and n eps max |A| = %.2g, as "
-                 "rounding errors are: the rank may be %" PRId64 "; --tol draws the line",
+                 "%" PRId64
+                 " of the pivots may be rounding errors: they are below n epsilon max |A| = "
+                 "%.2g; the rank may be %" PRId64 "; --tol sets the limit",
                  out->doubtful, out->found.info.rounding, out->found.info.rank - out->doubtful);
 }
 
@@ -410,7 +388,7 @@ static int allocate(const factor_arguments *a, const factor_matrix *m, factor_re
     r->permutation = calloc(n + 1, sizeof *r->permutation);
     r->growth = a->growth ? calloc(n + 1, sizeof *r->growth) : NULL;
     if (!r->factors || !r->interchanges || !r->permutation || (a->growth && !r->growth))
-        return cli_fail(CLI_UNAVAILABLE, "%s: no memory for another %zu bytes", a->matrix,
+        return cli_fail(CLI_UNAVAILABLE, "%s: not enough memory for another %zu bytes", a->matrix,
                         m->bytes);
     if (keep) memcpy(r->factors, m->file.a.data, m->bytes);
     return CLI_OK;
@@ -424,8 +402,8 @@ static int allocate_inverse(const factor_arguments *a, const factor_matrix *m, i
         bytes <= io_memory_bytes() &&
         io_array_create(m->file.a.type, 2, shape, inverse, &err) == IO_OK)
         return CLI_OK;
-    return cli_fail(CLI_UNAVAILABLE, "--inverse %s: %" PRId64 " bytes: no memory", a->inverse,
-                    bytes);
+    return cli_fail(CLI_UNAVAILABLE, "--inverse %s: not enough memory for %" PRId64 " bytes",
+                    a->inverse, bytes);
 }
 
 static int command(cli *c, int argc, char **argv) {
@@ -462,7 +440,7 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command factor_command = { "factor",
-                                     "factor a dense symmetric matrix: rank, inertia, x",
+                                     "factor a dense symmetric matrix: solution, rank, inertia",
                                      .args = "A.{npy,mtx,h5}",
                                      .doc = doc,
                                      .run = command,

@@ -43,8 +43,8 @@ static int check_memory(const factor_arguments *a, const factor_matrix *m) {
     const int64_t there = io_memory_bytes();
     if ((a->no_check && !a->snapshots) || (int64_t)m->bytes <= there / 2) return CLI_OK;
     return cli_fail(CLI_UNAVAILABLE,
-                    "%s: n = %" PRId64 " and the copy of A that %s needs take %" PRId64
-                    " bytes, there are %" PRId64,
+                    "%s: not enough memory: n = %" PRId64 " and the copy of A for %s need %" PRId64
+                    " bytes, the machine has %" PRId64,
                     a->matrix, m->n, a->no_check ? "--snapshots" : "the check (see --no-check)",
                     2 * (int64_t)m->bytes, there);
 }
@@ -69,12 +69,13 @@ int factor_read_b(const cli *c, const factor_arguments *a, const factor_matrix *
     int code = cli_array_read(b, a->b);
     if (code != CLI_OK) return code;
     if ((b->a.ndim != 1 && b->a.ndim != 2) || b->a.shape[0] != m->n)
-        return cli_fail(CLI_INPUT, "%s has shape %s; of n = %" PRId64 " it is (n) or (n, nrhs)",
-                        a->b, io_shape_text(b->a.ndim, b->a.shape, text, sizeof text), m->n);
+        return cli_fail(CLI_INPUT,
+                        "%s has shape %s; for n = %" PRId64 " expected (n,) or (n, nrhs)", a->b,
+                        io_shape_text(b->a.ndim, b->a.shape, text, sizeof text), m->n);
     if (b->a.type == type) return CLI_OK;
     if (!a->type_given && type == IO_F4)
-        return cli_fail(CLI_INPUT, "%s holds f4, but %s holds %s; --type converts both", a->matrix,
-                        a->b, io_type_name(b->a.type));
+        return cli_fail(CLI_INPUT, "%s contains f4, but %s contains %s; --type converts both",
+                        a->matrix, a->b, io_type_name(b->a.type));
     cli_note(c, "%s: %s converted to %s", a->b, io_type_name(b->a.type), io_type_name(type));
     return convert(b, m->type);
 }

@@ -69,7 +69,7 @@ int factor_draw_growth(const factor_arguments *a, const factor_matrix *m,
     snprintf(title, sizeof title, "%.80s: element growth, %s pivoting", name, info->method);
     snprintf(subtitle, sizeof subtitle,
              "n = %" PRId64 ", rank %" PRId64 ", %" PRId64 " 1x1 and %" PRId64
-             " 2x2 pivots, %" PRId64 " and %" PRId64 " swaps for them",
+             " 2x2 pivots, with %" PRId64 " and %" PRId64 " swaps",
              m->n, info->rank, info->pivots_1x1, info->pivots_2x2, info->swaps_1x1,
              info->swaps_2x2);
     int code = CLI_OK;

@@ -60,8 +60,7 @@ static int size_outputs(const gen_arguments *a, const batch_kind *batch, outputs
         f->type = cli_io_type(a->type);
         batch->shape(a, i, f);
         if (io_shape_bytes(f->type, f->ndim, f->shape, &numbers, &bytes) != IO_OK)
-            return cli_fail(CLI_USAGE, "the array of %s would be too large",
-                            batch->suffixes[i] + 1);
+            return cli_fail(CLI_USAGE, "array %s would be too large", batch->suffixes[i] + 1);
         out->system[i] = a->count > 0 ? (size_t)(bytes / a->count) : 0;
         if (out->system[i] > largest) largest = out->system[i];
     }
@@ -146,7 +145,7 @@ static int run_batch(cli *c, const gen_arguments *a, const batch_kind *batch) {
 
 void gen_batch_check(const gen_arguments *a, struct argp_state *state) {
     if (!a->given.n)
-        argp_error(state, "--n is missing: the unknowns of a system, or the rows of a segment");
+        argp_error(state, "--n is missing: the unknowns per system, or the rows per segment");
 }
 
 /* ---- tridiag: four files, and the solutions if the kind has them ------------------------------ */

@@ -16,46 +16,44 @@
 #define GIVEN(member) .given = offsetof(gen_arguments, given.member)
 static const cli_option options[] = {
     { NULL,      OPT_TEXT,   AT(module),   "MODULE", 0, "what the problems are for", .suggest = "@modules" },
-    { NULL,      OPT_TEXT,   AT(kind),     "KIND", 0, "which of them", .suggest = "@kinds" },
-    { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "of symindef triplets: the file that is converted" },
-    { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "how the names of the files begin", .letter = 'o' },
+    { NULL,      OPT_TEXT,   AT(kind),     "KIND", 0, "kind of problem", .suggest = "@kinds" },
+    { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "symindef triplets: the file to convert" },
+    { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "the beginning of the files' names", .letter = 'o' },
     { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (without it one, and arrays without that axis), or of random numbers", GIVEN(count), .usual = "", .of = "tridiag smallsym recur rng" },
-    { "from",    OPT_INT,    AT(from),     "K",    2, "the number of the first system: a family of tridiag, smallsym or recur in parts", .of = "tridiag smallsym recur" },
-    { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns of a system, or coordinates of a Sobol point", GIVEN(n), .usual = "" },
+    { "from",    OPT_INT,    AT(from),     "K",    2, "number of the first system: to write a batch of tridiag, smallsym or recur in parts", .of = "tridiag smallsym recur" },
+    { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns per system, or coordinates per Sobol point", GIVEN(n), .usual = "" },
     { "type",    OPT_CHOICE, AT(type),     "T",    4, "f32 or f64", GIVEN(type), .words = CLI_TYPES },
-    { "list",    OPT_FLAG,   AT(list),     NULL,   5, "name the kinds and write nothing" },
-    { .kind = OPT_HEADING, .group = 6, .help = "Of tridiag, which writes STEM-dl.npy, STEM-d.npy, STEM-du.npy and STEM-b.npy:" },
-    { "nrhs",    OPT_INT,    AT(nrhs),     "R",    6, "right-hand sides; adds a last axis to b", 1, GIVEN(nrhs), .usual = "1, no axis", .of = "tridiag smallsym" },
-    { "layout",  OPT_CHOICE, AT(layout),   "L",    6, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS, .of = "tridiag recur" },
-    { .kind = OPT_HEADING, .group = 7, .help = "Of smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):" },
+    { "list",    OPT_FLAG,   AT(list),     NULL,   5, "list the kinds and write nothing" },
+    { .kind = OPT_HEADING, .group = 6, .help = "tridiag, which writes STEM-dl.npy, STEM-d.npy, STEM-du.npy and STEM-b.npy:" },
+    { "nrhs",    OPT_INT,    AT(nrhs),     "R",    6, "right-hand sides; adds an axis at the end of b", 1, GIVEN(nrhs), .usual = "1, no axis", .of = "tridiag smallsym" },
+    { "layout",  OPT_CHOICE, AT(layout),   "L",    6, "shape of the arrays: system is (count,n), interleaved is (n,count)", .words = CLI_LAYOUTS, .of = "tridiag recur" },
+    { .kind = OPT_HEADING, .group = 7, .help = "smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):" },
     { "packed",  OPT_FLAG,   AT(storage),  NULL,   7, "one triangle, row after row: A of shape (count,n(n+1)/2)", .value = SHOAL_PACKED, .of = "smallsym" },
-    { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "lower or upper: the one that is filled", .words = CLI_TRIANGLES, .of = "smallsym" },
-    { "parameter", OPT_REAL, AT(parameter), "X",   7, "of the kind: see `--list'", .of = "smallsym" },
-    { .kind = OPT_HEADING, .group = 8, .help = "Of symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: --n and --type alone." },
-    { .kind = OPT_HEADING, .group = 9, .help = "Of recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):" },
-    { "order",   OPT_INT,    AT(order),    "R",    9, "above 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, .of = "recur" },
-    { .kind = OPT_HEADING, .group = 10, .help = "Of rng, which writes STEM.npy:" },
-    { "variant", OPT_TEXT,   AT(rng.variant), "V", 10, "variant of the kind", .usual = "its first", .of = "rng" },
+    { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "the triangle that is filled: lower or upper", .words = CLI_TRIANGLES, .of = "smallsym" },
+    { "parameter", OPT_REAL, AT(parameter), "X",   7, "parameter of the kind: see `--list'", .of = "smallsym" },
+    { .kind = OPT_HEADING, .group = 8, .help = "symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: only --n and --type." },
+    { .kind = OPT_HEADING, .group = 9, .help = "recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):" },
+    { "order",   OPT_INT,    AT(order),    "R",    9, "order of the recurrence: for R > 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, .of = "recur" },
+    { .kind = OPT_HEADING, .group = 10, .help = "rng, which writes STEM.npy:" },
+    { "variant", OPT_TEXT,   AT(rng.variant), "V", 10, "variant of the kind", .usual = "the first", .of = "rng" },
     { "lambda",  OPT_ANY_REAL, AT(rng.lambda), "X", 10, "mean of poisson; non-centrality of ncchisq", GIVEN(lambda), .usual = "", .of = "rng" },
     { "alpha",   OPT_ANY_REAL, AT(rng.alpha), "X", 10, "shape of gamma", GIVEN(alpha), .usual = "", .of = "rng" },
     { "df",      OPT_ANY_REAL, AT(rng.df), "X",    10, "degrees of freedom of ncchisq", GIVEN(df), .usual = "", .of = "rng" },
-    { "first",   OPT_SEED,   AT(first),    "I",    10, "the number of the stream to begin with", .of = "rng" },
-    { "step",    OPT_INT,    AT(rng.step), "I",    10, "which stream of the seed: 0 to 2^32 - 1", 0, UINT32_MAX, .of = "rng" },
-    { "purpose", OPT_INT,    AT(rng.purpose), "I", 10, "the same: 0 to 253", 0, UINT32_MAX, .of = "rng" },
-    { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "the same: 0 to 4095", 0, UINT32_MAX, .of = "rng" },
+    { "first",   OPT_SEED,   AT(first),    "I",    10, "index of the first number in its stream", .of = "rng" },
+    { "step",    OPT_INT,    AT(rng.step), "I",    10, "stream of the seed: its step, 0 to 2^32 - 1", 0, UINT32_MAX, .of = "rng" },
+    { "purpose", OPT_INT,    AT(rng.purpose), "I", 10, "stream of the seed: its purpose, 0 to 253", 0, UINT32_MAX, .of = "rng" },
+    { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "stream of the seed: its draw, 0 to 4095", 0, UINT32_MAX, .of = "rng" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Writes test problems of a module (the matrices of the papers and awkward ones), or random "
-    "numbers. `--list' names the kinds. --seed chooses the random numbers; the same seed gives the "
-    "same files everywhere."
-    "\vExample:\n  shoal gen --list\n"
+    "Writes test problems of a module (the matrices of the papers, and difficult ones), or random numbers. `--list' lists the "
+    "kinds. --seed selects the random numbers; the same seed writes the same files on every machine.\vExample:\n"
     "  shoal gen tridiag dominant --n 255 --count 1e5 --type f32 -o t\n"
     "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
     "  shoal gen symindef equidistant --n 1000 -o A\n"
-    "  shoal gen rng poisson --count 1e6 --lambda 64 --seed 7 -o p";
+    "  shoal gen rng poisson --count 1e6 --lambda 64 --seed 7 -o p\n"
+    "  shoal gen --list";
+/* clang-format on */
 
 bool gen_given(const gen_arguments *a, const char *option) {
     char name[CLI_NAME];
@@ -67,14 +65,15 @@ static void check(void *of, struct argp_state *state) {
     const cli_module *module = a->module ? cli_module_find(a->module) : NULL;
     if (a->list) return;
     if (!a->module || (!a->kind && module))
-        argp_error(state, "a %s missing; `shoal gen --list' names them",
-                   a->module ? "kind is" : "module and a kind are");
+        argp_error(state, "%s missing: `shoal gen --list' lists them",
+                   a->module ? "KIND is" : "MODULE and KIND are");
     if (a->input && !(module && module->converts))
         argp_error(state, "unexpected argument '%s'", a->input);
     if (!module) return; /* there is more to say: command */
     cli_check_belongs(state, "module", a->module);
     module->check(a, state);
-    if (!a->stem) argp_error(state, "-o is missing: how the names of the files begin");
+    if (!a->stem) argp_error(state, "-o is missing: the beginning of the files' names");
+    if (strcmp(a->stem, "-") == 0) argp_error(state, "-o -: gen writes files: give a name");
 }
 
 static int list_kinds(cli *c, const char *only) {
@@ -103,7 +102,7 @@ static int list_kinds(cli *c, const char *only) {
 int gen_file_open(gen_file *f, const char *stem, const char *suffix) {
     io_error err;
     if (snprintf(f->path, GEN_PATH, "%s%s.npy", stem, suffix) >= GEN_PATH)
-        return cli_fail(CLI_OUTPUT, "the file name %.40s... is too long", stem);
+        return cli_fail(CLI_OUTPUT, "%.40s...: the file name is too long", stem);
     int status = io_out_open(f->path, &f->file, &err);
     if (status == IO_OK)
         status = io_npy_header(io_out_file(f->file), f->path, f->type, f->ndim, f->shape, &err);
@@ -152,9 +151,10 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command gen_command = { "gen",
-                                  "write test problems to .npy files",
+                                  "write test problems, or random numbers, to .npy files",
                                   .args = "MODULE KIND\nsymindef triplets FILE\n--list",
                                   .doc = doc,
                                   .run = command,
                                   .tables = { { options, 0 } },
-                                  .check = check };
+                                  .check = check,
+                                  .task = "Test and measure" };

@@ -30,7 +30,7 @@ static const struct {
 static const struct { /* options that not every kind takes, as the bench names them, too */
     const char *key, *what;
 } parameters[] = {
-    { "n",      "the coordinates of a point" },
+    { "n",      "the coordinates per point" },
     { "lambda", "the mean, or the non-centrality" },
     { "alpha",  "the shape of the law" },
     { "df",     "the degrees of freedom" },
@@ -67,10 +67,10 @@ void gen_rng_check(const gen_arguments *a, struct argp_state *state) {
         if (takes && !gen_given(a, key))
             argp_error(state, "--%s is missing: %s", key, parameters[i].what);
         if (!takes && gen_given(a, key))
-            argp_error(state, "--%s: kind '%s' does not take it", key, a->kind);
+            argp_error(state, "--%s does not apply to kind '%s'", key, a->kind);
     }
     if (bench_rng_fixed_type(a->kind) && a->given.type)
-        argp_error(state, "--type: kind '%s' has none, its numbers are %s", a->kind,
+        argp_error(state, "--type does not apply to kind '%s': its numbers are %s", a->kind,
                    bench_rng_fixed_type(a->kind));
     if (!a->given.count) argp_error(state, "--count is missing: how many numbers");
 }
@@ -96,7 +96,8 @@ static int begin(cli *c, int64_t slice, writer *w) {
     const uint64_t last = a->first + (uint64_t)a->count - 1;
     shoal_status status = shoal_rng_create(c->ctx, &opts, &w->plan);
     if (status == SHOAL_OK && a->count > 0 && last < a->first)
-        return cli_fail(CLI_USAGE, "first + count = %llu + %lld is beyond the end of the stream",
+        return cli_fail(CLI_USAGE,
+                        "--first + --count = %llu + %lld is beyond the end of the stream",
                         (unsigned long long)a->first, (long long)a->count);
     if (status == SHOAL_OK) status = shoal_alloc(c->ctx, bytes > 0 ? bytes : 1, &w->there);
     if (status == SHOAL_OK && a->count > 0) status = fill(w, last, 1);

@@ -27,8 +27,8 @@ const char *gen_symindef_kind(int i) {
 }
 
 const char *gen_symindef_kind_text(int i) {
-    return i == library_kinds() ? "triplets FILE: lines `i j value', 1-based, of a lower triangle "
-                                  "become Matrix Market"
+    return i == library_kinds() ? "triplets FILE: converts lines `i j value', from 1, of a lower "
+                                  "triangle to Matrix Market"
                                 : shoal_symindef_kind_text(i);
 }
 
@@ -38,10 +38,10 @@ void gen_symindef_check(const gen_arguments *a, struct argp_state *state) {
         if (!a->given.n) argp_error(state, "--n is missing: the rows of the matrix");
         return;
     }
-    if (!a->input) argp_error(state, "a file of triplets is missing");
-    if (a->given.type) argp_error(state, "--type: kind '%s' does not take it", a->kind);
+    if (!a->input) argp_error(state, "FILE is missing: the triplets");
+    if (a->given.type) argp_error(state, "--type does not apply to kind '%s'", a->kind);
     if (a->stem && !cli_ends_in(a->stem, ".mtx"))
-        argp_error(state, "-o %s: triplets become a .mtx file", a->stem);
+        argp_error(state, "-o: '%s' does not end in .mtx", a->stem);
 }
 
 /* The name of the file, from the stem; before the work, whether it can be written. */
@@ -49,7 +49,7 @@ static int name_file(const char *stem, char *path) {
     const bool whole =
         cli_ends_in(stem, ".mtx") || cli_ends_in(stem, ".h5") || cli_ends_in(stem, ".npy");
     if (snprintf(path, GEN_PATH, "%s%s", stem, whole ? "" : ".npy") >= GEN_PATH)
-        return cli_fail(CLI_OUTPUT, "the file name %.40s... is too long", stem);
+        return cli_fail(CLI_OUTPUT, "%.40s...: the file name is too long", stem);
     return cli_check_writable(path);
 }
 
@@ -95,8 +95,8 @@ static int generate(cli *c, const gen_arguments *a, gen_file *f) {
         return cli_fail(CLI_USAGE, "a matrix of n = %" PRId64 " would be too large", a->n);
     matrix.data = bytes <= io_memory_bytes() ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
     if (!matrix.data)
-        return cli_fail(CLI_UNAVAILABLE, "n = %" PRId64 " needs %" PRId64 " bytes: no memory", a->n,
-                        bytes);
+        return cli_fail(CLI_UNAVAILABLE,
+                        "n = %" PRId64 " needs %" PRId64 " bytes: not enough memory", a->n, bytes);
     int code = cli_status(c, CLI_BY_TYPE(a->type, shoal_symindef_generate, c->ctx, a->kind, c->seed,
                                          a->n, matrix.data));
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
@@ -115,9 +115,9 @@ static int convert(cli *c, const gen_arguments *a, gen_file *f, int64_t *entries
     int code = cli_io(io_triplets_read(a->input, a->given.n ? a->n : -1, &m, &err), &err);
     if (code != CLI_OK) return code;
     if (m.duplicates > 0)
-        cli_note(c, "%s: %" PRId64 " entries were added to earlier ones", a->input, m.duplicates);
+        cli_note(c, "%s: %" PRId64 " duplicate entries were added up", a->input, m.duplicates);
     if (m.nonfinite > 0)
-        cli_note(c, "%s: %" PRId64 " values are not finite", a->input, m.nonfinite);
+        cli_note(c, "%s: %s that are not finite", a->input, CLI_COUNT(m.nonfinite, "value"));
     f->shape[0] = m.rows;
     *entries = m.count;
     code = cli_io(io_mtx_write(f->path, &m, &err), &err);

@@ -20,25 +20,25 @@ typedef struct arguments {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "samples",         OPT_INT,      AT(o.samples),    "N",              1, "rows, at most 2^32", 1, SHOAL_DATASET_MOST, .needed = "", .in = IN_JSON },
-    { "output",          OPT_OUTPUT,   AT(output),       "F.{csv,npy,h5}", 1, "where to write them; of --shard, the part", .letter = 'o', .needed = "where to write the rows" },
-    { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "columns parameter, low, high and maybe scale (linear, log): ranges of parameters, others keep theirs" },
+    { "samples",         OPT_INT,      AT(o.samples),    "N",              1, "rows, up to 2^32", 1, SHOAL_DATASET_MOST, .needed = "the number of rows", .in = IN_JSON },
+    { "output",          OPT_OUTPUT,   AT(output),       "F.{csv,npy,h5}", 1, "where to write the rows; with --shard, the part", .letter = 'o', .needed = "where to write the rows" },
+    { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "ranges of parameters: columns parameter, low, high and optionally scale (linear, log); the others keep their ranges" },
     { "design",          OPT_TEXT,     AT(o.design),     NULL,             2, "scrambled Sobol points, or a Latin hypercube", .words = "sobol|latin", .in = IN_JSON },
-    { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, beta = sqrt(2 alpha nu2)", .words = "beta|nu2", .in = IN_JSON },
-    { "target-se",       OPT_POSITIVE, AT(o.target),     "E",              3, "simulate a row until its standard error is at most E", .in = IN_JSON },
-    { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "or it has so many paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
-    { "refine",          OPT_INT,      AT(o.refine),     "R",              3, "R times the steps, to see what they change", 1, 4 },
+    { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, with beta = sqrt(2 alpha nu2)", .words = "beta|nu2", .in = IN_JSON },
+    { "target-se",       OPT_POSITIVE, AT(o.target),     "E",              3, "simulate each row until its standard error is at most E", .in = IN_JSON },
+    { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "but with at most N paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
+    { "refine",          OPT_INT,      AT(o.refine),     "R",              3, "take R times as many steps, to see their effect", 1, 4 },
     { "shard",           OPT_SHARD,    AT(shard),        "I/N",            4, "part I of N, from 1; see merge-parts" },
-    { "restart",         OPT_FLAG,     AT(restart),      NULL,             4, "do not go on with what an earlier run left" },
+    { "restart",         OPT_FLAG,     AT(restart),      NULL,             4, "do not continue an earlier run" },
     { 0 }
 };
 
 static const char doc[] =
-    "Makes a data set: combinations of alpha, m, beta, y0, rho, maturity and strike, and for each the price of a call in the "
-    "exponential Ornstein-Uhlenbeck model, S0 = 1, no rate, with its standard error. --seed is that of the design and of the "
-    "paths: take another one for validation, and another for test."
-    "\vRows are kept in F.partial, block after block, until all are there; a run that was broken off goes on from "
-    "there when the same command is given again. docs/surrogate.md has the ranges and the method.\n\nExample:\n"
+    "Writes a data set: combinations of alpha, m, beta, y0, rho, maturity and strike, each with the price of a call in the "
+    "exponential Ornstein-Uhlenbeck model (S0 = 1, no interest) and its standard error. --seed selects the combinations and the "
+    "paths: use another one for validation, and another for test.\vRows are collected in F.partial, block after block. If a run is "
+    "interrupted, the same command continues it. docs/surrogate.md describes the ranges and the method.\n\n"
+    "Example:\n"
     "  shoal dataset expou --samples 20000 --seed 1 -o train.csv\n"
     "  shoal dataset expou --samples 2000 --seed 2 -o validation.csv\n"
     "  shoal dataset expou --samples 2e5 --shard 1/2 -o a.part\n"
@@ -99,7 +99,7 @@ static int make_rows(maker *m) {
         cli_progress_step(&bar, m->work.rows);
     }
     cli_progress_end(&bar);
-    return code;
+    return code == CLI_INTERRUPTED ? CLI_OK : code; /* what is in the file stays */
 }
 
 #define RESULT(name, member) CLI_RESULT(name, maker, member)
@@ -116,13 +116,12 @@ static int print(const maker *m) {
     const double mean = priced > 0 ? m->work.sum / (double)priced : 0;
     dataset_note_missing(m->c, m->work.missing);
     if (m->work.above > 0)
-        cli_note(m->c, "rows that reached --paths before --target-se: %lld",
-                 (long long)m->work.above);
+        cli_note(m->c, "%s reached --paths before --target-se", CLI_COUNT(m->work.above, "row"));
     const char *kept = cli_interrupted() ? m->work.path : a->output;
     if (!m->c->json) {
-        printf("%s: %lld rows, %lld made now in %.3g s (%.3g ms each, %.4g paths)\n", kept,
-               (long long)rows, (long long)made, m->seconds,
-               made > 0 ? 1e3 * m->seconds / (double)made : 0,
+        printf("%s: %s, %lld of them in this run in %s (each %s, %.3g paths)\n", kept,
+               CLI_COUNT(rows, "row"), (long long)made, CLI_TIME(m->seconds),
+               CLI_TIME(made > 0 ? m->seconds / (double)made : 0),
                made > 0 ? m->paths / (double)made : 0);
         printf("standard error: mean %.3g, largest %.3g\n", mean, m->work.worst);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
@@ -152,11 +151,13 @@ static int run(maker *m) {
     int code = dataset_open(&m->work, &a->o, m->plan, part, m->first, m->end, a->restart);
     if (code != CLI_OK) return code;
     m->found = m->work.rows;
-    if (m->found > 0) cli_note(m->c, "%s has %lld rows already", m->work.path, (long long)m->found);
+    if (m->found > 0)
+        cli_note(m->c, "%s: continuing after %s", m->work.path, CLI_COUNT(m->found, "row"));
     cli_catch_interrupt();
     code = make_rows(m);
     const bool whole = m->first + m->work.rows == m->end;
-    if (code == CLI_OK && !whole) cli_note(m->c, "interrupted; the same command goes on from here");
+    if (code == CLI_OK && !whole)
+        cli_note(m->c, "interrupted; the same command continues from here");
     if (code == CLI_OK && whole && !a->shards) {
         const char *const path = m->work.path;
         code = dataset_write(a->output, &path, 1, m->work.rows);
@@ -187,10 +188,6 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command dataset_expou_command = {
-    "dataset expou",
-    "calls where the logarithm of the volatility is an Ornstein-Uhlenbeck process",
-    .doc = doc,
-    .run = command,
-    .tables = { { options, 0 } },
-    .keeps_inputs = true
+    "dataset expou", "calls in the exponential Ornstein-Uhlenbeck model of volatility", .doc = doc,
+    .run = command, .tables = { { options, 0 } }
 };

@@ -108,11 +108,12 @@ static int mismatch(const char *path, const char *found, const char *wanted) {
     dataset_words w;
     if (!differ(found, wanted, &w) || /* or the words end otherwise, by a NUL */
         (w.length == w.other_length && memcmp(w.one, w.other, (size_t)w.length) == 0))
-        return cli_fail(CLI_INPUT, "%s:1: its options are not these", path);
-    return cli_fail(CLI_INPUT,
-                    "%s:1: it has '%.*s' where these options make '%.*s'; remove it, give it "
-                    "another name, or say --restart",
-                    path, w.length, w.one, w.other_length, w.other);
+        return cli_fail(CLI_INPUT, "%s:1: it was written with other options", path);
+    return cli_fail(
+        CLI_INPUT,
+        "%s:1: it has '%.*s', this command '%.*s'; remove the file, choose another name, "
+        "or use --restart",
+        path, w.length, w.one, w.other_length, w.other);
 }
 
 /* A price and its error, both of them NaN where there is none, as statistics. */
@@ -127,11 +128,10 @@ static void count_row(dataset_work *w, const shoal_dataset_opts *o, double price
 
 static const char *fault_of(const double *value, const double *row, int k) {
     const double price = value[SHOAL_DATASET_COLUMNS];
-    if (k < SHOAL_DATASET_COLUMNS)
-        return value[k] == row[k] ? NULL : "not what the design has there";
+    if (k < SHOAL_DATASET_COLUMNS) return value[k] == row[k] ? NULL : "not the value of the design";
     if (k == SHOAL_DATASET_COLUMNS)
         return price != price || (price >= 0 && price <= 1) ? NULL : "not from 0 to 1";
-    if (price != price) return value[k] != value[k] ? NULL : "a number, where there is no price";
+    if (price != price) return value[k] != value[k] ? NULL : "a number, but the price is missing";
     return value[k] >= 0 && value[k] - value[k] == 0 ? NULL : "not a standard error";
 }
 
@@ -164,21 +164,22 @@ static int check_row(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
     const char *const begin = text;
     double value[DATASET_FIELDS], row[SHOAL_DATASET_COLUMNS];
     if (shoal_dataset_design(plan, number, 1, row) != SHOAL_OK)
-        return cli_fail(CLI_INPUT, "%s:%lld: there are more rows than the part has", w->path,
+        return cli_fail(CLI_INPUT, "%s:%lld: more rows than the part has", w->path,
                         (long long)line);
     for (int k = 0; k < DATASET_FIELDS; k++) {
         const size_t length = strcspn(text, ",\n");
         const char *reason = "not a number";
         if (io_text_double(text, length, &value[k])) reason = fault_of(value, row, k);
-        if (!reason && text[length] != ',') reason = "the line has not as many fields as columns";
+        if (!reason && text[length] != ',')
+            reason = "the line has fewer fields than there are columns";
         if (reason)
             return cli_fail(CLI_INPUT, "%s:%lld: column %s: %s", w->path, (long long)line,
                             h.name[k], reason);
         text += length + 1;
     }
     if (!checksum_matches(w, begin, (size_t)(text - begin) - 1))
-        return cli_fail(CLI_INPUT, "%s:%lld: damaged: its checksum is not that of its text",
-                        w->path, (long long)line);
+        return cli_fail(CLI_INPUT, "%s:%lld: damaged: the checksum does not match", w->path,
+                        (long long)line);
     count_row(w, o, value[SHOAL_DATASET_COLUMNS], value[DATASET_FIELDS - 1]);
     return CLI_OK;
 }
@@ -188,10 +189,10 @@ static int wrong_header(const dataset_work *w, const char *found, const char *he
     const size_t old = strlen(header) - strlen("," CHECKSUM "\n");
     if (strncmp(found, header, old) == 0 && strcmp(found + old, "\n") == 0)
         return cli_fail(CLI_INPUT,
-                        "%s:2: no column " CHECKSUM ": an older program wrote it; run the part "
-                        "again, or say --restart",
+                        "%s:2: no column " CHECKSUM ": an older version of shoal wrote it; run the "
+                        "part again, or use --restart",
                         w->path);
-    return cli_fail(CLI_INPUT, "%s:2: its header is not %.*s", w->path, (int)strlen(header) - 1,
+    return cli_fail(CLI_INPUT, "%s:2: the header is not %.*s", w->path, (int)strlen(header) - 1,
                     header);
 }
 
@@ -218,7 +219,7 @@ static int read_back(dataset_work *w, const shoal_dataset_opts *o, const shoal_d
         } else if (line == 2) {
             if (strcmp(text, header) != 0) code = wrong_header(w, text, header);
         } else if (first + w->rows >= end_row) {
-            code = cli_fail(CLI_INPUT, "%s:%lld: there are more rows than the part has", w->path,
+            code = cli_fail(CLI_INPUT, "%s:%lld: more rows than the part has", w->path,
                             (long long)line);
         } else {
             code = check_row(w, o, plan, first + w->rows, line, text);
@@ -259,8 +260,7 @@ static int verify(const char *path, const dataset_part *part, const shoal_datase
                         (long long)last + 1);
     return w->rows == end - first
                ? CLI_OK
-               : cli_fail(CLI_INPUT,
-                          "%s:%lld: it ends after %lld of its %lld rows; run the part again", path,
+               : cli_fail(CLI_INPUT, "%s:%lld: only %lld of %lld rows; run the part again", path,
                           (long long)last, (long long)w->rows, (long long)(end - first));
 }
 
@@ -279,7 +279,7 @@ int dataset_open(dataset_work *w, const shoal_dataset_opts *o, const shoal_datas
         return fail(w);
     }
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0)
-        return cli_fail(CLI_OUTPUT, "%s: another program is at work on it", w->path);
+        return cli_fail(CLI_OUTPUT, "%s: another program is writing to it", w->path);
     if (!restart) {
         const int code = read_back(w, o, plan, line, first, end, &good);
         if (code != CLI_OK) return code;
@@ -318,7 +318,7 @@ int dataset_append(dataset_work *w, const shoal_dataset_opts *o, int64_t count,
         row[SHOAL_DATASET_COLUMNS] = values[i * SHOAL_DATASET_VALUES];
         row[SHOAL_DATASET_COLUMNS + 1] = values[i * SHOAL_DATASET_VALUES + 1];
         count_row(w, o, row[SHOAL_DATASET_COLUMNS], row[SHOAL_DATASET_COLUMNS + 1]);
-        io_csv_row(memory, row, DATASET_FIELDS, 17);
+        io_csv_row(memory, row, DATASET_FIELDS);
     }
     const bool complete = !ferror(memory);
     if (fclose(memory) != 0 || !complete) {
@@ -342,9 +342,9 @@ void dataset_close(dataset_work *w) {
 int dataset_check_output(const char *output) {
     if (cli_ends_in(output, ".csv") || cli_ends_in(output, ".npy")) return CLI_OK;
     if (!cli_ends_in(output, ".h5"))
-        return cli_fail(CLI_USAGE, "-o: '%s' ends in none of .csv, .npy and .h5", output);
+        return cli_fail(CLI_USAGE, "-o: '%s' does not end in .csv, .npy or .h5", output);
     return io_h5_available() ? CLI_OK
-                             : cli_fail(CLI_UNAVAILABLE, "-o: this build has no HDF5: take .npy");
+                             : cli_fail(CLI_UNAVAILABLE, "-o: this build has no HDF5; use .npy");
 }
 
 /* What is done with the lines of a file from its header on. */
@@ -443,8 +443,8 @@ bool dataset_is_part(const char *path) {
 
 void dataset_note_missing(const cli *c, int64_t missing) {
     if (missing > 0)
-        cli_note(c, "rows without a price, NaN in the file, which shoal train refuses: %lld",
-                 (long long)missing);
+        cli_note(c, "%s without a price: NaN in the file, which shoal train refuses",
+                 CLI_COUNT(missing, "row"));
 }
 
 typedef struct part {
@@ -469,16 +469,16 @@ static int read_head(const char *path, part *p) {
     if (file) fclose(file);
     if (reason) return cli_fail(CLI_INPUT, "%s: cannot read: %s", path, strerror(reason));
     if (!got || strncmp(p->line, word, sizeof word - 1) != 0)
-        return not_a_part(path, "its first line is no line of options");
+        return not_a_part(path, "its first line is not a line of options");
     if (!parse_identity(p->line, &p->of)) return not_a_part(path, "its first line lacks an option");
     if (p->of.shards < 1 || p->of.shards > 1000000 || p->of.shard < 1 || p->of.shard > p->of.shards)
-        return not_a_part(path, "its first line does not say which part it is");
+        return not_a_part(path, "its first line does not contain the number of the part");
     char *shard = strstr(p->line, " shard="); /* a tab before it has been read like a blank */
     if (!shard) return not_a_part(path, "its first line has no blank before shard=");
     *shard = 0;
     identity(&p->of.opts, again);
     if (differ(p->line, again, &w))
-        return cli_fail(CLI_INPUT, "%s:1: it has '%.*s' where this program writes '%.*s'", path,
+        return cli_fail(CLI_INPUT, "%s:1: it has '%.*s', this version of shoal writes '%.*s'", path,
                         w.length, w.one, w.other_length, w.other);
     return CLI_OK;
 }
@@ -494,7 +494,7 @@ static int check_parts(const part *p, int count) {
         dataset_words w;
         if (differ(p[i].line, p[0].line, &w))
             return cli_fail(CLI_INPUT,
-                            "%s:1: it has '%.*s' where %s has '%.*s': parts of two data sets",
+                            "%s:1: it has '%.*s', but %s has '%.*s': parts of two data sets",
                             p[i].path, w.length, w.one, p[0].path, w.other_length, w.other);
         if (p[i].of.shards != shards)
             return cli_fail(CLI_INPUT, "%s:1: a part of %lld, but %s is one of %lld", p[i].path,
@@ -531,7 +531,7 @@ static int print_merged(cli *c, const part *p, int count, const char *output, in
     const int64_t samples = p[0].of.opts.samples;
     dataset_note_missing(c, missing);
     if (!c->json) {
-        printf("%s: %lld rows out of %d parts\n", output, (long long)samples, count);
+        printf("%s: %s from %s\n", output, CLI_COUNT(samples, "row"), CLI_COUNT(count, "part"));
         return CLI_OK;
     }
     io_json *j = cli_json_begin(c, "merge-parts");
@@ -543,15 +543,15 @@ static int print_merged(cli *c, const part *p, int count, const char *output, in
 }
 
 int dataset_merge(cli *c, const char *const *paths, int count, const char *output) {
-    if (!output) return cli_fail(CLI_USAGE, "parts of a data set need -o: where to write it");
+    if (!output) return cli_fail(CLI_USAGE, "-o is missing: where to write the data set");
     int64_t missing = 0;
     int code = dataset_check_output(output);
     part *p = calloc((size_t)count, sizeof *p);
     const char **sorted = calloc((size_t)count, sizeof *sorted);
     if (code == CLI_OK && (!p || !sorted)) code = cli_no_memory();
     for (int i = 0; i < count && code == CLI_OK; i++) {
-        if (cli_same_file(output, paths[i]))
-            code = cli_fail(CLI_USAGE, "-o: '%s' is an input: it would be overwritten", output);
+        if (!c->force && cli_same_file(output, paths[i]))
+            code = cli_fail(CLI_USAGE, "'%s' is an input; --force overwrites it", output);
         if (code == CLI_OK) code = read_head(paths[i], &p[i]);
     }
     if (code == CLI_OK) {

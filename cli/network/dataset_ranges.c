@@ -34,11 +34,23 @@ static int number(const table *t, int64_t row, int column, const shoal_range *bo
         return bad(t, row, column, reason);
     }
     if (!(*value >= bounds->low && *value <= bounds->high)) {
-        snprintf(reason, sizeof reason, "%g is not from %g to %g, where %s may be", *value,
+        snprintf(reason, sizeof reason, "%g is not from %g to %g, the limits of %s", *value,
                  bounds->low, bounds->high, field(t, row, t->parameter));
         return bad(t, row, column, reason);
     }
     return CLI_OK;
+}
+
+static const char *parameter_name(const void *of, int i) {
+    return i < SHOAL_DATASET_COLUMNS
+               ? shoal_dataset_column(((const shoal_dataset_opts *)of)->nu2, i)
+               : NULL;
+}
+
+static const char *column_name(const void *of, int i) {
+    static const char *const names[] = { "parameter", "low", "high", "scale" };
+    (void)of;
+    return i < 4 ? names[i] : NULL;
 }
 
 static int read_row(const table *t, int64_t row, shoal_dataset_opts *o, bool *given) {
@@ -47,23 +59,22 @@ static int read_row(const table *t, int64_t row, shoal_dataset_opts *o, bool *gi
     while (shoal_dataset_column(o->nu2, i) && strcmp(shoal_dataset_column(o->nu2, i), name) != 0)
         i++;
     if (i == SHOAL_DATASET_COLUMNS)
-        return bad(t, row, t->parameter,
-                   o->nu2 ? "it must be alpha, m, nu2, y0, rho, maturity or strike"
-                          : "it must be alpha, m, beta, y0, rho, maturity or strike");
-    if (given[i]) return bad(t, row, t->parameter, "there is a line for it already");
+        return cli_unknown_in(t->path, t->cells.line[row], "parameter", name, "there are",
+                              parameter_name, o);
+    if (given[i]) return bad(t, row, t->parameter, "this parameter has a line already");
     given[i] = true;
     const shoal_range bounds = shoal_dataset_bounds(o->nu2, i);
     shoal_range *range = &o->range[i];
     int code = number(t, row, t->low, &bounds, &range->low);
     if (code == CLI_OK) code = number(t, row, t->high, &bounds, &range->high);
     if (code != CLI_OK) return code;
-    if (range->low > range->high) return bad(t, row, t->high, "it is below low");
+    if (range->low > range->high) return bad(t, row, t->high, "high is below low");
     const char *scale = t->scale >= 0 ? field(t, row, t->scale) : "";
     if (*scale && strcmp(scale, "linear") != 0 && strcmp(scale, "log") != 0)
-        return bad(t, row, t->scale, "it must be linear or log");
+        return bad(t, row, t->scale, "expected linear or log");
     range->log = strcmp(scale, "log") == 0;
     if (range->log && !(range->low > 0))
-        return bad(t, row, t->low, "a logarithmic range begins above 0");
+        return bad(t, row, t->low, "a logarithmic range must begin above 0");
     return CLI_OK;
 }
 
@@ -79,11 +90,11 @@ int dataset_read_ranges(const char *path, shoal_dataset_opts *o) {
     t.scale = io_table_column(&t.cells.head, "scale");
     const char *missing = t.parameter < 0 ? "parameter" : t.low < 0 ? "low" : "high";
     if (t.parameter < 0 || t.low < 0 || t.high < 0)
-        code = cli_fail(CLI_INPUT, "%s:1: column %s: missing", path, missing);
+        code = cli_fail(CLI_INPUT, "%s:1: column %s is missing", path, missing);
     for (int col = 0; col < t.cells.head.cols && code == CLI_OK; col++)
         if (col != t.parameter && col != t.low && col != t.high && col != t.scale)
-            code = cli_fail(CLI_INPUT, "%s:1: column %s: it must be parameter, low, high or scale",
-                            path, t.cells.head.names[col]);
+            code = cli_unknown_in(path, 1, "column", t.cells.head.names[col], "there are",
+                                  column_name, NULL);
     for (int64_t row = 0; row < t.cells.head.rows && code == CLI_OK; row++)
         code = read_row(&t, row, o, given);
     io_cells_free(&t.cells);

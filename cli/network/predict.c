@@ -27,33 +27,34 @@ typedef struct arguments {
 static const cli_option options[] = { /* the parameters first */
     { "alpha",    OPT_REAL,     PARAMETER(0) = "instead of PARAMS: speed of mean reversion" },
     { "m",        OPT_REAL,     PARAMETER(1) = "long-run logarithm of the volatility" },
-    { "beta",     OPT_REAL,     PARAMETER(2) = "volatility of the logarithm" },
-    { "nu2",      OPT_REAL,     PARAMETER(NU2) = "instead of --beta, which is then sqrt(2 alpha nu2): the stationary variance of the logarithm" },
+    { "beta",     OPT_REAL,     PARAMETER(2) = "volatility of the logarithm", .without = "nu2" },
+    { "nu2",      OPT_REAL,     PARAMETER(NU2) = "instead of --beta, which then is sqrt(2 alpha nu2): the stationary variance of the logarithm" },
     { "y0",       OPT_REAL,     PARAMETER(4) = "logarithm of the volatility today" },
     { "rho",      OPT_REAL,     PARAMETER(5) = "correlation" },
     { "maturity", OPT_REAL,     PARAMETER(6) = "maturity", .unit = "years" },
-    { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the asset costs 1" },
-    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "prices and derivatives, one line per row", .letter = 'o',
+    { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the price of the asset is 1" },
+    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "write prices and derivatives, one line per row", .letter = 'o',
       .more = "Columns: the inputs, price, dprice_dstrike, dprice_dmaturity, with --check mc_price and mc_stderr, and outside." },
-    { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices alone: 1.7 times as fast" },
+    { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices only, with a speedup of 1.7" },
     { "type",     OPT_CHOICE,   AT(type),   "T",     2, "arithmetic of the network: f32 or f64", .words = CLI_TYPES },
-    { "check",    OPT_FLAG,     AT(check),  NULL,    3, "compare with Monte Carlo: the columns price and stderr of PARAMS, or a simulation; look for static arbitrage",
-      .more = "Errors are listed by maturity and strike. Prices are the columns price and stderr of the file, if it has them." },
-    { "target-se", OPT_POSITIVE, AT(target), "E",    3, "simulate each row until its standard error is at most E, as shoal dataset does", .usual = "5e-5, where PARAMS has no prices" },
-    { "paths",    OPT_INT,      AT(paths),  "N",     3, "or it has so many paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
-    { "export",   OPT_OUTPUT,   AT(export), "W.npz", 4, "the weights for numpy" },
-    { NULL,       OPT_INPUT,    AT(model),  "MODEL", 0, "the network", .needed = "" },
+    { "check",    OPT_FLAG,     AT(check),  NULL,    3, "compare with Monte Carlo: with columns price and stderr of PARAMS, or with a simulation; look for static arbitrage",
+      .more = "Errors are listed by maturity and strike." },
+    { "target-se", OPT_POSITIVE, AT(target), "E",    3, "simulate each row until its standard error is at most E", .with = "check", .usual = "5e-5, if PARAMS has no prices" },
+    { "paths",    OPT_INT,      AT(paths),  "N",     3, "but with at most N paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .with = "check", .usual = "2^21" },
+    { "export",   OPT_OUTPUT,   AT(export), "W.npz", 4, "write the weights for NumPy", .ends = "npz" },
+    { NULL,       OPT_INPUT,    AT(model),  "MODEL", 0, "the network", .needed = "the network" },
     { NULL,       OPT_INPUT,    AT(params), "PARAMS.csv", 0, "inputs" },
     { 0 }
 };
 
 static const char doc[] =
-    "Prices of calls, and their derivatives in strike and maturity, by a network that shoal train has made, for the rows of a .csv file or "
-    "for one set of parameters."
-    "\vRows with an input outside of the ranges of the training set are flagged: no training set covers them. "
-    "docs/surrogate-network.md describes what is computed.\n\nExample:\n"
-    "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 --rho -0.5 --maturity 1 --strike 1 --check\n"
+    "Prices calls, with their derivatives in strike and maturity, by a network from shoal train: for the rows of a .csv file, or "
+    "for one set of parameters.\vA row is flagged if one of its inputs is outside of the ranges of the training set. "
+    "docs/surrogate-network.md describes the method.\n\n"
+    "Example:\n"
     "  shoal predict examples/expou.net params.csv -o prices.csv\n"
+    "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 \\\n"
+    "        --rho -0.5 --maturity 1 --strike 1 --check\n"
     "  shoal predict expou.net test.csv --check --json";
 /* clang-format on */
 
@@ -66,16 +67,9 @@ static void check(void *of, struct argp_state *state) {
         if (reason) argp_error(state, "--%s: %g %s", options[i].name, a->value[i], reason);
         some = some || a->given[i];
     }
-    if (a->params && some) argp_error(state, "PARAMS and parameters exclude each other");
-    if (!a->params && !some && !a->export) argp_error(state, "PARAMS is missing");
-    if (!a->params && !some && (a->output || a->check))
-        argp_error(state, "PARAMS is missing: there is nothing to price");
-    if (a->given[NU2] && a->given[NU2 - 1])
-        argp_error(state, "--beta and --nu2 exclude each other");
-    if ((a->paths || a->target > 0) && !a->check)
-        argp_error(state, "--%s is for --check", a->paths ? "paths" : "target-se");
-    if (a->export && !cli_ends_in(a->export, ".npz"))
-        argp_error(state, "--export: '%s' does not end in .npz", a->export);
+    if (a->params && some) argp_error(state, "PARAMS.csv and parameters exclude each other");
+    if (!a->params && !some && (!a->export || a->output || a->check))
+        argp_error(state, "PARAMS.csv is missing: there is nothing to price");
 }
 
 /* One row out of options. */
@@ -96,7 +90,7 @@ static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_
             continue;
         }
         if (from < 0)
-            return cli_fail(CLI_USAGE, "the model's input %s has no option: use a .csv file",
+            return cli_fail(CLI_USAGE, "the model's input %s has no option; use a .csv file",
                             n->names[i]);
         if (!a->given[from])
             return cli_fail(CLI_USAGE, "--%s is missing: it is an input of the model",
@@ -105,7 +99,7 @@ static int one_row(const arguments *a, const shoal_surrogate_info *n, surrogate_
     }
     for (int k = 0; k < PARAMETERS; k++)
         if (a->given[k] && !used[k])
-            return cli_fail(CLI_USAGE, "--%s is no input of the model", options[k].name);
+            return cli_fail(CLI_USAGE, "--%s is not an input of the model", options[k].name);
     return CLI_OK;
 }
 
@@ -161,7 +155,7 @@ static int write_csv(const char *path, const surrogate_table *t, const surrogate
         for (int i = 0; i < MORE; i++)
             if (more[i].values) line[at++] = more[i].values[row];
         line[at++] = r->outside[row] != 0;
-        io_csv_row(io_out_file(out), line, at, 17);
+        io_csv_row(io_out_file(out), line, at);
     }
     return cli_io(io_out_commit(out, &err), &err);
 }
@@ -259,11 +253,11 @@ static void print_check(const surrogate_results *r) {
     print_bin(&r->errors.all);
     for (int i = 0; i < r->errors.bins; i++) print_bin(&r->errors.bin[i]);
     if (r->reference.paths)
-        printf("Monte Carlo took %.3g s, %.3g us per row\n", r->reference.seconds,
-               1e6 * r->reference.seconds / (double)r->errors.all.rows);
+        printf("Monte Carlo took %s, %s per row\n", CLI_TIME(r->reference.seconds),
+               CLI_TIME(r->reference.seconds / (double)r->errors.all.rows));
     if (f->points == 0) return;
-    printf("\nstatic arbitrage, %lld points of %lld surfaces; the worst\n", (long long)f->points,
-           (long long)f->sets);
+    printf("\nstatic arbitrage: violations at %s of %s, and the worst\n",
+           CLI_COUNT(f->points, "point"), CLI_COUNT(f->sets, "surface"));
     if (f->strikes > 1) {
         printf("not falling in strike    %8.4f %%  %9.3g\n", share * (double)f->strike,
                f->worst_strike);
@@ -282,20 +276,23 @@ static void print_table(const surrogate_table *t, const surrogate_results *r) {
     if (r->by_maturity) printf("  %12s", "d/dmaturity");
     if (r->has_reference) printf("  %12s  %9s", "Monte Carlo", "+-");
     printf("  outside\n");
+    char text[32];
     for (int64_t row = 0; row < t->rows && row < SHOWN; row++) {
-        printf("%12.8f", r->price[row]);
-        if (r->by_strike) printf("  %12.8f", r->by_strike[row]);
-        if (r->by_maturity) printf("  %12.8f", r->by_maturity[row]);
+        printf("%12s", cli_rounded(text, r->price[row], r->typical));
+        if (r->by_strike) printf("  %12.5g", r->by_strike[row]);
+        if (r->by_maturity) printf("  %12.5g", r->by_maturity[row]);
         if (r->has_reference)
-            printf("  %12.8f  %9.2g", r->reference.price[row], r->reference.error[row]);
+            printf("  %12s  %9.2g",
+                   cli_rounded(text, r->reference.price[row], r->reference.error[row]),
+                   r->reference.error[row]);
         printf("  %s\n", r->outside[row] ? "yes" : "no");
     }
-    if (t->rows > SHOWN) printf("and %lld rows more: -o keeps all\n", (long long)(t->rows - SHOWN));
+    if (t->rows > SHOWN) printf("and %s more: -o writes all\n", CLI_COUNT(t->rows - SHOWN, "row"));
     printf(
-        "typical error %.2g (root mean square over the validation set), larger near the ends of the "
+        "typical error %.2g (root mean square over the validation set); larger near the ends of the "
         "ranges\n",
         r->typical);
-    printf("%lld rows, %.3g prices per second\n", (long long)t->rows, (double)t->rows / r->seconds);
+    printf("%s, %.3g prices per second\n", CLI_COUNT(t->rows, "row"), (double)t->rows / r->seconds);
     if (r->has_reference) print_check(r);
 }
 
@@ -344,10 +341,10 @@ static int flag(cli *c, const shoal_surrogate *net, const surrogate_table *t,
     for (int i = 0; i < t->inputs; i++)
         if (any >> i & 1) strcat(strcat(names, *names ? ", " : ""), t->names[i]);
     if (any)
-        cli_note(c,
-                 "rows outside of the ranges of the training set, where the network is not to be "
-                 "trusted: %lld (%s)",
-                 (long long)r->outsiders, names);
+        cli_note(
+            c,
+            "%s outside of the ranges of the training set (%s): the network is not reliable there",
+            CLI_COUNT(r->outsiders, "row"), names);
     return code;
 }
 
@@ -486,10 +483,9 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command predict_command = { "predict",
-                                      "prices and derivatives by a network",
+                                      "price options, with derivatives, by a network",
                                       .args = "MODEL [PARAMS.csv]",
                                       .doc = doc,
                                       .run = command,
                                       .tables = { { options, 0 } },
-                                      .check = check,
-                                      .keeps_inputs = true };
+                                      .check = check };

@@ -25,7 +25,8 @@ enum { QUARTERS = 4, MONEYNESS = 5 };
 enum { MOST_ROWS = 1 << 16 }; /* between two looks at Ctrl-C */
 
 static int without(const char *name) {
-    return cli_fail(CLI_INPUT, "--check: the model has no input %s to simulate with", name);
+    return cli_fail(CLI_INPUT, "--check: the model has no input %s, which the simulation needs",
+                    name);
 }
 
 /* Rows as a data set has them: alpha, m, beta, y0, rho, maturity, strike. */
@@ -43,8 +44,9 @@ static int rows_of(const surrogate_table *t, double *rows) {
             if (!(value >= may.low && value <= may.high)) {
                 char made[48] = "", reason[160];
                 if (out_of_nu2) snprintf(made, sizeof made, "makes beta %.6g, which ", value);
-                snprintf(reason, sizeof reason, "%sis not from %g to %g, where %s can be simulated",
-                         made, may.low, may.high, name);
+                snprintf(reason, sizeof reason,
+                         "%sis not from %g to %g, the limits of %s in a simulation", made, may.low,
+                         may.high, name);
                 return surrogate_wrong(t, row, t->names[at], x[at], reason);
             }
             rows[row * SHOAL_DATASET_COLUMNS + i] = value;
@@ -97,8 +99,8 @@ static int take_values(const surrogate_table *t, const simulation *s, double *pr
         const double *v = s->values + row * SHOAL_DATASET_VALUES;
         if (v[0] != v[0])
             return surrogate_wrong(t, row, "maturity", t->x[row * t->inputs + maturity],
-                                   "needs, with this alpha, m, beta and y0, more than 2048 steps a "
-                                   "path, or numbers that overflow");
+                                   "needs, with this alpha, m, beta and y0, more than 2048 steps "
+                                   "per path, or overflows");
         price[row] = v[0], error[row] = v[1], reference->paths += (int64_t)v[2];
     }
     reference->price = price, reference->error = error;

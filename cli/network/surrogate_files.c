@@ -47,12 +47,12 @@ static int check_price(const surrogate_table *t, int64_t row) {
         return surrogate_wrong(t, row, "stderr", t->error[row], "is less than 0");
     if (t->error[row] > 1)
         return surrogate_wrong(t, row, "stderr", t->error[row],
-                               "is above 1: it means nothing for a price from 0 to 1");
+                               "is above 1, but prices are from 0 to 1");
     if (price > 1 + room)
         return surrogate_wrong(t, row, "price", price, "is above 1, the price of the asset");
     const double inner = strike < 0 ? 0 : 1 - t->x[row * t->inputs + strike];
     if (price < (inner > 0 ? inner : 0) - room)
-        return surrogate_wrong(t, row, "price", price, "is below the payoff of today's price, 1");
+        return surrogate_wrong(t, row, "price", price, "is below the payoff at today's price, 1");
     return CLI_OK;
 }
 
@@ -80,18 +80,19 @@ int surrogate_name_is_free(const char *where, const char *name) {
         "paths seconds arbitrage network_seconds command monte_carlo_seconds device "
         "version backend interrupted prices_per_second typical_error";
     if (!cli_among(taken, name)) return CLI_OK;
-    return cli_fail(CLI_INPUT, "%s %s: shoal predict has a result of that name", where, name);
+    return cli_fail(CLI_INPUT, "%s %s: this name is taken by a result of shoal predict", where,
+                    name);
 }
 
 /* A name that fits into a model file, on a terminal, and beside those of results. */
 static int check_name(const char *path, const char *name) {
     if (strlen(name) >= SHOAL_SURROGATE_NAME)
-        return cli_fail(CLI_INPUT, "%s:1: column %s: a name of more than %d bytes", path, name,
+        return cli_fail(CLI_INPUT, "%s:1: column %s: the name is longer than %d bytes", path, name,
                         SHOAL_SURROGATE_NAME - 1);
     for (const char *at = name; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 127) {
             char quoted[IO_QUOTE_SIZE];
-            return cli_fail(CLI_INPUT, "%s:1: column %s: a name with control characters", path,
+            return cli_fail(CLI_INPUT, "%s:1: column %s: the name has control characters", path,
                             io_quote(name, strlen(name), quoted));
         }
     char where[4096];
@@ -127,15 +128,15 @@ static int choose(const cli *c, const io_table *csv, const char *const *names, i
     for (int i = 0; names && i < count; i++) {
         column[i] = io_table_column(csv, names[i]);
         if (column[i] < 0)
-            return cli_fail(CLI_INPUT, "%s:1: column %s: missing", t->path, names[i]);
+            return cli_fail(CLI_INPUT, "%s:1: column %s is missing", t->path, names[i]);
         t->inputs++;
     }
     for (int i = 0; names && i < csv->cols; i++) {
         bool read = is_target(csv->names[i]);
         for (int k = 0; k < count; k++) read = read || column[k] == i;
-        if (!read) cli_note(c, "%s: column %s is not read", t->path, csv->names[i]);
+        if (!read) cli_note(c, "%s: column %s is ignored", t->path, csv->names[i]);
     }
-    return t->inputs > 0 ? CLI_OK : cli_fail(CLI_INPUT, "%s: there are no inputs", t->path);
+    return t->inputs > 0 ? CLI_OK : cli_fail(CLI_INPUT, "%s: no column is an input", t->path);
 }
 
 static double *column_of(const io_table *csv, int column) {
@@ -173,7 +174,7 @@ int surrogate_read(const cli *c, const char *path, const char *const *names, int
     const int price = io_table_column(&csv, "price"), error = io_table_column(&csv, "stderr");
     if (priced && (price < 0 || error < 0))
         code =
-            cli_fail(CLI_INPUT, "%s:1: column %s: missing", path, price < 0 ? "price" : "stderr");
+            cli_fail(CLI_INPUT, "%s:1: column %s is missing", path, price < 0 ? "price" : "stderr");
     if (code == CLI_OK) code = choose(c, &csv, names, count, table, column);
     if (code == CLI_OK) code = fill(&csv, column, price, error, table);
     if (code == CLI_OK) code = check_rows(table);
@@ -201,7 +202,7 @@ static int check_alpha(const surrogate_table *train, int64_t rows, const surroga
         const double value = held->x[row * held->inputs + alpha];
         if (!(value > 0))
             return surrogate_wrong(held, row, "alpha", value,
-                                   "is not above 0, as all are that the network is trained on");
+                                   "is not above 0, but all rows of the training set are");
     }
     return CLI_OK;
 }
@@ -212,11 +213,11 @@ int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_
     const bool volatility = !target || strcmp(target, "volatility") == 0;
     for (int i = 0; i < 2 && volatility; i++)
         if (surrogate_input(train, needed[i]) < 0)
-            return cli_fail(CLI_INPUT, "%s:1: column %s: missing; the target volatility needs it",
+            return cli_fail(CLI_INPUT, "%s:1: column %s is missing; the target volatility needs it",
                             train->path, needed[i]);
     if (rows < 2)
-        return cli_fail(CLI_INPUT, "%s: %lld rows to train with are too few", train->path,
-                        (long long)rows);
+        return cli_fail(CLI_INPUT, "%s: %lld rows are too few for training; at least 2 are needed",
+                        train->path, (long long)rows);
     int code = check_size(train);
     if (code == CLI_OK && held != train) code = check_size(held);
     if (code != CLI_OK) return code;

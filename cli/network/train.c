@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "io/svg.h"
 
@@ -20,68 +19,51 @@ typedef struct arguments {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { NULL,         OPT_INPUT,    AT(train),      "TRAIN", 0, "prices to learn", .needed = "" },
+    { NULL,         OPT_INPUT,    AT(train),      "TRAIN", 0, "prices to learn", .needed = "the prices to learn" },
     { "validation", OPT_INPUT,    AT(validation), "V.csv", 1, "prices that decide when to stop", .usual = "the last tenth of TRAIN" },
-    { "output",     OPT_OUTPUT,   AT(output),     "MODEL", 1, "the model file", .letter = 'o', .needed = "" },
-    { "target",     OPT_TEXT,     AT(o.target),   "T",     2, "what the network learns: volatility (of Black and Scholes) or price", .usual = "volatility", .suggest = "volatility|price" },
+    { "output",     OPT_OUTPUT,   AT(output),     "MODEL", 1, "the model file", .letter = 'o', .needed = "where to write the model" },
+    { "target",     OPT_TEXT,     AT(o.target),   "T",     2, "what the network learns: volatility (Black-Scholes) or price", .usual = "volatility", .suggest = "volatility|price" },
     { "layers",     OPT_INT,      AT(o.layers),   "L",     2, "hidden layers", 1, SHOAL_SURROGATE_LAYERS, .usual = "3" },
-    { "width",      OPT_INT,      AT(o.width),    "N",     2, "neurons of a layer, a multiple of 8", 8, SHOAL_SURROGATE_WIDTH, .usual = "64" },
+    { "width",      OPT_INT,      AT(o.width),    "N",     2, "neurons per layer, a multiple of 8", 8, SHOAL_SURROGATE_WIDTH, .usual = "64" },
     { "epochs",     OPT_INT,      AT(o.epochs),   "N",     3, "passes through the data", 1, 1000000, .key = "most_epochs", .in = IN_JSON },
-    { "batch",      OPT_INT,      AT(o.batch),    "N",     3, "rows of a step", 1, 1 << 20, .in = IN_JSON },
-    { "patience",   OPT_INT,      AT(o.patience), "N",     3, "passes without a better validation before it ends", 1, 1000000, .usual = "a quarter of the epochs", .in = IN_JSON },
-    { "rate",       OPT_POSITIVE, AT(o.rate),     "R",     3, "learning rate at the start; a cosine takes it to a hundredth", .in = IN_JSON },
-    { "floor",      OPT_POSITIVE, AT(o.floor),    "E",     3, "rows weigh in proportion to 1/(stderr^2 + E^2)", .in = IN_JSON },
+    { "batch",      OPT_INT,      AT(o.batch),    "N",     3, "rows per step", 1, 1 << 20, .in = IN_JSON },
+    { "patience",   OPT_INT,      AT(o.patience), "N",     3, "stop after N epochs without a better validation error", 1, 1000000, .usual = "a quarter of the epochs", .in = IN_JSON },
+    { "rate",       OPT_POSITIVE, AT(o.rate),     "R",     3, "initial learning rate; a cosine lowers it to a hundredth", .in = IN_JSON },
+    { "floor",      OPT_POSITIVE, AT(o.floor),    "E",     3, "rows have weights proportional to 1/(stderr^2 + E^2)", .in = IN_JSON },
     { "type",       OPT_CHOICE,   AT(o.type),     "T",     3, "arithmetic: f32 or f64", .words = CLI_TYPES, .in = IN_JSON },
-    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "on CUDA, what makes the matrix products: fused (all layers in one kernel), own or cublas", .usual = "fused, own where the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON,
-      .more = "cuBLAS is opened at run time: exit 69 if it does not open, or SHOAL_NO_CUBLAS=1 forbids it." },
-    { "plot",       OPT_OUTPUT,   AT(plot),       "F.svg", 4, "draw the errors of the passes" },
-    { "export",     OPT_OUTPUT,   AT(export),     "W.npz", 4, "the weights for numpy" },
+    { "gemm",       OPT_TEXT,     AT(o.gemm),     "G",     3, "matrix products on CUDA: fused (all layers in one kernel), own or cublas", .usual = "fused; own if the network is too large", .suggest = "fused|own|cublas", .in = IN_JSON,
+      .more = "cuBLAS is opened at run time. If it does not open, or SHOAL_NO_CUBLAS=1 forbids it, the exit code is 69." },
+    { "plot",       OPT_OUTPUT,   AT(plot),       "F.svg", 4, "plot the error of each epoch", .ends = "svg" },
+    { "export",     OPT_OUTPUT,   AT(export),     "W.npz", 4, "write the weights for NumPy", .ends = "npz" },
     { 0 }
 };
 
 static const char doc[] =
-    "Trains a network on prices of calls (of an asset that costs 1, no rates) and writes it to a model file. TRAIN is a .csv file: "
-    "columns price and stderr are learnt, all others are inputs."
-    "\vThe same seed makes the same network on one backend, for any number of threads. Ctrl-C ends it after a pass: the best network so far is written. "
-    "docs/surrogate-network.md describes what is computed.\n\nExample:\n"
+    "Trains a network on prices of calls (of an asset at price 1, without interest) and writes it to a model file. TRAIN is a .csv "
+    "file: columns price and stderr are learnt, all others are inputs.\vThe same seed gives the same network on one backend, for "
+    "any number of threads. Ctrl-C ends the training; the best network so far is written. docs/surrogate-network.md describes the "
+    "method.\n\n"
+    "Example:\n"
     "  shoal train train.csv -o expou.net --plot loss.svg\n"
     "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net\n"
     "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
 /* clang-format on */
 
-static void check(void *of, struct argp_state *state) {
-    const arguments *a = of;
-    if (a->plot && !cli_ends_in(a->plot, ".svg"))
-        argp_error(state, "--plot: '%s' does not end in .svg", a->plot);
-    if (a->export && !cli_ends_in(a->export, ".npz"))
-        argp_error(state, "--export: '%s' does not end in .npz", a->export);
-}
-
 /* ---- the passes, as they are told ----------------------------------------------------------------- */
 
 typedef struct history {
-    const cli *c;
-    int64_t epochs, count;
+    int64_t count;
     double *epoch, *train, *validation;
-    double shown;
-    bool live;
+    char label[96];
+    cli_progress bar;
 } history;
-
-/* One line on the terminal, twice per second. */
-static void show(history *h, const shoal_surrogate_epoch *e) {
-    const double now = cli_now();
-    if (!h->live || now - h->shown < 0.5) return;
-    h->shown = now;
-    fprintf(stderr, "\repoch %lld of %lld: error %.3g, validation %.3g, best %.3g, rate %.2g\033[K",
-            (long long)e->epoch, (long long)h->epochs, e->train, e->validation, e->best, e->rate);
-    fflush(stderr);
-}
 
 static int record_epoch(void *of, const shoal_surrogate_epoch *e) {
     history *h = of;
     h->epoch[h->count] = (double)e->epoch;
     h->train[h->count] = e->train, h->validation[h->count++] = e->validation;
-    show(h, e);
+    snprintf(h->label, sizeof h->label, "error %.3g, validation %.3g, best %.3g", e->train,
+             e->validation, e->best);
     return cli_interrupted();
 }
 
@@ -135,14 +117,15 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
         return cli_json_end(c, diverged ? CLI_FAILED : CLI_OK);
     }
     if (diverged) return CLI_FAILED;
-    printf("network      %d inputs, %d x %d neurons, %lld weights, target %s\n", n->inputs,
-           n->layers, n->width, (long long)n->weights, n->target);
-    printf("data         %lld rows, %lld to validate\n", (long long)t->rows, (long long)held);
-    printf("epochs       %lld, %s, the best is %lld\n", (long long)r->epochs, ends[r->end],
+    printf("network      %s, %d x %d neurons, %lld weights, target %s\n",
+           CLI_COUNT(n->inputs, "input"), n->layers, n->width, (long long)n->weights, n->target);
+    printf("data         %s for training, %lld for validation\n", CLI_COUNT(t->rows, "row"),
+           (long long)held);
+    printf("epochs       %lld, %s, best epoch %lld\n", (long long)r->epochs, ends[r->end],
            (long long)r->best_epoch);
-    printf("error        %.4g on the validation set (weighted root mean square, of prices)\n",
+    printf("error        %.3g on the validation set (weighted root mean square of prices)\n",
            r->validation);
-    printf("time         %.1f s, %.3g rows per second\n", seconds, speed);
+    printf("time         %s, %.3g rows per second\n", CLI_TIME(seconds), speed);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
@@ -162,7 +145,7 @@ static int write_all(cli *c, const arguments *a, const history *h, const shoal_s
     int code = CLI_OK;
     if (diverged)
         cli_fail(CLI_FAILED,
-                 "training diverged in epoch %lld, and no model is written: try a --rate below %g",
+                 "training diverged in epoch %lld, no model is written: try a --rate below %g",
                  (long long)r->epochs, a->o.rate);
     else
         code = surrogate_save(c, a->output, net);
@@ -179,7 +162,7 @@ static int trained(cli *c, shoal_status status, const shoal_surrogate_result *r,
     const int64_t row = validation ? r->validation_row + (held == t ? rows : 0) : r->train_row;
     if (status != SHOAL_E_ARG || row < 0) return cli_status(c, status);
     return surrogate_wrong(of, row, of->names[r->input], of->x[row * of->inputs + r->input],
-                           "is too far from the rows to train with: the network overflows");
+                           "is too far from the training rows: the network overflows");
 }
 
 static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_table *v) {
@@ -188,31 +171,34 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     int code = surrogate_suits(t, rows, a->validation ? v : t, a->o.target);
     if (code != CLI_OK) return code;
     if (held < 2)
-        return cli_fail(CLI_INPUT, "%s: %lld rows to validate with are too few",
+        return cli_fail(CLI_INPUT,
+                        "%s: %lld rows are too few for validation; at least 2 are needed",
                         a->validation ? a->validation : a->train, (long long)held);
     const shoal_surrogate_data train = data_of(t, 0, rows);
     const shoal_surrogate_data validation =
         a->validation ? data_of(v, 0, held) : data_of(t, rows, held);
     const size_t room = (size_t)a->o.epochs * sizeof(double);
-    history h = { .c = c,
-                  .epochs = a->o.epochs,
+    history h = { .label = "training",
                   .epoch = malloc(room),
                   .train = malloc(room),
-                  .validation = malloc(room),
-                  .live = !c->quiet && isatty(STDERR_FILENO) };
+                  .validation = malloc(room) };
     shoal_surrogate *net = NULL;
     shoal_surrogate_result r;
     shoal_surrogate_info info;
     if (!h.epoch || !h.train || !h.validation) code = cli_no_memory();
     cli_catch_interrupt();
     const double start = cli_now();
+    c->finishes = true; /* after the epoch: record_epoch */
+    cli_progress_begin(&h.bar, c, h.label, 1);
+    h.bar.next = 1; /* all of it is one stage of the library */
     if (code == CLI_OK)
         code = trained(
             c,
             shoal_surrogate_train(c->ctx, &train, &validation, &a->o, record_epoch, &h, &net, &r),
             &r, t, rows, a->validation ? v : t);
     const double seconds = cli_now() - start;
-    if (h.live) fputs("\r\033[K", stderr);
+    cli_progress_end(&h.bar);
+    c->finishes = false;
     if (code == CLI_OK) code = write_all(c, a, &h, net, &r);
     if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &info));
     if (code == CLI_OK) {
@@ -245,11 +231,7 @@ static int command(cli *c, int argc, char **argv) {
     return code;
 }
 
-const cli_command train_command = { "train",
-                                    "train a network on prices, to give them without Monte Carlo",
-                                    .args = "TRAIN -o MODEL",
-                                    .doc = doc,
-                                    .run = command,
-                                    .tables = { { options, 0 } },
-                                    .check = check,
-                                    .keeps_inputs = true };
+const cli_command train_command = {
+    "train",        "train a network on simulated prices", .args = "TRAIN -o MODEL", .doc = doc,
+    .run = command, .tables = { { options, 0 } }
+};

@@ -51,59 +51,59 @@ static char *basis_text(const void *of) {
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
     { "payoff",      OPT_CHOICE, AT(payoff),            "P",    1, "put, call, max-call, basket-put or basket-call", .words = "put|call|max-call|basket-put|basket-call", .usual = "put", .in = IN_BOTH },
-    { "assets",      OPT_INT,    AT(opts.assets),       "D",    1, "assets", 1, SHOAL_AMERICAN_ASSETS, .usual = "as many as --s0, --sigma or --dividend have", .in = IN_BOTH },
+    { "strike",      OPT_REALS,  AT(o.strike),          "K,..", 1, "strikes", .usual = "the first of --s0: 100", .in = IN_BOTH },
+    { "assets",      OPT_INT,    AT(opts.assets),       "D",    1, "number of assets", 1, SHOAL_AMERICAN_ASSETS, .usual = "the count of --s0, --sigma or --dividend", .in = IN_BOTH },
     { "s0",          OPT_REALS,  AT(list[S0]),          "X,..", 1, "prices of the assets today, or one for all", .usual = "100", .in = IN_BOTH },
     { "sigma",       OPT_REALS,  AT(list[SIGMA]),       "X,..", 1, "volatilities, or one for all", .usual = "0.2", .in = IN_BOTH },
-    { "dividend",    OPT_REALS,  AT(list[DIVIDEND]),    "X,..", 1, "dividend rates, or one for all", .usual = "0", .in = IN_BOTH },
-    { "weights",     OPT_REALS,  AT(list[WEIGHT]),      "W,..", 1, "of the assets in a basket", .usual = "1/D each", .in = IN_PART | IN_JSON_SET },
-    { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "of every two assets, or one for all pairs: 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
+    { "dividend",    OPT_REALS,  AT(list[DIVIDEND]),    "X,..", 1, "dividend yields, or one for all", .usual = "0", .in = IN_BOTH },
+    { "weights",     OPT_REALS,  AT(list[WEIGHT]),      "W,..", 1, "weights of the assets in a basket", .usual = "1/D each", .in = IN_PART | IN_JSON_SET },
+    { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "correlations, or one for all pairs: of assets 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
     { "rate",        OPT_REAL,   AT(rate),              "X",    1, "interest rate", .in = IN_BOTH },
-    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "dates of exercise, i T/N, i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
-    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART,
-      .more = "At most 64 functions." },
-    { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices as they are, not centred and scaled", .in = IN_BOTH },
-    { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "of the regressions: a method of `shoal solve small`", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
-    { "fit-paths",   OPT_INT,    AT(opts.fit_paths),    "N",    1, "paths that the rule of exercise is fitted on", 1, INT32_MAX, .usual = "65536", .in = IN_PART },
-    { "upper",       OPT_FLAG,   AT(upper),             NULL,   1, "an upper bound too, by nested simulation" },
-    { "inner",       OPT_INT,    AT(inner),             "N",    1, "of --upper: paths at each date of an outer path, whole 256s", 1, 1 << 24, .usual = "512" },
-    { "outer",       OPT_INT,    AT(outer),             "N",    1, "of --upper: outer paths", 1, INT32_MAX, .usual = "512" },
+    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "exercise dates, i T/N for i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
+    { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "basis of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART,
+      .more = "Up to 64 functions." },
+    { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices themselves, neither centred nor scaled", .in = IN_BOTH },
+    { "solver",      OPT_TEXT,   AT(opts.solver),       "M",    1, "solver of the regressions: a method of `shoal solve small`", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
+    { "fit-paths",   OPT_INT,    AT(opts.fit_paths),    "N",    1, "paths on which the exercise rule is fitted", 1, INT32_MAX, .usual = "65536", .in = IN_PART },
+    { "upper",       OPT_FLAG,   AT(upper),             NULL,   1, "also an upper bound, by nested simulation", .without = "shard" },
+    { "inner",       OPT_INT,    AT(inner),             "N",    1, "with --upper: inner paths per date of an outer path, rounded up to a multiple of 256", 1, 1 << 24, .usual = "512" },
+    { "outer",       OPT_INT,    AT(outer),             "N",    1, "with --upper: outer paths", 1, INT32_MAX, .usual = "512" },
     { 0 }
 };
 
 static const char doc[] =
-    "Prices American options, as Bermudan ones, on assets of Black and Scholes by the regressions of Longstaff and Schwartz: a "
-    "rule of exercise is fitted on one set of paths and priced on another, so that the price is a lower bound up to its "
-    "standard error. Several strikes and maturities are fitted together."
-    "\vIn the money the payoffs of puts, calls and baskets are linear in the prices; that of a max-call is a function of the "
-    "basis beside the polynomials, up to 64 functions in all.\n\nExample:\n"
+    "Prices American options as Bermudan ones in the Black-Scholes model, by the least-squares Monte Carlo method of Longstaff and "
+    "Schwartz. An exercise rule is fitted on one set of paths and priced on another: the price is a lower bound, up to its "
+    "standard error. Several strikes and maturities are fitted together.\vIn the money the payoffs of puts, calls and baskets are "
+    "linear in the prices. The payoff of a max-call is one more basis function beside the polynomials; there are up to 64 "
+    "functions.\n\n"
+    "Example:\n"
     "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
-    "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --maturity 3 --dates 9\n"
-    "  shoal price american --payoff basket-put --assets 5 --correlation 0.3 --strike 90,100,110";
+    "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
+    "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110";
 /* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     arguments *a = of;
-    price_check(&a->o, state);
     if (shoal_method_flags("american", a->o.opts.method, NULL) & SHOAL_CAN_NEST)
         a->upper = true, a->o.opts.method = "lsm";
     if (a->o.opts.put && a->payoff >= 0 && !a->merging)
         argp_error(state, "--put and --payoff exclude each other");
-    if (a->o.output && !a->o.shards) argp_error(state, "-o is for --shard");
-    if ((a->inner || a->outer) && !a->upper)
-        argp_error(state, "--inner and --outer are for --upper");
-    if (a->upper && a->o.shards) argp_error(state, "--upper and --shard exclude each other");
+    if (a->o.output && !a->o.shards) argp_error(state, "-o needs --shard");
+    if ((a->inner || a->outer) && !a->upper) argp_error(state, "--inner and --outer need --upper");
+    if (a->upper && a->o.shards) argp_error(state, "--method dual and --shard exclude each other");
     int64_t *d = &a->opts.assets;
     for (int i = 0; i < CORRELATION && !*d; i++)
         if (a->list[i].count > 1) *d = a->list[i].count;
     if (!*d) *d = 1;
     for (int i = 0; i < CORRELATION; i++)
         if (a->list[i].count > 1 && a->list[i].count != *d)
-            argp_error(state, "%s has %lld numbers for %lld assets", list_options[i],
-                       (long long)a->list[i].count, (long long)*d);
+            argp_error(state, "%s has %s for %s", list_options[i],
+                       CLI_COUNT(a->list[i].count, "number"), CLI_COUNT(*d, "asset"));
     const int64_t pairs = *d * (*d - 1) / 2, given = a->list[CORRELATION].count;
     if (given > 1 && given != pairs)
-        argp_error(state, "--correlation has %lld numbers for %lld pairs of assets",
-                   (long long)given, (long long)pairs);
+        argp_error(state, "--correlation has %s for %s of assets", CLI_COUNT(given, "number"),
+                   CLI_COUNT(pairs, "pair"));
 }
 
 /* One number, or the default, becomes one per asset; weights stay away unless they are given. */
@@ -138,11 +138,12 @@ static int settle(cli *c, const char *who, arguments *a) {
     const int64_t d = a->opts.assets;
     price_default_method(o, "lsm");
     int code = cli_check_method(who, "american", o->opts.method, NULL);
+    if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
     if (o->opts.steps && !a->merging)
-        cli_note(c, "--steps has no effect: a path of %lld dates has as many steps",
+        cli_note(c, "--steps has no effect: a path has one step per date, %lld",
                  (long long)a->opts.dates);
-    if (c->fast_math && !a->merging) cli_note(c, "--math fast changes nothing here");
+    if (c->fast_math && !a->merging) cli_note(c, "--math fast has no effect on american");
     if (a->payoff < 0) a->payoff = SHOAL_PUT;
     o->opts.put = a->payoff == SHOAL_PUT || a->payoff == SHOAL_BASKET_PUT;
     o->opts.steps = a->opts.dates;
@@ -168,17 +169,18 @@ static int64_t functions(const arguments *a) {
 
 static void print_table(const cli *c, const arguments *a, const price_outcome *out) {
     const shoal_american_fit *f = &a->fit;
-    printf("option        %s on %lld asset%s, rate %g, %lld dates\n", payoffs[a->payoff],
-           (long long)a->opts.assets, a->opts.assets == 1 ? "" : "s", a->rate,
-           (long long)a->opts.dates);
-    printf("fit           %lld regressions on %lld functions%s: %lld truncated, %lld warned, %lld "
-           "failed, %lld without a path in the money; %.4g s\n",
-           (long long)f->systems, (long long)functions(a), a->opts.raw ? ", raw" : "",
-           (long long)f->truncated, (long long)f->warned, (long long)f->failed, (long long)f->empty,
-           a->fit_seconds);
+    printf("option        %s on %s, rate %g, %s\n", payoffs[a->payoff],
+           CLI_COUNT(a->opts.assets, "asset"), a->rate, CLI_COUNT(a->opts.dates, "date"));
+    printf(
+        "fit           %s on %s%s: %lld truncated, %lld warned, %lld failed, %lld without a path "
+        "in the money; %s\n",
+        CLI_COUNT(f->systems, "regression"), CLI_COUNT(functions(a), "function"),
+        a->opts.raw ? ", raw" : "", (long long)f->truncated, (long long)f->warned,
+        (long long)f->failed, (long long)f->empty, CLI_TIME(a->fit_seconds));
     price_table(c, &a->o, out);
     for (int64_t i = 0; a->upper && i < a->above.info.contracts && a->above.samples > 0; i++)
-        printf("upper bound   %.10g +- %.2g\n", a->above.values[i].price, a->above.values[i].error);
+        printf("upper bound   %s\n",
+               CLI_MEASURED(a->above.values[i].price, a->above.values[i].error));
 }
 
 /* clang-format off */
@@ -233,19 +235,6 @@ static int print(cli *c, const arguments *a, const price_outcome *out) {
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-typedef struct fitting { /* Ctrl-C ends the program */
-    shoal_context *ctx;
-    const shoal_american *options;
-    int64_t count;
-    const shoal_american_opts *opts;
-    shoal_price **plan;
-} fitting;
-
-static shoal_status create_plan(void *of) {
-    const fitting *f = of;
-    return shoal_price_american(f->ctx, f->options, f->count, f->opts, f->plan);
-}
-
 /* A plan for every strike at every maturity. */
 static int make_plan(cli *c, arguments *a, shoal_price **plan) {
     const price_options *o = &a->o;
@@ -264,8 +253,8 @@ static int make_plan(cli *c, arguments *a, shoal_price **plan) {
                                    .dividend = a->list[DIVIDEND].values,
                                    .weight = a->list[WEIGHT].values,
                                    .correlation = a->matrix };
-    fitting f = { c->ctx, all, count, &a->opts, plan };
-    if (code == CLI_OK) code = cli_status(c, cli_call(c, create_plan, &f));
+    if (code == CLI_OK)
+        code = cli_status(c, shoal_price_american(c->ctx, all, count, &a->opts, plan));
     if (code == CLI_OK) code = cli_status(c, shoal_american_fits(*plan, fits));
     if (code == CLI_OK) a->fit = fits[0];
     for (int64_t i = 1; i < count && code == CLI_OK; i++) {
@@ -328,7 +317,7 @@ static int command(cli *c, int argc, char **argv) {
 
 const cli_command price_american_command = {
     "price american",
-    "American and Bermudan options on several assets, by regressions on paths",
+    "American and Bermudan options on one or several assets, by regression",
     .doc = doc,
     .run = command,
     .tables = { { options, 0 },

@@ -25,8 +25,8 @@ static int set_point(const char *where, int64_t i, const double v[3], shoal_bull
     if (!is_whole(v[0]) || !is_whole(v[2]) || !(v[1] > 0) || !isfinite(v[1]))
         return cli_fail(
             CLI_INPUT,
-            "%s: point %lld is %g, %g, %g; it must be k, x, j: whole numbers k and j of "
-            "0 or more, and x above 0",
+            "%s: point %lld is %g, %g, %g; expected k, x, j: whole numbers k and j from 0, and x "
+            "above 0",
             where, (long long)i, v[0], v[1], v[2]);
     *to = (shoal_bullet_point){ .k = (int64_t)v[0], .j = (int64_t)v[2], .x = v[1] };
     return CLI_OK;
@@ -37,7 +37,7 @@ static int from_npy(const char *path, bullet_points *to) {
     int code = cli_array_read(&file, path);
     if (code == CLI_OK && (file.a.ndim != 2 || file.a.shape[1] != 3)) {
         char shape[64];
-        code = cli_fail(CLI_INPUT, "%s has shape %s; points are (n, 3): k, x, j", path,
+        code = cli_fail(CLI_INPUT, "%s has shape %s; expected (n, 3): k, x, j", path,
                         io_shape_text(file.a.ndim, file.a.shape, shape, sizeof shape));
     }
     if (code == CLI_OK) code = allocate(file.a.shape[0], to);
@@ -84,10 +84,11 @@ static int read_points(const char *text, bullet_points *to) {
         for (int c = 0; c < 3 && code == CLI_OK; c++) {
             const size_t length = strcspn(at, ",;");
             if (!io_text_double(at, length, &v[c]) || (at[length] == ',') != (c < 2))
-                code = cli_fail(CLI_USAGE,
-                                "--at: '%s' is neither k,x,j (several with ';' between them) nor a "
-                                ".npy or .csv file",
-                                text);
+                code =
+                    cli_fail(CLI_USAGE,
+                             "--at: '%s' is neither k,x,j (several separated by ';') nor a .npy or "
+                             ".csv file",
+                             text);
             else if (at[length])
                 at += length + 1;
         }
@@ -198,8 +199,7 @@ static void parse_lattice(struct argp_state *state, const cli_option *row, const
         n[i] = good ? (int64_t)value : 0; /* what is too large has no int64_t */
         good = good && (double)n[i] == value;
     }
-    if (!good)
-        argp_error(state, "--%s: '%s' is not three whole numbers of 1 or more", row->name, text);
+    if (!good) argp_error(state, "--%s: '%s' is not three whole numbers from 1", row->name, text);
 }
 
 static void parse_at(struct argp_state *state, const cli_option *row, const char *text,
@@ -223,45 +223,41 @@ static const cli_option options[] = {
     { "sigma",   OPT_REAL,     AT(m.sigma),    "X",  1, "volatility", .in = IN_MODEL },
     { "barrier", OPT_REAL,     AT(m.barrier),  "B",  1, "a date counts if the asset is below B", .in = IN_MODEL },
     { "dates",   OPT_INT,      AT(m.dates),    "M",  1, "number of dates", 1, 1 << 20, .in = IN_MODEL },
-    { "p1",      OPT_INT,      AT(m.p1),       "N",  1, "least count that pays", -1, 1LL << 40, .in = IN_MODEL },
-    { "p2",      OPT_INT,      AT(m.p2),       "N",  1, "greatest count that pays", -1, 1LL << 40, .in = IN_MODEL },
+    { "p1",      OPT_INT,      AT(m.p1),       "N",  1, "smallest count that pays", -1, 1LL << 40, .in = IN_MODEL },
+    { "p2",      OPT_INT,      AT(m.p2),       "N",  1, "largest count that pays", -1, 1LL << 40, .in = IN_MODEL },
     { "count",   OPT_CHOICE,   AT(m.count),    "C",  1, "dates that count: of i T/M A: 1..M, B: 0..M-1, C: 1..M-1, D: 0..M; of i T/(M+1) E: 1..M, F: 0..M", .words = "A|B|C|D|E|F", .value = 'A', .in = IN_BOTH },
-    { "at",      OPT_OTHER,    AT(at),         "K,X,J", 2, "value at date K, price X and count J; several with ';' between them, or a file: .npy of shape (n, 3), .csv with columns k, x, j", .usual = "0,S0,0", .parse = parse_at, .text = at_text, .in = IN_PART },
-    { "lattice", OPT_OTHER,    AT(lattice),    "K,X,J", 2, "of grid: K dates, X prices from 0.7 to 1.3 s0, J counts to min(k, p2), evenly", .parse = parse_lattice },
-    { "outer",   OPT_INT,      AT(outer),      "N",  2, "of nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
+    { "at",      OPT_OTHER,    AT(at),         "K,X,J", 2, "value at date K, price X and count J; several separated by ';', or a file: .npy of shape (n, 3), .csv with columns k, x, j", .without = "lattice outer", .usual = "0,S0,0", .parse = parse_at, .text = at_text, .in = IN_PART },
+    { "lattice", OPT_OTHER,    AT(lattice),    "K,X,J", 2, "grid: K dates, X prices from 0.7 to 1.3 s0, J counts from 0 to min(k, p2), evenly spaced", .without = "outer", .usual = "5,7,3", .parse = parse_lattice },
+    { "outer",   OPT_INT,      AT(outer),      "N",  2, "nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
     { "put",     OPT_FLAG,     AT(o.opts.put), NULL, 20, "no effect: a bullet option is a call" },
-    { "probability", OPT_FLAG, AT(o.opts.probability), NULL, 2, "the probability that the count is from p1 to p2, instead of the price; not of pde", .in = IN_PART },
-    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "grid against nested: errors against time, as a table, as CSV with -o, as a picture with --plot",
-      .more = "Errors are root mean squares against quadrature. Options that it does not have (--method, --at, ...) are refused." },
-    { "nx",      OPT_INT,      AT(o.opts.nx),  "N",  3, "of pde: grid lines", 5, 8192, .usual = "1025" },
-    { "steps-per-date", OPT_INT, AT(o.opts.steps_per_date), "N", 3, "of pde: time steps from date to date", 1, 1 << 20, .usual = "10, 500 in all at least" },
-    { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "of pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
-    { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "of pde: boundary and jump as the sheet prints them (docs/pricing.md)" },
-    { "last",    OPT_INT,      AT(intervals),  "N",  3, "of pde: the last N intervals alone, back from T; with --count E and F 1 is [T_M, T). --at is [their first date,S0,P1] then", 1, 1 << 20, .in = IN_JSON_SET },
-    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "of pde: many options, one per row; columns s0, strike, rate, maturity, sigma, barrier, p1, p2, as many as differ",
-      .more = "Another column, or a p1 or p2 that is not whole, is an error with its line." },
+    { "probability", OPT_FLAG, AT(o.opts.probability), NULL, 2, "instead of the price, the probability that the count is from p1 to p2; not with pde", .in = IN_PART },
+    { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "compare grid with nested, error against time: a table, CSV with -o, a plot with --plot",
+      .more = "Errors are root mean squares against quadrature. Options that do not apply (--method, --at, ...) are refused." },
+    { "nx",      OPT_INT,      AT(o.opts.nx),  "N",  3, "pde: grid points in x", 5, 8192, .usual = "1025" },
+    { "steps-per-date", OPT_INT, AT(o.opts.steps_per_date), "N", 3, "pde: time steps from date to date", 1, 1 << 20, .usual = "10, or more for 500 in all" },
+    { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
+    { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "pde: boundary and jump as printed in the project sheet (docs/pricing.md)" },
+    { "last",    OPT_INT,      AT(intervals),  "N",  3, "pde: only the last N intervals, back from T; with --count E and F 1 is [T_M, T). --at then is [their first date,S0,P1]", 1, 1 << 20, .in = IN_JSON_SET },
+    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "pde: many options, one per line; columns s0, strike, rate, maturity, sigma, barrier, p1, p2: those that differ", .without = "at output plot",
+      .more = "Other columns, and values of p1 or p2 that are not whole numbers, are errors." },
     { 0 }
 };
 
 static const char doc[] =
-    "Prices bullet options in the model of Black and Scholes: (S_T - K)+ is paid if the number of dates at which S was "
-    "below the barrier is from p1 to p2. Methods: mc (Monte Carlo at one point), grid (at many points), nested (at the points of "
-    "outer trajectories), quad (quadrature, without error) and pde (Crank and Nicolson)."
-    "\vWith A, C, E the count of a point includes its date, with B, D, F it does not. -o FILE.npy keeps k, x, j, price, stderr of "
-    "every point; of pde the whole surface F(T_k, x, j) as [k][j][x], with T_k in FILE-t.npy and x in FILE-x.npy, and --plot F.png draws "
-    "it. --plot F.svg of one point by quad or pde is the value against x.\n\nExample:\n  shoal price bullet --method quad --greeks\n"
-    "  shoal price bullet --method grid --lattice 11,13,6 --paths 1e5 -o grid.npy --plot grid.svg\n"
+    "Prices bullet options in the Black-Scholes model: they pay (S_T - K)+ if the number of dates on which S was below the barrier "
+    "is from p1 to p2. Methods: mc (Monte Carlo at one point), grid (at many points), nested (at the points of outer "
+    "trajectories), quad (quadrature, without error) and pde (Crank-Nicolson).\vWith A, C, E the count of a point includes its "
+    "date, with B, D, F it does not. -o FILE.npy writes k, x, j, price and stderr of every point. With pde it writes the whole "
+    "surface F(T_k, x, j) as [k][j][x], T_k to FILE-t.npy and x to FILE-x.npy; --plot F.png draws it. --plot F.svg of one point by "
+    "quad or pde plots the value against x.\n\n"
+    "Example:\n"
+    "  shoal price bullet --method quad --greeks\n"
+    "  shoal price bullet --method grid --lattice 11,13,6 --paths 1e5 -o grid.npy\n"
     "  shoal price bullet --method nested --outer 64 --paths 1000\n"
     "  shoal price bullet --method pde --nx 1025 -o surface.npy --plot surface.png\n"
     "  shoal price bullet --method pde --count E --last 1 --at 100,100,20\n"
     "  shoal price bullet --barrier 0 --p1 0 --p2 0 --method quad";
 /* clang-format on */
-
-static void check(void *arguments, struct argp_state *state) {
-    const bullet_arguments *a = arguments;
-    price_check(&a->o, state);
-    if (a->at && a->lattice[0]) argp_error(state, "--at and --lattice exclude each other");
-}
 
 /* Where a date counts, the price jumps at the barrier. */
 static bool is_at_a_jump(const bullet_arguments *a) {
@@ -274,33 +270,34 @@ static bool is_at_a_jump(const bullet_arguments *a) {
 static void notes(const cli *c, const bullet_arguments *a) {
     const price_options *o = &a->o;
     if (o->opts.put) cli_note(c, "--put has no effect: a bullet option is a call");
-    if (o->opts.steps) cli_note(c, "--steps has no effect: a step leads from date to date");
+    if (o->opts.steps) cli_note(c, "--steps has no effect: there is one step per date");
     if (a->m.p1 > a->m.p2)
         cli_note(c, "--p1 %lld is above --p2 %lld: no count pays", (long long)a->m.p1,
                  (long long)a->m.p2);
     if (!bullet_can(a, SHOAL_CAN_WALK) &&
         (o->paths || o->target > 0 || o->opts.antithetic || o->opts.control > 0))
-        cli_note(c,
-                 "--paths, --target-se, --antithetic and --control have no effect: %s has no paths",
-                 o->opts.method);
+        cli_note(
+            c,
+            "--paths, --target-se, --antithetic and --control have no effect: %s simulates no paths",
+            o->opts.method);
     if (!bullet_can(a, SHOAL_CAN_WALK)) cli_note_no_seed(c);
     if (!bullet_can(a, SHOAL_CAN_SURFACE) &&
         (o->opts.nx || o->opts.steps_per_date || o->opts.as_printed || o->opts.variant))
-        cli_note(c,
-                 "--nx, --steps-per-date, --solver and --as-printed have no effect: they are for "
-                 "pde");
+        cli_note(
+            c, "--nx, --steps-per-date, --solver and --as-printed have no effect without --method "
+               "pde");
     if (c->fast_math && o->opts.type != SHOAL_F32)
-        cli_note(c, "--math fast changes nothing: it is for --type f32");
+        cli_note(c, "--math fast has no effect without --type f32");
 }
 
 /* --last: the intervals there are, and points among them. */
 static int settle_last(bullet_arguments *a) {
     const int64_t last = bullet_last(&a->m), first = last - a->intervals;
     if (!bullet_can(a, SHOAL_CAN_SURFACE) || a->options)
-        return cli_fail(CLI_USAGE, "--last is for --method pde, without --options");
+        return cli_fail(CLI_USAGE, "--last needs --method pde, without --options");
     if (first < 0)
         return cli_fail(CLI_USAGE,
-                        "--last: %lld is not between 1 and %lld, the intervals there are",
+                        "--last: %lld is not between 1 and %lld, the number of intervals",
                         (long long)a->intervals, (long long)last);
     if (!a->points.list) {
         a->points.list = calloc(1, sizeof *a->points.list);
@@ -331,18 +328,17 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
     if (code == CLI_OK)
         code = cli_check_method(who, "bullet", o->opts.method,
                                 bullet_can(a, SHOAL_CAN_SURFACE) ? o->opts.variant : NULL);
-    if (code == CLI_OK && (a->lattice[0] || a->outer) && a->at)
-        code = cli_fail(CLI_USAGE, "--at, --lattice and --outer exclude each other");
     if (code == CLI_OK &&
         (bullet_can(a, SHOAL_CAN_NEST) ? a->at || a->lattice[0] : a->outer && !a->compare))
-        code = cli_fail(CLI_USAGE, "--outer is for nested, which makes its own points");
+        code = cli_fail(CLI_USAGE,
+                        "--outer needs --method nested, which takes no --at and no --lattice");
     if (code == CLI_OK && o->opts.probability && bullet_can(a, SHOAL_CAN_SURFACE))
-        code = cli_fail(CLI_USAGE, "--probability: pde has prices alone; mc and quad have both");
+        code = cli_fail(CLI_USAGE,
+                        "--probability: pde computes prices only; mc and quad compute both");
     if (code == CLI_OK && o->shards && !bullet_can(a, SHOAL_CAN_WALK))
-        code = cli_fail(CLI_USAGE, "--shard: %s has no paths to share", o->opts.method);
-    if (code == CLI_OK && a->options &&
-        (!bullet_can(a, SHOAL_CAN_SURFACE) || a->at || o->output || o->plot))
-        code = cli_fail(CLI_USAGE, "--options is for --method pde, without --at, -o and --plot");
+        code = cli_fail(CLI_USAGE, "--shard: %s simulates no paths", o->opts.method);
+    if (code == CLI_OK && a->options && !bullet_can(a, SHOAL_CAN_SURFACE))
+        code = cli_fail(CLI_USAGE, "--options needs --method pde");
     if (code == CLI_OK && o->output && !o->shards && !a->compare && !cli_ends_in(o->output, ".npy"))
         code = cli_fail(CLI_USAGE, "-o: '%s' does not end in .npy", o->output);
     if (code == CLI_OK) code = price_check_plot(o, bullet_can(a, SHOAL_CAN_SURFACE));
@@ -360,9 +356,9 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
         code = bullet_points_lattice(&a->m, bullet_last(&a->m), a->lattice, &a->points);
     if (code == CLI_OK && bullet_can(a, SHOAL_CAN_WALK) && !bullet_can(a, SHOAL_CAN_POINTS) &&
         a->points.count > 1)
-        code = cli_fail(CLI_USAGE, "mc is for one point; --method grid takes many");
+        code = cli_fail(CLI_USAGE, "mc takes one point; --method grid takes many");
     if (code == CLI_OK && o->opts.greeks && !a->merging && is_at_a_jump(a))
-        cli_note(c, "at the barrier the price jumps: delta and gamma are those from above");
+        cli_note(c, "the price jumps at the barrier: delta and gamma are those from above");
     if (code == CLI_OK && a->intervals) code = settle_last(a);
     return code;
 }
@@ -413,12 +409,9 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command price_bullet_command = {
-    "price bullet",
-    "bullet options: calls that pay if S was below a barrier often enough",
-    .doc = doc,
-    .run = command,
+    "price bullet", "bullet options: calls that pay if S was below a barrier on p1 to p2 dates",
+    .doc = doc, .run = command,
     .tables = { { options, 0 },
                 { price_european, offsetof(bullet_arguments, o) },
-                { price_simulation, offsetof(bullet_arguments, o) } },
-    .check = check
+                { price_simulation, offsetof(bullet_arguments, o) } }
 };

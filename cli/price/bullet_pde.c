@@ -32,8 +32,7 @@ typedef struct solution {
     double *host;
 } solution;
 
-static shoal_status solve(void *of) {
-    const solution *s = of;
+static shoal_status solve(const solution *s) {
     const size_t bytes =
         (size_t)s->numbers * (s->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
     void *memory = NULL;
@@ -142,7 +141,7 @@ int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const cha
     double *x = malloc((size_t)s.nx * sizeof *x + 1);
     if (status == SHOAL_OK && (!surface || !x)) status = SHOAL_E_NOMEM;
     solution sol = { c, plan, o.type, true, numbers, surface };
-    if (status == SHOAL_OK) status = cli_call(c, solve, &sol);
+    if (status == SHOAL_OK) status = solve(&sol);
     int code = cli_status(c, status);
     for (int64_t i = 0; code == CLI_OK && i < s.nx; i++) x[i] = exp(shoal_pde_log(plan, 0, i));
     for (int64_t k = 0; code == CLI_OK && k <= s.dates; k++)
@@ -193,13 +192,17 @@ static int set(const char *path, shoal_bullet *m, const io_table *t, int64_t row
     return CLI_OK;
 }
 
+static const char *column_name(const void *of, int k) {
+    (void)of;
+    const cli_row row = column_at(NULL, k);
+    return row.option ? row.option->name : NULL;
+}
+
 static int check_columns(const char *path, const io_table *t) {
     for (int k = 0; k < t->cols; k++)
         if (!column_of(NULL, t->names[k]).option)
-            return cli_fail(CLI_INPUT,
-                            "%s:%lld: column %s: there are s0, strike, rate, maturity, sigma, "
-                            "barrier, p1, p2",
-                            path, (long long)io_csv_line(path, -1), t->names[k]);
+            return cli_unknown_in(path, io_csv_line(path, -1), "column", t->names[k], "there are",
+                                  column_name, NULL);
     return CLI_OK;
 }
 
@@ -208,7 +211,7 @@ static int print_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     if (!c->json) {
         printf("options       %lld by pde on %s, %s\n", (long long)count, c->machine.backend,
                c->machine.device);
-        printf("solve time    %.4g s, %.4g options/s\n\n", seconds, (double)count / seconds);
+        printf("solve time    %s, %.3g options/s\n\n", CLI_TIME(seconds), (double)count / seconds);
         printf("%10s %10s %8s %10s %6s %6s %14s %10s %10s\n", "s0", "strike", "sigma", "barrier",
                "p1", "p2", "price", "delta", "gamma");
         for (int64_t i = 0; i < count; i++)
@@ -250,7 +253,7 @@ static int price_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     if (status == SHOAL_OK && !today) status = SHOAL_E_NOMEM;
     start = cli_now();
     solution sol = { c, plan, o.type, false, count * layer, today };
-    if (status == SHOAL_OK) status = cli_call(c, solve, &sol);
+    if (status == SHOAL_OK) status = solve(&sol);
     const double seconds = cli_now() - start;
     int off = 0;
     for (int64_t i = 0; i < count && status == SHOAL_OK; i++) {
@@ -261,7 +264,8 @@ static int price_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     int code = cli_status(c, status);
     if (code == CLI_OK) code = print_many(c, a, m, count, v, seconds);
     if (code == CLI_OK && off > 0)
-        code = cli_fail(CLI_FAILED, "%d options have an s0 that is off their grid", off);
+        code = cli_fail(CLI_FAILED, "%s: %s with an s0 outside of the grid", a->options,
+                        CLI_COUNT(off, "option"));
     free(today);
     free(v);
     shoal_pde_free(plan);

@@ -60,14 +60,12 @@ static void table(const bullet_arguments *a, const shoal_bullet_point *at,
            a->o.opts.probability ? "probability" : "price", "stderr",
            a->o.opts.greeks ? "      delta      gamma" : "");
     for (int64_t i = 0; i < all && i < SHOWN; i++) {
-        const shoal_price_value *v = &out->values[i];
-        printf("%6lld %10.6g %6lld %14.10g %9.2g", (long long)at[i].k, at[i].x, (long long)at[i].j,
-               v->price, v->error);
-        if (a->o.opts.greeks) printf(" %10.6g %10.6g", v->delta, v->gamma);
+        printf("%6lld %10.6g %6lld", (long long)at[i].k, at[i].x, (long long)at[i].j);
+        price_table_columns(&a->o, &out->values[i]);
         putchar('\n');
     }
     if (all > SHOWN)
-        printf("... and %lld more: --json or -o FILE.npy has them all\n", (long long)(all - SHOWN));
+        printf("... and %lld more: --json or -o FILE.npy contains all\n", (long long)(all - SHOWN));
 }
 
 int bullet_print(const price_job *job, const price_outcome *out) {
@@ -77,11 +75,11 @@ int bullet_print(const price_job *job, const price_outcome *out) {
     char t[BULLET_NAME], x[BULLET_NAME];
     if (job->c->json) return print_json(job, out);
     printf(
-        "option        bullet: strike %g, maturity %g, barrier %g, %lld dates (%c), pays for %lld "
+        "option        bullet: strike %g, maturity %s, barrier %g, %s (%c), pays for counts from %lld "
         "to %lld\n",
-        m->strike, m->maturity, m->barrier, (long long)m->dates, m->count, (long long)m->p1,
-        (long long)m->p2);
-    printf("model         Black and Scholes: s0 %g, rate %g, sigma %g\n", m->s0, m->rate, m->sigma);
+        m->strike, CLI_YEARS(m->maturity), m->barrier, CLI_COUNT(m->dates, "date"), m->count,
+        (long long)m->p1, (long long)m->p2);
+    printf("model         Black-Scholes: s0 %g, rate %g, sigma %g\n", m->s0, m->rate, m->sigma);
     price_table_run(job->c, &a->o, out);
     if (a->intervals)
         printf("intervals     %lld of %lld: [T_%lld, T)\n", (long long)a->intervals,

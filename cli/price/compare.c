@@ -49,7 +49,7 @@ static int run_twice(cli *c, shoal_price *plan, int64_t paths, shoal_price_value
 int price_compare_check(const cli_command *command, const void *arguments, const char *names) {
     char name[CLI_NAME];
     const char *other = cli_given_among(command, arguments, names, name);
-    return other ? cli_fail(CLI_USAGE, "--compare has no %s", other) : CLI_OK;
+    return other ? cli_fail(CLI_USAGE, "--compare and %s exclude each other", other) : CLI_OK;
 }
 
 /* Two series on logarithmic axes. */

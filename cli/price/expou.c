@@ -10,7 +10,7 @@ typedef struct arguments {
     shoal_expou m;
     price_options o;
     double nu2;
-    bool nu2_given, beta_given, paper, merging;
+    bool nu2_given, paper, merging;
 } arguments;
 
 /* clang-format off */
@@ -20,31 +20,29 @@ static const cli_option options[] = {
     { "rate",     OPT_REAL,     AT(m.rate),  "X",  1, "interest rate", .in = IN_MODEL },
     { "alpha",    OPT_REAL,     AT(m.alpha), "X",  1, "speed of mean reversion", .in = IN_MODEL },
     { "m",        OPT_REAL,     AT(m.m),     "X",  1, "long-run logarithm of the volatility", .in = IN_MODEL },
-    { "beta",     OPT_REAL,     AT(m.beta),  "X",  1, "volatility of the logarithm", .in = IN_MODEL, .given = offsetof(arguments, beta_given) },
-    { "nu2",      OPT_REAL,     AT(nu2),     "X",  1, "instead of --beta: the stationary variance of the logarithm", .usual = "", .given = offsetof(arguments, nu2_given) },
-    { "nu2-form", OPT_CHOICE,   AT(paper),   "F",  1, "beta out of nu2: usual, sqrt(2 alpha nu2), or paper, that times 1 - e^m", .words = "usual|paper" },
+    { "beta",     OPT_REAL,     AT(m.beta),  "X",  1, "volatility of the logarithm", .in = IN_MODEL },
+    { "nu2",      OPT_REAL,     AT(nu2),     "X",  1, "instead of --beta: the stationary variance of the logarithm", .usual = "", .without = "beta", .given = offsetof(arguments, nu2_given) },
+    { "nu2-form", OPT_CHOICE,   AT(paper),   "F",  1, "how beta follows from nu2: usual is sqrt(2 alpha nu2), paper is that times 1 - e^m", .words = "usual|paper", .with = "nu2" },
     { "y0",       OPT_REAL,     AT(m.y0),    "X",  1, "logarithm of the volatility today", .usual = "log 0.1", .in = IN_MODEL },
     { "rho",      OPT_REAL,     AT(m.rho),   "X",  1, "correlation", .in = IN_MODEL },
     { 0 }
 };
 
 static const char doc[] =
-    "Prices calls and puts in the exponential Ornstein-Uhlenbeck model, dS = r S dt + e^Y S dW, dY = alpha (m - Y) dt + beta "
-    "dV. Methods: euler and conditional (exact steps of Y, Black and Scholes given its path; the default)."
-    "\vThe variance of S_T is infinite unless rho < 0 and rho^2 > 1/2: price calls by conditional, or puts. For rho > 0 the price "
-    "of the asset is a local martingale only. vega is the derivative with respect to e^y0.\n\nExample:\n"
-    "  shoal price expou\n  shoal price expou --m -2.302585093 --greeks\n"
+    "Prices calls and puts in the exponential Ornstein-Uhlenbeck model, dS = r S dt + e^Y S dW, dY = alpha (m - Y) dt + beta dV. "
+    "Methods: euler and conditional (exact steps of Y, Black-Scholes given its path; the default).\vThe variance of S_T is "
+    "infinite unless rho < 0 and rho^2 > 1/2: price calls with conditional, or price puts. For rho > 0 the discounted price of the "
+    "asset is only a local martingale. vega is the derivative with respect to e^y0.\n\n"
+    "Example:\n"
+    "  shoal price expou --m -2.302585093 --greeks\n"
     "  shoal price expou --nu2 0.25 --rho -0.5 --method euler --put --target-se 1e-4";
 /* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    price_check(&a->o, state);
-    if (a->nu2_given && a->beta_given) argp_error(state, "--beta and --nu2 exclude each other");
     if (a->nu2_given && a->nu2 < 0) argp_error(state, "--nu2: %g is less than 0", a->nu2);
-    if (a->paper && !a->nu2_given) argp_error(state, "--nu2-form is for --nu2");
     if (a->o.output && !a->o.shards)
-        argp_error(state, a->merging ? "-o is for parts of price bullet" : "-o is for --shard");
+        argp_error(state, a->merging ? "-o applies to parts of price bullet" : "-o needs --shard");
 }
 
 /* Paths of S itself; the other method has Black and Scholes given the path of Y. */
@@ -56,17 +54,17 @@ static void notes(const cli *c, const arguments *a) {
     const price_options *o = &a->o;
     const bool euler = is_euler(a);
     if (o->opts.type == SHOAL_F32 && !euler)
-        cli_note(c, "--type f32 has no effect: conditional is computed in f64");
-    if (c->fast_math) cli_note(c, "--math fast changes nothing here");
+        cli_note(c, "--type f32 has no effect: conditional computes in f64");
+    if (c->fast_math) cli_note(c, "--math fast has no effect on expou");
     if (euler && !shoal_expou_has_variance(&a->m, o->opts.put))
         cli_note(
             c,
-            "the variance of S_T is infinite: do not trust this standard error; price the put, or "
-            "use --method conditional");
+            "the variance of S_T is infinite: this standard error is not reliable; price the put, "
+            "or use --method conditional");
     if ((a->m.beta < 0 ? -a->m.rho : a->m.rho) > 0 && a->m.beta != 0)
         cli_note(
-            c, "rho > 0: the price of the asset is a local martingale only, its mean is below the "
-               "forward, and parity of calls and puts does not hold");
+            c, "rho > 0: the discounted price of the asset is only a local martingale: its mean is "
+               "below the forward, and put-call parity does not hold");
 }
 
 /* Fills in what was not said. */
@@ -118,10 +116,11 @@ static int command(cli *c, int argc, char **argv) {
 
 const cli_command price_expou_command = {
     "price expou",
-    "calls and puts where the logarithm of the volatility is an Ornstein-Uhlenbeck process",
+    "calls and puts in the exponential Ornstein-Uhlenbeck model of volatility",
     .doc = doc,
     .run = command,
     .tables = { { options, 0 },
+                { price_strikes, offsetof(arguments, o) },
                 { price_contract, offsetof(arguments, o) },
                 { price_european, offsetof(arguments, o) },
                 { price_simulation, offsetof(arguments, o) } },

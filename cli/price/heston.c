@@ -26,32 +26,31 @@ static const cli_option options[] = {
     { "theta",    OPT_REAL,     AT(m.theta),        "X",  1, "long-run variance", .in = IN_MODEL, GIVEN(theta) },
     { "sigma",    OPT_REAL,     AT(m.sigma),        "X",  1, "volatility of the variance", .in = IN_MODEL, GIVEN(sigma) },
     { "rho",      OPT_REAL,     AT(m.rho),          "X",  1, "correlation", .in = IN_MODEL },
-    { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler, and a negative variance: full truncation, plus (positive part) or abs", .words = "full|plus|abs", .usual = "full" },
-    { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "variant of the method: exact and conditional have poisson and normal", .usual = "the first", .suggest = "poisson|normal", .in = IN_PART },
-    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "Euler against exact over kappa, theta, sigma: a table, as CSV with -o, as a picture with --plot",
-      .more = "Euler has --steps [1000], exact 8 kappa T steps, at least 8; one strike [s0] and maturity, a call or --put, with --antithetic and --control as given. Other options are refused." },
+    { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler: how a negative variance is used: full (truncation), plus (positive part) or abs", .words = "full|plus|abs", .usual = "full", .without = "variant" },
+    { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "exact and conditional: poisson or normal", .usual = "poisson", .suggest = "poisson|normal", .in = IN_PART },
+    { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "compare euler with exact over kappa, theta and sigma: a table, CSV with -o, a plot with --plot",
+      .more = "euler takes --steps [1000], exact takes 8 kappa T steps or more; one strike [s0] and one maturity, a call or --put, with --antithetic and --control as given. Other options are refused." },
     { 0 }
 };
 
 static const char doc[] =
-    "Prices calls and puts in Heston's model, dS = (r - q) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + "
-    "sigma sqrt(v) dW. Methods: euler, exact (exact steps of the variance), conditional (Black and Scholes given "
-    "the variance path; the default) and analytic (the semi-closed form)."
-    "\vEvery strike at every maturity comes out of one simulation. vega is the derivative with respect to sqrt(v0)."
-    "\n\nExample:\n  shoal price heston --rho -0.7 --greeks\n"
+    "Prices calls and puts in Heston's model, dS = (r - q) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + sigma sqrt(v) dW. "
+    "Methods: euler, exact (exact steps of the variance), conditional (Black-Scholes given the variance path; the default) and "
+    "analytic (the semi-closed form).\vOne simulation prices every strike at every maturity. vega is the derivative with respect "
+    "to sqrt(v0).\n\n"
+    "Example:\n"
+    "  shoal price heston --rho -0.7 --greeks\n"
     "  shoal price heston --method euler --g abs --steps 500 --target-se 1e-4\n"
-    "  shoal price heston --strike 0.8,0.9,1,1.1,1.2 --maturity 0.5,1 --plot smile.svg\n"
+    "  shoal price heston --strike 0.8,0.9,1,1.1 --maturity 0.5,1 --plot smile.svg\n"
     "  shoal price heston --compare -o compare.csv --plot compare.svg";
 /* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
     const price_options *o = &a->o;
-    price_check(o, state);
-    if (a->g && o->opts.variant) argp_error(state, "--g and --variant exclude each other");
     if (o->output && !o->shards && !a->compare)
-        argp_error(state, a->merging ? "-o is for parts of price bullet"
-                                     : "-o is for --shard and --compare");
+        argp_error(state, a->merging ? "-o applies to parts of price bullet"
+                                     : "-o needs --shard or --compare");
 }
 
 /* The comparison chooses methods and the parameters of the variance itself. */
@@ -59,7 +58,7 @@ static int check_compare(const arguments *a) {
     if (!a->compare) return CLI_OK;
     const price_options *o = &a->o;
     if (o->strike.count > 1 || o->maturity.count > 1)
-        return cli_fail(CLI_USAGE, "--compare has no second --%s",
+        return cli_fail(CLI_USAGE, "--compare takes one --%s",
                         o->strike.count > 1 ? "strike" : "maturity");
     return price_compare_check(&price_heston_command, a,
                                "shard target-se method g variant greeks kappa theta sigma");
@@ -78,22 +77,21 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (code != CLI_OK) return code;
     if (a->g && euler) o->opts.variant = a->g;
     if (!a->merging && !a->compare) {
-        if (a->g && !euler) cli_note(c, "--g has no effect: %s has no such choice", o->opts.method);
+        if (a->g && !euler) cli_note(c, "--g has no effect on %s", o->opts.method);
         if (o->opts.antithetic && !(can & SHOAL_CAN_MIRROR))
-            cli_note(c, "--antithetic has no effect: %s has no normals to mirror", o->opts.method);
+            cli_note(c, "--antithetic has no effect on %s", o->opts.method);
         if (o->opts.type == SHOAL_F32 && !euler)
-            cli_note(c, "--type f32 has no effect: %s is computed in f64", o->opts.method);
+            cli_note(c, "--type f32 has no effect: %s computes in f64", o->opts.method);
         if (analytic && (o->paths || o->opts.steps || o->target > 0))
             cli_note(c, "--paths, --steps and --target-se have no effect: analytic has no paths");
         if (c->fast_math && !(euler && o->opts.type == SHOAL_F32))
-            cli_note(c, "--math fast changes nothing: it is for euler with --type f32");
+            cli_note(c, "--math fast has no effect without --method euler --type f32");
         if (analytic) cli_note_no_seed(c);
     }
     o->s0 = a->m.s0, o->rate = a->m.rate, o->dividend = a->m.dividend;
     if (!o->paths) o->paths = PRICE_PATHS;
     if (!o->opts.steps && a->compare) o->opts.steps = PRICE_STEPS;
-    if (analytic && o->shards)
-        return cli_fail(CLI_USAGE, "--shard: analytic has no paths to share");
+    if (analytic && o->shards) return cli_fail(CLI_USAGE, "--shard: analytic simulates no paths");
     const bool at_the_money = a->compare && o->strike.count == 0;
     code = price_default_lists(o);
     if (code == CLI_OK && at_the_money) o->strike.values[0] = a->m.s0;
@@ -121,7 +119,7 @@ static int density(cli *c, const arguments *a, const shoal_price_value *at) {
     const double width = at->implied_vol * sqrt(maturity);
     double x[DENSITY], y[DENSITY];
     if (!(width > 0))
-        return cli_fail(CLI_FAILED, "--plot: there is no density to draw, S_T is known");
+        return cli_fail(CLI_FAILED, "--plot: there is no density to plot: S_T is not random");
     for (int i = 0; i < DENSITY; i++)
         x[i] = a->m.s0 *
                exp((a->m.rate - a->m.dividend) * maturity + width * (7.0 * i / (DENSITY - 1) - 4));
@@ -172,6 +170,7 @@ const cli_command price_heston_command = {
     .doc = doc,
     .run = command,
     .tables = { { options, 0 },
+                { price_strikes, offsetof(arguments, o) },
                 { price_contract, offsetof(arguments, o) },
                 { price_european, offsetof(arguments, o) },
                 { price_simulation, offsetof(arguments, o) } },

@@ -48,20 +48,20 @@ static int read_sums(price_part *p) {
     const io_json_value *samples = io_json_get(p->part.root, "samples");
     const int64_t units = p->part.count;
     if (!samples || samples->kind != IO_JSON_INT || samples->integer < 0)
-        return part_bad(path, "a number is missing");
+        return part_bad(path, "samples is not a number");
     p->samples = samples->integer;
     if (!sums || sums->kind != IO_JSON_ARRAY || sums->count != units ||
         units != p->samples / SHOAL_PRICE_UNIT + (p->samples % SHOAL_PRICE_UNIT > 0))
-        return part_bad(path, "the sums do not fit");
+        return part_bad(path, "its sums do not match the number of samples");
     p->width = sums->first ? sums->first->count : 0;
     p->sums = calloc((size_t)(units * p->width) + 1, sizeof *p->sums);
     if (!p->sums) return cli_no_memory();
     double *to = p->sums;
     for (const io_json_value *row = sums->first; row; row = row->next) {
         if (row->kind != IO_JSON_ARRAY || row->count != p->width)
-            return part_bad(path, "the sums do not fit");
+            return part_bad(path, "its sums do not match the number of samples");
         for (const io_json_value *x = row->first; x; x = x->next) {
-            if (!part_is_number(x)) return part_bad(path, "a sum is no number");
+            if (!part_is_number(x)) return part_bad(path, "a sum is not a number");
             *to++ = x->number;
         }
     }
@@ -71,7 +71,7 @@ static int read_sums(price_part *p) {
 static int check_widths(const price_part *parts, int count) {
     for (int i = 1; i < count; i++)
         if (parts[i].part.count && parts[0].part.count && parts[i].width != parts[0].width)
-            return part_bad(parts[i].part.path, "it does not follow the one before");
+            return part_bad(parts[i].part.path, "it does not continue the part before it");
     return CLI_OK;
 }
 
@@ -107,24 +107,24 @@ static int merge_prices(cli *c, const arguments *a) {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "plot",   OPT_OUTPUT, AT(plot),   "F.svg", 1, "draw what the command would have drawn" },
-    { "output", OPT_OUTPUT, AT(output), "FILE",  1, "of price bullet: keep every point as .npy; of cva: the profile as .csv; of a data set: where to write it", .letter = 'o' },
-    { NULL,     OPT_WORDS,  AT(count),  "PART",  0, "the files that --shard wrote", .needed = "" },
+    { "plot",   OPT_OUTPUT, AT(plot),   "F.svg", 1, "plot what the command would have plotted" },
+    { "output", OPT_OUTPUT, AT(output), "FILE",  1, "price bullet: every point as .npy; cva: the profile as .csv; a data set: where to write it", .letter = 'o' },
+    { NULL,     OPT_WORDS,  AT(count),  "PART",  0, "the files that --shard wrote", .needed = "the files that --shard wrote" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Adds up the parts of a Monte Carlo command that was run with --shard I/N -o PART, all of them, "
-    "and prints what the command would have printed in one run: the same bits."
-    "\vExample:\n  shoal price heston --paths 1e9 --shard 1/2 -o a.part\n"
-    "  shoal price heston --paths 1e9 --shard 2/2 -o b.part\n  shoal merge-parts a.part b.part";
+    "Adds up all parts of a Monte Carlo command that was run with --shard I/N -o PART, and prints what the command would have "
+    "printed in one run, bit-identical.\vThe parts of the example: `shoal price heston --paths 1e9 --shard 1/2 -o a.part', and "
+    "`--shard 2/2 -o b.part'.\n\n"
+    "Example:\n"
+    "  shoal merge-parts a.part b.part";
+/* clang-format on */
 
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .path = calloc((size_t)argc + 1, sizeof *a.path) };
     int code = a.path ? cli_parse(c, &merge_parts_command, argc, argv, &a) : cli_no_memory();
     if (code == CLI_OK && dataset_is_part(a.path[0]))
-        code = a.plot ? cli_fail(CLI_USAGE, "--plot: a data set has no picture")
+        code = a.plot ? cli_fail(CLI_USAGE, "--plot: there is no plot of a data set")
                       : dataset_merge(c, a.path, a.count, a.output);
     else if (code == CLI_OK && part_is(a.path[0], "cva"))
         code = cva_merge_parts(c, a.path, a.count, a.plot, a.output);

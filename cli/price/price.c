@@ -7,13 +7,18 @@
  */
 #include "price.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
 #define AT(member) CLI_AT(price_options, member)
-const cli_option price_contract[] = {
+const cli_option price_strikes[] = {
     { "strike",     OPT_REALS,    AT(strike),          "K,..",  20, "strikes", .usual = "1", .in = IN_BOTH },
+    { 0 }
+};
+
+const cli_option price_contract[] = {
     { "maturity",   OPT_REALS,    AT(maturity),        "T,..",  20, "maturities, ascending", .unit = "years", .usual = "1", .in = IN_BOTH },
     { "put",        OPT_FLAG,     AT(opts.put),        NULL,    20, "puts instead of calls", .in = IN_BOTH },
     { 0 }
@@ -22,37 +27,28 @@ const cli_option price_contract[] = {
 const cli_option price_simulation[] = {
     { .kind = OPT_HEADING, .group = 20, .help = "Contract and simulation:" },
     { "method",     OPT_TEXT,     AT(opts.method),     "M",     20, "method of the model", .usual = "auto", .in = IN_PART },
-    { "paths",      OPT_INT,      AT(paths),           "N",     20, "paths, at most 2^40", 1, SHOAL_PRICE_MOST, .usual = "262144", .in = IN_PART },
-    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per time of mean reversion; else 64, or more; bullet: its dates", .in = IN_PART,
-      .more = "64 is doubled until the bias of a price at the money is below 5e-5 of the forward. A note tells if the bias may exceed the standard error." },
-    { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "f32 or f64: of paths, those of exact steps always f64; sums are f64", .words = CLI_TYPES, .in = IN_BOTH,
-      .more = "With f32 --math fast uses special functions of a GPU." },
-    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the derivatives) is at most E, instead of --paths", .in = IN_JSON_SET,
-      .more = "If no path paid, 0 +- 0 counts as reached once the 95 % bound of the value is at most E, or after 2^22 paths; a note, `unpaid` and `bound` tell." },
-    { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as control variate [conditional: yes]", .in = IN_PART },
-    { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "do not; of american, neither hedge the cash flows that are regressed", .value = -1, .in = IN_PART },
-    { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "draw convergence, smile, density, or what the method has" },
-    { "shard",      OPT_SHARD,    AT(shard),           "I/N",   20, "simulate part I of N, from 1, and write it to -o; see merge-parts" },
-    { "output",     OPT_OUTPUT,   AT(output),          "FILE",  20, "where to write the part, or what the model has", .letter = 'o' },
+    { "paths",      OPT_INT,      AT(paths),           "N",     20, "paths, up to 2^40", 1, SHOAL_PRICE_MOST, .usual = "262144; bullet grid and nested: 4096 per point", .in = IN_PART },
+    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "time steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per time of mean reversion; other methods: 64 or more", .in = IN_PART,
+      .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note tells if the bias may exceed the standard error. american and bullet step from date to date." },
+    { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "arithmetic of paths: f32 or f64; exact steps and sums are always f64", .words = CLI_TYPES, .in = IN_BOTH,
+      .more = "f32 with --math fast uses special functions of a GPU." },
+    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard", .in = IN_JSON_SET,
+      .more = "If that needs more than 2^40 paths, the run ends with a message that gives the time it would take. If no path paid, 0 +- 0 counts as reached when the 95 % bound of the value is at most E, or after 2^22 paths; a note, `unpaid` and `bound` tell." },
+    { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as a control variate [conditional: yes]", .in = IN_PART },
+    { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: do not hedge the regressed cash flows either", .value = -1, .in = IN_PART },
+    { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "plot convergence, smile, density, or what the method computes", .without = "shard", .ends = "svg|png" },
+    { "shard",      OPT_SHARD,    AT(shard),           "I/N",   20, "simulate part I of N, from 1, and write it to -o; see merge-parts", .with = "output" },
+    { "output",     OPT_OUTPUT,   AT(output),          "FILE",  20, "where to write the part, or other results of the model", .letter = 'o' },
     { 0 }
 };
 
 const cli_option price_european[] = {
-    { "antithetic", OPT_FLAG,     AT(opts.antithetic), NULL,    20, "each path beside its mirror image", .in = IN_PART },
-    { "greeks",     OPT_FLAG,     AT(opts.greeks),     NULL,    20, "delta, gamma and vega too (bullet: no vega)", .in = IN_PART },
-    { "bump",       OPT_POSITIVE, AT(opts.bump),       "H",     20, "of --greeks by paths: S0 (1 +- H) for delta and gamma", .usual = "a share of the deviation of log S_T", .in = IN_PART },
+    { "antithetic", OPT_FLAG,     AT(opts.antithetic), NULL,    20, "pair each path with its mirror image", .in = IN_PART },
+    { "greeks",     OPT_FLAG,     AT(opts.greeks),     NULL,    20, "also delta, gamma and vega (bullet: no vega)", .in = IN_PART },
+    { "bump",       OPT_POSITIVE, AT(opts.bump),       "H",     20, "Greeks by simulation: delta and gamma from S0 (1 +- H)", .with = "greeks", .usual = "a share of the deviation of log S_T", .in = IN_PART },
     { 0 }
 };
 /* clang-format on */
-
-void price_check(const price_options *o, struct argp_state *state) {
-    if (o->opts.bump > 0 && !o->opts.greeks) argp_error(state, "--bump is for --greeks");
-    if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
-    if (o->shards && o->target > 0)
-        argp_error(state, "--shard and --target-se exclude each other: a part has its paths");
-    if (o->shards && o->plot)
-        argp_error(state, "--shard and --plot exclude each other: merge-parts draws the whole");
-}
 
 void price_default_method(price_options *o, const char *method) {
     if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = method;
@@ -85,8 +81,9 @@ shoal_price_opts price_opts_of(const cli *c, const price_options *o) {
 int price_check_plot(const price_options *o, bool png) {
     if (!o->plot || cli_ends_in(o->plot, ".svg") || (png && cli_ends_in(o->plot, ".png")))
         return CLI_OK;
-    return cli_fail(CLI_USAGE, "--plot: '%s' does not end in .svg%s", o->plot,
-                    png ? " or .png" : "; a .png is drawn of price bullet --method pde alone");
+    return cli_fail(
+        CLI_USAGE, "--plot: '%s' does not end in .svg; only price bullet --method pde makes a .png",
+        o->plot);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */
@@ -97,9 +94,9 @@ typedef struct simulation {
     shoal_price *plan;
     price_outcome *out;
     shoal_price_goal goal;
-    atomic_bool known; /* there are values: Ctrl-C need not lose them */
+    bool refused; /* the target needs more paths than there can be */
     cli_progress bar;
-    char label[80];
+    char label[CLI_NUMBER];
 } simulation;
 
 /* The plan's shape, and room for its values. */
@@ -118,7 +115,7 @@ static void note_values(simulation *s, int64_t samples, const shoal_price_value 
     if (out->info.contracts == 0) return;
     if (out->points < PRICE_POINTS)
         out->point[out->points++] = (price_point){ samples, values->price, values->error };
-    snprintf(s->label, sizeof s->label, "%.8g +- %.2g", values->price, values->error);
+    cli_measured(s->label, values->price, values->error);
 }
 
 /* Room for the sums of a part: its units are a range of all. */
@@ -144,19 +141,8 @@ static int on_progress(const shoal_price_progress *now, void *with) {
                (size_t)(now->units * out->width) * sizeof(double));
     out->units += now->units;
     if (now->values) note_values(s, now->samples, now->values);
-    s->bar.total = now->expected > 0 ? now->expected : 1;
-    cli_progress_step(&s->bar, now->samples);
-    s->known = true;
-    return cli_interrupted();
-}
-
-static shoal_status simulate(void *of) {
-    simulation *s = of;
-    shoal_price_progress done = { 0 };
-    const shoal_status status = shoal_price_simulate(s->plan, &s->goal, s->out->values, &done);
-    s->out->first = done.first / SHOAL_PRICE_UNIT;
-    s->out->samples = done.samples, s->out->seconds = done.seconds;
-    return status;
+    s->refused = s->o->target > 0 && now->values && now->expected > SHOAL_PRICE_MOST;
+    return cli_interrupted() || s->refused;
 }
 
 /* Errors that the standard errors do not show. */
@@ -175,20 +161,20 @@ static void note_errors(const cli *c, price_outcome *out) {
     if (out->unpaid > 0)
         cli_note(
             c,
-            "no path paid at %lld of %lld values: their 0 +- 0 is no estimate; with a confidence "
-            "of 95 %% they are below %.2g",
+            "no path paid at %lld of %lld values: 0 +- 0 is not an estimate there; the values are "
+            "below %.2g with 95 %% confidence",
             (long long)out->unpaid, (long long)out->info.contracts, most);
     if (coarse)
         cli_note(
             c,
-            "the bias of %lld steps may exceed the standard error at %lld of %lld values: up to "
-            "%.2g beside %.2g; more --steps have less",
+            "the bias of %lld steps may exceed the standard error at %lld of %lld values: bias up to "
+            "%.2g, standard error %.2g; more --steps reduce it",
             (long long)out->info.steps, (long long)count, (long long)out->info.contracts,
             coarse->bias, coarse->error);
 }
 
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out) {
-    simulation s = { .c = c, .o = o, .plan = plan, .out = out };
+    simulation s = { .c = c, .o = o, .plan = plan, .out = out, .label = "simulation" };
     int code = begin(&s);
     s.goal = (shoal_price_goal){ .paths = o->target > 0 ? 0 : o->paths,
                                  .target = o->target,
@@ -196,13 +182,23 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
                                  .parts = o->shards,
                                  .on_round = on_progress,
                                  .user = &s };
-    /* a formula, and the first round of many points, are long, and nothing is known before their end */
-    s.known = !out->info.deterministic && !(shoal_price_points(plan) && out->info.contracts > 1);
     if (code == CLI_OK && o->shards && !out->info.deterministic) code = make_room(&s);
     if (code != CLI_OK) return code;
-    if (!out->info.deterministic) cli_progress_begin(&s.bar, c, s.label, 1);
-    code = cli_status(c, s.known ? simulate(&s) : cli_call_until(c, simulate, &s, &s.known));
-    if (!out->info.deterministic) cli_progress_end(&s.bar);
+    cli_progress_begin(&s.bar, c, s.label, 1);
+    s.bar.next = 1; /* all of it is one stage of the library */
+    shoal_price_progress done = { 0 };
+    const shoal_status status = shoal_price_simulate(plan, &s.goal, out->values, &done);
+    out->first = done.first / SHOAL_PRICE_UNIT;
+    out->samples = done.samples, out->seconds = done.seconds;
+    code = status == SHOAL_E_CANCELLED && out->samples > 0 ? CLI_OK : cli_status(c, status);
+    cli_progress_end(&s.bar);
+    if (code == CLI_OK && s.refused) {
+        double worst = 0;
+        for (int64_t i = 0; i < out->info.contracts; i++) worst = fmax(worst, out->values[i].error);
+        const double times = pow(worst / o->target, 2);
+        return cli_refuse_target(o->target, times * (double)(out->samples * out->info.paths_each),
+                                 "2^40 paths", times * out->seconds);
+    }
     if (code == CLI_OK) note_errors(c, out);
     if (code == CLI_OK && !out->info.deterministic && out->samples == 0 && cli_interrupted())
         return CLI_INTERRUPTED; /* nothing is known yet */
@@ -220,7 +216,7 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
     for (int64_t i = 0; i < all->count && code == CLI_OK; i++) {
         if (parts[i].samples == 0) continue;
         if (parts[i].width != out->width) {
-            code = cli_fail(CLI_INPUT, "%s: not a part: %lld sums where there are %lld",
+            code = cli_fail(CLI_INPUT, "%s: not a part: it has %lld sums per unit, expected %lld",
                             parts[i].part.path, (long long)parts[i].width, (long long)out->width);
             break;
         }
@@ -231,8 +227,8 @@ int price_join(cli *c, const price_options *o, shoal_price *plan, const price_pa
         if (code == CLI_OK) note_values(&s, out->samples, out->values);
     }
     if (code == CLI_OK && out->samples != samples)
-        code = cli_fail(CLI_INPUT, "the parts have %lld samples, not %lld", (long long)out->samples,
-                        (long long)samples);
+        code = cli_fail(CLI_INPUT, "the parts have %lld samples, expected %lld",
+                        (long long)out->samples, (long long)samples);
     free(total);
     if (code == CLI_OK) note_errors(c, out);
     return code;
@@ -265,17 +261,6 @@ int price_finish(const price_job *job) {
     return code;
 }
 
-typedef struct formula {
-    shoal_price *plan;
-    shoal_price_value *values;
-} formula;
-
-static shoal_status result_of(void *of) {
-    const formula *f = of;
-    return shoal_price_result(f->plan, NULL, 0, f->values);
-}
-
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values) {
-    formula f = { plan, values };
-    return cli_status(c, cli_call(c, result_of, &f));
+    return cli_status(c, shoal_price_result(plan, NULL, 0, values));
 }

@@ -26,10 +26,8 @@ typedef struct price_options {
     double s0, rate, dividend; /* of the model, for pictures              */
 } price_options;
 
-/* Options of a price_options: strikes and maturities, those of all models, and those of models without early exercise. */
-extern const cli_option price_contract[], price_simulation[], price_european[];
-/* What price_simulation cannot have together; part of a command's .check. */
-void price_check(const price_options *o, struct argp_state *state);
+/* Options of a price_options: strikes; maturities; those of all models, and those of models without early exercise. */
+extern const cli_option price_strikes[], price_contract[], price_simulation[], price_european[];
 void price_options_free(price_options *o);
 /* The method, if none was given or "auto". */
 void price_default_method(price_options *o, const char *method);
@@ -108,6 +106,8 @@ void price_json_run(io_json *j, const cli *c, const price_options *o, const pric
 void price_json_value(io_json *j, const price_options *o, const shoal_price_value *v);
 void price_json(io_json *j, const cli *c, const price_options *o, const price_outcome *out);
 void price_table_run(const cli *c, const price_options *o, const price_outcome *out);
+/* Price and standard error, and delta and gamma: columns of a row. */
+void price_table_columns(const price_options *o, const shoal_price_value *v);
 void price_table_value(const price_options *o, const shoal_price_value *v);
 void price_table(const cli *c, const price_options *o, const price_outcome *out);
 /* False: there is nothing to print, since a part was empty. */
@@ -122,7 +122,7 @@ int price_plot(const char *path, const char *model, const price_options *o,
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
 
-/* The values of a plan without paths; Ctrl-C ends the program. */
+/* The values of a plan without paths. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
 /* CLI_USAGE, naming the first of these options that was given although --compare has no such thing. */
 int price_compare_check(const cli_command *command, const void *arguments, const char *names);

@@ -83,36 +83,61 @@ void price_json(io_json *j, const cli *c, const price_options *o, const price_ou
     io_json_close(j);
 }
 
+/* A standard error of the price as one of the volatility, by the slope of Black's formula. */
+static double volatility_error(const price_options *o, const shoal_price_value *v, double strike,
+                               double maturity) {
+    const double forward = o->s0 * exp((o->rate - o->dividend) * maturity);
+    const double discount = exp(-o->rate * maturity);
+    const double s = v->implied_vol * sqrt(maturity), h = 1e-4 * s;
+    const double slope = discount *
+                         (shoal_black(forward, strike, s + h, o->opts.put) -
+                          shoal_black(forward, strike, s - h, o->opts.put)) /
+                         (2 * h) * sqrt(maturity);
+    return slope > 0 ? v->error / slope : NAN;
+}
+
 static void row(const char *name, double value, double error) {
-    printf("%-13s %.10g", name, value);
-    if (error > 0) printf(" +- %.2g", error);
-    putchar('\n');
+    printf("%-13s %s\n", name, CLI_MEASURED(value, error));
 }
 
 void price_table_value(const price_options *o, const shoal_price_value *v) {
     row(o->opts.probability ? "probability" : "price", v->price, v->error);
-    if (v->bias > 0) printf("%-13s at most %.2g\n", "bias", v->bias);
-    if (v->bound > 0) printf("%-13s below %.2g with a confidence of 95 %%\n", "bound", v->bound);
-    if (isfinite(v->implied_vol)) row("implied vol", v->implied_vol, 0);
+    if (v->bias > 0) printf("%-13s up to %.2g\n", "bias", v->bias);
+    if (v->bound > 0) printf("%-13s below %.2g with 95 %% confidence\n", "bound", v->bound);
+    if (isfinite(v->implied_vol))
+        row("implied vol", v->implied_vol,
+            volatility_error(o, v, o->strike.values[0], o->maturity.values[0]));
     if (!o->opts.greeks) return;
     row("delta", v->delta, v->delta_error);
     row("gamma", v->gamma, v->gamma_error);
     if (!isnan(v->vega)) row("vega", v->vega, v->vega_error);
 }
 
+void price_table_columns(const price_options *o, const shoal_price_value *v) {
+    char text[3][32];
+    printf(" %14s %9.2g", cli_rounded(text[0], v->price, v->error), v->error);
+    if (o->opts.greeks)
+        printf(" %10s %10s", cli_rounded(text[1], v->delta, v->delta_error),
+               cli_rounded(text[2], v->gamma, v->gamma_error));
+}
+
 static void surface(const price_options *o, const price_outcome *out) {
-    printf("\n%9s %10s %14s %9s %9s%s\n", "maturity", "strike", "price", "stderr", "vol",
-           o->opts.greeks ? "      delta      gamma       vega" : "");
+    char text[32];
+    printf("\n%9s %10s %14s %9s%s %9s%s\n", "maturity", "strike", "price", "stderr",
+           o->opts.greeks ? "      delta      gamma" : "", "vol",
+           o->opts.greeks ? "       vega" : "");
     for (int64_t m = 0; m < o->maturity.count; m++)
         for (int64_t k = 0; k < o->strike.count; k++) {
             const shoal_price_value *v = &out->values[m * o->strike.count + k];
-            printf("%9.4g %10.6g %14.10g %9.2g", o->maturity.values[m], o->strike.values[k],
-                   v->price, v->error);
+            printf("%9.4g %10.6g", o->maturity.values[m], o->strike.values[k]);
+            price_table_columns(o, v);
             if (isfinite(v->implied_vol))
-                printf(" %9.6f", v->implied_vol);
+                printf(" %9s", cli_rounded(text, v->implied_vol,
+                                           volatility_error(o, v, o->strike.values[k],
+                                                            o->maturity.values[m])));
             else
                 printf(" %9s", "-");
-            if (o->opts.greeks) printf(" %10.6g %10.6g %10.6g", v->delta, v->gamma, v->vega);
+            if (o->opts.greeks) printf(" %10s", cli_rounded(text, v->vega, v->vega_error));
             putchar('\n');
         }
 }
@@ -122,13 +147,15 @@ void price_table_run(const cli *c, const price_options *o, const price_outcome *
     printf("method        %s%s%s%s on %s, %s\n", i->method, *i->variant ? " (" : "", i->variant,
            *i->variant ? ")" : "", c->machine.backend, c->machine.device);
     if (!i->deterministic) {
-        printf("paths         %lld of %lld steps, seed %llu%s%s\n",
-               (long long)out->samples * i->paths_each, (long long)i->steps,
+        printf("paths         %lld with %s, seed %llu%s%s\n",
+               (long long)out->samples * i->paths_each, CLI_COUNT(i->steps, "step"),
                (unsigned long long)c->seed, i->paths_each == 2 ? ", antithetic" : "",
                i->control ? ", control variate" : "");
-        if (i->parity) puts("parity        calls of a large variance are simulated as puts");
+        if (i->parity)
+            puts("parity        calls are priced from simulated puts, whose variance is smaller");
         if (out->seconds > 0)
-            printf("simulation    %.4g s, %.4g path-steps/s\n", out->seconds, path_steps(out));
+            printf("simulation    %s, %.3g path-steps/s\n", CLI_TIME(out->seconds),
+                   path_steps(out));
     }
     if (o->shards)
         printf("part          %lld of %lld: %s\n", (long long)o->shard, (long long)o->shards,
@@ -190,19 +217,6 @@ static int convergence(const char *path, const char *model, const price_outcome 
     return cli_io(io_svg_write_lines(path, &chart, &err), &err);
 }
 
-/* A standard error of the price as one of the volatility, by the slope of Black's formula. */
-static double volatility_error(const price_options *o, const shoal_price_value *v, double strike,
-                               double maturity) {
-    const double forward = o->s0 * exp((o->rate - o->dividend) * maturity);
-    const double discount = exp(-o->rate * maturity);
-    const double s = v->implied_vol * sqrt(maturity), h = 1e-4 * s;
-    const double slope = discount *
-                         (shoal_black(forward, strike, s + h, o->opts.put) -
-                          shoal_black(forward, strike, s - h, o->opts.put)) /
-                         (2 * h) * sqrt(maturity);
-    return slope > 0 ? 2 * v->error / slope : NAN;
-}
-
 static int smile(const char *path, const char *model, const price_options *o,
                  const price_outcome *out) {
     const int64_t strikes = o->strike.count, lines = o->maturity.count;
@@ -220,7 +234,7 @@ static int smile(const char *path, const char *model, const price_options *o,
         for (int64_t k = 0; k < strikes; k++) {
             const shoal_price_value *v = &out->values[m * strikes + k];
             vol[k] = v->implied_vol;
-            error[k] = volatility_error(o, v, o->strike.values[k], o->maturity.values[m]);
+            error[k] = 2 * volatility_error(o, v, o->strike.values[k], o->maturity.values[m]);
         }
         snprintf(names[m], sizeof names[m], "T = %g", o->maturity.values[m]);
         series[m] = (io_series){ names[m], strikes, o->strike.values, vol,

@@ -21,48 +21,42 @@ typedef struct arguments {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "s",        OPT_INPUT,  AT(s),         "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients",
-      .more = "Shape (n) or (count,n), for orders above 1 with one more last axis of R." },
-    { "t",        OPT_INPUT,  AT(t),         "FILE|X",       2, "what is added" },
-    { "w0",       OPT_INPUT,  AT(w0),        "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
-    { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here", .letter = 'o', .key = "w",
-      .more = "It has the shape of t." },
-    { "order",    OPT_INT,    AT(opts.order),     "R",            5, "s has a last axis of R where R > 1", 1, SHOAL_RECUR_ORDERS },
-    { "moebius",  OPT_FLAG,   AT(opts.form),   NULL,           6, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): s has a last axis of these four, there is no t" },
-    { "reverse",  OPT_FLAG,   AT(opts.reverse),   NULL,           7, "from the last row to the first" },
-    { "n",        OPT_INT,    AT(opts.n),         "N",            8, "rows, where neither s nor t is a file" },
-    { "count",    OPT_INT,    AT(opts.count),     "C",            8, "segments, where neither s nor t is a file", .usual = "one, and w of shape (n)" },
-    { "type",     OPT_CHOICE, AT(opts.type),      "T",            8, "f32 or f64, where there is no file", .words = CLI_TYPES, .given = offsetof(arguments, type_given) },
-    { "layout",   OPT_CHOICE, AT(opts.layout),    "L",            9, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
+    { "s",        OPT_INPUT,  AT(s),            "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients",
+      .more = "Shape (n) or (count,n); for orders R above 1 with one more axis of R at the end." },
+    { "t",        OPT_INPUT,  AT(t),            "FILE|X",       2, "the term that is added", .without = "moebius" },
+    { "w0",       OPT_INPUT,  AT(w0),           "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
+    { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here, in the shape of t", .letter = 'o', .key = "w", .needed = "where to write w", .ends = CLI_ARRAY_ENDS },
+    { "order",    OPT_INT,    AT(opts.order),   "R",            5, "order of the recurrence: for R > 1 s has one more axis of R at the end", 1, SHOAL_RECUR_ORDERS },
+    { "moebius",  OPT_FLAG,   AT(opts.form),    NULL,           6, "w[i] = (alpha w[i-1] + beta) / (gamma w[i-1] + delta): the last axis of s has these four; there is no t" },
+    { "reverse",  OPT_FLAG,   AT(opts.reverse), NULL,           7, "from the last row to the first" },
+    { "n",        OPT_INT,    AT(opts.n),       "N",            8, "rows, if neither s nor t is a file" },
+    { "count",    OPT_INT,    AT(opts.count),   "C",            8, "segments, if neither s nor t is a file", .usual = "one, and w of shape (n)" },
+    { "type",     OPT_CHOICE, AT(opts.type),    "T",            8, "f32 or f64, if there is no file", .words = CLI_TYPES, .given = offsetof(arguments, type_given) },
+    { "layout",   OPT_CHOICE, AT(opts.layout),  "L",            9, "shape of the arrays: system is (count,n), interleaved is (n,count)", .words = CLI_LAYOUTS },
     { "method",   OPT_TEXT,   AT(opts.method),  "M",            10, "auto or a method of `shoal info'", .methods = "recur" },
-    { "variant",  OPT_TEXT,   AT(opts.variant), "V",            11, "variant of the method", .usual = "its first" },
-    { "groups",   OPT_INT,    AT(opts.groups),  "G",            12, "of pscheme: groups of threads per segment", 1, 1 << 20 },
-    { "group-threads", OPT_INT, AT(opts.threads), "T",          12, "of pscheme: threads per group", 1, 1024 },
-    { "status",   OPT_OUTPUT, AT(status),       "FILE",         13, "write what became of each segment: int32, 0 ok, < 0 failed" },
+    { "variant",  OPT_TEXT,   AT(opts.variant), "V",            11, "variant of the method", .usual = "the first" },
+    { "groups",   OPT_INT,    AT(opts.groups),  "G",            12, "pscheme: groups of threads per segment", 1, 1 << 20 },
+    { "group-threads", OPT_INT, AT(opts.threads), "T",          12, "pscheme: threads per group", 1, 1024 },
+    { "status",   OPT_OUTPUT, AT(status),       "FILE",         13, "write the status of each segment: int32, 0 ok, < 0 failed", .ends = CLI_ARRAY_ENDS },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Computes w[i] = s[i] w[i-1] + t[i] for every segment of a batch; of order R, w[i] = s[i,0] "
-    "w[i-1] + .. + s[i,R-1] w[i-R] + t[i].\n\n"
-    "Arrays are NumPy .npy files, f4 (computed in f32) or f8 (f64), of shape (n) or (count,n), s "
-    "with one more last axis for orders above 1. A number may stand for s, t or w0, R numbers with "
-    "commas for s or w0 of order R. w0 as a file has shape (R), (count,R), or without R for order "
-    "1. A segment that fails is not finite from the row where it does, and the exit code is 1; the "
-    "others are not affected."
-    "\vExample:\n"
+    "Computes w[i] = s[i] w[i-1] + t[i] for every segment of a batch. For order R: w[i] = s[i,0] w[i-1] + .. + s[i,R-1] w[i-R] + "
+    "t[i].\n\n"
+    "Arrays are NumPy .npy files, f4 (computed in f32) or f8 (f64), of shape (n) or (count,n). For orders above 1 s has one more "
+    "axis at the end. A constant s, t or w0 may be a number on the command line, for order R of s and w0 R numbers with commas. A "
+    "file w0 has shape (R) or (count,R), for order 1 without R. If a segment overflows, w is not finite from there on and the exit "
+    "code is 1; the other segments are not affected.\vExample:\n"
     "  shoal recur --s s.npy --t t.npy --w0 1 -o w.npy\n"
     "  shoal recur --s 1.8,-0.81 --order 2 --t x.npy -o filtered.npy\n"
     "  shoal recur --s 1.01 --t 100 --w0 0 --n 12 -o savings.npy --json";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
     const bool moebius = a->opts.form == SHOAL_RECUR_MOEBIUS;
-    if (!a->t && !moebius) argp_error(state, "--t is missing: what is added");
-    if (a->t && moebius) argp_error(state, "--moebius has no --t");
+    if (!a->t && !moebius) argp_error(state, "--t is missing: the term that is added");
     if (moebius && a->opts.order != 1) argp_error(state, "--moebius has order 1");
-    if (!a->w) argp_error(state, "-o is missing: where to write w");
 }
 
 enum { S, T, W0, INPUTS, W = INPUTS, STATUS, ARRAYS, MAX_NUMBERS = 4 };
@@ -101,8 +95,8 @@ static int open_input(input *in) {
     in->count = read_numbers(in->text, in->numbers);
     if (in->count == 0) return cli_array_read(in->file, in->text);
     if (in->count == in->each) return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s has %d number%s, but a row has %d", in->option, in->count,
-                    in->count == 1 ? "" : "s", in->each);
+    return cli_fail(CLI_USAGE, "%s has %s, but a row has %d", in->option,
+                    CLI_COUNT(in->count, "number"), in->each);
 }
 
 static bool is_file(const input *in) { return in->text && in->count == 0; }
@@ -115,11 +109,10 @@ static int row_axes(const input *in, int *ndim) {
     const bool last = in->each == 1 || (a->ndim > 0 && a->shape[a->ndim - 1] == in->each);
     if ((*ndim == 1 || *ndim == 2) && last) return CLI_OK;
     if (in->each > 1)
-        return cli_fail(CLI_INPUT,
-                        "%s has shape %s; it is (n, %d) or has one more axis for the segments",
-                        in->text, io_shape_text(a->ndim, a->shape, text, sizeof text), in->each);
-    return cli_fail(CLI_INPUT, "%s has shape %s; it is (n,) or has one more axis for the segments",
-                    in->text, io_shape_text(a->ndim, a->shape, text, sizeof text));
+        return cli_fail(CLI_INPUT, "%s has shape %s; expected (n, %d) or (count, n, %d)", in->text,
+                        io_shape_text(a->ndim, a->shape, text, sizeof text), in->each, in->each);
+    return cli_fail(CLI_INPUT, "%s has shape %s; expected (n,) or (count, n)", in->text,
+                    io_shape_text(a->ndim, a->shape, text, sizeof text));
 }
 
 /* n and count from s and t, or from the options. */
@@ -136,7 +129,7 @@ static int find_shape(const shoal_recur_opts *in, const input *inputs, batch *ou
         return CLI_OK;
     }
     if (in->n >= 0 || in->count >= 0)
-        return cli_fail(CLI_USAGE, "--n and --count are for numbers; %s decides how many there are",
+        return cli_fail(CLI_USAGE, "--n and --count are for constants; the size is that of %s",
                         first->text);
     for (int i = S; i <= T; i++) {
         int ndim;
@@ -149,8 +142,8 @@ static int find_shape(const shoal_recur_opts *in, const input *inputs, batch *ou
             same = a->shape[k] == out->axes[k];
         if (!same)
             return cli_array_misfit(inputs[i].file, first->file,
-                                    "s and t have the same rows; s of order R > 1, or Moebius, has "
-                                    "one more last axis");
+                                    "s and t have the same rows; for orders above 1 and Moebius s "
+                                    "has one more axis at the end");
         out->ndim = ndim;
         for (int k = 0; k < ndim; k++) out->axes[k] = a->shape[k];
     }
@@ -167,9 +160,9 @@ static int check_first_values(const input *w0, const batch *out) {
     const int64_t numbers = out->shape.count * w0->each;
     const bool last = w0->each == 1 || (a->ndim > 0 && a->shape[a->ndim - 1] == w0->each);
     if (io_array_count(a) == numbers && last) return CLI_OK;
-    return cli_fail(CLI_INPUT, "%s has shape %s; it holds %d number%s for each of %lld segments",
-                    w0->text, io_shape_text(a->ndim, a->shape, text, sizeof text), w0->each,
-                    w0->each == 1 ? "" : "s", (long long)out->shape.count);
+    return cli_fail(CLI_INPUT, "%s has shape %s; expected %s per segment, for %s", w0->text,
+                    io_shape_text(a->ndim, a->shape, text, sizeof text),
+                    CLI_COUNT(w0->each, "number"), CLI_COUNT(out->shape.count, "segment"));
 }
 
 /* One type: that of the files, or the one asked for. */
@@ -182,7 +175,7 @@ static int find_type(const cli *c, bool given, const input *inputs, batch *out) 
     if (count == 0) return CLI_OK;
     int code = cli_array_unify(c, files, count, &out->shape.type);
     if (code == CLI_OK && given && out->shape.type != asked)
-        code = cli_fail(CLI_USAGE, "--type is for numbers; %s holds %s", files[0]->path,
+        code = cli_fail(CLI_USAGE, "--type is for constants; %s contains %s", files[0]->path,
                         cli_type_name(out->shape.type));
     return code;
 }
@@ -273,7 +266,7 @@ static void print_json(cli *c, const arguments *a, const batch *b) {
 
 static void print_table(const cli *c, const batch *b) {
     const shoal_recur_opts *o = &b->shape;
-    printf("segments      %lld of %lld rows, %s%s, %s\n", (long long)o->count, (long long)o->n,
+    printf("segments      %lld with %s, %s%s, %s\n", (long long)o->count, CLI_COUNT(o->n, "row"),
            o->form == SHOAL_RECUR_MOEBIUS ? "Moebius" : "linear", o->reverse ? ", in reverse" : "",
            cli_type_name(o->type));
     printf("order         %d\n", o->order);
@@ -281,9 +274,10 @@ static void print_table(const cli *c, const batch *b) {
     if (*b->info.variant) printf(" (%s)", b->info.variant);
     printf(" on %s, %s\n", c->machine.backend, c->machine.device);
     if (b->info.groups > 0)
-        printf("parts         %d groups of %d threads\n", b->info.groups, b->info.threads);
+        printf("parts         %s of %s\n", CLI_COUNT(b->info.groups, "group"),
+               CLI_COUNT(b->info.threads, "thread"));
     printf("failed        %lld\n", (long long)b->info.failed);
-    printf("solve time    %.4g s\n", b->seconds);
+    printf("solve time    %s\n", CLI_TIME(b->seconds));
 }
 
 static int run(cli *c, const arguments *a, batch *b) {
@@ -301,14 +295,7 @@ static int run(cli *c, const arguments *a, batch *b) {
     } else {
         print_table(c, b);
     }
-    const int32_t *status = b->status.data;
-    int64_t first = 0;
-    while (first < b->shape.count && status[first] >= 0) first++;
-    if (first == b->shape.count) return code;
-    fflush(stdout); /* the table first, also where both go to one file */
-    cli_note(c, "%lld segment%s failed; the first is number %lld, counted from 0: %s",
-             (long long)b->info.failed, b->info.failed == 1 ? "" : "s", (long long)first,
-             shoal_system_text(status[first]));
+    if (b->info.failed > 0) cli_note_systems(c, "segment", b->status.data, b->shape.count);
     return code;
 }
 

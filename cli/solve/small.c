@@ -20,70 +20,57 @@ static const cli_outcome outcomes[SMALL_OUTCOMES] = {
 /* clang-format off */
 #define AT(member) CLI_AT(small_arguments, member)
 const cli_option small_matrix_options[] = {
-    { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A holds one triangle, row after row", .value = SHOAL_PACKED,
-      .more = "Shape (count,n(n+1)/2), or (n(n+1)/2) for one: A00 A10 A11 A20 ... of the lower triangle." },
-    { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "lower or upper: the one that is read", .words = CLI_TRIANGLES, .given = offsetof(small_arguments, triangle_given),
+    { "packed",     OPT_FLAG,     AT(opts.storage),  NULL,   6, "A contains one triangle, row after row", .value = SHOAL_PACKED,
+      .more = "Its shape is (count,n(n+1)/2), or (n(n+1)/2) for one matrix: A00 A10 A11 A20 ... of the lower triangle." },
+    { "triangle",   OPT_CHOICE,   AT(opts.triangle), "T",    7, "the triangle that is read: lower or upper", .words = CLI_TRIANGLES, .given = offsetof(small_arguments, triangle_given),
       .more = CLI_TRIANGLE_RULE },
     { 0 }
 };
 static const cli_option options[] = {
-    { NULL,         OPT_INPUT,    AT(in[A]),             "FILE", 1, "matrices; one triangle is read, the other may hold anything", .letter = 'A' },
-    { NULL,         OPT_INPUT,    AT(in[B]),             "FILE", 2, "right-hand sides", .letter = 'b',
-      .more = "Shape (count,n), of one matrix (n), or one more last axis." },
-    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b: samples that the systems are formed from",
-      .more = "Shape (count,M,n), or (M,n) for one system. A is the mean of psi psit over the M samples, b that of psi y: x is the fit of least squares." },
-    { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "and what is to be fitted to them",
-      .more = "Shape (count,M), or (M), or one more last axis." },
-    { NULL,         OPT_OUTPUT,   AT(answer[0]),             "FILE", 3, "write the solutions here, in the shape of b", .letter = 'x',
-      .more = "They have the type of b; of samples shape (count,n) or (n), or one more last axis." },
+    { NULL,         OPT_INPUT,    AT(in[A]),         "FILE", 1, "matrices; one triangle is read, the other may contain anything", .letter = 'A', .with = "b", .without = "psi y" },
+    { NULL,         OPT_INPUT,    AT(in[B]),         "FILE", 2, "right-hand sides", .letter = 'b', .with = "A", .without = "psi y",
+      .more = "Shape (count,n), for one matrix (n), with or without one more axis at the end." },
+    { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b, least squares: the regressors", .with = "y", .without = "packed triangle",
+      .more = "Shape (count,M,n), or (M,n) for one system of M samples. A is the mean of psi psit over the samples, b the mean of psi y." },
+    { "y",          OPT_INPUT,    AT(y),             "FILE", 3, "with --psi: the values to fit", .with = "psi",
+      .more = "Shape (count,M), or (M), with or without one more axis at the end." },
+    { NULL,         OPT_OUTPUT,   AT(answer[0]),     "FILE", 3, "write the solutions here, in the shape and type of b", .letter = 'x', .needed = "where to write the solutions", .ends = CLI_ARRAY_ENDS,
+      .more = "With --psi the shape is (count,n) or (n), with or without one more axis at the end. A .csv file has one line per system." },
     { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .methods = "smallsym" },
-    { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "its first" },
-    { "team",       OPT_INT,      AT(opts.team),     "N",    5, "threads per system, of the variant hybrid", 1, 1024, .usual = "the method's choice", .in = IN_JSON },
+    { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "the first" },
+    { "team",       OPT_INT,      AT(opts.team),     "N",    5, "variant hybrid: threads per system", 1, 1024, .usual = "chosen by the method", .in = IN_JSON },
     { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON,
-      .more = "On a GPU not by hhpcr and eigdc." },
+      .more = "On a GPU not available in hhpcr and eigdc." },
     { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON,
-      .more = "On a GPU not by hhpcr and eigdc." },
-    { "cond",       OPT_POSITIVE, AT(opts.cond),     "C",    8, "condition number beyond which eigenvalues are discarded, by methods that do so", .usual = CLI_CHOSEN },
-    { "tol",        OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = CLI_CHOSEN },
-    { "status",     OPT_OUTPUT,   AT(out[SMALL_STATUS]),   "FILE", 10, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
-    { "residual",   OPT_OUTPUT,   AT(out[SMALL_RESIDUAL]), "FILE", 11, "write the residual of each system: float32" },
-    { "rcond",      OPT_OUTPUT,   AT(out[SMALL_RCOND]),    "FILE", 12, "write the method's bound of the reciprocal condition, or with --estimate an estimate of it: float32" },
-    { "rank",       OPT_OUTPUT,   AT(out[SMALL_RANK]),     "FILE", 13, "write the numerical rank: int32" },
-    { "inertia",    OPT_OUTPUT,   AT(out[SMALL_INERTIA]),  "FILE", 14, "write the numbers of positive, negative and zero eigenvalues: int32, (count,3)" },
-    { "method-out", OPT_OUTPUT,   AT(out[SMALL_METHOD]),   "FILE", 15, "write which method answered: int32, in the order of `shoal info'", .key = "method-out" },
+      .more = "On a GPU not available in hhpcr and eigdc." },
+    { "cond",       OPT_POSITIVE, AT(opts.cond),     "C",    8, "methods that truncate: condition number beyond which eigenvalues are discarded", .usual = CLI_CHOSEN },
+    { "tol",        OPT_POSITIVE, AT(opts.tol),      "T",    9, "warn if a residual is above T", .usual = CLI_CHOSEN },
+    { "status",     OPT_OUTPUT,   AT(out[SMALL_STATUS]),   "FILE", 10, "write the status of each system: int32, 0 ok, > 0 warning, < 0 no answer", .ends = CLI_ARRAY_ENDS },
+    { "residual",   OPT_OUTPUT,   AT(out[SMALL_RESIDUAL]), "FILE", 11, "write the residual of each system: float32", .ends = CLI_ARRAY_ENDS },
+    { "rcond",      OPT_OUTPUT,   AT(out[SMALL_RCOND]),    "FILE", 12, "write the method's bound on the reciprocal condition number, or with --estimate an estimate: float32", .ends = CLI_ARRAY_ENDS },
+    { "rank",       OPT_OUTPUT,   AT(out[SMALL_RANK]),     "FILE", 13, "write the numerical rank: int32", .ends = CLI_ARRAY_ENDS },
+    { "inertia",    OPT_OUTPUT,   AT(out[SMALL_INERTIA]),  "FILE", 14, "write the numbers of positive, negative and zero eigenvalues: int32, (count,3)", .ends = CLI_ARRAY_ENDS },
+    { "method-out", OPT_OUTPUT,   AT(out[SMALL_METHOD]),   "FILE", 15, "write which method answered: int32, in the order of `shoal info'", .key = "method-out", .ends = CLI_ARRAY_ENDS },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Solves A x = b for every system of a batch of small symmetric matrices.\n\n"
-    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) "
-    "for one system, or with --packed (count,n(n+1)/2): A00 A10 A11 A20 ... of the lower triangle, "
-    "A00 A01 ... A11 ... of the upper one. b has shape (count,n), or (n) for one system, or one more "
-    "last axis for several right-hand sides. With --psi (count,M,n), or (M,n) for one system, and --y "
-    "(count,M), or (M), or one more last axis, A is the mean of psi psit over the M samples and b that "
-    "of psi y: x are the coefficients of least squares, (count,n) or (n), and so on. A system that "
-    "cannot be solved gets NaN, and the exit "
-    "code is 1; the others are not affected."
-    "\vExample:\n"
-    "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
-    "  shoal solve small -A s-A.npy -b s-b.npy -x x.npy --status status.npy";
+    "Solves A x = b for every system of a batch of small symmetric matrices, or fits least squares.\n\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) for one system. With --packed "
+    "the shape is (count,n(n+1)/2): A00 A10 A11 A20 ... for the lower triangle, A00 A01 ... A11 ... for the upper one. b has shape "
+    "(count,n), or (n) for one system, or one more axis at the end for several right-hand sides. If a system cannot be solved, its "
+    "x is NaN and the exit code is 1; the other systems are not affected.\n\n"
+    "Least squares: --psi (count,M,n) and --y (count,M) are M samples per system. A is the mean of psi psit over the samples, b "
+    "the mean of psi y, and x (count,n) are the coefficients of the fit.\vExample:\n"
+    "  shoal solve small -A A.npy -b b.npy -x x.npy --status status.npy\n"
+    "  shoal solve small --psi psi.npy --y y.npy -x coefficients.npy";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const small_arguments *a = of;
-    const bool samples = a->psi || a->y;
-    if (samples && !a->psi) argp_error(state, "--psi is missing: the samples");
-    if (samples && !a->y) argp_error(state, "--y is missing: what is to be fitted");
-    if (samples && (a->in[A] || a->in[B]))
-        argp_error(state, "%s cannot stand beside --psi and --y", a->in[A] ? "-A" : "-b");
-    if (samples && (a->opts.storage || a->opts.triangle))
-        argp_error(state, "%s is for -A", a->opts.storage ? "--packed" : "--triangle upper");
-    if (!samples && !a->in[A]) argp_error(state, "-A is missing: the matrices");
-    if (!samples && !a->in[B]) argp_error(state, "-b is missing: the right-hand sides");
-    if (!a->answer[0]) argp_error(state, "-x is missing: where to write the solutions");
+    if (!a->psi && !a->in[A]) argp_error(state, "-A is missing: the matrices");
     if (a->opts.team &&
         !(shoal_method_flags("smallsym", a->opts.method, a->opts.variant) & SHOAL_CAN_TEAM))
-        argp_error(state, "--team is for --variant hybrid");
+        argp_error(state, "--team needs --variant hybrid");
 }
 
 /* ---- files ------------------------------------------------------------------------------------ */
@@ -113,8 +100,8 @@ static int check_matrix(small_batch *batch) {
     batch->several = a->ndim > axes;
     batch->count = batch->several ? a->shape[0] : 1;
     if (batch->n < 0)
-        return cli_fail(CLI_INPUT, "%s has shape %s; %lld is no n (n + 1) / 2", batch->in[A].path,
-                        text, (long long)last);
+        return cli_fail(CLI_INPUT, "%s has shape %s; %lld is not n (n + 1) / 2 for any n",
+                        batch->in[A].path, text, (long long)last);
     if (!packed && a->shape[a->ndim - 2] != batch->n)
         return cli_fail(CLI_INPUT, "%s has shape %s; the matrices are not square",
                         batch->in[A].path, text);
@@ -147,7 +134,8 @@ static int check_psi(small_batch *batch) {
     batch->samples = psi->shape[psi->ndim - 2];
     batch->n = psi->shape[psi->ndim - 1];
     if (batch->samples == 0)
-        return cli_fail(CLI_INPUT, "%s has shape %s; there is no sample", batch->in[A].path, text);
+        return cli_fail(CLI_INPUT, "%s has shape %s: it contains no samples", batch->in[A].path,
+                        text);
     return CLI_OK;
 }
 
@@ -224,8 +212,8 @@ static void note_triangles(const cli *c, const small_batch *batch) {
     if (differ > 0)
         cli_note(
             c,
-            "%s: not symmetric: the triangles of %lld of %lld matrices differ, first of number "
-            "%lld, counted from 0; the %s one is read (--triangle)",
+            "%s: %lld of %lld matrices are not symmetric, the first is number %lld, counted from 0; "
+            "the %s triangle is read (--triangle)",
             batch->in[A].path, (long long)differ, (long long)batch->count, (long long)first,
             cli_triangle_name(triangle));
 }
@@ -373,9 +361,9 @@ int small_run(cli *c, small_batch *batch, cli_totals *t, cli_shown *table) {
 
 static void print_table(cli *c, const void *of, const cli_totals *t) {
     const small_batch *batch = of;
-    printf("systems       %lld of %lld unknowns, %lld right-hand side%s, %s\n",
-           (long long)batch->count, (long long)batch->n, (long long)batch->nrhs,
-           batch->nrhs == 1 ? "" : "s", cli_type_name(batch->type));
+    printf("systems       %lld with %s, %s, %s\n", (long long)batch->count,
+           CLI_COUNT(batch->n, "unknown"), CLI_COUNT(batch->nrhs, "right-hand side"),
+           cli_type_name(batch->type));
     if (batch->samples) printf("samples       %lld per system\n", (long long)batch->samples);
     cli_totals_print_method(c, t);
     cli_totals_print(t);
@@ -391,7 +379,7 @@ static int create_answer(small_batch *batch) {
 static int command(cli *c, int argc, char **argv) {
     small_arguments a = { .opts.method = "auto" };
     small_batch batch = { .command = &solve_small_command, .a = &a };
-    cli_totals t = { .verb = "solve", .singular = "system", .plural = "systems", .redoes = true };
+    cli_totals t = { .verb = "solve", .noun = "system", .redoes = true };
     int code = cli_begin(c, &solve_small_command, argc, argv, &a);
     if (code != CLI_OK) return code;
     code = small_read(c, &batch);
@@ -402,6 +390,10 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command solve_small_command = {
-    "solve small",  "small symmetric: A x = b, A of up to 64 unknowns on a GPU", .doc = doc,
-    .run = command, .tables = { { options, 0 }, { small_matrix_options, 0 } },   .check = check
+    "solve small",
+    "small symmetric systems A x = b, on a GPU of up to 64 unknowns; least squares",
+    .doc = doc,
+    .run = command,
+    .tables = { { options, 0 }, { small_matrix_options, 0 } },
+    .check = check
 };

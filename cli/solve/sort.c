@@ -99,7 +99,7 @@ static int print_result(cli *c, const cli_command *k, const void *arguments,
     }
     printf("method        %s (%s) on %s, %s\n", r->info.method, r->info.variant, c->machine.backend,
            c->machine.device);
-    printf("%s time%*s%.4g s\n", k->name, (int)(9 - strlen(k->name)), "", r->seconds);
+    printf("%s time%*s%s\n", k->name, (int)(9 - strlen(k->name)), "", CLI_TIME(r->seconds));
     return CLI_OK;
 }
 
@@ -114,31 +114,23 @@ typedef struct sort_arguments {
 #define AT(member) CLI_AT(sort_arguments, member)
 static const cli_option sort_options[] = {
     { NULL,            OPT_INPUT,  AT(keys),          "KEYS.npy", 0, "the keys", .key = "keys", .needed = "the keys" },
-    { "output",        OPT_OUTPUT, AT(output),        "FILE", 1, "write the sorted keys here", .letter = 'o', .key = "sorted", .needed = "where to write the sorted keys" },
-    { "index",         OPT_OUTPUT, AT(index),         "FILE", 2, "write the places that the keys had in their rows: int64, from 0" },
-    { "values",        OPT_INPUT,  AT(values),        "FILE", 3, "values that go with the keys: the same shape, 4 or 8 bytes each" },
-    { "sorted-values", OPT_OUTPUT, AT(sorted_values), "FILE", 4, "write the values here, in the order of their keys" },
-    { "offsets",       OPT_INPUT,  AT(offsets),       "FILE", 5, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of a keys' array with one axis; int64, (count + 1)" },
-    { "descending",    OPT_FLAG,   AT(o.descending),  NULL,   6, "the greatest key first", .in = IN_JSON },
-    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .methods = "sort" },
-    { "variant",       OPT_TEXT,   AT(o.variant),     "V",    8, "variant of the method", .usual = "its first" },
+    { "output",        OPT_OUTPUT, AT(output),        "FILE", 1, "write the sorted keys here", .letter = 'o', .key = "sorted", .needed = "where to write the sorted keys", .ends = CLI_ARRAY_ENDS },
+    { "index",         OPT_OUTPUT, AT(index),         "FILE", 2, "write the position that each key had in its row: int64, from 0", .without = "values", .ends = CLI_ARRAY_ENDS },
+    { "values",        OPT_INPUT,  AT(values),        "FILE", 3, "values that belong to the keys: the same shape, 4 or 8 bytes each", .with = "sorted-values" },
+    { "sorted-values", OPT_OUTPUT, AT(sorted_values), "FILE", 4, "write the values here, in the order of their keys", .with = "values", .ends = CLI_ARRAY_ENDS },
+    { "offsets",       OPT_INPUT,  AT(offsets),       "FILE", 5, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of keys with one axis; int64, (count + 1)" },
+    { "descending",    OPT_FLAG,   AT(o.descending),  NULL,   6, "the largest key first", .in = IN_JSON },
+    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .methods = "sort", .suggest = "auto|batchsort" },
+    { "variant",       OPT_TEXT,   AT(o.variant),     "V",    8, "variant of the method", .usual = "the first" },
     { 0 }
 };
-/* clang-format on */
-
 static const char sort_doc[] =
-    "Sorts each row, the last axis, of an array. The order is stable. Floating point numbers have "
-    "IEEE's total order: -NaN, -infinity, .., -0, +0, .., +infinity, +NaN."
-    "\vThe array is a NumPy .npy file, f4, f8, i4, u4, i8 or u8.\n\nExample:\n"
+    "Sorts each row of an array along its last axis. The sort is stable. Floating-point numbers have IEEE's total order: -NaN, "
+    "-infinity, .., -0, +0, .., +infinity, +NaN.\vThe array is a NumPy .npy file, f4, f8, i4, u4, i8 or u8.\n\n"
+    "Example:\n"
     "  shoal sort x.npy -o sorted.npy --index places.npy\n"
     "  shoal sort price.npy -o p.npy --values id.npy --sorted-values i.npy --descending";
-
-static void check_sort(void *of, struct argp_state *state) {
-    const sort_arguments *a = of;
-    if (a->index && a->values) argp_error(state, "--index and --values exclude each other");
-    if (!a->values != !a->sorted_values)
-        argp_error(state, "--values and --sorted-values need each other");
-}
+/* clang-format on */
 
 typedef struct sort_batch { /* as the files have it; the results take the inputs' places */
     cli_array keys, values, offsets;
@@ -206,8 +198,8 @@ static int finish_sort(cli *c, const sort_arguments *a, const sort_batch *b) {
     if (code == CLI_OK) code = cli_array_write(a->sorted_values, &b->values.a);
     if (code != CLI_OK) return code;
     if (!c->json)
-        printf("rows          %lld of %s%lld keys, %s%s\n", (long long)r.count,
-               b->o.offsets ? "at most " : "", (long long)r.n, r.key,
+        printf("rows          %lld with %s%s, %s%s\n", (long long)r.count,
+               b->o.offsets ? "up to " : "", CLI_COUNT(r.n, "key"), r.key,
                a->o.descending ? ", descending" : "");
     return print_result(c, &sort_command, a, sort_shape, &r);
 }
@@ -226,13 +218,11 @@ static int command_sort(cli *c, int argc, char **argv) {
     return code;
 }
 
-const cli_command sort_command = { "sort",
-                                   "sort the rows of an array read from a file",
-                                   .args = "KEYS.npy",
-                                   .doc = sort_doc,
-                                   .run = command_sort,
-                                   .tables = { { sort_options, 0 } },
-                                   .check = check_sort };
+const cli_command sort_command = {
+    "sort",          "sort the rows of an array", .args = "KEYS.npy",
+    .doc = sort_doc, .run = command_sort,         .tables = { { sort_options, 0 } },
+    .task = "Sort"
+};
 
 /* ---- merge ------------------------------------------------------------------------------------ */
 
@@ -247,32 +237,25 @@ typedef struct merge_arguments {
 #undef AT
 #define AT(member) CLI_AT(merge_arguments, member)
 static const cli_option merge_options[] = {
-    { NULL,         OPT_INPUT,  AT(in[A]),        "A.npy", 0, "sorted keys", .key = "a", .needed = "two files of sorted keys are merged" },
-    { NULL,         OPT_INPUT,  AT(in[B]),        "B.npy", 0, "sorted keys", .key = "b", .needed = "two files of sorted keys are merged" },
-    { "a-values",   OPT_INPUT,  AT(in[A_VALUES]), "FILE", 2, "values that go with the keys of A: the same shape, 4 or 8 bytes each" },
-    { "b-values",   OPT_INPUT,  AT(in[B_VALUES]), "FILE", 3, "the same of B" },
-    { "output",     OPT_OUTPUT, AT(output),       "FILE", 1, "write the merged keys here", .letter = 'o', .key = "merged", .needed = "where to write the merged keys" },
-    { "values",     OPT_OUTPUT, AT(values),       "FILE", 4, "write the values here, in the order of their keys" },
-    { "descending", OPT_FLAG,   AT(o.descending), NULL,   5, "A, B and the result have the greatest key first", .in = IN_JSON },
-    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .methods = "sort" },
-    { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "its first" },
+    { NULL,         OPT_INPUT,  AT(in[A]),        "A.npy", 0, "sorted keys", .key = "a", .needed = "the first file of sorted keys" },
+    { NULL,         OPT_INPUT,  AT(in[B]),        "B.npy", 0, "sorted keys", .key = "b", .needed = "the second file of sorted keys" },
+    { "a-values",   OPT_INPUT,  AT(in[A_VALUES]), "FILE", 2, "values that belong to the keys of A: the same shape, 4 or 8 bytes each", .with = "b-values values" },
+    { "b-values",   OPT_INPUT,  AT(in[B_VALUES]), "FILE", 3, "values that belong to the keys of B", .with = "a-values values" },
+    { "output",     OPT_OUTPUT, AT(output),       "FILE", 1, "write the merged keys here", .letter = 'o', .key = "merged", .needed = "where to write the merged keys", .ends = CLI_ARRAY_ENDS },
+    { "values",     OPT_OUTPUT, AT(values),       "FILE", 4, "write the values here, in the order of their keys", .with = "a-values b-values", .ends = CLI_ARRAY_ENDS },
+    { "descending", OPT_FLAG,   AT(o.descending), NULL,   5, "A, B and the result have the largest key first", .in = IN_JSON },
+    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .methods = "sort", .suggest = "auto|mergepath|batchmerge" },
+    { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "the first" },
     { 0 }
 };
-/* clang-format on */
-
 static const char merge_doc[] =
-    "Merges two sorted arrays: (na) and (nb) into (na + nb), or row by row (count,na) and "
-    "(count,nb) into (count,na + nb). Among equal keys those of A come first. Floating point "
-    "numbers have IEEE's total order, as by `shoal sort'."
-    "\vArrays are NumPy .npy files, both f4, f8, i4, u4, i8 or u8.\n\nExample:\n"
+    "Merges two sorted arrays: (na) and (nb) into (na + nb), or row by row (count,na) and (count,nb) into (count,na + nb). Of "
+    "equal keys those of A come first. Floating-point numbers have IEEE's total order, as in `shoal sort'.\vArrays are NumPy .npy "
+    "files, both f4, f8, i4, u4, i8 or u8.\n\n"
+    "Example:\n"
     "  shoal merge a.npy b.npy -o merged.npy\n"
     "  shoal merge a.npy b.npy -o m.npy --a-values i.npy --b-values j.npy --values k.npy";
-
-static void check_merge(void *of, struct argp_state *state) {
-    const merge_arguments *a = of;
-    if (!a->values != !a->in[A_VALUES] || !a->values != !a->in[B_VALUES])
-        argp_error(state, "--a-values, --b-values and --values need each other");
-}
+/* clang-format on */
 
 typedef struct merge_batch {
     cli_array in[INPUTS];
@@ -282,8 +265,8 @@ typedef struct merge_batch {
 
 static int same_type(const cli_array *a, const cli_array *b) {
     if (a->a.type == b->a.type) return CLI_OK;
-    return cli_fail(CLI_INPUT, "%s holds %s, but %s holds %s: both must have one type", a->path,
-                    io_type_name(a->a.type), b->path, io_type_name(b->a.type));
+    return cli_fail(CLI_INPUT, "%s contains %s, but %s contains %s: both must have the same type",
+                    a->path, io_type_name(a->a.type), b->path, io_type_name(b->a.type));
 }
 
 static int check_shapes(merge_batch *b, int values) {
@@ -293,7 +276,7 @@ static int check_shapes(merge_batch *b, int values) {
     if (code == CLI_OK) code = rows_of(other, &count, &b->o.nb);
     if (code == CLI_OK && (a->a.ndim > 2 || a->a.ndim != other->a.ndim || count != b->o.count))
         code =
-            cli_array_misfit(a, other, "they are (na,) and (nb,), or (count, na) and (count, nb)");
+            cli_array_misfit(a, other, "expected (na,) and (nb,), or (count, na) and (count, nb)");
     if (code == CLI_OK) code = same_type(a, other);
     if (code != CLI_OK || !values) return code;
     code = check_values(&b->in[A_VALUES], a);
@@ -355,7 +338,7 @@ static int finish_merge(cli *c, const merge_arguments *a, const merge_batch *b) 
     if (code == CLI_OK) code = cli_array_write(a->values, &b->values);
     if (code != CLI_OK) return code;
     if (!c->json)
-        printf("pairs         %lld of %lld and %lld keys, %s%s\n", (long long)r.count,
+        printf("pairs         %lld with %lld and %lld keys, %s%s\n", (long long)r.count,
                (long long)r.na, (long long)r.nb, r.key, a->o.descending ? ", descending" : "");
     return print_result(c, &merge_command, a, merge_shape, &r);
 }
@@ -374,9 +357,8 @@ static int command_merge(cli *c, int argc, char **argv) {
 }
 
 const cli_command merge_command = { "merge",
-                                    "merge two sorted arrays read from files, or their rows",
+                                    "merge two sorted arrays, or their rows",
                                     .args = "A.npy B.npy",
                                     .doc = merge_doc,
                                     .run = command_merge,
-                                    .tables = { { merge_options, 0 } },
-                                    .check = check_merge };
+                                    .tables = { { merge_options, 0 } } };

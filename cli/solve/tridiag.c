@@ -30,67 +30,51 @@ typedef struct arguments {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "dl",       OPT_INPUT,    AT(in[DL]),        "FILE", 1, "lower diagonal; its first entries are ignored",
-      .more = "The diagonals are (n) or (count,n), all three of length n." },
-    { "d",        OPT_INPUT,    AT(in[D]),         "FILE", 2, "diagonal" },
-    { "du",       OPT_INPUT,    AT(in[DU]),        "FILE", 3, "upper diagonal; its last entries are ignored" },
-    { NULL,       OPT_INPUT,    AT(matrix),        "FILE", 4, "one tridiagonal Matrix Market matrix instead", .letter = 'A',
-      .more = "It is square, of n rows; b is then (n) or (n,nrhs)." },
-    { NULL,       OPT_INPUT,    AT(in[B]),         "FILE", 5, "right-hand sides", .letter = 'b',
-      .more = "They have the shape of the diagonals, or one more last axis." },
-    { NULL,       OPT_OUTPUT,   AT(x),             "FILE", 6, "write the solutions here, in the shape of b", .letter = 'x',
-      .more = "They have the type of b." },
+    { "dl",       OPT_INPUT,    AT(in[DL]),        "FILE", 1, "lower diagonal; the first entry of each system is ignored", .with = "d du", .without = "A",
+      .more = "The diagonals have shape (n) or (count,n), all three of length n." },
+    { "d",        OPT_INPUT,    AT(in[D]),         "FILE", 2, "diagonal", .with = "dl du", .without = "A" },
+    { "du",       OPT_INPUT,    AT(in[DU]),        "FILE", 3, "upper diagonal; the last entry of each system is ignored", .with = "dl d", .without = "A" },
+    { NULL,       OPT_INPUT,    AT(matrix),        "FILE", 4, "instead: one tridiagonal Matrix Market matrix", .letter = 'A',
+      .more = "It is square with n rows; b has shape (n) or (n,nrhs)." },
+    { NULL,       OPT_INPUT,    AT(in[B]),         "FILE", 5, "right-hand sides", .letter = 'b', .needed = "the right-hand sides",
+      .more = "Their shape is that of the diagonals, with or without one more axis at the end." },
+    { NULL,       OPT_OUTPUT,   AT(x),             "FILE", 6, "write the solutions here, in the shape and type of b", .letter = 'x', .needed = "where to write the solutions", .ends = CLI_ARRAY_ENDS,
+      .more = "A .csv file has one line per system." },
     { "method",   OPT_TEXT,     AT(opts.method),   "M",    7, "auto (safe for every nonsingular matrix) or a method of `shoal info'", .methods = "tridiag",
-      .more = "Rows of very different scale are the exception: `docs/tridiag.md`, the ends of the range." },
-    { "variant",  OPT_TEXT,     AT(opts.variant),  "V",    8, "variant of the method", .usual = "its first" },
-    { "tol",      OPT_POSITIVE, AT(opts.tol),      "T",    9, "residual above which an answer is not trusted", .usual = CLI_CHOSEN },
-    { "periodic", OPT_FLAG,     AT(opts.periodic), NULL,   9, "the ends meet: dl[0] belongs to x[n-1], du[n-1] to x[0]", .in = IN_JSON },
-    { "layout",   OPT_CHOICE,   AT(opts.layout),   "L",    10, "system: (count,n), or interleaved: (n,count)", .words = CLI_LAYOUTS },
-    { "offsets",  OPT_INPUT,    AT(offsets),       "FILE", 10, "systems of different sizes, one after another: int64, where each begins, and the end",
-      .more = "These are count + 1 numbers; the diagonals have one axis, b one or two; methods auto, thomas, lupp and qr." },
+      .more = "Rows of very different scale are the exception: see \"the ends of the range\" in `docs/tridiag.md`." },
+    { "variant",  OPT_TEXT,     AT(opts.variant),  "V",    8, "variant of the method", .usual = "the first" },
+    { "tol",      OPT_POSITIVE, AT(opts.tol),      "T",    9, "warn if a residual is above T", .usual = CLI_CHOSEN },
+    { "periodic", OPT_FLAG,     AT(opts.periodic), NULL,   9, "periodic systems: dl[0] multiplies x[n-1], du[n-1] multiplies x[0]", .in = IN_JSON },
+    { "layout",   OPT_CHOICE,   AT(opts.layout),   "L",    10, "shape of the arrays: system is (count,n), interleaved is (n,count)", .words = CLI_LAYOUTS },
+    { "offsets",  OPT_INPUT,    AT(offsets),       "FILE", 10, "systems of different sizes, one after another: int64, the first row of each and the end",
+      .more = "The file has count + 1 numbers. The diagonals have one axis, b has one or two. For auto, thomas, lupp and qr." },
     { "transposed", OPT_FLAG,   AT(opts.transposed), NULL, 10, "solve with the transposed matrices", .in = IN_JSON },
-    { "factored", OPT_FLAG,     AT(factored),      NULL,   10, "factor all matrices first, then solve from their factors (lupp, auto); no residuals", .in = IN_JSON,
-      .more = "x is bit-identical to that of lupp. There is no condition number either." },
-    { "status",   OPT_OUTPUT,   AT(out[STATUS]),   "FILE", 11, "write what became of each system: int32, 0 ok, > 0 warning, < 0 no answer" },
-    { "residual", OPT_OUTPUT,   AT(out[RESIDUAL]), "FILE", 12, "write the residual of each system: float32" },
-    { "groups",   OPT_INT,      AT(opts.groups),   "G",    13, "of pscheme: groups of threads per system", 1, 1 << 20 },
-    { "group-threads", OPT_INT, AT(opts.threads),  "T",    13, "of pscheme: threads per group", 1, 1024 },
-    { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of the reciprocal condition of each matrix, 1-norm: float32",
-      .more = "It is 0 of a singular matrix, NaN where it is not known; not with --periodic or --factored." },
-    { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block is singular where |R_mm| <= D |R|", .usual = CLI_CHOSEN },
-    { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "methods that pivot: warn where the estimated condition number is C or more", .usual = CLI_CHOSEN },
-    { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks where the matrix is reducible" },
+    { "factored", OPT_FLAG,     AT(factored),      NULL,   10, "factor all matrices first, then solve from the factors (lupp, auto); no residuals", .without = "residual rcond", .in = IN_JSON,
+      .more = "x is bit-identical to that of lupp. No condition number is estimated." },
+    { "status",   OPT_OUTPUT,   AT(out[STATUS]),   "FILE", 11, "write the status of each system: int32, 0 ok, > 0 warning, < 0 no answer", .ends = CLI_ARRAY_ENDS },
+    { "residual", OPT_OUTPUT,   AT(out[RESIDUAL]), "FILE", 12, "write the residual of each system: float32", .ends = CLI_ARRAY_ENDS },
+    { "groups",   OPT_INT,      AT(opts.groups),   "G",    13, "pscheme: groups of threads per system", 1, 1 << 20 },
+    { "group-threads", OPT_INT, AT(opts.threads),  "T",    13, "pscheme: threads per group", 1, 1024 },
+    { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of each matrix's reciprocal condition number (1-norm): float32", .without = "periodic", .ends = CLI_ARRAY_ENDS,
+      .more = "0 for a singular matrix, NaN if unknown." },
+    { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block with |R_mm| <= D |R| counts as singular", .usual = CLI_CHOSEN },
+    { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "methods that pivot: warn if the estimated condition number is C or more", .usual = CLI_CHOSEN },
+    { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks if the matrix is reducible" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
     "Solves dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i] for every system of a batch.\n\n"
-    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). The diagonals have shape (n) or "
-    "(count,n), all three of length n; b has the same shape, or one more last axis for several "
-    "right-hand sides. A system that cannot be solved gets NaN, and the exit code is 1; the others "
-    "are not affected."
-    "\vExample:\n"
-    "  shoal solve tridiag --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy \\\n"
-    "      -x x.npy\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). The three diagonals have the same shape, (n) or (count,n). b has "
+    "this shape, or one more axis at the end for several right-hand sides. If a system cannot be solved, its x is NaN and the exit "
+    "code is 1; the other systems are not affected.\vExample:\n"
+    "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy\n"
     "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp --json";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    if (a->matrix && (a->in[DL] || a->in[D] || a->in[DU]))
-        argp_error(state, "give either -A or --dl, --d and --du, not both");
-    if (!a->matrix && (!a->in[DL] || !a->in[D] || !a->in[DU]))
-        argp_error(state, "%s is missing: give --dl, --d and --du, or -A",
-                   !a->in[DL]  ? "--dl"
-                   : !a->in[D] ? "--d"
-                               : "--du");
-    if (!a->in[B]) argp_error(state, "-b is missing: the right-hand sides");
-    if (!a->x) argp_error(state, "-x is missing: where to write the solutions");
-    if (a->out[RCOND] && (a->opts.periodic || a->factored))
-        argp_error(state, "--rcond cannot be had with %s",
-                   a->opts.periodic ? "--periodic" : "--factored");
-    if (a->out[RESIDUAL] && a->factored)
-        argp_error(state, "--residual cannot be had with --factored");
+    if (!a->matrix && !a->in[D])
+        argp_error(state, "--d is missing: give --dl, --d and --du, or -A");
 }
 
 /* ---- files ------------------------------------------------------------------------------------ */
@@ -107,7 +91,7 @@ typedef struct batch {
 } batch;
 
 static const char what_fits[] =
-    "right-hand sides have the shape of the diagonals, or one more last axis";
+    "right-hand sides have the shape of the diagonals, or one more axis at the end";
 
 /* A sparse file of a few bytes may state any n. Its diagonals get memory when b has been read and has that length.
  * They are no larger than b, the entries of the file and SMALL together. */
@@ -118,8 +102,7 @@ static int read_matrix(const cli *c, const char *path, batch *s) {
     int status = io_mtx_read(path, &matrix, &err);
     if (status != IO_OK) return cli_io(status, &err);
     if (matrix.duplicates > 0)
-        cli_note(c, "%s: %lld entries were given more than once and added up", path,
-                 (long long)matrix.duplicates);
+        cli_note(c, "%s: %lld duplicate entries were added up", path, (long long)matrix.duplicates);
     for (int i = DL; i <= DU; i++) s->in[i].path = path;
     if (matrix.rows == matrix.cols && (b->ndim == 0 || b->shape[0] != matrix.rows)) {
         const cli_array diagonal = { .path = path, .a = { .ndim = 1, .shape = { matrix.rows } } };
@@ -144,8 +127,8 @@ static bool same_shape(const io_array *a, const io_array *b, int ndim) {
 /* Systems of different sizes: diagonals of one axis, and count + 1 offsets that fit them. */
 static int read_offsets(const char *path, batch *s) {
     if (s->layout == SHOAL_INTERLEAVED || s->in[D].a.ndim != 1)
-        return cli_fail(CLI_INPUT,
-                        "%s: with offsets the diagonals have one axis, system after system", path);
+        return cli_fail(
+            CLI_INPUT, "%s: with --offsets the diagonals have one axis, system after system", path);
     const int code = cli_array_read_offsets(&s->starts, path, &s->in[D], "rows", &s->n);
     if (code != CLI_OK) return code;
     s->offsets = s->starts.a.data;
@@ -166,8 +149,8 @@ static int check_shapes(batch *s) {
     for (int i = DL; i <= DU; i++)
         if (s->in[i].a.ndim != d->ndim || !same_shape(&s->in[i].a, d, d->ndim))
             return cli_array_misfit(&s->in[i], &s->in[D],
-                                    "all three diagonals have the same shape, of length n "
-                                    "(the first of dl and the last of du are ignored)");
+                                    "all three diagonals have the same shape (the first "
+                                    "entry of dl and the last of du are ignored)");
     if ((b->ndim != d->ndim && b->ndim != d->ndim + 1) || !same_shape(b, d, d->ndim))
         return cli_array_misfit(&s->in[B], &s->in[D], what_fits);
     s->n = d->shape[d->ndim == 2 && !interleaved];
@@ -286,12 +269,13 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
 
 static void print_table(cli *c, const void *of, const cli_totals *t) {
     const batch *s = of;
-    printf("systems       %lld of %s%lld unknowns, %lld right-hand side%s, %s\n",
-           (long long)s->count, s->offsets ? "at most " : "", (long long)s->n, (long long)s->nrhs,
-           s->nrhs == 1 ? "" : "s", cli_type_name(s->type));
+    printf("systems       %lld with %s%s, %s, %s\n", (long long)s->count,
+           s->offsets ? "up to " : "", CLI_COUNT(s->n, "unknown"),
+           CLI_COUNT(s->nrhs, "right-hand side"), cli_type_name(s->type));
     cli_totals_print_method(c, t);
     if (s->info.groups > 0)
-        printf("parts         %d groups of %d threads\n", s->info.groups, s->info.threads);
+        printf("parts         %s of %s\n", CLI_COUNT(s->info.groups, "group"),
+               CLI_COUNT(s->info.threads, "thread"));
     cli_totals_print(t);
 }
 
@@ -299,11 +283,7 @@ static int solve_batch(cli *c, batch *s) {
     const arguments *a = s->a;
     const io_array *b = &s->in[B].a;
     bool kept[OUTCOMES];
-    cli_totals t = { .verb = "solve",
-                     .singular = "system",
-                     .plural = "systems",
-                     .redoes = true,
-                     .max_residual = -1 };
+    cli_totals t = { .verb = "solve", .noun = "system", .redoes = true, .max_residual = -1 };
     for (int i = 0; i < OUTCOMES; i++) kept[i] = is_kept(a, i);
     int code = cli_array_create(b->type, b->ndim, b->shape, &s->x);
     if (code == CLI_OK)

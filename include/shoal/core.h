@@ -47,7 +47,8 @@ extern "C" {
     X(SHOAL_E_MEMORY,   4, "a pointer does not lie in the context's memory")                       \
     X(SHOAL_E_NOMEM,    5, "not enough memory")                                                    \
     X(SHOAL_E_BACKEND,  6, "the backend is not available")                                         \
-    X(SHOAL_E_CUDA,     7, "the CUDA runtime reported an error")
+    X(SHOAL_E_CUDA,     7, "the CUDA runtime reported an error")                                   \
+    X(SHOAL_E_CANCELLED, 8, "the progress function cancelled the call")
 
 /* What happened to one system of a batch. Above 0: answered, with a warning. Below 0: no answer. */
 #define SHOAL_SYSTEM_LIST(X)                                                                       \
@@ -97,6 +98,11 @@ typedef struct shoal_options { /* zero = default */
     int device;                /* CUDA device number                                      [0] */
     int threads;               /* CPU threads, at most 1024   [OMP_NUM_THREADS, else all cores] */
     int unchecked;             /* 1: skip the pointer checks before a solve               [0] */
+    /* CUDA, above 0: plans of tridiag, smallsym, recur and sort take arrays on the host, outcomes
+     * included. A call sends the batch through the GPU in pieces of so many bytes (1: 64 MiB), copies
+     * and solves overlapped, and returns when all is done: a batch may be larger than the GPU's memory.
+     * Systems of different sizes, ld and stride are refused. [0] */
+    size_t staging;
 } shoal_options;
 
 /* Opens a context. *ctx is set even on failure (NULL only if memory ran out), so that
@@ -135,6 +141,15 @@ SHOAL_API shoal_status shoal_copy(shoal_context *ctx, void *to, const void *from
 SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
 /* Waits until the work on the current stream is done. Reports execution errors of earlier calls. */
 SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
+
+/* Progress and cancellation of long calls: simulations, exercise rules, CVA, networks, data sets, factorizations, large
+ * batches on the CPU. `call` runs up to 20 times per second, on the thread that called the library: `stage` names
+ * what is done ("exercise rules"), `fraction` how much of it, from 0 to 1 and never less than before. A result
+ * other than 0 cancels: the call returns SHOAL_E_CANCELLED within 0.3 s. Its results are undefined unless its header
+ * defines them. `call` must not use this context. NULL: no progress. Work that a GPU has begun is not
+ * cancelled, but waited for. */
+typedef int shoal_progress(void *user, const char *stage, double fraction);
+SHOAL_API shoal_status shoal_set_progress(shoal_context *ctx, shoal_progress *call, void *user);
 
 /* The outcome of each system: arrays in the context's memory, one entry per system; NULL = not
  * computed. The same struct serves every module; a module's header lists the fields it fills. It refuses

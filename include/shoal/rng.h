@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rng.h - random numbers by address: number i of a stream is a function of the seed, the stream and
- * i, and of nothing else.
+ * rng.h - random numbers by address: number i of a stream depends on the seed, the stream and i,
+ * and on nothing else.
  *
  *     shoal_rng *plan;
  *     shoal_rng_opts opts = { .method = "normal", .seed = 42 };
@@ -10,12 +10,13 @@
  *     shoal_rng_fill(plan, 1000000, 1000000, z);      // the next million; any order, any machine
  *     shoal_rng_free(plan);
  *
- * A stream is (seed, step, purpose, draw) and the method: two methods never share their bits, but two
- * plans of one method on one stream do, and so do its variants and types. Give what must be
- * independent another purpose. With SHOAL_EXACT the numbers have the same bits on every CPU and GPU,
- * for any number of threads and however the fills are cut. The generator is Philox4x32-10: "words" are
- * those of Random123, and of cuRAND's curand() after curand_init(seed, subsequence, i, &state) with
- * subsequence = step + 2^32 (purpose 2^24 + draw 2^12).
+ * A stream is (seed, step, purpose, draw) and the method. Two methods never share their bits. Two
+ * plans of one method on one stream do, and so do its variants and types: give what must be
+ * independent another purpose. With SHOAL_EXACT the numbers are bit-identical on every CPU and GPU,
+ * for any number of threads and any division into fills.
+ *
+ * The generator is Philox4x32-10. "words" are those of Random123, and of cuRAND's curand() after
+ * curand_init(seed, subsequence, i, &state) with subsequence = step + 2^32 (purpose 2^24 + draw
  */
 #ifndef SHOAL_RNG_H
 #define SHOAL_RNG_H
@@ -28,7 +29,7 @@ extern "C" {
 
 typedef struct shoal_rng shoal_rng; /* a plan; contents private */
 
-#define SHOAL_RNG_PURPOSES   128        /* purpose is less than this; the rest is the library's */
+#define SHOAL_RNG_PURPOSES   128        /* purpose is less than this; the library uses the rest */
 #define SHOAL_RNG_DRAWS      256        /* draw is less than this                               */
 #define SHOAL_RNG_DIMENSIONS 1111       /* Sobol points: maximum number of coordinates          */
 #define SHOAL_RNG_MAX_MEAN   1e9        /* of a Poisson law                                     */
@@ -67,27 +68,29 @@ typedef struct shoal_rng_info { /* what the last fill did                       
     size_t bytes;        /* memory held by the plan                                        */
 } shoal_rng_info;
 
-/* SHOAL_E_ARG names the parameter that is negative, NaN, infinite or too large, SHOAL_E_METHOD the
- * word that is not in the table. On error *plan is NULL. */
+/* SHOAL_E_ARG: a parameter is negative, NaN, infinite or too large. SHOAL_E_METHOD: a method or
+ * variant does not exist. On error *plan is NULL, and shoal_message(ctx) names the parameter or
+ * word. */
 SHOAL_API shoal_status shoal_rng_create(shoal_context *ctx, const shoal_rng_opts *opts,
                                         shoal_rng **plan);
 SHOAL_API void shoal_rng_free(shoal_rng *plan);
 
-/* Numbers first .. first + count - 1 of the stream (sobol: points, `dimensions` numbers each) into
- * an array in the context's memory. `fill` for double, `fillf` for float, `fillu` for words and
- * poisson. SHOAL_E_ARG if the stream ends before first + count: at 2^64 - 1 numbers, 2^32 points.
- * Asynchronous on CUDA, and can be captured in a graph, which then repeats these very numbers.
- * Fastest if the array starts at a multiple of 16 bytes and first is a multiple of 4 (CUDA) or of
- * 1024 (CPU, which makes no fewer than 256 numbers at a time). One plan serves one stream at a time. */
+/* Writes numbers first .. first + count - 1 of the stream (sobol: points of `dimensions` numbers)
+ * to an array in the context's memory. `fill` is for double, `fillf` for float, `fillu` for words
+ * and poisson. SHOAL_E_ARG if the stream ends before first + count: at 2^64 - 1 numbers, 2^32
+ * points. Asynchronous on CUDA, and can be captured in a graph, which then repeats the same
+ * numbers. Fastest if the array starts at a multiple of 16 bytes and `first` is a multiple of 4
+ * (CUDA) or 1024 (CPU, which makes at least 256 numbers at a time). One plan serves one stream at a
+ * time. */
 SHOAL_API shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out);
 SHOAL_API shoal_status shoal_rng_fillf(shoal_rng *plan, uint64_t first, int64_t count, float *out);
 SHOAL_API shoal_status shoal_rng_fillu(shoal_rng *plan, uint64_t first, int64_t count,
                                        uint32_t *out);
 
-/* One parameter per number: from now on number first + i of a fill has values[i] for its alpha
- * (gamma) or lambda (poisson, ncchisq). The array lies in the context's memory, is as long as the
- * longest fill, and must live until the work is done; NULL goes back to the plan's own. A value that
- * is not allowed makes a NaN, or SHOAL_RNG_NONE. */
+/* One parameter per number: in later fills number first + i has alpha (gamma) or lambda (poisson,
+ * ncchisq) values[i]. The array is in the context's memory, as long as the longest fill, and must
+ * live until the work is done. NULL: back to the plan's own parameter. A value that is not allowed
+ * makes a NaN, or SHOAL_RNG_NONE. */
 SHOAL_API shoal_status shoal_rng_parameters(shoal_rng *plan, const double *values);
 
 /* Waits for the stream of the last fill and sums it up. */

@@ -14,15 +14,15 @@
  *     shoal_merge_run(pairs, a, b, merged, NULL, NULL, NULL);
  *     shoal_merge_free(pairs);
  *
- * Both are stable: equal keys keep their order, and those of A stand before those of B. Integers
- * have their usual order. Floating point numbers have IEEE's total order,
+ * Both are stable: equal keys keep their order, and equal keys of A come before those of B.
+ * Integers have their usual order. Floating point numbers have IEEE's total order,
  *
  *     -NaN < -infinity < .. < -0 < +0 < .. < +infinity < +NaN,
  *
- * NaNs among themselves by their bits, so that every array of numbers has one sorted form, the same
- * on every backend. Descending order is the same in reverse, but still stable.
+ * with NaNs ordered by their bits. So every array has one sorted form, the same on every backend.
+ * Descending order is the reverse, and still stable.
  *
- * A value may go with each key: 4 or 8 bytes, which are moved but not interpreted.
+ * Each key may have a value of 4 or 8 bytes, which is moved but not interpreted.
  */
 #ifndef SHOAL_SORT_H
 #define SHOAL_SORT_H
@@ -62,8 +62,8 @@ typedef struct shoal_sort_opts { /* sizes are required; zero elsewhere = default
                                     the greatest length, and stride 0                  [NULL] */
     shoal_key key;               /*                                           [SHOAL_KEY_U32] */
     int value_bytes;             /* of a value: 4 or 8; 0: there are none                 [0] */
-    int index;                   /* 1: the values are the old places of the keys in their rows,
-                                    unsigned numbers of value_bytes from 0 on             [0] */
+    int index;                   /* 1: the values are the keys' old places in their rows,
+                                    unsigned numbers of value_bytes, counted from 0       [0] */
     int descending;              /* 1: the greatest key first                             [0] */
     const char *method;          /* "auto" or "batchsort"                              [auto] */
     const char *variant;         /* shoal_variants("sort", method, i)             [the first] */
@@ -88,18 +88,19 @@ typedef struct shoal_sort_info { /* what a plan does                            
     size_t bytes; /* memory held by the plan                                  */
 } shoal_sort_info;
 
-/* SHOAL_E_ARG: a field is negative, too large or not one of its values. SHOAL_E_METHOD: a word is not in
- * the table, or the method does not take these sizes. On error *plan is NULL, and shoal_message(ctx)
- * names the field or word. */
+/* SHOAL_E_ARG: a field is negative, too large or not one of its values. SHOAL_E_METHOD: a method or
+ * variant does not exist, or does not take these sizes. On error *plan is NULL, and
+ * shoal_message(ctx) names the field or word. */
 SHOAL_API shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *opts,
                                          shoal_sort **plan);
 SHOAL_API void shoal_sort_free(shoal_sort *plan);
 
-/* Sorts every row of keys into sorted, of the plan's key type and aligned as it; values go with
- * their keys into sorted_values. Both are NULL if the plan has no values; `values` is NULL for indices,
- * too. All in the context's memory. sorted may be keys and sorted_values values; nothing else may
- * overlap. Gaps between rows are not touched. Asynchronous on CUDA: the arrays must live until the work
- * is done. One plan serves one stream at a time. */
+/* Sorts every row of `keys` into `sorted`, and moves `values` with their keys into `sorted_values`.
+ * Keys have the plan's type and its alignment. Both value arrays are NULL if the plan has no
+ * values; with opts.index `values` is NULL. All are in the context's memory. `sorted` may be `keys`
+ * and `sorted_values` may be `values`; nothing else may overlap. Gaps between rows are not touched.
+ * Asynchronous on CUDA: the arrays must live until the work is done. One plan serves one stream at
+ * a time. */
 SHOAL_API shoal_status shoal_sort_run(shoal_sort *plan, const void *keys, const void *values,
                                       void *sorted, void *sorted_values);
 /* Waits for the stream of the last run. */
@@ -109,9 +110,9 @@ SHOAL_API shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_
                                           shoal_merge **plan);
 SHOAL_API void shoal_merge_free(shoal_merge *plan);
 
-/* Merges the sorted arrays A_k and B_k, one pair after another in a and b, into merged. The values
- * are NULL if the plan has none. Nothing may overlap. If an array is not sorted the result is
- * meaningless, but nothing outside it is written. */
+/* Merges the sorted arrays A_k and B_k, one pair after another in `a` and `b`, into `merged`. The
+ * values are NULL if the plan has none. Nothing may overlap. If an array is not sorted the result
+ * is undefined, but nothing outside it is written. */
 SHOAL_API shoal_status shoal_merge_run(shoal_merge *plan, const void *a, const void *b,
                                        void *merged, const void *a_values, const void *b_values,
                                        void *merged_values);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * symindef.h - one dense symmetric matrix, indefinite or of any rank:  P A Pt = M D Mt.
+ * symindef.h - factors one dense symmetric matrix, indefinite or of any rank:  P A Pt = M D Mt.
  *
  *     shoal_symindef *plan;                                       // plan once, factor often
  *     shoal_symindef_opts opts = { .n = 10000, .method = "complete" };
@@ -10,18 +10,18 @@
  *     shoal_symindef_solve(plan, A, nrhs, b, x);                  // with the factors in A
  *     shoal_symindef_free(plan);
  *
- * D has blocks of order 1 and 2 on its diagonal. M is unit lower triangular, with the identity in the
- * places of D's blocks. Both replace the triangle of A that was read: D's blocks are in their places,
- * M(i,j) is in the place of A(i,j), or of A(j,i) if the upper triangle was read. The other triangle is
- * neither read nor written. Row i of M is row permutation[i] of A.
+ * D has blocks of order 1 and 2 on its diagonal. M is unit lower triangular, with the identity in
+ * the places of D's blocks. Both replace the triangle of A that was read: D's blocks are in their
+ * places, M(i,j) is in the place of A(i,j), or of A(j,i) if the upper triangle was read. The other
+ * triangle is neither read nor written. Row i of M is row permutation[i] of A.
  *
- * Methods are pivoting strategies: "complete" searches all that is left for each pivot, "partial"
- * one or two columns, "rook" as many as it takes to find an entry that is the largest of its row and
- * column. Multipliers and blocks of D are bounded by complete and rook.
+ * Methods are pivoting strategies. For each pivot "complete" searches the whole reduced matrix,
+ * "partial" one or two columns, and "rook" columns until an entry is the largest of its row and
+ * column. "complete" and "rook" bound the multipliers and the blocks of D.
  *
- * Rank and inertia are what the factorization finds: a stage whose candidates are all at most
- * opts.tol is a zero pivot. rank < n is a result, not a failure; partial and rook judge it by
- * the columns they search.
+ * If all candidates of a stage are at most opts.tol, the pivot is zero; this determines rank and
+ * inertia. rank < n is a result, not a failure. "partial" and "rook" judge it by the columns they
+ * search.
  *
  * The algorithms are those of A. Kruchinina, "Parallelization of the symmetric indefinite
  * factorization", diploma thesis, University of Zagreb, 2013.
@@ -47,10 +47,10 @@ typedef struct shoal_symindef_opts { /* the order is required; zero elsewhere = 
     const char *variant;             /* shoal_variants("symindef", method, i)       [the first] */
     double alpha;                    /* 1x1 pivots above alpha times the largest entry, below 1
                                         in the plan's type (<= 0: (1 + sqrt 17) / 8)            */
-    double tol;                      /* entries at most this large are no pivots, absolute
+    double tol;                      /* entries up to this size are no pivots, absolute
                                         (<= 0: max |A| times 2^-52, in float 2^-23)             */
-    int64_t eliminate;               /* stop once so many rows are eliminated, to inspect the
-                                        reduced matrix                               [0: all n] */
+    int64_t eliminate;               /* stop after this many rows, to inspect the reduced
+                                        matrix                                       [0: all n] */
     int growth;                      /* 1: keep the growth of each stage                    [0] */
 } shoal_symindef_opts;
 
@@ -58,9 +58,9 @@ typedef struct shoal_symindef_info { /* what the last factorization found       
     const char *method;              /* the method that ran; "auto" has chosen                  */
     const char *variant;             /* its variant; "" if it has none                          */
     int32_t status;                  /* shoal_system_status: 0; -1 A has a number that is not
-                                        finite; -5 a step overflowed. Below 0 the rest of this
-                                        struct but alpha and epsilon is zero, and A is spoilt   */
-    double alpha;                    /* in force: opts.alpha, or its default                    */
+                                        finite; -5 a step overflowed. Below 0 A is overwritten,
+                                        and the rest is zero except alpha and epsilon           */
+    double alpha;                    /* in use: opts.alpha, or its default                      */
     double epsilon;                  /* of the plan's type: 2^-52, in float 2^-23               */
     int64_t eliminated;              /* n, unless opts.eliminate stopped it                     */
     int64_t rank;                    /* of what was eliminated                                  */
@@ -68,8 +68,8 @@ typedef struct shoal_symindef_info { /* what the last factorization found       
     int64_t pivots_1x1, pivots_2x2;  /* blocks of D that are not zero                           */
     int64_t swaps_1x1, swaps_2x2;    /* exchanges of two different rows for them                */
     double largest;                  /* max |A|                                                 */
-    double tol;                      /* in force: opts.tol, or its default                      */
-    double rounding;                 /* n epsilon max |A|: pivots at most this large may be
+    double tol;                      /* in use: opts.tol, or its default                        */
+    double rounding;                 /* n epsilon max |A|: pivots up to this size may be
                                         rounding errors                                         */
     double growth;                   /* largest entry of all reduced matrices / max |A|; by
                                         "partial" and "rook" only with opts.growth = 1, else 0  */
@@ -79,8 +79,8 @@ typedef struct shoal_symindef_info { /* what the last factorization found       
     size_t bytes;                    /* memory held by the plan                                 */
 } shoal_symindef_info;
 
-/* SHOAL_E_ARG for a size or number that is not allowed, SHOAL_E_METHOD for a word that is not in the
- * table. On error *plan is NULL and shoal_message(ctx) gives the reason. */
+/* SHOAL_E_ARG: a size or number that is not allowed. SHOAL_E_METHOD: a method or variant that does
+ * not exist. On error *plan is NULL and shoal_message(ctx) gives the reason. */
 SHOAL_API shoal_status shoal_symindef_create(shoal_context *ctx, const shoal_symindef_opts *opts,
                                              shoal_symindef **plan);
 SHOAL_API void shoal_symindef_free(shoal_symindef *plan);
@@ -92,38 +92,39 @@ SHOAL_API shoal_status shoal_symindef_factorf(shoal_symindef *plan, float *A);
 /* Waits for the last factorization and sums it up. */
 SHOAL_API shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info);
 
-/* What the factorization keeps beside M and D, into host arrays of n entries each; NULL: skipped.
- * Waits.
- *   interchanges: stage by stage, counted from 1, as LAPACK and the thesis (section 3.2) do: row k was
- *     exchanged with row interchanges[k-1]; of a 2x2 pivot in k, k+1 the second has a minus sign. A
+/* Copies what the factorization keeps beside M and D to host arrays of n entries each; NULL:
+ * skipped. Waits.
+ *   - interchanges: per stage, counted from 1, as in LAPACK and the thesis (section 3.2): row k was
+ *     exchanged with row interchanges[k-1]. Of a 2x2 pivot in k, k+1 the second has a minus sign. A
  *     zero pivot exchanges nothing.
- *   permutation: row i of P A Pt is row permutation[i] of A, counted from 0.
- *   growth: needs opts.growth; entry k is max |reduced matrix| / max |A| if row k begins a stage, NaN
- *     if it is the second row of a 2x2 pivot, 0 if no pivot was left. */
+ *   - permutation: row i of P A Pt is row permutation[i] of A, counted from 0.
+ *   - growth: needs opts.growth; entry k is max |reduced matrix| / max |A| if row k begins a stage,
+ *     NaN if it is the second row of a 2x2 pivot, 0 if no pivot was left. */
 SHOAL_API shoal_status shoal_symindef_order(shoal_symindef *plan, int32_t *interchanges,
                                             int32_t *permutation, double *growth);
 
-/* Solves A x = b for nrhs right-hand sides with the factors that shoal_symindef_factor() has left
- * in A: b and x are (n, nrhs), x may be b. All in the context's memory. Asynchronous on CUDA.
- * SHOAL_E_ARG before the first factorization, and for an n * nrhs beyond any memory. If A is singular
- * (rank < n) or the factorization failed, x is NaN, also if x is b. */
+/* Solves A x = b for nrhs right-hand sides with the factors of shoal_symindef_factor() in A. b and
+ * x are (n, nrhs); x may be b. All are in the context's memory. Asynchronous on CUDA. SHOAL_E_ARG
+ * before the first factorization, and if n * nrhs is too large. If A is singular (rank < n) or the
+ * factorization failed, x is NaN, also if x is b. */
 SHOAL_API shoal_status shoal_symindef_solve(shoal_symindef *plan, const double *A, int64_t nrhs,
                                             const double *b, double *x);
 SHOAL_API shoal_status shoal_symindef_solvef(shoal_symindef *plan, const float *A, int64_t nrhs,
                                              const float *b, float *x);
 
-/* Reciprocal condition number in the 1-norm, 1 / (|A| |A^-1|), by the estimate that LAPACK's dsycon
- * makes: a few solves with the factors in A. 0 if A is singular, or |A| beyond the range.
- * SHOAL_E_ARG after shoal_symindef_modify(): the norm of A + E is not known. Waits. */
+/* Reciprocal condition number in the 1-norm, 1 / (|A| |A^-1|), estimated as by LAPACK's dsycon from
+ * a few solves with the factors in A. 0 if A is singular, or |A| beyond the range. SHOAL_E_ARG
+ * after shoal_symindef_modify(): the norm of A + E is not known. Waits. */
 SHOAL_API shoal_status shoal_symindef_rcond(shoal_symindef *plan, const double *A, double *rcond);
 SHOAL_API shoal_status shoal_symindef_rcondf(shoal_symindef *plan, const float *A, double *rcond);
 
-/* Improves x, the answer to given x = b, by steps of refinement until its backward error is at epsilon
- * or a step no longer halves it; residuals are computed in double. `given` is the matrix before the
- * factorization, in the same storage; A contains the factors. Both errors are host arrays, NULL: skipped;
- * all else is in the context's memory. backward[c] is the smallest relative change of entries of A and b
- * that makes x[:,c] exact. forward[c] is an estimated bound on max |x - exact| / max |x|. Both are NaN
- * if b or x is not finite. Waits. */
+/* Improves x, the answer to given x = b, by steps of refinement until its backward error is epsilon
+ * or a step no longer halves it. Residuals are computed in double. `given` is the matrix before the
+ * factorization, in the same storage; A contains the factors. Waits.
+ *   - backward[c]: the smallest relative change of entries of A and b that makes x[:,c] exact.
+ *   - forward[c]: an estimated bound on max |x - exact| / max |x|.
+ * Both are host arrays (NULL: skipped) and are NaN if b or x is not finite. All else is in the
+ * context's memory. */
 SHOAL_API shoal_status shoal_symindef_refine(shoal_symindef *plan, const double *given,
                                              const double *A, int64_t nrhs, const double *b,
                                              double *x, double *backward, double *forward);
@@ -138,23 +139,25 @@ SHOAL_API shoal_status shoal_symindef_inverse(shoal_symindef *plan, const double
 SHOAL_API shoal_status shoal_symindef_inversef(shoal_symindef *plan, const float *A,
                                                float *inverse);
 
-/* P A Pt = G J Gt, J = diag(+1, -1): G (n, rank) holds the columns of M, turned by the eigenvectors
- * of D's blocks and scaled by the roots of their eigenvalues, those of zero pivots left out. Its rows
- * are in the order of P A Pt. `partitioned`: columns of +1 first, else in the order of the pivots.
- * signs: a host array of `rank` entries, +1 or -1. Waits. */
+/* P A Pt = G J Gt, J = diag(+1, -1). G (n, rank) has the columns of M, rotated by the eigenvectors
+ * of D's blocks and scaled by the roots of their eigenvalues, without those of zero pivots. Its
+ * rows are in the order of P A Pt. `partitioned`: columns of +1 first, else in the order of the
+ * pivots. signs: a host array of `rank` entries, +1 or -1. Waits. */
 SHOAL_API shoal_status shoal_symindef_gjgt(shoal_symindef *plan, const double *A, int partitioned,
                                            double *G, int32_t *signs);
 SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int partitioned,
                                             float *G, int32_t *signs);
 
-/* Modified Cholesky (Cheng and Higham): lifts the eigenvalues of D's blocks that are below delta to
- * delta, so that the factors are those of A + E, positive definite; later solves are with A + E.
- * delta <= 0: sqrt(epsilon) |A|. SHOAL_E_ARG if a positive delta is not finite, or zero, in the plan's
- * type, or takes A + E out of the range. The smaller eigenvalue of a 2x2 block is lifted to 8 epsilon
- * times the larger one if delta is less: the rounded block is positive definite. Such a block stays one
- * 2x2 pivot of shoal_symindef_info, even if its off-diagonal entry has become zero. The change, NULL:
- * skipped, counts the lifted eigenvalues and has the largest step, max |E| of D. Best after "complete"
- * or "rook": their M is bounded, and so is E. Waits. */
+/* Modified Cholesky (Cheng and Higham): raises the eigenvalues of D's blocks below delta to delta.
+ * The factors are then those of A + E, positive definite, and later solves are with A + E. Best
+ * after "complete" or "rook": their M is bounded, and so is E. Waits.
+ *   - delta <= 0: sqrt(epsilon) |A|. SHOAL_E_ARG if a positive delta is not finite, or zero, in the
+ *     plan's type, or takes A + E out of the range.
+ *   - 2x2 blocks: the smaller eigenvalue is raised to at least 8 epsilon times the larger one, so
+ *     the rounded block is positive definite. It stays one 2x2 pivot of shoal_symindef_info, even
+ *     if its off-diagonal entry becomes zero.
+ *   - change (NULL: skipped): the number of raised eigenvalues, and the largest step, max |E|
+ *     of D. */
 typedef struct shoal_symindef_change {
     double delta; /* in use */
     int64_t lifted;
@@ -165,17 +168,18 @@ SHOAL_API shoal_status shoal_symindef_modify(shoal_symindef *plan, double *A, do
 SHOAL_API shoal_status shoal_symindef_modifyf(shoal_symindef *plan, float *A, double delta,
                                               shoal_symindef_change *change);
 
-/* To and from the form of LAPACK's dsytrf_rk, on host arrays of n entries: there both entries of
- * ipiv of a 2x2 pivot are negative, e contains D's entries below the diagonal, and their place in the
- * matrix is zero. LAPACK's lower triangle, by columns, is our SHOAL_FULL, SHOAL_UPPER. These
- * convert the interchanges; in the matrix only the places of e change: A(k+1,k) = 0 against e[k]. They
- * return no status and do not check that the arrays exist. */
+/* Convert the interchanges to and from the form of LAPACK's dsytrf_rk, on host arrays of n entries.
+ * In that form both entries of ipiv of a 2x2 pivot are negative, e contains D's entries below the
+ * diagonal, and their place in the matrix, A(k+1,k), is zero; you move these entries yourself.
+ * LAPACK's lower triangle, by columns, is our SHOAL_FULL, SHOAL_UPPER. No status; the arrays are
+ * not checked. */
 SHOAL_API void shoal_symindef_to_rk(int64_t n, const int32_t *interchanges, int32_t *ipiv);
 SHOAL_API void shoal_symindef_from_rk(int64_t n, const int32_t *ipiv, int32_t *interchanges);
 
-/* Test matrices. Fills a host array of n * n numbers, both triangles; they depend on kind, seed
- * and n alone. shoal_symindef_kind(i) names kind i, shoal_symindef_kind_text(i) describes it; NULL
- * past the last. A kind may take numbers after colons, as its text says: "inertia:10:20:5:1e6". */
+/* Test matrices. Fills a host array of n * n numbers, both triangles. They depend on kind, seed and
+ * n alone. shoal_symindef_kind(i) returns the name of kind i, shoal_symindef_kind_text(i) its
+ * description; NULL past the last. Some kinds take numbers after colons (see the description):
+ * "inertia:10:20:5:1e6". */
 SHOAL_API const char *shoal_symindef_kind(int i);
 SHOAL_API const char *shoal_symindef_kind_text(int i);
 SHOAL_API shoal_status shoal_symindef_generate(shoal_context *ctx, const char *kind, uint64_t seed,

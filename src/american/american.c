@@ -139,7 +139,9 @@ static int rows(const american_job *job) { return job->basis.assets + job->level
 static shoal_status visit(shoal_context *ctx, const american_job *job, int i) {
     const int64_t blocks = job->problems * job->blocks;
     ON_THREADS(ctx->threads, static)
-    for (int64_t q = 0; q < blocks; q++) visit_block(job, q / job->blocks, q % job->blocks, i);
+    for (int64_t q = 0; q < blocks; q++)
+        if (!shoal_is_cancelled(ctx, q, blocks / ctx->threads + 1))
+            visit_block(job, q / job->blocks, q % job->blocks, i);
     return SHOAL_OK;
 }
 
@@ -256,6 +258,8 @@ static shoal_status run_dual(const shoal_context *ctx, const american_run *run) 
         const int64_t samples = f->samples - first < now * LANES ? f->samples - first : now * LANES;
         ON_THREADS(ctx->threads, dynamic)
         for (int64_t q = 0; q < samples * options; q++) {
+            if (shoal_is_cancelled(ctx, from * options * LANES + q, blocks * options * LANES))
+                continue;
             block b;
             outcome o;
             job->dual[q % options * room + q / options] =

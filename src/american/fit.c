@@ -53,6 +53,8 @@ static shoal_status make_solver(american_plan *a, const shoal_american_opts *o, 
         a->solver = NULL;
     }
     shoal_status s = SHOAL_OK;
+    const size_t staging = a->p.head.ctx->staging;
+    a->p.head.ctx->staging = 0; /* its arrays are on the device */
     if (!a->solver) {
         const shoal_smallsym_opts opts = { .n = j->basis.functions,
                                            .count = count,
@@ -64,6 +66,7 @@ static shoal_status make_solver(american_plan *a, const shoal_american_opts *o, 
         s = shoal_smallsym_create(a->p.head.ctx, &opts, &a->solver);
         a->systems = count, a->unknowns = j->basis.functions;
     }
+    a->p.head.ctx->staging = staging;
     if (s != SHOAL_OK) return s;
     return shoal_smallsym_outcome(
         a->solver, &(shoal_outcome){ .status = j->status, .rcond = j->rcond, .method = j->method });
@@ -85,15 +88,18 @@ static shoal_status fit_some(american_plan *a, shoal_type type, int64_t first, i
         j.rule = (char *)j.rule + (size_t)(first * american_rules(&j)) * size;
         j.count += first * FIT_COUNTS;
     }
+    const shoal_stage stage = shoal_stage_begin(a->p.head.ctx, "exercise rules");
     for (int i = j.dates; i > 0 && s == SHOAL_OK; i--) {
-        s = method->visit(a->p.head.ctx, &j, i);
+        s = shoal_stage_step(a->p.head.ctx, &stage, j.dates - i, j.dates - i + 1, j.dates);
+        if (s == SHOAL_OK) s = method->visit(a->p.head.ctx, &j, i);
         if (i == j.dates) continue;
         if (s == SHOAL_OK) s = method->form(a->p.head.ctx, &j);
         if (s == SHOAL_OK)
             s = shoal_smallsym_solve_first(a->solver, american_systems(&j), j.A, j.b, j.x);
         if (s == SHOAL_OK) s = method->settle(a->p.head.ctx, &j, i);
     }
-    return s == SHOAL_OK ? method->finish(a->p.head.ctx, &j) : s;
+    if (s == SHOAL_OK) s = method->finish(a->p.head.ctx, &j);
+    return shoal_stage_end(a->p.head.ctx, &stage, s);
 }
 
 /* What the fits came to, on the host. */
@@ -140,7 +146,13 @@ shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts 
     a->at_once = at_once;
     shoal_status s = make_rooms(a, o->type, at_once);
     if (s == SHOAL_OK) s = make_solver(a, o, at_once * j->levels);
-    for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += at_once)
-        s = fit_some(a, o->type, k, j->problems - k < at_once ? j->problems - k : at_once);
+    const shoal_stage stage = shoal_stage_begin(a->p.head.ctx, "exercise rules");
+    for (int64_t k = 0; k < j->problems && s == SHOAL_OK; k += at_once) {
+        const int64_t here = j->problems - k < at_once ? j->problems - k : at_once;
+        s = shoal_stage_step(a->p.head.ctx, &stage, (double)k, (double)(k + here),
+                             (double)j->problems);
+        if (s == SHOAL_OK) s = fit_some(a, o->type, k, here);
+    }
+    s = shoal_stage_end(a->p.head.ctx, &stage, s);
     return s == SHOAL_OK && !a->batch ? make_fits(a) : s;
 }

@@ -114,8 +114,13 @@ static shoal_status choose_device(shoal_context *ctx, const char *backend) {
 
 shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     if (!result) return SHOAL_E_ARG;
-    shoal_context *ctx = *result = calloc(1, sizeof *ctx);
+    struct {
+        shoal_context context;
+        shoal_watch watch;
+    } *both = calloc(1, sizeof *both);
+    shoal_context *ctx = *result = both ? &both->context : NULL;
     if (!ctx) return SHOAL_E_NOMEM;
+    ctx->watch = &both->watch;
     static const shoal_options defaults;
     if (!opts) opts = &defaults;
     const shoal_count counts[] = {
@@ -127,6 +132,7 @@ shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     if (status != SHOAL_OK) return status;
     ctx->threads = opts->threads ? opts->threads : default_threads();
     ctx->unchecked = opts->unchecked;
+    ctx->staging = opts->staging;
     ctx->device = opts->device;
     status = choose_level(ctx, opts->isa);
     if (status == SHOAL_OK) status = choose_device(ctx, opts->backend);

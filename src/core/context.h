@@ -21,16 +21,40 @@ typedef struct shoal_device_ops {
     shoal_status (*copy)(shoal_context *ctx, void *to, const void *from, size_t bytes);
     shoal_status (*wait)(shoal_context *ctx);
     int (*reaches)(shoal_context *ctx, const void *memory); /* can a kernel read it? */
+    int (*owns)(shoal_context *ctx,
+                const void *memory); /* is it memory that the host cannot read? */
+    shoal_status (*open_stream)(shoal_context *ctx, void **stream);
+    void (*close_stream)(shoal_context *ctx, void *stream);
+    shoal_status (*alloc_pinned)(shoal_context *ctx, size_t bytes, void **memory);
+    void (*release_pinned)(shoal_context *ctx, void *memory);
+    /* on the context's stream, without waiting; memory of the host is pinned */
+    shoal_status (*copy_later)(shoal_context *ctx, void *to, const void *from, size_t bytes);
 } shoal_device_ops;
 
 extern const shoal_device_ops shoal_cuda_ops;
 
+/* What progress.c knows. A copy of a context shares it. */
+typedef struct shoal_watch {
+    shoal_progress *call; /* NULL: nobody asked */
+    void *user;
+    const char *stage;       /* the outermost that is running; NULL: none      */
+    const void *owner;       /* the thread that began it                       */
+    double low, high;        /* the current step, as a part of that stage      */
+    double fraction;         /* what was reported: it never falls              */
+    double reported, looked; /* when: the caller's function, the clock         */
+    int stride, skipped;     /* every so many questions the clock is looked at */
+    int has_reported;
+    int cancelled; /* read by all threads */
+} shoal_watch;
+
 struct shoal_context {
     const shoal_device_ops *ops; /* NULL on the CPU                                       */
+    shoal_watch *watch;          /* one per shoal_open()                                  */
     int usable;                  /* 0: opening failed, the context only holds its message */
     int level;                   /* CPU instruction level, index into the list of isa.h   */
     int threads;
     int unchecked;
+    size_t staging; /* staged.h */
     int device;
     void *stream;
     int multiprocessors;

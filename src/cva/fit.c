@@ -151,7 +151,8 @@ static void sum(const shoal_context *ctx, const cva_fit *f, int64_t i) {
         const int64_t end = (task + 1) * CVA_FIT_TASK;
         memset(f->gram + task * numbers, 0, (size_t)numbers * sizeof *f->gram);
         for (int64_t block = task * CVA_FIT_TASK; block < end && block < f->blocks; block++)
-            sum_block(f, block, i, f->gram + task * numbers);
+            if (!shoal_is_cancelled(ctx, task, tasks / ctx->threads + 1))
+                sum_block(f, block, i, f->gram + task * numbers);
     }
 }
 
@@ -166,7 +167,7 @@ static void settle_block(const cva_fit *f, int64_t block, int64_t i) {
     const double *in = cva_region_at(&f->rule, i, 1) + 2 * b->variables;
     for (int n = b->functions; n < cva_columns(b); n++) EACH(l, CVA_WIDTH)
     cash[l] = fma(-shoal_pick(w.gain[l] > 0, in[n], out[n]), column[n][l], cash[l]);
-    EACH(l, CVA_WIDTH)
+    if (f->c.may[i - 1]) EACH(l, CVA_WIDTH)
     cash[l] = shoal_pick((w.gain[l] > 0) & (w.gain[l] >= w.hold[l]), w.gain[l], cash[l]);
 }
 

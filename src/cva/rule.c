@@ -220,7 +220,11 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
         .n = columns, .count = 1, .nrhs = 1, .storage = SHOAL_PACKED, .method = "eigdc"
     };
     if (s == SHOAL_OK) s = shoal_smallsym_create(&p->host, &opts, &solver);
+    const shoal_stage stage = shoal_stage_begin(&p->host, "exercise rules");
     for (int64_t i = c->last; i > 0 && s == SHOAL_OK; i--) {
+        s = shoal_stage_step(&p->host, &stage, (double)(c->last - i), (double)(c->last - i + 1),
+                             (double)c->last);
+        if (s != SHOAL_OK) break;
         fitter->visit(&p->host, &f, i);
         if (i == c->last) continue;
         make_ranges(&f, i);
@@ -229,6 +233,7 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
         if (s != SHOAL_OK) break;
         fitter->settle(&p->host, &f, i);
     }
+    s = shoal_stage_end(&p->host, &stage, s);
     if (s == SHOAL_OK) *to = f.rule;
     shoal_smallsym_free(solver);
     shoal_plan_free(scratch);
@@ -237,10 +242,14 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
 
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     shoal_status s = SHOAL_OK;
+    const shoal_stage stage = shoal_stage_begin(p->head.ctx, "exercise rules");
     if (!paths) paths = RULE_PATHS;
     for (int64_t i = 0; i < p->job.contracts && s == SHOAL_OK; i++) {
         cva_contract *c = &p->contracts[i];
         if (c->kind != CVA_AMERICAN) continue;
+        s = shoal_stage_step(p->head.ctx, &stage, (double)i, (double)(i + 1),
+                             (double)p->job.contracts);
+        if (s != SHOAL_OK) break;
         if (cva_is_line(c)) {
             s = shoal_cva_line_rule(p, c, &c->rule[0]);
             c->rule[1] = c->rule[0];
@@ -251,5 +260,5 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
             snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
     }
-    return s;
+    return shoal_stage_end(p->head.ctx, &stage, s);
 }

@@ -73,17 +73,19 @@ static shoal_status check_points(shoal_context *ctx, int row, int64_t last,
     const shoal_status s = shoal_check_count(ctx, "count", count, 0, MOST_POINTS);
     if (s != SHOAL_OK) return s;
     if (row == BULLET_NESTED) {
-        if (points) return shoal_fail(ctx, SHOAL_E_ARG, "points: nested makes its own");
+        if (points)
+            return shoal_fail(ctx, SHOAL_E_ARG, "points must be NULL: nested generates its own");
         if (count > MOST_POINTS / (last + 1))
-            return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld trajectories: more than %d points",
-                              (long long)count, MOST_POINTS);
+            return shoal_fail(ctx, SHOAL_E_ARG,
+                              "count is %lld; nested takes up to %lld trajectories",
+                              (long long)count, (long long)(MOST_POINTS / (last + 1)));
         return SHOAL_OK;
     }
     if (row == BULLET_MC && count != 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; mc is for one point, grid for many",
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; mc takes one point, grid many",
                           (long long)count);
     if (!points && count != 1)
-        return shoal_fail(ctx, SHOAL_E_ARG, "points is NULL; count must be 1 then, not %lld",
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; without points it must be 1",
                           (long long)count);
     for (int64_t i = 0; points && i < count; i++)
         if (points[i].k < 0 || points[i].k > last || points[i].j < 0 || points[i].j > MOST_DATES ||
@@ -241,7 +243,7 @@ shoal_status shoal_price_bullet(shoal_context *ctx, const shoal_bullet *model,
     if (s == SHOAL_OK) s = shoal_price_choose(&b->p, opts, "mc");
     if (s == SHOAL_OK && opts->probability && b->p.choice.row == BULLET_PDE)
         s = shoal_fail(ctx, SHOAL_E_ARG,
-                       "probability is 1; pde has prices alone, mc and quad both");
+                       "probability is 1; pde returns only prices, the other methods both");
     if (s == SHOAL_OK) s = check_model(ctx, model);
     if (s == SHOAL_OK) {
         b->d = bullet_dates_of(model);

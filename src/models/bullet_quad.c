@@ -122,7 +122,7 @@ static shoal_status make_nodes(grid *g) {
         about * (2 * REACH / PANEL) * ORDER * (double)g->counts * (double)g->d.steps;
     if (!(work < MOST_WORK))
         return shoal_fail(g->head.ctx, SHOAL_E_ARG,
-                          "dates is %lld: quad would take %.1g multiplications, and stops at %g",
+                          "dates is %lld: quad would take %.1g multiplications; the limit is %g",
                           (long long)m->dates, work, MOST_WORK);
     low -= margin, high += margin;
     g->nodes = place(low, high, width, kinks, NULL, NULL);
@@ -183,6 +183,7 @@ static void shift(const grid *g, int64_t date) {
 static void step_back(grid *g) {
     ON_THREADS(g->head.ctx->threads, dynamic, 16)
     for (int64_t i = 0; i < g->nodes; i++) {
+        if (shoal_is_cancelled(g->head.ctx, i, g->nodes)) continue;
         const window *w = &g->windows[i];
         double *to = g->next + i * g->counts;
         memset(to, 0, (size_t)g->counts * sizeof *to);
@@ -245,7 +246,11 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
             g->now[i * g->counts + j] = j < m->p1 || j > m->p2 ? 0
                                         : p->certain           ? 1
                                                      : black_payoff(exp(g->y[i]), m->strike, 0);
+    const shoal_stage stage = shoal_stage_begin(g->head.ctx, "quadrature");
     for (int64_t date = g->d.steps; date >= 0; date--) {
+        const double done = (double)(g->d.steps - date);
+        s = shoal_stage_step(g->head.ctx, &stage, done, done + 1, (double)g->d.steps + 1);
+        if (s != SHOAL_OK) break;
         for (; left > 0 && p->points[g->order[left - 1]].k == date; left--) {
             const int64_t i = g->order[left - 1];
             if (date == g->d.steps)
@@ -257,7 +262,7 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
         if (date < g->d.steps) step_back(g);
         shift(g, date);
     }
-    return SHOAL_OK;
+    return shoal_stage_end(g->head.ctx, &stage, s);
 }
 
 shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values) {

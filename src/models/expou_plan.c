@@ -224,9 +224,8 @@ static shoal_status fill_plan(expou_plan *e, const shoal_expou *m, const shoal_p
     s = shoal_price_split(&e->p, o, steps_of(e, o), m->rate, 0);
     if (s != SHOAL_OK) return s;
     if (o->control > 0 && !is_martingale(&e->job))
-        return shoal_fail(
-            e->p.head.ctx, SHOAL_E_ARG,
-            "control is 1; at rho %g the mean of S_T is below the forward, and not known", m->rho);
+        return shoal_fail(e->p.head.ctx, SHOAL_E_ARG,
+                          "control is 1; at rho %g the mean of S_T is not known", m->rho);
     if (e->job.row == EXPOU_EULER) s = shoal_price_stable(&e->p, o, "alpha", m->alpha);
     if (s != SHOAL_OK) return s;
     make_steps(e, o);

@@ -52,9 +52,10 @@ static void pcr(const real *table, int levels, int64_t n, real *d, real *other, 
     EACH_NODE(i, 0, n) now[i + 1] = real_fma(r[i], d[i + 1], now[i + 1]);
 }
 
-static void run_line(const pde_job *job, int64_t option, int64_t j) {
+static void run_line(const shoal_context *ctx, const pde_job *job, int64_t line) {
+    const int64_t option = line / job->counts, j = line % job->counts;
     const pde_option *o = &job->option[option];
-    const int64_t nx = job->nx, line = option * job->counts + j, n = nx - 2;
+    const int64_t nx = job->nx, n = nx - 2;
     const real *u = (const real *)job->from + line * nx;
     const real *above = j + 1 < job->counts ? u + nx : NULL;
     const real *shares = (const real *)job->shares + o->shares;
@@ -67,6 +68,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
         memcpy(now, u, (size_t)nx * sizeof(real));
     now[nx - 1] = (real)pde_upper(o, j, job->left, later);
     for (int64_t k = 1; k <= job->solves; k++) {
+        if (shoal_is_cancelled(ctx, line, job->options * job->counts)) return;
         const double times = pde_times(job, k);
         const real up = (real)(times * o->n.up), down = (real)(times * o->n.down);
         const real upper = (real)pde_upper(o, j, job->left, later * growth[k]);
@@ -88,8 +90,7 @@ static void run_line(const pde_job *job, int64_t option, int64_t j) {
 static shoal_status interval(shoal_context *ctx, const pde_job *job) {
     const int64_t lines = job->options * job->counts;
     ON_THREADS(ctx->threads, dynamic)
-    for (int64_t line = 0; line < lines; line++)
-        run_line(job, line / job->counts, line % job->counts);
+    for (int64_t line = 0; line < lines; line++) run_line(ctx, job, line);
     return SHOAL_OK;
 }
 

@@ -47,7 +47,8 @@ static shoal_status check_option(shoal_context *ctx, const shoal_bullet *m,
         return shoal_fail(ctx, SHOAL_E_ARG, "rate %g or sigma %g is too large for maturity %g",
                           m->rate, m->sigma, m->maturity);
     if (m->count != first->count || m->dates != first->dates)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%lld dates (%c); all options have those of the first",
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "dates %lld, count %c; all options must have those of the first",
                           (long long)m->dates, m->count);
     return SHOAL_OK;
 }
@@ -302,6 +303,7 @@ static shoal_status run(shoal_pde *plan, shoal_type type, void *today, void *sur
     job.surface = surface;
     job.to = plan->d.steps;
     job.into = plan->layer[0];
+    const shoal_stage stage = shoal_stage_begin(ctx, "grid");
     s = plan->method->begin(ctx, &job);
     for (int64_t to = plan->d.steps - 1; to >= 0 && s == SHOAL_OK; to--) {
         const int64_t later = to + 1, first = later > plan->d.first ? later : plan->d.first;
@@ -311,9 +313,11 @@ static shoal_status run(shoal_pde *plan, shoal_type type, void *today, void *sur
         job.counted = later >= plan->d.first && later <= plan->d.last;
         job.left = plan->d.last >= first ? plan->d.last - first + 1 : 0;
         job.after = (double)((plan->d.steps - later) * job.steps);
-        s = plan->method->interval(ctx, &job);
+        s = shoal_stage_step(ctx, &stage, (double)(plan->d.steps - later),
+                             (double)(plan->d.steps - to), (double)plan->d.steps);
+        if (s == SHOAL_OK) s = plan->method->interval(ctx, &job);
     }
-    return s;
+    return shoal_stage_end(ctx, &stage, s);
 }
 
 shoal_status shoal_pde_run(shoal_pde *plan, double *today, double *surface) {
@@ -352,8 +356,10 @@ shoal_status shoal_pde_value(const shoal_pde *plan, int64_t option, const shoal_
     if (s == SHOAL_OK) s = shoal_check_pointers(plan->head.ctx, given, 3);
     if (s != SHOAL_OK) return s;
     if (at->k < 0 || at->k > plan->d.steps || at->j < 0 || !(at->x > 0))
-        return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "at is k %lld, x %g, j %lld",
-                          (long long)at->k, at->x, (long long)at->j);
+        return shoal_fail(
+            plan->head.ctx, SHOAL_E_ARG,
+            "at is k %lld, x %g, j %lld; k must be 0 to %lld, x above 0, j at least 0",
+            (long long)at->k, at->x, (long long)at->j, (long long)plan->d.steps);
     const pde_option *o = &plan->option[option];
     const int64_t nx = plan->job.nx;
     *value = (shoal_price_value){ 0 };
@@ -419,7 +425,7 @@ shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values
         s = shoal_pde_value(pde, 0, &at, host + (layers > 1 ? at.k * layer : 0), &values[i]);
         if (s == SHOAL_OK && isnan(values[i].price))
             s = shoal_fail(plan->head.ctx, SHOAL_E_ARG,
-                           "points[%lld]: x is %g; the grid of pde reaches from %g to %g",
+                           "points[%lld]: x is %g; it must be %g to %g, the grid of pde",
                            (long long)i, at.x, exp(shoal_pde_log(pde, 0, 0)),
                            exp(shoal_pde_log(pde, 0, pde->job.nx - 1)));
     }

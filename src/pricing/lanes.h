@@ -100,8 +100,9 @@ static inline shoal_status lanes_run(const shoal_context *ctx, const void *job, 
         const int64_t here = blocks - from < f->room ? blocks - from : f->room;
         ON_THREADS(ctx->threads, dynamic)
         for (int64_t task = 0; task < here * groups; task++)
-            run_block(job, from + task / groups, task % groups,
-                      f->partial + task / groups * f->width);
+            if (!shoal_is_cancelled(ctx, from * groups + task, blocks * groups))
+                run_block(job, from + task / groups, task % groups,
+                          f->partial + task / groups * f->width);
         lanes_add_units(f, from, here);
     }
     return SHOAL_OK;

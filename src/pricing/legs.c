@@ -23,8 +23,9 @@ static shoal_status check_list(shoal_context *ctx, const char *name, const char 
             return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] is %g; it must be at least 0 and finite",
                               name, (long long)i, list[i]);
         if (ascends && i > 0 && list[i] < list[i - 1])
-            return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] = %g is less than the one before", name,
-                              (long long)i, list[i]);
+            return shoal_fail(ctx, SHOAL_E_ARG,
+                              "%s[%lld] is %g; it must be at least %g, the one before", name,
+                              (long long)i, list[i], list[i - 1]);
     }
     return SHOAL_OK;
 }
@@ -161,9 +162,9 @@ shoal_status shoal_price_stable(const shoal_price *p, const shoal_price_opts *o,
                                 double rate) {
     for (int64_t k = 0; k < p->groups; k++)
         if (rate * p->legs[k].dt > 2)
-            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                              "steps is %lld; euler needs %s dt at most 2, here %.0f steps or more",
-                              (long long)p->steps, name,
-                              ceil(0.5 * rate * o->maturity[o->maturities - 1]));
+            return shoal_fail(
+                p->head.ctx, SHOAL_E_ARG,
+                "steps is %lld; euler needs at least %.0f, so that %s dt is at most 2",
+                (long long)p->steps, ceil(0.5 * rate * o->maturity[o->maturities - 1]), name);
     return SHOAL_OK;
 }

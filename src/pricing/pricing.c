@@ -89,14 +89,17 @@ shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t samples, 
         return shoal_fail(ctx, SHOAL_E_ARG, "first is %lld; it must be a multiple of %d",
                           (long long)first, SHOAL_PRICE_UNIT);
     if (samples < 0 || first > SHOAL_PRICE_MOST - samples)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "samples is %lld; it must be at least 0, and end at %lld",
-                          (long long)samples, (long long)SHOAL_PRICE_MOST);
+        return shoal_fail(
+            ctx, SHOAL_E_ARG,
+            "first is %lld, samples %lld; samples must be at least 0, their sum at most %lld",
+            (long long)first, (long long)samples, (long long)SHOAL_PRICE_MOST);
     if (shoal_price_sums(plan, samples) == 0) return SHOAL_OK;
     s = shoal_check_array(ctx, sums, "sums");
     if (s != SHOAL_OK) return s;
     plan->frame->first = (uint64_t)first, plan->frame->samples = samples, plan->frame->sums = sums;
-    return ((const price_method *)plan->choice.cell)->run(ctx, plan->frame);
+    const price_method *method = plan->choice.cell;
+    const shoal_stage stage = shoal_stage_begin(ctx, "paths");
+    return shoal_stage_end(ctx, &stage, method->run(ctx, plan->frame));
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -249,12 +252,15 @@ shoal_status shoal_price_result(const shoal_price *plan, const double *total, in
     if (!plan) return SHOAL_E_ARG;
     const shoal_array given[] = { { "total", total, plan->formula != NULL },
                                   { "values", values, 0 } };
-    shoal_status s = shoal_check_pointers(plan->head.ctx, given, 2);
+    shoal_context *ctx = plan->head.ctx;
+    shoal_status s = shoal_check_pointers(ctx, given, 2);
+    const shoal_stage stage = shoal_stage_begin(ctx, "prices");
     if (s == SHOAL_OK)
         s = plan->formula ? plan->formula(plan, values)
-                          : shoal_check_count(plan->head.ctx, "samples", samples, 1, INT64_MAX);
-    if (s != SHOAL_OK) return s;
-    for (int64_t i = 0; i < plan->groups * plan->strike_count; i++) {
+                          : shoal_check_count(ctx, "samples", samples, 1, INT64_MAX);
+    const int64_t contracts = plan->groups * plan->strike_count;
+    for (int64_t i = 0; s == SHOAL_OK && i < contracts; i++) {
+        if (shoal_is_cancelled(ctx, i, contracts)) break;
         const int64_t group = i / plan->strike_count, strike = i % plan->strike_count;
         values[i].bias = values[i].bound = 0;
         if (!plan->formula) value_of(plan, total, (double)samples, group, strike, &values[i]);
@@ -264,5 +270,5 @@ shoal_status shoal_price_result(const shoal_price *plan, const double *total, in
                                                          values[i].price, plan->put)
                                            : NAN;
     }
-    return SHOAL_OK;
+    return shoal_stage_end(ctx, &stage, s);
 }

@@ -63,10 +63,12 @@ static shoal_status check(shoal_price *p, const shoal_price_goal *g, const void 
         return shoal_fail(p->head.ctx, SHOAL_E_ARG, "paths is %lld; it must be from 1 to %lld",
                           (long long)g->paths, (long long)SHOAL_PRICE_MOST);
     if (g->parts < 0 || (g->parts > 0 && (g->part < 1 || g->part > g->parts)))
-        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "part is %lld of %lld; parts count from 1",
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "part is %lld; it must be 1 to %lld, the number of parts",
                           (long long)g->part, (long long)g->parts);
     if (g->parts > 0 && g->target > 0)
-        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "a simulation to a target has no parts");
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "parts is %lld; with a target it must be 0",
+                          (long long)g->parts);
     return SHOAL_OK;
 }
 
@@ -162,18 +164,25 @@ static int64_t next_look(const simulation *s) {
 }
 
 static shoal_status walk(simulation *s) {
+    shoal_context *ctx = s->plan->head.ctx;
+    const shoal_stage stage = shoal_stage_begin(ctx, "paths");
     shoal_status status = SHOAL_OK;
     while (status == SHOAL_OK && !s->over && s->now.first + s->now.samples < s->end) {
         const int64_t next = next_look(s);
         while (status == SHOAL_OK && !s->over && s->now.first + s->now.samples < next) {
-            status = advance(s, next);
+            status = shoal_stage_step(ctx, &stage, (double)s->now.samples,
+                                      (double)(s->now.samples + s->at_once * UNIT),
+                                      (double)s->now.expected);
+            if (status == SHOAL_OK) status = advance(s, next);
             if (status == SHOAL_OK && s->now.first + s->now.samples == next) status = look(s);
             if (status == SHOAL_OK) show(s);
         }
         if (status == SHOAL_OK && !s->over && s->goal->target > 0 && reached(s)) break;
     }
-    return status == SHOAL_OK && s->now.samples > 0 ? look(s)
-                                                    : status; /* it may be ended between two */
+    status = shoal_stage_end(ctx, &stage, status);
+    if ((status != SHOAL_OK && status != SHOAL_E_CANCELLED) || s->now.samples == 0) return status;
+    const shoal_status looked = look(s); /* it may be ended between two */
+    return status == SHOAL_OK ? looked : status;
 }
 
 shoal_status shoal_price_simulate(shoal_price *plan, const shoal_price_goal *goal,

@@ -288,17 +288,18 @@ static void one_task(const recur_job *job, int64_t task) {
     CALL_BY_SHAPE(job->shape, task_of_shape, job, task)
 }
 
-static void long_segments(const recur_job *job, int threads) {
+static void long_segments(const shoal_context *ctx, const recur_job *job) {
     const int64_t tasks = blocks_of(job) * job->count;
     int64_t taken = 0;
-    (void)threads; /* without OpenMP */
     memset(job->work, 0, (size_t)tasks * sizeof(published));
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(ctx->threads)
     for (;;) {
         /* in order, whoever comes: a block that is waited for is always in somebody's hands */
         const int64_t task = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
         if (task >= tasks) break;
         one_task(job, task);
+        /* not before: whoever waits for this block would wait for ever */
+        if (shoal_is_cancelled(ctx, task, tasks)) break;
     }
 }
 
@@ -378,13 +379,14 @@ static void side_by_side(const recur_job *job, int64_t k, int used) {
 static shoal_status lookback_run(shoal_recur *plan, const recur_job *job) {
     const int threads = plan->head.ctx->threads, at_once = job->interleaved ? PANEL : LANES;
     if (blocks_of(job) > 0) {
-        long_segments(job, threads);
+        long_segments(plan->head.ctx, job);
         return SHOAL_OK;
     }
     const int64_t packs = (job->count + at_once - 1) / at_once;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t pack = 0; pack < packs; pack++) {
         const int64_t k = pack * at_once, left = job->count - k;
+        if (shoal_is_cancelled(plan->head.ctx, pack, packs / threads + 1)) continue;
         side_by_side(job, k, left < at_once ? (int)left : at_once);
     }
     return SHOAL_OK;

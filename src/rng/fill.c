@@ -262,8 +262,9 @@ static shoal_status fill(shoal_context *ctx, const rng_job *job) {
     for (int worker = 0; worker < workers; worker++) {
         chunk c;
         c.failed = 0;
-        const int64_t last = chunks * (worker + 1) / workers;
-        for (int64_t k = chunks * worker / workers; k < last; k++) {
+        const int64_t start = chunks * worker / workers, last = chunks * (worker + 1) / workers;
+        for (int64_t k = start; k < last; k++) {
+            if (shoal_is_cancelled(ctx, k - start, last - start)) break;
             const uint64_t first = (begin + (uint64_t)k) * CHUNK;
             const uint64_t from = first > job->first ? first : job->first;
             const uint64_t to = end - first > CHUNK ? first + CHUNK : end;

@@ -47,7 +47,8 @@ static shoal_status check_stream(shoal_context *ctx, int row, const shoal_rng_op
                                    { "draw", o->draw, 0, SHOAL_RNG_DRAWS - 1 } };
     const shoal_status status = shoal_check_counts(ctx, counts, 2);
     if (status == SHOAL_OK && is_sobol(row) && (o->step || o->purpose || o->draw))
-        return shoal_fail(ctx, SHOAL_E_ARG, "step, purpose and draw must be 0: %s has its points",
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "step, purpose and draw must be 0: %s does not use them",
                           methods[row].name);
     return status;
 }
@@ -89,7 +90,9 @@ static shoal_status make_points(shoal_rng *plan, const shoal_rng_opts *o) {
     const size_t dims = (size_t)o->dimensions, words = dims * SHOAL_SOBOL_BITS;
     const size_t bytes = dims * sizeof(uint64_t) + words * sizeof(uint32_t);
     uint64_t *host = malloc(bytes);
-    if (!host) return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for directions");
+    if (!host)
+        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM,
+                          "no memory for the directions of Sobol points");
     shoal_sobol_directions(o->dimensions, plan->choice.variant, o->seed, (uint32_t *)(host + dims),
                            host);
     const shoal_status status = shoal_plan_copy(&plan->head, host, bytes, &plan->job.shift);
@@ -154,8 +157,8 @@ static shoal_status check_range(shoal_rng *plan, uint64_t first, int64_t count) 
     if (status != SHOAL_OK) return status;
     const int64_t each = is_sobol(plan->choice.row) ? plan->job.dimensions : 1;
     if ((uint64_t)count > max_numbers / (uint64_t)each)
-        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; that many numbers are too large",
-                          (long long)count);
+        return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; it must be at most %llu",
+                          (long long)count, (unsigned long long)(max_numbers / (uint64_t)each));
     if (first > end || (uint64_t)count > end - first)
         return shoal_fail(ctx, SHOAL_E_ARG,
                           "first + count = %llu + %lld is beyond the end of the stream, %llu",
@@ -184,7 +187,10 @@ static shoal_status fill(shoal_rng *plan, int filler, uint64_t first, int64_t co
     job.dimension_stride = plan->interleaved ? count : 1;
     job.out = out;
     plan->counted = job.parameters != NULL;
-    return shoal_plan_called(&plan->head, ((const rng_filler *)plan->choice.cell)->fill(ctx, &job));
+    const rng_filler *method = plan->choice.cell;
+    const shoal_stage stage = shoal_stage_begin(ctx, "random numbers");
+    status = shoal_stage_end(ctx, &stage, method->fill(ctx, &job));
+    return shoal_plan_called(&plan->head, status);
 }
 
 shoal_status shoal_rng_fill(shoal_rng *plan, uint64_t first, int64_t count, double *out) {

@@ -320,6 +320,7 @@ static inline shoal_status over_packs(shoal_smallsym *plan, const smallsym_job *
         open_worker(&w, plan, job, i);
         const int64_t first = packs * i / workers, past = packs * (i + 1) / workers;
         for (int64_t k = first * LANES; k < past * LANES && k < job->count; k += LANES) {
+            if (shoal_is_cancelled(plan->head.ctx, k / LANES - first, past - first)) break;
             take_in_order(&w, job, k);
             one(&w, plan, job, with);
         }

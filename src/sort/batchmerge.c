@@ -51,8 +51,11 @@ static void merge_by_lanes(sort_plan *plan, const sort_job *job) {
 #pragma omp parallel for num_threads(slots) schedule(static)
     for (int slot = 0; slot < slots; slot++) {
         lanes *columns = (lanes *)((char *)job->work + scratch_of(plan) * (size_t)slot);
-        for (int64_t g = groups * slot / slots; g < groups * (slot + 1) / slots; g++)
+        const int64_t first = groups * slot / slots, past = groups * (slot + 1) / slots;
+        for (int64_t g = first; g < past; g++) {
+            if (shoal_is_cancelled(plan->head.ctx, g - first, past - first)) break;
             merge_lanes(job, g * VEC, columns);
+        }
     }
 }
 
@@ -60,14 +63,14 @@ static void merge_pairs(sort_plan *plan, const sort_job *job) {
     const int wide = plan->chosen.variant == BATCHMERGE_WIDE, threads = plan->head.ctx->threads;
     const int one_by_one = job->count < threads;
     const int across = one_by_one ? 1 : threads, within = one_by_one ? threads : 1;
-    (void)across; /* without OpenMP */
 #pragma omp parallel for num_threads(across) schedule(static)
     for (int64_t k = 0; k < job->count; k++) {
         const merge_task t = merge_of(job, k);
+        if (shoal_is_cancelled(plan->head.ctx, k, job->count / across + 1)) continue;
         if (wide)
             merge_by_search(&t, job->value_bytes, within);
         else if (within > 1)
-            merge_all(&t, job->value_bytes, within);
+            merge_all(plan->head.ctx, &t, job->value_bytes, within);
         else
             merge_part(&t, 0, t.m + t.n, job->value_bytes);
     }

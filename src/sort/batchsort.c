@@ -24,6 +24,7 @@ typedef struct arrays { /* a place for keys and values */
 } arrays;
 
 typedef struct sorter {
+    const shoal_context *ctx;
     const sort_job *job;
     sort_order order;
     int64_t tile;
@@ -140,8 +141,10 @@ static void sort_short_rows(const sorter *s, int64_t first) {
     const int64_t groups = (job->count - first + VEC - 1) / VEC;
     const int slots = s->threads;
 #pragma omp parallel for num_threads(slots) schedule(static)
-    for (int slot = 0; slot < slots; slot++)
-        for (int64_t g = groups * slot / slots; g < groups * (slot + 1) / slots; g++) {
+    for (int slot = 0; slot < slots; slot++) {
+        const int64_t begin = groups * slot / slots, past = groups * (slot + 1) / slots;
+        for (int64_t g = begin; g < past; g++) {
+            if (shoal_is_cancelled(s->ctx, g - begin, past - begin)) break;
             pieces p = { .used = 0 };
             for (int64_t i = first + g * VEC; i < job->count && p.used < VEC; i++) {
                 const int64_t k = row_at(job, i);
@@ -149,6 +152,7 @@ static void sort_short_rows(const sorter *s, int64_t first) {
             }
             if (p.longest > 0) sort_pieces(s, &p, slot, s->out);
         }
+    }
 }
 
 /* Runs of `width` keys from one array become runs of twice that in another. */
@@ -157,9 +161,10 @@ static void merge_runs(const sorter *s, int64_t begin, int64_t length, int64_t w
     const int bytes = s->job->value_bytes;
     const int64_t pairs = (length + 2 * width - 1) / (2 * width);
     const int64_t parts = (2 * width + PART - 1) / PART;
-    (void)threads; /* without OpenMP */
+    const int64_t first_share = pairs * parts / threads + 1;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < pairs * parts; i++) {
+        if (shoal_is_cancelled(s->ctx, i, first_share)) continue;
         const int64_t at = i / parts * 2 * width, part = i % parts;
         const int64_t m = length - at < width ? length - at : width;
         const int64_t n = length - at - m < width ? length - at - m : width;
@@ -189,6 +194,7 @@ static void sort_long_row(const sorter *s, int64_t k, int slot, int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < threads; t++)
         for (int64_t g = groups * t / threads; g < groups * (t + 1) / threads; g++) {
+            if (shoal_is_cancelled(s->ctx, 0, 1)) break;
             pieces p = { .used = 0 };
             for (int64_t i = g * VEC; i < tiles && p.used < VEC; i++)
                 add_piece(&p, begin + i * tile, length - i * tile < tile ? length - i * tile : tile,
@@ -204,7 +210,8 @@ static void sort_long_row(const sorter *s, int64_t k, int slot, int threads) {
 
 static shoal_status batchsort_run(sort_plan *plan, const sort_job *job) {
     const int threads = plan->head.ctx->threads;
-    sorter s = { .job = job,
+    sorter s = { .ctx = plan->head.ctx,
+                 .job = job,
                  .order = order_of(job),
                  .tile = tile_of(plan),
                  .by_insertion = plan->chosen.variant == BATCHSORT_MERGE,

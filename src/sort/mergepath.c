@@ -271,14 +271,15 @@ merge_task merge_of(const sort_job *job, int64_t k) {
     return t;
 }
 
-void merge_all(const merge_task *t, int bytes, int threads) {
+void merge_all(const shoal_context *ctx, const merge_task *t, int bytes, int threads) {
     const int64_t total = t->m + t->n, full_parts = (total + PART - 1) / PART;
     const int64_t parts =
         full_parts < threads ? full_parts : (full_parts + threads - 1) / threads * threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t p = 0; p < parts; p++)
-        merge_part(t, total / parts * p + total % parts * p / parts,
-                   total / parts * (p + 1) + total % parts * (p + 1) / parts, bytes);
+        if (!shoal_is_cancelled(ctx, p, parts / threads + 1))
+            merge_part(t, total / parts * p + total % parts * p / parts,
+                       total / parts * (p + 1) + total % parts * (p + 1) / parts, bytes);
 }
 
 void merge_by_search(const merge_task *t, int bytes, int threads) {
@@ -299,7 +300,7 @@ static shoal_status mergepath_run(sort_plan *plan, const sort_job *job) {
     const merge_task t = merge_of(job, 0);
     const int threads = plan->chosen.variant == MERGEPATH_SMALL ? 1 : plan->head.ctx->threads;
     if (plan->chosen.variant == MERGEPATH_TILED)
-        merge_all(&t, job->value_bytes, threads);
+        merge_all(plan->head.ctx, &t, job->value_bytes, threads);
     else
         merge_by_search(&t, job->value_bytes, threads);
     return SHOAL_OK;

@@ -41,7 +41,7 @@ merge_task merge_of(const sort_job *job, int64_t k);
 /* Outputs from .. to - 1 of a merge. */
 void merge_part(const merge_task *t, int64_t from, int64_t to, int bytes);
 /* All of it, by several threads. */
-void merge_all(const merge_task *t, int bytes, int threads);
+void merge_all(const shoal_context *ctx, const merge_task *t, int bytes, int threads);
 /* The same by a search for each key. */
 void merge_by_search(const merge_task *t, int bytes, int threads);
 

@@ -65,7 +65,7 @@ extern "C" shoal_status shoal_surrogate_open_blas(shoal_context *ctx, size_t siz
     b->f64 = (gemm_f64 *)dlsym(file, "cublasDgemm_v2");
     if (!create || !b->destroy || !b->set_stream || !b->f32 || !b->f64 || create(&b->handle) != 0) {
         free(b);
-        return shoal_fail(ctx, SHOAL_E_BACKEND, "gemm is 'cublas'; cuBLAS does not open");
+        return shoal_fail(ctx, SHOAL_E_BACKEND, "gemm is 'cublas'; cuBLAS cannot be opened");
     }
     *blas = b;
     return SHOAL_OK;

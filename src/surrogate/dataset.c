@@ -115,7 +115,7 @@ static int64_t look(const dataset_job *job, int64_t blocks, const worker *o, dou
     return dataset_look(job, &o->row, total, blocks, value);
 }
 
-static void run_row(const dataset_job *job, int64_t row) {
+static void run_row(const shoal_context *ctx, const dataset_job *job, int64_t row) {
     worker o;
     double *value = job->values + row * SHOAL_DATASET_VALUES;
     o.row = (dataset_row){ 0 };
@@ -128,14 +128,17 @@ static void run_row(const dataset_job *job, int64_t row) {
     const uint64_t first = (job->first + (uint64_t)row) << DATASET_ROW_BITS;
     int64_t done = 0, goal = dataset_first_look(job);
     while (goal > 0) {
-        for (; done < goal; done++) run_block(job, first + (uint64_t)done * LANES, &o);
+        for (; done < goal; done++) {
+            if (shoal_is_cancelled(ctx, row, job->count)) return;
+            run_block(job, first + (uint64_t)done * LANES, &o);
+        }
         goal = look(job, done, &o, value);
     }
 }
 
 static shoal_status run(shoal_context *ctx, const dataset_job *job) {
     ON_THREADS(ctx->threads, dynamic)
-    for (int64_t row = 0; row < job->count; row++) run_row(job, row);
+    for (int64_t row = 0; row < job->count; row++) run_row(ctx, job, row);
     return SHOAL_OK;
 }
 

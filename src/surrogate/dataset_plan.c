@@ -69,14 +69,12 @@ static shoal_status check_ranges(shoal_context *ctx, const shoal_dataset_opts *o
         const int row = row_of(o->nu2, i);
         const shoal_range *r = &o->range[i];
         if (!(r->low >= columns[row].least && r->high <= columns[row].most && r->low <= r->high))
-            return shoal_fail(ctx, SHOAL_E_ARG,
-                              "range of %s is %g to %g; it must ascend, from %g at least to %g at "
-                              "most",
-                              columns[row].name, r->low, r->high, columns[row].least,
-                              columns[row].most);
+            return shoal_fail(
+                ctx, SHOAL_E_ARG, "range of %s is %g to %g; it must ascend and lie within %g to %g",
+                columns[row].name, r->low, r->high, columns[row].least, columns[row].most);
         if (r->log && !(r->low > 0))
             return shoal_fail(ctx, SHOAL_E_ARG,
-                              "range of %s begins at %g; a logarithmic one begins above 0",
+                              "range of %s begins at %g; a logarithmic one must begin above 0",
                               columns[row].name, r->low);
     }
     return SHOAL_OK;
@@ -90,12 +88,12 @@ static shoal_status check_steps(shoal_context *ctx, const shoal_dataset_opts *o,
     const double down = dataset_steps(r[0].high, r[1].low, beta, r[3].high, r[5].high, o->refine);
     const double steps = up > down ? up : down;
     if (beta > 1e3)
-        return shoal_fail(ctx, SHOAL_E_ARG, "ranges of alpha and nu2 make a beta of %g; at most %g",
-                          beta, 1e3);
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "ranges of alpha and nu2 give a beta of %g; the limit is %g", beta, 1e3);
     if (!(steps <= DATASET_STEPS))
         return shoal_fail(ctx, SHOAL_E_ARG,
                           "ranges of alpha, m, %s, y0 and maturity, and refine %d, need %.0f steps "
-                          "a path; there are %d at most",
+                          "per path; the limit is %d",
                           shoal_dataset_column(o->nu2, 2), o->refine, steps, DATASET_STEPS);
     *most = (int)steps;
     return SHOAL_OK;
@@ -159,9 +157,10 @@ shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count
     shoal_status s = shoal_ready(ctx);
     if (s != SHOAL_OK) return s;
     if (first < 0 || count < 0 || first > SHOAL_DATASET_MOST - count)
-        return shoal_fail(ctx, SHOAL_E_ARG,
-                          "first is %lld and count %lld; they must be at least 0, and end at %lld",
-                          (long long)first, (long long)count, (long long)SHOAL_DATASET_MOST);
+        return shoal_fail(
+            ctx, SHOAL_E_ARG,
+            "first is %lld, count %lld; they must be at least 0, their sum at most %lld",
+            (long long)first, (long long)count, (long long)SHOAL_DATASET_MOST);
     if (count == 0) return SHOAL_OK;
     const shoal_array arrays[] = { { "parameters", parameters, 0 }, { "values", values, 0 } };
     s = shoal_check_arrays(ctx, arrays, 2);
@@ -169,7 +168,8 @@ shoal_status shoal_dataset_run(shoal_dataset *plan, int64_t first, int64_t count
     dataset_job job = plan->job;
     job.parameters = parameters, job.values = values, job.count = count;
     job.first = (uint64_t)first;
-    return plan->method->run(ctx, &job);
+    const shoal_stage stage = shoal_stage_begin(ctx, "rows");
+    return shoal_stage_end(ctx, &stage, plan->method->run(ctx, &job));
 }
 
 /* ---- designs ---------------------------------------------------------------------------------- */
@@ -213,8 +213,8 @@ shoal_status shoal_dataset_design(const shoal_dataset *plan, int64_t first, int6
     const shoal_dataset_opts *o = &plan->opts;
     if (first < 0 || count < 0 || first > o->samples - count)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
-                          "%lld rows from %lld on are not among the %lld", (long long)count,
-                          (long long)first, (long long)o->samples);
+                          "first is %lld, count %lld; the design has rows 0 to %lld",
+                          (long long)first, (long long)count, (long long)o->samples - 1);
     if (count > 0 && !rows) return shoal_fail(plan->head.ctx, SHOAL_E_ARG, "rows is NULL");
     for (int64_t i = 0; i < count; i++)
         for (int d = 0; d < SHOAL_DATASET_COLUMNS; d++) {

@@ -107,7 +107,7 @@ static shoal_status check(shoal_context *ctx, const unsigned char *bytes, size_t
         return shoal_fail(ctx, SHOAL_E_ARG, "not a model file");
     const uint32_t version = number_at(bytes, 8), promised = number_at(bytes, 12);
     if (version != SHOAL_SURROGATE_VERSION)
-        return shoal_fail(ctx, SHOAL_E_ARG, "a model file of version %u; this program reads %d",
+        return shoal_fail(ctx, SHOAL_E_ARG, "model file version %u; this program reads version %d",
                           version, SHOAL_SURROGATE_VERSION);
     if (promised != size)
         return shoal_fail(ctx, SHOAL_E_ARG, "%s: %zu bytes of %zu",
@@ -177,11 +177,11 @@ shoal_status shoal_surrogate_load(shoal_context *ctx, const void *bytes, size_t 
     coder c = { (unsigned char *)bytes + SHAPE, 1 };
     code_shape(&c, &shape);
     if (!shape_is_good(&shape) || size_of(&shape) != size)
-        return shoal_fail(ctx, SHOAL_E_ARG, "a model file whose shape makes no sense");
+        return shoal_fail(ctx, SHOAL_E_ARG, "a model file with an invalid shape");
     s = shoal_surrogate_make(ctx, &shape, net);
     if (s != SHOAL_OK) return s;
     c.at = (unsigned char *)bytes + SHAPE;
     if (code_all(&c, *net) != 0 || !is_good(*net))
-        s = shoal_fail(ctx, SHOAL_E_ARG, "a model file with numbers that make no sense");
+        s = shoal_fail(ctx, SHOAL_E_ARG, "a model file with invalid numbers");
     return shoal_plan_made(s, net);
 }

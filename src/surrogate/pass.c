@@ -70,6 +70,7 @@ static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) 
     double loss = 0;
     if (epoch == 1) shuffle(t, epoch);
     memset(t->loss, 0, losses);
+    const shoal_stage stage = shoal_stage_begin(t->job.ctx, "training");
     shoal_status s = SHOAL_OK;
     if (!host) s = shoal_copy(t->job.ctx, t->device_loss, t->loss, losses);
     if (!host && s == SHOAL_OK)
@@ -90,10 +91,13 @@ static shoal_status pass(trainer *t, int64_t epoch, double *rate, double *mean) 
                                       .decay2 = 1 - t->left2,
                                       .share = 1 / (double)r.count };
         if (t->cell->pack) t->cell->pack(&t->job);
-        s = t->cell->learn(&t->job, &r, t->gradient, t->device_loss);
+        s = shoal_stage_step(t->job.ctx, &stage, (double)first, (double)(first + r.count),
+                             (double)rows);
+        if (s == SHOAL_OK) s = t->cell->learn(&t->job, &r, t->gradient, t->device_loss);
         if (s == SHOAL_OK) s = t->cell->step(&t->job, &step, t->gradient, t->moments);
         if (host) loss = sum_of(t->loss, step.blocks, loss);
     }
+    s = shoal_stage_end(t->job.ctx, &stage, s);
     shuffle(t, epoch + 1);
     if (!host && s == SHOAL_OK) s = shoal_copy(t->job.ctx, t->loss, t->device_loss, losses);
     if (!host) loss = sum_of(t->loss, t->losses, 0);
@@ -172,8 +176,11 @@ static shoal_status run(trainer *t, shoal_surrogate_result *result) {
     if (s == SHOAL_OK) s = loss_on(t, &t->f->held, &validation, &lost);
     if (s == SHOAL_OK && lost >= 0) s = overflow(t, &t->f->held, lost, result);
     before = sqrt(before);
+    const shoal_stage stage = shoal_stage_begin(t->job.ctx, "training");
     for (e.epoch = 1; s == SHOAL_OK && e.epoch <= t->f->o.epochs; e.epoch++) {
-        s = pass(t, e.epoch, &e.rate, &train);
+        s = shoal_stage_step(t->job.ctx, &stage, (double)(e.epoch - 1), (double)e.epoch,
+                             (double)t->f->o.epochs);
+        if (s == SHOAL_OK) s = pass(t, e.epoch, &e.rate, &train);
         if (s == SHOAL_OK) s = loss_on(t, &t->f->held, &validation, &lost);
         if (s != SHOAL_OK) break;
         e.train = sqrt(train), e.validation = sqrt(validation);
@@ -204,7 +211,7 @@ static shoal_status run(trainer *t, shoal_surrogate_result *result) {
         }
     }
     result->validation = e.best;
-    return s;
+    return shoal_stage_end(t->job.ctx, &stage, s);
 }
 
 /* ---- memory --------------------------------------------------------------------------------------- */
@@ -257,7 +264,7 @@ static shoal_status make_arrays(trainer *t) {
     if (s != SHOAL_OK) return s;
     s = shoal_plan_alloc(&t->head, (size_t)blocks * all, &t->gradient);
     if (s == SHOAL_OK) return s;
-    return shoal_fail(t->job.ctx, s, "batch is %lld: there is no room for %zu bytes of gradients",
+    return shoal_fail(t->job.ctx, s, "batch is %lld: no memory for %zu bytes of gradients",
                       (long long)t->f->o.batch, (size_t)blocks * all);
 }
 

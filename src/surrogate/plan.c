@@ -27,7 +27,7 @@ shoal_status shoal_surrogate_cell(shoal_context *ctx, shoal_type type, const sur
     *cell = ctx->ops ? fused[t] : cpu[t][ctx->level];
     if (!ctx->ops) {
         if (!gemm || !*gemm) return SHOAL_OK;
-        return shoal_fail(ctx, SHOAL_E_METHOD, "gemm is '%s'; on the CPU there is no choice", gemm);
+        return shoal_fail(ctx, SHOAL_E_METHOD, "gemm is '%s'; it applies only to CUDA", gemm);
     }
     const int fits = (*cell)->fits(ctx, n);
     if (!gemm || !*gemm) {
@@ -38,11 +38,12 @@ shoal_status shoal_surrogate_cell(shoal_context *ctx, shoal_type type, const sur
     if (*cublas || strcmp(gemm, "own") == 0)
         *cell = layers[t];
     else if (strcmp(gemm, "fused") != 0)
-        return shoal_fail(ctx, SHOAL_E_METHOD, "gemm is '%s'; there are: fused, own, cublas", gemm);
+        return shoal_fail(ctx, SHOAL_E_METHOD, "gemm is '%s'; it must be fused, own or cublas",
+                          gemm);
     else if (!fits)
         return shoal_fail(ctx, SHOAL_E_METHOD,
-                          "gemm is 'fused'; %d layers of %d neurons are too many for it", n->layers,
-                          n->width);
+                          "gemm is 'fused'; %d layers of %d neurons do not fit into shared memory",
+                          n->layers, n->width);
     return SHOAL_OK;
 }
 
@@ -218,8 +219,10 @@ shoal_status shoal_surrogate_predict(const shoal_surrogate *net, int64_t rows, c
     if (s == SHOAL_OK)
         s = shoal_surrogate_put(ctx, cell->size, net->count, net->weights, j.weights);
     if (s == SHOAL_OK && cell->pack) cell->pack(&j);
+    const shoal_stage stage = shoal_stage_begin(ctx, "prices");
     if (s == SHOAL_OK) s = direct ? cell->values(&j, &r) : in_chunks(cell, &j, &r, chunk, room);
     if (s == SHOAL_OK) s = shoal_wait(ctx);
+    s = shoal_stage_end(ctx, &stage, s);
     shoal_free(ctx, room);
     shoal_free(ctx, j.memory);
     shoal_free(ctx, j.weights);

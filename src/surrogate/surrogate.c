@@ -224,7 +224,9 @@ static shoal_status values(const surrogate_job *j, const surrogate_rows *rows) {
     for (int worker = 0; worker < workers; worker++) {
         block b = block_of(j->net, (char *)j->memory + (size_t)worker * worker_bytes(j->net));
         const int64_t end = blocks * (worker + 1) / workers;
-        for (int64_t at = blocks * worker / workers; at < end; at++)
+        const int64_t begin = blocks * worker / workers;
+        for (int64_t at = begin; at < end && !shoal_is_cancelled(j->ctx, at - begin, end - begin);
+             at++)
             value_block(j->net, j->weights, rows, at * LANES, &b);
     }
     return SHOAL_OK;

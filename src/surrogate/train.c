@@ -58,16 +58,16 @@ static shoal_status check_names(shoal_context *ctx, const shoal_surrogate_data *
                               what, i, SHOAL_SURROGATE_NAME - 1);
         for (int j = 0; j < i; j++)
             if (strcmp(d->names[i], d->names[j]) == 0)
-                return shoal_fail(ctx, SHOAL_E_ARG, "%s: two inputs are called %s", what,
+                return shoal_fail(ctx, SHOAL_E_ARG, "%s: two inputs are named %s", what,
                                   d->names[i]);
     }
     return SHOAL_OK;
 }
 
 static shoal_status bad_number(shoal_context *ctx, const char *what, int64_t row, const char *name,
-                               double value) {
-    return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: %s is %g", what, (long long)row, name,
-                      value);
+                               double value, const char *must) {
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s, row %lld: %s is %g; it must be %s", what,
+                      (long long)row, name, value, must);
 }
 
 /* The numbers of the set called `what`. strike and maturity enter by a logarithm and a root. */
@@ -77,12 +77,14 @@ static shoal_status check_data(shoal_context *ctx, const shoal_surrogate_data *d
         for (int i = 0; i < d->inputs; i++) {
             const double x = d->x[row * d->inputs + i];
             if (!(fabs(x) <= LARGE) || (n->map[i] != SURROGATE_PLAIN && !(x > 0)))
-                return bad_number(ctx, what, row, d->names[i], x);
+                return bad_number(ctx, what, row, d->names[i], x,
+                                  n->map[i] == SURROGATE_PLAIN ? "-1e100 to 1e100"
+                                                               : "above 0, up to 1e100");
         }
         if (!(fabs(d->price[row]) <= LARGE))
-            return bad_number(ctx, what, row, "price", d->price[row]);
+            return bad_number(ctx, what, row, "price", d->price[row], "-1e100 to 1e100");
         if (d->error && !(d->error[row] >= 0 && d->error[row] <= LARGE))
-            return bad_number(ctx, what, row, "error", d->error[row]);
+            return bad_number(ctx, what, row, "error", d->error[row], "0 to 1e100");
     }
     return SHOAL_OK;
 }
@@ -91,10 +93,10 @@ static shoal_status check_shape(shoal_context *ctx, const shoal_surrogate_data *
                                 const char *what) {
     if (!d) return shoal_fail(ctx, SHOAL_E_ARG, "%s is NULL", what);
     if (d->rows < 2)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%s has %lld rows; there must be 2", what,
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s has %lld rows; it needs at least 2", what,
                           (long long)d->rows);
     if (d->inputs < 1 || d->inputs > SHOAL_SURROGATE_INPUTS)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%s has %d inputs; there must be 1 to %d", what,
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s has %d inputs; it must have 1 to %d", what,
                           d->inputs, SHOAL_SURROGATE_INPUTS);
     const char *const missing = !d->names ? "names" : !d->x ? "x" : !d->price ? "price" : NULL;
     if (missing) return shoal_fail(ctx, SHOAL_E_ARG, "%s: %s is NULL", what, missing);
@@ -205,8 +207,8 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
     for (int i = 0; i < SURROGATE_TARGETS; i++)
         if (strcmp(o->target, shoal_surrogate_targets[i]) == 0) n.target = i;
     if (n.target < 0)
-        return shoal_fail(ctx, SHOAL_E_METHOD,
-                          "there is no target '%s'; there are: volatility, price", o->target);
+        return shoal_fail(ctx, SHOAL_E_METHOD, "target is '%s'; it must be volatility or price",
+                          o->target);
     for (int i = 0; i < d->inputs; i++) {
         if (strcmp(d->names[i], "alpha") == 0 && is_positive(d, i)) n.map[i] = SURROGATE_LOG;
         if (strcmp(d->names[i], "strike") == 0) n.strike = i, n.map[i] = SURROGATE_LOG;
@@ -261,7 +263,7 @@ shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_dat
     if (s == SHOAL_OK) s = check_shape(ctx, validation, "validation");
     for (int i = 0; s == SHOAL_OK && i < train->inputs; i++)
         if (train->inputs != validation->inputs || strcmp(train->names[i], validation->names[i]))
-            s = shoal_fail(ctx, SHOAL_E_ARG, "validation: its inputs are not those of train");
+            s = shoal_fail(ctx, SHOAL_E_ARG, "validation: its inputs differ from those of train");
     if (s == SHOAL_OK) s = make_model(ctx, train, &f.o, &f.model);
     if (s == SHOAL_OK) s = check_data(ctx, validation, &f.model->net, "validation");
     double *weights = s == SHOAL_OK ? weights_of(train, f.o.floor) : NULL;

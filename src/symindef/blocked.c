@@ -397,6 +397,7 @@ static double largest_left(const panel *p) {
 }
 
 static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, int rook) {
+    const shoal_context *ctx = plan->head.ctx;
     const int64_t n = job->shape.n, stride = list_stride(n);
     symindef_state *state = job->state;
     real *work = job->work;
@@ -406,7 +407,7 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
                 .list = { work, work + PANEL * stride, stride, 0 },
                 .column = { work + 2 * PANEL * stride, work + (2 * PANEL + 1) * stride },
                 .packed = work + (2 * PANEL + 2) * stride,
-                .threads = plan->head.ctx->threads,
+                .threads = ctx->threads,
                 .rook = rook };
     p.begins = (int32_t *)(p.packed + packed_numbers(n, PANEL));
     if (state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
@@ -419,15 +420,17 @@ static shoal_status blocked_run(shoal_symindef *plan, const symindef_job *job, i
         p.begin = p.k, p.end = p.k + full + 1 < n ? p.k + full + 1 : n;
         p.list.count = 0;
         if (finite) carry_columns(&p, 0);
-        while (finite && p.list.count < full && p.k < job->eliminate)
+        while (finite && p.list.count < full && p.k < job->eliminate) {
+            if (symindef_is_cancelled(ctx, n, p.k)) return SHOAL_E_CANCELLED;
             finite = one_stage(&p, magnitude);
+        }
         if (!finite) {
             state->status = SHOAL_SYSTEM_OVERFLOW;
             return SHOAL_OK;
         }
         write_panel(&p);
         if (p.k < n)
-            update_trailing(&p.shape, p.a, p.k, &p.list, p.packed,
+            update_trailing(ctx, &p.shape, p.a, p.k, &p.list, p.packed,
                             shares_of(&p, (n - p.k) * (n - p.k) * p.list.count / 16));
     }
     p.begins[p.panels] = (int32_t)p.k;

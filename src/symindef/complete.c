@@ -217,6 +217,7 @@ static shoal_status complete_run(shoal_symindef *plan, const symindef_job *job) 
     if (job->state->status != SHOAL_SYSTEM_OK) return SHOAL_OK;
     sweep_all(&s, threads);
     while (s.k < job->eliminate) {
+        if (symindef_is_cancelled(plan->head.ctx, n, s.k)) return SHOAL_E_CANCELLED;
         const stage now = next_stage(job, &s);
         if (now.order == 0) {
             job->state->done = 1;

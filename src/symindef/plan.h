@@ -48,6 +48,11 @@ typedef struct symindef_job {
     double *vectors;                     /* SYMINDEF_VECTORS of n, for refinement     */
 } symindef_job;
 
+/* shoal_is_cancelled() once k of n rows are eliminated: the rest costs (n - k)^3. */
+static inline int symindef_is_cancelled(const shoal_context *ctx, int64_t n, int64_t k) {
+    return shoal_is_cancelled(ctx, n * n * n - (n - k) * (n - k) * (n - k), n * n * n);
+}
+
 struct shoal_symindef {
     shoal_plan head; /* .called: A has been factored */
     shoal_choice chosen;

@@ -112,9 +112,11 @@ static shoal_status factor(shoal_symindef *plan, shoal_type type, void *a) {
         const symindef_method *method = plan->chosen.cell;
         status = shoal_check_array(plan->head.ctx, a, "A");
         plan->job.a = a;
+        const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "factorization");
         if (status == SHOAL_OK) status = plan->driver->begin(plan, &plan->job);
         if (status == SHOAL_OK) status = method->run(plan, &plan->job);
         if (status == SHOAL_OK) status = plan->driver->finish(plan, &plan->job);
+        status = shoal_stage_end(plan->head.ctx, &stage, status);
     }
     return shoal_plan_called(&plan->head, status);
 }

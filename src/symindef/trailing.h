@@ -140,17 +140,18 @@ static void update_group(const trailing *u, int64_t group, int64_t s0, int64_t s
     }
 }
 
-static void update_share(const trailing *u, int share, int shares) {
+static void update_share(const shoal_context *ctx, const trailing *u, int share, int shares) {
     const int64_t m = u->shape.n - u->first, groups = pieces_of(m, TILE_LINES);
     const int64_t strips = pieces_of(m, TILE_WIDTH);
-    for (int64_t s = 0; s < strips; s += BLOCK_STRIPS)
+    for (int64_t s = 0; s < strips && !symindef_is_cancelled(ctx, u->shape.n, u->first);
+         s += BLOCK_STRIPS)
         for (int64_t group = share; group < groups; group += shares)
             update_group(u, group, s, s + BLOCK_STRIPS < strips ? s + BLOCK_STRIPS : strips);
 }
 
 /* `packed` has room for packed_numbers(). */
-static void update_trailing(const symindef_shape *shape, real *a, int64_t first,
-                            const update_list *list, real *packed, int shares) {
+static void update_trailing(const shoal_context *ctx, const symindef_shape *shape, real *a,
+                            int64_t first, const update_list *list, real *packed, int shares) {
     const int64_t n = shape->n, m = n - first, stride = list->stride;
     const int64_t groups = pieces_of(m, TILE_LINES), strips = pieces_of(m, TILE_WIDTH);
     const int depth = list->count;
@@ -171,7 +172,7 @@ static void update_trailing(const symindef_shape *shape, real *a, int64_t first,
         pack_piece(of_lanes, stride, depth, first + s * TILE_WIDTH, n, TILE_WIDTH, 1,
                    u.lanes + s * TILE_WIDTH * depth);
 #pragma omp parallel for num_threads(shares) schedule(static, 1)
-    for (int share = 0; share < shares; share++) update_share(&u, share, shares);
+    for (int share = 0; share < shares; share++) update_share(ctx, &u, share, shares);
 }
 
 #endif

@@ -296,6 +296,8 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
     const int64_t row = job->row * job->nrhs;
     for (int64_t k = 0; k < job->count; k++)
         for (int64_t j = 0; j < job->nrhs; j++) {
+            if (shoal_is_cancelled(plan->head.ctx, k * job->nrhs + j, job->count * job->nrhs))
+                return SHOAL_E_CANCELLED;
             float residual = 0;
             const int32_t status =
                 job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
@@ -313,6 +315,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
 static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
+    if (total == 0) return; /* threads need microseconds to begin */
     const real *dl = job->dl, *du = job->du;
     real *transposed_dl = job->transposed_dl, *transposed_du = job->transposed_du;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -339,8 +342,10 @@ static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_ta
         pack_open(&p, plan, worker);
         p.condition = v.condition;
         p.scaled = 1;
-        for (int64_t q = packs * worker / workers; q < packs * (worker + 1) / workers; q++) {
+        const int64_t first = packs * worker / workers, past = packs * (worker + 1) / workers;
+        for (int64_t q = first; q < past; q++) {
             const int64_t k = q * lanes, left = job->count - k;
+            if (shoal_is_cancelled(plan->head.ctx, q - first, past - first)) break;
             task(&p, plan, job, k, left < lanes ? (int)left : lanes, &v);
         }
     }

@@ -109,6 +109,10 @@ function(simt_objects target flavour)
     simt_wrap(wrappers ${target} ${ARGN})
     add_library(${target} OBJECT ${wrappers})
     target_link_libraries(${target} PRIVATE simt_${flavour})
+    list(LENGTH wrappers files)
+    if(files GREATER 8) # reading the emulator's headers takes longer than most kernels do
+        target_precompile_headers(${target} PRIVATE ${SIMT_DIR}/cuda_runtime.h)
+    endif()
 endfunction()
 
 function(simt_sources target flavour)
