@@ -206,7 +206,7 @@ profile_of cva book.csv --market market.csv --dates times.csv
 check "a file: $times" [ "$times" = "0.01918 0.5 0.95 1" ]
 expect 0 cva call.csv --market market.csv --rate 0.1 --outer 16384 --dates 4 --horizon 5 --json $on
 check "no exposure is lost" near "$(number cva)" 0.38830185823 "$(awk -v e="$(number stderr)" 'BEGIN { print 3 * e }')"
-printf 'style,payoff,assets,strike,maturity,exercise\namerican,put,A,105,0.95,\namerican,put,A,105,1,3m\namerican,put,A,105,1,0.3 8m\n' >own.csv
+printf 'style,payoff,assets,strike,maturity,exercise\namerican,put,A,105,0.95,\namerican,put,A,105,1, 3m \namerican,put,A,105,1,0.3 8m\n' >own.csv
 profile_of cva own.csv --market market.csv --rate 0.06 --dates 2 --inner 16 --validate
 check "own dates of exercise are no dates of exposure: $times" [ "$times" = "0.5 0.95 1" ]
 check "all are priced" grep -q '^validation  *passed: worst z' out

@@ -307,6 +307,7 @@ TEST(bought_and_sold_is_nothing) {
 TEST(bits_are_the_same) {
     const int64_t inner[] = { 20, 70, 300 }, asset[] = { 1, 0 };
     const double s0[] = { 36, 40 }, sigma[] = { 0.2, 0.3 }, correlation[] = { 1, 0.3, 0.3, 1 };
+    const double own[] = { 0.2, 0.5 };
     cva_case c = put_case(3, small ? 20 : 200, inner);
     c.opts.inner_count = 3;
     c.market = (shoal_cva_market){
@@ -326,6 +327,8 @@ TEST(bits_are_the_same) {
     for (int i = 0; i < 6; i++) {
         c.opts.type = i % 2 ? SHOAL_F32 : SHOAL_F64,
         c.opts.estimator = (shoal_cva_estimator)(i / 2);
+        c.contract[1].exercises = i < 4 ? 2 : 0; /* not for regressions at nodes */
+        c.contract[1].exercise = own;
         cva_outcome plain = cva_of(single, &c);
         CHECK(plain.value.cva > 0 && (plain.counts.systems > 0) == (i >= 4));
         memset(plain.counts.seconds, 0, sizeof plain.counts.seconds);

@@ -275,10 +275,12 @@ static int read_exercise(const field *f, shoal_cva_contract *c, double **time) {
     const size_t length = strlen(at);
     double step;
     int64_t count = 0;
-    if (!next_word(&at)) return CLI_OK;
+    const size_t first = next_word(&at);
+    if (!first) return CLI_OK;
     if (!c->american) return wrong(f, "is given, but the contract is not american");
     if (!(c->maturity > 0)) return CLI_OK;
-    if (!strpbrk(at, " \t") && strpbrk(at, "dwmy") && cva_read_time(at, strlen(at), &step)) {
+    const bool alone = !at[first + strspn(at + first, " \t")];
+    if (alone && strchr("dwmy", at[first - 1]) && cva_read_time(at, first, &step)) {
         if (c->maturity / step > SHOAL_CVA_DATES) return wrong(f, "is too small a step");
         *time = cva_times_of(step, c->maturity, &c->exercises);
     } else {
