@@ -145,6 +145,7 @@ int cli_check_kind(const char *who, const char *module, const char *kind);
 enum { CLI_NUMBER = 64 };
 /* "1.316" of 1.31634 with a standard error of 0.021; ten digits where the error is 0 or not known. */
 char *cli_rounded(char text[32], double value, double error);
+#define CLI_ROUNDED(value, error) cli_rounded((char[32]){ 0 }, value, error)
 /* "1.316 +- 0.021"; without an error the value alone. */
 char *cli_measured(char text[CLI_NUMBER], double value, double error);
 #define CLI_MEASURED(value, error) cli_measured((char[CLI_NUMBER]){ 0 }, value, error)

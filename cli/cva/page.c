@@ -140,8 +140,8 @@ static int draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
                                n->failed };
     double values[6];
     for (int i = 0; i < 6; i++) values[i] = percent(r, counts[i]);
-    return draw_bars(file, "Outcomes", "what became of the regressions", "% of regressions", 6,
-                     names, values, err);
+    return draw_bars(file, "Outcomes", "status of the regressions", "% of regressions", 6, names,
+                     values, err);
 }
 
 static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
@@ -348,9 +348,8 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
     FILE *file = io_out_file(out);
     io_html_begin(file, "Shoal: CVA of a book");
     fputs(
-        "<h1>Credit valuation adjustment</h1>\n<p class=\"lead\">What the default of the "
-        "counterparty costs the book in the mean, by nested Monte Carlo, how certain that is, and "
-        "what the regressions behind it were like.</p>\n",
+        "<h1>Credit valuation adjustment</h1>\n<p class=\"lead\">The expected loss on the book if "
+        "the counterparty defaults, by nested Monte Carlo, with its error and diagnostics.</p>\n",
         file);
     if (r->outer < o->opts.outer)
         fprintf(file,

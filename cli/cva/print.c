@@ -141,9 +141,9 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
         snprintf(text + used, (size_t)(256 - used), "no contract is left to be priced");
     else
         snprintf(text + used, (size_t)(256 - used),
-                 "worst z %.2f of %lld, limit %.2f: line %lld of %.100s at %.5g years", v->z,
+                 "worst z %.2f of %lld, limit %.2f: line %lld of %.100s at %s", v->z,
                  (long long)v->scores, v->limit, (long long)b->line[v->contract], o->book,
-                 r->profile[v->date].time);
+                 CLI_YEARS(r->profile[v->date].time));
 }
 
 /* Prices, and a column per date with the scores. */
@@ -156,8 +156,9 @@ static void print_validation(const cva_options *o, const cva_book *b, const cva_
     putchar('\n');
     for (int64_t i = 0; i < b->count; i++) {
         const shoal_cva_check *row = r->check + i * r->info.dates;
-        printf("%6lld %-12s %11.6g %9.2g %11.6g       ", (long long)b->line[i],
-               cva_payoffs[b->contract[i].payoff], row->price, row->price_error, row->upper);
+        printf("%6lld %-12s %11s %9.2g %11s       ", (long long)b->line[i],
+               cva_payoffs[b->contract[i].payoff], CLI_ROUNDED(row->price, row->price_error),
+               row->price_error, CLI_ROUNDED(row->upper, row->upper_error));
         for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.2f", row[k].z);
         putchar('\n');
     }
@@ -202,21 +203,23 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
            (long long)r->outer, (long long)r->counts.inner_paths, (long long)r->info.dates,
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
     print_assumptions(o, b);
-    printf("seconds       %.4g rules of exercise, %.4g outer, %.4g nested, %.4g american\n",
-           r->rules, r->counts.seconds[0], r->counts.seconds[1], r->counts.seconds[2]);
+    printf("time          %s exercise rules, %s outer paths, %s nested, %s american\n",
+           CLI_TIME(r->rules), CLI_TIME(r->counts.seconds[0]), CLI_TIME(r->counts.seconds[1]),
+           CLI_TIME(r->counts.seconds[2]));
     if (r->counts.systems > 0) print_systems(&r->counts);
     if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
-    printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);
-    printf("interval      %.6g to %.6g (95 %%), standard error and bias\n", r->value.low,
-           r->value.high);
-    if (r->value.rule_bias_error > 0)
-        printf("rule          another exercise rule changes the CVA by %.2g +- %.1g\n",
-               -r->value.rule_bias, r->value.rule_bias_error);
-    if (r->value.inner_bias_error > 0)
-        printf("inner bias    %.4g +- %.2g\n", r->value.inner_bias, r->value.inner_bias_error);
-    if (r->value.correction_error > 1e-12 * r->value.cva)
-        printf("levels        %.2g +- %.1g of the CVA are corrections of positive parts\n",
-               r->value.correction, r->value.correction_error);
+    const shoal_cva_value *v = &r->value;
+    printf("cva           %s\n", CLI_MEASURED(v->cva, v->error));
+    printf("interval      %s to %s (95 %%), standard error and bias\n",
+           CLI_ROUNDED(v->low, v->error), CLI_ROUNDED(v->high, v->error));
+    if (v->rule_bias_error > 0)
+        printf("rule          another exercise rule changes the CVA by %s\n",
+               CLI_MEASURED(-v->rule_bias, v->rule_bias_error));
+    if (v->inner_bias_error > 0)
+        printf("inner bias    %s\n", CLI_MEASURED(v->inner_bias, v->inner_bias_error));
+    if (v->correction_error > 1e-12 * v->cva)
+        printf("levels        %s of the CVA are corrections of positive parts\n",
+               CLI_MEASURED(v->correction, v->correction_error));
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
@@ -225,12 +228,17 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         printf("report        %s\n", o->report);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
-    printf("\n%9s %12s %9s %9s %12s %9s %12s %12s %12s\n", "time", "epe", "stderr", "bias", "ene",
+    printf("\n%-10s %10s %8s %8s %10s %8s %10s %10s %11s\n", "time", "epe", "stderr", "bias", "ene",
            "stderr", "pfe95", "pfe99", "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        printf("%9.5g %12.7g %9.2g %9.1g %12.7g %9.2g %12.7g %12.7g %12.6g\n", d->time, d->epe,
-               d->epe_error, d->epe_bias, d->ene, d->ene_error, d->pfe95, d->pfe99, d->cva);
+        const double share = d->epe > 0 ? d->cva / d->epe : 0;
+        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", CLI_YEARS(d->time),
+               CLI_ROUNDED(d->epe, d->epe_error), d->epe_error, d->epe_bias,
+               CLI_ROUNDED(d->ene, d->ene_error), d->ene_error,
+               CLI_ROUNDED(d->pfe95, (d->pfe95_high - d->pfe95_low) / 3.92),
+               CLI_ROUNDED(d->pfe99, (d->pfe99_high - d->pfe99_low) / 3.92),
+               CLI_ROUNDED(d->cva, share * d->epe_error));
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }

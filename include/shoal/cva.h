@@ -23,7 +23,7 @@
  * Exposures of sets that may be worth more or less than 0 get inner paths on several levels, so that noise does not make
  * their positive part too large.
  *
- * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
+ * A row of samples depends on its path's number and on the seed alone, and results are sums of rows in
  * their order: the same bits for any number of threads and any pieces.
  */
 #ifndef SHOAL_CVA_H
@@ -90,7 +90,7 @@ typedef struct shoal_cva_counterparty {
 typedef enum shoal_cva_estimator {
     SHOAL_CVA_BY_RULE, /* an exercise rule that create fits on paths from today's prices exercises outer
                           paths, and inner paths follow it: unbiased for that rule                   */
-    SHOAL_CVA_BY_AMC,  /* the same rule; going on is worth what the rule's regression says. No inner
+    SHOAL_CVA_BY_AMC,  /* the same rule; the rule's regression gives the value of going on. No inner
                           paths                                                                      */
     SHOAL_CVA_BY_INNER /* regressions on the inner paths of every outer path and date value and
                           exercise it                                                                */

@@ -314,6 +314,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
 static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
+    if (total == 0) return; /* threads need microseconds to begin */
     const real *dl = job->dl, *du = job->du;
     real *transposed_dl = job->transposed_dl, *transposed_du = job->transposed_du;
 #pragma omp parallel for num_threads(threads) schedule(static)
