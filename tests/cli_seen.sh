@@ -125,13 +125,13 @@ not enough memory
 not enough memory for %zu bytes
 not enough memory: a unit of paths has %lld sums
 not enough memory: the part has %lld sums
-%s: no memory for another %zu bytes
---inverse %s: %lld bytes: no memory
---gjgt %s: G of %lld rows and %lld columns needs %lld bytes: no memory
-%s: n = %lld and the copy of A that %s needs take %lld bytes, there are %lld
+%s: not enough memory for another %zu bytes
+--inverse %s: not enough memory for %lld bytes
+--gjgt %s: not enough memory: G of %lld rows and %lld columns needs %lld bytes
+%s: not enough memory: n = %lld and the copy of A for %s need %lld bytes, the machine has %lld
 %s: cannot be read
 %s:%lld: not a row of a data set
--o: this build has no HDF5: take .npy
+-o: this build has no HDF5; use .npy
 the GPU is not used: %s%s
 END
 awk -F '\t' -v unseen="$work/unseen" -v lines="$work/lines" '

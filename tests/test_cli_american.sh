@@ -49,6 +49,7 @@ check "a picture" grep -q svg p.svg
 
 expect 64 price american --inner 9; said "--inner and --outer need --upper"
 expect 64 price american --upper --shard 1/2 -o x; said "--upper and --shard exclude each other"
+expect 64 price american --method dual --shard 1/2 -o x; said "--method dual and --shard exclude each other"
 expect 0 price american --s0 36 --strike 40 --rate 0.06 --dates 3 --upper --inner 200 --outer 9 --json $few; json
 leaf inner=200; leaf outer=9
 check "from above" near "$(number upper)" 4.4 0.4

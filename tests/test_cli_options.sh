@@ -72,7 +72,7 @@ defaults "price bullet" --method quad
 defaults "price american" --paths 64 --fit-paths 64
 check "the strike of an American option is the price of the asset" grep -q "^strike 100$" in_force
 check "and help says so" grep -q "^strike the first of --s0: 100$" promised
-defaults "cva $examples/book.csv" --market "$examples/market.csv" --outer 16 --inner 16 --rule-paths 64
+defaults "cva $examples/book.csv" --market "$examples/market.csv" --outer 16 --inner 16 --rule-paths 64 --dates 10
 defaults "dataset expou" --samples 1 --paths 512 -o default.csv
 expect 0 gen tridiag dominant --n 3 --count 2 -o t
 defaults "solve tridiag" --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy -x x.npy

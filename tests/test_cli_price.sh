@@ -80,7 +80,7 @@ expect 0 price heston --paths 1e4 --steps 8 $on
 check "a price is rounded to its error" grep -Eq "^price +0\.[0-9]{4,5} \+- 0\.00[0-9]{2,3}$" out
 check "one maturity, one date" test "$("$shoal" price american --dates 1 --paths 64 --fit-paths 64 $on | grep -c "on 1 asset, rate 0.05, 1 date$")" = 1
 expect 64 price heston --target-se 1e-12 $on; silent out
-said "--target-se 1e-12 needs about "; said "paths, which would take "; said "million years; the limit is 2^40 paths"
+said "--target-se 1e-12 needs about "; said "paths, which would take "; said "years; the limit is 2^40 paths"
 
 # --- simulations ---
 errors() { awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'; } # errors COUNT ERROR

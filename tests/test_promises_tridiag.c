@@ -276,8 +276,8 @@ static truth truth_of(const batch *p, const rows *r, int64_t k, how h, double *x
 /* The residual that a status follows from is computed in the precision of the type by these two, a rounding or five
  * beside the truth; by the others in twice the precision where it matters, and told as a float. */
 static double tolerance_of(const call *c, const target *on, const answer *a) {
-    const int plainly = strcmp(c->method, "twocarry") == 0 ||
-                        (strcmp(c->method, "pcr") == 0 && !on_cpu(on));
+    const int plainly =
+        strcmp(c->method, "twocarry") == 0 || (strcmp(c->method, "pcr") == 0 && !on_cpu(on));
     return a->info.tol * (plainly ? TRUSTED / 100. : 1 + FLT_EPSILON);
 }
 
@@ -319,8 +319,8 @@ static void judge(const batch *p, const rows *r, const truth *t, const target *o
         fault = FALSE_OK;
     else if (status == 0 && c->pivoted && !(t->kappa < NEAR * limit))
         fault = FALSE_OK;
-    else if (status != 0 && t->in_range && t->kappa * excess_of(c, on, p->n) < limit / NEAR && promised &&
-             (status < 0 || error <= tol || is_safe(c)))
+    else if (status != 0 && t->in_range && t->kappa * excess_of(c, on, p->n) < limit / NEAR &&
+             promised && (status < 0 || error <= tol || is_safe(c)))
         fault = FALSE_FAIL;
     else if (t->kappa >= limit / NEAR && t->kappa < NEAR * limit)
         fault = NEAR_LIMIT;

@@ -138,7 +138,7 @@ const char *cli_method_with(const char *module, unsigned flags);
 /* The same for a kind of test matrix. */
 int cli_check_kind(const char *who, const char *module, const char *kind);
 
-/* --- numbers as people read them (words.c) ---
+/* --- numbers as people read them (texts.c) ---
  *
  * CLI_MEASURED and so on have the memory of their text, for a call of printf. */
 

@@ -17,7 +17,8 @@ static int lanes_of(const tridiag_job *job) {
 }
 
 static int arrays_of(const shoal_tridiag *plan) {
-    const tridiag_cpu_method *method = plan->first.cell; /* its rescue needs no more; a copy of x does */
+    const tridiag_cpu_method *method =
+        plan->first.cell; /* its rescue needs no more; a copy of x does */
     return PACK_ARRAYS + method->scratch + (plan->rescue.cell != NULL);
 }
 
@@ -194,9 +195,9 @@ PACK_INLINE void residual_lanes(const pack *p, real *result, const int lanes) {
         const real *b = p->b + i * lanes, *x = p->x + i * lanes;
         const real *left = i ? x - lanes : zero_row, *right = i + 1 < p->n ? x + lanes : zero_row;
         EACH_LANE(l, lanes)
-            rest[l] = b[l] - dl[l] * left[l] - d[l] * x[l] - du[l] * right[l];
+        rest[l] = b[l] - dl[l] * left[l] - d[l] * x[l] - du[l] * right[l];
         EACH_LANE(l, lanes) /* apart from it, or gcc jams two rows and leaves floats alone */
-            r[l] = real_max(real_abs(rest[l]), r[l]), poison[l] += rest[l] - rest[l];
+        r[l] = real_max(real_abs(rest[l]), r[l]), poison[l] += rest[l] - rest[l];
     }
     EACH_LANE(l, lanes) result[l] = r[l] + poison[l];
 }

@@ -96,7 +96,8 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     const int is_given = !shoal_is_auto(o->method);
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
     const int is_long = o->periodic || (o->n > most && !o->offsets);
-    const int has_rescue = !is_long && !(ctx->ops && o->offsets); /* a quick method, and a safe one */
+    const int has_rescue =
+        !is_long && !(ctx->ops && o->offsets); /* a quick method, and a safe one */
     const char *best = is_long ? "twocarry" : has_rescue && ctx->ops ? "hybrid" : "lupp";
     shoal_status status = shoal_plan_choose(&plan->head, &shoal_tridiag_module, o->method,
                                             o->variant, best, &plan->first);

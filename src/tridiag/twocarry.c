@@ -248,7 +248,7 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
     }
     for (int l = 0; l < VEC; l++)
         all->r = real_max(r[l] * ROW_UNIT, all->r), all->poison += poison[l],
-            *largest_b = real_max(b[l], *largest_b);
+        *largest_b = real_max(b[l], *largest_b);
 }
 
 /* ---- the tree ---------------------------------------------------------------------------------- */

@@ -350,9 +350,10 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
         if (status == SHOAL_SYSTEM_OK)
-            status = decide_status(
-                job, false, false,
-                job.residual && is_ill_by_answer(m.x * ROW_UNIT, real_of(s->b), job.cond), residual, 0);
+            status = decide_status(job, false, false,
+                                   job.residual &&
+                                       is_ill_by_answer(m.x * ROW_UNIT, real_of(s->b), job.cond),
+                                   residual, 0);
         note_outcome(job, v, status, residual);
     }
     const view w = view_of(job, v);
