@@ -153,7 +153,6 @@ TEST(tridiagonal_systems) {
     }
 }
 
-
 /* solve, eig, or factors and a solve with them. */
 static void small(int i, const shoal_smallsym_opts *o, int what) {
     const size_t entries = (size_t)(o->n * o->n * o->count), rows = (size_t)(o->n * o->count);
