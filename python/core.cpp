@@ -583,8 +583,12 @@ NB_MODULE(_core, m) {
         Keep keep;
         auto doubles = [](const Array &array) { return static_cast<double *>(array.data); };
         const auto opts = filled<shoal_vanilla_opts>(settings, keep);
-        const shoal_vanilla options = { doubles(s0), doubles(strike), doubles(rate), doubles(sigma),
-                                        doubles(maturity), doubles(dividend),
+        const shoal_vanilla options = { doubles(s0),
+                                        doubles(strike),
+                                        doubles(rate),
+                                        doubles(sigma),
+                                        doubles(maturity),
+                                        doubles(dividend),
                                         static_cast<int32_t *>(call.data) };
         double *to[7] = {};
         for (size_t i = 0; i < results.size(); i++) to[i] = doubles(nb::cast<Array>(results[i]));

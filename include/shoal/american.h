@@ -113,7 +113,7 @@ typedef struct
     int european; /* 1: exercise at maturity only                                             [0] */
 } shoal_vanilla_opts;
 
-/* What became of an option. Unless it is SHOAL_VANILLA_OK, its results are NaN. */
+/* The result for an option. Unless it is SHOAL_VANILLA_OK, its results are NaN. */
 typedef enum shoal_vanilla_status {
     SHOAL_VANILLA_OK,
     SHOAL_VANILLA_INVALID, /* not finite, negative, or (|rate| + |dividend| + sigma^2) maturity > 60 */

@@ -10,7 +10,7 @@
 #include "core/vec.h"
 
 enum { PASSES = 60, WHOLE = 15 }; /* of Newton's method, at most; of those, with whole steps */
-#define SETTLED      1e-4 /* last change of log(B/X), in parts of it: it moves a price by its square */
+#define SETTLED      1e-3 /* last change of log(B/X), in parts of it: it moves a price by its square */
 #define SETTLED_WELL 1e-8               /* the same with Greeks                                */
 #define FLOOR        1e-28              /* of an interpolated H                                   */
 #define DENSITY      0.3989422804014327 /* 1 / sqrt(2 pi) */

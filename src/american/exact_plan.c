@@ -142,7 +142,8 @@ static point point_of(const shoal_vanilla *a, int64_t i, double sigma, int europ
     return o;
 }
 
-/* If log S rises by b a year, b sqrt(t) / sigma > FAR, S does not come back after t: a longer option is worth no more. */
+/* If log S rises by b per year and b sqrt(t) / sigma > FAR, S does not come back after t: a longer option is worth
+ * no more. */
 static double enough_time(const point *o) {
     const double b = o->r - o->q - 0.5 * o->v * o->v, far = FAR * o->v / b;
     return b > 0 && far * far < o->t ? far * far : o->t;
@@ -224,7 +225,8 @@ static void begin(search *at, point *o, double price, int european) {
     o->v = fmin(fmax(best, 0.1 / sqrt(o->t)), 0.9 * at->most);
 }
 
-/* A step of Newton's method on the logarithm of what volatility adds, or a halving of the bracket where that would leave it. */
+/* A step of Newton's method on the logarithm of what volatility adds, or a halving of the bracket if the step would
+ * leave it. */
 static void narrow(search *at, point *o) {
     const double off = o->price - at->price, v = o->v;
     *(off > 0 ? &at->high : &at->low) = v;
