@@ -86,21 +86,18 @@ static bool same(view text, const char *word) {
 }
 
 /* The place of a name, -1 if it is not there. */
-static int find_name(bench_names *names, const void *of, view word) {
+static int find_name(io_names *names, const void *of, view word) {
     for (int i = 0; names(of, i); i++)
         if (same(word, names(of, i))) return i;
     return -1;
 }
 
-/* "problem: method 'foo' is not one of auto, thomas, ..." */
-static int unknown_word(draft *d, const char *part, view word, bench_names *names, const void *of) {
-    char quoted[IO_QUOTE_SIZE], all[512] = "";
-    for (int i = 0; names(of, i); i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names(of, i));
-    }
-    return io_fail(d->err, IO_E_FORMAT, "problem: %s '%s' is not one of %s", part,
-                   io_quote(word.at, word.size, quoted), all);
+/* "problem: unknown method 'foo'; there are auto, thomas, ..." */
+static int unknown_word(draft *d, const char *part, view word, io_names *names, const void *of) {
+    char message[IO_MESSAGE], quoted[IO_QUOTE_SIZE];
+    return io_fail(d->err, IO_E_FORMAT, "%s",
+                   io_unknown(message, "problem", part, io_quote(word.at, word.size, quoted),
+                              "there are", names, of));
 }
 
 static int given_twice(draft *d, const char *part, view word) {
@@ -116,7 +113,7 @@ static bool listed(const words *list, view word) {
 }
 
 /* A list of words, or "all" of them; nothing leaves the list empty. */
-static int read_words(draft *d, const char *part, view text, bench_names *names, const void *of,
+static int read_words(draft *d, const char *part, view text, io_names *names, const void *of,
                       words *list) {
     list->count = 0;
     list->all = same(text, "all");

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "io/status.h"
+#include "io/words.h"
 
 #define BENCH_WORD         32   /* longest name of a method, variant or kind, with its zero */
 #define BENCH_MAX_PROBLEMS 4096 /* one string may stand for                                 */
@@ -74,9 +75,6 @@ typedef struct bench_defaults {
     const char *math; /* NULL, or what the key "math" is if it is not given */
 } bench_defaults;
 
-/* Name i of a list, NULL past the end. */
-typedef const char *bench_names(const void *of, int i);
-
 typedef enum bench_key_kind {
     BENCH_KEY_SIZE,    /* int64_t: a whole number; the product of sizes is bounded      */
     BENCH_KEY_NUMBER,  /* int64_t: one that does not change the problem's size          */
@@ -111,7 +109,7 @@ typedef struct bench_grammar {
     bool square;           /* a system has n^2 numbers                                         */
     const bench_key *keys; /* at most BENCH_MAX_KEYS, the last one's name is NULL; of several
                               lists the first varies fastest                                   */
-    bench_names *types;    /* NULL: f64 and f32; else the types there are, the usual one first   */
+    io_names *types;       /* NULL: f64 and f32; else the types there are, the usual one first   */
     /* NULL, or the type of a method that has one type only. */
     const char *(*fixed_type)(const char *method);
     /* NULL, or whether a method takes that key. */

@@ -205,12 +205,15 @@ static double norm_of(const bench_product *p) {
 static double error_of(const bench_product *p, int64_t bands, int64_t width, double *parts) {
     double worst = 0;
     bool complete = true;
+    int64_t done = 0;
 #pragma omp parallel for num_threads(p->threads) schedule(dynamic) reduction(&& : complete)
     for (int64_t k = bands - 1; k >= 0; k--) { /* the longest first */
         tiles *t = p->stop && p->stop() ? NULL : malloc(sizeof *t);
         if (t) (p->sampled ? check_sample : check_band)(p, k * BLOCK, t, parts + k * width);
         complete = complete && t;
         free(t);
+#pragma omp critical(product_step)
+        if (p->step) p->step((double)++done / (double)bands);
     }
     for (int64_t i = 0; i < width; i++) {
         double sum = 0;

@@ -26,6 +26,7 @@ typedef struct bench_product {
                      more than the norm, and n^2 operations per row                              */
     int threads;
     bool (*stop)(void); /* NULL, or whether to stop                                           */
+    void (*step)(double part); /* NULL, or told the share that is done, one thread at a time  */
 
     bench_triangle triangle; /* of the factors                                                */
     const void *factors;     /* M, with anything in the places of D                           */

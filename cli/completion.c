@@ -72,7 +72,7 @@ static void offer(completing *p, const char *word, int length, const char *help)
     p->found++;
 }
 
-static void offer_names(completing *p, cli_names *names, const void *of, const char *end) {
+static void offer_names(completing *p, io_names *names, const void *of, const char *end) {
     char word[64];
     const char *name;
     for (int i = 0; (name = names(of, i)); i++)
@@ -86,6 +86,20 @@ static const char *problem_name(const void *of, int i) {
     for (int k = 0; (name = shoal_modules(k)); k++)
         if (bench_module_of(name) && i-- == 0) break;
     return name;
+}
+
+/* "tridiag:", and "tridiag:pcr:" once the module is there. */
+static void offer_problems(completing *p) {
+    const size_t length = strcspn(p->typed, ":");
+    char module[64], word[128];
+    const char *name;
+    if (!p->typed[length]) {
+        offer_names(p, problem_name, NULL, ":");
+        return;
+    }
+    snprintf(module, sizeof module, "%.*s", (int)length, p->typed);
+    for (int i = 0; (name = shoal_methods(module, i)); i++)
+        offer(p, word, snprintf(word, sizeof word, "%s:%s:", module, name), "");
 }
 
 static bool is_file(const cli_option *o) {
@@ -135,7 +149,7 @@ static void offer_values(completing *p, const cli *c, const cli_option *o) {
         const cli_module *module = cli_module_find(p->last);
         if (module) offer_names(p, cli_kind_name, module, "");
     } else if (suggest && strcmp(suggest, "@problems") == 0) {
-        offer_names(p, problem_name, NULL, ":");
+        offer_problems(p);
     }
     for (int i = 0; suggest && suggest[0] != '@' && (word = cli_option_word(suggest, i, &length));
          i++)
@@ -188,6 +202,8 @@ static void complete(const cli *c, const char **word, int count) {
             if (is_named(o, "method")) p.method = word[i];
         } else if (o && equals && is_named(o, "method")) {
             p.method = equals;
+        } else if (p.k == &shoal_command && strcmp(word[i], "help") == 0) {
+            continue;
         } else if (word[i][0] != '-' && p.k->below) {
             p.k = cli_command_below(p.k, word[i]);
             if (!p.k) return;
@@ -218,15 +234,14 @@ static const cli_option options[] = {
     { NULL, OPT_WORDS, AT(count), "SHELL", 0, "bash, zsh or fish", .suggest = "bash|zsh|fish", .needed = "bash, zsh or fish" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Prints the completion script of a shell: commands, options, methods, kinds, files."
-    "\vWith words after the shell, each after a '+', it prints the candidates for the last one instead; `:files' stands for "
-    "file names.\n\nExample:\n"
+    "Prints the completion script of a shell: commands, options, methods, kinds, files.\vWith words after the shell, each after a "
+    "'+', it prints the candidates for the last one instead; `:files' stands for file names.\n\n"
+    "Example:\n"
     "  source <(shoal completion bash)\n"
     "  shoal completion zsh >~/.zfunc/_shoal\n"
     "  shoal completion fish >~/.config/fish/completions/shoal.fish";
+/* clang-format on */
 
 static const char *shell_name(const void *of, int i) {
     (void)of;

@@ -8,10 +8,12 @@
 
 #include "build_features.h"
 
+/* clang-format off */
 static const char doc[] =
-    "Prints the version, the backends, the device in use, the methods of each module, and the optional features of this build: "
-    "on, or off with the reason."
-    "\vExample:\n  shoal info --json";
+    "Prints the version, the backends, the device in use, the methods of each module, and the optional features of this build: on, "
+    "or off with the reason.\vExample:\n"
+    "  shoal info --json";
+/* clang-format on */
 
 typedef struct feature {
     const char *name, *state, *reason;

@@ -58,7 +58,9 @@ template <> struct type_caster<Array> {
                      : status == SHOAL_E_TYPE                              ? PyExc_TypeError
                      : status == SHOAL_E_BACKEND || status == SHOAL_E_CUDA ? PyExc_RuntimeError
                                                                            : PyExc_ValueError;
-    PyErr_SetString(type, (message.empty() ? shoal_status_text(status) : message).c_str());
+    std::string text = message.empty() ? shoal_status_text(status) : message;
+    if (status == SHOAL_E_NOMEM) text += "; make the batch smaller, or solve it in parts";
+    PyErr_SetString(type, text.c_str());
     nb::raise_python_error();
 }
 
@@ -125,7 +127,8 @@ template <class T> const std::vector<Row> &rows();
         return table;                                                                              \
     }
 
-ROWS(shoal_options, FIELD(backend), FIELD(isa), FIELD(device), FIELD(threads), FIELD(unchecked))
+ROWS(shoal_options, FIELD(backend), FIELD(isa), FIELD(device), FIELD(threads), FIELD(unchecked),
+     FIELD(staging))
 ROWS(shoal_machine, FIELD(backend), FIELD(device), FIELD(isa), FIELD(gpu), FIELD(threads),
      FIELD(multiprocessors), FIELD(memory))
 ROWS(shoal_tridiag_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
@@ -248,6 +251,7 @@ struct Context {
     shoal_context *handle = nullptr;
     std::recursive_mutex
         lock; /* a context belongs to one thread at a time; its callbacks may free plans */
+    nb::object progress; /* called with a stage and a fraction, or None */
 
     explicit Context(nb::dict options) {
         Keep keep;
@@ -262,6 +266,20 @@ struct Context {
             shoal_close(handle);
             raise(status, message);
         }
+        shoal_set_progress(handle, on_progress, this);
+    }
+    /* Called by long calls, without the GIL. Ctrl-C, and an exception of the function, end the call. */
+    static int on_progress(void *user, const char *stage, double fraction) {
+        nb::gil_scoped_acquire acquired;
+        const nb::object call = static_cast<Context *>(user)->progress;
+        try {
+            if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+            if (call.is_valid() && !call.is_none()) call(stage, fraction);
+        } catch (nb::python_error &e) {
+            e.restore();
+            return 1;
+        }
+        return 0;
     }
     Context(const Context &) = delete;
     ~Context() { shoal_close(handle); }
@@ -480,31 +498,10 @@ static std::unique_ptr<Plan> american_plan(nb::object py, nb::list options, nb::
     });
 }
 
-/* Called between rounds, without the GIL. An exception of the callback, or Ctrl-C, ends the simulation. */
-struct Watcher {
-    nb::handle callback;
-    bool raised = false;
-};
-static int on_round(const shoal_price_progress *now, void *user) {
-    auto *watcher = static_cast<Watcher *>(user);
-    nb::gil_scoped_acquire acquired;
-    try {
-        if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-        if (!watcher->callback.is_none()) watcher->callback(dict_of(*now));
-    } catch (nb::python_error &e) {
-        e.restore();
-        watcher->raised = true;
-    }
-    return watcher->raised;
-}
-
-static nb::dict price_simulate(Plan &plan, nb::dict goal, nb::object callback, Array values) {
+static nb::dict price_simulate(Plan &plan, nb::dict goal, Array values) {
     auto *handle = handle_of<shoal_price>(plan, price_destroy);
     Keep keep;
-    Watcher watcher = { callback };
-    auto wanted = filled<shoal_price_goal>(goal, keep);
-    wanted.on_round = on_round;
-    wanted.user = &watcher;
+    const auto wanted = filled<shoal_price_goal>(goal, keep);
     shoal_price_progress done = {};
     plan.context->run([&] {
         return shoal_price_simulate(handle, &wanted, static_cast<shoal_price_value *>(values.data),
@@ -541,6 +538,7 @@ NB_MODULE(_core, m) {
                  shoal_describe(self.handle, &machine);
                  return dict_of(machine);
              })
+        .def_rw("progress", &Context::progress, nb::for_setter(nb::arg().none()))
         .def("wait", [](Context &self) { self.run([&] { return shoal_wait(self.handle); }); });
     nb::class_<Plan>(m, "Plan").def("close", &Plan::free);
 
@@ -561,7 +559,7 @@ NB_MODULE(_core, m) {
 
     m.def("price", price_plan);
     m.def("american", american_plan);
-    m.def("price_simulate", price_simulate, "plan"_a, "goal"_a, "callback"_a.none(), "values"_a);
+    m.def("price_simulate", price_simulate);
     m.def("price_describe", [](Plan &plan) {
         shoal_price_info info = {};
         auto *handle = handle_of<shoal_price>(plan, price_destroy);

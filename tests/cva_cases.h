@@ -15,7 +15,7 @@ typedef struct known_case {
     double limit, error;
     quad_book book;
     quad_result known;
-    int epe, ene; /* how many are known */
+    int epe, ene, times; /* how many are known */
     /* while it is read: the headers of market and book, the names of the netting sets */
     char market[CASE_TEXT], contracts[CASE_TEXT], set[QUAD_CONTRACTS][CASE_FIELDS];
     char asset[QUAD_ASSETS][CASE_FIELDS];
@@ -109,6 +109,10 @@ static inline void case_contract(known_case *c, const char *line) {
         o->weight[i] = *weight ? strtod(weight, &end) : 1.0 / o->assets;
         if (*weight) weight = end;
     }
+    *field = 0;
+    case_field(c->contracts, line, "exercise", field);
+    for (char *time = strtok(field, " "); time; time = strtok(NULL, " "))
+        if (o->exercises < QUAD_DATES) o->exercise[o->exercises++] = strtod(time, NULL);
     b->horizon = fmax(b->horizon, o->maturity);
 }
 
@@ -120,6 +124,12 @@ static inline void case_hazard(quad_book *b, const char *text) {
         b->hazard[b->pieces] = *end == ':' ? strtod(end + 1, &end) : number;
         text = end + (*end == ',');
     }
+}
+
+static inline void case_times(quad_book *b, const char *text) {
+    char *end;
+    for (b->dates = 0; b->dates < QUAD_DATES && *text; text = end + (*end == ','))
+        b->time[b->dates++] = strtod(text, &end);
 }
 
 static inline void case_options(known_case *c, char *options) {
@@ -136,6 +146,8 @@ static inline void case_options(known_case *c, char *options) {
             b->recovery = value;
         else if (strcmp(name, "--threshold") == 0)
             b->threshold = value;
+        else if (strcmp(name, "--dates") == 0 && strchr(text, ','))
+            case_times(b, text);
         else if (strcmp(name, "--dates") == 0 && value <= QUAD_DATES)
             b->dates = (int)value;
         else if (strcmp(name, "--hazard") == 0)
@@ -168,6 +180,8 @@ static inline void case_line(known_case *c, const char *word, char *rest) {
         c->known.price = strtod(rest, NULL);
     else if (strcmp(word, "cva") == 0)
         c->known.cva = strtod(rest, &rest), c->error = strtod(rest, NULL);
+    else if (strcmp(word, "times") == 0)
+        c->times = case_list(rest, c->known.time);
     else if (strcmp(word, "epe") == 0)
         c->epe = case_list(rest, c->known.epe);
     else if (strcmp(word, "ene") == 0)
@@ -183,7 +197,8 @@ static inline int case_next(FILE *file, known_case *c, FILE *copy) {
     while (fgets(line, sizeof line, file)) {
         char word[CASE_FIELDS] = "", *rest = line + strcspn(line, " \n");
         const int known = !strncmp(line, "price ", 6) || !strncmp(line, "cva ", 4) ||
-                          !strncmp(line, "epe ", 4) || !strncmp(line, "ene ", 4);
+                          !strncmp(line, "epe ", 4) || !strncmp(line, "ene ", 4) ||
+                          !strncmp(line, "times ", 6);
         if (*line == '\n' && *c->name) return 1; /* the empty line behind a case */
         if (copy && !known) fputs(line, copy);
         if (*line == '#' || *line == '\n') continue;

@@ -44,21 +44,33 @@ typedef struct quad_contract {
     quad_payoff payoff;
     int american, assets, asset[QUAD_ASSETS], set;
     double weight[QUAD_ASSETS], strike, maturity, quantity;
+    int exercises; /* times of exercise before maturity; 0: the dates that the book gives */
+    double exercise[QUAD_DATES];
 } quad_contract;
 
 typedef struct quad_book {
     int assets, contracts, dates, sets, pieces;
     double rate, horizon, recovery, threshold; /* below 0: no collateral */
+    double time[QUAD_DATES]; /* of the dates; the first 0: equal steps up to the horizon */
     double s0[QUAD_ASSETS], sigma[QUAD_ASSETS], dividend[QUAD_ASSETS];
     double correlation[QUAD_ASSETS][QUAD_ASSETS];
     double hazard[QUAD_PIECES], until[QUAD_PIECES]; /* the last for ever */
     quad_contract contract[QUAD_CONTRACTS];
 } quad_book;
 
+/* All dates, ascending: those that are given and the maturities, which are dates of exposure, and those of exercise. */
+typedef struct quad_calendar {
+    int dates, exposures;
+    double t[QUAD_DATES + 1];
+    int exposure[QUAD_DATES + 1]; /* its number, or -1 */
+    int given[QUAD_DATES + 1];
+} quad_calendar;
+
 typedef struct quad_result {
+    int exposures;
     double price, cva;
-    double epe[QUAD_DATES], ene[QUAD_DATES]; /* of date k at k - 1 */
-    double cash[QUAD_DATES];                 /* the mean of what exercise and maturity pay */
+    double time[QUAD_DATES], epe[QUAD_DATES], ene[QUAD_DATES]; /* of exposure */
+    double cash[QUAD_DATES]; /* the mean of what exercise and maturity pay at date k: at k - 1 */
 } quad_result;
 
 typedef struct quad_fineness {
@@ -71,20 +83,22 @@ typedef struct quad_fineness {
 
 typedef struct
     quad_grid { /* of a date: points -half .. half of a line, -outer .. outer of the other axes */
-    double t;
+    double t, step; /* step: deviation of the step to it                    */
+    int taps;       /* points of a line that this step reaches              */
+    double *decay;  /* [tap]: e^(-(tap h)^2 / 2 step^2)                     */
     int half, outer;
     size_t row, lines;
 } quad_grid;
 
 typedef struct quad_set {
     const quad_book *book;
-    int assets, asset[QUAD_ASSETS]; /* numbers in the book */
+    const quad_calendar *calendar;
+    char may[QUAD_CONTRACTS][QUAD_DATES + 1]; /* early exercise at that date */
+    int assets, asset[QUAD_ASSETS];           /* numbers in the book */
     int contracts, last[QUAD_CONTRACTS];
     const quad_contract *contract[QUAD_CONTRACTS];
     double A[QUAD_ASSETS][QUAD_ASSETS];
-    double step, h, outer_h;                     /* deviation of a step; spacings */
-    int taps;                                    /* points of a line that a step reaches */
-    double *decay;                               /* [tap]: e^(-(tap h)^2 / 2 step^2) */
+    double h, outer_h;                           /* spacings */
     double node[QUAD_NODES], weight[QUAD_NODES]; /* on -1 .. 1 */
     quad_grid grid[QUAD_DATES + 1];
     double *hold[QUAD_CONTRACTS][QUAD_DATES + 1];
@@ -142,15 +156,17 @@ static inline void quad_axes(quad_set *s, const double *along) {
 }
 
 static inline void quad_grids(quad_set *s, const quad_fineness *fine) {
-    const double dt = s->book->horizon / s->book->dates;
-    s->step = sqrt(dt), s->h = s->step / fine->points, s->outer_h = s->step / fine->outer_points;
-    s->taps = (int)ceil(8.5 * fine->points);
-    s->decay = quad_new((size_t)s->taps + 1, sizeof *s->decay);
-    for (int i = 0; i <= s->taps; i++)
-        s->decay[i] = exp(-0.5 * i * i / (fine->points * fine->points));
-    for (int k = 0; k <= s->book->dates; k++) {
+    const quad_calendar *all = s->calendar;
+    double shortest = INFINITY;
+    for (int k = 1; k <= all->dates; k++) shortest = fmin(shortest, all->t[k] - all->t[k - 1]);
+    s->h = sqrt(shortest) / fine->points, s->outer_h = sqrt(shortest) / fine->outer_points;
+    for (int k = 0; k <= all->dates; k++) {
         quad_grid *g = &s->grid[k];
-        g->t = k * dt;
+        g->t = all->t[k], g->step = k ? sqrt(g->t - all->t[k - 1]) : 0;
+        g->taps = (int)ceil(8.5 * g->step / s->h);
+        g->decay = quad_new((size_t)g->taps + 1, sizeof *g->decay);
+        for (int i = 0; i <= g->taps && k; i++)
+            g->decay[i] = exp(-0.5 * i * i * s->h * s->h / (g->step * g->step));
         g->half = (int)ceil(fine->reach * sqrt(g->t) / s->h);
         g->outer = s->assets > 1 ? (int)ceil(fine->reach * sqrt(g->t) / s->outer_h) : 0;
         g->row = 2 * (size_t)g->half + 1, g->lines = 1;
@@ -245,7 +261,7 @@ static inline double quad_gain(const quad_set *s, int c, const double *price) {
 static inline int quad_exercises(const quad_line *line, const quad_point *p, int c) {
     const quad_set *s = line->set;
     if (line->k == s->last[c]) return 1;
-    if (!s->contract[c]->american) return 0;
+    if (!s->may[c][line->k]) return 0;
     const double gain = quad_gain(s, c, p->price);
     return gain > 0 && gain >= quad_field(line, p, s->hold[c][line->k]);
 }
@@ -253,7 +269,8 @@ static inline int quad_exercises(const quad_line *line, const quad_point *p, int
 static inline double quad_worth(const quad_line *line, const quad_point *p, int c) {
     const quad_set *s = line->set;
     const quad_contract *o = s->contract[c];
-    if (line->k < s->last[c] && !o->american) return quad_field(line, p, s->hold[c][line->k]);
+    if (line->k < s->last[c] && !s->may[c][line->k])
+        return quad_field(line, p, s->hold[c][line->k]);
     const double gain = quad_gain(s, c, p->price);
     if (line->k == s->last[c]) return o->payoff == QUAD_FORWARD ? gain : fmax(gain, 0);
     const double hold = quad_field(line, p, s->hold[c][line->k]);
@@ -339,7 +356,7 @@ static inline void quad_cut_contract(const quad_line *line, int c, quad_cuts *cu
     const quad_set *s = line->set;
     const quad_contract *o = s->contract[c];
     quad_cuts equal = { 2, { cuts->at[0], cuts->at[cuts->count - 1] } };
-    if (line->k < s->last[c] && !o->american) return;
+    if (line->k < s->last[c] && !s->may[c][line->k]) return;
     if (o->payoff == QUAD_MAX_CALL && s->assets == 2) { /* where both prices are the same */
         const double u = (line->x[1] - line->x[0]) / (line->slope[0] - line->slope[1]);
         if (u > equal.at[0] && u < equal.at[1]) quad_cut(&equal, u), quad_cut(cuts, u);
@@ -355,20 +372,27 @@ static inline quad_cuts quad_ends(const quad_line *line) {
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
+/* The later of two dates, which has the step between them. */
+static inline const quad_grid *quad_step(const quad_grid *a, const quad_grid *b) {
+    return a->t > b->t ? a : b;
+}
+
 /* Adds to a row of the grid `to` the density of a step from u. */
-static inline void quad_drop(const quad_set *s, const quad_grid *to, double u, double amount,
-                             double *row) {
-    const double nearest = round(u / s->h), off = u - nearest * s->h, variance = s->step * s->step;
+static inline void quad_drop(const quad_set *s, const quad_grid *from, const quad_grid *to,
+                             double u, double amount, double *row) {
+    const quad_grid *by = quad_step(from, to);
+    const double nearest = round(u / s->h), off = u - nearest * s->h,
+                 variance = by->step * by->step;
     const int center = (int)nearest + to->half, last = 2 * to->half;
-    if (center < -s->taps || center > last + s->taps) return;
+    if (center < -by->taps || center > last + by->taps) return;
     const double ratio = exp(off * s->h / variance), inverse = 1 / ratio;
-    double up = amount * s->h / s->step / sqrt(2 * acos(-1.0)) * exp(-0.5 * off * off / variance);
+    double up = amount * s->h / by->step / sqrt(2 * acos(-1.0)) * exp(-0.5 * off * off / variance);
     double down = up;
     if (center >= 0 && center <= last) row[center] += up;
-    for (int i = 1; i <= s->taps; i++) {
+    for (int i = 1; i <= by->taps; i++) {
         up *= ratio, down *= inverse;
-        if (center + i >= 0 && center + i <= last) row[center + i] += up * s->decay[i];
-        if (center - i >= 0 && center - i <= last) row[center - i] += down * s->decay[i];
+        if (center + i >= 0 && center + i <= last) row[center + i] += up * by->decay[i];
+        if (center - i >= 0 && center - i <= last) row[center - i] += down * by->decay[i];
     }
 }
 
@@ -376,7 +400,7 @@ static inline void quad_drop(const quad_set *s, const quad_grid *to, double u, d
 static inline double *quad_blur(const quad_set *s, const quad_grid *from, const quad_grid *to,
                                 double *field) {
     const size_t n = 2 * (size_t)from->outer + 1, m = 2 * (size_t)to->outer + 1;
-    const double points = s->step / s->outer_h;
+    const double points = quad_step(from, to)->step / s->outer_h;
     const int taps = (int)ceil(8.5 * points);
     size_t before = 1, after = to->row;
     for (int a = 2; a < s->assets; a++) after *= n;
@@ -423,7 +447,7 @@ static inline double *quad_back(const quad_set *s, int k, int c) {
                 const double u = cuts.at[i] + width / panels * place;
                 const double weight = 0.5 * width / panels * s->weight[n % QUAD_NODES] / s->h;
                 const quad_point p = quad_at(&line, u);
-                quad_drop(s, to, u, weight * discount * quad_worth(&line, &p, c),
+                quad_drop(s, from, to, u, weight * discount * quad_worth(&line, &p, c),
                           field + at * to->row);
             }
         }
@@ -469,10 +493,11 @@ static inline void quad_forward_line(const quad_line *line, unsigned gone, unsig
             const double value = quad_netted(line, &p, gone);
             const double mass = 0.5 * width / panels * s->weight[n % QUAD_NODES] / s->h *
                                 quad_field(line, &p, density);
-            result->epe[line->k - 1] += mass * quad_uncovered(b, value);
-            result->ene[line->k - 1] += mass * quad_uncovered(b, -value);
+            const int date = s->calendar->exposure[line->k];
+            if (date >= 0) result->epe[date] += mass * quad_uncovered(b, value);
+            if (date >= 0) result->ene[date] += mass * quad_uncovered(b, -value);
             result->cash[line->k - 1] += mass * (value - quad_netted(line, &p, behind));
-            if (next[behind]) quad_drop(s, to, u, mass, next[behind] + line->at * to->row);
+            if (next[behind]) quad_drop(s, from, to, u, mass, next[behind] + line->at * to->row);
         }
     }
 }
@@ -483,12 +508,12 @@ static inline void quad_forward(const quad_set *s, quad_result *result) {
     double **now = quad_new(2 * (size_t)states, sizeof *now), **next = now + states;
     now[0] = quad_new(1, sizeof **now);
     now[0][0] = 1; /* all of it is at 0 */
-    for (int k = 1; k <= s->book->dates; k++) {
+    for (int k = 1; k <= s->calendar->dates; k++) {
         unsigned matured = 0;
         const quad_grid *from = &s->grid[k - 1], *to = &s->grid[k];
         if (k == 1) { /* the first step has no lines behind it */
             double *row = quad_new(to->row, sizeof *row);
-            quad_drop(s, to, 0, 1, row);
+            quad_drop(s, from, to, 0, 1, row);
             free(now[0]);
             now[0] = row;
         }
@@ -496,7 +521,7 @@ static inline void quad_forward(const quad_set *s, quad_result *result) {
             if (now[state]) now[state] = quad_blur(s, from, to, now[state]);
         for (int c = 0; c < s->contracts; c++)
             if (s->last[c] == k) matured |= 1U << c;
-        for (unsigned state = 0; state < nothing && k < s->book->dates; state++)
+        for (unsigned state = 0; state < nothing && k < s->calendar->dates; state++)
             next[state] = quad_new(to->lines * s->grid[k + 1].row, sizeof *next[state]);
         for (unsigned state = 0; state < states; state++)
             for (size_t at = 0; at < to->lines && now[state]; at++) {
@@ -511,12 +536,50 @@ static inline void quad_forward(const quad_set *s, quad_result *result) {
     free(now);
 }
 
+/* ---- dates -------------------------------------------------------------------------------------- */
+
+/* The place of a time, which is added if it is new. */
+static inline int quad_place(quad_calendar *c, double t) {
+    int at = 1;
+    while (at <= c->dates && c->t[at] < t * (1 - 1e-9)) at++;
+    if (at <= c->dates && c->t[at] <= t * (1 + 1e-9)) return at;
+    if (c->dates == QUAD_DATES) abort();
+    for (int k = c->dates++; k >= at; k--)
+        c->t[k + 1] = c->t[k], c->exposure[k + 1] = c->exposure[k], c->given[k + 1] = c->given[k];
+    c->t[at] = t, c->exposure[at] = -1, c->given[at] = 0;
+    return at;
+}
+
+static inline quad_calendar quad_calendar_of(const quad_book *b) {
+    quad_calendar c = { 0 };
+    for (int k = 1; k <= b->dates; k++) {
+        const int at = quad_place(&c, b->time[0] > 0 ? b->time[k - 1] : k * b->horizon / b->dates);
+        c.given[at] = 1, c.exposure[at] = 0;
+    }
+    for (int i = 0; i < b->contracts; i++) {
+        const quad_contract *o = &b->contract[i];
+        c.exposure[quad_place(&c, o->maturity)] = 0;
+        for (int e = 0; e < o->exercises; e++) quad_place(&c, o->exercise[e]);
+    }
+    for (int k = 1; k <= c.dates; k++)
+        if (c.exposure[k] == 0) c.exposure[k] = c.exposures++;
+    return c;
+}
+
+static inline void quad_exercise(quad_set *s, int c, quad_calendar *all) {
+    const quad_contract *o = s->contract[c];
+    s->last[c] = quad_place(all, o->maturity);
+    for (int k = 1; k < s->last[c] && o->american; k++)
+        s->may[c][k] = (char)(!o->exercises && all->given[k]);
+    for (int e = 0; e < o->exercises; e++) s->may[c][quad_place(all, o->exercise[e])] = 1;
+}
+
 /* The contracts of one set. */
-static inline void quad_solve_set(const quad_book *b, int set, const quad_fineness *fine,
-                                  quad_result *result) {
+static inline void quad_solve_set(const quad_book *b, int set, quad_calendar *calendar,
+                                  const quad_fineness *fine, quad_result *result) {
     quad_set *s = quad_new(1, sizeof *s);
     int has_max = 0, has_basket = 0;
-    s->book = b;
+    s->book = b, s->calendar = calendar;
     for (int i = 0; i < b->contracts; i++) {
         const quad_contract *o = &b->contract[i];
         if (o->set != set) continue;
@@ -527,12 +590,12 @@ static inline void quad_solve_set(const quad_book *b, int set, const quad_finene
         }
         has_max |= o->payoff == QUAD_MAX_CALL && o->assets > 1;
         has_basket |= o->payoff >= QUAD_BASKET_PUT && o->assets > 1;
-        const double date = o->maturity / b->horizon * b->dates;
-        if (fabs(date - round(date)) > 1e-9 * date || (has_max && s->assets > 2)) {
+        if (has_max && s->assets > 2) {
             fprintf(stderr, "contract %d: not for this quadrature\n", i + 1);
             abort();
         }
-        s->last[s->contracts] = (int)round(date), s->contract[s->contracts++] = o;
+        s->contract[s->contracts] = o;
+        quad_exercise(s, s->contracts++, calendar);
     }
     const double second = !has_max ? 1 : has_basket ? 1.0 / 3 : -1;
     quad_axes(s, (const double[QUAD_ASSETS]){ 1, second, 1, 1, 1 });
@@ -544,8 +607,8 @@ static inline void quad_solve_set(const quad_book *b, int set, const quad_finene
     }
     quad_forward(s, result);
     for (int c = 0; c < s->contracts; c++)
-        for (int k = 0; k <= b->dates; k++) free(s->hold[c][k]);
-    free(s->decay);
+        for (int k = 0; k <= calendar->dates; k++) free(s->hold[c][k]);
+    for (int k = 0; k <= calendar->dates; k++) free(s->grid[k].decay);
     free(s);
 }
 
@@ -559,12 +622,18 @@ static inline double quad_survival(const quad_book *b, double t) {
 }
 
 static inline quad_result quad_solve(const quad_book *b, const quad_fineness *fine) {
-    quad_result result = { 0 };
-    for (int set = 0; set < b->sets; set++) quad_solve_set(b, set, fine, &result);
-    for (int k = 1; k <= b->dates; k++) {
-        const double t = k * b->horizon / b->dates, before = (k - 1) * b->horizon / b->dates;
-        result.cva += (1 - b->recovery) * exp(-b->rate * t) * result.epe[k - 1] *
+    quad_calendar calendar = quad_calendar_of(b);
+    quad_result result = { .exposures = calendar.exposures };
+    double before = 0;
+    for (int set = 0; set < b->sets; set++) quad_solve_set(b, set, &calendar, fine, &result);
+    for (int k = 1; k <= calendar.dates; k++) {
+        const double t = calendar.t[k];
+        const int date = calendar.exposure[k];
+        if (date < 0) continue;
+        result.time[date] = t;
+        result.cva += (1 - b->recovery) * exp(-b->rate * t) * result.epe[date] *
                       (quad_survival(b, before) - quad_survival(b, t));
+        before = t;
     }
     return result;
 }

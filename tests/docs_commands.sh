@@ -44,6 +44,7 @@ small() {
     "train "*) echo "$1 --epochs 3" ;;
     "price heston --compare"*) echo "$1 --paths 256 --steps 64" ;;
     "cva "*--compare*) sed -E 's/--outer [0-9]+/--outer 8 --inner 16 --rule-paths 4096/' <<<"$1" ;;
+    "cva "*--validate*) echo "$1 --outer 256 --rule-paths 8192" ;;
     "price "*) sed -E 's/--paths 1e9/--paths 1e5/; s/(--lattice .*--paths) 1e5/\1 1e3/; s/--target-se 1e-[45]/--target-se 1e-3/' <<<"$1" ;;
     "study smallsym"*) sed -E 's/--count [0-9]+/--count 4/' <<<"$1" ;;
     "study symindef"*) sed -E 's/--n [0-9]+/--n 100/' <<<"$1" ;;
@@ -83,8 +84,8 @@ session_of() { # session_of PAGE: a script of `step LINE` with a command and wha
         !inside && match($0, /`[a-z.]+`:$/) { name = substr($0, RSTART + 1, RLENGTH - 3) }
         !inside && match($0, /`[a-z.]+` \(.*:$/) { name = substr($0, RSTART + 1, index(substr($0, RSTART + 1), "`") - 1) }' "$1"
 }
-alike() { # numbers and the name of the machine are masked
-    sed -E 's/ on (cpu|cuda), .*/ on DEVICE/; s/^(backend|device) .*/\1/; s/[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?/#/g'
+alike() { # numbers and the name of the machine are masked; only a slow machine tells how long it will take
+    sed -E '/ will take about /d; s/ on (cpu|cuda), .*/ on DEVICE/; s/^(backend|device) .*/\1/; s/[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?/#/g'
 }
 step() { # step LINE, with the command and the output on stdin: in this shell, so that it sees what was set before it
     local command output pattern code reason=

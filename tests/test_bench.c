@@ -97,10 +97,10 @@ TEST(problem_errors_name_the_part) {
     static const bench_refusal cases[] = {
         { "", "module ''" },
         { "tridiagonal", "module 'tridiagonal'" },
-        { "tridiag:pcrr", "method 'pcrr' is not one of auto, thomas" },
-        { "tridiag::gpu", "backend 'gpu' is not one of auto, cpu, cuda" },
+        { "tridiag:pcrr", "unknown method 'pcrr'; there are auto, thomas" },
+        { "tridiag::gpu", "unknown backend 'gpu'; there are auto, cpu, cuda" },
         { "tridiag:::f16", "type 'f16'" },
-        { "tridiag::::m=3", "key 'm' is not one of n, count" },
+        { "tridiag::::m=3", "unknown key 'm'; there are n, count" },
         { "tridiag::::n", "'n' is not of the form key=value" },
         { "tridiag::::n=", "key 'n': ''" },
         { "tridiag::::n=-1", "key 'n': '-1'" },
@@ -217,11 +217,11 @@ TEST(rng_keys) {
 
 TEST(rng_errors_name_the_part) {
     static const bench_refusal cases[] = {
-        { "rng", "method '' is not one of words, uniform" },
+        { "rng", "unknown method ''; there are words, uniform" },
         { "rng:auto", "method 'auto'" },
-        { "rng:normall", "method 'normall' is not one of words" },
-        { "rng:uniform::f16", "type 'f16' is not one of f64, f32, u32" },
-        { "tridiag:::u32", "type 'u32' is not one of f64, f32" },
+        { "rng:normall", "unknown method 'normall'; there are words" },
+        { "rng:uniform::f16", "unknown type 'f16'; there are f64, f32, u32" },
+        { "tridiag:::u32", "unknown type 'u32'; there are f64, f32" },
         { "rng:uniform::u32", "method 'uniform' has no type 'u32'" },
         { "rng:poisson:::lambda=-1", "key 'lambda': -1 is less than 0" },
         { "rng:poisson:::lambda=nan", "key 'lambda': 'nan' is not a finite number" },
@@ -233,11 +233,11 @@ TEST(rng_errors_name_the_part) {
         { "rng:gamma:::math=fast", "key 'math': method 'gamma' does not take it" },
         { "rng:sobol:::n=0", "key 'n': 0 is less than 1" },
         { "rng:sobol:::layout=rows", "layout 'rows'" },
-        { "rng:normal:::math=slow", "math 'slow' is not one of exact, fast" },
+        { "rng:normal:::math=slow", "unknown math 'slow'; there are exact, fast" },
         { "rng:normal:::variant=log", "method 'normal' has no variant 'log'" },
-        { "rng:normal:::nrhs=1", "key 'nrhs' is not one of count, n, lambda" },
+        { "rng:normal:::nrhs=1", "unknown key 'nrhs'; there are count, n, lambda" },
         { "rng:normal:::kind=dominant", "key 'kind'" },
-        { "tridiag::::lambda=3", "key 'lambda' is not one of n, count" },
+        { "tridiag::::lambda=3", "unknown key 'lambda'; there are n, count" },
         { "rng:sobol:::count=2^40,n=2^20", "count * n = 1099511627776 * 1048576 is more than" },
     };
     check_refusals(cases, sizeof cases / sizeof *cases);

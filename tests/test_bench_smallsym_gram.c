@@ -71,7 +71,7 @@ TEST(problem_texts_read_back) {
 
 TEST(problem_errors_name_the_part) {
     static const bench_refusal cases[] = {
-        { "smallsym::::estimate=2", "estimate '2' is not one of 0, 1" },
+        { "smallsym::::estimate=2", "unknown estimate '2'; there are 0, 1" },
         { "smallsym::::gram=some", "key 'gram': 'some' is not a whole number" },
         { "smallsym::::gram=-1", "key 'gram'" },
         { "smallsym:eigdc:::gram=9,pairs=values", "keys 'gram' and 'pairs' exclude each other" },

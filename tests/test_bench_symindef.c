@@ -53,12 +53,12 @@ TEST(problem_keys) {
 
 TEST(problem_errors_name_the_part) {
     static const bench_refusal cases[] = {
-        { "symindef:lu", "method 'lu' is not one of auto, complete" },
-        { "symindef::::count=3", "key 'count' is not one of n, kind, storage" },
-        { "symindef::::storage=half", "storage 'half' is not one of full, packed" },
-        { "symindef::::kind=none", "kind 'none' is not one of equidistant" },
+        { "symindef:lu", "unknown method 'lu'; there are auto, complete" },
+        { "symindef::::count=3", "unknown key 'count'; there are n, kind, storage" },
+        { "symindef::::storage=half", "unknown storage 'half'; there are full, packed" },
+        { "symindef::::kind=none", "unknown kind 'none'; there are equidistant" },
         { "symindef::::alpha=-1", "key 'alpha': -1 is less than 0" },
-        { "symindef::::growth=2", "growth '2' is not one of 0, 1" },
+        { "symindef::::growth=2", "unknown growth '2'; there are 0, 1" },
         { "symindef::::n=2^25", "n^2 = 33554432^2 is more than 2^48" },
     };
     check_refusals(cases, sizeof cases / sizeof *cases);

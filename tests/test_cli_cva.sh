@@ -114,6 +114,17 @@ expect 0 cva call.csv --market market.csv --rate 0.1 --outer 64 --target-se 0.01
 check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.01 && e > 0.005) }'
 expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclude each other"
 
+# --- its time is estimated after the first paths ---
+expect 0 $put --outer 512 --json $on
+json; has stage_seconds.estimate
+if env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
+    long="$put --outer 1e5 --inner 4096 --threads 1 $on" rc=0
+    env --default-signal=INT timeout --foreground --preserve-status -k 60 -s INT 9 "$shoal" $long >out 2>err </dev/null || rc=$?
+    note_seen $long
+    check "interrupted" [ "$rc" -eq 130 ]
+    said "the outer paths will take about"
+fi
+
 # --- in parts ---
 both="cva both.csv --market market.csv --rate 0.06 --dates 5 --inner 32 --rule-paths 4096 --hazard 0.5:0.02,2:0.05 --threshold 9"
 printf 'style,payoff,assets,strike,maturity\namerican,put,A,105,1\n,call,B,90,1\n' >both.csv
@@ -144,10 +155,17 @@ expect 64 $both --shard 1/3 -o x --report x.html; said "--shard and --report exc
 # --- nothing to be exposed to ---
 printf 'payoff,assets,strike,maturity\n' >empty.csv
 expect 0 cva empty.csv --market market.csv --json $on
+said "empty.csv has no contracts: the CVA is 0"
 check "an empty book" [ "$(number cva)" = 0 ]
 printf 'payoff,assets,strike,maturity\ncall,A,100,0\n' >expired.csv
 expect 0 cva expired.csv --market market.csv --json $on
-said "expired"
+said "expired.csv:2: maturity 0: expired, and counts as nothing; 1 such contracts"
+printf 'payoff,assets,strike,maturity\ncall,A,100,1\ncall,A,100,-2\n' >expired.csv
+expect 0 cva expired.csv --market market.csv --outer 16 --validate $on
+said "expired.csv:3: maturity -2: expired"
+expect 0 cva expired.csv --market market.csv --outer 16 --json $on; json; leaf expired=1
+printf 'payoff,assets,strike,maturity\ncall,A,100,0\n' >expired.csv
+expect 0 cva expired.csv --market market.csv --json $on
 check "an expired book" [ "$(number cva)" = 0 ]
 
 # --- mistakes in files ---
@@ -158,7 +176,7 @@ book() {
 }
 book 'asian,put,A,,1,1,1' "column style: 'asian'"
 book ',cap,A,,1,1,1' "column payoff: 'cap'"
-book ',put,C,,1,1,1' "column assets: 'C'"
+book ',put,C,,1,1,1' "unknown asset 'C'; the market has A, B"
 book ',put,A B,,1,1,1' "column assets: 'A B'"
 book ',put,,,1,1,1' "column assets: ''"
 book ',basket-call,A B,1,1,1,1' "column weights: '1'"
@@ -168,15 +186,93 @@ book ',put,A,,-1,1,1' "column strike: '-1'"
 book ',put,A,,1,,1' "column maturity: ''"
 book ',put,A,,1,nan,1' "column maturity: 'nan'"
 book ',put,A,,1,1' "column quantity: missing"
-book 'american,put,A,,1,0.33,1' "maturity is 0.33"
 book 'american,put,A,,0,1,1' "strike is 0"
 book 'american,forward,A,,1,1,1' "column style: 'american'"
 printf 'asset,spot,volatility\nA,1e30,2\nB,90,0.3\n' >vast.csv
 printf 'style,payoff,assets,strike,maturity\n,put,B,90,1\namerican,put,A,1e30,1\n' >book.csv
 expect 66 cva book.csv --market vast.csv --estimator inner $on; said "book.csv:3: at date 1, outer paths"
+# --- dates ---
+profile_of() { expect 0 "$@" --outer 64 -o dates.csv $on; times=$(awk -F, 'NR > 1 { printf "%s%.4g", s, $1; s = " " }' dates.csv); }
 printf 'payoff,assets,strike,maturity\nput,B,90,1\nput,B,90,0.95\n' >book.csv
-expect 0 cva book.csv --market market.csv --outer 64 $on
-said "book.csv:3: maturity 0.95 lies between two dates: default from 0.9 on is not counted"
+profile_of cva book.csv --market market.csv --dates 4
+check "maturities are dates: $times" [ "$times" = "0.25 0.5 0.75 0.95 1" ]
+profile_of cva book.csv --market market.csv --dates 0.1,6m,2y
+check "a list: $times" [ "$times" = "0.1 0.5 0.95 1 2" ]
+profile_of cva book.csv --market market.csv --dates 3m --horizon 0.6
+check "a step: $times" [ "$times" = "0.25 0.5 0.6" ]
+said "book.csv:2: maturity 1: exposures after the horizon, 0.6, are not counted; 2 such contracts"
+printf 'time\n1w\n0.5\n1y\n' >times.csv
+profile_of cva book.csv --market market.csv --dates times.csv
+check "a file: $times" [ "$times" = "0.01918 0.5 0.95 1" ]
+expect 0 cva call.csv --market market.csv --rate 0.1 --outer 16384 --dates 4 --horizon 5 --json $on
+check "no exposure is lost" near "$(number cva)" 0.38830185823 "$(awk -v e="$(number stderr)" 'BEGIN { print 3 * e }')"
+printf 'style,payoff,assets,strike,maturity,exercise\namerican,put,A,105,0.95,\namerican,put,A,105,1, 3m \namerican,put,A,105,1,0.3 8m\n' >own.csv
+profile_of cva own.csv --market market.csv --rate 0.06 --dates 2 --inner 16 --validate
+check "own dates of exercise are no dates of exposure: $times" [ "$times" = "0.5 0.95 1" ]
+check "all are priced" grep -q '^validation  *passed: worst z' out
+expect 0 cva own.csv --market market.csv --dates 0.5,1 --outer 20 --inner 16 --shard 1/2 -o one.part $on
+expect 0 cva own.csv --market market.csv --dates 0.5,1 --outer 20 --inner 16 --shard 2/2 -o two.part $on
+expect 0 merge-parts one.part two.part --json $on; json; leaf dates=3
+sed 's/"0.5,1,"/"times.csv"/' one.part >evil.part; seal evil.part
+sed 's/"0.5,1,"/"times.csv"/' two.part >evil2.part; seal evil2.part
+expect 66 merge-parts evil.part evil2.part $on; said "'times.csv' is a file; parts contain the times"
+expect 0 cva own.csv --market market.csv --dates 1 --outer 16 --inner 16 $on
+said "own.csv:2: exercise is possible at maturity only: no date is before it; 1 such contracts"
+expect 66 cva own.csv --market market.csv --estimator inner $on; said "own.csv:2: regressions at nodes need exercise"
+expect 0 cva own.csv --market market.csv --outer 16 --inner 16 --compare -o compare.csv $on
+said "own.csv:2: regressions at nodes need exercise"
+check "inner is left out" [ "$(wc -l <compare.csv)" -eq 5 ]
+for bad in 0 1.5 2q w 0.0d; do expect 64 cva call.csv --market market.csv "--dates=$bad"; said "is neither a number from 1"; done
+expect 64 cva call.csv --market market.csv --dates 1,0.5; said "'1,0.5' is not a list of ascending times"
+expect 64 cva call.csv --market market.csv --dates 0.00001d $on; said "--dates: a step of"
+expect 64 cva call.csv --market market.csv --dates 0.5,2 --horizon 1 $on; said "--dates: 2 is after --horizon 1"
+expect 66 cva call.csv --market market.csv --dates none.csv; said "none.csv"
+dates_file() { printf '%b' "$1" >times.csv; expect 66 cva call.csv --market market.csv --dates times.csv; said "$2"; }
+dates_file 'date\n1\n' "times.csv has no column time"
+dates_file 'time,x\n1,1\n' "times.csv:1: unknown column 'x'; the columns are time"
+dates_file 'time\n' "times.csv has 0 dates"
+dates_file 'time\n1q\n' "times.csv:2: column time: '1q' is not a time above 0"
+dates_file 'time\n1\n1\n' "times.csv:3: column time: '1' is not after the time before it"
+exercise_column() {
+    printf 'style,payoff,assets,strike,maturity,exercise\n%s\n' "$1" >own.csv
+    expect 66 cva own.csv --market market.csv $on; said "own.csv:2: column exercise: $2"
+}
+exercise_column ',put,A,1,1,0.5' "'0.5' is given, but the contract is not american"
+exercise_column 'american,put,A,1,1,0.5 0.2' "'0.5 0.2' is neither a step"
+exercise_column 'american,put,A,1,1,0.5 2' "'0.5 2' is neither a step"
+exercise_column 'american,put,A,1,1,0.0001d' "'0.0001d' is too small a step"
+
+# --- the martingale test ---
+expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 256 --inner 16 \
+    --rule-paths 4096 --validate --report page/cva.html --json $on
+json; leaf validation.passed=1; has validation.worst_z validation.limit validation.line validation.time
+leaf validation.scores=52; has validation.z.12.3 validation.price.12
+check "a green line" grep -q '<p class="good">Validation passed: worst z' page/cva.html
+expect 70 $put --dates 10 --estimator inner --no-control --inner 4 --outer 1024 --validate --report page/cva.html $on
+said "the validation FAILED: worst z"
+check "a red line" grep -q '<p class="bad">Validation FAILED: worst z' page/cva.html
+expect 0 $put --validate --outer 20 --json $on; values() { grep -v seconds "$1"; }; values out >whole
+for i in 1 2; do expect 0 $put --validate --outer 20 --shard $i/2 -o v$i.part $on; done
+expect 0 merge-parts v1.part v2.part --json $on; values out >joined
+check "a validation of parts" cmp -s whole joined
+expect 64 $put --validate --not-stopped; said "--validate and --not-stopped exclude each other"
+expect 64 $put --validate --compare; said "--validate and --compare exclude each other"
+
+# --- what is assumed ---
+expect 0 cva call.csv --market market.csv --outer 16 $on
+check "assumptions" grep -q '^assumed  *hazard 0.05 recovery 0.4 rate 0 independent assets$' out
+expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --hazard 0.02 --recovery 0.4 --dates 1 \
+    --outer 4 --inner 4 --rule-paths 1024 $on
+check "nothing is assumed" eval '! grep -q ^assumed out'
+expect 0 cva call.csv --market market.csv --hazard 0 --outer 16 --json $on
+check "nobody defaults" [ "$(number cva)" = 0 ]
+printf 'asset,spot,volatility\nA,100,0\n' >still.csv
+expect 0 cva call.csv --market still.csv --rate 0.1 --outer 16 --validate --json $on
+check "no volatility: (1 - R) (1 - e^-0.05) (100 - 100 e^-0.1)" near "$(number cva)" 0.2784680333 1e-9
+leaf validation.passed=1
+printf 'style,payoff,assets,strike,maturity,quantity\namerican,put,A,100,1,1\namerican,put,A,100,1,-1\n' >cancel.csv
+expect 0 cva cancel.csv --market market.csv --outer 64 --inner 16 --json $on
+check "what cancels is nothing" [ "$(number cva)$(number stderr)" = 00 ]
 market() {
     printf '%b' "$1" >bad.csv
     expect 66 cva call.csv --market bad.csv $on
@@ -186,9 +282,10 @@ market 'asset,spot,volatility\nA,-1,0.2\n' "bad.csv:2: column spot: '-1'"
 market 'asset,spot,volatility\nA,1,0.2\nA,1,0.2\n' "bad.csv:3: column asset: 'A'"
 market 'asset,spot,volatility,A,B\nA,1,0.2,1,0.5\nB,1,0.2,0.4,1\n' "bad.csv:3: column A: '0.4'"
 market 'asset,spot,vol\nA,1,0.2\n' "bad.csv has no column volatility"
-market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "column divident"
+market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "bad.csv:1: unknown column 'divident'; the columns are asset, spot, volatility, dividend, A. Did you mean 'dividend'?"
 market 'asset,spot,volatility\n' "has 0 assets"
-market 'asset,spot,volatility,A,B,C\nA,1,0.2,1,0.9,-0.9\nB,1,0.2,0.9,1,0.9\nC,1,0.2,-0.9,0.9,1\n' "bad.csv: correlation is not positive semidefinite"
+market 'asset,spot,volatility,A,B,C\nA,1,0.2,1,0.9,-0.9\nB,1,0.2,0.9,1,0.9\nC,1,0.2,-0.9,0.9,1\n' "bad.csv: correlation is not positive semidefinite: A, B and C have impossible correlations"
+market 'asset,spot,volatility,A,B,C,D\nA,1,0.2,1,-0.3,-0.3,-0.5\nB,1,0.2,-0.3,1,-0.3,-0.5\nC,1,0.2,-0.3,-0.3,1,-0.5\nD,1,0.2,-0.5,-0.5,-0.5,1\n' "the correlations of D with the assets before it do not fit"
 market 'asset,spot,volatility\nB,1,0.2\nA,1e300,0.2\n' "bad.csv: column spot of asset A is 1e+300; it must be"
 market 'asset,spot,volatility\nA,1,1e300\n' "bad.csv: column volatility of asset A is 1e+300"
 market 'asset,spot,volatility,dividend\nA,1,0.2,1e300\n' "bad.csv: column dividend of asset A is 1e+300"

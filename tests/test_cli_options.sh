@@ -26,7 +26,7 @@ for command in $(commands); do
     for module in ${words:-''}; do
         module=${module#\'\'}
         expect 0 $command $module --help; silent err
-        check "$command $module: an example" grep -q "Example" out
+        check "$command $module: an example" grep -q "^  *[a-z]* *[<(]*shoal " out
         check "$command $module: the global options" grep -q -e "--threads=N" out
         ARGP_HELP_FMT=rmargin=10000 "$shoal" $command $module --help | grep -o '^ .\{5\}--[a-z][-a-z0-9]*' | sed 's/.* //' |
             grep -v -e --usage | sort >named
@@ -43,6 +43,40 @@ done
 expect 0 solve small --help; check "the short form" test "$(grep -c "On a GPU not by" out)" = 0
 SHOAL_HELP=long ARGP_HELP_FMT=rmargin=10000 "$shoal" solve small --help >out
 check "the long form" grep -q "residual in double (0 to 100) \[0\]. On a GPU not available in hhpcr and eigdc." out
+
+# --- help: a default in brackets is the value in force, of every option that the JSON object has ---
+defaults() { # defaults COMMAND ARGUMENT...: what help says, and what runs, as "name value" lines
+    command=$1
+    shift
+    SHOAL_HELP= ARGP_HELP_FMT=rmargin=10000 "$shoal" $command --help | awk '
+        /^ Global options/ { exit }
+        match($0, /--[a-z0-9-]+/) {
+            name = substr($0, RSTART + 2, RLENGTH - 2)
+            if (match($0, /\[[^]]*\]$/)) { value = substr($0, RSTART + 1, RLENGTH - 2); gsub(/-/, "_", name); print name, value }
+        }' >promised
+    for given in "$@"; do sed -i "/^$(echo "${given#--}" | tr -- - _) /d" promised; done 2>/dev/null
+    expect 0 $command "$@" --json $on
+    sed -n 's/^  "\([a-z0-9_]*\)": \[*"*\([^],"]*\)"*\]*,*$/\1 \2/p' out >in_force
+    compared=$((compared + $(awk 'NR == FNR { found[$1] = $2; next } $1 in found && NF == 2' in_force promised | wc -l)))
+    check "$command: defaults are those in force" test -z "$(awk '
+        NR == FNR { found[$1] = $2; next }
+        $1 in found && NF == 2 { value = $2; if (value ~ /^2\^[0-9]+$/) { sub(/2\^/, "", value); value = 2 ^ value }
+            if (value == "auto" || $1 == "correlation" || found[$1] == "null") next # what it becomes; a matrix; no such choice
+            if (value ~ /^[-+.0-9e]+$/ ? found[$1] + 0 != value + 0 : found[$1] != value) print $1, value, found[$1] }' in_force promised)"
+}
+compared=0
+defaults "price heston" --method analytic
+defaults "price heston" --paths 64 --steps 2
+defaults "price expou" --paths 64 --steps 2
+defaults "price bullet" --method quad
+defaults "price american" --paths 64 --fit-paths 64
+check "the strike of an American option is the price of the asset" grep -q "^strike 100$" in_force
+check "and help says so" grep -q "^strike the first of --s0: 100$" promised
+defaults "cva $examples/book.csv" --market "$examples/market.csv" --outer 16 --inner 16 --rule-paths 64
+defaults "dataset expou" --samples 1 --paths 512 -o default.csv
+expect 0 gen tridiag dominant --n 3 --count 2 -o t
+defaults "solve tridiag" --dl t-dl.npy --d t-d.npy --du t-du.npy -b t-b.npy -x x.npy
+check "there are some: $compared" test "$compared" -ge 40
 
 # --- completion: candidates for the last word, each word behind a + ---
 offers() { # offers WORD,..: stdout has these candidates and no others
@@ -68,6 +102,12 @@ expect 0 completion bash +gen +rng +normal +--o; offers --output,
 expect 0 completion bash +gen +symindef +--c; silent out
 expect 0 completion bash +gen +--la; offers --layout,--lambda,
 expect 0 completion bash +nonsense +; silent out
+expect 0 completion bash +help +so; offers solve,sort,
+expect 0 completion bash +help +solve +; offers small,tridiag,
+expect 0 completion bash +solve +tridiag +-x +; offers :files,
+expect 0 completion bash +price +american +--solver +ld; offers ldlt,ldltp,
+expect 0 completion bash +verify +tridiag:pc; offers tridiag:pcr:,
+expect 0 completion bash +bench +rng:po; offers rng:poisson:,
 expect 64 completion csh; said "unknown shell 'csh'; there are bash, zsh, fish. Did you mean 'zsh'?"
 expect 64 completion bash $(seq 255 | sed 's/^/+/'); said "more than 255 words"
 

@@ -75,6 +75,13 @@ said "analytic has no paths"; said "--antithetic has no effect"; said "--seed ha
 expect 0 price heston --method analytic --plot density.svg $on
 check "a density" grep -q "density of the asset" density.svg
 
+# --- numbers as people read them; a target that cannot be reached ---
+expect 0 price heston --paths 1e4 --steps 8 $on
+check "a price is rounded to its error" grep -Eq "^price +0\.[0-9]{4,5} \+- 0\.00[0-9]{2,3}$" out
+check "one maturity, one date" test "$("$shoal" price american --dates 1 --paths 64 --fit-paths 64 $on | grep -c "on 1 asset, rate 0.05, 1 date$")" = 1
+expect 64 price heston --target-se 1e-12 $on; silent out
+said "--target-se 1e-12 needs about "; said "paths, which would take "; said "million years; the limit is 2^40 paths"
+
 # --- simulations ---
 errors() { awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'; } # errors COUNT ERROR
 expect 0 price heston --paths 3000 --steps 16 --json $on; json
@@ -161,7 +168,7 @@ damaged() { # damaged SED TEXT: all three parts changed alike; they are refused
 }
 damaged 's/"--paths"/"--plot", "evil.svg", "--paths"/' "it has an unknown argument"
 damaged 's/"--paths"/"--help", "--paths"/' "it has an unknown argument"
-damaged 's/"--paths", "[0-9]*"/"--paths", "999"/' "samples, not"
+damaged 's/"--paths", "[0-9]*"/"--paths", "999"/' "samples, expected"
 damaged 's/"version": "/"version": "9/' "by another version"
 damaged '/^ *\[-*[0-9]/s/\[[^,]*, /[/' "sums per unit, expected"
 damaged '/^ *\[-*[0-9]/s/\[[^,]*,/[1e999,/' "bad number"

@@ -255,7 +255,7 @@ leaf study=page/study.json; leaf wrong=0
 check "its rows" grep -q '"kind": "spd"' page/study.json
 check "its conditions" grep -q '"conditions": {' page/study.json
 expect 64 study; said "WHAT is missing: smallsym or symindef"; silent out
-expect 64 study smallsim; said "'smallsim' is neither smallsym nor symindef"; silent out
+expect 64 study smallsim; said "unknown value 'smallsim'; there are smallsym, symindef. Did you mean 'smallsym'?"; silent out
 expect 64 study smallsym symindef; said "unexpected argument 'symindef'"
 expect 64 study smallsym --count 0; said "--count"
 expect 74 $on study smallsym --count 1 -o A.npy/study.json; said "A.npy"; silent out

@@ -113,6 +113,41 @@ TEST(two_assets_that_are_one) {
             }
 }
 
+/* A list of the dates that are made anyway changes no bit, as dates of exposure or of exercise. Another contract's maturity
+ * is a date of exposure, and none of exercise: the put has the same value today. */
+TEST(any_dates) {
+    const int64_t inner[] = { 32 };
+    const double quarters[] = { 0.25, 0.5, 0.75, 1 };
+    for (int t = 0; t < target_count; t++)
+        for (int way = SHOAL_CVA_BY_RULE; way <= SHOAL_CVA_BY_INNER; way++) {
+            cva_case c = put_case(4, small ? 64 : 1024, inner);
+            c.opts.estimator = (shoal_cva_estimator)way;
+            const cva_outcome plain = cva_of(targets[t].ctx, &c);
+            c.opts.time = quarters;
+            cva_outcome o = cva_of(targets[t].ctx, &c);
+            CHECK(memcmp(&o.value, &plain.value, sizeof o.value) == 0);
+            c.contract[0].exercises = 3, c.contract[0].exercise = quarters;
+            o = cva_of(targets[t].ctx, &c);
+            CHECK(memcmp(&o.value, &plain.value, sizeof o.value) == 0);
+            CHECK(memcmp(o.profile, plain.profile, sizeof o.profile) == 0);
+            if (way == SHOAL_CVA_BY_INNER) continue;
+            c.contract[1] = c.contract[0], c.count = 2;
+            c.contract[1].american = c.contract[1].exercises = 0;
+            c.contract[1].maturity = 0.1, c.contract[1].quantity = 1e-30;
+            o = cva_of(targets[t].ctx, &c);
+            CHECK(o.info.dates == 5 && o.profile[0].time == 0.1 && o.profile[1].time == 0.25);
+            const double today = plain.profile[0].epe * exp(-0.06 * 0.25);
+            const double then = o.profile[0].epe * exp(-0.06 * 0.1);
+            CHECK_MSG(fabs(today - then) <
+                          4 * (plain.profile[0].epe_error + o.profile[0].epe_error),
+                      "%g, not %g", then, today);
+            c.contract[0].maturity = 0.9, c.contract[0].exercises = 0; /* past the last quarter */
+            o = cva_of(targets[t].ctx, &c);
+            CHECK(o.info.dates == 6 && o.profile[4].time == 0.9 && o.profile[4].epe > 0);
+            CHECK(o.profile[5].epe == 0 && o.info.horizon == 1);
+        }
+}
+
 TEST(bermudan_put) {
     const int64_t inner[] = { 128 };
     for (int t = 0; t < target_count; t++) {
@@ -272,6 +307,7 @@ TEST(bought_and_sold_is_nothing) {
 TEST(bits_are_the_same) {
     const int64_t inner[] = { 20, 70, 300 }, asset[] = { 1, 0 };
     const double s0[] = { 36, 40 }, sigma[] = { 0.2, 0.3 }, correlation[] = { 1, 0.3, 0.3, 1 };
+    const double own[] = { 0.2, 0.5 };
     cva_case c = put_case(3, small ? 20 : 200, inner);
     c.opts.inner_count = 3;
     c.market = (shoal_cva_market){
@@ -291,6 +327,8 @@ TEST(bits_are_the_same) {
     for (int i = 0; i < 6; i++) {
         c.opts.type = i % 2 ? SHOAL_F32 : SHOAL_F64,
         c.opts.estimator = (shoal_cva_estimator)(i / 2);
+        c.contract[1].exercises = i < 4 ? 2 : 0; /* not for regressions at nodes */
+        c.contract[1].exercise = own;
         cva_outcome plain = cva_of(single, &c);
         CHECK(plain.value.cva > 0 && (plain.counts.systems > 0) == (i >= 4));
         memset(plain.counts.seconds, 0, sizeof plain.counts.seconds);
@@ -385,6 +423,80 @@ TEST(regressions_that_fail) {
     }
 }
 
+/* Rows of a plan that validates: its verdict, and the checks of all contracts. */
+static shoal_cva_validation validated(shoal_context *ctx, cva_case *c, shoal_cva_check *checks) {
+    shoal_cva *plan = NULL;
+    shoal_cva_validation v = { 0 };
+    c->opts.validate = 1;
+    shoal_status s =
+        shoal_cva_create(ctx, &c->market, c->contract, c->count, &c->counterparty, &c->opts, &plan);
+    const int64_t width = shoal_cva_width(plan);
+    double *samples = new_array((size_t)(c->opts.outer * width + 1), sizeof *samples);
+    if (s == SHOAL_OK) s = shoal_cva_run(plan, 0, c->opts.outer, samples, NULL);
+    if (s == SHOAL_OK) s = shoal_cva_validate(plan, samples, c->opts.outer, &v, checks);
+    CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
+    free(samples);
+    shoal_cva_free(plan);
+    return v;
+}
+
+/* Prices that are known: of a put, a call, a max-call. Each has the same mean at every date, in either type; with 8 paths per
+ * regression it has not. A run without opts.validate has nothing to be validated. */
+TEST(validation) {
+    const double s0[] = { 36, 36 }, sigma[] = { 0.2, 0.2 };
+    const int64_t few[] = { 8 }, inner[] = { 32 }, both[] = { 0, 1 };
+    for (int t = 0; t < target_count; t++)
+        for (int type = 0; type < 2; type++) {
+            shoal_cva_check check[4][6];
+            cva_case c = put_case(5, small ? 64 : 1024, inner);
+            c.opts.type = type ? SHOAL_F32 : SHOAL_F64;
+            c.market.assets = 2, c.market.s0 = s0, c.market.sigma = sigma;
+            c.contract[1] = c.contract[2] = c.contract[3] = c.contract[0];
+            c.contract[1].payoff = SHOAL_CVA_CALL, c.contract[1].maturity = 0.7;
+            c.contract[1].american = 0, c.contract[1].quantity = -3, c.contract[1].set = 1;
+            c.contract[2].payoff = SHOAL_CVA_MAX_CALL;
+            c.contract[2].assets = 2, c.contract[2].asset = both;
+            c.contract[3].maturity = -1, c.count = 4;
+            shoal_cva_validation v = validated(targets[t].ctx, &c, check[0]);
+            CHECK_MSG(v.passed && v.limit > 3.5 && v.limit < 4.5 && v.scores == 3 * 6, "%g, %g, %d",
+                      v.z, v.limit, (int)v.scores);
+            CHECK(fabs(v.z) > 0 && v.contract < 3 && v.date < 6);
+        }
+    for (int t = 0; t < target_count; t++) {
+        shoal_cva_check check[10];
+        cva_case c = put_case(10, small ? 128 : 1024, inner);
+        CHECK(validated(targets[t].ctx, &c, check).passed);
+        CHECK_MSG(fabs(check[0].price - 4.4425267) < 1e-4 && check[9].price_error == 0, "%.8f",
+                  check[0].price);
+        CHECK(check[0].upper == check[0].price && check[9].z == check[9].z);
+        c.market.assets = 2, c.market.s0 = s0, c.market.sigma = sigma;
+        c.contract[0].payoff = SHOAL_CVA_MAX_CALL, c.contract[0].assets = 2;
+        c.contract[0].asset = both, c.contract[0].strike = 36;
+        CHECK(validated(targets[t].ctx, &c, check).passed);
+        CHECK_MSG(check[0].upper > check[0].price - 3 * check[0].price_error &&
+                      check[0].upper < 1.03 * check[0].price + 3 * check[0].upper_error,
+                  "%g to %g", check[0].price, check[0].upper);
+        c = put_case(10, small ? 256 : 2048, few);
+        c.opts.estimator = SHOAL_CVA_BY_INNER, c.opts.control = -1;
+        const shoal_cva_validation v = validated(targets[t].ctx, &c, check);
+        CHECK_MSG(small || (!v.passed && v.contract == 0), "%g", v.z);
+    }
+    shoal_cva *plan = NULL;
+    shoal_cva_validation v;
+    double samples[64];
+    cva_case c = one_case(SHOAL_CVA_CALL, 2, 2);
+    CHECK(shoal_cva_create(targets[0].ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts,
+                           &plan) == SHOAL_OK);
+    CHECK(shoal_cva_run(plan, 0, 2, samples, NULL) == SHOAL_OK);
+    CHECK(shoal_cva_validate(plan, samples, 2, &v, NULL) == SHOAL_E_ARG);
+    CHECK(strstr(shoal_message(targets[0].ctx), "without opts.validate"));
+    shoal_cva_free(plan);
+    c.opts.validate = c.opts.kept = 1;
+    CHECK(shoal_cva_create(targets[0].ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts,
+                           &plan) == SHOAL_E_ARG);
+    CHECK(strstr(shoal_message(targets[0].ctx), "validate is 1"));
+}
+
 TEST(what_is_refused) {
     const int64_t inner[] = { 16 };
     for (int t = 0; t < target_count; t++) {
@@ -392,9 +504,10 @@ TEST(what_is_refused) {
         shoal_context *ctx = targets[t].ctx;
         cva_case c = put_case(10, 8, inner);
         c.contract[0].maturity = 0.95, c.opts.horizon = 1;
+        c.opts.estimator = SHOAL_CVA_BY_INNER;
         CHECK(cva_in_pieces(ctx, &c, 8, &o) == SHOAL_E_ARG);
-        CHECK_MSG(strstr(shoal_message(ctx), "contracts[0]: maturity is 0.95"), "%s",
-                  shoal_message(ctx));
+        CHECK_MSG(strstr(shoal_message(ctx), "contracts[0]: regressions at nodes need exercise"),
+                  "%s", shoal_message(ctx));
         c = put_case(10, 8, inner), c.contract[0].payoff = SHOAL_CVA_FORWARD;
         CHECK(cva_in_pieces(ctx, &c, 8, &o) == SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "contracts[0]: american is 1"));
@@ -424,6 +537,7 @@ int main(int argc, char **argv) {
     RUN(exact_values);
     RUN(inner_paths_agree_with_the_grid);
     RUN(two_assets_that_are_one);
+    RUN(any_dates);
     RUN(bermudan_put);
     RUN(put_with_dividends);
     RUN(max_call_far_in_the_money);
@@ -440,6 +554,7 @@ int main(int argc, char **argv) {
     RUN(no_volatility);
     RUN(fewer_paths_than_functions);
     RUN(regressions_that_fail);
+    RUN(validation);
     RUN(what_is_refused);
     close_targets();
     return TEST_END();

@@ -57,7 +57,7 @@ TEST(markets) {
 
 TEST(contracts) {
     static const int64_t two[] = { 0, 0 }, other[] = { 1 };
-    static const double endless = INFINITY, half = 0.5;
+    static const double endless = INFINITY, half = 0.5, late[] = { 0.5, 1.5 };
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         REFUSED(c.count = -1, "count is -1");
@@ -71,6 +71,12 @@ TEST(contracts) {
         REFUSED(c.contract[0].asset = NULL, "contracts[0]: asset is NULL");
         REFUSED(c.contract[0].asset = other, "contracts[0]: asset[0] is 1");
         REFUSED(c.contract[0].set = -1, "contracts[0]: set is -1");
+        REFUSED(c.contract[0].exercises = 1, "contracts[0]: exercises is 1");
+        REFUSED((c.contract[0].american = 1, c.contract[0].exercises = 1),
+                "contracts[0]: exercise is NULL");
+        REFUSED((c.contract[0].american = 1, c.contract[0].exercises = 2,
+                 c.contract[0].exercise = late),
+                "contracts[0]: exercise[1] is 1.5; it must be above 0.5, up to 1");
         REFUSED((c.contract[0].payoff = SHOAL_CVA_FORWARD, c.contract[0].weight = &endless),
                 "contracts[0]: weight[0] is inf");
         REFUSED((c.contract[0].payoff = SHOAL_CVA_MAX_CALL, c.contract[0].weight = &half),
@@ -103,6 +109,10 @@ TEST(counterparties_and_options) {
         REFUSED(c.opts.dates = 0, "dates is 0");
         REFUSED(c.opts.outer = 0, "outer is 0");
         REFUSED(c.opts.horizon = -1, "horizon is -1");
+        REFUSED((c.opts.dates = 2, c.opts.time = falling), "time[1] is 1; it must be above 2");
+        REFUSED((c.opts.dates = 2, c.opts.time = negative), "time[1] is -0.1");
+        REFUSED((c.opts.dates = 1, c.opts.time = falling, c.opts.horizon = 1),
+                "time[0] is 2; it must be at most the horizon, 1");
         REFUSED(c.opts.inner_count = 2, "inner_count is 2");
         REFUSED(c.opts.inner_count = 1, "inner is NULL");
         REFUSED((c.opts.inner_count = 1, c.opts.inner = none), "inner is 0");

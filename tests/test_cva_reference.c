@@ -181,6 +181,30 @@ TEST(agrees_with_another_quadrature) {
     }
 }
 
+/* A European call beside a put on other dates: exposures are the price wherever they are measured. Exercise at all dates of the
+ * book is exercise at a list of them, and a date between them that nothing happens at changes no other one. */
+TEST(unequal_dates) {
+    quad_book b = one_contract(QUAD_CALL, 0, 3);
+    const double call = black(100, 100, 0.05, 0.02, 0.25, 1);
+    b.time[0] = 0.1, b.time[1] = 0.45, b.time[2] = 1.2;
+    quad_result r = solve(&b, 0);
+    CHECK(r.exposures == 4 && r.time[2] == 1 && r.time[3] == 1.2 && r.epe[3] == 0);
+    for (int k = 0; k < 3; k++) near(r.epe[k], exp(0.05 * r.time[k]) * call, 1e-5, "EPE of a call");
+    near(r.cva, 0.6 * call * (1 - exp(-0.05)), 1e-5, "CVA of a call");
+    b = one_contract(QUAD_PUT, 1, 4);
+    const quad_result all = solve(&b, 0);
+    for (int i = 0; i < 3; i++) b.contract[0].exercise[i] = 0.25 * (i + 1);
+    b.contract[0].exercises = 3;
+    near(solve(&b, 0).cva, all.cva, 1e-12, "a list of exercise dates");
+    b.dates = 5, b.time[0] = 0.25, b.time[1] = 0.4, b.time[2] = 0.5, b.time[3] = 0.75,
+    b.time[4] = 1;
+    r = solve(&b, 0);
+    near(r.price, all.price, 1e-6, "price with another date");
+    near(r.epe[0], all.epe[0], 1e-6, "EPE with another date");
+    near(r.epe[2], all.epe[1], 1e-6, "EPE with another date");
+    near(r.epe[1], exp(0.05 * 0.15) * (r.epe[0] - r.cash[0]), 1e-5, "EPE between");
+}
+
 /* What is long and short is worth nothing, in every state. */
 TEST(what_cancels) {
     quad_book b = one_contract(QUAD_PUT, 1, 6);
@@ -232,7 +256,10 @@ TEST(known_numbers) {
         const int size = size_of(&c.book);
         const double promise = fineness[size].promise, scale = fabs(c.known.cva);
         cases++, kept_apart += strcmp(c.use, "apart") == 0;
-        CHECK_MSG(c.epe == c.book.dates && c.ene == c.book.dates && c.limit > 0, "%s", c.name);
+        const int dates = quad_calendar_of(&c.book).exposures;
+        CHECK_MSG(c.epe == dates && c.ene == dates && c.limit > 0, "%s", c.name);
+        CHECK_MSG(c.times == (c.book.time[0] > 0 || dates > c.book.dates ? dates : 0), "%s",
+                  c.name);
         CHECK_MSG(c.error <= promise * scale, "%s: error %g of %g", c.name, c.error, c.known.cva);
         double largest = 0;
         for (int k = 0; k < c.epe; k++) largest = fmax(largest, c.known.epe[k] + c.known.ene[k]);
@@ -247,6 +274,7 @@ TEST(known_numbers) {
             const double off =
                 fmax(apart(r.epe, c.known.epe, c.epe), apart(r.ene, c.known.ene, c.ene));
             CHECK_MSG(off <= 10 * room * largest, "%s: exposures differ by %g", c.name, off);
+            CHECK(!c.times || apart(r.time, c.known.time, c.times) < 1e-8);
         }
     }
     fclose(file);
@@ -268,8 +296,10 @@ static int write_cases(void) {
         if (!*c.name) break;
         const quad_result half = solve(&c.book, 0), full = solve(&c.book, 1);
         printf("price %.10g\ncva %.10g %.1e\n", full.price, full.cva, fabs(full.cva - half.cva));
-        write_list("epe", full.epe, c.book.dates);
-        write_list("ene", full.ene, c.book.dates);
+        if (c.book.time[0] > 0 || full.exposures > c.book.dates)
+            write_list("times", full.time, full.exposures);
+        write_list("epe", full.epe, full.exposures);
+        write_list("ene", full.ene, full.exposures);
         if (more) putchar('\n');
         fflush(stdout);
     }
@@ -299,6 +329,7 @@ int main(int argc, char **argv) {
     RUN(max_call_of_stulz);
     RUN(many_assets_are_one);
     RUN(agrees_with_another_quadrature);
+    RUN(unequal_dates);
     RUN(what_cancels);
     RUN(martingale);
     RUN(known_numbers);

@@ -100,7 +100,7 @@ links() { # links that lead nowhere
     local page link target anchor
     for page in "${pages[@]}"; do
         # shellcheck disable=SC2016
-        awk '/^```/ { code = !code } !code' "$page" | sed 's/`[^`]*`//g' | grep -o '](\([^ )]*\))' | sed 's/^](//; s/)$//' | sort -u |
+        awk '/^```/ { code = !code } !code' "$page" | sed -E 's/`[^`]*`//g; s/^\[[^]]*\]: (.*)/](\1)/' | grep -o '](\([^ )]*\))' | sed 's/^](//; s/)$//' | sort -u |
             while read -r link; do
                 case $link in http*) continue ;; esac
                 target=${link%%#*} anchor=

@@ -55,7 +55,7 @@ TEST(json_writes_readable_text) {
                          "  \"small\": -9223372036854775808,\n"
                          "  \"nan\": null,\n"
                          "  \"rows\": [\n"
-                         "    [0.10000000000000001, -2, null],\n"
+                         "    [0.1, -2, null],\n"
                          "    {\"x\": true, \"y\": null}\n"
                          "  ],\n"
                          "  \"empty\": []\n"
@@ -106,7 +106,7 @@ TEST(json_numbers_survive) {
 TEST(json_is_copied) {
     static const char text[] =
         "{\"a\": [1, -2.5e-300, 18446744073709551615, null, true, \"\\u00e9\\\"\"], "
-        "\"b\": {\"c\": {}, \"d\": 0.10000000000000001}}\n";
+        "\"b\": {\"c\": {}, \"d\": 0.1}}\n";
     capture c;
     io_json j;
     io_error e;
@@ -117,7 +117,7 @@ TEST(json_is_copied) {
     CHECK(io_json_end(&j, &e) == IO_OK);
     CHECK_MSG(strcmp(stop(&c),
                      "{\"a\": [1, -2.5e-300, 18446744073709551615, null, true, "
-                     "\"\xC3\xA9\\\"\"], \"b\": {\"c\": {}, \"d\": 0.10000000000000001}}\n") == 0,
+                     "\"\xC3\xA9\\\"\"], \"b\": {\"c\": {}, \"d\": 0.1}}\n") == 0,
               "%s", c.text);
     io_json_free(root);
     free(c.text);

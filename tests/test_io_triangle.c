@@ -199,7 +199,7 @@ TEST(other_npy_files_are_refused) {
         int64_t limit;
         int status;
         const char *message;
-    } bad[] = { { "(25,)", LIMIT, IO_E_FORMAT, "t.npy has shape (25,); it is (n, n), or" },
+    } bad[] = { { "(25,)", LIMIT, IO_E_FORMAT, "t.npy has shape (25,); expected (n, n), or" },
                 { "(5, 1, 5)", LIMIT, IO_E_FORMAT, "has shape (5, 1, 5)" },
                 { "(5, 4)", LIMIT, IO_E_FORMAT, "has shape (5, 4)" },
                 { "()", LIMIT, IO_E_FORMAT, "has shape ()" },

@@ -211,6 +211,7 @@ TEST(books_data_sets_and_networks) {
     shoal_cva_info info;
     shoal_cva_value value;
     shoal_cva_date profile;
+    shoal_cva_validation validation;
     shoal_surrogate_info about;
     const double *w, *b;
     int inputs, neurons;
@@ -221,6 +222,7 @@ TEST(books_data_sets_and_networks) {
     REFUSED(shoal_cva_run(NULL, 0, 1, x, NULL));
     REFUSED(shoal_cva_result(NULL, x, 1, &value, &profile));
     REFUSED(shoal_cva_describe(NULL, &info));
+    REFUSED(shoal_cva_validate(NULL, x, 2, &validation, NULL));
     CHECK(shoal_cva_width(NULL) == 0);
     shoal_cva_free(NULL);
     REFUSED(shoal_dataset_create(NULL, &design, &set));

@@ -9,13 +9,14 @@
  *   status 0     every row i has |b - A x|_i <= tol (max|a_i| max|x| + |b_i|), and, by a method that pivots,
  *                kappa < NEAR limit
  *   else         not of a system with kappa < limit / NEAR whose answer is in the range, by a method that pivots (but
- *                gspike, which guesses singular blocks by delta), or by any method if the matrix is diagonally dominant
+ *                gspike, which guesses singular blocks by delta), or by any method if the matrix is diagonally dominant;
+ *                methods but "auto", "qr" and "twocarry" may warn of a row whose error is indeed above tol
  */
 #include "tridiag_batch.h"
 #include "promises.h"
 
 typedef struct truth {
-    int finite, dominant;
+    int finite, finite_matrix, dominant;
     int in_range; /* the exact x, rounded, is an answer of the same quality */
     wide kappa;   /* INFINITY: singular */
 } truth;
@@ -121,23 +122,16 @@ static void solve_rows_transposed(const factors *f, wide *x) {
     }
 }
 
-/* |A^-1| in the maximum norm, the 1-norm of A^-T: column by column of the transposed if there are few, else Hager's
- * estimate with Higham's alternative, within a factor of 3 of the truth. */
-enum { COLUMNS = 48, HAGER_STEPS = 6 };
+/* |A^-1| in the maximum norm, the 1-norm of A^-T: column by column, in long double, which is good to one part in a
+ * thousand up to NEAR times the limit; of the few systems with more columns Hager's estimate with Higham's alternative,
+ * within a factor of 3 of the truth. */
+enum { COLUMNS = 1000, HAGER_STEPS = 6 };
 
 static wide inverse_norm(const factors *f) {
     const int64_t n = f->n;
     wide largest = 0, *x = new_array((size_t)n, sizeof *x), *z = new_array((size_t)n, sizeof *z);
-    for (int64_t j = 0; j < n && n <= COLUMNS; j++) {
-        wide sum = 0;
-        memset(x, 0, (size_t)n * sizeof *x);
-        x[j] = 1;
-        solve_rows_transposed(f, x);
-        for (int64_t i = 0; i < n; i++) sum += wide_abs(x[i]);
-        largest = wide_max(largest, sum);
-    }
     for (int64_t i = 0; i < n; i++) x[i] = (wide)1 / n;
-    for (int step = 0; step < HAGER_STEPS && n > COLUMNS; step++) {
+    for (int step = 0; step < HAGER_STEPS; step++) {
         wide sum = 0;
         int64_t best = 0;
         solve_rows_transposed(f, x);
@@ -150,14 +144,43 @@ static wide inverse_norm(const factors *f) {
         memset(x, 0, (size_t)n * sizeof *x);
         x[best] = 1;
     }
-    if (n > COLUMNS) {
-        wide sum = 0;
-        for (int64_t i = 0; i < n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (wide)i / n);
-        solve_rows_transposed(f, x);
-        for (int64_t i = 0; i < n; i++) sum += wide_abs(x[i]);
-        largest = wide_max(largest, 2 * sum / (3 * n));
-    }
+    wide sum = 0;
+    for (int64_t i = 0; i < n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (wide)i / n);
+    solve_rows_transposed(f, x);
+    for (int64_t i = 0; i < n; i++) sum += wide_abs(x[i]);
     free(x), free(z);
+    return wide_max(largest, 2 * sum / (3 * n));
+}
+
+static wide inverse_norm_by_columns(const factors *f) {
+    const int64_t n = f->n;
+    long double(*u)[3] = new_array((size_t)n, sizeof *u), *l = new_array((size_t)n, sizeof *l);
+    long double *x = new_array((size_t)n, sizeof *x), largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        for (int q = 0; q < 3; q++) u[i][q] = (long double)f->u[i][q];
+        l[i] = (long double)f->l[i];
+    }
+    for (int64_t j = 0; j < n; j++) { /* as solve_rows_transposed() */
+        long double sum = 0, before = 0, second = 0;
+        memset(x, 0, (size_t)j * sizeof *x);
+        for (int64_t i = j; i < n; i++) {
+            x[i] = i == j;
+            if (i > j) x[i] -= u[i - 1][1] * before;
+            if (i > j + 1) x[i] -= u[i - 2][2] * second;
+            x[i] /= u[i][0];
+            second = before, before = x[i];
+        }
+        for (int64_t i = n - 2; i >= 0; i--) {
+            x[i] -= l[i] * x[i + 1];
+            if (f->swapped[i]) {
+                const long double other = x[i];
+                x[i] = x[i + 1], x[i + 1] = other;
+            }
+        }
+        for (int64_t i = 0; i < n; i++) sum += fabsl(x[i]);
+        largest = fmaxl(sum, largest);
+    }
+    free(u), free(l), free(x);
     return largest;
 }
 
@@ -211,7 +234,9 @@ static void banded_answers(const batch *p, const rows *r, int64_t k, truth *t, d
     for (int64_t i = 0; i < n; i++)
         norm = wide_max(norm, wide_abs(r->a[i][0]) + wide_abs(r->a[i][1]) + wide_abs(r->a[i][2]));
     const int regular = factor_rows(r, &f);
-    t->kappa = regular ? norm * inverse_norm(&f) : (wide)INFINITY;
+    t->kappa = !regular       ? (wide)INFINITY
+               : n <= COLUMNS ? norm * inverse_norm_by_columns(&f)
+                              : norm * inverse_norm(&f);
     for (int64_t j = 0; j < m && regular; j++) {
         for (int64_t i = 0; i < n; i++)
             column[i] = p->b[(k * n + i) * m + j] * wide_power(-r->exponent[i]);
@@ -223,10 +248,10 @@ static void banded_answers(const batch *p, const rows *r, int64_t k, truth *t, d
 
 static truth truth_of(const batch *p, const rows *r, int64_t k, how h, double *x) {
     const int64_t n = p->n, m = p->nrhs;
-    truth t = { .finite = 1, .kappa = 1, .in_range = 1 };
+    truth t = { .finite = 1, .finite_matrix = 1, .kappa = 1, .in_range = 1 };
     for (int64_t i = 0; i < n; i++) {
         for (int side = 0; side < 3; side++)
-            if (!isfinite(entry_of(p, k, i, side, h))) t.finite = 0;
+            if (!isfinite(entry_of(p, k, i, side, h))) t.finite = t.finite_matrix = 0;
         for (int64_t j = 0; j < m; j++)
             if (!isfinite(p->b[(k * n + i) * m + j])) t.finite = 0;
     }
@@ -248,10 +273,32 @@ static truth truth_of(const batch *p, const rows *r, int64_t k, how h, double *x
 
 /* ---- verdicts ---------------------------------------------------------------------------------- */
 
+/* The residual that a status follows from is computed in the precision of the type by these two, a rounding or five
+ * beside the truth; by the others in twice the precision where it matters, and told as a float. */
+static double tolerance_of(const call *c, const target *on, const answer *a) {
+    const int plainly = strcmp(c->method, "twocarry") == 0 ||
+                        (strcmp(c->method, "pcr") == 0 && !on_cpu(on));
+    return a->info.tol * (plainly ? TRUSTED / 100. : 1 + FLT_EPSILON);
+}
+
+/* Elimination with exchanges rounds a row that stays in hand again and again (upper.h). */
+static int is_safe(const call *c) {
+    return is_auto(c) || strcmp(c->method, "qr") == 0 || strcmp(c->method, "twocarry") == 0;
+}
+
+/* By how much more than NEAR an estimate may be too high. That of twocarry is |z|, Rt z = (+-1, ..), A = Q R with scaled
+ * rows: z = Qt A^-t (+-1, ..) has a length of at most sqrt(n) |A^-t|, and one entry may have all of it ("spike16"). So
+ * systems of more than NEAR^2 rows may be warned about earlier. */
+static double excess_of(const call *c, const target *on, int64_t n) {
+    const int64_t block = on_cpu(on) ? 65535 : 2304; /* rows above which auto is twocarry */
+    const int is_twocarry = strcmp(c->method, "twocarry") == 0 || (is_auto(c) && n > block);
+    return is_twocarry ? fmax(1, sqrt((double)n) / NEAR) : 1;
+}
+
 static void judge(const batch *p, const rows *r, const truth *t, const target *on, const call *c,
                   const answer *a, int64_t k, const char *kind) {
     const double limit = 1 / (32 * eps_of(p->type)); /* eps is two units of roundoff */
-    const double tol = TRUSTED * eps_of(p->type);
+    const double tol = tolerance_of(c, on, a);
     const int32_t status = a->status[k];
     const unsigned flags = shoal_method_flags("tridiag", c->method, c->variant);
     const int promised = (c->pivoted && !(flags & SHOAL_CAN_DELTA)) || t->dominant;
@@ -265,14 +312,15 @@ static void judge(const batch *p, const rows *r, const truth *t, const target *o
              kind, p->type ? "f32" : "f64", (long long)p->n, (long long)k, (double)t->kappa, limit,
              error, tol, t->in_range ? "" : ", not in range");
     int fault = -1;
-    if (!t->finite)
-        fault = status == SHOAL_SYSTEM_NONFINITE ? -1 : FALSE_OK;
-    else if (status == 0 && !(error <= tol))
+    if (!t->finite) { /* the other right-hand sides may fail worse */
+        const int others = p->nrhs > 1 && t->finite_matrix && status < 0;
+        fault = status == SHOAL_SYSTEM_NONFINITE || others ? -1 : FALSE_OK;
+    } else if (status == 0 && !(error <= tol))
         fault = FALSE_OK;
     else if (status == 0 && c->pivoted && !(t->kappa < NEAR * limit))
         fault = FALSE_OK;
-    else if (status != 0 && t->in_range && t->kappa < limit / NEAR && promised &&
-             (status < 0 || error <= tol)) /* a warning of a larger error is true */
+    else if (status != 0 && t->in_range && t->kappa * excess_of(c, on, p->n) < limit / NEAR && promised &&
+             (status < 0 || error <= tol || is_safe(c)))
         fault = FALSE_FAIL;
     else if (t->kappa >= limit / NEAR && t->kappa < NEAR * limit)
         fault = NEAR_LIMIT;
@@ -297,6 +345,7 @@ static void scale(batch *p, stream *s) {
 
 static int64_t draw_size(stream *s) {
     const int64_t percent = draw(s, 0, 99);
+    if (draw(s, 0, 399) == 0) return (int64_t)1 << draw(s, 9, 16) | draw(s, 0, 511); /* to 66,047 */
     return percent < 60 ? draw(s, 1, 20) : percent < 97 ? draw(s, 21, 130) : draw(s, 131, 700);
 }
 
@@ -309,7 +358,7 @@ static void one_batch(stream *s, int kinds) {
               .transposed = draw_chance(s, 15),
               .periodic = draw_chance(s, 5) };
     const int64_t n = h.periodic ? draw(s, 1, 24) : draw_size(s),
-                  count = draw(s, 1, on_cpu(on) ? 16 : 200);
+                  count = n > 1000 ? 2 : draw(s, 1, on_cpu(on) ? 16 : 200);
     batch p = new_batch(n, count, draw_chance(s, 80) ? 1 : draw(s, 2, 4),
                         draw_chance(s, 50) ? SHOAL_F32 : SHOAL_F64);
     const shoal_tridiag_opts shape = { .n = n, .count = count, .nrhs = p.nrhs };

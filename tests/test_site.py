@@ -58,6 +58,13 @@ class Site(unittest.TestCase):
         self.assertEqual(dead, [])
         self.assertGreater(count, 3000)
 
+    def test_links_within_pages(self):
+        """A link of the Markdown to a heading of its own page is one of the site."""
+        for name in ("tridiag", "smallsym", "design", "api"):
+            text = re.sub(r"(?ms)^```.*?^```", "", read(SOURCE, "docs", name + ".md"))
+            html = read(SITE, "docs", name + ".html").split("<article")[1].split("</article>")[0]
+            self.assertGreaterEqual(html.count('class="reference internal" href="#'), len(re.findall(r"\]\(#", text)), name)
+
     def test_no_network(self):
         """Scripts, styles, fonts and pictures come with the site."""
         for path, page in self.pages.items():

@@ -95,7 +95,7 @@ class Committed(Case):
 
     def test_readme(self):
         """The speedups of README.md are those of the kept rows; its picture has a marker per row of a power of two."""
-        shown = re.findall(r"\| \[([0-9.]+)(?: to ([0-9.]+))?\]\(docs/", read(ROOT, "README.md"))
+        shown = re.findall(r"(?m)^- \*\*([0-9.]+)(?: to ([0-9.]+))?\*\* over", read(ROOT, "README.md"))
         self.assertEqual([(least, most or least) for least, most in shown],
                          [("%.2g" % least, "%.2g" % most) for least, most in overview.speedups(RESULTS)])
         picture = read(ROOT, "docs", "img", overview.PICTURE)

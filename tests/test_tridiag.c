@@ -158,7 +158,8 @@ static void pivoting_case(const char *kind, int64_t n, int64_t count, shoal_type
             const int once = !is_auto(c) || on_cpu(&targets[t]) || lengthy(&targets[t], n);
             const char *safe = !is_auto(c)               ? c->method
                                : lengthy(&targets[t], n) ? "twocarry"
-                                                         : "lupp";
+                               : on_cpu(&targets[t])     ? "lupp"
+                                                         : "qr";
             int64_t pivoted = 0; /* systems whose answer is that method's */
             for (int64_t k = 0; k < count; k++)
                 pivoted += strcmp(shoal_methods("tridiag", r.method[k]), safe) == 0;

@@ -16,7 +16,7 @@ enum { CALLS = 32 };
 /* A method and variant; name NULL past the last one. */
 typedef struct call {
     const char *method, *variant;
-    int pivoted; /* lupp, auto, which has it in reserve, twocarry, which is as safe, and gspike, which is on
+    int pivoted; /* lupp, qr, auto, which has it in reserve, twocarry, which is as safe, and gspike, which is on
                     the matrices here */
 } call;
 

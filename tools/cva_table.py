@@ -52,7 +52,7 @@ def read_cases(path):
                 cases.append({"name": name, "use": use, "market": [], "book": []})
             elif word in ("market", "book"):
                 cases[-1][word].append(rest)
-            elif word in ("epe", "ene"):
+            elif word in ("times", "epe", "ene"):
                 cases[-1][word] = [float(number) for number in rest.split()]
             elif word == "cva":
                 cases[-1]["cva"], cases[-1]["cva_error"] = (float(number) for number in rest.split())
@@ -104,7 +104,7 @@ def places(case, times):
     """Where the known dates are among those of a run, which may have others, too; None if one of them is missing."""
     column = case["book"][0].split(",").index("maturity")
     horizon = max(float(line.split(",")[column]) for line in case["book"][1:])
-    known = [horizon * (k + 1) / len(case["epe"]) for k in range(len(case["epe"]))]
+    known = case.get("times") or [horizon * (k + 1) / len(case["epe"]) for k in range(len(case["epe"]))]
     found = [[i for i, time in enumerate(times) if abs(time - date) < 1e-6 * horizon] for date in known]
     return [at[0] for at in found] if all(found) else None
 

@@ -146,9 +146,10 @@ def write_smallsym(page, folder):
     files = read_folder(folder)
     page.add("# The paper's figures")
     page.paragraph("""Figures 2, 4, 5, 6, 9, 10 and 12 of the small-systems paper, measured again in single precision
-with the data in device memory. [smallsym.md](smallsym.md#the-papers-figures) explains each of them. Solid lines are the
-paper's versions on this machine. Dashed lines are ours, or a law. For each n the fastest row counts. `make docs`
-generates this page from files of `shoal bench --save`: no number is typed by hand.""")
+with the data in device memory. [smallsym.md](smallsym.md#the-papers-figures) explains each of them. Solid lines are
+the paper's versions, measured on our machine. Dashed lines are our default method (`team`), or a power of n for
+comparison. Of several measurements for one n the fastest counts. `make docs` generates this page from files of `shoal
+bench --save`: no number is typed by hand.""")
     write_conditions(page, files)
     files = [file for file in files if any(row.text("module") == "smallsym" for row in file.rows)]
     for device, own, rows in by_device(files):
@@ -303,13 +304,14 @@ def write_recur(page, folder):
     everywhere = [row for file in files for row in file.rows]  # serial may be of any machine
     sizes, found = (1 << 18, 1 << 20), False
     page.add("# Recurrences: the paper's figures")
-    page.paragraph("""Figures 1 and 3 to 8 of the paper of [recur.md](recur.md#pscheme): the P-scheme with T threads in
-each of G groups, `P = T G` parts, N rows. Scale and offset are constant, in single precision, as in the paper. `make
-docs` generates this page from files of `shoal bench --save`: no number is typed by hand.""")
+    page.paragraph("""Figures 1 and 3 to 8 of the paper of [recur.md](recur.md#pscheme): the P-scheme with T threads
+in each of G groups, `P = T G` parts, N rows. s and t are constant, in single precision, as in the paper. `make docs`
+generates this page from files of `shoal bench --save`: no number is typed by hand.""")
     page.add("")
     page.paragraph("- Speedups are over `serial` on one core of the machine that measured it.")
-    page.paragraph("""- Fit: time = (alpha + gamma) N / P + beta P, equations (14) to (16). P_opt minimizes the fit;
-`sqrt(N / 2)` is equation (18).""")
+    page.paragraph("""- Fit: time = (alpha + gamma) N / P + beta P, equations (14) to (16), with alpha, beta and gamma
+the times per step of pre-computation, propagation and determination. P_opt minimizes the fitted time; `sqrt(N / 2)`
+is the paper's estimate of it, equation (18).""")
     page.paragraph("- A phase marked `-` took less time than the noise.")
     for device, _, rows in by_device(files):
         rows = [row for row in rows if row.text("module") == "recur"]
@@ -366,8 +368,9 @@ def write_errors(page, files):
         page.paragraph("The errors are left out: no file has one system of `spike1` to `spike21` of %d rows." % ERROR_ROWS)
         return
     page.add("", "## Backward errors, n = %d" % ERROR_ROWS)
-    page.paragraph("""In double and in the maximum norm. All our columns have one draw of each matrix. The first two columns
-are the paper's Table 2, with other draws. **Bold**: above 100 epsilon, or not finite.""")
+    page.paragraph("""In double and in the maximum norm. The first two columns are the paper's Table 2. The other
+columns are ours, all with the same random matrices, which are not those of the paper. **Bold**: above 100 epsilon, or
+not finite.""")
     page.add("")
     for device, keys in groups_of(found, lambda key: key[1]).items():
         page.add("- %s: %s" % (device, ", ".join("`%s`" % solver for solver, _ in keys)))

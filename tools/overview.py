@@ -26,7 +26,7 @@ def kept_rows(results, device, solver, members):
 
 
 def speedups(results):
-    """The least and the most of each row of README.md's table."""
+    """Minimum and maximum of each row of README.md's table."""
     path = os.path.join(results, "quantlib", "xeon.json")
     with open(path, encoding="utf-8") as file:
         euler = [way["times_ours"] for way in json.load(file)["results"] if way["way"] == "MCEuropeanHestonEngine"]

@@ -12,7 +12,10 @@ from results import by_device, cell, column, groups_of, image_name, read_folder,
 INTRODUCTION = """`make docs` generates this page from the files in `bench/results`, and `shoal bench --peers --save
 bench/results` writes those files: no number is typed by hand.
 
-- Every answer is checked before it is timed. If ours fails, it is not timed. If a peer's fails, it is timed and marked.
+- A peer is another library, or a plain loop in C, measured in the same run.
+
+- Every answer is checked before it is timed. If ours fails, it is not timed. If a peer's fails, it is timed and
+marked.
 
 - "ms" is the median of at least 20 samples and 0.3 seconds. "+-" is half the distance between the quartiles.
 
@@ -22,8 +25,8 @@ bench/results` writes those files: no number is typed by hand.
 
 - "speedup" = time of the fastest peer / our time, on the same data in the same run.
 
-- The data are in device memory. Inputs smaller than the device's last cache are rotated among several sets. Peers that
-overwrite their input get fresh copies outside the timed region."""
+- The data are in device memory. Inputs smaller than the device's last cache are rotated among several sets. Peers
+that overwrite their input get fresh copies outside the timed region."""
 
 ABOUT = {
     "rng": """Random numbers (`rng`): GB/s counts the bytes written; nothing is read. Our numbers are checked bit by bit
@@ -31,10 +34,12 @@ against the CPU's, and by mean and variance. Peers generate other numbers: they 
 The speedup is over the fastest peer that passes; for `poisson` over the fastest one, whether it passes or not.""",
     "smallsym": """Small symmetric systems (`smallsym`): an answer passes with a backward error of 10 n epsilon, for
 regressions 10 n + 70 epsilon. Batches larger than 4093 repeat 4093 different systems. Peers work on their own copy,
-with both triangles. For eigenvalue methods peers compute the eigenpairs and do not solve. GB/s counts numbers per
-system: n^2 + 2 n nrhs for full and n (n + 1) / 2 + 2 n nrhs for packed systems (A, b and x); A, or d and e, and the
-written w and V for eigenpairs; what is read and written of A, d, e, Q, b and x for stages of hhpcr; M n + (M + n) nrhs
-(psi, y and x) for regressions of M samples.""",
+with both triangles. Peers that compute eigenpairs do not solve systems with them. GB/s counts numbers per system: n^2
++ 2 n nrhs for full and n (n + 1) / 2 + 2 n nrhs for packed systems (A, b and x); A, or d and e, and the written w and
+V for eigenpairs; what is read and written of A, d, e, Q, b and x for stages of hhpcr; M n + (M + n) nrhs (psi, y and
+x) for regressions of M samples.""",
+    "heston": """Prices (`heston`, `expou`, `bullet`): a path-step is one step of one path. "s to 1e-5" is the time in
+seconds to a standard error of 1e-5: measured time times (measured standard error / 1e-5)^2.""",
     "symindef": """Dense symmetric matrices (`symindef`): a call is one factorization in place of a fresh copy of A,
 made outside the timed region. Calls longer than 2.5 s are measured once. Gflop/s counts n^3 / 3 operations. For
 `complete`, GB/s counts the reduced matrix read and written once per stage, n (n + 1) (n + 2) / 3 numbers. A method that
@@ -237,7 +242,7 @@ def show_rng(page, device, rows, _):
     page.add("", "### rng, %s, %s" % (first.text("backend"), first.text("type")), "")
     page.picture("numbers per second", image_name(device, first, ""), "bars", rng_bars(device, rows))
     page.add("")
-    page.table([words("law", lambda row: row.text("law")), words("parameters", lambda row: rng_parameters(row) or "-"),
+    page.table([words("numbers", lambda row: row.text("law")), words("parameters", lambda row: rng_parameters(row) or "-"),
                 column("count", "%.0f", "count"),
                 words("generator", lambda row: row.marked_solver + (", fast" if is_fast(row) else "")), MS, SPREAD,
                 column("Gnumbers/s", "%.4g", "numbers_per_second", 1e-9), BYTES,

@@ -65,21 +65,23 @@ def panels(rows, which):
 def write_smallsym(page, study):
     machine, rows = study.machine, study.rows
     page.add("# Accuracy of small symmetric systems")
-    page.paragraph("""The errors of each method on each family of test systems: the study that the paper of
-[smallsym.md](smallsym.md) leaves for later (its section 6). `make docs` generates this page from `%s`: %s, %s, seed
-%.0f. No number is typed by hand.""" % (study.name, machine.text("device"), machine.text("date"),
+    page.paragraph("""The errors of each method on each family of test systems: a study that the paper of
+[smallsym.md](smallsym.md) names as future work (its section 6). `make docs` generates this page from `%s`: %s, %s,
+seed %.0f. No number is typed by hand.""" % (study.name, machine.text("device"), machine.text("date"),
                                         study.root.number("seed")))
     page.add("")
     for item in ("""- `ok`: status 0. `warned`: answered, but ill-conditioned or with a residual above the tolerance.
 `redone`: `auto` took its second method. These columns, `truncated`, `failed` and `x*` are percentages of the systems.""",
-                 """- `backward`: median, 99 % quantile and maximum of |b - A x| / (|A| |x| + |b|) in the maximum norm,
-computed in twice double precision, over all answered systems. A solver promises 10 n epsilon for a system with status 0
-(f32: `1.2e-6 n`, f64: `2.2e-15 n`). A larger error would be marked WRONG here.""",
-                 """- `forward`: the same of |x - x*| / |x*| in the maximum norm. x* solves the given system:
-elimination with row exchanges in double, refined with residuals in twice double precision until the corrections are
-below a thousandth of epsilon. A truncated answer solves another system, and has no forward error.""",
-                 """- `x*`: systems for which that refinement converges. The others are singular, or too nearly so for double.""",
-                 """- The pictures show the share of the systems whose error is at most the value on the axis."""):
+                 """- `backward`: median, 99 % quantile and maximum of |b - A x| / (|A| |x| + |b|) in the maximum
+norm, computed in twice double precision, over all answered systems. For a system with status 0 it must be at most 10
+n epsilon (f32: `1.2e-6 n`, f64: `2.2e-15 n`). A larger error would be marked WRONG here.""",
+                 """- `forward`: median, 99 % quantile and maximum of |x - x*| / |x*| in the maximum norm. x* is the
+exact solution: elimination with row exchanges in double, refined with residuals in twice double precision until the
+corrections are below a thousandth of epsilon. A truncated answer solves another system, and has no forward error.""",
+                 """- `x*`: systems for which this refinement converges. The others are singular, or so nearly
+singular that double precision does not suffice.""",
+                 """- The pictures show the share of the systems whose error is at most the value on the horizontal
+axis."""):
         page.paragraph(item)
     sizes = list(dict.fromkeys(row.number("n") for row in rows))
     for kind, title in (("f32", "Single precision, f32"), ("f64", "Double precision, f64")):
@@ -263,18 +265,20 @@ into packed storage. "whole" reads the whole matrix by one call. "whole, packed"
 def write_symindef(page, study):
     machine = study.machine
     page.add("# Studies of symmetric indefinite factorizations")
-    page.paragraph("""The thesis's studies of `complete` ([symindef.md](symindef.md)), repeated in double, packed.
-Unless named, a matrix is `equidistant`: eigenvalues -n .. n - 1 in equal steps, random vectors. `make docs` generates
-this page from `%s`: %s, %.0f threads, %s, seed %.0f. No number of ours is typed by hand.""" % (
+    page.paragraph("""The thesis's studies of `complete` ([symindef.md](symindef.md)), repeated in double, with packed
+matrices. Where no matrix is named, it is of the kind `equidistant`: eigenvalues -n .. n - 1 in equal steps, random
+eigenvectors. `make docs` generates this page from `%s`: %s, %.0f threads, %s, seed %.0f. No number of ours is typed
+by hand.""" % (
         study.name, machine.text("device"), machine.number("threads"), machine.text("date"), study.root.number("seed")))
     page.add("")
-    page.paragraph("""- relative error: |P A Pt - M D Mt| / |A|. |X| is the largest sum of |X(i,j)| over a row: over all
-rows up to `n = %d`, beyond that over %d equally spaced rows including the last, which can only be less. The sums are
-computed on the CPU in twice the precision of double (pairs of doubles), so they show the errors of the factors.""" % (
+    page.paragraph("""- relative error: |P A Pt - M D Mt| / |A|. |X| is the infinity norm, the largest sum of |X(i,j)|
+over a row. For n above `%d` only %d equally spaced rows, among them the last, are computed, so the true norm may be
+larger. The sums are computed on the CPU in twice the precision of double (pairs of doubles), so they show the errors
+of the factors.""" % (
         WHOLE, SAMPLE))
-    page.paragraph("""- by vectors: |P A Pt v - M (D (Mt v))| / (|A| |v|) in maximum norms and the same arithmetic, the
-largest for three random vectors v of 1 and -1. `shoal bench` checks this. It is smaller, because rounding errors of a
-row add up with random signs.""")
+    page.paragraph("""- by vectors: |P A Pt v - M (D (Mt v))| / (|A| |v|) in the maximum norm, computed with the same
+precision: the largest for three random vectors v of 1 and -1. `shoal bench` checks this error. It is smaller, because
+rounding errors of a row add up with random signs.""")
     parts = groups_of(study.rows, lambda row: row.text("part"))
     write_alpha(page, machine.text("device"), parts.get("alpha", []))
     write_sizes(page, machine.text("device"), parts.get("sizes", []))

@@ -36,36 +36,35 @@ static const cli_option verify_options[] = {
       .needed = "a problem, such as tridiag:pcr" },
     { 0 }
 };
-/* clang-format on */
-
 static const char bench_doc[] =
-    "Solves each problem, checks the answer, and measures: the median time per solve and half the distance between its "
-    "quartiles, rows, systems, operations or random numbers per second, GB/s counted from the fewest bytes a solver must move, "
-    "and their share of the machine's copy bandwidth. Without a problem, a set for this machine is run."
-    "\vA problem is module:method:backend:type:key=value,...; only the module is needed (rng, sort, heston, expou and bullet "
-    "need a method too). Keys of tridiag: n, count or rows, nrhs, layout, kind, variant, seed. "
-    "smallsym: n, count or bytes (of A), nrhs, layout, storage, triangle, kind, parameter, variant, team, refine, outcome, seed. "
-    "recur: n, count or rows, order, layout, constant, direction, kind, variant, threads, groups, phase, seed. "
-    "symindef: n, kind, storage, triangle, alpha, growth, variant, seed. "
-    "sort: n, count or keys, ratio, values, index, direction, kind, variant, seed. "
-    "heston: steps, paths, greeks, variant, math, seed. expou: steps, paths, greeks, seed. "
-    "bullet: dates, paths, options, nx, steps, greeks, variant, math, seed. "
-    "rng: count, n, lambda, alpha, df, variant, layout, seed, math. Lists are joined by +, `all' stands for every value; numbers "
-    "may be written as 1e5 or 2^25.\n\n"
-    "Example:\n  shoal bench tridiag:all::f32:n=64+256,count=1e5 --peers\n"
+    "Solves each problem, checks the answer, and measures: the median time per solve and half the distance between its quartiles, "
+    "rows, systems, operations or random numbers per second, GB/s counted from the fewest bytes a solver must move, and their "
+    "share of the machine's copy bandwidth. Without a problem, a set for this machine is run.\vA problem is "
+    "module:method:backend:type:key=value,...; only the module is needed (rng, sort, heston, expou and bullet need a method too). "
+    "Keys of tridiag: n, count or rows, nrhs, layout, kind, variant, seed. smallsym: n, count or bytes (of A), nrhs, layout, "
+    "storage, triangle, kind, parameter, variant, team, refine, outcome, seed. recur: n, count or rows, order, layout, constant, "
+    "direction, kind, variant, threads, groups, phase, seed. symindef: n, kind, storage, triangle, alpha, growth, variant, seed. "
+    "sort: n, count or keys, ratio, values, index, direction, kind, variant, seed. heston: steps, paths, greeks, variant, math, "
+    "seed. expou: steps, paths, greeks, seed. bullet: dates, paths, options, nx, steps, greeks, variant, math, seed. rng: count, "
+    "n, lambda, alpha, df, variant, layout, seed, math. Lists are joined by +, `all' stands for every value; numbers may be "
+    "written as 1e5 or 2^25.\n\n"
+    "Example:\n"
+    "  shoal bench tridiag:all::f32:n=64+256,count=1e5 --peers\n"
     "  shoal bench smallsym:ldlt::f32:n=8+16+32,bytes=2^29,outcome=all --peers\n"
     "  shoal bench symindef:complete::f64:n=1024+4096,storage=all --peers\n"
     "  shoal bench rng:normal::f32:math=all rng:poisson:::lambda=1+64+1000 --peers";
 
 static const char verify_doc[] =
     "Solves each problem, then checks the answer independently of the library: the residual of every system (a stated sample of "
-    "very large batches) in twice double precision, its status, and the residual that the solver reports. Random numbers "
-    "are compared bit by bit with those of fills in pieces and of the CPU, and their mean and variance are tested. The exit code "
-    "is 1 if a system has no answer, a residual or factorization error is above the limit of its module, a price is too many "
-    "standard errors from formula or quadrature, or a random number is wrong. docs/cli.md lists the limits."
-    "\vA problem is module:method:backend:type:key=value,...; see `shoal bench --help'.\n\n"
-    "Example:\n  shoal verify tridiag:all::f32+f64:n=64+255,count=1000\n"
+    "very large batches) in twice double precision, its status, and the residual that the solver reports. Random numbers are "
+    "compared bit by bit with those of fills in pieces and of the CPU, and their mean and variance are tested. The exit code is 1 "
+    "if a system has no answer, a residual or factorization error is above the limit of its module, a price is too many standard "
+    "errors from formula or quadrature, or a random number is wrong. docs/cli.md lists the limits.\vA problem is "
+    "module:method:backend:type:key=value,...; see `shoal bench --help'.\n\n"
+    "Example:\n"
+    "  shoal verify tridiag:all::f32+f64:n=64+255,count=1000\n"
     "  shoal verify rng:all::all";
+/* clang-format on */
 
 static const char *const cpu_set[] = { "tridiag:all::f64+f32:n=16+64+256+1024,rows=2^21", NULL };
 static const char *const cuda_set[] = {
@@ -218,7 +217,6 @@ static int run(cli *c, const arguments *a, const char *who, bool measured) {
     bench_problems list = { 0 };
     int code = CLI_OK;
     cli_bench_begin(c, &s);
-    if (!measured) s.note = NULL; /* the table has it all */
     if (a->repeat) s.rules.samples = a->repeat, s.rules.exact = true;
     for (int i = 0; i < a->count && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, a->problems[i], &list);
@@ -227,7 +225,12 @@ static int run(cli *c, const arguments *a, const char *who, bool measured) {
     if (code == CLI_OK) code = check_save(a);
     if (code == CLI_OK) {
         note_math(c, &list);
+        cli_bench_watch watch = { .done = 0 };
+        if (!measured)
+            cli_bench_watch_begin(&watch, c, &s, "checking",
+                                  list.count); /* the table has the rest */
         code = cli_bench_code(&s, bench_run(&s, &list, parts));
+        cli_progress_end(&watch.bar);
         if (a->save && s.row_count > 0) {
             int saved = save(a, c, &s, code);
             if (saved != CLI_OK) code = saved;

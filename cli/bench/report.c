@@ -23,10 +23,12 @@ static const cli_option options[] = { { "output", OPT_MADE, CLI_AT(arguments, ou
                                         "the page; folders are created", .letter = 'o' },
                                       { 0 } };
 
+/* clang-format off */
 static const char doc[] =
     "Solves 100,000 tridiagonal systems by each method, for n from 8 to 1024 (on a CPU to 256) in both precisions, checks every "
-    "answer and writes an HTML page with the speeds."
-    "\vExample:\n  shoal report -o out/machine.html";
+    "answer and writes an HTML page with the speeds.\vExample:\n"
+    "  shoal report -o out/machine.html";
+/* clang-format on */
 
 static const int64_t sizes[] = { 8, 16, 32, 64, 128, 256, 512, 1024 };
 

@@ -34,13 +34,12 @@ static const cli_option options[] = {
     { "matrix", OPT_INPUT,  AT(matrix), "FILE", 3, "symindef: part alpha with the matrix of this .npy, .mtx or .h5 file; its rows are added to the others" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
     "Measures a study and writes its results. smallsym: the errors of every method on every family of small symmetric systems. "
-    "symindef: the studies of Kruchinina's thesis on symmetric indefinite factorizations."
-    "\vExample:\n  shoal study smallsym --count 1000 -o out/smallsym-study.json\n"
+    "symindef: the studies of Kruchinina's thesis on symmetric indefinite factorizations.\vExample:\n"
+    "  shoal study smallsym --count 1000 -o out/smallsym-study.json\n"
     "  shoal study symindef --part sizes --n 2000";
+/* clang-format on */
 
 typedef struct measurement {
     bool symindef;

@@ -22,12 +22,12 @@
 
 #include <argp.h>
 #include <shoal/shoal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "io/status.h"
+#include "io/words.h"
 #include "options.h"
 
 /* Exit codes: the contract of docs/cli.md. */
@@ -37,9 +37,19 @@ enum {
     CLI_USAGE = 64,       /* a command line that makes no sense                                */
     CLI_INPUT = 66,       /* an input cannot be read, or inputs do not fit together            */
     CLI_UNAVAILABLE = 69, /* the backend, or the memory, is not available                      */
+    CLI_INVALID = 70,     /* a validation failed: the results are not to be trusted            */
     CLI_OUTPUT = 74,      /* an output cannot be written                                       */
     CLI_INTERRUPTED = 130 /* Ctrl-C                                                            */
 };
+
+/* A bar on stderr; nothing unless that is a terminal, and not with --quiet. There is one at a time. Stages of the library
+ * show a bar if the command has none; if it has, they are the next `next` units of it. */
+typedef struct cli_progress {
+    const char *label;
+    int64_t total, done, next;
+    double start, shown; /* cli_now() at the begin and at the last redraw */
+    bool on;
+} cli_progress;
 
 struct cli {
     /* the global options */
@@ -57,6 +67,8 @@ struct cli {
     char command[64];      /* as dispatched: "solve tridiag"                    */
     io_json out;           /* the one object on stdout                           */
     bool out_begun;        /* cli_json_begin was called                          */
+    cli_progress stage;    /* of the library                                     */
+    bool finishes;         /* the library's call ends soon after Ctrl-C, by itself */
     const void *parts;     /* of merge-parts: what stands for a simulation       */
 };
 
@@ -105,26 +117,18 @@ const char *cli_triangle_name(shoal_triangle triangle); /* "lower", "upper"   */
 
 /* --- words (words.c) --- */
 
-/* Name i of a list, NULL past the end; `of` is what cli_unknown was given. */
-typedef const char *cli_names(const void *of, int i);
-
-/* "book.csv:4: unknown asset 'ALPHA'; the market has ALFA, BRAVO. Did you mean 'ALFA'?": without a list of names if
- * `have`, "the market has", is NULL; the nearest name, if there is one. Returns `message`. */
-enum { CLI_MESSAGE = 1024 };
-char *cli_unknown_text(char message[CLI_MESSAGE], const char *where, const char *what,
-                       const char *word, const char *have, cli_names *names, const void *of);
-/* The same on stderr, about a word of the command line; `who` is argv[0] of the command. Returns CLI_USAGE. */
-int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
+/* io_unknown() on stderr, about a word of the command line; `who` is argv[0] of the command. Returns CLI_USAGE. */
+int cli_unknown(const char *who, const char *what, const char *word, io_names *names,
                 const void *of);
 
 /* The same about a word on a line of a file. Returns CLI_INPUT. */
 int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
-                   const char *have, cli_names *names, const void *of);
+                   const char *have, io_names *names, const void *of);
 
 /* Whether a word is one of "n count nrhs". */
 bool cli_among(const char *words, const char *word);
 
-/* The methods of a module, "auto" first whether the table names it or not. A cli_names. */
+/* The methods of a module, "auto" first whether the table names it or not. An io_names. */
 const char *cli_method_name(const void *module, int i);
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
@@ -141,6 +145,7 @@ int cli_check_kind(const char *who, const char *module, const char *kind);
 enum { CLI_NUMBER = 64 };
 /* "1.316" of 1.31634 with a standard error of 0.021; ten digits where the error is 0 or not known. */
 char *cli_rounded(char text[32], double value, double error);
+#define CLI_ROUNDED(value, error) cli_rounded((char[32]){ 0 }, value, error)
 /* "1.316 +- 0.021"; without an error the value alone. */
 char *cli_measured(char text[CLI_NUMBER], double value, double error);
 #define CLI_MEASURED(value, error) cli_measured((char[CLI_NUMBER]){ 0 }, value, error)
@@ -186,15 +191,7 @@ double cli_now(void);
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 
-/* Makes a call of the library that cannot be broken off, such as a quadrature, in a thread of its own.
- * Ctrl-C meanwhile ends the program, with exit code 130 and a JSON object: nothing is
- * known yet. */
-typedef shoal_status cli_work(void *of);
-shoal_status cli_call(cli *c, cli_work *work, void *of);
-/* The same for a call that looks at cli_interrupted() itself, from when `known` is set on. */
-shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known);
-
-/* The same from a command that has been interrupted before it knew anything: the JSON object, the word. */
+/* The end of a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_report_interrupted(cli *c);
 
 /* Says, once, that results on stdout are lost, and why. */
@@ -209,14 +206,6 @@ io_json *cli_json_begin(cli *c, const char *command);
 int cli_json_end(cli *c, int code);
 
 /* --- progress (run.c) --- */
-
-/* A bar on stderr; nothing unless that is a terminal, and not with --quiet. */
-typedef struct cli_progress {
-    const char *label;
-    int64_t total;
-    double start, shown; /* cli_now() at the begin and at the last redraw */
-    bool on;
-} cli_progress;
 
 void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total);
 void cli_progress_step(cli_progress *bar, int64_t done); /* redraws up to ten times per second */

@@ -86,7 +86,7 @@ static double arg_real(struct argp_state *state, const cli_option *o, const char
     return value;
 }
 
-/* Word i of o->words. A cli_names. */
+/* Word i of o->words. An io_names. */
 static const char *word_name(const void *of, int i) {
     static char word[CLI_NAME];
     int length;
@@ -98,12 +98,11 @@ static const char *word_name(const void *of, int i) {
 /* The place of a word, or the end of the program. */
 static int arg_word(struct argp_state *state, const cli_option *o, const char *option,
                     const char *text) {
-    char message[CLI_MESSAGE];
+    char message[IO_MESSAGE];
     const char *word;
     for (int i = 0; (word = word_name(o, i)); i++)
         if (strcmp(word, text) == 0) return i;
-    argp_error(state, "%s",
-               cli_unknown_text(message, option, "value", text, "there are", word_name, o));
+    argp_error(state, "%s", io_unknown(message, option, "value", text, "there are", word_name, o));
     return 0;
 }
 

@@ -368,7 +368,7 @@ static int check_methods(const parsing *p, const char *who) {
     return code;
 }
 
-/* "--rate", and so on. A cli_names. */
+/* "--rate", and so on. An io_names. */
 static const char *long_name(const void *of, int i) {
     static const char *const last[] = { "--help", "--usage", "--version" };
     static char name[CLI_NAME];
@@ -384,7 +384,7 @@ static const char *long_name(const void *of, int i) {
 
 /* The first option that there is not, and what was probably meant: CLI_USAGE. argp would name the option alone. */
 static int check_options(const parsing *p, int argc, char **argv) {
-    char message[CLI_MESSAGE];
+    char message[IO_MESSAGE];
     const char *equals, *name;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         const char *word = argv[i];
@@ -400,8 +400,7 @@ static int check_options(const parsing *p, int argc, char **argv) {
         if (!o && *known) o = cli_option_of(p->c, p->k, known, &name);
         if (!o && !*known && (is_long || !strchr("hV?", word[1]))) {
             fprintf(stderr, "%s\nTry `%s --help'.\n",
-                    cli_unknown_text(message, argv[0], "option", word, NULL, long_name, p),
-                    argv[0]);
+                    io_unknown(message, argv[0], "option", word, NULL, long_name, p), argv[0]);
             return CLI_USAGE;
         }
         if (o && o->kind != OPT_FLAG && !(is_long ? word[length] : word[2])) i++; /* its value */

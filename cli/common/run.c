@@ -4,7 +4,7 @@
  */
 #include "cli.h"
 
-#include <pthread.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -37,65 +37,6 @@ void cli_catch_interrupt(void) {
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }
-
-/* ---- calls that cannot be broken off --------------------------------------------------------- */
-
-typedef struct called {
-    cli_work *work;
-    void *of;
-    shoal_status status;
-    bool done;
-    const atomic_bool *known; /* NULL: nothing is, before the call is done */
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-} called;
-
-static void *thread_of(void *self) {
-    called *k = self;
-    const shoal_status status = k->work(k->of);
-    pthread_mutex_lock(&k->lock);
-    k->status = status, k->done = true;
-    pthread_cond_signal(&k->wake);
-    pthread_mutex_unlock(&k->lock);
-    return NULL;
-}
-
-/* Waits for the call; false after Ctrl-C, which is looked for twenty times per second, unless something is
- * known by then. */
-static bool wait_for(called *k) {
-    bool done;
-    pthread_mutex_lock(&k->lock);
-    while (!(done = k->done) && (!cli_interrupted() || (k->known && *k->known))) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 50000000;
-        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-        pthread_cond_timedwait(&k->wake, &k->lock, &until);
-    }
-    pthread_mutex_unlock(&k->lock);
-    return done;
-}
-
-shoal_status cli_call(cli *c, cli_work *work, void *of) {
-    return cli_call_until(c, work, of, NULL);
-}
-
-shoal_status cli_call_until(cli *c, cli_work *work, void *of, const atomic_bool *known) {
-    called k = { .work = work,
-                 .of = of,
-                 .known = known,
-                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                 .wake = PTHREAD_COND_INITIALIZER };
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, thread_of, &k) != 0) return work(of);
-    if (!wait_for(&k)) { /* the thread has the context still: nothing can be closed */
-        cli_report_interrupted(c);
-        fflush(NULL);
-        _exit(CLI_INTERRUPTED);
-    }
-    pthread_join(thread, NULL);
-    return k.status;
-}
 
 int cli_refuse_target(double target, double paths, const char *most, double seconds) {
     return cli_fail(CLI_USAGE,
@@ -154,7 +95,9 @@ static int exit_code(shoal_status status) {
 }
 
 int cli_status(cli *c, shoal_status status) {
+    cli_progress_end(&c->stage);
     if (status == SHOAL_OK) return CLI_OK;
+    if (status == SHOAL_E_CANCELLED) return CLI_INTERRUPTED;
     const char *message = c->ctx ? shoal_message(c->ctx) : "";
     if (!*message) message = shoal_status_text(status);
     return cli_fail(exit_code(status), "%s", message);
@@ -182,6 +125,60 @@ static void note_idle_gpu(const cli *c) {
              no_cuda ? "; `make all CUDA=1`, or SHOAL_CUDA=ON in CMake, adds it" : "");
 }
 
+/* ---- progress ---------------------------------------------------------------------------------- */
+
+enum { BAR = 30 };
+
+static cli_progress *shown; /* the bar on the terminal; NULL: none */
+
+void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total) {
+    const char *terminal = getenv("TERM");
+    *bar = (cli_progress){ .label = label, .total = total, .start = cli_now() };
+    bar->shown = bar->start;
+    bar->on = !c->quiet && total > 0 && isatty(STDERR_FILENO) && terminal &&
+              strcmp(terminal, "dumb") != 0;
+    shown = bar;
+}
+
+static void draw(cli_progress *bar, double part) {
+    const double now = cli_now();
+    if (!bar->on || now - bar->shown < 0.1) return; /* short runs show nothing at all */
+    bar->shown = now;
+    char filled[BAR + 1];
+    for (int i = 0; i < BAR; i++) filled[i] = i < part * BAR ? '#' : '.';
+    filled[BAR] = '\0';
+    fprintf(stderr, "\r%s [%s] %3.0f %%", bar->label, filled, 100 * part);
+    if (part > 0)
+        fprintf(stderr, ", %s left ", CLI_TIME(ceil((now - bar->start) * (1 - part) / part)));
+    fputs("\033[K", stderr);
+    fflush(stderr);
+}
+
+void cli_progress_step(cli_progress *bar, int64_t done) {
+    bar->done = done;
+    draw(bar, (double)done / (double)bar->total);
+}
+
+void cli_progress_end(cli_progress *bar) {
+    if (bar->on && bar->shown > bar->start) fputs("\r\033[K", stderr);
+    bar->on = false;
+    if (shown == bar) shown = NULL;
+}
+
+/* The library's stages have a bar of their own, or are a part of the command's. */
+static int on_progress(void *user, const char *stage, double fraction) {
+    cli *c = user;
+    if (!shown) cli_progress_begin(&c->stage, c, stage, 1);
+    if (shown == &c->stage)
+        draw(shown, fraction);
+    else
+        draw(shown, ((double)shown->done + fraction * (double)shown->next) / (double)shown->total);
+    if (shown == &c->stage && fraction >= 1) cli_progress_end(shown);
+    return cli_interrupted() && !c->finishes;
+}
+
+/* ---- the context, the end ---------------------------------------------------------------------- */
+
 int cli_open(cli *c) {
     if (c->ctx) return CLI_OK;
     const shoal_options options = { .backend = c->backend,
@@ -191,6 +188,7 @@ int cli_open(cli *c) {
     if (status != SHOAL_OK && status != SHOAL_E_ARG && c->ctx && strcmp(c->backend, "cuda") == 0)
         return cli_fail(CLI_UNAVAILABLE, "backend cuda is not available: %s",
                         shoal_message(c->ctx));
+    if (status == SHOAL_OK) status = shoal_set_progress(c->ctx, on_progress, c);
     if (status == SHOAL_OK) status = shoal_describe(c->ctx, &c->machine);
     if (status == SHOAL_OK) note_idle_gpu(c);
     if (status == SHOAL_OK && c->device_given && strcmp(c->machine.backend, "cpu") == 0)
@@ -272,36 +270,4 @@ void cli_report_interrupted(cli *c) {
         cli_json_end(c, CLI_INTERRUPTED);
     }
     fputs("shoal: interrupted\n", stderr);
-}
-
-/* ---- progress ---------------------------------------------------------------------------------- */
-
-enum { BAR = 30 };
-
-void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total) {
-    const char *terminal = getenv("TERM");
-    bar->label = label;
-    bar->total = total;
-    bar->start = bar->shown = cli_now();
-    bar->on = !c->quiet && total > 0 && isatty(STDERR_FILENO) && terminal &&
-              strcmp(terminal, "dumb") != 0;
-}
-
-void cli_progress_step(cli_progress *bar, int64_t done) {
-    double now = cli_now();
-    if (!bar->on || now - bar->shown < 0.1) return; /* short runs show nothing at all */
-    bar->shown = now;
-    double part = (double)done / (double)bar->total;
-    char filled[BAR + 1];
-    for (int i = 0; i < BAR; i++) filled[i] = i < part * BAR ? '#' : '.';
-    filled[BAR] = '\0';
-    fprintf(stderr, "\r%s [%s] %3.0f %%", bar->label, filled, 100 * part);
-    if (part > 0) fprintf(stderr, ", %s left ", CLI_TIME((now - bar->start) * (1 - part) / part));
-    fputs("\033[K", stderr);
-    fflush(stderr);
-}
-
-void cli_progress_end(cli_progress *bar) {
-    if (bar->on && bar->shown > bar->start) fputs("\r\033[K", stderr);
-    bar->on = false;
 }

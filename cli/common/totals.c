@@ -31,6 +31,7 @@ int cli_slices(cli *c, int64_t count, bool empty, int64_t numbers, cli_slice *wo
     cli_progress_begin(&bar, c, t->verb, all);
     do {
         const int64_t some = all - first < slice ? all - first : slice;
+        bar.next = some;
         code = work(c, of, first, some, t);
         first += some;
         cli_progress_step(&bar, first);

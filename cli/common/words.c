@@ -31,80 +31,21 @@ const cli_module *cli_module_find(const char *name) {
     return NULL;
 }
 
-enum { LONGEST = 40 };
-
-static int smaller(int a, int b) { return a < b ? a : b; }
-
-/* Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other
- * (optimal string alignment); words longer than LONGEST are far from everything. */
-static int distance(const char *a, const char *b) {
-    int rows[3][LONGEST + 1], na = (int)strlen(a), nb = (int)strlen(b);
-    if (na > LONGEST || nb > LONGEST) return LONGEST;
-    int *before = rows[0], *last = rows[1], *now = rows[2];
-    for (int j = 0; j <= nb; j++) last[j] = j;
-    for (int i = 1; i <= na; i++) {
-        now[0] = i;
-        for (int j = 1; j <= nb; j++) {
-            now[j] =
-                smaller(last[j - 1] + (a[i - 1] != b[j - 1]), smaller(last[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                now[j] = smaller(now[j], before[j - 2] + 1);
-        }
-        int *free_row = before;
-        before = last;
-        last = now;
-        now = free_row;
-    }
-    return last[nb];
-}
-
-/* The place of the name that was probably meant; -1: none. A beginning counts as near. */
-static int nearest(const char *word, cli_names *names, const void *of) {
-    const char *name;
-    int best = -1, best_distance = (int)strlen(word) / 3 + 2;
-    for (int i = 0; (name = names(of, i)); i++) {
-        bool begins = word[0] && strncmp(name, word, strlen(word)) == 0;
-        int d = begins ? 1 : distance(word, name);
-        if (d < best_distance && d < (int)strlen(name)) best = i, best_distance = d;
-    }
-    return best;
-}
-
-char *cli_unknown_text(char message[CLI_MESSAGE], const char *where, const char *what,
-                       const char *word, const char *have, cli_names *names, const void *of) {
-    enum { LISTED = 24 };
-    char shown[IO_QUOTE_SIZE];
-    const int meant = nearest(word, names, of);
-    const char *name;
-    int used = snprintf(message, CLI_MESSAGE, "%s: unknown %s '%s'", where, what,
-                        io_quote(word, strlen(word), shown));
-    if (have) used += snprintf(message + used, (size_t)(CLI_MESSAGE - used), "; %s", have);
-    for (int i = 0; have && used < CLI_MESSAGE && (name = names(of, i)); i++) {
-        used += snprintf(message + used, (size_t)(CLI_MESSAGE - used), "%s%s", i ? ", " : " ",
-                         i < LISTED ? name : "and more");
-        if (i == LISTED) break;
-    }
-    if (meant >= 0 && used < CLI_MESSAGE)
-        snprintf(message + used, (size_t)(CLI_MESSAGE - used), ". Did you mean '%s'?",
-                 names(of, meant));
-    return message;
-}
-
-int cli_unknown(const char *who, const char *what, const char *word, cli_names *names,
+int cli_unknown(const char *who, const char *what, const char *word, io_names *names,
                 const void *of) {
-    char text[CLI_MESSAGE];
-    fprintf(stderr, "%s\n", cli_unknown_text(text, who, what, word, "there are", names, of));
+    char text[IO_MESSAGE];
+    fprintf(stderr, "%s\n", io_unknown(text, who, what, word, "there are", names, of));
     return CLI_USAGE;
 }
 
 int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
-                   const char *have, cli_names *names, const void *of) {
-    char where[4096], text[CLI_MESSAGE];
+                   const char *have, io_names *names, const void *of) {
+    char where[4096], text[IO_MESSAGE];
     snprintf(where, sizeof where, "%s:%lld", path, (long long)line);
-    return cli_fail(CLI_INPUT, "%s", cli_unknown_text(text, where, what, word, have, names, of));
+    return cli_fail(CLI_INPUT, "%s", io_unknown(text, where, what, word, have, names, of));
 }
 
-static bool contains(const char *word, cli_names *names, const void *of) {
+static bool contains(const char *word, io_names *names, const void *of) {
     const char *name;
     for (int i = 0; (name = names(of, i)); i++)
         if (strcmp(name, word) == 0) return true;
@@ -153,7 +94,7 @@ const char *cli_kind_name(const void *of, int i) { return ((const cli_module *)o
 int cli_check_kind(const char *who, const char *module, const char *kind) {
     const cli_module *m = cli_module_find(module);
     if (!m) return cli_unknown(who, "module", module, cli_module_name, NULL);
-    char name[2 * LONGEST]; /* without values; one cut short is no kind */
+    char name[80]; /* without values; one cut short is no kind */
     snprintf(name, sizeof name, "%.*s", (int)strcspn(kind, m->values ? ":" : ""), kind);
     return contains(name, cli_kind_name, m) ? CLI_OK
                                             : cli_unknown(who, "kind", name, cli_kind_name, m);

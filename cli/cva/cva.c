@@ -54,6 +54,53 @@ static char *hazard_text(const void *arguments) {
     return text;
 }
 
+/* "12", "3m", "0.5,1,2y" or "dates.csv". */
+static void parse_dates(struct argp_state *state, const cli_option *row, const char *text,
+                        void *arguments) {
+    cva_options *o = arguments;
+    const size_t length = strlen(text);
+    int64_t number, count = 0;
+    o->dates = NULL, o->step = 0;
+    free(o->time);
+    o->time = NULL;
+    if (cli_ends_in(text, ".csv")) {
+        o->dates = text;
+    } else if (strchr(text, ',')) {
+        double before = 0;
+        o->time = malloc((length + 1) * sizeof *o->time);
+        if (!o->time) argp_failure(state, CLI_UNAVAILABLE, 0, "not enough memory");
+        for (const char *at = text; *at && o->time; count++) {
+            const size_t here = strcspn(at, ",");
+            if (!cva_read_time(at, here, &o->time[count]) || !(o->time[count] > before))
+                argp_error(state, "--%s: '%s' is not a list of ascending times above 0: 0.5,1,2y",
+                           row->name, text);
+            before = o->time[count], at += here + (at[here] == ',');
+        }
+        o->opts.dates = count;
+    } else if (io_text_int(text, length, &number) && number >= 1 && number <= SHOAL_CVA_DATES) {
+        o->opts.dates = number;
+    } else if (!length || !strchr("dwmy", text[length - 1]) ||
+               !cva_read_time(text, length, &o->step)) {
+        argp_error(state,
+                   "--%s: '%s' is neither a number from 1 to %d, a step (1w, 1m, 3m, 1y), a list "
+                   "(0.5,1,2y) nor a .csv file",
+                   row->name, text, SHOAL_CVA_DATES);
+    }
+}
+
+static char *dates_text(const void *arguments) {
+    const cva_options *o = arguments;
+    const int64_t count = o->time ? o->opts.dates : 1;
+    char *text = malloc((size_t)count * 33 + 1);
+    size_t used = 0;
+    if (text && !o->time) snprintf(text, 33, "%lld", (long long)o->opts.dates);
+    for (int64_t i = 0; text && o->time && i < count; i++) {
+        used += (size_t)io_real_text(o->time[i], text + used);
+        text[used++] = ',', text[used] = 0;
+    }
+    return text;
+}
+
 static void parse_stopping(struct argp_state *state, const cli_option *row, const char *text,
                            void *arguments) {
     (void)text, (void)arguments;
@@ -65,14 +112,14 @@ static void parse_stopping(struct argp_state *state, const cli_option *row, cons
 static const cli_option options[] = {
     { "book",        OPT_INPUT,    AT(book),             "FILE.csv", 1, "the contracts, instead of BOOK", .in = IN_BOTH },
     { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility, dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
-    { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .in = IN_BOTH },
+    { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .in = IN_BOTH },
     { "hazard",      OPT_OTHER,    AT(party),            "H",        2, "hazard rate of the counterparty, or T1:H1,T2:H2,..: H1 up to T1, H2 up to T2, the last for ever", .in = IN_PART, .parse = parse_hazard, .text = hazard_text },
-    { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .in = IN_BOTH },
+    { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .given = offsetof(cva_options, recovery_given), .in = IN_BOTH },
     { "threshold",   OPT_REAL,     AT(party.threshold),  "H",        2, "collateral is posted for what a netting set is worth above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "every contract for itself", .in = IN_PART },
-    { "dates",       OPT_INT,      AT(opts.dates),       "N",        3, "dates of exposure and of exercise, to the horizon; maturities of American contracts must be dates", 1, SHOAL_CVA_DATES, .in = IN_PART,
-      .more = "They are also the dates of default. For a European contract that matures between two dates a note names the line." },
-    { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date", .unit = "years", .usual = "the last maturity", .in = IN_PART },
+    { "dates",       OPT_OTHER,    AT(opts.dates),       "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = parse_dates, .text = dates_text,
+      .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
+    { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date of exposure", .unit = "years", .usual = "the last maturity or date", .in = IN_PART },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
     { "target-se",   OPT_POSITIVE, AT(target),           "E",        3, "outer paths until the standard error of the CVA is E or less", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
       .more = "Runs --outer paths first, then as many as their standard error asks for, up to 2^24. Not with --compare, --shard." },
@@ -90,6 +137,8 @@ static const cli_option options[] = {
     { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "f32 or f64: of inner paths and regressions", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
+    { "validate",    OPT_FLAG,     AT(opts.validate),    NULL,       3, "the martingale test: the price of every contract, from what it is worth and has paid at every date; exit code 70 if it fails", .in = IN_PART,
+      .more = "Prints the differences in standard errors, z, per contract and date. A limit on |z| is chosen that a right program exceeds in 1 of 1000 runs. Not with --compare, --not-stopped." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "the same CVA by every estimator, in f64 and f32, and by every solver of inner: differences on the same outer paths, and times",
       .more = "24 runs; inner by auto, ldlt, ldltp, hhpcr and eigdc, centred and raw. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
@@ -116,13 +165,12 @@ static const char doc[] =
 
 static void check(void *arguments, struct argp_state *state) {
     const cva_options *o = arguments;
-    if (o->opts.inner_count > 1 && o->opts.inner_count != o->opts.dates)
-        argp_error(state, "--inner: %lld numbers for %lld dates", (long long)o->opts.inner_count,
-                   (long long)o->opts.dates);
     char name[CLI_NAME];
     const char *other =
         cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    other = cli_given_among(&cva_command, o, "compare not-stopped", name);
+    if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     if (o->target > 0 && (o->compare || o->shards))
         argp_error(state, "--target-se and --%s exclude each other",
                    o->compare ? "compare" : "shard");
@@ -137,6 +185,37 @@ static void check(void *arguments, struct argp_state *state) {
 /* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
  * may take seconds. */
 enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
+/* The first pieces are at once / these: by the second one the time is estimated. */
+enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
+enum { WORTH_SAYING = 10 }; /* seconds */
+
+/* A correlation matrix that is none: three assets whose correlations are impossible together, else the first row. */
+static int blame_correlation(const cva_options *o, const cva_book *b, const char *message) {
+    const int64_t d = b->assets;
+    long long row = 0;
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < i; j++)
+            for (int64_t k = 0; k < j; k++) {
+                const double x = b->correlation[i * d + j], y = b->correlation[i * d + k];
+                const double z = b->correlation[j * d + k], middle = y * z;
+                const double room = sqrt((1 - y * y) * (1 - z * z));
+                if (fabs(x - middle) <= room + 1e-9) continue;
+                return cli_fail(CLI_INPUT,
+                                "%s: correlation is not positive semidefinite: %s, %s and %s have "
+                                "impossible correlations; with %g (%s, %s) and %g (%s, %s), that "
+                                "of %s and %s is from %.4g to %.4g, not %g",
+                                o->market, b->asset[k], b->asset[j], b->asset[i], y, b->asset[k],
+                                b->asset[i], z, b->asset[k], b->asset[j], b->asset[j], b->asset[i],
+                                middle - room, middle + room, x);
+            }
+    if (sscanf(message, "correlation is not positive semidefinite: row %lld", &row) == 1 &&
+        row >= 0 && row < d)
+        return cli_fail(CLI_INPUT,
+                        "%s: correlation is not positive semidefinite: the correlations of %s with "
+                        "the assets before it do not fit to those among these",
+                        o->market, b->asset[row]);
+    return cli_fail(CLI_INPUT, "%s: %s", o->market, message);
+}
 
 /* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */
@@ -159,7 +238,7 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         return cli_fail(CLI_INPUT, "%s:%lld: %s", o->book, (long long)b->line[i],
                         shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "correlation", 11) == 0)
-        return cli_fail(CLI_INPUT, "%s: %s", o->market, shoal_message(c->ctx));
+        return blame_correlation(o, b, shoal_message(c->ctx));
     return cli_status(c, status);
 }
 
@@ -181,16 +260,14 @@ static int64_t paths_before(const cva_options *o, int64_t shard) {
 }
 
 /* The rows of parts, in the place of a simulation. */
-static int join(const cva_options *o, const cva_joined *joined, shoal_cva *plan, cva_result *r) {
-    r->width = shoal_cva_width(plan);
+static int join(const cva_options *o, const cva_joined *joined, cva_result *r) {
     if (joined->paths != o->opts.outer || joined->width != r->width)
         return cli_fail(CLI_INPUT, "parts have %lld rows of %lld numbers, not %lld of %lld",
                         (long long)joined->paths, (long long)joined->width,
                         (long long)o->opts.outer, (long long)r->width);
     const size_t bytes = (size_t)(o->opts.outer * r->width) * sizeof *r->samples;
     r->samples = malloc(bytes);
-    r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
-    if (!r->samples || !r->profile) return cli_no_memory();
+    if (!r->samples) return cli_no_memory();
     memcpy(r->samples, joined->rows, bytes);
     r->outer = o->opts.outer, r->counts = joined->counts;
     return CLI_OK;
@@ -206,17 +283,25 @@ static int64_t wanted(const cva_options *o, const cva_result *r) {
     return (int64_t)fmin(most, 1.05 * (double)r->outer * pow(error / o->target, 2) + 16);
 }
 
+/* The time that the other outer paths take, from that of the first few. */
+static void note_estimate(cli *c, cva_result *r, double seconds) {
+    r->estimate = seconds;
+    if (seconds > WORTH_SAYING)
+        cli_note(
+            c,
+            "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "
+            "take less",
+            CLI_TIME(seconds));
+}
+
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
     const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
-    int64_t outer = o->opts.outer;
+    int64_t outer = o->opts.outer, pieces = 0;
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
-    r->width = shoal_cva_width(plan);
     int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
     if (code != CLI_OK) return code;
-    r->profile = calloc((size_t)o->opts.dates, sizeof *r->profile);
-    if (!r->profile) code = cli_no_memory();
     cli_progress bar = { 0 };
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
@@ -227,11 +312,20 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
         else
             code = cli_no_memory();
         while (r->outer < outer && code == CLI_OK && !cli_interrupted()) {
-            const int64_t left = outer - r->outer, here = left < at_once ? left : at_once;
+            const int64_t left = outer - r->outer;
+            const int64_t most = at_once / (pieces == 0   ? FIRST_PIECE
+                                            : pieces == 1 ? SECOND_PIECE
+                                                          : 1);
+            const int64_t here = left < most ? left : most;
+            const double start = cli_now();
             code = status_of(c, o, b,
                              shoal_cva_run(plan, r->first + r->outer, here,
                                            r->samples + r->outer * r->width, &r->counts));
+            if (code == CLI_OK && ++pieces == 2 && left > here)
+                note_estimate(c, r, (cli_now() - start) * (double)(left - here) / (double)here);
             if (code == CLI_OK) r->outer += here;
+            if (code == CLI_INTERRUPTED && r->outer > 0)
+                code = CLI_OK; /* what is known is the result */
             cli_progress_step(&bar, r->outer);
         }
         if (r->outer < outer || (outer = wanted(o, r)) <= r->outer) break;
@@ -247,17 +341,30 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     const double start = cli_now();
     int code = create(c, o, b, &plan);
     r->rules = cli_now() - start;
-    if (code == CLI_OK) code = joined ? join(o, joined, plan, r) : simulate(c, o, b, bar, plan, r);
+    if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
+    if (code == CLI_OK) {
+        r->width = shoal_cva_width(plan);
+        r->profile = calloc((size_t)r->info.dates, sizeof *r->profile);
+        if (!r->profile) code = cli_no_memory();
+    }
+    if (code == CLI_OK) code = joined ? join(o, joined, r) : simulate(c, o, b, bar, plan, r);
     r->seconds = cli_now() - start;
     if (code == CLI_OK && r->outer > 0)
         code =
             status_of(c, o, b, shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
-    if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
+    if (code == CLI_OK && o->opts.validate && r->outer > 1) {
+        r->check = calloc((size_t)(b->count * r->info.dates) + 1, sizeof *r->check);
+        code = r->check ? status_of(c, o, b,
+                                    shoal_cva_validate(plan, r->samples, r->outer, &r->validation,
+                                                       r->check))
+                        : cli_no_memory();
+    }
     shoal_cva_free(plan);
     return code;
 }
 
 void cva_result_free(cva_result *r) {
+    free(r->check);
     free(r->samples);
     free(r->profile);
     *r = (cva_result){ .outer = 0 };
@@ -284,27 +391,52 @@ const shoal_cva_date *cva_peak(const cva_result *r) {
 
 /* ---- the command ------------------------------------------------------------------------------ */
 
-/* Of European contracts that mature between two dates, what is left out. */
+/* How many contracts mature from `above` to `most` years, and the first of them. */
+static int64_t maturing(const cva_book *b, double above, double most, int64_t *first) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < b->count; i++)
+        if (b->contract[i].maturity > above && b->contract[i].maturity <= most && count++ == 0)
+            *first = i;
+    return count;
+}
+
+/* Contracts that a profile does not contain, or not all of it. */
 static void note_maturities(cli *c, const cva_options *o, const cva_book *b, double horizon) {
-    const double dt = horizon / (double)o->opts.dates;
+    int64_t first = 0, count = maturing(b, -INFINITY, 0, &first);
+    if (b->count == 0) cli_note(c, "%s has no contracts: the CVA is 0", o->book);
+    if (count > 0)
+        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %lld such contracts",
+                 o->book, (long long)b->line[first], b->contract[first].maturity, (long long)count);
+    count = maturing(b, horizon * (1 + 1e-9), INFINITY, &first);
+    if (horizon > 0 && count > 0)
+        cli_note(c,
+                 "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %lld "
+                 "such contracts",
+                 o->book, (long long)b->line[first], b->contract[first].maturity, horizon,
+                 (long long)count);
+}
+
+/* American contracts that the dates make European. */
+static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+    const double first = o->time ? o->time[0] : r->info.horizon / (double)o->opts.dates;
+    int64_t count = 0, at = 0;
     for (int64_t i = 0; i < b->count; i++) {
         const shoal_cva_contract *k = &b->contract[i];
-        const double steps = k->maturity / dt;
-        if (k->american || !(k->maturity > 0) || k->maturity > horizon ||
-            fabs(steps - round(steps)) < 1e-9 * steps)
-            continue;
-        cli_note(c,
-                 "%s:%lld: maturity %g lies between two dates: default from %g on is not counted",
-                 o->book, (long long)b->line[i], k->maturity, dt * floor(steps));
+        const double early = k->exercises ? k->exercise[0] : first;
+        if (k->american && k->maturity > 0 && early >= k->maturity * (1 - 1e-9) && count++ == 0)
+            at = i;
     }
+    if (count > 0 && r->info.dates > 1)
+        cli_note(c,
+                 "%s:%lld: exercise is possible at maturity only: no date is before it; %lld "
+                 "such contracts",
+                 o->book, (long long)b->line[at], (long long)count);
 }
 
 /* What a reader of the results should know. */
 static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
-    if (r->info.expired > 0)
-        cli_note(c, "contracts that have expired, and count as nothing: %lld",
-                 (long long)r->info.expired);
-    if (r->info.horizon > 0) note_maturities(c, o, b, r->info.horizon);
+    note_maturities(c, o, b, r->info.horizon);
+    note_exercise(c, o, b, r);
     if (r->outer < 2 || !(r->value.bias > r->value.error)) return;
     const bool inner = o->opts.estimator == SHOAL_CVA_BY_INNER;
     cli_note(c, "the bias may be %.3g, more than the standard error of %.2g: %s", r->value.bias,
@@ -325,7 +457,36 @@ static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
     if (code == CLI_OK) code = cva_print(c, o, b, &r);
+    if (r.check && !r.validation.passed && (code == CLI_OK || code == CLI_INTERRUPTED)) {
+        char text[256];
+        cva_verdict(o, b, &r, text);
+        code = cli_fail(CLI_INVALID, "the validation %s: do not trust these numbers", text);
+    }
     cva_result_free(&r);
+    return code;
+}
+
+/* The dates of a step or a file. */
+static int make_times(cva_options *o, const cva_book *b) {
+    double end = o->opts.horizon;
+    int code = o->dates ? cva_read_dates(o->dates, &o->opts.dates, &o->time) : CLI_OK;
+    for (int64_t i = 0; i < b->count && !(o->opts.horizon > 0); i++)
+        end = fmax(end, b->contract[i].maturity);
+    if (code == CLI_OK && o->step > 0 && end > 0) {
+        if (end / o->step > SHOAL_CVA_DATES)
+            return cli_fail(CLI_USAGE, "--dates: a step of %g years makes more than %d dates",
+                            o->step, SHOAL_CVA_DATES);
+        o->time = cva_times_of(o->step, end, &o->opts.dates);
+        if (!o->time) code = cli_no_memory();
+    }
+    o->opts.time = o->time;
+    if (code == CLI_OK && o->time && o->opts.horizon > 0 &&
+        o->time[o->opts.dates - 1] > o->opts.horizon * (1 + 1e-9))
+        return cli_fail(CLI_USAGE, "--dates: %g is after --horizon %g", o->time[o->opts.dates - 1],
+                        o->opts.horizon);
+    if (code == CLI_OK && o->opts.inner_count > 1 && o->opts.inner_count != o->opts.dates)
+        code = cli_fail(CLI_USAGE, "--inner: %lld numbers for %lld dates",
+                        (long long)o->opts.inner_count, (long long)o->opts.dates);
     return code;
 }
 
@@ -340,6 +501,9 @@ static int command(cli *c, int argc, char **argv) {
     o.party.collateral = o.party.threshold >= 0;
     if (code == CLI_OK) code = cva_read_market(o.market, joined ? joined->market : NULL, &book);
     if (code == CLI_OK) code = cva_read_book(o.book, joined ? joined->book : NULL, &book);
+    if (code == CLI_OK && joined && o.dates)
+        code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
+    if (code == CLI_OK) code = make_times(&o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     o.opts.seed = c->seed;
@@ -348,6 +512,7 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book, joined);
     cva_book_free(&book);
     free(o.hazard);
+    free(o.time);
     free((int64_t *)(uintptr_t)o.opts.inner);
     return code;
 }

@@ -16,6 +16,8 @@ typedef struct cva_book {
     int64_t *line;  /* of the file, per contract    */
     int64_t *index; /* what contracts point at     */
     double *weight;
+    double **exercise;    /* own times of exercise, per contract; NULL: none */
+    bool has_correlation; /* the market gives correlations */
     int64_t sets;
     char **set;               /* names of netting sets            */
     char *text, *market_text; /* the files as they were read */
@@ -33,10 +35,20 @@ int cva_read_market(const char *path, const char *text, cva_book *book);
 int cva_read_book(const char *path, const char *text, cva_book *book);
 void cva_book_free(cva_book *book);
 
+/* A time in years: a number, maybe with a unit, d, w, m or y. */
+bool cva_read_time(const char *text, size_t length, double *years);
+/* A whole multiple of `step` below `end`, times, and `end`: from malloc, NULL without memory. */
+double *cva_times_of(double step, double end, int64_t *count);
+/* The times of the column time of a file. */
+int cva_read_dates(const char *path, int64_t *count, double **time);
+
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
     double rate, target; /* target: standard error, or 0 */
-    bool no_netting, compare, type_given, estimator_given;
+    bool no_netting, compare, type_given, estimator_given, rate_given, recovery_given;
+    const char *dates;            /* a file of dates, or NULL */
+    double step;                  /* of dates, or 0           */
+    double *time;                 /* dates, or NULL           */
     shoal_cva_counterparty party; /* .threshold below 0: no collateral */
     double *hazard;               /* of the party, where it was given  */
     shoal_cva_opts opts;
@@ -60,6 +72,9 @@ typedef struct cva_result {
     int64_t outer;   /* paths that were run         */
     double *samples; /* outer x width, their rows   */
     int64_t width;
+    shoal_cva_validation validation;
+    shoal_cva_check *check; /* [contract][date], with --validate; else NULL */
+    double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
     double seconds, rules; /* all of it; of these, until the rules of exercise stood */
 } cva_result;
 
@@ -71,6 +86,9 @@ void cva_result_free(cva_result *r);
 
 int cva_write_csv(const char *path, const cva_result *r);
 int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
+
+/* "passed: ..", or "FAILED: ..", and the worst score. */
+void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, char text[256]);
 
 /* Draws the profile. */
 int cva_plot(const char *path, const cva_result *r, io_error *err);

@@ -5,7 +5,9 @@
  * Market: columns asset, spot, volatility, and maybe dividend [0]; then, all or none, a column for each
  * asset, under its name, with the correlations of the line's asset.
  * Book: columns payoff, assets (names with blanks between them), strike, maturity, and maybe style
- * [european], weights (numbers with blanks), quantity [1], set [all contracts net].
+ * [european], exercise (a step, or times with blanks), weights (numbers with blanks), quantity [1],
+ * set [all contracts net].
+ * Dates: column time. A time is a number of years, or of days, weeks, months or years: 1d, 1w, 1m, 1y.
  */
 #include "cva.h"
 
@@ -55,6 +57,20 @@ static int column_must_be(const char *path, const io_cells *t, const char *const
     return CLI_OK;
 }
 
+typedef struct known_columns { /* that are read */
+    const char *const *names;
+    char *const *more;
+    int64_t count;
+} known_columns;
+
+static const char *column_name(const void *of, int i) {
+    const known_columns *all = of;
+    int64_t at = 0;
+    while (at < i && all->names[at]) at++;
+    if (all->names[at]) return all->names[at];
+    return i - at < all->count ? all->more[i - at] : NULL;
+}
+
 /* A column that nobody reads is a mistake in its name. */
 static int column_must_be_known(const char *path, const io_cells *t, const char *const *names,
                                 char *const *more, int64_t count) {
@@ -63,9 +79,57 @@ static int column_must_be_known(const char *path, const io_cells *t, const char 
         bool known = false;
         for (const char *const *n = names; *n; n++) known = known || strcmp(*n, name) == 0;
         for (int64_t i = 0; i < count; i++) known = known || strcmp(more[i], name) == 0;
-        if (!known) return cli_fail(CLI_INPUT, "%s: column %s is not one that is read", path, name);
+        const known_columns all = { names, more, count };
+        if (!known)
+            return cli_unknown_in(path, 1, "column", name, "the columns are", column_name, &all);
     }
     return CLI_OK;
+}
+
+/* ---- times ------------------------------------------------------------------------------------ */
+
+bool cva_read_time(const char *text, size_t length, double *years) {
+    static const char units[] = "dwmy";
+    static const double year[] = { 1.0 / 365, 7.0 / 365, 1.0 / 12, 1 };
+    const char *unit = length > 0 ? memchr(units, text[length - 1], sizeof units - 1) : NULL;
+    if (!io_text_double(text, unit ? length - 1 : length, years)) return false;
+    if (unit) *years *= year[unit - units];
+    return isfinite(*years) && *years > 0;
+}
+
+double *cva_times_of(double step, double end, int64_t *count) {
+    const double steps = ceil(end / step * (1 - 1e-9));
+    *count = steps > 1 && steps <= SHOAL_CVA_DATES ? (int64_t)steps : 1;
+    double *time = malloc((size_t)*count * sizeof *time);
+    for (int64_t i = 0; time && i < *count; i++) time[i] = step * (double)(i + 1);
+    if (time) time[*count - 1] = end;
+    return time;
+}
+
+static int read_table(const char *path, const char *text, char **kept, io_cells *t);
+
+int cva_read_dates(const char *path, int64_t *count, double **time) {
+    static const char *const columns[] = { "time", NULL };
+    char *text = NULL;
+    io_cells t;
+    int code = read_table(path, NULL, &text, &t);
+    if (code == CLI_OK) code = column_must_be(path, &t, columns);
+    if (code == CLI_OK) code = column_must_be_known(path, &t, columns, NULL, 0);
+    if (code == CLI_OK && (t.head.rows < 1 || t.head.rows > SHOAL_CVA_DATES))
+        code = cli_fail(CLI_INPUT, "%s has %lld dates; there can be 1 to %d", path,
+                        (long long)t.head.rows, SHOAL_CVA_DATES);
+    if (code == CLI_OK) *count = t.head.rows, *time = malloc((size_t)*count * sizeof **time);
+    if (code == CLI_OK && !*time) code = cli_no_memory();
+    for (int64_t i = 0; code == CLI_OK && i < *count; i++) {
+        const field f = field_of(path, &t, i, "time");
+        if (!cva_read_time(f.text, strlen(f.text), &(*time)[i]))
+            code = wrong(&f, "is not a time above 0: years, or 1d, 1w, 1m, 1y");
+        else if (i > 0 && (*time)[i] <= (*time)[i - 1])
+            code = wrong(&f, "is not after the time before it");
+    }
+    io_cells_free(&t);
+    free(text);
+    return code;
 }
 
 /* ---- the market ------------------------------------------------------------------------------- */
@@ -95,6 +159,7 @@ static int read_correlation(const char *path, const io_cells *t, cva_book *b) {
         const int64_t row = i / d, col = i % d;
         const field f = field_of(path, t, row, b->asset[col]);
         const int code = given ? number(f, NAN, &b->correlation[i]) : CLI_OK;
+        b->has_correlation = given > 0;
         if (!given) b->correlation[i] = row == col;
         if (code != CLI_OK) return code;
         if (given && !(fabs(b->correlation[i]) <= 1)) return wrong(&f, "is not from -1 to 1");
@@ -166,6 +231,11 @@ static int read_payoff(const field *f, shoal_cva_payoff *payoff) {
     return wrong(f, "is none of put, call, max-call, basket-put, basket-call, forward");
 }
 
+static const char *asset_name(const void *of, int i) {
+    const cva_book *b = of;
+    return i < b->assets ? b->asset[i] : NULL;
+}
+
 static int read_assets(const field *f, const cva_book *b, shoal_cva_contract *c, int64_t *index) {
     const char *at = f->text;
     c->asset = index;
@@ -173,7 +243,11 @@ static int read_assets(const field *f, const cva_book *b, shoal_cva_contract *c,
         int64_t a = 0;
         while (a < b->assets && (strncmp(b->asset[a], at, length) != 0 || b->asset[a][length] != 0))
             a++;
-        if (a == b->assets) return wrong(f, "has a name that the market has not");
+        if (a == b->assets) {
+            char name[IO_QUOTE_SIZE];
+            snprintf(name, sizeof name, "%.*s", (int)length, at);
+            return cli_unknown_in(f->path, f->line, "asset", name, "the market has", asset_name, b);
+        }
         for (int64_t i = 0; i < c->assets; i++)
             if (index[i] == a) return wrong(f, "has a name twice");
         index[c->assets++] = a;
@@ -193,6 +267,32 @@ static int read_weights(const field *f, shoal_cva_contract *c, double *weight) {
     if (count > 0 && count < c->assets) return wrong(f, "is not a number for each asset");
     c->weight = count > 0 ? weight : NULL;
     return CLI_OK;
+}
+
+/* A step, 3m, or ascending times with blanks between them. */
+static int read_exercise(const field *f, shoal_cva_contract *c, double **time) {
+    const char *at = f->text ? f->text : "";
+    const size_t length = strlen(at);
+    double step;
+    int64_t count = 0;
+    const size_t first = next_word(&at);
+    if (!first) return CLI_OK;
+    if (!c->american) return wrong(f, "is given, but the contract is not american");
+    if (!(c->maturity > 0)) return CLI_OK;
+    const bool alone = !at[first + strspn(at + first, " \t")];
+    if (alone && strchr("dwmy", at[first - 1]) && cva_read_time(at, first, &step)) {
+        if (c->maturity / step > SHOAL_CVA_DATES) return wrong(f, "is too small a step");
+        *time = cva_times_of(step, c->maturity, &c->exercises);
+    } else {
+        *time = malloc((length + 1) * sizeof **time);
+        for (size_t size; *time && (size = next_word(&at)) > 0; at += size, count++)
+            if (!cva_read_time(at, size, &(*time)[count]) || (*time)[count] > c->maturity ||
+                (count > 0 && (*time)[count] <= (*time)[count - 1]))
+                return wrong(f, "is neither a step (1w, 3m) nor ascending times up to maturity");
+        c->exercises = count;
+    }
+    c->exercise = *time;
+    return *time ? CLI_OK : cli_no_memory();
 }
 
 static int read_set(const field *f, cva_book *b, int64_t *set) {
@@ -224,14 +324,16 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     if (code == CLI_OK) code = number(strike, NAN, &c->strike);
     if (code == CLI_OK && !(c->strike >= 0)) code = wrong(&strike, "is below 0");
     if (code == CLI_OK) code = number(field_of(path, t, i, "maturity"), NAN, &c->maturity);
+    const field exercise = field_of(path, t, i, "exercise");
+    if (code == CLI_OK) code = read_exercise(&exercise, c, &b->exercise[i]);
     if (code == CLI_OK) code = number(field_of(path, t, i, "quantity"), 1, &c->quantity);
     return code == CLI_OK ? read_set(&set, b, &c->set) : code;
 }
 
 int cva_read_book(const char *path, const char *text, cva_book *b) {
     static const char *const needed[] = { "payoff", "assets", "strike", "maturity", NULL };
-    static const char *const known[] = { "payoff",  "assets",   "strike", "maturity", "style",
-                                         "weights", "quantity", "set",    NULL };
+    static const char *const known[] = { "payoff",   "assets",  "strike",   "maturity", "style",
+                                         "exercise", "weights", "quantity", "set",      NULL };
     io_cells t;
     int code = read_table(path, text, &b->text, &t);
     if (code != CLI_OK) return code;
@@ -239,10 +341,12 @@ int cva_read_book(const char *path, const char *text, cva_book *b) {
     b->count = t.head.rows;
     b->contract = calloc(rows, sizeof *b->contract);
     b->line = calloc(rows, sizeof *b->line);
+    b->exercise = calloc(rows, sizeof *b->exercise);
     b->set = calloc(rows, sizeof *b->set);
     b->index = calloc(all, sizeof *b->index);
     b->weight = calloc(all, sizeof *b->weight);
-    if (!b->contract || !b->line || !b->set || !b->index || !b->weight) code = cli_no_memory();
+    if (!b->contract || !b->line || !b->exercise || !b->set || !b->index || !b->weight)
+        code = cli_no_memory();
     if (code == CLI_OK) code = column_must_be(path, &t, needed);
     if (code == CLI_OK) code = column_must_be_known(path, &t, known, NULL, 0);
     for (int64_t i = 0; i < b->count && code == CLI_OK; i++) code = read_contract(path, &t, i, b);
@@ -253,9 +357,11 @@ int cva_read_book(const char *path, const char *text, cva_book *b) {
 void cva_book_free(cva_book *b) {
     for (int64_t i = 0; b->asset && i < b->assets; i++) free(b->asset[i]);
     for (int64_t i = 0; b->set && i < b->sets; i++) free(b->set[i]);
+    for (int64_t i = 0; b->exercise && i < b->count; i++) free(b->exercise[i]);
     free(b->asset);
     free(b->set);
     free(b->s0);
+    free(b->exercise);
     free(b->contract);
     free(b->line);
     free(b->index);

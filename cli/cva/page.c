@@ -140,8 +140,8 @@ static int draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
                                n->failed };
     double values[6];
     for (int i = 0; i < 6; i++) values[i] = percent(r, counts[i]);
-    return draw_bars(file, "Outcomes", "what became of the regressions", "% of regressions", 6,
-                     names, values, err);
+    return draw_bars(file, "Outcomes", "status of the regressions", "% of regressions", 6, names,
+                     values, err);
 }
 
 static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
@@ -302,7 +302,8 @@ static void hazard_fact(FILE *file, const cva_options *o) {
     fputs(o->party.pieces > 1 ? " later</dd>\n" : "</dd>\n", file);
 }
 
-static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_result *r) {
+static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_book *b,
+                      const cva_result *r) {
     char text[64];
     time_t now = time(NULL);
     struct tm utc;
@@ -313,6 +314,8 @@ static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_
     number_fact(file, "recovery", o->party.recovery);
     if (o->party.collateral) number_fact(file, "threshold of collateral", o->party.threshold);
     number_fact(file, "netting sets", (double)r->info.sets);
+    if (b->assets > 1 && !b->has_correlation)
+        io_html_fact(file, "correlations", "not given: independent assets");
     number_fact(file, "dates", (double)r->info.dates);
     number_fact(file, "horizon", r->info.horizon);
     io_html_fact(file, "outer paths", io_html_count(r->outer, text));
@@ -345,20 +348,26 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
     FILE *file = io_out_file(out);
     io_html_begin(file, "Shoal: CVA of a book");
     fputs(
-        "<h1>Credit valuation adjustment</h1>\n<p class=\"lead\">What the default of the "
-        "counterparty costs the book in the mean, by nested Monte Carlo, how certain that is, and "
-        "what the regressions behind it were like.</p>\n",
+        "<h1>Credit valuation adjustment</h1>\n<p class=\"lead\">The expected loss on the book if "
+        "the counterparty defaults, by nested Monte Carlo, with its error and diagnostics.</p>\n",
         file);
     if (r->outer < o->opts.outer)
         fprintf(file,
                 "<p class=\"bad\">The run was interrupted: %lld of %lld outer paths are "
                 "shown.</p>\n",
                 (long long)r->outer, (long long)o->opts.outer);
+    if (r->check) {
+        char text[256];
+        cva_verdict(o, b, r, text);
+        fprintf(file, "<p class=\"%s\">Validation ", r->validation.passed ? "good" : "bad");
+        io_html_text(file, text);
+        fputs("</p>\n", file);
+    }
     cards(file, r);
     status = charts(file, r, err);
     profile(file, r);
     book_and_market(file, o, b, r);
-    run_facts(file, c, o, r);
+    run_facts(file, c, o, b, r);
     fprintf(file, "<footer>Written by <code>shoal cva</code>, version %s.</footer>\n",
             shoal_version());
     io_html_end(file);

@@ -31,13 +31,24 @@ static const cli_option value_results[] = {
     RESULT("correction", value.correction), RESULT("correction_stderr", value.correction_error),
     { 0 }
 };
+#define SCORE(name, member) CLI_RESULT(name, shoal_cva_validation, member)
+static const cli_option validation_results[] = {
+    SCORE("passed", passed), SCORE("worst_z", z), SCORE("limit", limit), SCORE("scores", scores),
+    { 0 }
+};
+#define CHECK(name, member) CLI_RESULT(name, shoal_cva_check, member)
+static const cli_option price_results[] = {
+    CHECK("price", price), CHECK("price_stderr", price_error), CHECK("price_upper", upper),
+    CHECK("price_upper_stderr", upper_error),
+    { 0 }
+};
 static const cli_option outcome_results[] = {
     RESULT("empty", counts.empty), RESULT("warned", counts.warned), RESULT("truncated", counts.truncated),
     RESULT("refined", counts.refined), RESULT("failed", counts.failed),
     { 0 }
 };
 static const cli_option second_results[] = {
-    RESULT("rules", rules), RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]),
+    RESULT("rules", rules), RESULT("estimate", estimate), RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]),
     RESULT("american", counts.seconds[2]),
     { 0 }
 };
@@ -72,6 +83,32 @@ static void json_systems(io_json *j, const cva_result *r) {
     io_json_ints(j, "condition_decades", n->decade, SHOAL_CVA_DECADES);
 }
 
+static void json_validation(io_json *j, const cva_book *b, const cva_result *r) {
+    const shoal_cva_validation *v = &r->validation;
+    io_json_object_line(j, "validation");
+    cli_json_results(j, validation_results, v);
+    if (v->contract >= 0) {
+        io_json_int(j, "line", b->line[v->contract]);
+        io_json_double(j, "time", r->profile[v->date].time);
+    }
+    io_json_array_line(j, "z");
+    for (int64_t i = 0; i < b->count; i++) {
+        io_json_array(j, NULL);
+        for (int64_t k = 0; k < r->info.dates; k++)
+            io_json_double(j, NULL, r->check[i * r->info.dates + k].z);
+        io_json_close(j);
+    }
+    io_json_close(j);
+    for (int e = 0; price_results[e].kind != OPT_END; e++) {
+        io_json_array_line(j, price_results[e].name);
+        for (int64_t i = 0; i < b->count; i++)
+            io_json_double(j, NULL,
+                           cli_result_number(price_results, e, &r->check[i * r->info.dates]));
+        io_json_close(j);
+    }
+    io_json_close(j);
+}
+
 static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     io_json *j = cli_json_begin(c, "cva");
     cli_json_options(j, c, &cva_command, o);
@@ -86,6 +123,8 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
         cli_json_results(j, value_results, r);
         json_profile(j, r);
     }
+    if (r->check) json_validation(j, b, r);
+    io_json_bool(j, "correlation_given", b->has_correlation);
     io_json_int(j, "inner_paths", r->counts.inner_paths);
     json_systems(j, r);
     io_json_object_line(j, "stage_seconds");
@@ -93,6 +132,48 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_close(j);
     if (o->report && r->outer > 0) io_json_string(j, "report", o->report);
     return cli_json_end(c, CLI_OK);
+}
+
+void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, char text[256]) {
+    const shoal_cva_validation *v = &r->validation;
+    int used = snprintf(text, 256, "%s: ", v->passed ? "passed" : "FAILED");
+    if (v->contract < 0)
+        snprintf(text + used, (size_t)(256 - used), "no contract is left to be priced");
+    else
+        snprintf(text + used, (size_t)(256 - used),
+                 "worst z %.2f of %lld, limit %.2f: line %lld of %.100s at %s", v->z,
+                 (long long)v->scores, v->limit, (long long)b->line[v->contract], o->book,
+                 CLI_YEARS(r->profile[v->date].time));
+}
+
+/* Prices, and a column per date with the scores. */
+static void print_validation(const cva_options *o, const cva_book *b, const cva_result *r) {
+    char text[256];
+    cva_verdict(o, b, r, text);
+    printf("validation    %s\n\n%6s %-12s %11s %9s %11s   z at", text, "line", "payoff", "price",
+           "stderr", "at most");
+    for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.4g", r->profile[k].time);
+    putchar('\n');
+    for (int64_t i = 0; i < b->count; i++) {
+        const shoal_cva_check *row = r->check + i * r->info.dates;
+        printf("%6lld %-12s %11s %9.2g %11s       ", (long long)b->line[i],
+               cva_payoffs[b->contract[i].payoff], CLI_ROUNDED(row->price, row->price_error),
+               row->price_error, CLI_ROUNDED(row->upper, row->upper_error));
+        for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.2f", row[k].z);
+        putchar('\n');
+    }
+}
+
+/* What was not given: the market's correlations, and options. */
+static void print_assumptions(const cva_options *o, const cva_book *b) {
+    const bool independent = b->assets > 1 && !b->has_correlation;
+    if (o->hazard && o->rate_given && o->recovery_given && !independent) return;
+    printf("assumed      ");
+    if (!o->hazard) printf(" hazard %g", o->party.hazard[0]);
+    if (!o->recovery_given) printf(" recovery %g", o->party.recovery);
+    if (!o->rate_given) printf(" rate %g", o->rate);
+    if (independent) printf(" independent assets");
+    putchar('\n');
 }
 
 static void print_systems(const shoal_cva_counts *n) {
@@ -119,36 +200,45 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
         (long long)r->info.american, (long long)r->info.expired);
     printf("paths         %lld outer, %lld inner, %lld dates, seed %llu, on %s, %s\n",
-           (long long)r->outer, (long long)r->counts.inner_paths, (long long)o->opts.dates,
+           (long long)r->outer, (long long)r->counts.inner_paths, (long long)r->info.dates,
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
-    printf("seconds       %.4g rules of exercise, %.4g outer, %.4g nested, %.4g american\n",
-           r->rules, r->counts.seconds[0], r->counts.seconds[1], r->counts.seconds[2]);
+    print_assumptions(o, b);
+    printf("time          %s exercise rules, %s outer paths, %s nested, %s american\n",
+           CLI_TIME(r->rules), CLI_TIME(r->counts.seconds[0]), CLI_TIME(r->counts.seconds[1]),
+           CLI_TIME(r->counts.seconds[2]));
     if (r->counts.systems > 0) print_systems(&r->counts);
     if (r->outer == 0) return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
-    printf("cva           %.10g +- %.2g\n", r->value.cva, r->value.error);
-    printf("interval      %.6g to %.6g (95 %%), standard error and bias\n", r->value.low,
-           r->value.high);
-    if (r->value.rule_bias_error > 0)
-        printf("rule          another exercise rule changes the CVA by %.2g +- %.1g\n",
-               -r->value.rule_bias, r->value.rule_bias_error);
-    if (r->value.inner_bias_error > 0)
-        printf("inner bias    %.4g +- %.2g\n", r->value.inner_bias, r->value.inner_bias_error);
-    if (r->value.correction_error > 1e-12 * r->value.cva)
-        printf("levels        %.2g +- %.1g of the CVA are corrections of positive parts\n",
-               r->value.correction, r->value.correction_error);
+    const shoal_cva_value *v = &r->value;
+    printf("cva           %s\n", CLI_MEASURED(v->cva, v->error));
+    printf("interval      %s to %s (95 %%), standard error and bias\n",
+           CLI_ROUNDED(v->low, v->error), CLI_ROUNDED(v->high, v->error));
+    if (v->rule_bias_error > 0)
+        printf("rule          another exercise rule changes the CVA by %s\n",
+               CLI_MEASURED(-v->rule_bias, v->rule_bias_error));
+    if (v->inner_bias_error > 0)
+        printf("inner bias    %s\n", CLI_MEASURED(v->inner_bias, v->inner_bias_error));
+    if (v->correction_error > 1e-12 * v->cva)
+        printf("levels        %s of the CVA are corrections of positive parts\n",
+               CLI_MEASURED(v->correction, v->correction_error));
+    if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
-        printf("exposure      at most %.6g +- %.2g in the mean, after %.5g years\n", top->epe,
-               top->epe_error, top->time);
+        printf("peak EPE      %s at %s\n", CLI_MEASURED(top->epe, top->epe_error),
+               CLI_YEARS(top->time));
         printf("report        %s\n", o->report);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
-    printf("\n%9s %12s %9s %9s %12s %9s %12s %12s %12s\n", "time", "epe", "stderr", "bias", "ene",
+    printf("\n%-10s %10s %8s %8s %10s %8s %10s %10s %11s\n", "time", "epe", "stderr", "bias", "ene",
            "stderr", "pfe95", "pfe99", "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        printf("%9.5g %12.7g %9.2g %9.1g %12.7g %9.2g %12.7g %12.7g %12.6g\n", d->time, d->epe,
-               d->epe_error, d->epe_bias, d->ene, d->ene_error, d->pfe95, d->pfe99, d->cva);
+        const double share = d->epe > 0 ? d->cva / d->epe : 0;
+        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", CLI_YEARS(d->time),
+               CLI_ROUNDED(d->epe, d->epe_error), d->epe_error, d->epe_bias,
+               CLI_ROUNDED(d->ene, d->ene_error), d->ene_error,
+               CLI_ROUNDED(d->pfe95, (d->pfe95_high - d->pfe95_low) / 3.92),
+               CLI_ROUNDED(d->pfe99, (d->pfe99_high - d->pfe99_low) / 3.92),
+               CLI_ROUNDED(d->cva, share * d->epe_error));
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -236,6 +326,7 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     row rows[RUNS];
     cva_result first = { 0 };
     int code = CLI_OK, count = 0;
+    bool unsuited = false;
     cli_progress bar;
     cli_catch_interrupt();
     cli_progress_begin(&bar, c, "comparing", RUNS);
@@ -247,7 +338,13 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
         o.opts.estimator = (shoal_cva_estimator)(solver < 0 ? way : SHOAL_CVA_BY_INNER);
         o.opts.raw = solver >= SOLVERS;
         o.opts.solver = solvers[solver < 0 ? 0 : solver % SOLVERS];
+        if (way >= SHOAL_CVA_BY_INNER && unsuited) continue;
         code = cva_compute(c, &o, book, NULL, NULL, &r);
+        if (code == CLI_INPUT && way >= SHOAL_CVA_BY_INNER) { /* dates that are not for inner */
+            unsuited = true, code = CLI_OK;
+            cva_result_free(&r);
+            continue;
+        }
         /* one that Ctrl-C has cut short is not comparable */
         if (code == CLI_OK && r.outer == o.opts.outer)
             rows[count++] = row_of(&o, i > 0 ? &first : &r, &r);

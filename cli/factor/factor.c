@@ -68,20 +68,18 @@ static const cli_option options[] = {
     { "stages",    OPT_OTHER,    AT(stage_count),   "K[,K..]", 13, "the stages of these pictures; 1 is A itself", .with = "snapshots", .usual = "6, equally spaced", .parse = parse_stages },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Factors a dense symmetric matrix, definite or indefinite, of any rank: P A Pt = M D Mt, with 1x1 and 2x2 pivots. Prints "
-    "rank, inertia, growth and determinant. A rank below n is a result, not a failure.\n\n"
-    "A is a NumPy .npy file of shape (n,n), or (n(n+1)/2) with the rows of one triangle, a symmetric Matrix Market .mtx file, or "
-    "a dataset of an HDF5 file: F.h5, or F.h5:/path. Only one triangle is read."
-    "\vExample:\n"
+    "Factors a dense symmetric matrix, definite or indefinite, of any rank: P A Pt = M D Mt, with 1x1 and 2x2 pivots. Prints rank, "
+    "inertia, growth and determinant. A rank below n is a result, not a failure.\n\n"
+    "A is a NumPy .npy file of shape (n,n), or (n(n+1)/2) with the rows of one triangle, a symmetric Matrix Market .mtx file, or a "
+    "dataset of an HDF5 file: F.h5, or F.h5:/path. Only one triangle is read.\vExample:\n"
     "  shoal factor A.npy -b b.npy -x x.npy\n"
     "  shoal factor A.mtx --pivot rook -b b.npy -x x.npy --refine --json\n"
     "  shoal factor A.h5 --no-check -o F.h5\n"
     "  shoal factor A.npy --gjgt G.npy --partitioned\n"
     "  shoal factor A.npy --modify auto -b b.npy -x x.npy\n"
     "  shoal factor A.npy --growth growth.svg --snapshots pictures --stages 1,101,512";
+/* clang-format on */
 
 /* A file that comes with one of -o or --gjgt, from malloc; NULL if there is none. */
 static char *beside(const char *path, const char *what) {

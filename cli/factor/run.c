@@ -43,22 +43,6 @@ static shoal_symindef_opts options_of(const factor_arguments *a, const factor_ma
     return opts;
 }
 
-typedef struct factoring {
-    shoal_symindef *plan;
-    shoal_type type;
-    void *array;
-    factor_found *found;
-} factoring;
-
-static shoal_status factor(void *of) {
-    const factoring *f = of;
-    const double begin = cli_now();
-    shoal_status s = CLI_BY_TYPE(f->type, shoal_symindef_factor, f->plan, f->array);
-    if (s == SHOAL_OK) s = shoal_symindef_last(f->plan, &f->found->info);
-    f->found->seconds = cli_now() - begin;
-    return s;
-}
-
 /* NaN if one of them is. */
 static double largest(const double *numbers, int64_t count) {
     double max = 0;
@@ -166,8 +150,10 @@ int factor_run(cli *c, const factor_arguments *a, const factor_matrix *m, int64_
     if (s == SHOAL_OK) s = lend(c, r->factors, m->bytes, true, &array);
     if (s == SHOAL_OK && sides) s = lend(c, sides->x, b_bytes, false, &x);
     if (s == SHOAL_OK && sides) s = shoal_copy(c->ctx, x, sides->b, b_bytes);
-    factoring f = { plan, m->type, array, found };
-    if (s == SHOAL_OK) s = cli_call(c, factor, &f);
+    const double begin = cli_now();
+    if (s == SHOAL_OK) s = CLI_BY_TYPE(m->type, shoal_symindef_factor, plan, array);
+    if (s == SHOAL_OK) s = shoal_symindef_last(plan, &found->info);
+    found->seconds = cli_now() - begin;
     if (s == SHOAL_OK) s = shoal_symindef_order(plan, r->interchanges, r->permutation, r->growth);
     found->rcond = found->backward = found->forward = (double)NAN;
     if (s == SHOAL_OK && eliminate == 0 && found->info.status >= 0)
@@ -198,6 +184,10 @@ static double entry(const void *matrix, int64_t i, int64_t j) {
     return factor_entry(m, m->file.a.data, i, j);
 }
 
+static cli_progress check_bar;
+
+static void step(double part) { cli_progress_step(&check_bar, (int64_t)(100 * part)); }
+
 static bench_product product_of(const cli *c, const factor_matrix *m, const factor_result *r) {
     return (bench_product){ .n = m->n,
                             .type = m->type,
@@ -205,7 +195,8 @@ static bench_product product_of(const cli *c, const factor_matrix *m, const fact
                             .given = entry,
                             .matrix = m,
                             .threads = c->machine.threads > 0 ? c->machine.threads : 1,
-                            .stop = cli_interrupted };
+                            .stop = cli_interrupted,
+                            .step = step };
 }
 
 /* D is d and e, or, if these are NULL, what the factors have in its place. */
@@ -237,8 +228,10 @@ static double gjgt_error(const cli *c, const factor_matrix *m, const factor_resu
 
 double factor_check(const cli *c, const factor_arguments *a, const factor_matrix *m,
                     const factor_result *r, factor_forms *forms) {
+    cli_progress_begin(&check_bar, c, "check", 100);
     const double error = product_error(c, m, r, forms->d, forms->e);
     if (a->modify) forms->change_error = product_error(c, m, r, NULL, NULL);
     if (a->gjgt) forms->gjgt_error = gjgt_error(c, m, r, forms, a->partitioned);
+    cli_progress_end(&check_bar);
     return error;
 }

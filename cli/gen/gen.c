@@ -45,16 +45,15 @@ static const cli_option options[] = {
     { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "stream of the seed: its draw, 0 to 4095", 0, UINT32_MAX, .of = "rng" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
     "Writes test problems of a module (the matrices of the papers, and difficult ones), or random numbers. `--list' lists the "
-    "kinds. --seed selects the random numbers; the same seed writes the same files on every machine."
-    "\vExample:\n  shoal gen tridiag dominant --n 255 --count 1e5 --type f32 -o t\n"
+    "kinds. --seed selects the random numbers; the same seed writes the same files on every machine.\vExample:\n"
+    "  shoal gen tridiag dominant --n 255 --count 1e5 --type f32 -o t\n"
     "  shoal gen smallsym spd --n 32 --count 1000 -o s\n"
     "  shoal gen symindef equidistant --n 1000 -o A\n"
     "  shoal gen rng poisson --count 1e6 --lambda 64 --seed 7 -o p\n"
     "  shoal gen --list";
+/* clang-format on */
 
 bool gen_given(const gen_arguments *a, const char *option) {
     char name[CLI_NAME];

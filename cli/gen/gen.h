@@ -83,7 +83,7 @@ typedef struct cli_module {
 
 extern const cli_module cli_modules[]; /* ends with a NULL name */
 
-const char *cli_module_name(const void *unused, int i); /* a cli_names */
+const char *cli_module_name(const void *unused, int i); /* an io_names */
 const char *cli_kind_name(const void *module, int i);   /* of a cli_module, too */
 const cli_module *cli_module_find(const char *name);    /* NULL: no such module */
 

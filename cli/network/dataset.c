@@ -36,9 +36,9 @@ static const cli_option options[] = {
 static const char doc[] =
     "Writes a data set: combinations of alpha, m, beta, y0, rho, maturity and strike, each with the price of a call in the "
     "exponential Ornstein-Uhlenbeck model (S0 = 1, no interest) and its standard error. --seed selects the combinations and the "
-    "paths: use another one for validation, and another for test."
-    "\vRows are collected in F.partial, block after block. If a run is interrupted, the same command continues it. "
-    "docs/surrogate.md describes the ranges and the method.\n\nExample:\n"
+    "paths: use another one for validation, and another for test.\vRows are collected in F.partial, block after block. If a run is "
+    "interrupted, the same command continues it. docs/surrogate.md describes the ranges and the method.\n\n"
+    "Example:\n"
     "  shoal dataset expou --samples 20000 --seed 1 -o train.csv\n"
     "  shoal dataset expou --samples 2000 --seed 2 -o validation.csv\n"
     "  shoal dataset expou --samples 2e5 --shard 1/2 -o a.part\n"
@@ -99,7 +99,7 @@ static int make_rows(maker *m) {
         cli_progress_step(&bar, m->work.rows);
     }
     cli_progress_end(&bar);
-    return code;
+    return code == CLI_INTERRUPTED ? CLI_OK : code; /* what is in the file stays */
 }
 
 #define RESULT(name, member) CLI_RESULT(name, maker, member)

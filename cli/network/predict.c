@@ -35,7 +35,7 @@ static const cli_option options[] = { /* the parameters first */
     { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the price of the asset is 1" },
     { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "write prices and derivatives, one line per row", .letter = 'o',
       .more = "Columns: the inputs, price, dprice_dstrike, dprice_dmaturity, with --check mc_price and mc_stderr, and outside." },
-    { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices only: 1.7 times as fast" },
+    { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices only, with a speedup of 1.7" },
     { "type",     OPT_CHOICE,   AT(type),   "T",     2, "arithmetic of the network: f32 or f64", .words = CLI_TYPES },
     { "check",    OPT_FLAG,     AT(check),  NULL,    3, "compare with Monte Carlo: with columns price and stderr of PARAMS, or with a simulation; look for static arbitrage",
       .more = "Errors are listed by maturity and strike." },
@@ -49,13 +49,14 @@ static const cli_option options[] = { /* the parameters first */
 
 static const char doc[] =
     "Prices calls, with their derivatives in strike and maturity, by a network from shoal train: for the rows of a .csv file, or "
-    "for one set of parameters."
-    "\vA row is flagged if one of its inputs is outside of the ranges of the training set. docs/surrogate-network.md "
-    "describes the method.\n\nExample:\n"
+    "for one set of parameters.\vA row is flagged if one of its inputs is outside of the ranges of the training set. "
+    "docs/surrogate-network.md describes the method.\n\n"
+    "Example:\n"
     "  shoal predict examples/expou.net params.csv -o prices.csv\n"
     "  shoal predict examples/expou.net --alpha 1 --m -1.6 --beta 0.5 --y0 -1.6 \\\n"
     "        --rho -0.5 --maturity 1 --strike 1 --check\n"
     "  shoal predict expou.net test.csv --check --json";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;

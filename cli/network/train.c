@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "io/svg.h"
 
@@ -40,39 +39,31 @@ static const cli_option options[] = {
 };
 
 static const char doc[] =
-    "Trains a network on prices of calls (of an asset at price 1, without interest) and writes it to a model file. TRAIN is a "
-    ".csv file: columns price and stderr are learnt, all others are inputs."
-    "\vThe same seed gives the same network on one backend, for any number of threads. Ctrl-C ends the training; the best "
-    "network so far is written. docs/surrogate-network.md describes the method.\n\nExample:\n"
+    "Trains a network on prices of calls (of an asset at price 1, without interest) and writes it to a model file. TRAIN is a .csv "
+    "file: columns price and stderr are learnt, all others are inputs.\vThe same seed gives the same network on one backend, for "
+    "any number of threads. Ctrl-C ends the training; the best network so far is written. docs/surrogate-network.md describes the "
+    "method.\n\n"
+    "Example:\n"
     "  shoal train train.csv -o expou.net --plot loss.svg\n"
     "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net\n"
     "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
+/* clang-format on */
 
 /* ---- the passes, as they are told ----------------------------------------------------------------- */
 
 typedef struct history {
-    const cli *c;
-    int64_t epochs, count;
+    int64_t count;
     double *epoch, *train, *validation;
-    double shown;
-    bool live;
+    char label[96];
+    cli_progress bar;
 } history;
-
-/* One line on the terminal, twice per second. */
-static void show(history *h, const shoal_surrogate_epoch *e) {
-    const double now = cli_now();
-    if (!h->live || now - h->shown < 0.5) return;
-    h->shown = now;
-    fprintf(stderr, "\repoch %lld of %lld: error %.3g, validation %.3g, best %.3g, rate %.2g\033[K",
-            (long long)e->epoch, (long long)h->epochs, e->train, e->validation, e->best, e->rate);
-    fflush(stderr);
-}
 
 static int record_epoch(void *of, const shoal_surrogate_epoch *e) {
     history *h = of;
     h->epoch[h->count] = (double)e->epoch;
     h->train[h->count] = e->train, h->validation[h->count++] = e->validation;
-    show(h, e);
+    snprintf(h->label, sizeof h->label, "error %.3g, validation %.3g, best %.3g", e->train,
+             e->validation, e->best);
     return cli_interrupted();
 }
 
@@ -126,9 +117,10 @@ static int print(cli *c, const arguments *a, const surrogate_table *t, int64_t h
         return cli_json_end(c, diverged ? CLI_FAILED : CLI_OK);
     }
     if (diverged) return CLI_FAILED;
-    printf("network      %s, %d x %d neurons, %lld weights, target %s\n", CLI_COUNT(n->inputs, "input"),
-           n->layers, n->width, (long long)n->weights, n->target);
-    printf("data         %s for training, %lld for validation\n", CLI_COUNT(t->rows, "row"), (long long)held);
+    printf("network      %s, %d x %d neurons, %lld weights, target %s\n",
+           CLI_COUNT(n->inputs, "input"), n->layers, n->width, (long long)n->weights, n->target);
+    printf("data         %s for training, %lld for validation\n", CLI_COUNT(t->rows, "row"),
+           (long long)held);
     printf("epochs       %lld, %s, best epoch %lld\n", (long long)r->epochs, ends[r->end],
            (long long)r->best_epoch);
     printf("error        %.3g on the validation set (weighted root mean square of prices)\n",
@@ -179,31 +171,34 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     int code = surrogate_suits(t, rows, a->validation ? v : t, a->o.target);
     if (code != CLI_OK) return code;
     if (held < 2)
-        return cli_fail(CLI_INPUT, "%s: %lld rows are too few for validation; at least 2 are needed",
+        return cli_fail(CLI_INPUT,
+                        "%s: %lld rows are too few for validation; at least 2 are needed",
                         a->validation ? a->validation : a->train, (long long)held);
     const shoal_surrogate_data train = data_of(t, 0, rows);
     const shoal_surrogate_data validation =
         a->validation ? data_of(v, 0, held) : data_of(t, rows, held);
     const size_t room = (size_t)a->o.epochs * sizeof(double);
-    history h = { .c = c,
-                  .epochs = a->o.epochs,
+    history h = { .label = "training",
                   .epoch = malloc(room),
                   .train = malloc(room),
-                  .validation = malloc(room),
-                  .live = !c->quiet && isatty(STDERR_FILENO) };
+                  .validation = malloc(room) };
     shoal_surrogate *net = NULL;
     shoal_surrogate_result r;
     shoal_surrogate_info info;
     if (!h.epoch || !h.train || !h.validation) code = cli_no_memory();
     cli_catch_interrupt();
     const double start = cli_now();
+    c->finishes = true; /* after the epoch: record_epoch */
+    cli_progress_begin(&h.bar, c, h.label, 1);
+    h.bar.next = 1; /* all of it is one stage of the library */
     if (code == CLI_OK)
         code = trained(
             c,
             shoal_surrogate_train(c->ctx, &train, &validation, &a->o, record_epoch, &h, &net, &r),
             &r, t, rows, a->validation ? v : t);
     const double seconds = cli_now() - start;
-    if (h.live) fputs("\r\033[K", stderr);
+    cli_progress_end(&h.bar);
+    c->finishes = false;
     if (code == CLI_OK) code = write_all(c, a, &h, net, &r);
     if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &info));
     if (code == CLI_OK) {
@@ -236,9 +231,7 @@ static int command(cli *c, int argc, char **argv) {
     return code;
 }
 
-const cli_command train_command = { "train",
-                                    "train a network on simulated prices",
-                                    .args = "TRAIN -o MODEL",
-                                    .doc = doc,
-                                    .run = command,
-                                    .tables = { { options, 0 } } };
+const cli_command train_command = {
+    "train",        "train a network on simulated prices", .args = "TRAIN -o MODEL", .doc = doc,
+    .run = command, .tables = { { options, 0 } }
+};

@@ -72,11 +72,12 @@ static const cli_option options[] = {
 };
 
 static const char doc[] =
-    "Prices American options as Bermudan ones in the Black-Scholes model, by the least-squares Monte Carlo method of Longstaff "
-    "and Schwartz. An exercise rule is fitted on one set of paths and priced on another: the price is a lower bound, up to its "
-    "standard error. Several strikes and maturities are fitted together."
-    "\vIn the money the payoffs of puts, calls and baskets are linear in the prices. The payoff of a max-call is one more "
-    "basis function beside the polynomials; there are up to 64 functions.\n\nExample:\n"
+    "Prices American options as Bermudan ones in the Black-Scholes model, by the least-squares Monte Carlo method of Longstaff and "
+    "Schwartz. An exercise rule is fitted on one set of paths and priced on another: the price is a lower bound, up to its "
+    "standard error. Several strikes and maturities are fitted together.\vIn the money the payoffs of puts, calls and baskets are "
+    "linear in the prices. The payoff of a max-call is one more basis function beside the polynomials; there are up to 64 "
+    "functions.\n\n"
+    "Example:\n"
     "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
     "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110";
@@ -234,19 +235,6 @@ static int print(cli *c, const arguments *a, const price_outcome *out) {
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-typedef struct fitting { /* Ctrl-C ends the program */
-    shoal_context *ctx;
-    const shoal_american *options;
-    int64_t count;
-    const shoal_american_opts *opts;
-    shoal_price **plan;
-} fitting;
-
-static shoal_status create_plan(void *of) {
-    const fitting *f = of;
-    return shoal_price_american(f->ctx, f->options, f->count, f->opts, f->plan);
-}
-
 /* A plan for every strike at every maturity. */
 static int make_plan(cli *c, arguments *a, shoal_price **plan) {
     const price_options *o = &a->o;
@@ -265,8 +253,8 @@ static int make_plan(cli *c, arguments *a, shoal_price **plan) {
                                    .dividend = a->list[DIVIDEND].values,
                                    .weight = a->list[WEIGHT].values,
                                    .correlation = a->matrix };
-    fitting f = { c->ctx, all, count, &a->opts, plan };
-    if (code == CLI_OK) code = cli_status(c, cli_call(c, create_plan, &f));
+    if (code == CLI_OK)
+        code = cli_status(c, shoal_price_american(c->ctx, all, count, &a->opts, plan));
     if (code == CLI_OK) code = cli_status(c, shoal_american_fits(*plan, fits));
     if (code == CLI_OK) a->fit = fits[0];
     for (int64_t i = 1; i < count && code == CLI_OK; i++) {

@@ -244,13 +244,14 @@ static const cli_option options[] = {
 };
 
 static const char doc[] =
-    "Prices bullet options in the Black-Scholes model: they pay (S_T - K)+ if the number of dates on which S was below the "
-    "barrier is from p1 to p2. Methods: mc (Monte Carlo at one point), grid (at many points), nested (at the points of outer "
-    "trajectories), quad (quadrature, without error) and pde (Crank-Nicolson)."
-    "\vWith A, C, E the count of a point includes its date, with B, D, F it does not. -o FILE.npy writes k, x, j, price and "
-    "stderr of every point. With pde it writes the whole surface F(T_k, x, j) as [k][j][x], T_k to FILE-t.npy and x to "
-    "FILE-x.npy; --plot F.png draws it. --plot F.svg of one point by quad or pde plots the value against x.\n\n"
-    "Example:\n  shoal price bullet --method quad --greeks\n"
+    "Prices bullet options in the Black-Scholes model: they pay (S_T - K)+ if the number of dates on which S was below the barrier "
+    "is from p1 to p2. Methods: mc (Monte Carlo at one point), grid (at many points), nested (at the points of outer "
+    "trajectories), quad (quadrature, without error) and pde (Crank-Nicolson).\vWith A, C, E the count of a point includes its "
+    "date, with B, D, F it does not. -o FILE.npy writes k, x, j, price and stderr of every point. With pde it writes the whole "
+    "surface F(T_k, x, j) as [k][j][x], T_k to FILE-t.npy and x to FILE-x.npy; --plot F.png draws it. --plot F.svg of one point by "
+    "quad or pde plots the value against x.\n\n"
+    "Example:\n"
+    "  shoal price bullet --method quad --greeks\n"
     "  shoal price bullet --method grid --lattice 11,13,6 --paths 1e5 -o grid.npy\n"
     "  shoal price bullet --method nested --outer 64 --paths 1000\n"
     "  shoal price bullet --method pde --nx 1025 -o surface.npy --plot surface.png\n"

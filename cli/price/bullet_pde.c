@@ -32,8 +32,7 @@ typedef struct solution {
     double *host;
 } solution;
 
-static shoal_status solve(void *of) {
-    const solution *s = of;
+static shoal_status solve(const solution *s) {
     const size_t bytes =
         (size_t)s->numbers * (s->type == SHOAL_F32 ? sizeof(float) : sizeof(double));
     void *memory = NULL;
@@ -142,7 +141,7 @@ int bullet_surface(cli *c, const bullet_arguments *a, const char *npy, const cha
     double *x = malloc((size_t)s.nx * sizeof *x + 1);
     if (status == SHOAL_OK && (!surface || !x)) status = SHOAL_E_NOMEM;
     solution sol = { c, plan, o.type, true, numbers, surface };
-    if (status == SHOAL_OK) status = cli_call(c, solve, &sol);
+    if (status == SHOAL_OK) status = solve(&sol);
     int code = cli_status(c, status);
     for (int64_t i = 0; code == CLI_OK && i < s.nx; i++) x[i] = exp(shoal_pde_log(plan, 0, i));
     for (int64_t k = 0; code == CLI_OK && k <= s.dates; k++)
@@ -254,7 +253,7 @@ static int price_many(cli *c, const bullet_arguments *a, const shoal_bullet *m, 
     if (status == SHOAL_OK && !today) status = SHOAL_E_NOMEM;
     start = cli_now();
     solution sol = { c, plan, o.type, false, count * layer, today };
-    if (status == SHOAL_OK) status = cli_call(c, solve, &sol);
+    if (status == SHOAL_OK) status = solve(&sol);
     const double seconds = cli_now() - start;
     int off = 0;
     for (int64_t i = 0; i < count && status == SHOAL_OK; i++) {

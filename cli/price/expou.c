@@ -30,9 +30,10 @@ static const cli_option options[] = {
 
 static const char doc[] =
     "Prices calls and puts in the exponential Ornstein-Uhlenbeck model, dS = r S dt + e^Y S dW, dY = alpha (m - Y) dt + beta dV. "
-    "Methods: euler and conditional (exact steps of Y, Black-Scholes given its path; the default)."
-    "\vThe variance of S_T is infinite unless rho < 0 and rho^2 > 1/2: price calls with conditional, or price puts. For rho > 0 "
-    "the discounted price of the asset is only a local martingale. vega is the derivative with respect to e^y0.\n\nExample:\n"
+    "Methods: euler and conditional (exact steps of Y, Black-Scholes given its path; the default).\vThe variance of S_T is "
+    "infinite unless rho < 0 and rho^2 > 1/2: price calls with conditional, or price puts. For rho > 0 the discounted price of the "
+    "asset is only a local martingale. vega is the derivative with respect to e^y0.\n\n"
+    "Example:\n"
     "  shoal price expou --m -2.302585093 --greeks\n"
     "  shoal price expou --nu2 0.25 --rho -0.5 --method euler --put --target-se 1e-4";
 /* clang-format on */

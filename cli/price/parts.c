@@ -112,13 +112,13 @@ static const cli_option options[] = {
     { NULL,     OPT_WORDS,  AT(count),  "PART",  0, "the files that --shard wrote", .needed = "the files that --shard wrote" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
     "Adds up all parts of a Monte Carlo command that was run with --shard I/N -o PART, and prints what the command would have "
-    "printed in one run, bit-identical."
-    "\vThe parts of the example: `shoal price heston --paths 1e9 --shard 1/2 -o a.part', and `--shard 2/2 -o b.part'."
-    "\n\nExample:\n  shoal merge-parts a.part b.part";
+    "printed in one run, bit-identical.\vThe parts of the example: `shoal price heston --paths 1e9 --shard 1/2 -o a.part', and "
+    "`--shard 2/2 -o b.part'.\n\n"
+    "Example:\n"
+    "  shoal merge-parts a.part b.part";
+/* clang-format on */
 
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .path = calloc((size_t)argc + 1, sizeof *a.path) };

@@ -94,8 +94,7 @@ typedef struct simulation {
     shoal_price *plan;
     price_outcome *out;
     shoal_price_goal goal;
-    bool refused;      /* the target needs more paths than there can be */
-    atomic_bool known; /* there are values: Ctrl-C need not lose them */
+    bool refused; /* the target needs more paths than there can be */
     cli_progress bar;
     char label[CLI_NUMBER];
 } simulation;
@@ -142,20 +141,8 @@ static int on_progress(const shoal_price_progress *now, void *with) {
                (size_t)(now->units * out->width) * sizeof(double));
     out->units += now->units;
     if (now->values) note_values(s, now->samples, now->values);
-    s->bar.total = now->expected > 0 ? now->expected : 1;
-    cli_progress_step(&s->bar, now->samples);
-    s->known = true;
     s->refused = s->o->target > 0 && now->values && now->expected > SHOAL_PRICE_MOST;
     return cli_interrupted() || s->refused;
-}
-
-static shoal_status simulate(void *of) {
-    simulation *s = of;
-    shoal_price_progress done = { 0 };
-    const shoal_status status = shoal_price_simulate(s->plan, &s->goal, s->out->values, &done);
-    s->out->first = done.first / SHOAL_PRICE_UNIT;
-    s->out->samples = done.samples, s->out->seconds = done.seconds;
-    return status;
 }
 
 /* Errors that the standard errors do not show. */
@@ -187,7 +174,7 @@ static void note_errors(const cli *c, price_outcome *out) {
 }
 
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out) {
-    simulation s = { .c = c, .o = o, .plan = plan, .out = out };
+    simulation s = { .c = c, .o = o, .plan = plan, .out = out, .label = "simulation" };
     int code = begin(&s);
     s.goal = (shoal_price_goal){ .paths = o->target > 0 ? 0 : o->paths,
                                  .target = o->target,
@@ -195,13 +182,16 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
                                  .parts = o->shards,
                                  .on_round = on_progress,
                                  .user = &s };
-    /* a formula, and the first round of many points, are long, and nothing is known before their end */
-    s.known = !out->info.deterministic && !(shoal_price_points(plan) && out->info.contracts > 1);
     if (code == CLI_OK && o->shards && !out->info.deterministic) code = make_room(&s);
     if (code != CLI_OK) return code;
-    if (!out->info.deterministic) cli_progress_begin(&s.bar, c, s.label, 1);
-    code = cli_status(c, s.known ? simulate(&s) : cli_call_until(c, simulate, &s, &s.known));
-    if (!out->info.deterministic) cli_progress_end(&s.bar);
+    cli_progress_begin(&s.bar, c, s.label, 1);
+    s.bar.next = 1; /* all of it is one stage of the library */
+    shoal_price_progress done = { 0 };
+    const shoal_status status = shoal_price_simulate(plan, &s.goal, out->values, &done);
+    out->first = done.first / SHOAL_PRICE_UNIT;
+    out->samples = done.samples, out->seconds = done.seconds;
+    code = status == SHOAL_E_CANCELLED && out->samples > 0 ? CLI_OK : cli_status(c, status);
+    cli_progress_end(&s.bar);
     if (code == CLI_OK && s.refused) {
         double worst = 0;
         for (int64_t i = 0; i < out->info.contracts; i++) worst = fmax(worst, out->values[i].error);
@@ -271,17 +261,6 @@ int price_finish(const price_job *job) {
     return code;
 }
 
-typedef struct formula {
-    shoal_price *plan;
-    shoal_price_value *values;
-} formula;
-
-static shoal_status result_of(void *of) {
-    const formula *f = of;
-    return shoal_price_result(f->plan, NULL, 0, f->values);
-}
-
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values) {
-    formula f = { plan, values };
-    return cli_status(c, cli_call(c, result_of, &f));
+    return cli_status(c, shoal_price_result(plan, NULL, 0, values));
 }

@@ -122,7 +122,7 @@ int price_plot(const char *path, const char *model, const price_options *o,
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
 
-/* The values of a plan without paths; Ctrl-C ends the program. */
+/* The values of a plan without paths. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
 /* CLI_USAGE, naming the first of these options that was given although --compare has no such thing. */
 int price_compare_check(const cli_command *command, const void *arguments, const char *names);

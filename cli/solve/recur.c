@@ -40,19 +40,17 @@ static const cli_option options[] = {
     { "status",   OPT_OUTPUT, AT(status),       "FILE",         13, "write the status of each segment: int32, 0 ok, < 0 failed", .ends = CLI_ARRAY_ENDS },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
-    "Computes w[i] = s[i] w[i-1] + t[i] for every segment of a batch. For order R: w[i] = s[i,0] w[i-1] + .. + s[i,R-1] "
-    "w[i-R] + t[i].\n\n"
+    "Computes w[i] = s[i] w[i-1] + t[i] for every segment of a batch. For order R: w[i] = s[i,0] w[i-1] + .. + s[i,R-1] w[i-R] + "
+    "t[i].\n\n"
     "Arrays are NumPy .npy files, f4 (computed in f32) or f8 (f64), of shape (n) or (count,n). For orders above 1 s has one more "
-    "axis at the end. A constant s, t or w0 may be a number on the command line, for order R of s and w0 R numbers with commas. "
-    "A file w0 has shape (R) or (count,R), for order 1 without R. If a segment overflows, w is not finite from there on and the "
-    "exit code is 1; the other segments are not affected."
-    "\vExample:\n"
+    "axis at the end. A constant s, t or w0 may be a number on the command line, for order R of s and w0 R numbers with commas. A "
+    "file w0 has shape (R) or (count,R), for order 1 without R. If a segment overflows, w is not finite from there on and the exit "
+    "code is 1; the other segments are not affected.\vExample:\n"
     "  shoal recur --s s.npy --t t.npy --w0 1 -o w.npy\n"
     "  shoal recur --s 1.8,-0.81 --order 2 --t x.npy -o filtered.npy\n"
     "  shoal recur --s 1.01 --t 100 --w0 0 --n 12 -o savings.npy --json";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;

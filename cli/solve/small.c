@@ -53,19 +53,17 @@ static const cli_option options[] = {
     { "method-out", OPT_OUTPUT,   AT(out[SMALL_METHOD]),   "FILE", 15, "write which method answered: int32, in the order of `shoal info'", .key = "method-out", .ends = CLI_ARRAY_ENDS },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
     "Solves A x = b for every system of a batch of small symmetric matrices, or fits least squares.\n\n"
-    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) for one system. With "
-    "--packed the shape is (count,n(n+1)/2): A00 A10 A11 A20 ... for the lower triangle, A00 A01 ... A11 ... for the upper "
-    "one. b has shape (count,n), or (n) for one system, or one more axis at the end for several right-hand sides. If a "
-    "system cannot be solved, its x is NaN and the exit code is 1; the other systems are not affected.\n\n"
-    "Least squares: --psi (count,M,n) and --y (count,M) are M samples per system. A is the mean of psi psit over the "
-    "samples, b the mean of psi y, and x (count,n) are the coefficients of the fit."
-    "\vExample:\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). A has shape (count,n,n), or (n,n) for one system. With --packed "
+    "the shape is (count,n(n+1)/2): A00 A10 A11 A20 ... for the lower triangle, A00 A01 ... A11 ... for the upper one. b has shape "
+    "(count,n), or (n) for one system, or one more axis at the end for several right-hand sides. If a system cannot be solved, its "
+    "x is NaN and the exit code is 1; the other systems are not affected.\n\n"
+    "Least squares: --psi (count,M,n) and --y (count,M) are M samples per system. A is the mean of psi psit over the samples, b "
+    "the mean of psi y, and x (count,n) are the coefficients of the fit.\vExample:\n"
     "  shoal solve small -A A.npy -b b.npy -x x.npy --status status.npy\n"
     "  shoal solve small --psi psi.npy --y y.npy -x coefficients.npy";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const small_arguments *a = of;

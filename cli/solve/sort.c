@@ -124,14 +124,13 @@ static const cli_option sort_options[] = {
     { "variant",       OPT_TEXT,   AT(o.variant),     "V",    8, "variant of the method", .usual = "the first" },
     { 0 }
 };
-/* clang-format on */
-
 static const char sort_doc[] =
     "Sorts each row of an array along its last axis. The sort is stable. Floating-point numbers have IEEE's total order: -NaN, "
-    "-infinity, .., -0, +0, .., +infinity, +NaN."
-    "\vThe array is a NumPy .npy file, f4, f8, i4, u4, i8 or u8.\n\nExample:\n"
+    "-infinity, .., -0, +0, .., +infinity, +NaN.\vThe array is a NumPy .npy file, f4, f8, i4, u4, i8 or u8.\n\n"
+    "Example:\n"
     "  shoal sort x.npy -o sorted.npy --index places.npy\n"
     "  shoal sort price.npy -o p.npy --values id.npy --sorted-values i.npy --descending";
+/* clang-format on */
 
 typedef struct sort_batch { /* as the files have it; the results take the inputs' places */
     cli_array keys, values, offsets;
@@ -249,14 +248,14 @@ static const cli_option merge_options[] = {
     { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "the first" },
     { 0 }
 };
-/* clang-format on */
-
 static const char merge_doc[] =
     "Merges two sorted arrays: (na) and (nb) into (na + nb), or row by row (count,na) and (count,nb) into (count,na + nb). Of "
-    "equal keys those of A come first. Floating-point numbers have IEEE's total order, as in `shoal sort'."
-    "\vArrays are NumPy .npy files, both f4, f8, i4, u4, i8 or u8.\n\nExample:\n"
+    "equal keys those of A come first. Floating-point numbers have IEEE's total order, as in `shoal sort'.\vArrays are NumPy .npy "
+    "files, both f4, f8, i4, u4, i8 or u8.\n\n"
+    "Example:\n"
     "  shoal merge a.npy b.npy -o merged.npy\n"
     "  shoal merge a.npy b.npy -o m.npy --a-values i.npy --b-values j.npy --values k.npy";
+/* clang-format on */
 
 typedef struct merge_batch {
     cli_array in[INPUTS];

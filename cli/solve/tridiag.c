@@ -62,16 +62,14 @@ static const cli_option options[] = {
     { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks if the matrix is reducible" },
     { 0 }
 };
-/* clang-format on */
-
 static const char doc[] =
     "Solves dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i] for every system of a batch.\n\n"
-    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). The three diagonals have the same shape, (n) or (count,n). "
-    "b has this shape, or one more axis at the end for several right-hand sides. If a system cannot be solved, its x is NaN "
-    "and the exit code is 1; the other systems are not affected."
-    "\vExample:\n"
+    "Arrays are NumPy .npy files, f4 (solved in f32) or f8 (f64). The three diagonals have the same shape, (n) or (count,n). b has "
+    "this shape, or one more axis at the end for several right-hand sides. If a system cannot be solved, its x is NaN and the exit "
+    "code is 1; the other systems are not affected.\vExample:\n"
     "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy\n"
     "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp --json";
+/* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;

@@ -56,7 +56,7 @@ def to_folders(page, text):
     def plain(found):
         target = os.path.join(ROOT, os.path.dirname(page), found[2].split("#")[0])
         return found[1] if os.path.isdir(target) else found[0]
-    return re.sub(r"\[([^][]*)\]\(([^):]*)\)", plain, text)
+    return re.sub(r"\[([^][]*)\]\(([^#):][^):]*)\)", plain, text)
 
 
 def read_source(app, docname, source):

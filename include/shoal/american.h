@@ -13,7 +13,7 @@
  *
  * That fits a rule of exercise and prices it on paths of its own. The plan behind it is one of
  * pricing.h: simulate, or run, add and result, as there, values[option]. What the rule is worth on
- * paths that it was not fitted on is at most the price of the option, but for the standard error.
+ * paths that it was not fitted on is at most the price of the option, up to the standard error.
  */
 #ifndef SHOAL_AMERICAN_H
 #define SHOAL_AMERICAN_H

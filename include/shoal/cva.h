@@ -10,19 +10,20 @@
  *     shoal_cva_result(plan, samples, outer, &value, profile);
  *     shoal_cva_free(plan);
  *
- * At dates t_k = k horizon / dates, k = 1 .. dates, every outer path has a value V of each netting set,
- * and with the exposure E_k = sum of min(V+, threshold) over the sets
+ * At the dates of exposure t_1 < t_2 < .. every outer path has a value V of each netting set, and with the exposure
+ * E_k = sum of min(V+, threshold) over the sets
  *
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k):
  *
- * default does not depend on the assets. Values are closed forms where there are some, else means over
+ * default does not depend on the assets. The dates are those of the options, and every maturity up to the horizon.
+ * Dates of exercise are a list of their own. Values are closed forms where there are some, else means over
  * inner paths that start from the outer path's prices. A contract with early exercise is worth what it is worth
  * before the decision at the date: what exercise pays if it is exercised, otherwise the value of going on; once
  * exercised it is worth nothing at later dates. What that value is, an estimator says (shoal_cva_estimator).
  * Exposures of sets that may be worth more or less than 0 get inner paths on several levels, so that noise does not make
  * their positive part too large.
  *
- * A row of samples depends on its path's number and on the seed alone, and results are made of rows in
+ * A row of samples depends on its path's number and on the seed alone, and results are sums of rows in
  * their order: the same bits for any number of threads and any pieces.
  */
 #ifndef SHOAL_CVA_H
@@ -62,15 +63,18 @@ typedef enum shoal_cva_payoff {
 
 typedef struct shoal_cva_contract {
     shoal_cva_payoff payoff;
-    int american;    /* 1: may be exercised at every date of the plan up to its maturity, which is
-                             one of them                                                        */
-    double strike;   /* at least 0; above 0 with early exercise                            */
-    double maturity; /* years; 0 or less: expired, worth nothing                           */
-    double quantity; /* below 0: sold                                                      */
-    int64_t assets;  /* how many                                                           */
-    const int64_t *asset; /* their numbers in the market, from 0                                */
-    const double *weight; /* NULL: one over the number of assets                                */
-    int64_t set;          /* of netting, from 0: values within a set are added up               */
+    int american;           /* 1: may be exercised early, and at maturity                         */
+    double strike;          /* at least 0; above 0 with early exercise                            */
+    double maturity;        /* years; 0 or less: expired, worth nothing                           */
+    int64_t exercises;      /* american: how many times of early exercise are given; 0: the dates
+                             of the options up to maturity, and beyond the last of them in steps
+                             like the last one                                                  */
+    const double *exercise; /* years, ascending, up to maturity                            */
+    double quantity;        /* below 0: sold                                                      */
+    int64_t assets;         /* how many                                                           */
+    const int64_t *asset;   /* their numbers in the market, from 0                                */
+    const double *weight;   /* NULL: one over the number of assets                                */
+    int64_t set;            /* of netting, from 0: values within a set are added up               */
 } shoal_cva_contract;
 
 typedef struct shoal_cva_counterparty {
@@ -86,17 +90,18 @@ typedef struct shoal_cva_counterparty {
 typedef enum shoal_cva_estimator {
     SHOAL_CVA_BY_RULE, /* an exercise rule that create fits on paths from today's prices exercises outer
                           paths, and inner paths follow it: unbiased for that rule                   */
-    SHOAL_CVA_BY_AMC,  /* the same rule; going on is worth what the rule's regression says. No inner
+    SHOAL_CVA_BY_AMC,  /* the same rule; the rule's regression gives the value of going on. No inner
                           paths                                                                      */
     SHOAL_CVA_BY_INNER /* regressions on the inner paths of every outer path and date value and
                           exercise it                                                                */
 } shoal_cva_estimator;
 
 typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere = default */
-    int64_t dates;
-    double horizon;       /* the last date                                  [the last maturity] */
+    int64_t dates;        /* of exposure                                                        */
+    const double *time;   /* their times in years, ascending; NULL: k horizon / dates           */
+    double horizon;       /* the last date of exposure            [the last maturity or time]   */
     int64_t outer;        /* outer paths that are meant to be run                               */
-    int64_t inner_count;  /* numbers in inner: 0, 1, or one per date                            */
+    int64_t inner_count;  /* numbers in inner: 0, 1, or one per date that is given              */
     const int64_t *inner; /* inner paths, up to the next even number           [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
@@ -110,14 +115,16 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     double cond;
     shoal_type type; /* of inner paths                                         [SHOAL_F64] */
     uint64_t seed;
-    int control; /* 1, -1: inner paths and regressions with control variates, or not      [with] */
+    int control;  /* 1, -1: inner paths and regressions with control variates, or not      [with] */
+    int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */
 
 typedef struct shoal_cva_info {
     double horizon;
-    int64_t dates, sets;
+    int64_t dates; /* of exposure: those of the options and every maturity up to the horizon */
+    int64_t sets;
     int64_t expired;  /* contracts that are worth nothing            */
     int64_t closed;   /* that have closed forms                      */
     int64_t nested;   /* European ones that are simulated            */
@@ -183,10 +190,34 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
     int64_t inner; /* inner paths, of the first level                                    */
 } shoal_cva_date;
 
-/* The result from rows of samples, path after path from number 0; profile, or NULL, has room for all dates.
+/* The result from rows of samples, path after path from number 0; profile, or NULL, has room for
+ * the dates of shoal_cva_describe().
  * Needs two numbers of memory per path for each thread, up to the number of dates. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
+
+typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of exposure */
+    double price, price_error;   /* today: a closed form, or by other paths          */
+    double upper,
+        upper_error; /* early exercise of several assets: an upper bound; else the price */
+    double mean,
+        error; /* of e^(-rate t) value, if not exercised, and discounted cash flows before */
+    double z;  /* their difference in standard errors                       */
+} shoal_cva_check;
+
+typedef struct shoal_cva_validation {
+    int passed;             /* 1: no |z| is above the limit                             */
+    double z, limit;        /* the largest; by chance one is above it in 1 of 1000 runs */
+    int64_t contract, date; /* of z, from 0; -1: there are no contracts                 */
+    int64_t scores;         /* how many z there are                                     */
+} shoal_cva_validation;
+
+/* The martingale test of a plan with opts.validate, from rows of samples: the mean of each contract's discounted value and
+ * of what it has paid before is its price, at every date. checks, or NULL, has room for contracts x dates, contract after
+ * contract. */
+SHOAL_API shoal_status shoal_cva_validate(const shoal_cva *plan, const double *samples,
+                                          int64_t paths, shoal_cva_validation *result,
+                                          shoal_cva_check *checks);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,7 @@ from ._linalg import (
     solve_tridiagonal_ex,
     symmetric_indefinite,
 )
+from ._progress import progress
 from ._random import Generator
 from ._results import LinAlgError, Result
 from ._runtime import clear_cache, info, methods, set_num_threads, status_text
@@ -56,6 +57,7 @@ __all__ = [
     "merge",
     "methods",
     "price",
+    "progress",
     "recurrence",
     "set_num_threads",
     "solve",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C functions, by the tables of core.cpp. Arrays are addresses, 0 for none, or buffers; nothing is checked here."""
 
-from typing import Any
+from typing import Any, Callable
 
 class Context:
     def __init__(self, options: dict[str, Any], /) -> None: ...
+    progress: Callable[[str, float], None] | None
     def describe(self) -> dict[str, Any]: ...
     def wait(self) -> None: ...
 

@@ -16,13 +16,12 @@ import numpy as np
 from . import _core
 from ._arrays import TYPES
 from ._devices import device_number, dtype_name
-from ._progress import Bar
+from ._progress import progress as shown
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
 
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
 _ESTIMATORS = ("rule", "amc", "inner")
-_PIECE = 256  # outer paths between two looks at Ctrl-C
 
 
 class CvaResult:
@@ -211,20 +210,10 @@ def cva(
     }  # fmt: skip
     if not counts:
         options["inner"] = None
-    plan = _core.cva(context(device_number(device)), assets, contracts, party, options)
-    width = _core.cva_width(plan)
-    samples = np.empty((outer, width))
-    total: dict[str, Any] = {}
-    with Bar(progress, "cva", "path") as bar:
-        for first in range(0, outer, _PIECE):
-            here = min(_PIECE, outer - first)
-            seen = _core.cva_run(plan, first, here, samples[first : first + here])
-            total = {
-                name: [a + b for a, b in zip(value, total.get(name, [0] * len(value)))]
-                if isinstance(value, list) else value + total.get(name, 0)
-                for name, value in seen.items()
-            }  # fmt: skip
-            bar.update(first + here, outer)
+    with shown("cva", progress):
+        plan = _core.cva(context(device_number(device)), assets, contracts, party, options)
+        samples = np.empty((outer, _core.cva_width(plan)))
+        total = _core.cva_run(plan, 0, outer, samples)
     info = _core.cva_describe(plan)
     value, profile = _core.cva_result(plan, samples, outer, info["dates"])
     words_of = [f"--rate={rate!r}", f"--recovery={recovery!r}", f"--dates={dates}", f"--outer={outer}",

@@ -20,6 +20,18 @@ def device_number(device: Any) -> int:
     raise ValueError(f"device is {device!r}; it must be 'cpu', 'cuda' or 'cuda:N'")
 
 
+def placed(device: int, wanted: Any) -> int:
+    """The device that computes: that of the arrays, or `wanted` for arrays on the host: -2 - its number then."""
+    if wanted is None:
+        return device
+    number = device_number(wanted)
+    if number == device:
+        return device
+    if device < 0:
+        return -2 - number
+    raise ValueError(f"the arrays are on CUDA device {device}, but device is {wanted!r}: move them, or omit device")
+
+
 def dtype_name(dtype: Any, allowed: Any = TYPES) -> str:
     """The name of a type of numpy or torch."""
     name = str(dtype)[6:] if str(dtype).startswith("torch.") else ""

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import F32, F64, I32, NUMPY, READY, TYPES, Door, check_out, prepare
+from ._devices import placed
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
 from ._runtime import Kind, new_plan, plan, recent_calls
 
@@ -38,7 +39,7 @@ def _triangle(word: str) -> int:
         raise ValueError(f"triangle is {word!r}; it must be 'lower' or 'upper'") from None
 
 
-def _autograd(*values: Any) -> Any:
+def _autograd(*values: Any, device: Any = None) -> Any:
     """The module that differentiates, if an argument is one of its tracked arrays; else None."""
     for value in values:
         if type(value) is not np.ndarray:
@@ -46,6 +47,8 @@ def _autograd(*values: Any) -> Any:
 
             module = found.module_for(value)
             if module is not None:
+                if device is not None:
+                    raise ValueError("device must be None with gradients: they are computed where the arrays are")
                 return module
     return None
 
@@ -84,6 +87,7 @@ def solve_ex(
     estimate: bool = False,
     tol: float = 0.0,
     cond: float = 0.0,
+    device: Any = None,
 ) -> Result:
     """Solves symmetric systems A x = b in batches, with a verdict for every system. Never raises because of a system.
 
@@ -93,6 +97,7 @@ def solve_ex(
 
     method: "auto" is safe for every symmetric matrix; `shoal.methods("smallsym")` lists the others. refine: steps of
     refinement. estimate: rcond is a 1-norm estimate, not the bound from the pivots. tol, cond: the limits of a warning.
+    device: "cuda" takes arrays on the host through the GPU in pieces, however large they are; default: where they are.
 
     >>> import numpy as np, shoal
     >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
@@ -100,23 +105,24 @@ def solve_ex(
     >>> r.x.round(4), bool(r.ok), bool(r.residual < 1e-15)
     (array([0.0909, 0.6364]), True, True)
     """
-    module = _autograd(A, b)
+    module = _autograd(A, b, device=device)
     if module is not None:
         return module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
                                estimate=estimate, tol=tol, cond=cond)  # fmt: skip
-    return _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, STATUS | RESIDUAL | RCOND | METHOD)[0]
+    fields = STATUS | RESIDUAL | RCOND | METHOD
+    return _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, fields, device)[0]
 
 
 def _solve(
     A: Any, b: Any, method: Any, variant: Any, triangle: str, refine: int, estimate: bool, tol: float, cond: float,
-    fields: int,
+    fields: int, where: Any = None,
 ) -> tuple[Result, Any]:  # fmt: skip
     key = None
     if type(A) is np.ndarray and type(b) is np.ndarray:
         dtype = A.dtype
         if b.dtype is dtype and (dtype is F64 or dtype is F32):  # with the shapes of a recent call?
             shape = b.shape
-            key = (A.shape, shape, dtype is F64, method, variant, triangle, refine, estimate, tol, cond)
+            key = (A.shape, shape, dtype is F64, method, variant, triangle, refine, estimate, tol, cond, where)
             ready = recent_calls().get(key)
             if ready is not None and A.flags.num & READY == READY and b.flags.num & READY == READY:
                 work, count, batch = ready
@@ -124,6 +130,7 @@ def _solve(
                 _core.smallsym_solve(work, 0, block, fields, A, b, x)
                 return Result(x, "smallsym", NUMPY, block, fields, batch), work
     door, device, kind, batch, A, b, shape = _square(A, b)
+    device = placed(device, where)
     library = door.library
     vector = len(shape) == len(batch) + 1
     nrhs = 1 if vector else shape[-1]
@@ -142,7 +149,7 @@ def _solve(
     return Result(door.give(x), "smallsym", door, block, fields, batch), work
 
 
-def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower") -> Any:
+def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", device: Any = None) -> Any:
     """Solves symmetric systems A x = b in batches. Raises LinAlgError, which names the first system without an answer.
 
     Shapes, types and methods are those of `solve_ex`. Answers with a warning are returned: `solve_ex` tells which.
@@ -153,10 +160,10 @@ def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower") -> A
     array([[0.0909, 0.6364],
            [0.0455, 0.3182]])
     """
-    module = _autograd(A, b)
+    module = _autograd(A, b, device=device)
     if module is not None:
         return module.solve(A, b, method=method, triangle=triangle)
-    result, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS)
+    result, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS, device)
     if _core.smallsym_failed(work):
         result.raise_for_status()
     return result.x
@@ -192,13 +199,14 @@ def solve_tridiagonal_ex(
     rcond: bool = False,
     tol: float = 0.0,
     cond: float = 0.0,
+    device: Any = None,
 ) -> Result:
     """Solves tridiagonal systems in batches, with a verdict for every system. Never raises because of a system.
 
     dl, d, du and b are (..., n): row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]. dl[0] and du[n-1] are not
     read, except with periodic=True: then they belong to x[n-1] and x[0]. With matrix_rhs=True b is (..., n, k).
     transposed=True solves with the transposed matrices. rcond=True estimates the condition, at the cost of 4 to 10
-    solves.
+    solves. device: as in `solve_ex`.
 
     >>> import numpy as np, shoal
     >>> dl, d, du = np.full(4, -1.0), np.full(4, 2.0), np.full(4, -1.0)
@@ -206,20 +214,22 @@ def solve_tridiagonal_ex(
     >>> r.x, bool(r.ok), round(float(r.rcond), 3)
     (array([1., 1., 1., 1.]), True, 0.083)
     """
-    module = _autograd(dl, d, du, b)
+    module = _autograd(dl, d, du, b, device=device)
     if module is not None:
         return module.solve_tridiagonal_ex(dl, d, du, b, periodic, method=method, variant=variant,
                                            transposed=transposed, matrix_rhs=matrix_rhs, rcond=rcond, tol=tol,
                                            cond=cond)  # fmt: skip
     fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
-    return _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond, fields)[0]
+    return _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond, fields,
+                        device)[0]  # fmt: skip
 
 
 def _solve_bands(
     dl: Any, d: Any, du: Any, b: Any, periodic: bool, method: Any, variant: Any, transposed: bool, matrix_rhs: bool,
-    tol: float, cond: float, fields: int,
+    tol: float, cond: float, fields: int, where: Any = None,
 ) -> tuple[Result, Any]:  # fmt: skip
     door, device, kind, batch, arrays, n = _bands(dl, d, du, b, matrix_rhs)
+    device = placed(device, where)
     library, count, nrhs = door.library, _size(batch), 1
     shape = arrays[3].shape
     if matrix_rhs:
@@ -236,7 +246,15 @@ def _solve_bands(
 
 
 def solve_tridiagonal(
-    dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False
+    dl: Any,
+    d: Any,
+    du: Any,
+    b: Any,
+    periodic: bool = False,
+    *,
+    transposed: bool = False,
+    matrix_rhs: bool = False,
+    device: Any = None,
 ) -> Any:
     """Solves tridiagonal systems in batches. Raises LinAlgError, which names the first system without an answer.
 
@@ -248,10 +266,11 @@ def solve_tridiagonal(
     array([[1., 1., 1.],
            [1., 1., 1.]])
     """
-    module = _autograd(dl, d, du, b)
+    module = _autograd(dl, d, du, b, device=device)
     if module is not None:
         return module.solve_tridiagonal(dl, d, du, b, periodic, transposed=transposed, matrix_rhs=matrix_rhs)
-    result, work = _solve_bands(dl, d, du, b, periodic, "auto", None, transposed, matrix_rhs, 0.0, 0.0, STATUS)
+    result, work = _solve_bands(dl, d, du, b, periodic, "auto", None, transposed, matrix_rhs, 0.0, 0.0, STATUS,
+                                device)  # fmt: skip
     if _core.tridiag_failed(work):
         result.raise_for_status()
     return result.x
@@ -358,24 +377,28 @@ class TridiagonalPlan:
 # ---- recurrences ------------------------------------------------------------------------------------
 
 
-def recurrence(s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: int = 1, method: str = "auto") -> Any:
+def recurrence(
+    s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: int = 1, method: str = "auto", device: Any = None
+) -> Any:
     """Linear recurrences w[i] = s[i] w[i-1] + t[i] along the last axis, in batches. Returns w, of the shape of t.
 
     s and t are (..., n) and w0, the value before the first row, is (...); without it, it is 0. Of a higher order
     (up to 4) s is (..., n, order), the coefficient of w[i-1] first, and w0 is (..., order), w[-1] first. reverse=True
-    runs from the last row to the first. Raises LinAlgError if a segment overflows or has a number that is not finite.
+    runs from the last row to the first. device: as in `solve_ex`. Raises LinAlgError if a segment overflows or has a
+    number that is not finite.
 
     >>> import numpy as np, shoal
     >>> shoal.recurrence(np.full(4, 0.5), np.ones(4), 0.0)
     array([1.   , 1.5  , 1.75 , 1.875])
     """
-    module = _autograd(s, t, w0)
+    module = _autograd(s, t, w0, device=device)
     if module is not None:
         return module.recurrence(s, t, w0, reverse=reverse, order=order, method=method)
     names, values, cores = ["s", "t"], [s, t], [1 if order == 1 else 2, 1]
     if w0 is not None:
         names.append("w0"), values.append(w0), cores.append(0 if order == 1 else 1)
-    door, device, kind, batch, arrays = prepare(names, values, cores)
+    door, number, kind, batch, arrays = prepare(names, values, cores)
+    device = placed(number, device)
     n = arrays[1].shape[-1]
     rows = (n,) if order == 1 else (n, order)
     if tuple(arrays[0].shape[len(batch) :]) != rows:
@@ -413,20 +436,21 @@ def _symmetric(A: Any) -> tuple[Door, int, str, tuple[int, ...], Any, int]:
     return door, device, kind, batch, A, A.shape[-1]
 
 
-def eigh(A: Any, *, triangle: str = "lower") -> EighResult:
+def eigh(A: Any, *, triangle: str = "lower", device: Any = None) -> EighResult:
     """Eigenvalues (..., n), ascending, and eigenvectors (..., n, n), in columns, of symmetric matrices in batches.
 
-    Raises LinAlgError, which names the first matrix without an answer.
+    device: as in `solve_ex`. Raises LinAlgError, which names the first matrix without an answer.
 
     >>> import numpy as np, shoal
     >>> w, V = shoal.eigh(np.array([[2.0, 1.0], [1.0, 2.0]]))
     >>> w.round(12)
     array([1., 3.])
     """
-    module = _autograd(A)
+    module = _autograd(A, device=device)
     if module is not None:
         return module.eigh(A, triangle=triangle)
-    door, device, kind, batch, A, n = _symmetric(A)
+    door, number, kind, batch, A, n = _symmetric(A)
+    device = placed(number, device)
     library, count = door.library, _size(batch)
     work = plan(_SMALLSYM, device, n, count, 1, TYPES[kind], "eigdc", None, _triangle(triangle), 0, 0, 0.0, 0.0, 0)
     w = library.empty((*batch, n), kind, device)
@@ -439,12 +463,13 @@ def eigh(A: Any, *, triangle: str = "lower") -> EighResult:
     return EighResult(door.give(w), door.give(V))
 
 
-def lstsq(psi: Any, y: Any, method: str = "auto") -> Any:
+def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
     """Least squares in batches: the beta (..., n) that minimises |psi beta - y| for psi (..., M, n) and y (M,) or
     (..., M, k).
 
     The normal equations are formed on the way and never stored; columns that depend on each other, or fewer samples than
-    unknowns, give the solution of least norm. Raises LinAlgError, which names the first regression without an answer.
+    unknowns, give the solution of least norm. device: as in `solve_ex`. Raises LinAlgError, which names the first
+    regression without an answer.
 
     >>> import numpy as np, shoal
     >>> psi = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
@@ -454,7 +479,8 @@ def lstsq(psi: Any, y: Any, method: str = "auto") -> Any:
     vector = np.ndim(y) == 1 if not hasattr(y, "ndim") else y.ndim == 1
     if (y.ndim if hasattr(y, "ndim") else np.ndim(y)) == 0:
         raise ValueError("y has no dimensions; it must be (M,) or (..., M, k)")
-    door, device, kind, batch, (psi, y) = prepare(("psi", "y"), (psi, y), (2, 1 if vector else 2))
+    door, number, kind, batch, (psi, y) = prepare(("psi", "y"), (psi, y), (2, 1 if vector else 2))
+    device = placed(number, device)
     samples, n = psi.shape[-2:]
     if y.shape[-1 if vector else -2] != samples:
         raise ValueError(f"y has {y.shape[-1 if vector else -2]} samples, psi has {samples}")
@@ -672,7 +698,13 @@ class SymmetricIndefinite:
 
 
 def symmetric_indefinite(
-    A: Any, pivot: str = "complete", *, tol: float = 0.0, alpha: float = 0.0, growth: bool = False
+    A: Any,
+    pivot: str = "complete",
+    *,
+    tol: float = 0.0,
+    alpha: float = 0.0,
+    growth: bool = False,
+    progress: bool = False,
 ) -> SymmetricIndefinite:
     """Factors one dense symmetric matrix, indefinite or of any rank, with pivoting: rank, inertia, solves, the factors.
 
@@ -684,4 +716,7 @@ def symmetric_indefinite(
     >>> P.inertia, P.rank, P.solve(np.array([3.0, 3.0]))
     ((1, 1, 0), 2, array([1., 1.]))
     """
-    return SymmetricIndefinite(A, pivot, tol, alpha, growth)
+    from ._progress import progress as shown
+
+    with shown("symmetric_indefinite", progress):
+        return SymmetricIndefinite(A, pivot, tol, alpha, growth)

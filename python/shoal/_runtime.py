@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from typing import Any
+from typing import Any, Callable
 
 from . import _core
 
@@ -24,6 +24,7 @@ class _Local(threading.local):
         self.contexts: dict[Any, Any] = {}
         self.plans: dict[Any, Any] = {}
         self.calls: dict[Any, Any] = {}  # what a call with these shapes needs; its plans are in `plans`
+        self.progress: Callable[[str, float], None] | None = None
 
 
 _local = _Local()
@@ -43,15 +44,27 @@ if hasattr(os, "register_at_fork"):
 
 
 def context(device: int = _CPU) -> Any:
-    """The context of this thread on a device: -1 is the CPU, 0, 1, ... are CUDA devices."""
+    """The context of this thread on a device: -1 is the CPU, 0, 1, ... are CUDA devices, -2, -3, ... the same for arrays
+    on the host, which the library takes through the GPU in pieces."""
     key = (device, _threads)
     found = _local.contexts.get(key)
     if found is None:
         options: dict[str, Any] = {"threads": _threads, "backend": "cpu"}
         if device >= 0:
             options.update(backend="cuda", device=device)
+        if device < _CPU:
+            options.update(backend="cuda", device=-2 - device, staging=1)
         found = _local.contexts[key] = _core.Context(options)
+        found.progress = _local.progress
     return found
+
+
+def watch(call: Callable[[str, float], None] | None) -> Callable[[str, float], None] | None:
+    """Long calls of this thread tell `call` their stage and fraction. Returns what they told before."""
+    before, _local.progress = _local.progress, call
+    for found in _local.contexts.values():
+        found.progress = call
+    return before
 
 
 class Kind:

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import takes
+from ._devices import placed
 from ._linalg import _autograd, _size
 from ._runtime import Kind, plan
 
@@ -30,11 +31,11 @@ def _rows(names: tuple[str, ...], values: tuple[Any, ...]) -> tuple[Any, int, st
     return door, device, library.dtype(arrays[0]), arrays
 
 
-def sort(keys: Any, return_index: bool = False, *, descending: bool = False) -> Any:
+def sort(keys: Any, return_index: bool = False, *, descending: bool = False, device: Any = None) -> Any:
     """Sorts every row (the last axis) of keys: 32 or 64 bits, whole or floating point. Stable.
 
     With return_index=True returns (sorted, index), index of int64: the old places of the keys in their rows. Floating
-    point numbers have IEEE's total order, with NaN last.
+    point numbers have IEEE's total order, with NaN last. device: as in `solve_ex`.
 
     >>> import numpy as np, shoal
     >>> shoal.sort(np.array([[3, 1, 2], [6, 5, 4]]))
@@ -43,10 +44,11 @@ def sort(keys: Any, return_index: bool = False, *, descending: bool = False) -> 
     >>> shoal.sort(np.array([0.3, 0.1, 0.2]), return_index=True)[1]
     array([1, 2, 0])
     """
-    module = _autograd(keys)
+    module = _autograd(keys, device=device)
     if module is not None:
         return module.sort(keys, return_index, descending=descending)
-    door, device, kind, (a,) = _rows(("keys",), (keys,))
+    door, number, kind, (a,) = _rows(("keys",), (keys,))
+    device = placed(number, device)
     library = door.library
     if not library.is_ready(a):
         a = library.convert(a, kind)
@@ -64,16 +66,17 @@ def sort(keys: Any, return_index: bool = False, *, descending: bool = False) -> 
     return (door.give(result), door.give(index)) if return_index else door.give(result)
 
 
-def merge(a: Any, b: Any, *, descending: bool = False) -> Any:
+def merge(a: Any, b: Any, *, descending: bool = False, device: Any = None) -> Any:
     """Merges sorted rows a (..., na) and b (..., nb) into sorted rows (..., na + nb). Equal keys of a come first.
 
-    The leading dimensions broadcast. If a row is not sorted, its result means nothing.
+    The leading dimensions broadcast. device: as in `solve_ex`. If a row is not sorted, its result means nothing.
 
     >>> import numpy as np, shoal
     >>> shoal.merge(np.array([1, 3, 5]), np.array([2, 4]))
     array([1, 2, 3, 4, 5])
     """
-    door, device, kind, arrays = _rows(("a", "b"), (a, b))
+    door, number, kind, arrays = _rows(("a", "b"), (a, b))
+    device = placed(number, device)
     library = door.library
     if library.dtype(arrays[1]) != kind:
         raise TypeError(f"a has {kind} keys, b has {library.dtype(arrays[1])}: convert one of them")

@@ -13,7 +13,7 @@ import numpy as np
 from . import _core
 from ._arrays import TYPES
 from ._devices import device_number, dtype_name
-from ._progress import Bar
+from ._progress import progress as shown
 from ._runtime import context
 
 __all__ = ["ImpliedVol", "PriceResult", "american", "bullet", "expou", "heston", "implied_vol"]
@@ -121,11 +121,8 @@ def _grid(strike: Any, maturity: Any) -> tuple[Any, Any, Any]:
 def _simulate(plan: Any, contracts: int, paths: int, target: float | None, progress: bool, label: str) -> Any:
     values = np.full((contracts, len(_COLUMNS)), np.nan)
     goal: dict[str, Any] = {"target": target} if target is not None else {"paths": int(paths)}
-    with Bar(progress, label, "path") as bar:
-        done = _core.price_simulate(
-            plan, goal, (lambda now: bar.update(now["samples"], now["expected"])) if progress else None, values
-        )
-    return values, done
+    with shown(label, progress):
+        return values, _core.price_simulate(plan, goal, values)
 
 
 def _options(
@@ -440,7 +437,8 @@ def american(
     settings = {"assets": assets, "dates": dates, "degree": degree, "raw": int(raw), "fit_paths": fit_paths,
                 "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)], "seed": seed,
                 "control": 0 if control is None else 1 if control else -1, "inner": inner}  # fmt: skip
-    plan = _core.american(context(device_number(device)), options, settings)
+    with shown("american", progress):
+        plan = _core.american(context(device_number(device)), options, settings)
     values, done = _simulate(plan, len(options), paths, target, progress, "american")
     info = _core.price_describe(plan)
     info["fits"] = _core.american_fits(plan, len(options))

@@ -383,6 +383,18 @@ def test_arguments_are_named(A, b, error, words):
         shoal.solve(A, b)
 
 
+def test_arrays_on_two_devices_are_refused(monkeypatch):
+    from shoal import _arrays
+
+    A, b = np.eye(2), np.ones(2, np.float32)
+    monkeypatch.setattr(_arrays.Numpy, "device", staticmethod(lambda a: 1 if a is b else -1))
+    with pytest.raises(ValueError, match="A is on the CPU, b on CUDA device 1: move one of them"):
+        shoal.solve(A, b)
+    monkeypatch.setattr(_arrays.Numpy, "device", staticmethod(lambda a: 1))
+    with pytest.raises(ValueError, match="arrays are on CUDA device 1, but device is 'cuda:0'"):
+        shoal.solve_ex(A, b, device="cuda:0")
+
+
 def test_words_are_checked():
     A, b = np.eye(2), np.ones(2)
     with pytest.raises(ValueError, match="nosuch"):
@@ -460,18 +472,72 @@ def test_exact_american_prices_and_implied_volatilities():
         shoal.price.american(method="exact", nodes=3)
 
 
-def test_an_exception_between_rounds_ends_a_simulation():
-    from shoal import _core
-    from shoal._runtime import context
+# ---- progress and Ctrl-C -----------------------------------------------------------------------------
 
-    plan = _core.price(context(), "heston", {}, {"method": "euler", "strikes": 1, "strike": [1.0], "maturities": 1,
-                                                 "maturity": [1.0], "steps": 8}, [])  # fmt: skip
 
-    def stop(now):
-        raise KeyboardInterrupt
+def test_an_exception_of_the_progress_function_ends_a_call():
+    from shoal._runtime import context, watch
 
-    with pytest.raises(KeyboardInterrupt):
-        _core.price_simulate(plan, {"paths": 1 << 30}, stop, np.empty((1, len(_core.price_columns))))
+    seen = []
+
+    def stop(stage, fraction):
+        seen.append((stage, fraction))
+        raise ZeroDivisionError
+
+    before = watch(stop)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            shoal.price.heston(method="euler", steps=64, paths=1 << 34)
+    finally:
+        watch(before)
+    assert len(seen) == 1 and seen[0][0] == "paths" and 0 <= seen[0][1] < 1
+    assert context().progress is None and shoal.price.heston(method="analytic").price > 0
+
+
+CALLS = {
+    "price": "shoal.price.expou(method='euler', steps=64, paths=1 << 34)",
+    "american": "shoal.price.american(fit_paths=1 << 22)",
+    "cva": "shoal.cva([{'payoff': 'basket-put', 'style': 'american', 'assets': ['A', 'B'], 'strike': 100, 'maturity': 1}], "
+    "{'asset': ['A', 'B'], 'spot': [100, 100], 'volatility': [0.2, 0.3]}, rule_paths=1 << 20, outer=1 << 18)",
+    "batch": "shoal.eigh(np.broadcast_to(small, (4000, 64, 64)))",
+    "one matrix": "shoal.symmetric_indefinite(large, pivot='partial')",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_ends_long_calls(call):
+    """A child gets SIGINT in the midst of a call, and measures how long the call then still works, in CPU time."""
+    code = f"""
+import os, signal, threading, time, numpy as np, shoal
+shoal.set_num_threads(1)
+small, large = (np.random.default_rng(0).normal(size=(n, n)) for n in (64, 3000))
+sent = []
+def press():
+    sent.append(time.process_time())
+    os.kill(os.getpid(), signal.SIGINT)
+timer = threading.Timer(0.5, press)
+timer.start()
+try:
+    {CALLS[call]}
+    print("finished")
+except KeyboardInterrupt:
+    print(time.process_time() - sent[0])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.3, done.stdout
+
+
+def test_progress_shows_a_bar_or_logs(caplog, capsys):
+    import logging
+
+    with caplog.at_level(logging.INFO, "shoal"):
+        shoal.price.heston(method="euler", steps=64, paths=1 << 21, progress=True)
+    shown = caplog.text + capsys.readouterr().err
+    assert "heston: paths" in shown and "100" in shown
+    with shoal.progress("nothing"):
+        shoal.solve(np.eye(3), np.ones(3))
+    assert "nothing" not in caplog.text + capsys.readouterr().err
 
 
 MARKET = {"asset": ["ALFA", "BRAVO"], "spot": [100.0, 90.0], "volatility": [0.2, 0.25], "ALFA": [1, 0.5],
@@ -535,7 +601,30 @@ def test_tables_of_pandas():
     assert list(shoal.price.heston([0.9, 1.0], [0.5, 1.0], method="analytic").to_pandas().columns[:3]) == ["maturity", "strike", "price"]
 
 
+def test_tables_of_polars():
+    polars = pytest.importorskip("polars")
+    book = polars.DataFrame([{**row, "assets": row["assets"] if isinstance(row["assets"], str) else " ".join(row["assets"])} for row in BOOK])
+    market = polars.DataFrame(MARKET)
+    assert shoal.cva(book, market, dates=2, outer=64).cva == shoal.cva(BOOK, MARKET, dates=2, outer=64).cva
+
+
 @pytest.mark.skipif(shoal.info()["backend"] == "cuda", reason="a GPU answers")
 def test_no_gpu_says_why():
     with pytest.raises(RuntimeError, match="(?i)cuda|gpu"):
+        shoal.solve(np.eye(3), np.ones(3), device="cuda")
+    with pytest.raises(RuntimeError, match="(?i)cuda|gpu"):
         shoal.TridiagonalPlan(3, 3, device="cuda")
+
+
+def test_the_examples_of_the_documentation():
+    import doctest
+
+    page = ROOT / "docs" / "python.md"
+    if not page.exists():
+        pytest.skip("no docs beside the tests")
+    before = os.getcwd()
+    os.chdir(ROOT)
+    try:
+        assert doctest.testfile(str(page), module_relative=False).failed == 0
+    finally:
+        os.chdir(before)

@@ -85,6 +85,14 @@ def test_operators_are_fit_for_torch_compile(device):
     torch.library.opcheck(_torch._bands_op, (d / 6, d, d / 6, y, False, False, "auto"))
 
 
+def test_torch_compile_keeps_the_operators(device):
+    A, b = symmetric((2, 3, 3), device).requires_grad_(), draw(2, 3, 1, device=device)
+    f = lambda A, b: (shoal.solve((A + A.mT) / 2, b) ** 2).sum()  # noqa: E731
+    compiled = torch.compile(f, backend="aot_eager", fullgraph=True)
+    expected = torch.autograd.grad(f(A, b), A)[0]
+    assert torch.allclose(torch.autograd.grad(compiled(A, b), A)[0], expected)
+
+
 def test_threads_of_both_openmp_runtimes_in_one_process(device):
     torch.set_num_threads(2)
     a = draw(300, 300, device=device)

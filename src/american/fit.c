@@ -53,6 +53,8 @@ static shoal_status make_solver(american_plan *a, const shoal_american_opts *o, 
         a->solver = NULL;
     }
     shoal_status s = SHOAL_OK;
+    const size_t staging = a->p.head.ctx->staging;
+    a->p.head.ctx->staging = 0; /* its arrays are on the device */
     if (!a->solver) {
         const shoal_smallsym_opts opts = { .n = j->basis.functions,
                                            .count = count,
@@ -64,6 +66,7 @@ static shoal_status make_solver(american_plan *a, const shoal_american_opts *o, 
         s = shoal_smallsym_create(a->p.head.ctx, &opts, &a->solver);
         a->systems = count, a->unknowns = j->basis.functions;
     }
+    a->p.head.ctx->staging = staging;
     if (s != SHOAL_OK) return s;
     return shoal_smallsym_outcome(
         a->solver, &(shoal_outcome){ .status = j->status, .rcond = j->rcond, .method = j->method });

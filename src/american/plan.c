@@ -145,15 +145,17 @@ shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64
             for (int64_t k = 0; k < j; k++) sum -= row[k] * above[k];
             if (i == j && sum < -ROUNDING_OF_ONE)
                 return shoal_fail(ctx, SHOAL_E_ARG,
-                                  "correlation is not positive semidefinite: pivot %lld is %g",
-                                  (long long)i, sum);
+                                  "correlation is not positive semidefinite: row %lld does not fit "
+                                  "to those before it",
+                                  (long long)i);
             if (i == j)
                 L[i * (i + 1) / 2 + j] = sum > ROUNDING_OF_ONE ? sqrt(sum) : 0;
             else
                 L[i * (i + 1) / 2 + j] = above[j] > 0 ? sum / above[j] : 0;
             if (i != j && above[j] == 0 && fabs(sum) > sqrt(ROUNDING_OF_ONE))
                 return shoal_fail(ctx, SHOAL_E_ARG,
-                                  "correlation is not positive semidefinite: [%lld][%lld] is %g",
+                                  "correlation is not positive semidefinite: row %lld does not fit "
+                                  "to those before it: [%lld] is %g",
                                   (long long)i, (long long)j, entry);
         }
     return SHOAL_OK;

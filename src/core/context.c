@@ -132,6 +132,7 @@ shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     if (status != SHOAL_OK) return status;
     ctx->threads = opts->threads ? opts->threads : default_threads();
     ctx->unchecked = opts->unchecked;
+    ctx->staging = opts->staging;
     ctx->device = opts->device;
     status = choose_level(ctx, opts->isa);
     if (status == SHOAL_OK) status = choose_device(ctx, opts->backend);

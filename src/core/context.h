@@ -21,6 +21,14 @@ typedef struct shoal_device_ops {
     shoal_status (*copy)(shoal_context *ctx, void *to, const void *from, size_t bytes);
     shoal_status (*wait)(shoal_context *ctx);
     int (*reaches)(shoal_context *ctx, const void *memory); /* can a kernel read it? */
+    int (*owns)(shoal_context *ctx,
+                const void *memory); /* is it memory that the host cannot read? */
+    shoal_status (*open_stream)(shoal_context *ctx, void **stream);
+    void (*close_stream)(shoal_context *ctx, void *stream);
+    shoal_status (*alloc_pinned)(shoal_context *ctx, size_t bytes, void **memory);
+    void (*release_pinned)(shoal_context *ctx, void *memory);
+    /* on the context's stream, without waiting; memory of the host is pinned */
+    shoal_status (*copy_later)(shoal_context *ctx, void *to, const void *from, size_t bytes);
 } shoal_device_ops;
 
 extern const shoal_device_ops shoal_cuda_ops;
@@ -46,6 +54,7 @@ struct shoal_context {
     int level;                   /* CPU instruction level, index into the list of isa.h   */
     int threads;
     int unchecked;
+    size_t staging; /* staged.h */
     int device;
     void *stream;
     int multiprocessors;

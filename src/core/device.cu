@@ -112,6 +112,49 @@ static int device_reaches(shoal_context *ctx, const void *memory) {
     return attributes.type != cudaMemoryTypeUnregistered;
 }
 
+static int device_owns(shoal_context *, const void *memory) {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    return attributes.type == cudaMemoryTypeDevice;
+}
+
+/* ---- host arrays in pieces (staged.c) ------------------------------------------------------------ */
+
+static shoal_status device_open_stream(shoal_context *ctx, void **stream) {
+    cudaStream_t made;
+    TRY(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "the GPU gives no stream");
+    *stream = made;
+    return SHOAL_OK;
+}
+
+static void device_close_stream(shoal_context *, void *stream) {
+    cudaStreamDestroy((cudaStream_t)stream);
+}
+
+static shoal_status device_alloc_pinned(shoal_context *ctx, size_t bytes, void **memory) {
+    const cudaError_t error = cudaMallocHost(memory, bytes);
+    if (error == cudaSuccess) return SHOAL_OK;
+    *memory = NULL;
+    char what[64];
+    snprintf(what, sizeof what, "%zu bytes of pinned memory", bytes);
+    return cuda_failed(ctx, error, what);
+}
+
+static void device_release_pinned(shoal_context *, void *memory) { cudaFreeHost(memory); }
+
+static shoal_status device_copy_later(shoal_context *ctx, void *to, const void *from,
+                                      size_t bytes) {
+    TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, (cudaStream_t)ctx->stream),
+        "copying a piece");
+    return SHOAL_OK;
+}
+
 extern "C" const shoal_device_ops shoal_cuda_ops = {
-    device_open, device_use, device_alloc, device_release, device_copy, device_wait, device_reaches,
+    device_open,        device_use,          device_alloc,        device_release,
+    device_copy,        device_wait,         device_reaches,      device_owns,
+    device_open_stream, device_close_stream, device_alloc_pinned, device_release_pinned,
+    device_copy_later,
 };

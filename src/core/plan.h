@@ -17,6 +17,8 @@
 extern "C" {
 #endif
 
+typedef struct shoal_staged shoal_staged;
+
 typedef struct shoal_plan {
     shoal_context *ctx;
     shoal_type type;
@@ -24,6 +26,7 @@ typedef struct shoal_plan {
     struct shoal_plan_block *memory; /* what shoal_plan_free() frees                              */
     void (*close)(void *plan);       /* frees what is not in that list; or NULL                   */
     void *stream;                    /* of the last call                                          */
+    shoal_staged *staged;            /* staged.h; NULL: arrays are in the context's memory        */
     int called;                      /* 1: the last call succeeded, there is something to sum up  */
 } shoal_plan;
 

@@ -40,7 +40,7 @@ static inline void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t 
 
 static void move_path(const cva_job *job, int64_t path, int64_t k) {
     const int d = job->assets, pairs = (d + 1) / 2;
-    const double t = cva_time(job, k), step = sqrt(job->dt);
+    const double t = cva_time(job, k), step = sqrt(t - cva_time(job, k - 1));
     double *brownian = job->brownian + path * d, *spot = job->spot + path * d;
     double z[SHOAL_CVA_ASSETS + 1];
     shoal_stream s = job->outer_normals;
@@ -84,7 +84,8 @@ static void value(const shoal_context *ctx, const cva_job *job, int64_t k) {
             const int known =
                 c->kind == CVA_CLOSED ? left >= 0 : c->kind == CVA_NESTED && left == 0;
             if (!known) continue;
-            const double worth = c->quantity * cva_closed_value(job, c, spot, left);
+            const double one = cva_closed_value(job, c, spot, left), worth = c->quantity * one;
+            cva_note(job, c, k, path, one, left == 0);
             to[c->set] += worth, to[job->sets + c->set] += worth;
         }
     }
@@ -227,23 +228,23 @@ const cva_method R(cva_paths) = { .move = move, .value = value, .nest = nest, .d
 
 /* ---- contracts with early exercise --------------------------------------------------------------- */
 
-/* The paths of an item, as far as some contract has followed them: [date][asset][lane]. */
+/* The paths of an item, as far as some contract has followed them: [stop][asset][lane]. */
 struct cva_paths {
     const cva_job *job;
     const double *spot;
-    int64_t k, made; /* prices up to this date */
+    int64_t k, made; /* the stop that comes next */
     uint64_t first;
     real at[SHOAL_CVA_ASSETS * CVA_WIDTH];
     real *prices;
 };
 
-static inline const real *cva_prices_at(cva_paths *p, int64_t i) {
+static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
     const cva_job *job = p->job;
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
-    for (; p->made < i; p->made++)
-        cva_step(job, job->assets, p->k, p->made + 1, p->spot, p->first, p->at,
-                 p->prices + (p->made - p->k) * numbers);
-    return p->prices + (i - p->k - 1) * numbers;
+    for (; p->made <= stop; p->made++)
+        cva_step(job, job->assets, p->k, p->made, p->spot, p->first, p->at,
+                 p->prices + (p->made - job->ahead) * numbers);
+    return p->prices + (stop - job->ahead) * numbers;
 }
 
 typedef struct worker {
@@ -258,7 +259,8 @@ static void follow_item(const cva_job *job, int64_t k, int64_t at, worker *w) {
     const cva_item *item = &job->item[at];
     const double *spot = job->spot + item->path * job->assets;
     double y[CVA_WIDTH];
-    w->paths.spot = spot, w->paths.made = k, w->paths.first = cva_first(job, item);
+    w->paths.spot = spot, w->paths.made = job->ahead;
+    w->paths.first = cva_first(job, item);
     memset(w->paths.at, 0, sizeof w->paths.at);
     for (int a = 0; a < job->assets; a++)
         EACH(l, CVA_WIDTH) w->start[a * CVA_WIDTH + l] = (real)spot[a];
@@ -275,13 +277,9 @@ static void follow_item(const cva_job *job, int64_t k, int64_t at, worker *w) {
 }
 
 static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
-    int64_t last = k;
     int failed = 0;
-    for (int64_t i = 0; i < job->contracts; i++)
-        if (job->contract[i].kind == CVA_AMERICAN && job->contract[i].last > last)
-            last = job->contract[i].last;
-    const size_t bytes =
-        sizeof(worker) + (size_t)((last - k) * job->assets * CVA_WIDTH) * sizeof(real);
+    const int64_t stops = job->stops - job->ahead;
+    const size_t bytes = sizeof(worker) + (size_t)(stops * job->assets * CVA_WIDTH) * sizeof(real);
     const int64_t threads = ctx->threads < job->items ? ctx->threads : job->items;
     ON_THREADS((int)threads, static, 1)
     for (int64_t thread = 0; thread < threads; thread++) {

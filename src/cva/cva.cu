@@ -34,15 +34,15 @@ enum { FOLLOW_BLOCK = 128 };
 struct cva_paths {
     const cva_job *job;
     const double *spot;
-    int assets; /* that the contract needs: up to its last one */
-    int64_t k, made;
+    int assets;      /* that the contract needs: up to its last one */
+    int64_t k, made; /* the stop that comes next */
     uint64_t first;
     real at[SHOAL_CVA_ASSETS], s[SHOAL_CVA_ASSETS];
 };
 
-__device__ static inline const real *cva_prices_at(cva_paths *p, int64_t i) {
-    for (; p->made < i; p->made++)
-        cva_step(p->job, p->assets, p->k, p->made + 1, p->spot, p->first, p->at, p->s);
+__device__ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
+    for (; p->made <= stop; p->made++)
+        cva_step(p->job, p->assets, p->k, p->made, p->spot, p->first, p->at, p->s);
     return p->s;
 }
 
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) follow_kernel(cva_job job, int64
         cva_outcome outcome;
         double y;
         paths.job = &job, paths.spot = job.spot + item->path * job.assets;
-        paths.k = paths.made = k, paths.first = cva_first(&job, item) + (uint64_t)lane;
+        paths.k = k, paths.made = job.ahead, paths.first = cva_first(&job, item) + (uint64_t)lane;
         paths.assets = 0;
         for (int n = 0; n < c->assets; n++)
             paths.assets = c->asset[n] >= paths.assets ? (int)c->asset[n] + 1 : paths.assets;

@@ -58,7 +58,7 @@ static shoal_american option_of(const cva_job *j, const cva_contract *c, int64_t
     return (shoal_american){ .payoff = (shoal_payoff)c->payoff,
                              .strike = c->strike,
                              .rate = j->rate,
-                             .maturity = (double)dates * j->dt,
+                             .maturity = (double)dates * j->time[1],
                              .sigma = assets,
                              .dividend = assets + c->assets,
                              .weight = c->weight,
@@ -86,6 +86,7 @@ static void settle(const exercise *e, int level, int64_t path, double worth, int
     const cva_job *j = e->j;
     j->value[(path * CVA_LEVELS + level) * j->sets + e->c->set] += e->c->quantity * worth;
     e->exercised[(level - e->level) * j->paths + path] = ends && !e->p->kept;
+    if (level == CVA_ALL) cva_note(j, e->c, e->k, path, worth, ends);
 }
 
 /* Whether going on has to be valued on a path; then its problem. */
@@ -107,7 +108,7 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
 }
 
 static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *counts) {
-    const int64_t all = e->j->inner[e->k - 1], inner = e->level == CVA_HALF ? all / 2 : all;
+    const int64_t all = cva_inner(e->j, e->k), inner = e->level == CVA_HALF ? all / 2 : all;
     int64_t total[FIT_COUNTS] = { 0 };
     shoal_american_opts o = e->p->american;
     o.assets = e->c->assets, o.dates = e->c->last - e->k, o.fit_paths = inner;

@@ -167,7 +167,7 @@ static void settle_block(const cva_fit *f, int64_t block, int64_t i) {
     const double *in = cva_region_at(&f->rule, i, 1) + 2 * b->variables;
     for (int n = b->functions; n < cva_columns(b); n++) EACH(l, CVA_WIDTH)
     cash[l] = fma(-shoal_pick(w.gain[l] > 0, in[n], out[n]), column[n][l], cash[l]);
-    EACH(l, CVA_WIDTH)
+    if (f->c.may[i - 1]) EACH(l, CVA_WIDTH)
     cash[l] = shoal_pick((w.gain[l] > 0) & (w.gain[l] >= w.hold[l]), w.gain[l], cash[l]);
 }
 

@@ -7,15 +7,21 @@
  *
  * by the trapezoidal rule with the density of the step, which is exact to rounding for smooth functions. The premium
  * is smooth except at the boundary, where its slope jumps a little; the kink of the strike belongs to the European
- * value. The rule exercises between two prices: where the payoff is at least euro + P.
+ * value. The rule exercises between two prices: where the payoff is at least euro + P. At a date without exercise
+ * there is no max, and no such prices.
  *
- * Cost: 4 (REACH POINTS)^2 n^1.5 multiply-adds for n dates.
+ * The grid has POINTS points per deviation of the shortest step, but of no step below maturity / MOST_STEPS. A step
+ * whose deviation is less than a spacing has the weights of three points that have its mean and variance.
+ *
+ * Cost: 4 (REACH POINTS)^2 n^1.5 multiply-adds for n dates, up to MOST_STEPS.
  */
 #include "cva/values.h"
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { POINTS = 8, REACH = 8 }; /* of the deviation of a step; deviations of the law on each side */
+enum { MOST_STEPS = 1024 };
 
 static double price_at(const cva_job *j, const cva_contract *c, const cva_rule *r, int64_t i,
                        double place) {
@@ -64,12 +70,15 @@ static void make_interval(const cva_job *j, const cva_contract *c, const cva_rul
 /* to := the discounted mean of `from` after a step of dt. */
 static void take_mean(const double *from, int points, double step, double dt, double discount,
                       double *to) {
-    const int taps = (int)ceil(REACH * sqrt(dt) / step);
+    const int fine = dt > step * step, taps = fine ? (int)ceil(REACH * sqrt(dt) / step) : 1;
+    const double side = 0.5 * dt / (step * step);
     double total = 0;
     for (int t = -taps; t <= taps; t++) total += shoal_exp(-0.5 * t * t * step * step / dt);
     for (int p = 0; p < points; p++) to[p] = 0;
     for (int t = -taps; t <= taps; t++) {
-        const double factor = discount * shoal_exp(-0.5 * t * t * step * step / dt) / total;
+        const double coarse = t ? side : 1 - 2 * side;
+        const double factor =
+            discount * (fine ? shoal_exp(-0.5 * t * t * step * step / dt) / total : coarse);
         for (int p = 0; p < points; p++) {
             const int at = p + t < 0 ? 0 : p + t >= points ? points - 1 : p + t;
             to[p] += factor * from[at];
@@ -82,6 +91,7 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
     double *numbers, *best, shortest = c->maturity;
     for (int64_t i = 1; i <= c->last; i++)
         shortest = fmin(shortest, cva_time(j, i) - cva_time(j, i - 1));
+    shortest = fmax(shortest, c->maturity / MOST_STEPS);
     cva_rule r = { .basis = { .kind = CVA_LINE }, .step = sqrt(shortest) / POINTS };
     const int half = (int)ceil(REACH * sqrt(c->maturity) / r.step);
     r.basis.points = 2 * half + 1, r.start = -half * r.step;
@@ -95,9 +105,20 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
         const double dt = cva_time(j, i + 1) - cva_time(j, i);
         if (i < c->last - 1)
             take_mean(best, r.basis.points, r.step, dt, shoal_exp(-j->rate * dt), going_on);
+        here[0] = here[1] = DBL_MAX;
+        memcpy(best, going_on, (size_t)r.basis.points * sizeof *best);
+        if (!c->may[i - 1]) continue;
         make_interval(j, c, &r, i, here);
         for (int at = 0; at < r.basis.points; at++)
             best[at] = fmax(going_on[at], excess(j, c, price_at(j, c, &r, i, at), i));
+    }
+    if (c->last > 1) {
+        double *now;
+        s = shoal_plan_host(&p->head, r.basis.points, sizeof *now, &now);
+        if (s != SHOAL_OK) return s;
+        const double dt = cva_time(j, 1);
+        take_mean(best, r.basis.points, r.step, dt, shoal_exp(-j->rate * dt), now);
+        r.today = now[half];
     }
     *to = r;
     return SHOAL_OK;

@@ -67,19 +67,21 @@ static void decide(const shoal_cva *p, const cva_job *j, const cva_contract *c, 
     char *exercised = j->exercised + c->place * CVA_RULES * j->paths;
     char *holds = j->holds + c->place * j->paths, *now = j->now, *other = now + j->paths;
     const int amc = p->estimator == SHOAL_CVA_BY_AMC, last = k == c->last;
+    const int may = !last && c->may[k - 1];
     if (!last) {
         p->wide->decide(&p->host, j, c, &c->rule[0], k, now, j->going_on);
         p->wide->decide(&p->host, j, c, &c->rule[1], k, other, NULL);
     }
     for (int64_t path = 0; path < j->paths; path++) {
         double pays, would;
-        const int held = settle(p, j, c, path, last || now[path], &exercised[path], &pays);
-        const int kept =
-            settle(p, j, c, path, last || other[path], &exercised[j->paths + path], &would);
+        const int held = settle(p, j, c, path, last || (may && now[path]), &exercised[path], &pays);
+        const int kept = settle(p, j, c, path, last || (may && other[path]),
+                                &exercised[j->paths + path], &would);
         const double known = held ? j->going_on[path] : pays;
         differ[path * j->sets + c->set] +=
             c->quantity * ((kept ? j->going_on[path] : would) - known);
         holds[path] = (char)(held && !amc);
+        if (pays > 0 || amc) cva_note(j, c, k, path, known, !held);
         for (int level = 0; level < CVA_LEVELS; level++)
             j->value[(path * CVA_LEVELS + level) * j->sets + c->set] +=
                 c->quantity * (amc ? known : pays);
@@ -100,7 +102,7 @@ static double at_least(const shoal_cva *p, int level) {
 }
 
 static void draw_level(const shoal_cva *p, const cva_job *j, int64_t k, node *n) {
-    const int64_t inner = j->inner[k - 1];
+    const int64_t inner = cva_inner(j, k);
     int top = p->top_level;
     while (top > 0 && inner << top > SHOAL_CVA_INNER) top--;
     const shoal_words w = shoal_philox_at(p->american.seed, j->first + (uint64_t)n->path,
@@ -151,9 +153,9 @@ static double paths_of(const cva_job *j, int64_t first, int64_t count) {
 /* room: 3 numbers per set. */
 static void expose_node(const shoal_cva *p, const cva_job *j, int64_t k, const node *n,
                         const double *differ, double *room, double *row) {
-    const int64_t each = (j->inner[k - 1] + CVA_LANES - 1) / CVA_LANES, groups = 1LL << n->level;
+    const int64_t each = (cva_inner(j, k) + CVA_LANES - 1) / CVA_LANES, groups = 1LL << n->level;
     const double *base = j->value + n->path * CVA_LEVELS * j->sets;
-    const double inner = (double)j->inner[k - 1];
+    const double inner = (double)cva_inner(j, k);
     double *all = room, *part = room + j->sets;
     sides plain = { 0, 0 }, half;
     const int none = n->first < 0;
@@ -185,16 +187,35 @@ static void expose_node(const shoal_cva *p, const cva_job *j, int64_t k, const n
             best.ours -= 0.5 * here.ours / n->chance, best.theirs -= 0.5 * here.theirs / n->chance;
         }
     }
-    const double share = p->share[k - 1];
+    const int64_t date = j->exposure[k - 1];
+    const double share = p->share[date];
     const int inner_only = p->estimator == SHOAL_CVA_BY_INNER;
     row[CVA_ROW_CVA] += share * best.ours;
     row[CVA_ROW_PLAIN] += share * (inner_only ? half.ours : plain.ours);
     row[CVA_ROW_RULE] += share * (whole.ours - other.ours);
-    double *list = row + CVA_ROW_HEAD + k - 1;
-    list[CVA_LIST_OURS * j->dates] = best.ours, list[CVA_LIST_THEIRS * j->dates] = best.theirs;
-    list[CVA_LIST_WHOLE * j->dates] = whole.ours, list[CVA_LIST_HALF * j->dates] = half.ours;
-    list[CVA_LIST_RULE * j->dates] = whole.ours - other.ours;
-    list[CVA_LIST_RULE_THEIRS * j->dates] = whole.theirs - other.theirs;
+    double *list = row + CVA_ROW_HEAD + date;
+    list[CVA_LIST_OURS * j->exposures] = best.ours;
+    list[CVA_LIST_THEIRS * j->exposures] = best.theirs;
+    list[CVA_LIST_WHOLE * j->exposures] = whole.ours;
+    list[CVA_LIST_HALF * j->exposures] = half.ours;
+    list[CVA_LIST_RULE * j->exposures] = whole.ours - other.ours;
+    list[CVA_LIST_RULE_THEIRS * j->exposures] = whole.theirs - other.theirs;
+}
+
+/* For a validation: what each contract is worth at the node, and has paid before. */
+static void note_node(const cva_job *j, int64_t k, const node *n, double *row) {
+    const int64_t each = (cva_inner(j, k) + CVA_LANES - 1) / CVA_LANES;
+    const int64_t items = n->first < 0 ? 0 : each << n->level;
+    const double inner = (double)(cva_inner(j, k) << n->level);
+    const double discount = exp(-j->rate * cva_time(j, k));
+    double *to = row + CVA_ROW_HEAD + CVA_LISTS * j->exposures + j->exposure[k - 1];
+    for (int64_t i = 0; i < j->contracts; i++, to += j->exposures) {
+        double sum = 0;
+        for (int64_t at = 0; at < items && j->contract[i].kind >= CVA_NESTED; at++)
+            sum += j->sums[(n->first + at) * j->places + j->contract[i].place];
+        const int64_t at = i * j->paths + n->path;
+        *to = discount * (j->worth[at] + sum / inner) + j->paid[at];
+    }
 }
 
 /* ---- a date ------------------------------------------------------------------------------------ */
@@ -208,7 +229,7 @@ typedef struct room {
 
 /* The next node, with its items: of a group of inner paths, whole ones but for the last. */
 static shoal_status add_node(const shoal_cva *p, cva_job *j, int64_t k, int64_t path, room *r) {
-    const int64_t inner = j->inner[k - 1], each = (inner + CVA_LANES - 1) / CVA_LANES;
+    const int64_t inner = cva_inner(j, k), each = (inner + CVA_LANES - 1) / CVA_LANES;
     node *n = &r->node[r->nodes++];
     int kinked;
     *n = (node){ .path = path, .first = -1, .chance = 1 };
@@ -248,7 +269,7 @@ static shoal_status follow(shoal_cva *p, const cva_job *j, int64_t k) {
                   { j->sums, sums, &to->sums } };
     shoal_status s = SHOAL_OK;
     to->first = j->first, to->paths = j->paths, to->items = j->items;
-    to->walk_normals = j->walk_normals;
+    to->walk_normals = j->walk_normals, to->ahead = j->ahead;
     for (int e = 0; e < 4 && s == SHOAL_OK; e++)
         s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
     if (s == SHOAL_OK) s = p->walker->follow(p->head.ctx, to, k);
@@ -279,6 +300,8 @@ static shoal_status all_nodes(shoal_cva *p, cva_job *j, int64_t k, room *r, doub
             s = add_node(p, j, k, path++, r);
         j->item = r->item, j->sums = r->sums;
         if (s == SHOAL_OK) s = value_items(p, j, k, counts);
+        for (int64_t i = 0; i < r->nodes && s == SHOAL_OK && j->worth; i++)
+            note_node(j, k, &r->node[i], samples + r->node[i].path * width);
         for (int64_t i = 0; i < r->nodes && s == SHOAL_OK; i++)
             expose_node(p, j, k, &r->node[i], r->differ + r->node[i].path * j->sets, r->values,
                         samples + r->node[i].path * width);
@@ -305,7 +328,7 @@ shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, double *sample
             memset(j->holds + c->place * j->paths, 0, (size_t)j->paths);
     }
     counts->seconds[2] += shoal_price_seconds() - start;
-    if (s == SHOAL_OK) s = all_nodes(p, j, k, &r, samples, counts);
+    if (s == SHOAL_OK && j->exposure[k - 1] >= 0) s = all_nodes(p, j, k, &r, samples, counts);
     free(r.node), free(r.item), free(r.sums), free(r.differ), free(r.values);
     return s;
 }

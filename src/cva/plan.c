@@ -21,7 +21,7 @@ static const cva_walker *const device_walkers[SHOAL_TYPES] = SHOAL_CUDA_CELLS(cv
 
 #define MAX_GROWTH 60 /* (|rate| + |dividend| + sigma^2) T at most */
 
-enum { MAX_CONTRACTS = 1 << 20, MAX_PIECES = 1 << 20, MAX_STEPS = 1 << 20 };
+enum { MAX_CONTRACTS = 1 << 20, MAX_PIECES = 1 << 20 };
 #define MAX_RULE_PATHS (1LL << 31)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
@@ -57,6 +57,18 @@ static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_count
     return s;
 }
 
+/* Ascending, above 0 and up to `most`. */
+static shoal_status check_times(shoal_context *ctx, const char *name, const double *time,
+                                int64_t count, double most) {
+    for (int64_t i = 0; i < count; i++) {
+        const double before = i ? time[i - 1] : 0;
+        if (!(time[i] > before) || !(time[i] <= most))
+            return shoal_fail(ctx, SHOAL_E_ARG, "%s[%lld] is %g; it must be above %g, up to %g",
+                              name, (long long)i, time[i], before, most);
+    }
+    return SHOAL_OK;
+}
+
 static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     const shoal_count counts[] = { { "dates", o->dates, 1, SHOAL_CVA_DATES },
                                    { "outer", o->outer, 1, SHOAL_CVA_OUTER },
@@ -64,17 +76,21 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                    { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS },
                                    { "estimator", (int64_t)o->estimator, SHOAL_CVA_BY_RULE,
                                      SHOAL_CVA_BY_INNER } };
-    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o) };
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_FLAG("validate", o->validate) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
     shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
+    if (s == SHOAL_OK && o->time) s = check_times(ctx, "time", o->time, o->dates, 1e6);
     if (s == SHOAL_OK && o->inner_count != 0 && o->inner_count != 1 && o->inner_count != o->dates)
         s = shoal_fail(ctx, SHOAL_E_ARG, "inner_count is %lld; it must be 0, 1 or dates, %lld",
                        (long long)o->inner_count, (long long)o->dates);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 1);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 2);
+    if (s == SHOAL_OK && o->validate && o->kept)
+        s = shoal_fail(ctx, SHOAL_E_ARG,
+                       "validate is 1; contracts that are kept are no martingales");
     if (s != SHOAL_OK || shoal_is_auto(o->solver)) return s;
     return shoal_find_method(&shoal_smallsym_module, o->solver)
                ? SHOAL_OK
@@ -87,14 +103,19 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
     const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
     const shoal_count counts[] = { { "payoff", c->payoff, SHOAL_CVA_PUT, SHOAL_CVA_FORWARD },
                                    { "assets", c->assets, 1, one ? 1 : m->assets },
-                                   { "set", c->set, 0, MAX_CONTRACTS - 1 } };
+                                   { "set", c->set, 0, MAX_CONTRACTS - 1 },
+                                   { "exercises", c->exercises, 0,
+                                     c->american ? SHOAL_CVA_DATES : 0 } };
     const shoal_bound bounds[] = { { "strike", c->strike, c->american ? DBL_MIN : 0, 1e30 },
                                    { "maturity", c->maturity, -1e6, 1e6 },
                                    { "quantity", c->quantity, -1e30, 1e30 } };
-    const shoal_array given[] = { { "asset", c->asset, 0 } };
-    shoal_status s = shoal_check_counts(ctx, counts, 3);
+    const shoal_array given[] = { { "asset", c->asset, 0 },
+                                  { "exercise", c->exercise, c->exercises == 0 } };
+    shoal_status s = shoal_check_counts(ctx, counts, 4);
     if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 3);
-    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK && c->maturity > 0)
+        s = check_times(ctx, "exercise", c->exercise, c->exercises, c->maturity);
     if (s == SHOAL_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
         s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; a forward has no early exercise");
     if (s == SHOAL_OK && c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
@@ -181,8 +202,6 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
         if (contracts[i].kind >= CVA_NESTED) contracts[i].place = j->places++;
         j->kinds[contracts[i].kind]++;
         if (c->set >= j->sets) j->sets = c->set + 1;
-        if (contracts[i].kind != CVA_EXPIRED && o->horizon == 0 && c->maturity > j->horizon)
-            j->horizon = c->maturity;
     }
     j->contract = p->contracts = contracts, j->contracts = count;
     return SHOAL_OK;
@@ -213,25 +232,20 @@ static double hazard_to(const shoal_cva_counterparty *c, double t) {
     return sum;
 }
 
-static shoal_status make_dates(shoal_cva *p, const shoal_cva_counterparty *c,
-                               const shoal_cva_opts *o) {
-    cva_job *j = &p->job;
-    int64_t *inner, root = (int64_t)ceil(sqrt((double)o->outer));
-    shoal_status s = shoal_plan_host(&p->head, o->dates, sizeof *inner, &inner);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->dates, sizeof *p->share, &p->share);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, o->dates, sizeof *p->chance, &p->chance);
-    if (s != SHOAL_OK) return s;
+static shoal_status make_chances(shoal_cva *p, const shoal_cva_counterparty *c) {
+    const cva_job *j = &p->job;
+    shoal_status s = shoal_plan_host(&p->head, j->exposures, sizeof *p->share, &p->share);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->exposures, sizeof *p->chance, &p->chance);
     double before = 0;
-    for (int64_t k = 1; k <= o->dates; k++) {
+    for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
         const double t = cva_time(j, k), here = hazard_to(c, t);
-        const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? k - 1 : 0] : root;
-        inner[k - 1] = (n + 1) / 2 * 2;                                /* halves */
-        p->chance[k - 1] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
-        p->share[k - 1] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[k - 1];
+        const int64_t date = j->exposure[k - 1];
+        if (date < 0) continue;
+        p->chance[date] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
+        p->share[date] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[date];
         before = here;
     }
-    j->inner = inner;
-    return SHOAL_OK;
+    return s;
 }
 
 /* What the walker reads, in the context's memory: the market, and the contracts with their rules. */
@@ -257,9 +271,10 @@ static shoal_status make_device(shoal_cva *p) {
             void *to;
         } lists[] = { { c->asset, (size_t)c->assets * sizeof *c->asset, &c->asset },
                       { c->weight, (size_t)c->assets * sizeof *c->weight, &c->weight },
-                      { r->at, numbers * sizeof *r->at, &c->rule[0].at } };
-        c->asset = NULL, c->weight = c->rule[0].at = NULL; /* blocks of their own */
-        for (int e = 0; e < 3 && s == SHOAL_OK; e++)
+                      { r->at, numbers * sizeof *r->at, &c->rule[0].at },
+                      { c->may, (size_t)c->last, &c->may } };
+        c->asset = NULL, c->weight = c->rule[0].at = NULL, c->may = NULL; /* blocks of their own */
+        for (int e = 0; e < 4 && s == SHOAL_OK; e++)
             s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
     }
     const struct {
@@ -271,9 +286,12 @@ static shoal_status make_device(shoal_cva *p) {
                   { p->job.dividend, (size_t)d * sizeof(double), &to->dividend },
                   { p->job.load, (size_t)(d * (d + 1) / 2) * sizeof(double), &to->load },
                   { contract, (size_t)count * sizeof *contract, &to->contract },
-                  { walked, (size_t)walks * sizeof *walked, &to->walked } };
+                  { walked, (size_t)walks * sizeof *walked, &to->walked },
+                  { p->job.time, (size_t)(p->job.dates + 1) * sizeof(double), &to->time },
+                  { p->job.stop, (size_t)p->job.stops * sizeof *to->stop, &to->stop } };
     to->s0 = to->sigma = to->dividend = to->load = NULL, to->contract = NULL, to->walked = NULL;
-    for (int e = 0; e < 6 && s == SHOAL_OK; e++)
+    to->time = NULL, to->stop = NULL;
+    for (int e = 0; e < 8 && s == SHOAL_OK; e++)
         s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
     return s;
 }
@@ -333,19 +351,18 @@ static int has_kinks(const shoal_cva *p) {
     return 0;
 }
 
-/* The last date of a contract with early exercise, and whether regressions for it are possible. */
-static shoal_status make_exercise(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
-    cva_contract *c = &p->contracts[i];
-    if (c->kind != CVA_AMERICAN) return SHOAL_OK;
-    const double steps = c->maturity / p->job.dt;
-    c->last = steps < MAX_STEPS ? llround(steps) : 0;
-    if (fabs(steps - (double)c->last) > 1e-9 * steps || c->last < 1)
-        return shoal_fail(
-            p->head.ctx, SHOAL_E_ARG,
-            "contracts[%lld]: maturity is %g; with early exercise it must be a date, a "
-            "multiple of %g",
-            (long long)i, c->maturity, p->job.dt);
-    if (o->estimator != SHOAL_CVA_BY_INNER) return SHOAL_OK;
+/* Whether regressions at nodes are possible: their dates are equal steps. */
+static shoal_status check_regressions(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
+    const cva_contract *c = &p->contracts[i];
+    const cva_job *j = &p->job;
+    if (c->kind != CVA_AMERICAN || o->estimator != SHOAL_CVA_BY_INNER) return SHOAL_OK;
+    for (int64_t k = 1; k <= c->last; k++)
+        if (j->exposure[k - 1] < 0 || (k < c->last && !c->may[k - 1]) ||
+            fabs(j->time[k] - (double)k * j->time[1]) > 1e-6 * j->time[1])
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                              "contracts[%lld]: regressions at nodes need exercise at all dates of "
+                              "exposure, in equal steps; date %lld is %g, the first %g",
+                              (long long)i, (long long)k, j->time[k], j->time[1]);
     const int64_t functions =
         shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
     if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
@@ -362,12 +379,12 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     cva_job *j = &p->job;
     const int level = p->head.ctx->level;
     p->cell = cells[o->type][level], p->wide = cells[SHOAL_F64][level];
+    p->host_walker = walkers[o->type][level];
     p->walker = p->head.ctx->ops ? device_walkers[o->type] : walkers[o->type][level];
     p->host = *p->head.ctx, p->host.ops = NULL, p->host.stream = NULL;
     p->estimator = o->estimator, j->control = o->control >= 0;
     p->kept = o->kept != 0;
     p->collateral = c->collateral != 0, p->threshold = c->threshold;
-    j->horizon = o->horizon, j->dates = o->dates;
     snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
     p->american = (shoal_american_opts){ .degree = o->degree,
                                          .raw = o->raw,
@@ -380,13 +397,14 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_INNER);
     shoal_status s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
-    j->dt = j->horizon / (double)j->dates;
+    if (s == SHOAL_OK) s = shoal_cva_make_dates(p, contracts, o);
     if (s == SHOAL_OK) s = check_growth(p);
-    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = make_exercise(p, i, o);
-    if (s == SHOAL_OK) s = make_dates(p, c, o);
+    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
+    if (s == SHOAL_OK) s = make_chances(p, c);
     if (s == SHOAL_OK) s = make_signs(p);
-    if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER)
+    if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || o->validate))
         s = shoal_cva_fit_rules(p, o->rule_paths);
+    if (s == SHOAL_OK && o->validate) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && o->estimator == SHOAL_CVA_BY_RULE && p->head.ctx->ops) s = make_device(p);
     if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p)) s = measure_levels(p);
     return s;

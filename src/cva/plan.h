@@ -52,6 +52,7 @@ typedef struct cva_rule {
     cva_basis basis;
     double start, step; /* the first point of the grid, and from one to the next */
     const double *at; /* [date - 1][cva_rule_numbers]: dates before the last                      */
+    double today;     /* of one asset: the premium of going on at t = 0                          */
 } cva_rule;
 
 SHOAL_HD static inline int cva_columns(const cva_basis *b) {
@@ -73,7 +74,8 @@ SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k,
 
 typedef struct cva_contract {
     int kind, payoff, assets;
-    int64_t last; /* with early exercise: the date of its maturity                               */
+    int64_t last;    /* with early exercise: the date of its maturity                            */
+    const char *may; /* [date - 1]: whether it may be exercised there; on the last it must be    */
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
@@ -95,11 +97,17 @@ typedef struct cva_job {
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
-    int64_t dates, contracts, sets, places;
-    double horizon, dt;
+    int64_t contracts, sets, places;
+    double horizon; /* the last date of exposure                                                 */
+    /* dates.c: all dates; those of exposure; those that inner paths go to, where some contract may be exercised */
+    int64_t dates, exposures, stops;
+    const double *time;       /* [date]; time[0] is 0                                             */
+    const int64_t *exposure;  /* [date - 1]: its number from 0; -1: none                          */
+    const int64_t *exposed;   /* [exposure]: its date                                             */
+    const int64_t *stop;      /* [stop]: its date                                                 */
     int64_t kinds[CVA_KINDS]; /* contracts of a kind                                            */
     const cva_contract *contract;
-    const int64_t *inner; /* [date - 1]                                                         */
+    const int64_t *inner; /* [exposure]                                                         */
     shoal_stream outer_normals, inner_normals;
     /* of a run */
     uint64_t first;
@@ -110,23 +118,41 @@ typedef struct cva_job {
     char *holds;             /* [place][path]: is valued on inner paths at the date               */
     char *now;               /* [rule][path]: decisions about one contract at one date           */
     double *going_on;        /* [path]: what one contract is worth by regression                 */
+    /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
+     * been paid, discounted */
+    double *worth, *paid;
     /* of a date */
     shoal_stream walk_normals;
+    int64_t ahead; /* the first stop after it                                                    */
     int64_t items;
     const cva_item *item;
     double *sums;          /* of inner paths: [item][place]                                      */
     const int64_t *walked; /* contracts with early exercise: their numbers                       */
 } cva_job;
 
-SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) {
-    return job->horizon * (double)k / (double)job->dates;
+SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) { return job->time[k]; }
+
+/* Times that differ by less, relatively, are the same. */
+#define CVA_SAME 1e-9
+
+/* What is left of a contract at date k: 0 on its last day, below 0 later. */
+SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
+    const double left = c->maturity - cva_time(job, k), same = CVA_SAME * c->maturity;
+    return left <= same && left >= -same ? 0 : left;
 }
 
-/* What is left of a contract at date k: 0 on its last day, below 0 later. Dates and maturities
- * that are the same but for rounding are the same. */
-SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
-    const double left = c->maturity - cva_time(job, k);
-    return left < 1e-9 * job->dt && left > -1e-9 * job->dt ? 0 : left;
+/* What a contract is worth on a path at date k, for a validation; `ends`: it is paid. */
+static inline void cva_note(const cva_job *job, const cva_contract *c, int64_t k, int64_t path,
+                            double worth, int ends) {
+    if (!job->worth) return;
+    const int64_t at = (c - job->contract) * job->paths + path;
+    job->worth[at] = ends ? 0 : worth;
+    if (ends) job->paid[at] += exp(-job->rate * cva_time(job, k)) * worth;
+}
+
+/* Inner paths of a date of exposure. */
+static inline int64_t cva_inner(const cva_job *job, int64_t k) {
+    return job->inner[job->exposure[k - 1]];
 }
 
 /* Whether a contract is a put or a call on one asset. */
@@ -198,7 +224,8 @@ typedef struct cva_fitter { /* f64 alone */
 } cva_fitter;
 
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
- * that of the rule less that of the other; then lists with a number per date. */
+ * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
+ * discounted values and what was paid before. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -215,7 +242,7 @@ struct shoal_cva {
     shoal_context host; /* the CPU's, of the same threads and instruction level                 */
     const cva_method *cell;
     const cva_method *wide; /* in f64: rules are of that type                                   */
-    const cva_walker *walker;
+    const cva_walker *walker, *host_walker;
     cva_job job;
     cva_job
         device; /* the same for the walker: market, contracts and a date's arrays in the context's memory */
@@ -226,14 +253,19 @@ struct shoal_cva {
     int kept;
     int collateral;
     double threshold;
-    double *share;  /* [date - 1]: (1 - recovery) e^(-rate t) P(default in its interval)         */
-    double *chance; /* [date - 1]: that probability                                             */
+    double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
+    double *chance; /* [exposure]: that probability                                             */
+    double *price;  /* of a validation: [contract] numbers of validate.c; else NULL              */
     int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     char solver[16];
     cva_contract *contracts; /* the job's                                                       */
 };
+
+/* dates.c: the dates of the plan, and where its contracts may be exercised. */
+shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_contract *from,
+                                  const shoal_cva_opts *o);
 
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
@@ -244,6 +276,16 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
 /* exercise.c: the contracts with early exercise at date k by regressions at every node, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
+
+/* validate.c: prices today, of other paths than the outer ones. */
+shoal_status shoal_cva_make_prices(shoal_cva *p);
+
+/* run.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
+double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
+                      double *error);
+
+/* run.c: random numbers and stops of the inner paths from date k. */
+void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k);
 
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,

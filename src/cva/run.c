@@ -2,7 +2,7 @@
  *
  * run.c - runs of a plan for CVA, and results from their rows.
  *
- * A run takes its outer paths from date to date together. Memory per path: two numbers per
+ * A run takes its outer paths from date to date together, up to the last date of exposure. Memory per path: two numbers per
  * asset, two per netting set, and its row. The result goes through the rows in their order, once
  * for means and once for the deviations from them; quantiles are exact: the exposures of a date
  * are sorted.
@@ -17,7 +17,7 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
     if (s != SHOAL_OK) return s;
     const cva_job *j = &plan->job;
     *info = (shoal_cva_info){ .horizon = j->horizon,
-                              .dates = j->dates,
+                              .dates = j->exposures,
                               .sets = j->sets,
                               .expired = j->kinds[CVA_EXPIRED],
                               .closed = j->kinds[CVA_CLOSED],
@@ -27,25 +27,35 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
 }
 
 int64_t shoal_cva_width(const shoal_cva *plan) {
-    return plan ? CVA_ROW_HEAD + CVA_LISTS * plan->job.dates : 0;
+    if (!plan) return 0;
+    const int64_t lists = CVA_LISTS + (plan->price ? plan->job.contracts : 0);
+    return CVA_ROW_HEAD + lists * plan->job.exposures;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */
+
+void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k) {
+    const shoal_words seed =
+        shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
+    j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+    while (j->ahead < j->stops && j->stop[j->ahead] <= k) j->ahead++;
+}
 
 static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_counts *counts) {
     shoal_status s = SHOAL_OK;
     const shoal_stage stage = shoal_stage_begin(p->head.ctx, "outer paths");
     memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
-    for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
-        s = shoal_stage_step(p->head.ctx, &stage, (double)(k - 1), (double)k, (double)j->dates);
+    const int64_t end = j->exposed[j->exposures - 1];
+    for (int64_t k = 1; k <= end && s == SHOAL_OK; k++) {
+        const int exposed = j->exposure[k - 1] >= 0;
+        s = shoal_stage_step(p->head.ctx, &stage, (double)(k - 1), (double)k, (double)end);
         if (s != SHOAL_OK) break;
         const double start = shoal_price_seconds();
         const double before = counts->seconds[1] + counts->seconds[2];
-        const shoal_words seed =
-            shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
-        j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+        shoal_cva_begin_date(p, j, k);
         p->cell->move(&p->host, j, k);
-        p->cell->value(&p->host, j, k);
+        if (j->worth) memset(j->worth, 0, (size_t)(j->contracts * j->paths) * sizeof *j->worth);
+        if (exposed) p->cell->value(&p->host, j, k);
         s = shoal_cva_nodes(p, j, k, samples, counts);
         const double inner = counts->seconds[1] + counts->seconds[2] - before;
         counts->seconds[0] += shoal_price_seconds() - start - inner;
@@ -63,6 +73,9 @@ shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, dou
     const int64_t exercised = paths * CVA_RULES * j.places, holds = paths * j.places;
     s = shoal_plan_host(scratch, paths * (2 * j.assets + CVA_LEVELS * j.sets + 1), sizeof *memory,
                         &memory);
+    if (s == SHOAL_OK && p->price)
+        s = shoal_plan_host(scratch, 2 * paths * j.contracts, sizeof *j.worth, &j.worth);
+    if (s == SHOAL_OK && p->price) j.paid = j.worth + paths * j.contracts;
     if (s == SHOAL_OK)
         s = shoal_plan_host(scratch, exercised + holds + CVA_RULES * paths, 1, &j.exercised);
     if (s == SHOAL_OK) {
@@ -95,8 +108,7 @@ shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double
 
 /* ---- results ---------------------------------------------------------------------------------- */
 
-/* Mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
-static double mean_of(const double *at, const double *less, int64_t stride, int64_t paths,
+double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
                       double *error) {
     double mean = 0, squares = 0;
     for (int round = 0; round < 2; round++) {
@@ -125,12 +137,12 @@ static void make_interval(double value, double error, double bias, double *low, 
 static double date_bias(const shoal_cva *p, const double *row, int list, int whole, int half,
                         int64_t width, int64_t paths) {
     double ignored;
-    const int64_t dates = p->job.dates;
+    const int64_t dates = p->job.exposures;
     if (p->estimator == SHOAL_CVA_BY_INNER)
-        return half < 0
-                   ? 0
-                   : fabs(mean_of(row + half * dates, row + whole * dates, width, paths, &ignored));
-    return fabs(mean_of(row + list * dates, NULL, width, paths, &ignored));
+        return half < 0 ? 0
+                        : fabs(shoal_cva_mean(row + half * dates, row + whole * dates, width, paths,
+                                              &ignored));
+    return fabs(shoal_cva_mean(row + list * dates, NULL, width, paths, &ignored));
 }
 
 static int ascending(const void *a, const void *b) {
@@ -155,15 +167,15 @@ static void make_quantile(const double *x, const double *half, int64_t paths, in
     *high = ranked(x, paths, rank + off) + shift;
 }
 
-/* Date k; room: two numbers per path. */
+/* Date of exposure k; room: two numbers per path. */
 static void make_date(const shoal_cva *p, const double *samples, int64_t paths, int64_t k,
                       double *room, shoal_cva_date *to) {
-    const int64_t width = shoal_cva_width(p), dates = p->job.dates;
+    const int64_t width = shoal_cva_width(p), dates = p->job.exposures;
     const double *row = samples + CVA_ROW_HEAD + k;
     double *whole = room, *half = room + paths;
-    to->time = cva_time(&p->job, k + 1);
-    to->epe = mean_of(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
-    to->ene = mean_of(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
+    to->time = cva_time(&p->job, p->job.exposed[k]);
+    to->epe = shoal_cva_mean(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
+    to->ene = shoal_cva_mean(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
     to->epe_bias = date_bias(p, row, CVA_LIST_RULE, CVA_LIST_WHOLE, CVA_LIST_HALF, width, paths);
     to->ene_bias = date_bias(p, row, CVA_LIST_RULE_THEIRS, 0, -1, width, paths);
     make_interval(to->epe, to->epe_error, to->epe_bias, &to->epe_low, &to->epe_high);
@@ -184,7 +196,7 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
 
 static shoal_status make_profile(const shoal_cva *p, const double *samples, int64_t paths,
                                  shoal_cva_date *profile) {
-    const int64_t dates = p->job.dates;
+    const int64_t dates = p->job.exposures;
     const int workers = dates < p->head.ctx->threads ? (int)dates : p->head.ctx->threads;
     double *room = malloc((size_t)(2 * paths * workers) * sizeof *room);
     if (!room)
@@ -210,12 +222,12 @@ shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int6
     const double *plain = samples + CVA_ROW_PLAIN, *rule = samples + CVA_ROW_RULE;
     const int inner = plan->estimator == SHOAL_CVA_BY_INNER;
     *value = (shoal_cva_value){ 0 };
-    value->cva = mean_of(samples, NULL, width, paths, &value->error);
+    value->cva = shoal_cva_mean(samples, NULL, width, paths, &value->error);
     if (inner)
-        value->inner_bias = mean_of(plain, samples, width, paths, &value->inner_bias_error);
+        value->inner_bias = shoal_cva_mean(plain, samples, width, paths, &value->inner_bias_error);
     else
-        value->correction = mean_of(samples, plain, width, paths, &value->correction_error);
-    value->rule_bias = mean_of(rule, NULL, width, paths, &value->rule_bias_error);
+        value->correction = shoal_cva_mean(samples, plain, width, paths, &value->correction_error);
+    value->rule_bias = shoal_cva_mean(rule, NULL, width, paths, &value->rule_bias_error);
     value->bias = fabs(value->inner_bias) + fabs(value->rule_bias);
     make_interval(value->cva, value->error, value->bias, &value->low, &value->high);
     return profile ? make_profile(plan, samples, paths, profile) : SHOAL_OK;

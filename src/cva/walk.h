@@ -8,7 +8,7 @@
  * The includer defines cva_draw(stream, step, first, z): z[e][lane], the normals of a Philox block of paths
  * first, first + 1, .. With CVA_FOLLOWS it also defines cva_paths and cva_prices_at().
  *
- * An inner path is exact from date to date,
+ * An inner path is exact from stop to stop, the dates at which some contract may be exercised,
  *
  *     S_i = S_k e^((r - q - sigma^2 / 2) (t_i - t_k) + sigma B_i),   B_i = B_(i-1) + sqrt(t_i - t_(i-1)) L Z.
  *
@@ -184,16 +184,22 @@ CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k
 #ifdef CVA_FOLLOWS
 /* ---- inner paths ------------------------------------------------------------------------------- */
 
-/* The prices of inner paths at date i, [asset][lane], in the order of dates: the includer has them. */
+/* The prices of inner paths at a stop, [asset][lane], in the order of stops: the includer has them. */
 typedef struct cva_paths cva_paths;
-CVA_CALL const real *cva_prices_at(cva_paths *paths, int64_t i);
+CVA_CALL const real *cva_prices_at(cva_paths *paths, int64_t stop);
 
-/* Moves from date i - 1 to date i: Brownian motions `at` since date k, and the prices s. */
-CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t i, const double *spot,
+/* The date before a stop, on inner paths from date k. */
+CVA_CALL int64_t cva_before(const cva_job *job, int64_t k, int64_t stop) {
+    return stop > job->ahead ? job->stop[stop - 1] : k;
+}
+
+/* Moves to a stop from the one before: Brownian motions `at` since date k, and the prices s. */
+CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, const double *spot,
                        uint64_t first, real *at, real *s) {
-    const double t = cva_time(job, i), dt = t - cva_time(job, i - 1);
-    cva_add_normals(job, assets, &job->walk_normals, (uint32_t)(i - k - 1) * cva_blocks(job), first,
-                    sqrt(dt), at);
+    const double t = cva_time(job, job->stop[stop]);
+    const double dt = t - cva_time(job, cva_before(job, k, stop));
+    cva_add_normals(job, assets, &job->walk_normals,
+                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, sqrt(dt), at);
     cva_make_prices(job, assets, spot, t - cva_time(job, k), at, s);
 }
 
@@ -220,11 +226,14 @@ CVA_CALL void cva_follow_line(const cva_job *job, const cva_contract *c, int64_t
     const cva_rule *r = &c->rule[0];
     const int64_t a = c->asset[0], end = job->control ? c->last - 1 : c->last;
     CVA_EACH(l) o->alive[l] = 1, o->price[l] = 0, o->date[l] = 0;
-    for (int64_t i = k + 1; i <= end && cva_any(o->alive); i++) {
+    for (int64_t at = job->ahead; at < job->stops && cva_any(o->alive); at++) {
+        const int64_t i = job->stop[at];
+        if (i > end) break;
         const double *numbers = i < c->last ? cva_rule_at(r, i) : NULL;
         const real low = numbers ? (real)numbers[0] : 0;
         const real high = numbers ? (real)numbers[1] : REAL_MAX;
-        const real *s = cva_prices_at(paths, i) + a * CVA_WIDTH, date = (real)i;
+        if (i < c->last && !c->may[i - 1]) continue;
+        const real *s = cva_prices_at(paths, at) + a * CVA_WIDTH, date = (real)i;
         CVA_EACH(l) {
             const int ends = (o->alive[l] > 0) & (s[l] >= low) & (s[l] <= high);
             o->price[l] = real_pick(ends, s[l], o->price[l]);
@@ -264,13 +273,20 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
     const cva_basis *b = &r->basis;
     const double now = cva_time(job, k);
     double before = 1;
-    cva_make_variables(c, b, start, w);
-    cva_make_psi(r, k, w);
-    if (job->control) cva_hedge_from(c, k, start, w, o);
+    if (job->control && k > 0) { /* today has no rule */
+        cva_make_variables(c, b, start, w);
+        cva_make_psi(r, k, w);
+        cva_hedge_from(c, k, start, w, o);
+    } else {
+        CVA_EACH(l) o->base[l] = 0;
+        for (int n = 0; n < c->assets; n++) CVA_EACH(l) o->h[n][l] = 0;
+    }
     CVA_EACH(l) o->alive[l] = 1, o->value[l] = 0;
-    for (int64_t i = k + 1; i <= c->last && cva_any(o->alive); i++) {
-        const real *s = cva_prices_at(paths, i);
-        const double t = cva_time(job, i), dt = t - cva_time(job, i - 1);
+    for (int64_t at = job->ahead; at < job->stops && cva_any(o->alive); at++) {
+        const int64_t i = job->stop[at];
+        if (i > c->last) break;
+        const real *s = cva_prices_at(paths, at);
+        const double t = cva_time(job, i), dt = t - cva_time(job, cva_before(job, k, at));
         const double discount = shoal_exp(-job->rate * (t - now));
         const real paid = (real)discount, scale = (real)before;
         if (job->control) {
@@ -279,8 +295,8 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
             for (int n = 0; n < c->assets; n++) {
                 const int64_t a = c->asset[n];
                 const real back = (real)shoal_exp((job->dividend[a] - job->rate) * dt);
-                const real *at = s + a * CVA_WIDTH;
-                CVA_EACH(l) sum[l] = real_fma(o->h[n][l], back * at[l], sum[l]);
+                const real *price = s + a * CVA_WIDTH;
+                CVA_EACH(l) sum[l] = real_fma(o->h[n][l], back * price[l], sum[l]);
             }
             CVA_EACH(l)
             o->value[l] = real_fma(-(scale * o->alive[l]), sum[l], o->value[l]);
@@ -290,10 +306,11 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
             cva_make_psi(r, i, w);
             cva_make_hold(r, i, w);
         }
-        const int last = i == c->last;
+        const int last = i == c->last, may = last || c->may[i - 1];
         CVA_EACH(l) {
             const int now_in = w->gain[l] > 0;
-            const int ends = (o->alive[l] > 0) & (last | (now_in & (w->gain[l] >= w->hold[l])));
+            const int pays = may & now_in & (w->gain[l] >= w->hold[l]);
+            const int ends = (o->alive[l] > 0) & (last | pays);
             o->value[l] =
                 real_pick(ends & now_in, real_fma(paid, w->gain[l], o->value[l]), o->value[l]);
             o->alive[l] = real_pick(ends, 0, o->alive[l]);

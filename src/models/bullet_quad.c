@@ -246,7 +246,11 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
             g->now[i * g->counts + j] = j < m->p1 || j > m->p2 ? 0
                                         : p->certain           ? 1
                                                      : black_payoff(exp(g->y[i]), m->strike, 0);
+    const shoal_stage stage = shoal_stage_begin(g->head.ctx, "quadrature");
     for (int64_t date = g->d.steps; date >= 0; date--) {
+        const double done = (double)(g->d.steps - date);
+        s = shoal_stage_step(g->head.ctx, &stage, done, done + 1, (double)g->d.steps + 1);
+        if (s != SHOAL_OK) break;
         for (; left > 0 && p->points[g->order[left - 1]].k == date; left--) {
             const int64_t i = g->order[left - 1];
             if (date == g->d.steps)
@@ -258,7 +262,7 @@ static shoal_status induct(grid *g, shoal_price_value *values) {
         if (date < g->d.steps) step_back(g);
         shift(g, date);
     }
-    return SHOAL_OK;
+    return shoal_stage_end(g->head.ctx, &stage, s);
 }
 
 shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values) {

@@ -46,6 +46,7 @@ enum { DOUBLINGS = 60 };                     /* panels                          
 enum { BIAS_POINTS = 4000 };                 /* of a bias                             */
 
 typedef struct problem {
+    shoal_context *ctx; /* NULL: it is not cancelled                                 */
     const shoal_heston *m;
     double k, maturity;    /* k = log(F/K)                                       */
     double tolerance;      /* of a panel; it fails beyond 100 of them            */
@@ -230,6 +231,8 @@ static void rules(problem *p, double a, double b, double fine[PARTS], double *di
 /* Adds the integral over [a, b], halved until it is good. */
 static void panel(problem *p, double a, double b, int depth, double total[PARTS]) {
     double here[PARTS], off;
+    if (p->ctx && shoal_is_cancelled(p->ctx, 0, 1)) p->failed = 1;
+    if (p->failed) return;
     rules(p, a, b, here, &off);
     /* the finer rule is better by far than the difference of both */
     const double scale = 1 + fabs(here[0]) + fabs(here[2]);
@@ -289,7 +292,8 @@ shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *m, do
         without_noise(m, strike, forward, discount, maturity, put, value);
         return SHOAL_OK;
     }
-    problem p = { .m = m,
+    problem p = { .ctx = ctx,
+                  .m = m,
                   .k = log(forward / strike),
                   .maturity = maturity,
                   .tolerance = 1e-11,

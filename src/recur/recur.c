@@ -9,6 +9,7 @@
  * more than it saves on a few cores.
  */
 #include "core/parts.h"
+#include "core/staged.h"
 #include "recur/plan.h"
 
 enum { LONGEST_ALONE = 1024 };
@@ -128,12 +129,76 @@ static shoal_status fill_plan(shoal_recur *plan, const shoal_recur_opts *opts) {
     return is_empty(&plan->job) ? SHOAL_OK : allocate(plan);
 }
 
+/* ---- host arrays ------------------------------------------------------------------------------- */
+
+static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t count, void **plan) {
+    shoal_recur_opts o = *(const shoal_recur_opts *)opts;
+    shoal_recur *made;
+    o.count = count;
+    const shoal_status status = shoal_recur_create(ctx, &o, &made);
+    *plan = made;
+    return status;
+}
+
+static void free_piece(void *plan) { shoal_recur_free(plan); }
+
+static shoal_status add_piece(void *plan, void *sum) {
+    shoal_recur_info *info = sum;
+    const int64_t failed = info->failed;
+    const shoal_status status = shoal_recur_last(plan, info);
+    info->failed += failed;
+    return status;
+}
+
+static const shoal_staged_kind pieces = { sizeof(shoal_recur_opts), sizeof(shoal_recur_info),
+                                          create_piece, free_piece, add_piece };
+
+static shoal_status stage_plan(shoal_recur *plan, const shoal_recur_opts *opts) {
+    shoal_recur_opts kept = *opts;
+    plan->head.type = opts->type;
+    plan->job = job_for(opts, 0);
+    shoal_status status = shoal_staged_word(&plan->head, &kept.method);
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.variant);
+    return status == SHOAL_OK ? shoal_staged_create(&plan->head, &pieces, &kept, opts->count)
+                              : status;
+}
+
+static shoal_status solve_piece(void *plan, void *const *a, const void *with) {
+    const shoal_outcome all = shoal_staged_where(a + 4);
+    const shoal_plan *head = plan;
+    (void)with;
+    const shoal_status status = shoal_recur_outcome(plan, &all);
+    if (status != SHOAL_OK) return status;
+    return head->type == SHOAL_F32 ? shoal_recur_solvef(plan, a[0], a[1], a[2], a[3])
+                                   : shoal_recur_solve(plan, a[0], a[1], a[2], a[3]);
+}
+
+static shoal_status solve_staged(shoal_recur *plan, const void *s, const void *t, const void *w0,
+                                 void *w) {
+    const recur_job *job = &plan->job;
+    const size_t size = shoal_type_bytes(plan->head.type);
+    const int64_t rows = job->interleaved ? job->n : 1;
+    const size_t numbers = size * (size_t)(job->interleaved ? 1 : job->n);
+    const size_t of_s = size * (size_t)job->width, all_of_s = numbers * (size_t)job->width;
+    shoal_staged_array arrays[4 + STAGED_OUTCOMES] = {
+        { "s", s, NULL, job->constant_s ? of_s : all_of_s, job->constant_s ? 1 : rows },
+        { "t", t, NULL, job->constant_t ? size : numbers, job->constant_t ? 1 : rows },
+        { "w0", w0, NULL, size * (size_t)job->order, 1 },
+        { "w", NULL, w, numbers, rows }
+    };
+    shoal_staged_outcome(&plan->where, arrays + 4);
+    return shoal_staged_run(&plan->head, arrays, 4 + STAGED_OUTCOMES, solve_piece, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
 shoal_status shoal_recur_create(shoal_context *ctx, const shoal_recur_opts *opts,
                                 shoal_recur **result) {
     shoal_status status = shoal_plan_new(ctx, sizeof **result, opts, result);
     if (status != SHOAL_OK) return status;
     status = shoal_recur_check_shape(ctx, opts);
-    if (status == SHOAL_OK) status = fill_plan(*result, opts);
+    if (status == SHOAL_OK)
+        status = shoal_is_staging(ctx) ? stage_plan(*result, opts) : fill_plan(*result, opts);
     return shoal_plan_made(status, result);
 }
 
@@ -152,10 +217,13 @@ static shoal_status solve(shoal_recur *plan, shoal_type type, const void *s, con
     const shoal_array arrays[] = {
         { "s", s, 0 }, { "t", t, moebius }, { "w0", w0, !w0 }, { "w", w, 0 }
     };
-    status = shoal_check_arrays(ctx, arrays, plan->job.n > 0 ? 4 : 0);
+    const int checked = plan->job.n > 0 ? 4 : 0;
+    status = plan->head.staged ? shoal_check_pointers(ctx, arrays, checked)
+                               : shoal_check_arrays(ctx, arrays, checked);
     if (status == SHOAL_OK && plan->job.constant_t && w == t && !moebius && plan->job.n > 0)
         status = shoal_fail(ctx, SHOAL_E_ARG, "w is t, which holds one number per segment");
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) return solve_staged(plan, s, moebius ? NULL : t, w0, w);
     recur_job job = plan->job;
     job.s = s, job.t = moebius ? NULL : t, job.w0 = w0, job.w = w;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
@@ -179,6 +247,10 @@ shoal_status shoal_recur_solvef(shoal_recur *plan, const float *s, const float *
 shoal_status shoal_recur_last(shoal_recur *plan, shoal_recur_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) {
+        *info = *(const shoal_recur_info *)shoal_staged_info(&plan->head);
+        return SHOAL_OK;
+    }
     *info = (shoal_recur_info){ .method = plan->chosen.name,
                                 .variant = plan->chosen.variant_name,
                                 .threads = plan->job.threads,

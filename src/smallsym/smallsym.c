@@ -7,6 +7,7 @@
  * not answer well, and eigdc where that does not converge. The fast method is ldlt or, variant "hhpcr", the
  * paper's.
  */
+#include "core/staged.h"
 #include "smallsym/plan.h"
 #include <math.h>
 #include <stdio.h>
@@ -262,12 +263,53 @@ static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *o
     return shoal_plan_alloc(&plan->head, plan->driver->form_bytes(plan), &plan->gram_work);
 }
 
+/* ---- host arrays (the calls: smallsym_calls.c) -------------------------------------------------- */
+
+static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t count, void **plan) {
+    shoal_smallsym_opts o = *(const shoal_smallsym_opts *)opts;
+    shoal_smallsym *made;
+    o.count = count;
+    const shoal_status status = shoal_smallsym_create(ctx, &o, &made);
+    *plan = made;
+    return status;
+}
+
+static void free_piece(void *plan) { shoal_smallsym_free(plan); }
+
+static shoal_status add_piece(void *plan, void *sum) {
+    const shoal_smallsym_info before = *(shoal_smallsym_info *)sum;
+    shoal_smallsym_info *info = sum;
+    const shoal_status status = shoal_smallsym_last(plan, info);
+    info->failed += before.failed, info->warned += before.warned, info->redone += before.redone;
+    if (before.method && (isnan(before.max_residual) || before.max_residual > info->max_residual))
+        info->max_residual = before.max_residual;
+    return status;
+}
+
+static const shoal_staged_kind pieces = { sizeof(shoal_smallsym_opts), sizeof(shoal_smallsym_info),
+                                          create_piece, free_piece, add_piece };
+
+static shoal_status stage_plan(shoal_smallsym *plan, const shoal_smallsym_opts *opts) {
+    shoal_smallsym_opts kept = *opts;
+    plan->head.type = opts->type;
+    shoal_status status = shoal_staged_refuse(&plan->head, opts->groups != NULL, "groups");
+    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, opts->ld != 0, "ld");
+    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, opts->stride != 0, "stride");
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.variant);
+    return status == SHOAL_OK ? shoal_staged_create(&plan->head, &pieces, &kept, opts->count)
+                              : status;
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
 shoal_status shoal_smallsym_create(shoal_context *ctx, const shoal_smallsym_opts *opts,
                                    shoal_smallsym **result) {
     shoal_status status = shoal_plan_new(ctx, sizeof **result, opts, result);
     if (status != SHOAL_OK) return status;
     status = shoal_smallsym_check_sizes(ctx, opts);
-    if (status == SHOAL_OK) status = fill_plan(*result, opts);
+    if (status == SHOAL_OK)
+        status = shoal_is_staging(ctx) ? stage_plan(*result, opts) : fill_plan(*result, opts);
     return shoal_plan_made(status, result);
 }
 
@@ -284,6 +326,10 @@ shoal_status shoal_smallsym_outcome(shoal_smallsym *plan, const shoal_outcome *w
 shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) {
+        *info = *(const shoal_smallsym_info *)shoal_staged_info(&plan->head);
+        return SHOAL_OK;
+    }
     *info = (shoal_smallsym_info){ .method = plan->method_name,
                                    .variant = plan->variant_name,
                                    .max_residual = -1,

@@ -3,6 +3,7 @@
  * smallsym_calls.c - the public functions of smallsym.h that solve, form, factor and find eigenpairs,
  * and their argument checks: one loop over the groups of a plan, by the driver of its backend.
  */
+#include "core/staged.h"
 #include "smallsym/plan.h"
 
 shoal_outcome shoal_smallsym_outcome_from(const shoal_outcome *all, int64_t first) {
@@ -97,10 +98,84 @@ static shoal_status check_samples(const shoal_smallsym *plan, int64_t samples) {
     return SHOAL_OK;
 }
 
+/* ---- host arrays -------------------------------------------------------------------------------- */
+
+/* Numbers of a system in an array, and how many of them lie together in either layout. */
+static int64_t numbers_of(const shoal_smallsym_opts *o, int role, int64_t samples,
+                          int64_t *together) {
+    const int64_t n = o->n;
+    *together = role == SMALLSYM_B || role == SMALLSYM_X || role == SMALLSYM_Y ? o->nrhs : 1;
+    switch (role) {
+    case SMALLSYM_A:
+    case SMALLSYM_L: return o->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
+    case SMALLSYM_Q: return n * n;
+    case SMALLSYM_B:
+    case SMALLSYM_X: return n * o->nrhs;
+    case SMALLSYM_E: return n > 0 ? n - 1 : 0;
+    case SMALLSYM_PSI: return samples * n;
+    case SMALLSYM_Y: return samples * o->nrhs;
+    default: return n;
+    }
+}
+
+typedef struct staged_call {
+    const smallsym_call *call;
+    int64_t samples;
+    int count;
+} staged_call;
+
+static shoal_status call_piece(void *plan, void *const *arrays, const void *with) {
+    const staged_call *c = with;
+    const shoal_plan *head = plan;
+    const void *given[SMALLSYM_ROLES];
+    const shoal_outcome where = shoal_staged_where(arrays + c->count);
+    for (int i = 0; i < c->count; i++) given[i] = arrays[i];
+    const shoal_status status = shoal_smallsym_outcome(plan, &where);
+    return status == SHOAL_OK ? shoal_smallsym_call(plan, head->type, c->call, c->samples, given)
+                              : status;
+}
+
+/* What L does not overwrite stays. */
+static shoal_status call_staged(shoal_smallsym *plan, const smallsym_call *call, int64_t samples,
+                                const void *const *arrays) {
+    const shoal_smallsym_opts *o = shoal_staged_opts(&plan->head);
+    const size_t size = shoal_type_bytes(plan->head.type);
+    shoal_staged_array staged[SMALLSYM_ROLES + STAGED_OUTCOMES];
+    shoal_array checked[SMALLSYM_ROLES];
+    staged_call c = { call, samples, 0 };
+    for (; call->arrays[c.count].name; c.count++) {
+        const int role = call->arrays[c.count].role;
+        const void *array = arrays[c.count];
+        int64_t together;
+        const int64_t all = numbers_of(o, role, samples > 0 ? samples : 0, &together);
+        const int is_output =
+            role == SMALLSYM_X || role == SMALLSYM_L || role == SMALLSYM_W || role == SMALLSYM_Q;
+        checked[c.count] =
+            (shoal_array){ call->arrays[c.count].name, array, all == 0 || role == SMALLSYM_Q };
+        staged[c.count] =
+            (shoal_staged_array){ .name = call->arrays[c.count].name,
+                                  .from = is_output && role != SMALLSYM_L ? NULL : array,
+                                  .to = is_output ? (void *)(uintptr_t)array : NULL,
+                                  .bytes = size * (size_t)all,
+                                  .rows = 1 };
+        if (o->layout == SHOAL_INTERLEAVED)
+            staged[c.count].bytes = size * (size_t)together, staged[c.count].rows = all / together;
+    }
+    shoal_staged_outcome(&plan->where, staged + c.count);
+    shoal_status status = shoal_staged_refuse(&plan->head, call->run != NULL, call->name);
+    if (status == SHOAL_OK) status = shoal_check_pointers(plan->head.ctx, checked, c.count);
+    return status == SHOAL_OK
+               ? shoal_staged_run(&plan->head, staged, c.count + STAGED_OUTCOMES, call_piece, &c)
+               : status;
+}
+
+/* -------------------------------------------------------------------------------------------------- */
+
 shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const smallsym_call *call,
                                  int64_t samples, const void *const *arrays) {
     shoal_status status = shoal_plan_call(plan, type, call->name);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) return call_staged(plan, call, samples, arrays);
     const unsigned eigen = plan->eigen.cell ? SHOAL_CAN_EIGEN : 0;
     const unsigned can = plan->rescue.cell ? eigen : plan->first.flags | eigen;
     if (call->can & ~can)

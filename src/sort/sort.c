@@ -5,6 +5,7 @@
  * Keys of 32 bits are the f32 cells, keys of 64 bits the f64 cells (order.h). A result is the same
  * whatever the method: "auto" looks for the fastest one.
  */
+#include "core/staged.h"
 #include "sort/plan.h"
 #include <stdlib.h>
 
@@ -182,6 +183,10 @@ static shoal_status run_method(sort_plan *plan, const sort_job *job) {
 static shoal_status fill_info(sort_plan *plan, shoal_sort_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) {
+        *info = *(const shoal_sort_info *)shoal_staged_info(&plan->head);
+        return SHOAL_OK;
+    }
     *info = (shoal_sort_info){ plan->chosen.name, plan->chosen.variant_name, plan->head.bytes };
     if (!plan->head.called) return SHOAL_OK;
     void *current;
@@ -201,7 +206,10 @@ static shoal_status check_run(const sort_plan *plan, const run_array *arrays, in
     for (const run_array *r = arrays; r < arrays + count && status == SHOAL_OK; r++) {
         if (r->skipped) continue;
         if (r->used)
-            status = shoal_check_array(plan->head.ctx, r->array, r->name);
+            status = plan->head.staged
+                         ? shoal_check_pointers(plan->head.ctx,
+                                                &(shoal_array){ r->name, r->array, 0 }, 1)
+                         : shoal_check_array(plan->head.ctx, r->array, r->name);
         else if (r->array)
             status =
                 shoal_fail(plan->head.ctx, SHOAL_E_ARG, "%s must be NULL: the plan %s", r->name,
@@ -255,9 +263,46 @@ static shoal_status fill_sort(sort_plan *plan, const shoal_sort_opts *o) {
     return status == SHOAL_OK ? allocate_work(plan) : status;
 }
 
+static shoal_status create_sort(shoal_context *ctx, const void *opts, int64_t count, void **plan) {
+    shoal_sort_opts o = *(const shoal_sort_opts *)opts;
+    shoal_sort *made;
+    o.count = count;
+    const shoal_status status = shoal_sort_create(ctx, &o, &made);
+    *plan = made;
+    return status;
+}
+
+static void free_sort(void *plan) { shoal_sort_free(plan); }
+static shoal_status add_sort(void *plan, void *info) { return shoal_sort_last(plan, info); }
+
+static const shoal_staged_kind sorts = { sizeof(shoal_sort_opts), sizeof(shoal_sort_info),
+                                         create_sort, free_sort, add_sort };
+
+static shoal_status stage_sort(sort_plan *plan, const shoal_sort_opts *o) {
+    shoal_sort_opts kept = *o;
+    int64_t n = 0;
+    shoal_status status = check_sort(plan->head.ctx, o, &n);
+    if (status == SHOAL_OK)
+        status = shoal_staged_refuse(&plan->head, o->offsets != NULL, "offsets");
+    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, o->stride != 0, "stride");
+    plan->longest = n;
+    plan->job =
+        (sort_job){ .count = o->count, .value_bytes = o->value_bytes, .index = o->index != 0 };
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.variant);
+    return status == SHOAL_OK ? shoal_staged_create(&plan->head, &sorts, &kept, o->count) : status;
+}
+
+static shoal_status sort_piece(void *plan, void *const *a, const void *with) {
+    (void)with;
+    return shoal_sort_run(plan, a[0], a[1], a[2], a[3]);
+}
+
 shoal_status shoal_sort_create(shoal_context *ctx, const shoal_sort_opts *o, shoal_sort **result) {
     shoal_status status = shoal_plan_new(ctx, sizeof **result, o, result);
-    if (status == SHOAL_OK) status = fill_sort(&(*result)->plan, o);
+    if (status == SHOAL_OK)
+        status = shoal_is_staging(ctx) ? stage_sort(&(*result)->plan, o)
+                                       : fill_sort(&(*result)->plan, o);
     return shoal_plan_made(status, result);
 }
 
@@ -275,6 +320,17 @@ shoal_status shoal_sort_run(shoal_sort *handle, const void *a, const void *value
                                  { "sorted_values", sorted_values, has_values, 0 } };
     const shoal_status status = check_run(plan, arrays, 4);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) {
+        const shoal_sort_opts *o = shoal_staged_opts(&plan->head);
+        const size_t keys_bytes = (size_t)o->n * shoal_key_bytes(o->key);
+        const size_t values_bytes = (size_t)o->n * (size_t)o->value_bytes;
+        const shoal_staged_array staged[] = { { "keys", a, NULL, keys_bytes, 1 },
+                                              { "values", values, NULL, values_bytes, 1 },
+                                              { "sorted", NULL, sorted, keys_bytes, 1 },
+                                              { "sorted_values", NULL, sorted_values, values_bytes,
+                                                1 } };
+        return shoal_staged_run(&plan->head, staged, 4, sort_piece, NULL);
+    }
     sort_job job = plan->job;
     job.a_keys = a, job.a_values = values, job.keys = sorted, job.values = sorted_values;
     return run_method(plan, &job);
@@ -338,10 +394,48 @@ static shoal_status fill_merge(sort_plan *plan, const shoal_merge_opts *o) {
     return status == SHOAL_OK ? allocate_work(plan) : status;
 }
 
+static shoal_status create_merge(shoal_context *ctx, const void *opts, int64_t count, void **plan) {
+    shoal_merge_opts o = *(const shoal_merge_opts *)opts;
+    shoal_merge *made;
+    o.count = count;
+    const shoal_status status = shoal_merge_create(ctx, &o, &made);
+    *plan = made;
+    return status;
+}
+
+static void free_merge(void *plan) { shoal_merge_free(plan); }
+static shoal_status add_merge(void *plan, void *info) { return shoal_merge_last(plan, info); }
+
+static const shoal_staged_kind merges = { sizeof(shoal_merge_opts), sizeof(shoal_sort_info),
+                                          create_merge, free_merge, add_merge };
+
+static shoal_status stage_merge(sort_plan *plan, const shoal_merge_opts *o) {
+    shoal_merge_opts kept = *o;
+    int64_t na = 0, nb = 0;
+    shoal_status status = check_merge(plan->head.ctx, o, &na, &nb);
+    if (status == SHOAL_OK)
+        status = shoal_staged_refuse(&plan->head, o->a_offsets != NULL, "a_offsets");
+    plan->longest = na + nb;
+    plan->job = (sort_job){ .count = o->count,
+                            .a = { .length = na },
+                            .b = { .length = nb },
+                            .value_bytes = o->value_bytes };
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.variant);
+    return status == SHOAL_OK ? shoal_staged_create(&plan->head, &merges, &kept, o->count) : status;
+}
+
+static shoal_status merge_piece(void *plan, void *const *a, const void *with) {
+    (void)with;
+    return shoal_merge_run(plan, a[0], a[1], a[4], a[2], a[3], a[5]);
+}
+
 shoal_status shoal_merge_create(shoal_context *ctx, const shoal_merge_opts *o,
                                 shoal_merge **result) {
     shoal_status status = shoal_plan_new(ctx, sizeof **result, o, result);
-    if (status == SHOAL_OK) status = fill_merge(&(*result)->plan, o);
+    if (status == SHOAL_OK)
+        status = shoal_is_staging(ctx) ? stage_merge(&(*result)->plan, o)
+                                       : fill_merge(&(*result)->plan, o);
     return shoal_plan_made(status, result);
 }
 
@@ -363,6 +457,19 @@ shoal_status shoal_merge_run(shoal_merge *handle, const void *a, const void *b, 
                                  { "merged_values", merged_values, has_values, 0 } };
     const shoal_status status = check_run(plan, arrays, 6);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) {
+        const shoal_merge_opts *o = shoal_staged_opts(&plan->head);
+        const size_t key = shoal_key_bytes(o->key), value = (size_t)o->value_bytes;
+        const size_t na = (size_t)o->na, nb = (size_t)o->nb;
+        const shoal_staged_array staged[] = { { "a", a, NULL, na * key, 1 },
+                                              { "b", b, NULL, nb * key, 1 },
+                                              { "a_values", a_values, NULL, na * value, 1 },
+                                              { "b_values", b_values, NULL, nb * value, 1 },
+                                              { "merged", NULL, merged, (na + nb) * key, 1 },
+                                              { "merged_values", NULL, merged_values,
+                                                (na + nb) * value, 1 } };
+        return shoal_staged_run(&plan->head, staged, 6, merge_piece, NULL);
+    }
     sort_job job = plan->job;
     job.a_keys = a, job.b_keys = b, job.keys = merged;
     job.a_values = a_values, job.b_values = b_values, job.values = merged_values;

@@ -205,7 +205,7 @@ SHOAL_HD static inline stage choose_complete(const candidates *best, const real 
     const real mu0 = real_max(mu1, off);
     stage s = { k, 0, 0, { k, k }, { k, k }, { k, k }, { 0, 0, 0 }, { { 0, 0 }, 0, 0, 1 }, mu0 };
     if (!(mu0 > tol)) return s;
-    if (mu1 > alpha * mu0) {
+    if (mu1 > alpha * mu0 || mu1 == mu0) { /* the product may be rounded up to mu0 itself */
         s.order = 1;
         s.pivot[0] = best->r;
         s.d[0] = s.eigen.value[0] = best->diagonal;

@@ -17,8 +17,8 @@ static int lanes_of(const tridiag_job *job) {
 }
 
 static int arrays_of(const shoal_tridiag *plan) {
-    const tridiag_cpu_method *method = plan->first.cell;
-    return PACK_ARRAYS + method->scratch;
+    const tridiag_cpu_method *method = plan->first.cell; /* its rescue needs no more; a copy of x does */
+    return PACK_ARRAYS + method->scratch + (plan->rescue.cell != NULL);
 }
 
 static size_t array_bytes(const tridiag_job *job) {
@@ -187,16 +187,16 @@ static void load_rhs(pack *p, const tridiag_job *job, int64_t k, int used, int64
 /* The largest residual of a scaled row; NaN where one is not finite. */
 PACK_INLINE void residual_lanes(const pack *p, real *result, const int lanes) {
     static const real zero_row[LANES];
-    real r[LANES], poison[LANES];
+    real r[LANES], poison[LANES], rest[LANES];
     EACH_LANE(l, lanes) r[l] = poison[l] = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const real *dl = p->dl + i * lanes, *d = p->d + i * lanes, *du = p->du + i * lanes;
         const real *b = p->b + i * lanes, *x = p->x + i * lanes;
         const real *left = i ? x - lanes : zero_row, *right = i + 1 < p->n ? x + lanes : zero_row;
-        EACH_LANE(l, lanes) {
-            const real rest = b[l] - dl[l] * left[l] - d[l] * x[l] - du[l] * right[l];
-            r[l] = real_max(real_abs(rest), r[l]), poison[l] += rest - rest;
-        }
+        EACH_LANE(l, lanes)
+            rest[l] = b[l] - dl[l] * left[l] - d[l] * x[l] - du[l] * right[l];
+        EACH_LANE(l, lanes) /* apart from it, or gcc jams two rows and leaves floats alone */
+            r[l] = real_max(real_abs(rest[l]), r[l]), poison[l] += rest[l] - rest[l];
     }
     EACH_LANE(l, lanes) result[l] = r[l] + poison[l];
 }
@@ -265,7 +265,28 @@ static void note_outcome(const tridiag_job *job, int64_t s, int64_t j, int32_t s
     job->status[s] = j ? shoal_worse(job->status[s], status) : status;
     if (job->residual && (j == 0 || !(residual <= job->residual[s])))
         job->residual[s] = j && isnan(job->residual[s]) ? job->residual[s] : residual;
-    if (job->method) job->method[s] = job->first_row;
+    if (job->method && j == 0) job->method[s] = job->first_row;
+}
+
+/* "auto": lanes with a row that is answered poorly get the answer of its second method. */
+static void redo_lanes(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int used,
+                       lane_verdict *v, int *redone) {
+    const tridiag_cpu_method *first = plan->first.cell, *rescue = plan->rescue.cell;
+    const size_t numbers = (size_t)p->n * (size_t)p->lanes;
+    const lane_verdict before = *v;
+    real *kept = p->scratch[first->scratch];
+    int any = 0;
+    for (int l = 0; l < used; l++)
+        any |= redone[l] = v->status[l] == SHOAL_SYSTEM_ILL && !is_ill(v->condition[l], job->cond);
+    if (!any) return;
+    memcpy(kept, p->x, numbers * sizeof(real));
+    rescue->solve(p, plan->rescue.variant);
+    judge_lanes(p, job, used, rescue, v);
+    for (int l = 0; l < used; l++) {
+        if (redone[l]) continue;
+        v->status[l] = before.status[l], v->residual[l] = before.residual[l];
+        for (int64_t i = 0; i < p->n; i++) p->x[i * p->lanes + l] = kept[i * p->lanes + l];
+    }
 }
 
 /* Systems that are each solved by all threads. */
@@ -293,6 +314,7 @@ static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
 static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
     const int threads = plan->head.ctx->threads;
     const int64_t total = plan->transposed || job->rcond ? job->total : 0, row = job->row;
+    if (total == 0) return; /* threads need microseconds to begin */
     const real *dl = job->dl, *du = job->du;
     real *transposed_dl = job->transposed_dl, *transposed_du = job->transposed_du;
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -337,8 +359,15 @@ static void solve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *jo
         load_rhs(p, job, k, used, j, v);
         method->solve(p, plan->first.variant);
         judge_lanes(p, job, used, method, v);
+        int redone[LANES] = { 0 };
+        if (job->redone && job->residual) redo_lanes(p, plan, job, used, v, redone);
         store(p, job, k, used, j, v);
-        for (int l = 0; l < used; l++) note_outcome(job, k + l, j, v->status[l], v->residual[l]);
+        for (int l = 0; l < used; l++) {
+            note_outcome(job, k + l, j, v->status[l], v->residual[l]);
+            if (!redone[l]) continue;
+            if (job->method) job->method[k + l] = job->rescue_row;
+            (void)__atomic_add_fetch(job->redone, 1, __ATOMIC_RELAXED);
+        }
     }
 }
 
@@ -351,8 +380,11 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
+    plan->redone = 0;
+    job.redone = plan->rescue.cell ? &plan->redone : NULL;
     transpose(plan, &job);
     const shoal_status status = solve_all(plan, &job);
+    job.redone = NULL;
     if (status != SHOAL_OK || !job.rcond) return status;
     const int other = plan->transposed; /* the transposed matrix of A^T is A */
     return plan->estimator->run(plan, &job, other ? given->dl : job.transposed_dl,
@@ -361,7 +393,7 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
 
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
                                 shoal_tridiag_info *info) {
-    (void)plan;
+    info->redone = (int64_t)plan->redone;
     if (job->residual) info->max_residual = 0;
     for (int64_t k = 0; k < job->count; k++) {
         info->failed += job->status[k] < 0;

@@ -5,7 +5,7 @@
  *
  * A kernel works on solves: solve v is right-hand side v % nrhs of system v / nrhs. The thread or block
  * that has computed an x decides its status (decide_status), notes it (note_outcome) and then writes x,
- * or NaN, or nothing: under "auto" an untrusted answer is listed instead, and lupp redoes the list.
+ * or NaN, or nothing: under "auto" an untrusted answer is listed instead, and qr redoes the list.
  */
 #ifndef SHOAL_TRIDIAG_DEVICE_CUH
 #define SHOAL_TRIDIAG_DEVICE_CUH

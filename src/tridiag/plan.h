@@ -27,10 +27,10 @@ typedef struct tridiag_job {
     int32_t *status;            /* always there: the caller's, or the plan's own              */
     float *residual;            /* NULL: no residual is computed                              */
     int32_t *method;            /* NULL, or for the method that answered                      */
-    int first_row, rescue_row;  /* rows of the table; rescue_row -1: failures are not redone  */
+    int first_row, rescue_row;  /* rows of the table; rescue_row -1: nothing is redone        */
     double tol;                 /* residual above which an answer is not trusted              */
     double cond;                /* condition number from which on a matrix is ill-conditioned */
-    unsigned long long *redone; /* CUDA: number of solves that were redone with pivoting      */
+    unsigned long long *redone; /* number of solves that were redone                          */
     int64_t *redo;              /* CUDA: the first pass lists here what must be redone        */
     const int64_t *todo;        /* CUDA: the second pass works off this list, *redone long    */
     int threads, groups;        /* pscheme: `groups` blocks of `threads` threads per system   */
@@ -62,7 +62,8 @@ struct shoal_tridiag {
     int transposed;                            /* solve with A^T                              */
     const char *method_name;                   /* "auto" or the method's name                 */
     shoal_choice first;                        /* what runs                                   */
-    shoal_choice rescue;                       /* redoes failures under auto; cell NULL: none */
+    shoal_choice rescue;                       /* redoes poor ones under auto; cell NULL: none */
+    unsigned long long redone;                 /* on the CPU, by the last call                */
     int factor_row;                            /* the method that keeps factors               */
     const struct tridiag_driver *driver;       /* batch.c or batch.cu                         */
     const struct tridiag_estimator *estimator; /* rcond.c or rcond.cu                         */

@@ -2,12 +2,14 @@
  *
  * tridiag.c - the public functions of tridiag.h, their argument checks, and the method table.
  *
- * "auto" on CUDA is hybrid with every residual checked; systems that fail the check are redone by lupp.
- * On the CPU it is lupp at once, which is faster there than any method and its check. Long systems,
- * which many threads should share, and periodic ones are twocarry's on both. So the answer is safe for
- * every nonsingular matrix within the limits that tridiag.h names, and depends on the system alone.
+ * "auto" on CUDA is hybrid with every residual checked; systems that fail the check are redone by qr.
+ * On the CPU it is lupp, which is faster there than any method and its check; if a status is asked for, qr redoes the
+ * systems with a row that lupp answers poorly (upper.h). Long systems, which many threads should share, and periodic
+ * ones are twocarry's on both. So the answer is safe for every nonsingular matrix within the limits that tridiag.h
+ * names.
  */
 #include "core/parts.h"
+#include "core/staged.h"
 #include "tridiag/plan.h"
 #include <math.h>
 
@@ -94,9 +96,8 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     const int is_given = !shoal_is_auto(o->method);
     const int64_t most = ctx->ops ? 2304 : 65535; /* rows that one block, or one thread, has best */
     const int is_long = o->periodic || (o->n > most && !o->offsets);
-    const int has_rescue =
-        ctx->ops && !o->offsets && !is_long; /* a quick method, and a safe one for the rest */
-    const char *best = is_long ? "twocarry" : has_rescue ? "hybrid" : "lupp";
+    const int has_rescue = !is_long && !(ctx->ops && o->offsets); /* a quick method, and a safe one */
+    const char *best = is_long ? "twocarry" : has_rescue && ctx->ops ? "hybrid" : "lupp";
     shoal_status status = shoal_plan_choose(&plan->head, &shoal_tridiag_module, o->method,
                                             o->variant, best, &plan->first);
     if (status == SHOAL_OK && o->periodic && o->offsets)
@@ -107,7 +108,8 @@ static shoal_status choose_methods(shoal_tridiag *plan, const shoal_tridiag_opts
     shoal_choice pivoting = plan->first;
     if (status == SHOAL_OK && !is_given)
         status = shoal_choose(ctx, &shoal_tridiag_module, "lupp", NULL, o->type, &pivoting);
-    if (status == SHOAL_OK && !is_given && has_rescue) plan->rescue = pivoting;
+    if (status == SHOAL_OK && !is_given && has_rescue)
+        status = shoal_choose(ctx, &shoal_tridiag_module, "qr", NULL, o->type, &plan->rescue);
     plan->factor_row = pivoting.row;
     if (status == SHOAL_OK && o->offsets && !(plan->first.flags & SHOAL_CAN_OFFSETS))
         return shoal_cannot(ctx, &shoal_tridiag_module, plan->first.name,
@@ -176,6 +178,11 @@ static shoal_status allocate_transposed(shoal_tridiag *plan) {
                               : status;
 }
 
+/* "auto" on CUDA: its first method needs a check. */
+static int always_judges(const shoal_tridiag *plan) {
+    return plan->rescue.cell && plan->head.ctx->ops;
+}
+
 /* Residuals that nobody asked for, which a status follows from. */
 static shoal_status allocate_residual(shoal_tridiag *plan) {
     return shoal_plan_reserve(&plan->head, (size_t)plan->job.count * sizeof(float),
@@ -187,7 +194,7 @@ static shoal_status allocate(shoal_tridiag *plan) {
     shoal_status status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->job.work);
     if (status == SHOAL_OK)
         status = shoal_plan_alloc(&plan->head, systems * sizeof(int32_t), &plan->own_status);
-    if (status == SHOAL_OK && plan->rescue.cell) status = allocate_residual(plan);
+    if (status == SHOAL_OK && always_judges(plan)) status = allocate_residual(plan);
     if (status == SHOAL_OK && plan->transposed) status = allocate_transposed(plan);
     return status;
 }
@@ -221,6 +228,70 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
     return status;
 }
 
+/* ---- host arrays ------------------------------------------------------------------------------- */
+
+static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t count, void **plan) {
+    shoal_tridiag_opts o = *(const shoal_tridiag_opts *)opts;
+    shoal_tridiag *made;
+    o.count = count;
+    const shoal_status status = shoal_tridiag_create(ctx, &o, &made);
+    *plan = made;
+    return status;
+}
+
+static void free_piece(void *plan) { shoal_tridiag_free(plan); }
+
+static shoal_status add_piece(void *plan, void *sum) {
+    const shoal_tridiag_info before = *(shoal_tridiag_info *)sum;
+    shoal_tridiag_info *info = sum;
+    const shoal_status status = shoal_tridiag_last(plan, info);
+    info->failed += before.failed, info->warned += before.warned, info->redone += before.redone;
+    if (before.method && (isnan(before.max_residual) || before.max_residual > info->max_residual))
+        info->max_residual = before.max_residual;
+    return status;
+}
+
+static const shoal_staged_kind pieces = { sizeof(shoal_tridiag_opts), sizeof(shoal_tridiag_info),
+                                          create_piece, free_piece, add_piece };
+
+static shoal_status stage_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opts) {
+    shoal_tridiag_opts kept = *opts;
+    plan->head.type = opts->type, plan->job.periodic = opts->periodic;
+    shoal_status status = shoal_staged_refuse(&plan->head, opts->offsets != NULL, "offsets");
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
+    if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.variant);
+    plan->job.n = opts->n, plan->job.nrhs = opts->nrhs, plan->job.count = opts->count;
+    plan->job.row = opts->layout == SHOAL_INTERLEAVED ? opts->count : 1;
+    return status == SHOAL_OK ? shoal_staged_create(&plan->head, &pieces, &kept, opts->count)
+                              : status;
+}
+
+static shoal_status solve_piece(void *plan, void *const *a, const void *with) {
+    const shoal_outcome where = shoal_staged_where(a + 5);
+    const shoal_plan *head = plan;
+    (void)with;
+    const shoal_status status = shoal_tridiag_outcome(plan, &where);
+    if (status != SHOAL_OK) return status;
+    return head->type == SHOAL_F32 ? shoal_tridiag_solvef(plan, a[0], a[1], a[2], a[3], a[4])
+                                   : shoal_tridiag_solve(plan, a[0], a[1], a[2], a[3], a[4]);
+}
+
+static shoal_status solve_staged(shoal_tridiag *plan, const void *dl, const void *d, const void *du,
+                                 const void *b, void *x) {
+    const tridiag_job *job = &plan->job;
+    const int interleaved = job->row != 1;
+    const int64_t rows = interleaved ? job->n : 1;
+    const size_t one = shoal_type_bytes(plan->head.type) * (size_t)(interleaved ? 1 : job->n);
+    const size_t all = one * (size_t)job->nrhs;
+    shoal_staged_array arrays[5 + STAGED_OUTCOMES] = { { "dl", dl, NULL, one, rows },
+                                                       { "d", d, NULL, one, rows },
+                                                       { "du", du, NULL, one, rows },
+                                                       { "b", b, NULL, all, rows },
+                                                       { "x", NULL, x, all, rows } };
+    shoal_staged_outcome(&plan->where, arrays + 5);
+    return shoal_staged_run(&plan->head, arrays, 5 + STAGED_OUTCOMES, solve_piece, NULL);
+}
+
 shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *opts,
                                   shoal_tridiag **result) {
     shoal_status status = shoal_plan_new(ctx, sizeof **result, opts, result);
@@ -228,7 +299,9 @@ shoal_status shoal_tridiag_create(shoal_context *ctx, const shoal_tridiag_opts *
     shoal_tridiag_opts checked = *opts;
     status = check_offsets(ctx, &checked);
     if (status == SHOAL_OK) status = shoal_tridiag_check_sizes(ctx, &checked);
-    if (status == SHOAL_OK) status = fill_plan(*result, &checked);
+    if (status == SHOAL_OK)
+        status =
+            shoal_is_staging(ctx) ? stage_plan(*result, &checked) : fill_plan(*result, &checked);
     return shoal_plan_made(status, result);
 }
 
@@ -243,6 +316,10 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "outcome.rcond must be NULL: the condition of periodic systems is not "
                           "estimated");
+    if (plan->head.staged) {
+        if (status == SHOAL_OK) plan->where = to;
+        return status;
+    }
     if (status == SHOAL_OK && to.rcond && !is_empty(&plan->job)) {
         status = allocate_transposed(plan);
         if (status == SHOAL_OK)
@@ -260,7 +337,7 @@ shoal_status shoal_tridiag_outcome(shoal_tridiag *plan, const shoal_outcome *whe
 static tridiag_job job_of(const shoal_tridiag *plan) {
     tridiag_job job = plan->job;
     job.status = plan->where.status ? plan->where.status : plan->own_status;
-    const int is_judged = plan->where.status || plan->rescue.cell;
+    const int is_judged = plan->where.status || always_judges(plan);
     job.residual = plan->where.residual ? plan->where.residual
                    : is_judged          ? plan->own_residual
                                         : NULL;
@@ -282,8 +359,11 @@ static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *dl, 
     const shoal_array arrays[] = {
         { "dl", dl, 0 }, { "d", d, 0 }, { "du", du, 0 }, { "b", b, 0 }, { "x", x, 0 }
     };
-    status = shoal_check_arrays(plan->head.ctx, arrays, plan->job.n > 0 ? 5 : 0);
+    const int checked = plan->job.n > 0 ? 5 : 0;
+    status = plan->head.staged ? shoal_check_pointers(plan->head.ctx, arrays, checked)
+                               : shoal_check_arrays(plan->head.ctx, arrays, checked);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) return solve_staged(plan, dl, d, du, b, x);
     tridiag_job job = job_of(plan);
     job.dl = dl, job.d = d, job.du = du, job.b = b, job.x = x;
     return call(plan, plan->driver->run, &job);
@@ -301,13 +381,15 @@ shoal_status shoal_tridiag_solvef(shoal_tridiag *plan, const float *dl, const fl
 
 /* ---- factors that are kept -------------------------------------------------------------------- */
 
-/* If the first method of "auto" keeps no factors, its rescue does. */
+/* "auto" keeps those of lupp. */
 static int keeps_factors(const shoal_tridiag *plan) {
     return plan->first.flags & SHOAL_CAN_FACTOR || plan->rescue.cell;
 }
 
 static shoal_status check_keeper(shoal_tridiag *plan, shoal_type type, const char *name) {
-    const shoal_status status = shoal_plan_call(plan, type, name);
+    shoal_status status = shoal_plan_call(plan, type, name);
+    if (status == SHOAL_OK)
+        status = shoal_staged_refuse(&plan->head, plan->head.staged != NULL, "kept factors");
     if (status != SHOAL_OK || keeps_factors(plan)) return status;
     if (!shoal_is_auto(plan->method_name))
         return shoal_cannot(plan->head.ctx, &shoal_tridiag_module, plan->method_name,
@@ -387,6 +469,10 @@ static int is_judged_by_condition(const shoal_tridiag *plan) {
 shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
     shoal_status status = shoal_plan_asked(plan, info);
     if (status != SHOAL_OK) return status;
+    if (plan->head.staged) {
+        *info = *(const shoal_tridiag_info *)shoal_staged_info(&plan->head);
+        return SHOAL_OK;
+    }
     *info = (shoal_tridiag_info){ .method = plan->method_name,
                                   .variant = plan->first.variant_name,
                                   .max_residual = -1,

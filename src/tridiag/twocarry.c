@@ -227,10 +227,10 @@ static void clear_filler(pack_rows *p, int64_t left) {
     }
 }
 
-/* Largest residual of a scaled row, taken into that of the system. */
-static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x,
-                       norms *all) {
-    vec r = vec_all(0), poison = r;
+/* Largest residual of a scaled row, taken into that of the system; *largest_b takes the largest |b| up. */
+static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x, norms *all,
+                       real *largest_b) {
+    vec r = vec_all(0), poison = r, b = r;
     for (int u = 0; u < TOGETHER; u++) {
         vec before = vec_all(0), beyond = before;
         for (int l = 0; l < VEC; l++) {
@@ -243,10 +243,12 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
             vec rest = vec_fma(-row.dl, under, row.b);
             rest = vec_fma(-row.du, over, vec_fma(-row.d, x[i][u], rest));
             r = vec_max(vec_abs(rest), r), poison += rest * 0;
+            b = vec_max(vec_abs(row.b), b);
         }
     }
     for (int l = 0; l < VEC; l++)
-        all->r = real_max(r[l] * ROW_UNIT, all->r), all->poison += poison[l];
+        all->r = real_max(r[l] * ROW_UNIT, all->r), all->poison += poison[l],
+            *largest_b = real_max(b[l], *largest_b);
 }
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
@@ -370,9 +372,9 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     *residual = (float)NAN;
     if (status < 0) return status;
     real poison = 0;
-    real r = 0, unknown = 0, found = 0;
+    real r = 0, unknown = 0, found = 0, rhs = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : poison, unknown)     \
-    reduction(max : r, found)
+    reduction(max : r, found, rhs)
     for (int64_t p = 0; p < packs; p++) {
         pack_rows rows;
         pack_array x;
@@ -381,7 +383,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
         if (job->residual) {
             norms m = { .r = r };
             clear_filler(&rows, w.n - p * LANES * ROWS);
-            judge_pack(&w, &rows, p * LANES, x, &m);
+            judge_pack(&w, &rows, p * LANES, x, &m, &rhs);
             r = m.r, unknown += m.poison;
         }
         poison += store_rows(x, &w, p * LANES * ROWS, &found);
@@ -389,7 +391,8 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     const norms m = { r, found, unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     if (job->residual) *residual = norms_residual(&m);
-    if (job->residual && !(*residual <= job->tol)) return SHOAL_SYSTEM_ILL;
+    if (job->residual && !(*residual <= job->tol && !is_ill_by_answer(found, rhs, job->cond)))
+        return SHOAL_SYSTEM_ILL;
     return status;
 }
 

@@ -156,6 +156,7 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
                                          const real *x, real before, real beyond, real first,
                                          solve_state *state) {
     norms m = {};
+    real b = 0;
     for (unsigned e = threadIdx.x; e < TILE && begin + e < job.n; e += THREADS) {
         equation q = equation_at(w, job.n, begin + e);
         if (job.periodic && begin + e == 0) q.dl = w.dl[0];
@@ -166,9 +167,12 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
         if (last) right = first;
         if (job.periodic && job.n == 1) left = right = x[0];
         norms_row(&m, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)], right);
+        b = real_max(real_abs(q.b * row_scale(row_power(q.dl, q.d, q.du))), b);
     }
     norms_over_lanes(&m, 32);
+    for (int bit = 16; bit > 0; bit /= 2) b = real_max(b, __shfl_xor_sync(0xffffffffu, b, bit));
     if (threadIdx.x % 32 != 0) return;
+    atomicMax(&state->b, bits_of(b));
     atomicMax(&state->r, bits_of(m.poison == 0 ? m.r : real_nan()));
     atomicMax(&state->x, bits_of(m.x));
 }
@@ -346,7 +350,9 @@ __global__ static void note_kernel(tridiag_job job, tree l, unsigned blocks) {
         const float residual = job.residual ? norms_residual(&m) : 0;
         int32_t status = overflow ? (int32_t)SHOAL_SYSTEM_OVERFLOW : s->status;
         if (status == SHOAL_SYSTEM_OK)
-            status = decide_status(job, false, false, false, residual, 0);
+            status = decide_status(
+                job, false, false,
+                job.residual && is_ill_by_answer(m.x * ROW_UNIT, real_of(s->b), job.cond), residual, 0);
         note_outcome(job, v, status, residual);
     }
     const view w = view_of(job, v);

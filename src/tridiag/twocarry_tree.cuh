@@ -29,7 +29,7 @@ enum { EACH = 8, MERGERS = 128, TOP_THREADS = 512 };
 /* Of one solve, from all its blocks. Bits of numbers >= 0 order like the numbers: atomicMax finds the
  * largest. Upper halves of doubles are 20 bits of the fraction: enough for what is compared with limits. */
 typedef struct solve_state {
-    unsigned long long r, x; /* as doubles */
+    unsigned long long r, x, b; /* as doubles */
     int z_most, x_most;      /* upper halves of the largest |z| and of the largest |x| */
     int input_bad;
     int32_t status;

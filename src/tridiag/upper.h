@@ -2,6 +2,10 @@
  *
  * upper.h - the end of CPU methods that reduce a pack to upper triangular form, lupp.c and qr.c: rows (u, v, w | z)
  * on columns i, i+1, i+2. 1 / u, v, the slot of w (condition.h) and z are in scratch arrays 0 to 3.
+ *
+ * A row that lupp exchanges n times in a row, as that of a value given by a penalty in a convection equation, is
+ * rounded n times, and its residual grows like n. A rotation shrinks what it carries: of rows so changed the squares
+ * add up to 1, and the residual grows like sqrt(n) at worst.
  */
 #ifndef SHOAL_TRIDIAG_UPPER_H
 #define SHOAL_TRIDIAG_UPPER_H

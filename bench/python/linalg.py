@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shoal beside the batched linear algebra of numpy, torch, CuPy and JAX, on the same arrays on the same device.
+
+    python bench/python/linalg.py --device cuda --json bench/results/python-h200.json
+    python bench/python/linalg.py --device cpu --overhead --json bench/results/python-overhead-NAME.json
+
+A row is one problem and one function of another library: both median times and their ratio, theirs over Shoal's. Arrays
+are made once, by numpy, and lie on the device before the clock starts; a time is the median of `--repeat` calls, each
+waited for, after two to warm up. Answers are checked: the largest backward error of a sample is in the row. A library
+that is not installed, or does not take a problem, has no row, and the reason is printed.
+
+--overhead times one call on a batch of 8 systems of 4 unknowns, in blocks of 100: nearly all of that is Python. On a
+machine that is busy with other work, the least is what the call itself takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+from typing import Any, Callable
+
+import numpy as np
+
+import shoal
+
+COUNTS = {"spd": 1_000_000, "indefinite": 200_000, "eigh": 200_000, "tridiagonal": 100_000}
+
+
+class Library:
+    """Arrays of one library on the device, and how to wait for it."""
+
+    def __init__(self, name: str, module: Any, device: str) -> None:
+        self.name, self.module, self.device = name, module, device
+
+    def array(self, a: np.ndarray) -> Any:
+        if self.name == "torch":
+            return self.module.from_numpy(a).to(self.device)
+        if self.name == "jax":
+            jax = self.module
+            return jax.device_put(a, jax.devices("gpu" if self.device == "cuda" else "cpu")[0])
+        return self.module.asarray(a)
+
+    def wait(self, result: Any) -> None:
+        if self.name == "torch" and self.device == "cuda":
+            self.module.cuda.synchronize()
+        elif self.name == "cupy":
+            self.module.cuda.get_current_stream().synchronize()
+        elif self.name == "jax":
+            self.module.block_until_ready(result)
+
+
+def libraries(device: str) -> dict[str, Library]:
+    """Those that are installed and reach the device; the first one's arrays are Shoal's, too."""
+    found = {}
+    for name in ("torch", "cupy", "jax") if device == "cuda" else ("numpy", "torch", "jax"):
+        try:
+            module = __import__(name)
+            if name == "jax":
+                module.config.update("jax_enable_x64", True)
+                module.devices("gpu" if device == "cuda" else "cpu")
+            if name == "torch" and device == "cuda" and not module.cuda.is_available():
+                raise RuntimeError("torch reaches no GPU")
+            found[name] = Library(name, module, device)
+        except Exception as error:
+            print(f"{name}: no rows ({error})", file=sys.stderr)
+    return found
+
+
+def median_seconds(library: Library, call: Callable[[], Any], repeat: int) -> float:
+    for _ in range(2):
+        library.wait(call())
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        library.wait(call())
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+# ---- problems: arrays, Shoal's call, the calls of others ------------------------------------------------
+
+
+def spd(n: int, count: int, dtype: str) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(n)
+    M = rng.standard_normal((count, n, n), dtype=np.float64)
+    A = np.matmul(M, M.swapaxes(1, 2), out=M) if n > 1 else M * M
+    A += n * np.eye(n)
+    return {"A": A.astype(dtype), "b": rng.standard_normal((count, n, 1)).astype(dtype)}
+
+
+def indefinite(n: int, count: int, dtype: str) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(n)
+    M = rng.standard_normal((count, n, n))
+    return {"A": (M + M.swapaxes(1, 2)).astype(dtype), "b": rng.standard_normal((count, n, 1)).astype(dtype)}
+
+
+def bands(n: int, count: int, dtype: str) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(n)
+    dl, d, du, b = rng.standard_normal((4, count, n)).astype(dtype)
+    dl[:, 0] = du[:, -1] = 0
+    return {"dl": dl, "d": d + 6, "du": du, "b": b}
+
+
+Call = Callable[[Any, dict[str, Any]], Any]
+SOLVES: dict[str, dict[str, Call]] = {
+    "numpy": {"linalg.solve": lambda np_, v: np_.linalg.solve(v["A"], v["b"])},
+    "torch": {"linalg.solve_ex": lambda torch, v: torch.linalg.solve_ex(v["A"], v["b"])},
+    "cupy": {"linalg.solve": lambda cupy, v: cupy.linalg.solve(v["A"], v["b"])},
+    "jax": {"numpy.linalg.solve": lambda jax, v: jax.numpy.linalg.solve(v["A"], v["b"])},
+}
+SPD: dict[str, dict[str, Call]] = {
+    **SOLVES,
+    "torch": {
+        **SOLVES["torch"],
+        "cholesky_ex + cholesky_solve": lambda torch, v: torch.cholesky_solve(
+            v["b"], torch.linalg.cholesky_ex(v["A"]).L
+        ),
+    },
+}
+INDEFINITE: dict[str, dict[str, Call]] = {
+    **SOLVES,
+    "torch": {
+        **SOLVES["torch"],
+        "ldl_factor_ex + ldl_solve": lambda torch, v: torch.linalg.ldl_solve(
+            *torch.linalg.ldl_factor_ex(v["A"])[:2], v["b"]
+        ),
+    },
+}
+EIGH: dict[str, dict[str, Call]] = {
+    "numpy": {"linalg.eigh": lambda np_, v: np_.linalg.eigh(v["A"])},
+    "torch": {"linalg.eigh": lambda torch, v: torch.linalg.eigh(v["A"])},
+    "cupy": {"linalg.eigh": lambda cupy, v: cupy.linalg.eigh(v["A"])},
+    "jax": {"numpy.linalg.eigh": lambda jax, v: jax.numpy.linalg.eigh(v["A"])},
+}
+TRIDIAGONAL: dict[str, dict[str, Call]] = {
+    "jax": {
+        "lax.linalg.tridiagonal_solve": lambda jax, v: jax.lax.linalg.tridiagonal_solve(
+            v["dl"], v["d"], v["du"], v["b"][..., None]
+        )
+    },
+}
+PROBLEMS: dict[str, tuple[Any, Callable[[dict[str, Any]], Any], dict[str, dict[str, Call]]]] = {
+    "spd": (spd, lambda v: shoal.solve_ex(v["A"], v["b"]), SPD),
+    "indefinite": (indefinite, lambda v: shoal.solve_ex(v["A"], v["b"]), INDEFINITE),
+    "eigh": (indefinite, lambda v: shoal.eigh(v["A"]), EIGH),
+    "tridiagonal": (
+        bands, lambda v: shoal.solve_tridiagonal_ex(v["dl"], v["d"], v["du"], v["b"]), TRIDIAGONAL
+    ),
+}  # fmt: skip
+
+
+def host(a: Any) -> np.ndarray:
+    if hasattr(a, "get"):
+        a = a.get()
+    return np.asarray(a.cpu() if hasattr(a, "cpu") else a)
+
+
+def backward_error(problem: str, arrays: dict[str, np.ndarray], result: Any, sample: int = 1000) -> float:
+    """The largest |b - A x| / (|A| |x| + |b|), or |A v - w v| / |A|, of the first systems."""
+    if problem == "eigh":
+        w, V = (host(part)[:sample].astype(float) for part in result)
+        A = arrays["A"][:sample].astype(float)
+        return float((np.abs(A @ V - V * w[:, None]).max((1, 2)) / np.abs(A).sum(-1).max(-1)).max())
+    x = host(result.x)[:sample].astype(float)
+    v = {name: a[:sample].astype(float) for name, a in arrays.items()}
+    if problem == "tridiagonal":
+        Ax = v["d"] * x
+        Ax[:, 1:] += v["dl"][:, 1:] * x[:, :-1]
+        Ax[:, :-1] += v["du"][:, :-1] * x[:, 1:]
+        size = sum(np.abs(v[name]) for name in ("dl", "d", "du")).max(-1)
+        off = np.abs(v["b"] - Ax).max(-1) / (size * np.abs(x).max(-1) + np.abs(v["b"]).max(-1))
+        return float(off.max())
+    off = np.abs(v["b"] - v["A"] @ x).max((1, 2))
+    return float((off / (np.abs(v["A"]).sum(-1).max(-1) * np.abs(x).max((1, 2)) + np.abs(v["b"]).max((1, 2)))).max())
+
+
+def run(problem: str, n: int, dtype: str, device: str, count: int, repeat: int) -> list[dict[str, Any]]:
+    make, ours, others = PROBLEMS[problem]
+    arrays, rows = make(n, count, dtype), []
+    for library in libraries(device).values():
+        calls = others.get(library.name, {})
+        if not calls:
+            continue
+        given = {name: library.array(a) for name, a in arrays.items()}
+        seconds = median_seconds(library, lambda: ours(given), repeat)  # noqa: B023
+        error = backward_error(problem, arrays, ours(given))
+        for function, call in calls.items():
+            try:
+                theirs = median_seconds(library, lambda: call(library.module, given), repeat)  # noqa: B023
+            except Exception as failed:
+                print(f"{problem} n={n}: {library.name} {function}: {str(failed).splitlines()[0]}", file=sys.stderr)
+                continue
+            rows.append({
+                "problem": problem, "n": n, "count": count, "type": dtype, "library": library.name,
+                "function": function, "shoal_seconds": seconds, "their_seconds": theirs, "ratio": theirs / seconds,
+                "shoal_systems_per_second": count / seconds, "backward_error": error,
+            })  # fmt: skip
+            print(
+                f"{problem:12s} n={n:<4d} {dtype} x{count:<8d} shoal {count / seconds / 1e6:9.4g} M/s   "
+                f"{library.name} {function} {count / theirs / 1e6:9.4g} M/s   ratio {theirs / seconds:.3g}"
+            )
+    return rows
+
+
+# ---- the time of one call ---------------------------------------------------------------------------------
+
+
+def overhead(device: str, seconds: float = 2.0) -> list[dict[str, Any]]:
+    """Microseconds per call on 8 systems of 4 unknowns, float64: of blocks of 100 calls the median and the least."""
+    arrays = {**spd(4, 8, "float64"), **{f"{k}1": v for k, v in bands(4, 8, "float64").items()}}
+    rows = []
+    for library in libraries(device).values():
+        v = {name: library.array(a) for name, a in arrays.items()}
+        plan = shoal.TridiagonalPlan(4, 8, device=device)
+        out = library.array(np.empty((8, 4))) if library.name != "jax" else None
+        ours: dict[str, Callable[[], Any]] = {
+            "shoal.solve_ex": lambda: shoal.solve_ex(v["A"], v["b"]),  # noqa: B023
+            "shoal.solve": lambda: shoal.solve(v["A"], v["b"]),  # noqa: B023
+            "shoal.solve_tridiagonal": lambda: shoal.solve_tridiagonal(v["dl1"], v["d1"], v["du1"], v["b1"]),  # noqa: B023
+        }
+        if out is not None:
+            ours["shoal.TridiagonalPlan.solve"] = lambda: plan.solve(v["dl1"], v["d1"], v["du1"], v["b1"], out=out)  # noqa: B023
+        theirs = {f"{library.name}.{f}": (lambda call=call: call(library.module, v)) for f, call in SPD[library.name].items()}  # noqa: B023
+        for name, call in {**ours, **theirs}.items():
+            blocks, end = [], time.perf_counter() + seconds
+            library.wait(call())
+            while len(blocks) < 5 or (time.perf_counter() < end and len(blocks) < 2000):
+                start = time.perf_counter()
+                for _ in range(100):
+                    last = call()
+                library.wait(last)
+                blocks.append((time.perf_counter() - start) / 100 * 1e6)
+            micros = statistics.median(blocks)
+            rows.append({"problem": "overhead", "n": 4, "count": 8, "type": "float64", "library": library.name,
+                         "function": name, "microseconds": micros, "least": min(blocks)})  # fmt: skip
+            print(f"overhead     8 systems of 4, arrays of {library.name:6s} {name:38s} {micros:8.2f} us per call, at least {min(blocks):.2f}")
+    return rows
+
+
+def machine() -> dict[str, Any]:
+    info = shoal.info()
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    for name in ("torch", "cupy", "jax"):
+        if name in sys.modules:
+            versions[name] = sys.modules[name].__version__
+    return {"shoal": info["version"], "device": info["device"], "gpu": info["gpu"], "isa": info["isa"],
+            "threads": info["threads"], "cores": os.cpu_count(), "versions": versions}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--n", type=int, nargs="+", default=[8, 32, 64])
+    parser.add_argument("--type", nargs="+", choices=("float64", "float32"), default=["float64"])
+    parser.add_argument("--count", type=float, default=0, help="systems per problem; 0: as many as a GPU wants")
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--overhead", action="store_true", help="the time of one call alone")
+    parser.add_argument("--json", help="a file for the rows")
+    a = parser.parse_args()
+    rows = []
+    if a.overhead:
+        rows += overhead(a.device)
+    for problem in [] if a.overhead else a.problems:
+        for n in a.n:
+            for dtype in a.type:
+                count = int(a.count) or max(COUNTS[problem] * 8 // n, 1000)
+                rows += run(problem, n, dtype, a.device, count, a.repeat)
+    if rows and not a.overhead:
+        ratios = sorted(row["ratio"] for row in rows)
+        print(f"ratios, their time / Shoal's: {ratios[0]:.3g} to {ratios[-1]:.3g}, median {statistics.median(ratios):.3g}")
+    if a.json:
+        with open(a.json, "w", encoding="utf-8") as file:
+            json.dump({"machine": machine(), "command": sys.argv[1:], "rows": rows}, file, indent=1)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()

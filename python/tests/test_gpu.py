@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of numpy on a GPU: device="cuda". Skipped where no GPU answers; CTest runs it over the emulator, too."""
+
+import numpy as np
+import pytest
+
+import shoal
+
+pytestmark = pytest.mark.skipif(shoal.info()["backend"] != "cuda", reason=f"GPU: {shoal.info()['gpu']}")
+rng = np.random.default_rng(0)
+
+
+def symmetric(*shape, dtype=np.float64):
+    A = rng.normal(size=shape)
+    return (A + A.swapaxes(-1, -2) + 2 * shape[-1] * np.eye(shape[-1])).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_symmetric_systems(dtype):
+    A, b = symmetric(40, 5, 5, dtype=dtype), rng.normal(size=(40, 5, 2)).astype(dtype)
+    A[7, 0, 0] = np.nan
+    here, there = shoal.solve_ex(A, b), shoal.solve_ex(A, b, device="cuda")
+    assert isinstance(there.x, np.ndarray) and there.x.dtype == dtype
+    np.testing.assert_array_equal(there.status, here.status)
+    np.testing.assert_allclose(there.x, here.x, rtol=1e4 * np.finfo(dtype).eps)
+    again = shoal.solve_ex(A, b, device="cuda")
+    np.testing.assert_array_equal(again.x, there.x)
+    with pytest.raises(shoal.LinAlgError, match=r"system \[7\]"):
+        shoal.solve(A, b, device="cuda:0")
+
+
+def test_the_other_functions():
+    A = symmetric(30, 4, 4)
+    for here, there in zip(shoal.eigh(A), shoal.eigh(A, device="cuda")):
+        np.testing.assert_allclose(np.abs(there), np.abs(here), atol=1e-12)
+    dl, du, b = rng.normal(size=(3, 20, 9))
+    d = 6 + rng.normal(size=(20, 9))
+    for periodic in (False, True):
+        np.testing.assert_allclose(
+            shoal.solve_tridiagonal(dl, d, du, b, periodic, device="cuda"),
+            shoal.solve_tridiagonal(dl, d, du, b, periodic), atol=1e-12,
+        )  # fmt: skip
+    r = shoal.solve_tridiagonal_ex(dl, d, du, b, rcond=True, device="cuda")
+    assert r.ok.all() and (r.rcond > 0).all()
+    np.testing.assert_allclose(shoal.recurrence(dl / 9, b, device="cuda"), shoal.recurrence(dl / 9, b), atol=1e-12)
+    psi, y = rng.normal(size=(6, 30, 3)), rng.normal(size=(6, 30, 1))
+    np.testing.assert_allclose(shoal.lstsq(psi, y, device="cuda"), shoal.lstsq(psi, y), atol=1e-10)
+    for here, there in zip(shoal.sort(b, return_index=True), shoal.sort(b, return_index=True, device="cuda")):
+        np.testing.assert_array_equal(there, here)
+    rows = np.sort(b)
+    np.testing.assert_array_equal(shoal.merge(rows, rows[:1], device="cuda"), shoal.merge(rows, rows[:1]))
+
+
+def test_a_gpu_without_memory_says_what_to_do():
+    with pytest.raises(MemoryError, match="bytes of device memory.*smaller"):
+        shoal.TridiagonalPlan(1 << 12, 1 << 28, device="cuda", method="twocarry")
+
+
+def test_a_device_that_does_not_exist():
+    with pytest.raises(RuntimeError, match="device 17 does not exist"):
+        shoal.solve(np.eye(2), np.ones(2), device="cuda:17")
+
+
+def test_a_price_is_simulated_on_the_gpu():
+    here, there = (shoal.price.heston(method="conditional", paths=2000, steps=4, device=d) for d in ("cpu", "cuda"))
+    assert here.price == there.price  # the same bits

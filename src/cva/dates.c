@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dates.c - the dates of a plan, one ascending list, made from
+ *
+ *     the dates of exposure that the options give, and the horizon,
+ *     the maturities, which are dates of exposure up to the horizon,
+ *     the dates of exercise: of a contract's own list, or the given dates of exposure up to its maturity, and beyond
+ *     the last of them, in steps as long as the last one.
+ *
+ * The maturity of one contract adds no date of exercise to another. Outer paths go through all dates up to the horizon. Inner paths go
+ * only to dates at which some contract may be exercised, the stops.
+ */
+#include "cva/plan.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { EXPOSED = 1, REGULAR = 2, STOP = 4 }; /* REGULAR: of exercise, without an own list */
+enum { MOST_EXERCISES = 1 << 20 };
+
+typedef struct moment {
+    double time;
+    int flags;
+} moment;
+
+typedef struct moments {
+    moment *at;
+    int64_t count;
+} moments;
+
+static void add(moments *m, double time, int flags) { m->at[m->count++] = (moment){ time, flags }; }
+
+static int by_time(const void *a, const void *b) {
+    const double x = ((const moment *)a)->time, y = ((const moment *)b)->time;
+    return (x > y) - (x < y);
+}
+
+static double given_time(const cva_job *j, const shoal_cva_opts *o, int64_t i) {
+    return o->time ? o->time[i] : j->horizon * (double)(i + 1) / (double)o->dates;
+}
+
+/* The last date of exposure: as given, or the last maturity or date. */
+static double horizon_of(const cva_job *j, const shoal_cva_opts *o) {
+    double last = o->time ? o->time[o->dates - 1] : 0;
+    if (o->horizon > 0) return o->horizon;
+    for (int64_t i = 0; i < j->contracts; i++)
+        if (j->contract[i].kind != CVA_EXPIRED) last = fmax(last, j->contract[i].maturity);
+    return last;
+}
+
+/* Dates of exercise without an own list, beyond the last date of exposure that is given: how many, and their step. */
+static int64_t count_beyond(const cva_job *j, const shoal_cva_contract *from,
+                            const shoal_cva_opts *o, double *step) {
+    const double end = given_time(j, o, o->dates - 1);
+    double last = 0;
+    *step = o->dates > 1 ? end - given_time(j, o, o->dates - 2) : end;
+    for (int64_t i = 0; i < j->contracts; i++)
+        if (j->contract[i].kind == CVA_AMERICAN && !from[i].exercises)
+            last = fmax(last, j->contract[i].maturity);
+    if (!(last > end)) return 0;
+    const double count = ceil((last - end) / *step * (1 - CVA_SAME)) - 1;
+    return count > MOST_EXERCISES ? MOST_EXERCISES + 1 : (int64_t)count;
+}
+
+static void gather(const cva_job *j, const shoal_cva_contract *from, const shoal_cva_opts *o,
+                   int64_t beyond, double step, moments *m) {
+    for (int64_t i = 0; i < o->dates; i++) add(m, given_time(j, o, i), EXPOSED | REGULAR);
+    for (int64_t i = 1; i <= beyond; i++)
+        add(m, given_time(j, o, o->dates - 1) + (double)i * step, REGULAR);
+    add(m, j->horizon, EXPOSED);
+    for (int64_t i = 0; i < j->contracts; i++) {
+        const cva_contract *c = &j->contract[i];
+        const int exposed = c->maturity <= j->horizon * (1 + CVA_SAME) ? EXPOSED : 0;
+        if (c->kind != CVA_EXPIRED && (exposed || c->kind == CVA_AMERICAN))
+            add(m, c->maturity, exposed);
+        for (int64_t e = 0; c->kind == CVA_AMERICAN && e < from[i].exercises; e++)
+            add(m, from[i].exercise[e], 0);
+    }
+}
+
+/* Ascending, and each once. */
+static void merge(moments *m) {
+    int64_t kept = 0;
+    qsort(m->at, (size_t)m->count, sizeof *m->at, by_time);
+    for (int64_t i = 1; i < m->count; i++) {
+        const moment *next = &m->at[i];
+        if (next->time - m->at[kept].time <= CVA_SAME * next->time)
+            m->at[kept].flags |= next->flags;
+        else
+            m->at[++kept] = *next;
+    }
+    m->count = kept + 1;
+}
+
+/* The date of a time that is one. */
+static int64_t date_of(const cva_job *j, double time) {
+    int64_t first = 1, end = j->dates;
+    while (first < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (j->time[middle] < time * (1 - CVA_SAME))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* The last date of each contract, and the dates at which it may be exercised. */
+static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, moments *m) {
+    const cva_job *j = &p->job;
+    char *regular;
+    shoal_status s = shoal_plan_host(&p->head, m->count, 1, &regular);
+    for (int64_t k = 0; k < m->count && s == SHOAL_OK; k++)
+        regular[k] = (m->at[k].flags & REGULAR) != 0;
+    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
+        cva_contract *c = &p->contracts[i];
+        char *own;
+        if (c->kind != CVA_AMERICAN) continue;
+        c->last = date_of(j, c->maturity), c->may = regular;
+        if (from[i].exercises) {
+            s = shoal_plan_host(&p->head, c->last, 1, &own);
+            for (int64_t e = 0; e < from[i].exercises && s == SHOAL_OK; e++)
+                own[date_of(j, from[i].exercise[e]) - 1] = 1;
+            c->may = own;
+        }
+        for (int64_t k = 0; k < c->last && s == SHOAL_OK; k++)
+            if (c->may[k] || k == c->last - 1) m->at[k].flags |= STOP;
+    }
+    return s;
+}
+
+/* The lists of exposures and stops, and inner paths: of a date that was not given, those of the next one that was. */
+static void fill(cva_job *j, const shoal_cva_opts *o, const moments *m, int64_t *exposure,
+                 int64_t *exposed, int64_t *stop, int64_t *inner) {
+    const int64_t root = (int64_t)ceil(sqrt((double)o->outer));
+    int64_t given = 0;
+    for (int64_t k = 1; k <= j->dates; k++) {
+        const int flags = m->at[k - 1].flags;
+        exposure[k - 1] = flags & EXPOSED ? j->exposures : -1;
+        if (flags & STOP) stop[j->stops++] = k;
+        if (!(flags & EXPOSED)) continue;
+        while (given < o->dates - 1 && given_time(j, o, given) < j->time[k] * (1 - CVA_SAME))
+            given++;
+        const int64_t n = o->inner_count ? o->inner[o->inner_count > 1 ? given : 0] : root;
+        exposed[j->exposures] = k, inner[j->exposures++] = (n + 1) / 2 * 2; /* halves */
+    }
+}
+
+static shoal_status make_lists(shoal_cva *p, const shoal_cva_contract *from,
+                               const shoal_cva_opts *o, moments *m) {
+    cva_job *j = &p->job;
+    double *time;
+    int64_t *list, exposures = 0;
+    for (int64_t k = 0; k < m->count; k++) exposures += m->at[k].flags & EXPOSED;
+    if (exposures > SHOAL_CVA_DATES)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "dates is %lld with all maturities; it must be at most %d",
+                          (long long)exposures, SHOAL_CVA_DATES);
+    shoal_status s = shoal_plan_host(&p->head, m->count + 1, sizeof *time, &time);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, 4 * m->count, sizeof *list, &list);
+    if (s != SHOAL_OK) return s;
+    for (int64_t k = 0; k < m->count; k++) time[k + 1] = m->at[k].time;
+    j->time = time, j->dates = m->count;
+    j->exposure = list, j->exposed = list + m->count;
+    j->stop = list + 2 * m->count, j->inner = list + 3 * m->count;
+    s = make_exercise(p, from, m);
+    if (s == SHOAL_OK)
+        fill(j, o, m, list, list + m->count, list + 2 * m->count, list + 3 * m->count);
+    return s;
+}
+
+shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_contract *from,
+                                  const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    double step;
+    j->horizon = horizon_of(j, o);
+    if (given_time(j, o, o->dates - 1) > j->horizon * (1 + CVA_SAME))
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "time[%lld] is %g; it must be at most the horizon, %g",
+                          (long long)o->dates - 1, o->time[o->dates - 1], j->horizon);
+    const int64_t beyond = count_beyond(j, from, o, &step);
+    if (beyond > MOST_EXERCISES)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "dates: a step of %g years makes more than %d dates of exercise", step,
+                          MOST_EXERCISES);
+    int64_t most = o->dates + beyond + 1 + j->contracts;
+    for (int64_t i = 0; i < j->contracts; i++) most += from[i].exercises;
+    moments m = { malloc((size_t)most * sizeof *m.at), 0 };
+    if (!m.at) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
+    gather(j, from, o, beyond, step, &m);
+    merge(&m);
+    const shoal_status s = make_lists(p, from, o, &m);
+    free(m.at);
+    return s;
+}
