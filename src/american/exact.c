@@ -9,11 +9,10 @@
 #include "core/math.h"
 #include "core/vec.h"
 
-enum { PASSES = 60, WHOLE = 15 }; /* of Newton's method, at most; of those, with whole steps */
-#define SETTLED      1e-3 /* last change of log(B/X), in parts of it: it moves a price by its square */
-#define SETTLED_WELL 1e-8               /* the same with Greeks                                */
-#define FLOOR        1e-28              /* of an interpolated H                                   */
-#define DENSITY      0.3989422804014327 /* 1 / sqrt(2 pi) */
+enum { PASSES = 60, WHOLE = 15 };  /* of Newton's method, at most; of those, with whole steps */
+#define SETTLED 1e-6               /* last change of log(B/X), in parts of it */
+#define FLOOR   1e-28              /* of an interpolated H                                   */
+#define DENSITY 0.3989422804014327 /* 1 / sqrt(2 pi) */
 
 typedef struct chunk {                      /* VEC options */
     vec r, q, v, b, root_t, one_over;       /* b = r - q; one_over = 1 / (sigma sqrt T)    */
@@ -164,7 +163,7 @@ static void guess(const exact_rule *rule, const chunk *c, vec down) {
 }
 
 /* Takes this part of the step; 1 in lanes that are settled. */
-static vec_mask improve(const exact_rule *rule, const chunk *c, double enough, double part) {
+static vec_mask improve(const exact_rule *rule, const chunk *c, double part) {
     const int n = rule->n;
     vec_mask settled = vec_all(0) == vec_all(0);
     for (int i = 0; i < n; i++) c->square[i] = c->h[i] * c->h[i];
@@ -173,7 +172,7 @@ static vec_mask improve(const exact_rule *rule, const chunk *c, double enough, d
     substitute(c->jacobian, n, c->residual);
     for (int i = 0; i < n; i++) {
         const vec h = c->h[i], next = h - vec_all(part) * c->residual[i];
-        settled &= vec_abs(c->residual[i]) <= vec_all(enough) * h;
+        settled &= vec_abs(c->residual[i]) <= vec_all(SETTLED) * h;
         c->h[i] = vec_min(vec_max(next, vec_all(0.3) * h), vec_all(3) * h);
     }
     return settled;
@@ -272,7 +271,7 @@ static void run_chunk(const exact_rule *rule, exact_pack *pack, int from, int gr
     guess(rule, &c, down);
     vec_mask settled;
     int pass = 0;
-    do settled = improve(rule, &c, greeks ? SETTLED_WELL : SETTLED, pass < WHOLE ? 1 : 0.5);
+    do settled = improve(rule, &c, pass < WHOLE ? 1 : 0.5);
     while (any_lane(~settled) && ++pass < PASSES);
     for (int i = 0; i < VEC; i++) pack->failed[from + i] = !settled[i];
     for (int i = 0; i < n; i++) c.square[i] = c.h[i] * c.h[i];

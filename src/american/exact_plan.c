@@ -27,7 +27,7 @@ enum { ROUNDS = 200 };  /* of an implied volatility                             
 #define LARGE     1e30  /* of prices                                                            */
 #define NO_NOISE  1e-12 /* of sigma sqrt T: below, S follows its drift                          */
 #define PRECISION 1e-14 /* of an implied volatility: its last step, in parts of it              */
-#define ROUNDING  1e-9  /* a step so small that does not bring the price nearer is rounding     */
+#define ROUNDING  1e-12 /* a step so small that does not bring the price nearer is rounding     */
 
 typedef struct point { /* an option as a put */
     double s, k, r, q, v, t;
