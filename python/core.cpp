@@ -172,6 +172,7 @@ ROWS(shoal_american, FIELD(payoff), FIELD(strike), FIELD(rate), FIELD(maturity),
      FIELD(sigma), FIELD(dividend), FIELD(weight), FIELD(correlation))
 ROWS(shoal_american_opts, FIELD(assets), FIELD(dates), FIELD(degree), FIELD(raw), FIELD(fit_paths),
      FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control), FIELD(inner))
+ROWS(shoal_vanilla_opts, FIELD(nodes), FIELD(european))
 ROWS(shoal_american_fit, FIELD(price), FIELD(error), FIELD(systems), FIELD(empty), FIELD(warned),
      FIELD(truncated), FIELD(refined), FIELD(failed))
 ROWS(shoal_price_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed),
@@ -572,6 +573,31 @@ NB_MODULE(_core, m) {
         nb::list list;
         for (const auto &fit : fits) list.append(dict_of(fit));
         return list;
+    });
+    /* arrays of doubles, one number per option; call and status: int32 */
+    m.def("vanilla", [](Context &context, nb::dict settings, int64_t count, Array s0, Array strike,
+                        Array rate, Array sigma, Array maturity, Array dividend, Array call,
+                        Array prices, nb::list results, Array status) {
+        Keep keep;
+        auto doubles = [](const Array &array) { return static_cast<double *>(array.data); };
+        const auto opts = filled<shoal_vanilla_opts>(settings, keep);
+        const shoal_vanilla options = { doubles(s0),
+                                        doubles(strike),
+                                        doubles(rate),
+                                        doubles(sigma),
+                                        doubles(maturity),
+                                        doubles(dividend),
+                                        static_cast<int32_t *>(call.data) };
+        double *to[7] = {};
+        for (size_t i = 0; i < results.size(); i++) to[i] = doubles(nb::cast<Array>(results[i]));
+        const shoal_vanilla_values values = { to[0], to[1], to[2], to[3], to[4], to[5], to[6] };
+        auto *const flags = static_cast<int32_t *>(status.data);
+        context.run([&] {
+            return prices.data ? shoal_vanilla_implied(context.handle, &options, count, &opts,
+                                                       doubles(prices), to[0], flags)
+                               : shoal_vanilla_value(context.handle, &options, count, &opts,
+                                                     &values, flags);
+        });
     });
     m.attr("price_columns") = names_of<shoal_price_value>();
 

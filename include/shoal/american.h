@@ -97,6 +97,49 @@ SHOAL_API shoal_status shoal_american_fits(const shoal_price *plan, shoal_americ
 /* Functions of the basis for so many assets; degree 0: the default. */
 SHOAL_API int64_t shoal_american_functions(int64_t assets, int64_t degree, shoal_payoff payoff);
 
+/* ---- puts and calls on one asset, exactly --------------------------------------------------------- */
+
+/* Arrays of one number per option, in host memory. Exercise is possible at any time. */
+typedef struct shoal_vanilla {
+    const double *s0, *strike, *rate, *sigma, *maturity;
+    const double *dividend; /* NULL: 0                  */
+    const int32_t *call;    /* 1: a call, 0: a put; NULL: puts */
+} shoal_vanilla;
+
+typedef struct
+    shoal_vanilla_opts { /* zero = default; NULL: all defaults                          */
+    int64_t
+        nodes; /* points of the exercise boundary, 4 to 32: docs/pricing.md has the errors [12] */
+    int european; /* 1: exercise at maturity only                                             [0] */
+} shoal_vanilla_opts;
+
+/* The result for an option. Unless it is SHOAL_VANILLA_OK, its results are NaN. */
+typedef enum shoal_vanilla_status {
+    SHOAL_VANILLA_OK,
+    SHOAL_VANILLA_INVALID, /* not finite, negative, or (|rate| + |dividend| + sigma^2) maturity > 60 */
+    SHOAL_VANILLA_TWO_BOUNDARIES, /* a put with dividend < rate < 0, a call with rate < dividend < 0 */
+    SHOAL_VANILLA_UNSETTLED, /* Newton's method did not converge                              */
+    SHOAL_VANILLA_TOO_LOW,   /* no volatility gives so low a price, or more than one does     */
+    SHOAL_VANILLA_TOO_HIGH   /* no volatility gives so high a price                           */
+} shoal_vanilla_status;
+
+/* Arrays of `count` numbers in host memory; NULL: not computed. Without Greeks it takes about two thirds of
+ * the time. theta is by calendar time, per year. The boundary is the price of the asset at which exercise is
+ * optimal today: 0 for a put, infinity for a call that is never exercised early. */
+typedef struct shoal_vanilla_values {
+    double *price, *delta, *gamma, *vega, *theta, *rho, *boundary;
+} shoal_vanilla_values;
+
+/* The values of `count` options by the integral equation of the exercise boundary, on the CPU with any
+ * context. status (or NULL) receives a shoal_vanilla_status per option. */
+SHOAL_API shoal_status shoal_vanilla_value(shoal_context *ctx, const shoal_vanilla *options,
+                                           int64_t count, const shoal_vanilla_opts *opts,
+                                           const shoal_vanilla_values *values, int32_t *status);
+/* The volatilities that give these prices; options->sigma is not used. */
+SHOAL_API shoal_status shoal_vanilla_implied(shoal_context *ctx, const shoal_vanilla *options,
+                                             int64_t count, const shoal_vanilla_opts *opts,
+                                             const double *price, double *sigma, int32_t *status);
+
 #ifdef __cplusplus
 }
 #endif

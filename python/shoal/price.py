@@ -6,7 +6,7 @@ Strikes and maturities are numbers or arrays; a result has the shape (maturities
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from ._devices import device_number, dtype_name
 from ._progress import progress as shown
 from ._runtime import context
 
-__all__ = ["PriceResult", "american", "bullet", "expou", "heston"]
+__all__ = ["ImpliedVol", "PriceResult", "american", "bullet", "expou", "heston", "implied_vol"]
 
 _COLUMNS: list[str] = _core.price_columns
 _GREEKS = ("delta", "gamma", "vega")
+_VANILLA = ("price", "delta", "gamma", "vega", "theta", "rho", "boundary")
+_STATUS = np.array(["ok", "invalid", "two boundaries", "unsettled", "too low", "too high"])  # shoal_vanilla_status
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call")
 
 
@@ -76,6 +78,7 @@ class PriceResult:
             if not np.isnan(self._columns[name]).all():
                 found[name] = self._columns[name][()]
                 found[f"{name}_stderr"] = self._columns[f"{name}_error"][()]
+        found.update(self.info.get("greeks", {}))
         return found
 
     def to_pandas(self) -> Any:
@@ -283,10 +286,83 @@ def bullet(
     return PriceResult(values, shape, strike[()], maturity[()], info, samples)
 
 
+def _vanilla(prices: Any, payoff: str, numbers: dict[str, Any], nodes: int, european: bool) -> tuple[Any, Any]:
+    """The columns _VANILLA, or the volatilities that give the prices, and the statuses; all arrays have one shape."""
+    if payoff not in ("put", "call"):
+        raise ValueError(f"payoff is {payoff!r}; one asset has a put or a call")
+    names = ("s0", "strike", "rate", "sigma", "maturity", "dividend")
+    try:
+        given = [np.asarray(numbers[name], dtype=np.float64) for name in names]
+    except (TypeError, ValueError):
+        raise TypeError(f"{', '.join(names)} must be numbers or arrays of numbers") from None
+    prices = None if prices is None else np.asarray(prices, dtype=np.float64)
+    arrays = np.broadcast_arrays(*given, *([] if prices is None else [prices]))
+    shape = arrays[0].shape
+    s0, strike, rate, sigma, maturity, dividend, *known = (np.ascontiguousarray(a).reshape(-1) for a in arrays)
+    found = [np.empty(s0.size) for _ in (_VANILLA if prices is None else ("sigma",))]
+    call, status = np.full(s0.size, payoff == "call", np.int32), np.empty(s0.size, np.int32)
+    pointers = [0 if a is None else a.ctypes.data
+                for a in (s0, strike, rate, sigma, maturity, dividend, call, known[0] if known else None)]  # fmt: skip
+    settings = {"nodes": nodes, "european": int(european)}
+    _core.vanilla(context(-1), settings, s0.size, *pointers, [a.ctypes.data for a in found], status.ctypes.data)
+    return [a.reshape(shape) for a in found], _STATUS[status].reshape(shape)
+
+
+class ImpliedVol(NamedTuple):
+    """Volatilities, NaN where `status` is not "ok": "too low", "too high", "invalid", "two boundaries", "unsettled"."""
+
+    sigma: Any
+    status: Any
+
+
+def implied_vol(
+    price: Any,
+    strike: Any = 100.0,
+    maturity: Any = 1.0,
+    *,
+    payoff: str = "put",
+    s0: Any = 100.0,
+    rate: Any = 0.05,
+    dividend: Any = 0.0,
+    european: bool = False,
+    nodes: int = 0,
+) -> ImpliedVol:
+    """The Black-Scholes volatilities that give American (or European) prices. Arguments broadcast as in numpy.
+
+    >>> import shoal
+    >>> put = shoal.price.american(40.0, 1.0, s0=36.0, sigma=0.2, rate=0.06, method="exact")
+    >>> round(float(shoal.price.implied_vol(put.price, 40.0, 1.0, s0=36.0, rate=0.06).sigma), 9)
+    0.2
+    """
+    numbers = {"s0": s0, "strike": strike, "rate": rate, "sigma": 0.0, "maturity": maturity, "dividend": dividend}
+    (sigma,), status = _vanilla(price, payoff, numbers, nodes, european)
+    return ImpliedVol(sigma[()], status[()])
+
+
+def _exact(strike: Any, maturity: Any, shape: Any, payoff: str, numbers: dict[str, Any], nodes: int) -> PriceResult:
+    for name, value in numbers.items():
+        if np.ndim(value) and np.size(value) != 1:
+            raise ValueError(f"{name} has {np.size(value)} numbers; method 'exact' has one asset")
+        numbers[name] = np.reshape(value, ())
+    years = maturity.reshape(-1, 1)
+    found, status = _vanilla(None, payoff, {**numbers, "strike": strike.reshape(-1), "maturity": years}, nodes, False)
+    table = dict(zip(_VANILLA, found))
+    black = {**numbers, "strike": strike.reshape(-1), "maturity": years, "sigma": 0.0}
+    table["implied_vol"] = _vanilla(table["price"], payoff, black, 0, True)[0][0]
+    none = np.zeros(status.shape)
+    values = np.stack([table.get(name, none) for name in _COLUMNS], axis=-1).reshape(-1, len(_COLUMNS))
+    info = {"method": "exact", "variant": "", "deterministic": 1, "boundary": table["boundary"].reshape(shape)[()],
+            "greeks": {name: table[name].reshape(shape)[()] for name in ("theta", "rho")},
+            "status": status.reshape(shape)[()]}  # fmt: skip
+    return PriceResult(values, shape, strike[()], maturity[()], info, 0)
+
+
 def american(
     strike: Any = 100.0,
     maturity: Any = 1.0,
     *,
+    method: str = "lsm",
+    nodes: int = 0,
     payoff: str = "put",
     s0: Any = 100.0,
     sigma: Any = 0.2,
@@ -316,6 +392,10 @@ def american(
     The price is a lower bound, up to its standard error; inner > 0 computes the upper bound of Andersen and Broadie.
     `info["fits"]` tells what became of the regressions.
 
+    method="exact" prices a put or call on one asset by an integral equation, with exercise at any time and without
+    simulation. `nodes` sets its accuracy (default 12). `greeks` also has theta and rho, `info` the exercise boundary
+    and a status per option; options with a status other than "ok" are NaN.
+
     >>> import shoal
     >>> r = shoal.price.american([36.0, 40.0], 1.0, s0=36.0, rate=0.06, paths=16384, fit_paths=8192)
     >>> bool(4.3 < r.price[1] < 4.6)
@@ -323,7 +403,12 @@ def american(
     """
     if payoff not in _PAYOFFS:
         raise ValueError(f"payoff is {payoff!r}; it must be one of {', '.join(_PAYOFFS)}")
+    if method not in ("lsm", "exact"):
+        raise ValueError(f"method is {method!r}; it must be lsm or exact")
     strike, maturity, shape = _grid(strike, maturity)
+    if method == "exact":
+        numbers = {"s0": s0, "sigma": sigma, "rate": rate, "dividend": 0.0 if dividend is None else dividend}
+        return _exact(strike, maturity, shape, payoff, numbers, nodes)
     given = {"s0": _numbers("s0", s0), "sigma": _numbers("sigma", sigma)}
     if dividend is not None:
         given["dividend"] = _numbers("dividend", dividend)

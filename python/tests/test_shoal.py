@@ -444,6 +444,34 @@ def test_bullet_and_american_prices():
         shoal.price.american(payoff="forward")
 
 
+def test_exact_american_prices_and_implied_volatilities():
+    strikes, years = np.array([36.0, 40.0, 42.0]), [0.5, 1.0]
+    exact = shoal.price.american(strikes, years, s0=36.0, rate=0.06, method="exact")
+    assert exact.price.shape == (2, 3) and exact.method == "exact" and (exact.stderr == 0).all()
+    lsm = shoal.price.american(40.0, 1.0, s0=36.0, rate=0.06, paths=65536, fit_paths=16384)
+    assert -0.03 < lsm.price - exact.price[1, 1] < 3 * lsm.stderr
+    up = shoal.price.american(40.0, 1.0, s0=36.0, rate=0.0601, method="exact")
+    down = shoal.price.american(40.0, 1.0, s0=36.0, rate=0.0599, method="exact")
+    assert abs((up.price - down.price) / 2e-4 - exact.greeks["rho"][1, 1]) < 1e-3
+    assert set(exact.greeks) >= {"delta", "gamma", "vega", "theta", "rho"} and (exact.info["boundary"] < 36).all()
+    back = shoal.price.implied_vol(exact.price, strikes, np.array(years)[:, None], s0=36.0, rate=0.06)
+    assert (back.status == "ok").all() and abs(back.sigma - 0.2).max() < 1e-11
+    back = shoal.price.implied_vol([3.0, 41.0, np.nan], 40.0, 1.0, s0=36.0, rate=0.06)
+    assert back.status.tolist() == ["too low", "too high", "invalid"] and np.isnan(back.sigma).all()
+    both = shoal.price.american(rate=-0.02, dividend=-0.04, method="exact")
+    assert both.info["status"] == "two boundaries" and np.isnan(both.price)
+    call = shoal.price.american(payoff="call", method="exact", rate=0.05)
+    assert abs(call.implied_vol - 0.2) < 1e-12  # never exercised early: European
+    with pytest.raises(ValueError, match="method is 'pde'"):
+        shoal.price.american(method="pde")
+    with pytest.raises(ValueError, match="one asset"):
+        shoal.price.american(payoff="max-call", method="exact")
+    with pytest.raises(ValueError, match="sigma has 2 numbers"):
+        shoal.price.american(sigma=[0.2, 0.3], method="exact")
+    with pytest.raises(ValueError, match="nodes"):
+        shoal.price.american(method="exact", nodes=3)
+
+
 # ---- progress and Ctrl-C -----------------------------------------------------------------------------
 
 
