@@ -380,6 +380,16 @@ if env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev
     said "interrupted"; silent out
     interrupt INT bench tridiag:thomas:cpu:f64:n=512,count=20000 --json
     json; leaf interrupted=true
+    # stages that take seconds on one thread: a matrix, its text, a file that is read, a check
+    for name in large.npy large.mtx; do
+        interrupt INT gen symindef equidistant --n 6000 --threads 1 -o $name
+        said "interrupted"; check "no half of $name" test ! -e $name
+    done
+    interrupt INT verify tridiag:all:cpu:f64+f32:n=64,rows=2^23 --threads 1
+    said "interrupted"
+    { echo a,b; awk 'BEGIN { for (i = 0; i < 1500000; i++) print i "," i }'; } >large.csv
+    interrupt INT train large.csv -o large.net --threads 1
+    said "interrupted"; check "no model of a table that was not read" test ! -e large.net
 else
     skip "Ctrl-C: needs timeout and env --default-signal of GNU coreutils"
 fi

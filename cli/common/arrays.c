@@ -195,12 +195,23 @@ cli_place cli_place_from(const io_array *array, int64_t systems, int64_t first, 
     return (cli_place){ .from = place.to, .bytes = place.bytes };
 }
 
+/* In pieces, so that Ctrl-C ends it. */
+static shoal_status copy(cli *c, void *to, const void *from, size_t bytes) {
+    const size_t most = (size_t)1 << 25;
+    shoal_status s = SHOAL_OK;
+    for (size_t at = 0; at < bytes && s == SHOAL_OK; at += most)
+        s = cli_interrupted() ? SHOAL_E_CANCELLED
+                              : shoal_copy(c->ctx, (char *)to + at, (const char *)from + at,
+                                           bytes - at < most ? bytes - at : most);
+    return s;
+}
+
 shoal_status cli_places_begin(cli *c, cli_place *places, int count) {
     shoal_status s = SHOAL_OK;
     for (int i = 0; i < count && s == SHOAL_OK; i++)
         if (places[i].from || places[i].to) s = shoal_alloc(c->ctx, places[i].bytes, &places[i].at);
     for (int i = 0; i < count && s == SHOAL_OK; i++)
-        if (places[i].from) s = shoal_copy(c->ctx, places[i].at, places[i].from, places[i].bytes);
+        if (places[i].from) s = copy(c, places[i].at, places[i].from, places[i].bytes);
     return s;
 }
 
@@ -208,7 +219,7 @@ shoal_status cli_places_copy(cli *c, const cli_place *places, int count) {
     shoal_status s = SHOAL_OK;
     for (int i = 0; i < count && s == SHOAL_OK; i++)
         if (places[i].to && places[i].bytes > 0)
-            s = shoal_copy(c->ctx, places[i].to, places[i].at, places[i].bytes);
+            s = copy(c, places[i].to, places[i].at, places[i].bytes);
     return s;
 }
 

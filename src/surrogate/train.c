@@ -10,6 +10,7 @@
  * by address. Logarithms are those of core/math.h: what a network starts from has the same bits
  * on every machine.
  */
+#include "core/progress.h"
 #include "pricing/black.h"
 #include "surrogate/surrogate.h"
 #include "rng/normal.h"
@@ -73,7 +74,7 @@ static shoal_status bad_number(shoal_context *ctx, const char *what, int64_t row
 /* The numbers of the set called `what`. strike and maturity enter by a logarithm and a root. */
 static shoal_status check_data(shoal_context *ctx, const shoal_surrogate_data *d,
                                const surrogate_net *n, const char *what) {
-    for (int64_t row = 0; row < d->rows; row++) {
+    for (int64_t row = 0; row < d->rows && !shoal_is_cancelled(ctx, 0, 1); row++) {
         for (int i = 0; i < d->inputs; i++) {
             const double x = d->x[row * d->inputs + i];
             if (!(fabs(x) <= LARGE) || (n->map[i] != SURROGATE_PLAIN && !(x > 0)))
@@ -127,13 +128,14 @@ static void round_range(shoal_surrogate *m, int i, int64_t rows) {
     *low = round_outward(map, *low, -1, gap), *high = round_outward(map, *high, 1, gap);
 }
 
-static void standardise(shoal_surrogate *m, const shoal_surrogate_data *d) {
+static void standardise(const shoal_context *ctx, shoal_surrogate *m,
+                        const shoal_surrogate_data *d) {
     surrogate_net *n = &m->net;
     for (int i = 0; i < n->inputs; i++) {
         double sum = 0, squares = 0;
         m->range.least[i] = INFINITY, m->range.most[i] = -INFINITY;
         for (int pass = 0; pass < 2; pass++)
-            for (int64_t row = 0; row < d->rows; row++) {
+            for (int64_t row = 0; row < d->rows && !shoal_is_cancelled(ctx, 0, 1); row++) {
                 const double x = d->x[row * n->inputs + i], y = surrogate_mapped(n->map[i], x);
                 if (pass == 0) {
                     sum += y;
@@ -162,9 +164,10 @@ static double log_volatility(const surrogate_net *n, const shoal_surrogate_data 
 }
 
 /* Constants of the output: mean and deviation of what the network is to learn. */
-static void scale_output(surrogate_net *n, const shoal_surrogate_data *d) {
+static void scale_output(const shoal_context *ctx, surrogate_net *n,
+                         const shoal_surrogate_data *d) {
     double mean = 0, squares = 0, used = 0;
-    for (int64_t row = 0; row < d->rows; row++) {
+    for (int64_t row = 0; row < d->rows && !shoal_is_cancelled(ctx, 0, 1); row++) {
         const double y = n->target == SURROGATE_PRICE ? d->price[row] : log_volatility(n, d, row);
         if (isnan(y)) continue;
         const double off = y - mean;
@@ -223,8 +226,8 @@ static shoal_status make_model(shoal_context *ctx, const shoal_surrogate_data *d
     shoal_surrogate *m = *model;
     m->seed = o->seed, m->rows = d->rows;
     for (int i = 0; i < d->inputs; i++) strcpy(m->name[i], d->names[i]);
-    standardise(m, d);
-    scale_output(&m->net, d);
+    standardise(ctx, m, d);
+    scale_output(ctx, &m->net, d);
     first_weights(m);
     return SHOAL_OK;
 }
@@ -264,6 +267,7 @@ shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_dat
     for (int i = 0; s == SHOAL_OK && i < train->inputs; i++)
         if (train->inputs != validation->inputs || strcmp(train->names[i], validation->names[i]))
             s = shoal_fail(ctx, SHOAL_E_ARG, "validation: its inputs differ from those of train");
+    const shoal_stage stage = shoal_stage_begin(ctx, "training");
     if (s == SHOAL_OK) s = make_model(ctx, train, &f.o, &f.model);
     if (s == SHOAL_OK) s = check_data(ctx, validation, &f.model->net, "validation");
     double *weights = s == SHOAL_OK ? weights_of(train, f.o.floor) : NULL;
@@ -271,7 +275,9 @@ shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_dat
     f.train.weights = weights, f.held.weights = held_weights;
     if (s == SHOAL_OK && (!weights || !held_weights))
         s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to train with");
+    if (s == SHOAL_OK) s = shoal_stage_step(ctx, &stage, 0, 1, 1);
     if (s == SHOAL_OK) s = shoal_surrogate_passes(&f, &found);
+    s = shoal_stage_end(ctx, &stage, s);
     free(weights);
     free(held_weights);
     if (s == SHOAL_OK || (s == SHOAL_E_CANCELLED && found.best_epoch > 0))

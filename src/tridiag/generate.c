@@ -7,6 +7,7 @@
  * uniform in (-1, 1), unless the kind defines it. All is made in double; float is double,
  * rounded. The kinds of the g-Spike paper, with b = A x for a known x, are in generate_paper.c.
  */
+#include "core/progress.h"
 #include "rng/normal.h"
 #include "tridiag/generate_paper.h"
 #include <math.h>
@@ -339,16 +340,19 @@ static shoal_status make_paper(shoal_context *ctx, const tridiag_paper_kind *kin
     const paper_job of = { kind, source, shape, to, first };
     const int64_t pieces = (shape->n - 1) / TRIDIAG_PIECE + 1;
     int complete = 1;
+    const shoal_stage stage = shoal_stage_begin(ctx, "systems");
 #pragma omp parallel num_threads(ctx->threads) reduction(&& : complete)
     {
         double *scratch = calloc(SCRATCH, sizeof *scratch);
         complete = scratch != NULL;
 #pragma omp for schedule(static)
         for (int64_t q = 0; q < shape->count * pieces; q++)
-            if (complete) make_piece(&of, q / pieces, q % pieces * TRIDIAG_PIECE, scratch);
+            if (complete && !shoal_is_cancelled(ctx, q, shape->count * pieces))
+                make_piece(&of, q / pieces, q % pieces * TRIDIAG_PIECE, scratch);
         free(scratch);
     }
-    if (complete) return SHOAL_OK;
+    const shoal_status status = shoal_stage_end(ctx, &stage, SHOAL_OK);
+    if (complete) return status;
     return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to make systems of n = %lld",
                       (long long)shape->n);
 }
@@ -430,13 +434,15 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     if (f.kind >= KINDS)
         return make_paper(ctx, &shoal_tridiag_paper_kinds[f.kind - KINDS], &paper, first, shape,
                           to);
+    const shoal_stage stage = shoal_stage_begin(ctx, "systems");
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
     for (int64_t k = 0; k < shape->count; k++) {
+        if (shoal_is_cancelled(ctx, k, shape->count / ctx->threads + 1)) continue;
         member m = { .of = &f, .system = (uint64_t)first + (uint64_t)k };
         m.draw = shoal_philox_at(seed, m.system, 0, PURPOSE_SYSTEM + (uint32_t)f.kind, 0, 0);
         make_system(&m, shape, k, to);
     }
-    return SHOAL_OK;
+    return shoal_stage_end(ctx, &stage, SHOAL_OK);
 }
 
 static shoal_status exact(shoal_context *ctx, const char *kind, uint64_t seed, int64_t first,
