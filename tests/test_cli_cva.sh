@@ -55,18 +55,18 @@ rounded() { # VALUE ERROR: to the second digit of the error
     awk -v x="$1" -v e="$2" 'BEGIN {
         p = log(e) / log(10) + 1e-9
         p = (p < int(p) ? int(p) - 1 : int(p)) - 1
-        printf p > 0 ? "%.0f" : "%." (-p) "f", p > 0 ? int(x / 10 ^ p + 0.5) * 10 ^ p : x
+        printf("%." (p > 0 ? 0 : -p) "f", (p > 0 ? int(x / 10 ^ p + 0.5) * 10 ^ p : x))
     }'
 }
 shown() { grep -qF "$1" page/cva.html; }
-leaf() { sed -n "s/^$1=//p" leaves; }
+value_of() { sed -n "s/^$1=//p" leaves; }
 error=$(number stderr)
 check "the page has the CVA and its standard error" shown "<b>$(rounded "$(number cva)" "$error") ± $(rounded "$error" "$error")</b>"
 check "the page has the bias" shown "<b>$(awk -v x="$(number bias)" 'BEGIN { printf "%.2g", x }')</b>"
 check "the page has the interval" shown "<b>$(rounded "$(number low)" "$error") to $(rounded "$(number high)" "$error")</b>"
-check "the page has the profile" shown "<td>$(rounded "$(leaf epe.3)" "$(leaf epe_stderr.3)")</td>"
-quantile_error=$(awk -v a="$(leaf pfe99_low.3)" -v b="$(leaf pfe99_high.3)" 'BEGIN { print (b - a) / 3.92 }')
-check "the page has quantiles" shown "<td>$(rounded "$(leaf pfe99.3)" "$quantile_error")</td>"
+check "the page has the profile" shown "<td>$(rounded "$(value_of epe.3)" "$(value_of epe_stderr.3)")</td>"
+quantile_error=$(awk -v a="$(value_of pfe99_low.3)" -v b="$(value_of pfe99_high.3)" 'BEGIN { print (b - a) / 3.92 }')
+check "the page has quantiles" shown "<td>$(rounded "$(value_of pfe99.3)" "$quantile_error")</td>"
 expect 0 cva call.csv --market market.csv --outer 64 --report page/cva.html $on
 check "the page of a book without regressions" awk -f balance.awk page/cva.html
 check "three pictures" pictures 3
