@@ -190,12 +190,14 @@ ROWS(shoal_price_progress, FIELD(first), FIELD(samples), FIELD(expected), FIELD(
 ROWS(shoal_cva_market, FIELD(assets), FIELD(rate), FIELD(s0), FIELD(sigma), FIELD(dividend),
      FIELD(correlation))
 ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(maturity),
-     FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight), FIELD(set))
+     FIELD(exercises), FIELD(exercise), FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight),
+     FIELD(set))
 ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
      FIELD(collateral), FIELD(threshold))
-ROWS(shoal_cva_opts, FIELD(dates), FIELD(horizon), FIELD(outer), FIELD(inner_count), FIELD(inner),
-     FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree), FIELD(raw),
-     FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control))
+ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
+     FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
+     FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
+     FIELD(validate))
 ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed),
      FIELD(nested), FIELD(american))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
@@ -208,6 +210,10 @@ ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(epe_bias),
      FIELD(ene_high), FIELD(pfe95), FIELD(pfe95_low), FIELD(pfe95_high), FIELD(pfe99),
      FIELD(pfe99_low), FIELD(pfe99_high), FIELD(discount), FIELD(default_probability), FIELD(cva),
      FIELD(inner))
+ROWS(shoal_cva_check, FIELD(price), FIELD(price_error), FIELD(upper), FIELD(upper_error),
+     FIELD(mean), FIELD(error), FIELD(z))
+ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract), FIELD(date),
+     FIELD(scores))
 ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names),
      FIELD(map), FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs),
      FIELD(validation))
@@ -643,6 +649,17 @@ NB_MODULE(_core, m) {
         for (const auto &date : profile) list.append(dict_of(date));
         return nb::make_tuple(dict_of(value), list);
     });
+    m.def("cva_validate", [](Plan &plan, Array samples, int64_t paths, Array checks) {
+        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        shoal_cva_validation result = {};
+        plan.context->run([&] {
+            return shoal_cva_validate(handle, static_cast<double *>(samples.data), paths, &result,
+                                      static_cast<shoal_cva_check *>(checks.data));
+        });
+        return dict_of(result);
+    });
+    m.attr("cva_check_columns") = names_of<shoal_cva_check>();
+    m.attr("cva_dates") = SHOAL_CVA_DATES;
 
     static constexpr auto net_destroy = destroy_plan<shoal_surrogate, shoal_surrogate_free>;
     m.def("surrogate", [](nb::object py, nb::bytes file) {

@@ -13,7 +13,7 @@ function.
 
 from . import price
 from ._core import version as _version
-from ._cva import CvaResult, cva
+from ._cva import CvaResult, CvaValidation, cva
 from ._linalg import (
     EighResult,
     Factor,
@@ -39,6 +39,7 @@ from ._surrogate import Prediction, Surrogate
 __version__ = _version()
 __all__ = [
     "CvaResult",
+    "CvaValidation",
     "EighResult",
     "Factor",
     "Generator",

@@ -13,5 +13,7 @@ class Plan:
     def close(self) -> None: ...
 
 price_columns: list[str]
+cva_check_columns: list[str]
+cva_dates: int
 
 def __getattr__(name: str) -> Any: ...

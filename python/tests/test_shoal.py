@@ -500,7 +500,7 @@ CALLS = {
     "cva": "shoal.cva([{'payoff': 'basket-put', 'style': 'american', 'assets': ['A', 'B'], 'strike': 100, 'maturity': 1}], "
     "{'asset': ['A', 'B'], 'spot': [100, 100], 'volatility': [0.2, 0.3]}, rule_paths=1 << 20, outer=1 << 18)",
     "batch": "shoal.eigh(np.broadcast_to(small, (4000, 64, 64)))",
-    "one matrix": "shoal.symmetric_indefinite(large, pivot='partial')",
+    "one matrix": "shoal.symmetric_indefinite(large, pivot='complete')",
 }
 
 
@@ -544,6 +544,7 @@ MARKET = {"asset": ["ALFA", "BRAVO"], "spot": [100.0, 90.0], "volatility": [0.2,
           "BRAVO": [0.5, 1]}  # fmt: skip
 BOOK = [{"payoff": "call", "assets": "ALFA", "strike": 100, "maturity": 1},
         {"payoff": "forward", "assets": ["ALFA", "BRAVO"], "strike": 95, "maturity": 1, "quantity": -1}]  # fmt: skip
+AMERICAN = {"payoff": "put", "style": "american", "assets": "ALFA", "strike": 100, "maturity": 1}
 
 
 def test_cva_is_that_of_the_program(tmp_path):
@@ -564,17 +565,69 @@ def test_cva_is_that_of_the_program(tmp_path):
     assert "<html" in (tmp_path / "r.html").read_text()[:200].lower()
 
 
+def test_dates_exercise_and_validation_of_a_cva_are_those_of_the_program(tmp_path):
+    import csv
+    import json
+
+    book = [{**AMERICAN, "exercise": "3m"}, {**AMERICAN, "exercise": [0.1, "6m", np.float64(0.9)]}, AMERICAN, *BOOK]
+    names = ["payoff", "style", "assets", "strike", "maturity", "exercise", "quantity"]
+    cell = lambda v: " ".join(map(str, v)) if isinstance(v, list) else v  # noqa: E731
+    for name, columns in (("book", names), ("market", list(MARKET))):
+        rows = book if name == "book" else [dict(zip(MARKET, row)) for row in zip(*MARKET.values())]
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            writer = csv.DictWriter(file, columns, restval="")
+            writer.writeheader()
+            writer.writerows({key: cell(value) for key, value in row.items()} for row in rows)
+    options = {"rate": np.float64(0.03), "outer": 256, "inner": 16, "rule_paths": 4096, "validate": True}
+    words = ["--rate=0.03", "--outer=256", "--inner=16", "--rule-paths=4096", "--validate", "--json"]
+    for dates, more, word in (([0.25, "6m", 1], {}, "0.25,6m,1"), ("5m", {}, "5m"), ("1m", {"horizon": 0.5}, "1m")):
+        r = shoal.cva(book, MARKET, dates=dates, **options, **more)
+        given = [f"--dates={word}", *(f"--{k}={v}" for k, v in more.items()), *words]
+        done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", *given],
+                              capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        said = json.loads(done.stdout)
+        assert said["cva"] == r.cva and said["time"] == r.profile["time"].tolist()
+        v = r.validation
+        assert v.passed and v.worst_z == said["validation"]["worst_z"] and v.time == said["validation"]["time"]
+        assert v.table["z"].tolist() == said["validation"]["z"] and v.scores == said["validation"]["scores"]
+        assert v.table["price"][:, 0].tolist() == said["validation"]["price"] and 0 <= v.contract < 5
+    twice = shoal.cva([{**AMERICAN, "exercise": [0.1, 0.5, 0.9]}], MARKET, dates=2, outer=64, rule_paths=4096)
+    once = shoal.cva([{**AMERICAN, "exercise": 1.0}], MARKET, dates=2, outer=64, rule_paths=4096)
+    assert twice.cva != once.cva and twice.validation is None
+    r.report(tmp_path / "r.html")
+    assert "passed" in (tmp_path / "r.html").read_text()
+
+
+def test_a_validation_tells_what_fails():
+    options = {"rate": 0.06, "dates": 10, "estimator": "inner", "control": False, "inner": 4, "validate": True}
+    v = shoal.cva([AMERICAN], MARKET, outer=4096, **options).validation
+    assert not v.passed and abs(v.worst_z) > v.limit > 2 and "FAILED" in repr(v) and "book[0]" in repr(v)
+    assert np.nanmax(abs(v.table["z"])) == abs(v.worst_z) == abs(v.table["z"][0, int(v.time * 10 + 0.5) - 1])
+
+
 def test_tables_of_a_cva_name_what_is_wrong():
     assert shoal.cva(BOOK, MARKET, dates=2, outer=64).cva > 0
     for book, market, words in (
         ([{**BOOK[0], "assets": "ALPHA"}], MARKET, r"book\[0\]: unknown asset 'ALPHA'; the market has ALFA, BRAVO"),
         ([{**BOOK[0], "strike": "x"}], MARKET, r"book\[0\]: strike is 'x'"),
         ([{**BOOK[0], "colour": 1}], MARKET, "unknown column 'colour'"),
+        ([{**BOOK[0], "exercise": "1m"}], MARKET, r"book\[0\]: exercise is '1m', but style is not american"),
+        ([{**AMERICAN, "exercise": "0m"}], MARKET, r"book\[0\]: exercise is '0m'; it must be above 0"),
+        ([{**AMERICAN, "exercise": "1e-9d"}], MARKET, r"a step of '1e-9d' makes more than 100000"),
+        ([BOOK[0], {**AMERICAN, "exercise": [0.5, 0.2]}], MARKET, r"book\[1\]: exercise\[1\] is 0.2; it must be above 0.5"),
         (BOOK, {**MARKET, "spot": [1.0]}, "different lengths"),
         (BOOK, {k: v for k, v in MARKET.items() if k != "BRAVO"}, "no column 'BRAVO'"),
     ):
         with pytest.raises(ValueError, match=words):
             shoal.cva(book, market)
+    for dates, words in (([0.5, 0.25], r"time\[1\] is 0.25"), ("12", "dates is '12'"), (["1m", "1q"], "dates is '1q'"),
+                         ([np.nan], "dates is missing"), (0, "dates is 0")):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            shoal.cva(BOOK, MARKET, dates=dates)
+    with pytest.raises(ValueError, match="validate is 1"):
+        shoal.cva(BOOK, MARKET, kept=True, validate=True)
+    assert shoal.cva([{**AMERICAN, "maturity": 0, "exercise": "1m"}], MARKET, dates="1m", outer=16).cva == 0
     with pytest.raises(TypeError, match="book is a int"):
         shoal.cva(3, MARKET)
 
@@ -596,8 +649,13 @@ def test_surrogate():
 
 def test_tables_of_pandas():
     pandas = pytest.importorskip("pandas")
-    frame = shoal.cva(pandas.DataFrame(BOOK), pandas.DataFrame(MARKET), dates=2, outer=64).to_pandas()
+    book = pandas.DataFrame([*BOOK, {**AMERICAN, "exercise": ["1m", 0.5]}, {**AMERICAN, "exercise": "1w"}])
+    times = pandas.Series([0.5, 1.0])
+    r = shoal.cva(book, pandas.DataFrame(MARKET), dates=times, outer=64, rule_paths=4096, validate=True)
+    frame, z = r.to_pandas(), r.validation.to_pandas()
     assert len(frame) == 2 and "epe" in frame
+    assert z["contract"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3] and z["time"].tolist() == [0.5, 1.0] * 4
+    assert z["z"].tolist() == r.validation.table["z"].ravel().tolist()
     assert list(shoal.price.heston([0.9, 1.0], [0.5, 1.0], method="analytic").to_pandas().columns[:3]) == ["maturity", "strike", "price"]
 
 
