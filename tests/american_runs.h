@@ -120,8 +120,9 @@ static inline void check_arguments(void) {
             "correlation[1][0] is 2");
     REFUSED((m = most, m.correlation = apart, o.assets = 3), SHOAL_E_ARG,
             "not positive semidefinite");
-    REFUSED((m = most, m.correlation = nearly, o.assets = 3), SHOAL_E_ARG, "pivot 2 is -0.042");
-    REFUSED((m = most, m.correlation = twins, o.assets = 3), SHOAL_E_ARG, "[2][1] is 0.2");
+    REFUSED((m = most, m.correlation = nearly, o.assets = 3), SHOAL_E_ARG, "row 2 does not fit");
+    REFUSED((m = most, m.correlation = twins, o.assets = 3), SHOAL_E_ARG,
+            "row 2 does not fit to those before it: [1] is 0.2");
     REFUSED((m = kind_of(1), m.weight = endless, o.assets = 3), SHOAL_E_ARG, "weight[1] is inf");
     REFUSED(m.dividend = &hundred, SHOAL_E_ARG, "dividend 100");
     REFUSED(m.sigma = NULL, SHOAL_E_ARG, "sigma is NULL");

@@ -405,7 +405,7 @@ TEST(arguments_are_checked) {
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, &many_seen, 1, &plan), SHOAL_E_ARG,
                    "j 1048577");
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &nested, NULL, 41528, &plan), SHOAL_E_ARG,
-                   "41528 trajectories"); /* of 101 points: just more than 2^22 */
+                   "takes up to 41527 trajectories"); /* of 101 points: just more than 2^22 */
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &mc, NULL, 2, &plan), SHOAL_E_ARG, "one point");
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, NULL, 2, &plan), SHOAL_E_ARG, "points");
         CHECK_SAYS(ctx, shoal_price_bullet(ctx, &m, &grid, &late, 1, &plan), SHOAL_E_ARG, "k 101");

@@ -58,6 +58,58 @@ has upper.1.upper upper.1.upper_stderr
 expect 0 price american --dates 2 --upper --outer 3 $few
 check "a line for the upper bound" grep -q "^upper bound" out
 
+# --- exactly: prices and refusals ---
+exact="price american --method exact $on"
+while IFS=, read -r payoff s0 strike rate dividend sigma maturity price; do # the price of QuantLib 1.44
+    expect 0 $exact --payoff "$payoff" --s0 "$s0" --strike "$strike" --rate="$rate" --dividend="$dividend" --sigma "$sigma" \
+        --maturity "$maturity" --json; json; leaf status=ok; leaf method=exact
+    check "$payoff, $s0: QuantLib's price" near "$(number price)" "$price" "$(awk -v k="$strike" 'BEGIN { print 1e-8 * k }')"
+    check "$payoff, $s0: a small error" near "$(number error)" 0 "$(awk -v k="$strike" 'BEGIN { print 1e-6 * k }')"
+done <<'END'
+put,36,40,0.06,0,0.2,1,4.48667441902713
+call,40,40,0.06,0,0.4,2,10.8491815202299
+call,100,100,0.05,0.05,0.2,1,7.66260927694477
+call,95,100,0,0.1,0.4,20,18.8132249657695
+put,105,100,0,-0.03,0.8,10,75.8578634012616
+put,105,100,0.01,0.15,0.05,3,30.0936109215622
+call,125,100,0.15,0.01,0.8,0.24657534246575341,35.0313572431103
+END
+expect 0 $exact --s0 36 --strike 36,40 --rate 0.06 --maturity 0.5,1 --greeks --json -o p.csv; json
+leaf surface.3.strike=40; leaf surface.3.maturity=1; leaf surface.0.status=ok; leaf put=true; leaf nodes=24; leaf files.output=p.csv
+has surface.0.implied_vol surface.0.boundary surface.0.gamma surface.0.vega surface.0.theta surface.0.rho
+check "no options of simulations" sh -c '! grep -q "^dates=\|^solver=\|^correlation=\|^paths=" leaves'
+check "a CSV" test "$(head -n 1 p.csv)" = "maturity,strike,price,error,implied_vol,boundary,status,delta,gamma,vega,theta,rho"
+check "and its last line" awk -F, 'END { d = $3 - 4.48667441902713; exit !(NR == 5 && d * d < 1e-16 && $7 == "ok" && $8 < -0.6 && $8 > -0.8) }' p.csv
+delta=$(awk -F, 'END { print $8 }' p.csv)
+up=$("$shoal" $exact --s0 36.01 --strike 40 --rate 0.06 --json | sed -n 's/^  "price": \(.*\),/\1/p')
+down=$("$shoal" $exact --s0 35.99 --strike 40 --rate 0.06 --json | sed -n 's/^  "price": \(.*\),/\1/p')
+check "delta is the slope" near "$delta" "$(awk "BEGIN { printf \"%.12g\", ($up - $down) / 0.02 }")" 1e-6
+expect 0 $exact --s0 36 --strike 40 --rate 0.06
+check "a table" grep -q "^price         4.486674419$" out
+check "that says what the error is" grep -q "the error is the change from 18 nodes, there is no sampling error" out
+expect 0 $exact --strike 90,100 --greeks --nodes 12
+check "a line per strike" test "$(grep -c "^ *1 *\(90\|100\) " out)" = 2
+check "and names" grep -q "^ *maturity .* theta *rho$" out
+expect 0 $exact --put --seed 3 --type f32; said "--seed has no effect"; said "--type f32 has no effect: exact computes in f64"
+
+for foreign in "--dates 9" "--basis linear" --raw-basis "--solver ldlt" "--fit-paths 9" --upper "--weights 1" "--correlation 0" \
+    "--paths 9" "--steps 9" "--target-se 1" --control --no-control "--plot p.svg" "--shard 1/2 -o x"; do
+    expect 64 $exact $foreign; said "${foreign%% *} does not apply to --method exact: exercise is continuous"
+done
+expect 64 $exact --payoff max-call; said "--method exact prices a put or a call on one asset"
+expect 64 $exact --s0 1,2; said "--method exact prices a put or a call on one asset"
+expect 64 $exact --strike 1,0; said "--strike is 0; it must be above 0"
+expect 64 $exact --maturity=-1; said "--maturity is -1; it must be 0 or above"
+expect 64 $exact --sigma=-1; said "--sigma is -1; it must be 0 or above"
+expect 64 $exact --nodes 4; said "--nodes"
+expect 64 price american --nodes 12; said "--greeks and --nodes need --method exact"
+expect 64 price american --method exat; said "Did you mean 'exact'?"
+expect 74 $exact -o nowhere/p.csv; said "nowhere"
+expect 1 $exact --rate=-0.01 --dividend=-0.02 --strike 90,100 --json; said "2 of 2 options without a price: there are two exercise boundaries"
+json; leaf surface.1.price=null; leaf "surface.1.status=two boundaries"
+expect 1 $exact --maturity 1,1e6; said "1 of 2 options without a price: a number is too large"
+check "a dash for no price" grep -q "^ *1e+06 *100 *- " out
+
 # --- parts ---
 all="price american --s0 36,40 --payoff max-call --correlation 0.2 --dates 2 --basis poly:2 --fit-paths 600 --paths 140000 --seed 4 $on"
 expect 0 $all --json; results out >whole

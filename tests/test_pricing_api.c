@@ -309,7 +309,8 @@ TEST(methods_have_their_flags) {
                  { "bullet", "quad", 0 },
                  { "bullet", "pde", SHOAL_CAN_SURFACE },
                  { "american", "lsm", SHOAL_CAN_WALK },
-                 { "american", "dual", SHOAL_CAN_WALK | SHOAL_CAN_NEST } };
+                 { "american", "dual", SHOAL_CAN_WALK | SHOAL_CAN_NEST },
+                 { "american", "exact", 0 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK_MSG(shoal_method_flags(rows[i].module, rows[i].method, NULL) == rows[i].flags,
                   "%s of %s", rows[i].method, rows[i].module);

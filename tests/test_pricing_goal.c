@@ -184,10 +184,10 @@ TEST(goals_are_checked) {
         { { .target = -1 }, "target is -1" },
         { { .target = NAN }, "target is nan" },
         { { .target = INFINITY }, "target is inf" },
-        { { .paths = 1, .part = 0, .parts = 2 }, "part is 0 of 2" },
-        { { .paths = 1, .part = 3, .parts = 2 }, "part is 3 of 2" },
-        { { .paths = 1, .part = 1, .parts = -1 }, "part is 1 of -1" },
-        { { .target = 1, .part = 1, .parts = 2 }, "no parts" },
+        { { .paths = 1, .part = 0, .parts = 2 }, "part is 0; it must be 1 to 2" },
+        { { .paths = 1, .part = 3, .parts = 2 }, "part is 3; it must be 1 to 2" },
+        { { .paths = 1, .part = 1, .parts = -1 }, "parts is -1" },
+        { { .target = 1, .part = 1, .parts = 2 }, "parts is 2; with a target it must be 0" },
     };
     shoal_price_value value = { 0 };
     for (int t = 0; t < target_count; t++) {

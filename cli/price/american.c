@@ -26,6 +26,7 @@ typedef struct arguments {
     bool merging;
     bool upper;
     int64_t inner, outer;
+    int64_t nodes;       /* of method exact */
     price_outcome above; /* of the upper bounds */
 } arguments;
 
@@ -59,7 +60,7 @@ static const cli_option options[] = {
     { "weights",     OPT_REALS,  AT(list[WEIGHT]),      "W,..", 1, "weights of the assets in a basket", .usual = "1/D each", .in = IN_PART | IN_JSON_SET },
     { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "correlations, or one for all pairs: of assets 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
     { "rate",        OPT_REAL,   AT(rate),              "X",    1, "interest rate", .in = IN_BOTH },
-    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "exercise dates, i T/N for i = 1 .. N", 1, 1 << 20, .in = IN_BOTH },
+    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "exercise dates, i T/N for i = 1 .. N; not with --method exact, whose exercise is continuous", 1, 1 << 20, .usual = "50", .in = IN_BOTH },
     { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "basis of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART,
       .more = "Up to 64 functions." },
     { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices themselves, neither centred nor scaled", .in = IN_BOTH },
@@ -68,20 +69,31 @@ static const cli_option options[] = {
     { "upper",       OPT_FLAG,   AT(upper),             NULL,   1, "also an upper bound, by nested simulation", .without = "shard" },
     { "inner",       OPT_INT,    AT(inner),             "N",    1, "with --upper: inner paths per date of an outer path, rounded up to a multiple of 256", 1, 1 << 24, .usual = "512" },
     { "outer",       OPT_INT,    AT(outer),             "N",    1, "with --upper: outer paths", 1, INT32_MAX, .usual = "512" },
+    { "greeks",      OPT_FLAG,   AT(o.opts.greeks),     NULL,   1, "with --method exact: also delta, gamma, vega, theta and rho" },
+    { "nodes",       OPT_INT,    AT(nodes),             "N",    1, "with --method exact: points of the exercise boundary", 6, 32, .usual = "24" },
     { 0 }
 };
 
 static const char doc[] =
     "Prices American options as Bermudan ones in the Black-Scholes model, by the least-squares Monte Carlo method of Longstaff and "
     "Schwartz. An exercise rule is fitted on one set of paths and priced on another: the price is a lower bound, up to its "
-    "standard error. Several strikes and maturities are fitted together.\vIn the money the payoffs of puts, calls and baskets are "
+    "standard error. Several strikes and maturities are fitted together. Methods: lsm (the default), dual (the same as --upper) and "
+    "exact. exact prices a put or a call on one asset by an integral equation. Its exercise is continuous: it refuses --dates, and "
+    "options of simulations.\vIn the money the payoffs of puts, calls and baskets are "
     "linear in the prices. The payoff of a max-call is one more basis function beside the polynomials; there are up to 64 "
     "functions.\n\n"
     "Example:\n"
     "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
-    "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110";
+    "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110\n"
+    "  shoal price american --method exact --s0 36 --strike 36,40,44 --rate 0.06 --greeks -o prices.csv";
 /* clang-format on */
+
+/* Without paths; or a method that does not exist. */
+static bool is_exact(const arguments *a) {
+    const char *method = a->o.opts.method;
+    return method && !(shoal_method_flags("american", method, NULL) & SHOAL_CAN_WALK);
+}
 
 static void check(void *of, struct argp_state *state) {
     arguments *a = of;
@@ -89,7 +101,10 @@ static void check(void *of, struct argp_state *state) {
         a->upper = true, a->o.opts.method = "lsm";
     if (a->o.opts.put && a->payoff >= 0 && !a->merging)
         argp_error(state, "--put and --payoff exclude each other");
-    if (a->o.output && !a->o.shards) argp_error(state, "-o needs --shard");
+    if (a->o.output && !a->o.shards && !is_exact(a))
+        argp_error(state, "-o needs --shard or --method exact");
+    if ((a->o.opts.greeks || a->nodes) && !is_exact(a))
+        argp_error(state, "--greeks and --nodes need --method exact");
     if ((a->inner || a->outer) && !a->upper) argp_error(state, "--inner and --outer need --upper");
     if (a->upper && a->o.shards) argp_error(state, "--method dual and --shard exclude each other");
     int64_t *d = &a->opts.assets;
@@ -132,14 +147,23 @@ static int make_matrix(arguments *a) {
     return CLI_OK;
 }
 
+static int check_exact(const cli *c, const arguments *a) {
+    if (a->opts.assets > 1 || a->payoff > SHOAL_CALL)
+        return cli_fail(CLI_USAGE, "--method exact prices a put or a call on one asset");
+    return price_exact_check(c, a, &a->o);
+}
+
 /* Fills in what was not said. */
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     const int64_t d = a->opts.assets;
     price_default_method(o, "lsm");
     int code = cli_check_method(who, "american", o->opts.method, NULL);
+    if (code == CLI_OK && is_exact(a)) code = check_exact(c, a);
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
+    if (!a->opts.dates) a->opts.dates = 50;
+    if (!a->nodes) a->nodes = 24;
     if (o->opts.steps && !a->merging)
         cli_note(c, "--steps has no effect: a path has one step per date, %lld",
                  (long long)a->opts.dates);
@@ -156,6 +180,7 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (code == CLI_OK && a->list[WEIGHT].count) code = widen(&a->list[WEIGHT], d, 1);
     if (code == CLI_OK) code = make_matrix(a);
     o->s0 = a->list[S0].values ? a->list[S0].values[0] : 0, o->rate = a->rate;
+    o->dividend = a->list[DIVIDEND].values ? a->list[DIVIDEND].values[0] : 0;
     if (!a->opts.solver) a->opts.solver = "auto";
     a->opts.type = o->opts.type, a->opts.seed = c->seed, a->opts.control = o->opts.control;
     return code == CLI_OK ? price_default_lists(o) : code;
@@ -286,6 +311,7 @@ static int run_upper(cli *c, arguments *a) {
 
 static int run(cli *c, arguments *a) {
     const price_options *o = &a->o;
+    if (is_exact(a)) return price_exact(c, a, o, a->list[SIGMA].values[0], a->nodes);
     shoal_price *plan = NULL;
     price_outcome out = { 0 };
     int code = make_plan(c, a, &plan);
@@ -304,7 +330,7 @@ static int run(cli *c, arguments *a) {
 }
 
 static int command(cli *c, int argc, char **argv) {
-    arguments a = { .rate = 0.05, .payoff = -1, .merging = c->parts != NULL, .opts.dates = 50 };
+    arguments a = { .rate = 0.05, .payoff = -1, .merging = c->parts != NULL };
     int code = cli_parse(c, &price_american_command, argc, argv, &a);
     if (code == CLI_OK) code = settle(c, argv[0], &a);
     if (code == CLI_OK) code = cli_open(c);
@@ -317,7 +343,7 @@ static int command(cli *c, int argc, char **argv) {
 
 const cli_command price_american_command = {
     "price american",
-    "American and Bermudan options on one or several assets, by regression",
+    "American and Bermudan options on one or several assets",
     .doc = doc,
     .run = command,
     .tables = { { options, 0 },

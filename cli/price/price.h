@@ -122,6 +122,11 @@ int price_plot(const char *path, const char *model, const price_options *o,
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
 
+/* Puts or calls on one asset without paths, `price american --method exact`: CLI_USAGE, naming an option that does not
+ * belong to it; and the values, of a boundary of so many nodes. */
+int price_exact_check(const cli *c, const void *arguments, const price_options *o);
+int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes);
+
 /* The values of a plan without paths. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
 /* CLI_USAGE, naming the first of these options that was given although --compare has no such thing. */

@@ -500,7 +500,7 @@ CALLS = {
     "cva": "shoal.cva([{'payoff': 'basket-put', 'style': 'american', 'assets': ['A', 'B'], 'strike': 100, 'maturity': 1}], "
     "{'asset': ['A', 'B'], 'spot': [100, 100], 'volatility': [0.2, 0.3]}, rule_paths=1 << 20, outer=1 << 18)",
     "batch": "shoal.eigh(np.broadcast_to(small, (4000, 64, 64)))",
-    "one matrix": "shoal.symmetric_indefinite(large, pivot='partial')",
+    "one matrix": "shoal.symmetric_indefinite(large, pivot='complete')",
 }
 
 

@@ -15,10 +15,7 @@
 #include <shoal/american.h>
 #include <stdlib.h>
 
-SHOAL_DECLARE_CPU(exact_method, american_exact)
-
-static const shoal_method method = { .name = "exact",
-                                     .cpu = SHOAL_CPU_DOUBLE_CELLS(american_exact) };
+extern const shoal_module shoal_american_module;
 
 enum { NODES = 12, MAX_NODES = 32 };
 enum { ROUNDS = 200 };  /* of an implied volatility                                             */
@@ -296,7 +293,8 @@ static void run_pack(const job *j, const exact_method *exact, const exact_rule *
 }
 
 static shoal_status run_all(shoal_context *ctx, const job *j) {
-    const exact_method *exact = method.cpu[SHOAL_F64][ctx->level];
+    const shoal_method *method = shoal_find_method(&shoal_american_module, "exact");
+    const exact_method *exact = method->cpu[SHOAL_F64][ctx->level];
     exact_rule *rule = make_rule((int)j->opts.nodes);
     const int64_t packs = (j->count + EXACT_LANES - 1) / EXACT_LANES;
     const int64_t workers = packs < ctx->threads ? packs : ctx->threads;

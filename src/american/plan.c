@@ -3,6 +3,7 @@
  * plan.c - plans for American options: the public functions, their argument checks, the method
  * table, the basis, Cholesky's factor of the correlation.
  */
+#include "american/exact.h"
 #include "american/plan.h"
 #include <float.h>
 #include <math.h>
@@ -11,14 +12,16 @@
 
 SHOAL_DECLARE_CPU(american_method, american_paths)
 SHOAL_DECLARE_CUDA(american_method, american_paths)
+SHOAL_DECLARE_CPU(exact_method, american_exact)
 
 #define CELLS .cpu = SHOAL_CPU_CELLS(american_paths), .cuda = SHOAL_CUDA_CELLS(american_paths)
-enum { AMERICAN_LSM, AMERICAN_DUAL };
+enum { AMERICAN_LSM, AMERICAN_DUAL, AMERICAN_EXACT };
 
-/* Both rows share one cell: dual is priced by the regressions of lsm. */
+/* dual is priced by the regressions of lsm, and shares its cell. exact has no plan: exact_plan.c. */
 static const shoal_method methods[] = {
     [AMERICAN_LSM] = { .name = "lsm", CELLS, .flags = SHOAL_CAN_WALK },
     [AMERICAN_DUAL] = { .name = "dual", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_NEST },
+    [AMERICAN_EXACT] = { .name = "exact", .cpu = SHOAL_CPU_DOUBLE_CELLS(american_exact) },
 };
 
 static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };

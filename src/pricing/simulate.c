@@ -62,7 +62,10 @@ static shoal_status check(shoal_price *p, const shoal_price_goal *g, const void 
     if (g->target == 0 && (g->paths < 1 || g->paths > SHOAL_PRICE_MOST))
         return shoal_fail(p->head.ctx, SHOAL_E_ARG, "paths is %lld; it must be from 1 to %lld",
                           (long long)g->paths, (long long)SHOAL_PRICE_MOST);
-    if (g->parts < 0 || (g->parts > 0 && (g->part < 1 || g->part > g->parts)))
+    if (g->parts < 0)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "parts is %lld; it must be at least 0",
+                          (long long)g->parts);
+    if (g->parts > 0 && (g->part < 1 || g->part > g->parts))
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "part is %lld; it must be 1 to %lld, the number of parts",
                           (long long)g->part, (long long)g->parts);
