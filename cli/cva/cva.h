@@ -87,6 +87,10 @@ void cva_result_free(cva_result *r);
 int cva_write_csv(const char *path, const cva_result *r);
 int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
 
+/* The numbers of a date, each rounded to its error: EPE, ENE, PFE 95 %, PFE 99 %, CVA. */
+enum { CVA_SHOWN = 5 };
+void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]);
+
 /* "passed: ..", or "FAILED: ..", and the worst score. */
 void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, char text[256]);
 

@@ -158,24 +158,27 @@ static const char *const estimators[] = { "exercise rules, on inner paths",
                                           "regressions on inner paths" };
 
 static void cards(FILE *file, const cva_result *r) {
-    char value[96], label[128];
+    char value[160], label[128];
     const shoal_cva_date *top = cva_peak(r);
     fputs("<div class=\"cards\">\n", file);
-    snprintf(value, sizeof value, "%.6g ± %.2g", r->value.cva, r->value.error);
+    const double error = r->value.error;
+    snprintf(value, sizeof value, "%s ± %s", CLI_ROUNDED(r->value.cva, error),
+             CLI_ROUNDED(error, error));
     io_html_card(file, value, "CVA, and its standard error");
-    snprintf(value, sizeof value, "%.5g to %.5g", r->value.low, r->value.high);
+    snprintf(value, sizeof value, "%s to %s", CLI_ROUNDED(r->value.low, error),
+             CLI_ROUNDED(r->value.high, error));
     io_html_card(file, value, "95 % interval of the CVA: standard error and bias");
     if (r->value.bias > 0) {
         snprintf(value, sizeof value, "%.2g", r->value.bias);
         io_html_card(file, value, "bias of the CVA, estimated");
     }
-    snprintf(value, sizeof value, "%.5g ± %.2g", top->epe, top->epe_error);
-    snprintf(label, sizeof label, "largest mean exposure, after %.4g years", top->time);
+    snprintf(value, sizeof value, "%s ± %s", CLI_ROUNDED(top->epe, top->epe_error),
+             CLI_ROUNDED(top->epe_error, top->epe_error));
+    snprintf(label, sizeof label, "peak EPE (mean exposure), at %s", CLI_YEARS(top->time));
     io_html_card(file, value, label);
     if (r->counts.systems > 0)
         io_html_card(file, io_html_count(r->counts.systems, value), "regressions");
-    snprintf(value, sizeof value, "%.3g s", r->seconds);
-    io_html_card(file, value, "for all of it");
+    io_html_card(file, CLI_TIME(r->seconds), "computing time");
     fputs("</div>\n", file);
 }
 
@@ -193,12 +196,16 @@ static int charts(FILE *file, const cva_result *r, io_error *err) {
         fputs("</div>\n", file);
     }
     fputs(
-        "</div>\n<p>EPE is the mean of what the book is worth to us where that is positive, ENE of "
-        "what it is worth to the counterparty, PFE a quantile. Every outer path at every date is "
-        "a regression problem of its own for every American contract it still holds. A truncated "
-        "regression was solved without its smallest eigenvalues, an empty one had no path in the "
-        "money; the condition numbers are the solver's own bounds.</p>\n",
+        "</div>\n<p>EPE is the mean of the positive part of the book's value to us, ENE the mean of "
+        "the negative part, PFE a quantile of the positive part.</p>\n",
         file);
+    if (r->counts.systems > 0)
+        fputs(
+            "<p>At every date, every outer path solves one regression per American contract that it "
+            "still holds. A truncated regression is solved without its smallest eigenvalues. An "
+            "empty one has no path in the money. The condition numbers are the solver's "
+            "bounds.</p>\n",
+            file);
     return status;
 }
 
@@ -221,18 +228,19 @@ static void heads(FILE *file, const char *const *names, int count, int left, cha
 }
 
 static void profile(FILE *file, const cva_result *r) {
-    static const char *const names[] = { "years",    "EPE",      "±",   "ENE",
+    static const char *const names[] = { "time",     "EPE",      "±",   "ENE",
                                          "PFE 95 %", "PFE 99 %", "CVA", "inner paths" };
     fputs("<h2>Profile</h2>\n", file);
     heads(file, names, 8, 0, NULL, 0);
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        const double numbers[] = { d->epe, d->epe_error, d->ene, d->pfe95, d->pfe99, d->cva };
-        fputs("<tr>", file);
-        cell(file, "%.4g", d->time);
-        for (int i = 0; i < 6; i++) cell(file, i == 1 ? "%.2g" : "%.5g", numbers[i]);
-        cell(file, "%.0f", (double)d->inner);
-        fputs("</tr>\n", file);
+        char text[CVA_SHOWN][32];
+        cva_show(d, text);
+        fprintf(file,
+                "<tr><td>%s</td><td>%s</td><td>%.2g</td><td>%s</td><td>%s</td><td>%s</td>"
+                "<td>%s</td><td>%lld</td></tr>\n",
+                CLI_YEARS(d->time), text[0], d->epe_error, text[1], text[2], text[3], text[4],
+                (long long)d->inner);
     }
     fputs("</tbody></table></div>\n", file);
 }

@@ -193,6 +193,16 @@ static void print_systems(const shoal_cva_counts *n) {
     putchar('\n');
 }
 
+void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]) {
+    const double of_95 = (d->pfe95_high - d->pfe95_low) / 3.92;
+    const double of_99 = (d->pfe99_high - d->pfe99_low) / 3.92;
+    cli_rounded(text[0], d->epe, d->epe_error);
+    cli_rounded(text[1], d->ene, d->ene_error);
+    cli_rounded(text[2], d->pfe95, of_95);
+    cli_rounded(text[3], d->pfe99, of_99);
+    cli_rounded(text[4], d->cva, d->epe > 0 ? d->cva / d->epe * d->epe_error : 0);
+}
+
 int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     if (c->json) return print_json(c, o, b, r);
     printf(
@@ -232,13 +242,10 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
            "stderr", "pfe95", "pfe99", "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        const double share = d->epe > 0 ? d->cva / d->epe : 0;
-        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", CLI_YEARS(d->time),
-               CLI_ROUNDED(d->epe, d->epe_error), d->epe_error, d->epe_bias,
-               CLI_ROUNDED(d->ene, d->ene_error), d->ene_error,
-               CLI_ROUNDED(d->pfe95, (d->pfe95_high - d->pfe95_low) / 3.92),
-               CLI_ROUNDED(d->pfe99, (d->pfe99_high - d->pfe99_low) / 3.92),
-               CLI_ROUNDED(d->cva, share * d->epe_error));
+        char text[CVA_SHOWN][32];
+        cva_show(d, text);
+        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", CLI_YEARS(d->time), text[0],
+               d->epe_error, d->epe_bias, text[1], d->ene_error, text[2], text[3], text[4]);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
