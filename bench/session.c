@@ -43,6 +43,12 @@ void bench_note(bench_session *s, const char *format, ...) {
     s->note(s->note_to, text);
 }
 
+/* Ends a call of the library once the user ends the run. */
+static int stop_call(void *session, const char *stage, double fraction) {
+    (void)stage, (void)fraction;
+    return bench_stopped(session);
+}
+
 /* Opens a backend; "auto" may be either place. */
 static bench_place *open_place(bench_session *s, const char *backend) {
     shoal_options options = s->options;
@@ -50,6 +56,7 @@ static bench_place *open_place(bench_session *s, const char *backend) {
     shoal_machine machine;
     options.backend = backend;
     shoal_status status = shoal_open(&options, &ctx);
+    if (status == SHOAL_OK) status = shoal_set_progress(ctx, stop_call, s);
     if (status == SHOAL_OK) status = shoal_describe(ctx, &machine);
     if (status != SHOAL_OK) {
         bench_error(s, status, "backend %s: %s", backend, ctx ? shoal_message(ctx) : "no memory");
@@ -171,7 +178,7 @@ int bench_add_ours(bench_session *s, const bench_problem *p, bench_place *place,
                    const bench_solver *v, shoal_status status, bench_check *check, bool timed) {
     char found[96];
     bench_solver ours = *v;
-    if (status == SHOAL_OK && bench_stopped(s)) return BENCH_STOPPED;
+    if (bench_stopped(s)) return BENCH_STOPPED;
     if (status != SHOAL_OK) *check = bench_broken(place, status);
     if (v->measure) {
         snprintf(found, sizeof found, "%s %.2g over %lld %s", v->measure, check->max_residual,

@@ -169,6 +169,7 @@ int main(int argc, char **argv) {
     argp_program_version = version;
 
     cli c = { .backend = "auto", .seed = CLI_SEED, .start = cli_now() };
+    cli_watch_files(&c);
     char *alone[] = { program, NULL };
     if (argc < 1) {
         argc = 1;

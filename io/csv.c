@@ -18,7 +18,7 @@
 
 typedef struct reader {
     const char *name;
-    const char *at, *stop, *end; /* position, end of the line, end of the text */
+    const char *text, *at, *stop, *end; /* begin, position, end of the line, end of the text */
     int64_t line;
     bool more;         /* the line has another field                  */
     const char *field; /* the last field, without quotes and spaces   */
@@ -139,6 +139,12 @@ static int read_row(reader *r, const io_table *t, double *row, io_error *err) {
     return IO_OK;
 }
 
+/* At every 4096th line, and at the end of the text. */
+static int step(const reader *r, io_error *err) {
+    if (r->line % 4096 != 0 && r->stop != r->end) return IO_OK;
+    return io_step(err, "parse", r->stop - r->text, r->end - r->text);
+}
+
 static int read_rows(reader *r, io_table *t, io_error *err) {
     int64_t capacity = 0;
     while (next_line(r)) {
@@ -152,6 +158,7 @@ static int read_rows(reader *r, io_table *t, io_error *err) {
             t->data = larger;
         }
         int status = read_row(r, t, t->data + t->rows * t->cols, err);
+        if (status == IO_OK) status = step(r, err);
         if (status != IO_OK) return status;
         t->rows++;
     }
@@ -160,7 +167,7 @@ static int read_rows(reader *r, io_table *t, io_error *err) {
 
 /* A reader of the text, past its byte order mark. */
 static reader reader_of(const char *name, const char *text, size_t size) {
-    reader r = { .name = name, .at = text, .stop = text, .end = text + size };
+    reader r = { .name = name, .text = text, .at = text, .stop = text, .end = text + size };
     if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) r.at = r.stop = text + 3;
     return r;
 }
@@ -218,6 +225,7 @@ static int read_cells(reader *r, io_cells *c, io_error *err) {
     int64_t capacity = 0;
     while (next_line(r)) {
         int status = grow_cells(r, c, &capacity, err);
+        if (status == IO_OK) status = step(r, err);
         if (status != IO_OK) return status;
         char **row = c->text + c->head.rows * c->head.cols;
         c->line[c->head.rows++] = r->line;

@@ -143,6 +143,12 @@ void io_out_abandon(io_out *out) {
     release(out);
 }
 
+int io_out_end(io_out *out, int status, io_error *err) {
+    if (status == IO_OK) return io_out_commit(out, err);
+    io_out_abandon(out);
+    return status;
+}
+
 int io_file_open(const char *path, FILE **file, int64_t *size, io_error *err) {
     struct stat info;
     *file = NULL;
@@ -163,6 +169,29 @@ int io_file_open(const char *path, FILE **file, int64_t *size, io_error *err) {
     return io_fail(err, IO_E_OPEN, "%s: cannot read: %s", path, strerror(reason));
 }
 
+int io_read(FILE *file, void *data, size_t size, size_t *done, io_error *err) {
+    for (*done = 0; *done < size;) {
+        const size_t piece = size - *done < IO_PIECE ? size - *done : IO_PIECE;
+        const size_t got = fread((char *)data + *done, 1, piece, file);
+        *done += got;
+        if (got < piece) break;
+        const int status = io_step(err, "read", (int64_t)*done, (int64_t)size);
+        if (status != IO_OK) return status;
+    }
+    return IO_OK;
+}
+
+int io_write(FILE *file, const void *data, size_t size, io_error *err) {
+    for (size_t done = 0; done < size;) {
+        const size_t piece = size - done < IO_PIECE ? size - done : IO_PIECE;
+        if (fwrite((const char *)data + done, 1, piece, file) < piece) break;
+        done += piece;
+        const int status = io_step(err, "write", (int64_t)done, (int64_t)size);
+        if (status != IO_OK) return status;
+    }
+    return IO_OK;
+}
+
 /* Reads to the end of the file; the buffer starts at the expected size and doubles when a pipe, or
  * a file that grows while it is read, holds more. */
 int io_file_slurp(FILE *file, const char *path, int64_t expected, int64_t limit, char **data,
@@ -172,7 +201,13 @@ int io_file_slurp(FILE *file, const char *path, int64_t expected, int64_t limit,
     *data = NULL;
     *size = 0;
     while (buffer) {
-        used += fread(buffer + used, 1, capacity - 1 - used, file);
+        size_t got;
+        const int status = io_read(file, buffer + used, capacity - 1 - used, &got, err);
+        if (status != IO_OK) {
+            free(buffer);
+            return status;
+        }
+        used += got;
         if ((int64_t)used > limit) {
             free(buffer);
             return io_fail(err, IO_E_SIZE, "%s: larger than the limit of %lld bytes", path,

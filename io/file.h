@@ -41,6 +41,9 @@ const char *io_out_temporary(const io_out *out);
  * removed and the target untouched. IO_E_WRITE. */
 int io_out_commit(io_out *out, io_error *err);
 
+/* io_out_commit() if `status` is IO_OK; otherwise io_out_abandon() and `status`. */
+int io_out_end(io_out *out, int status, io_error *err);
+
 /* Removes the temporary file and releases the handle; NULL is allowed. */
 void io_out_abandon(io_out *out);
 
@@ -52,6 +55,11 @@ int io_file_open(const char *path, FILE **file, int64_t *size, io_error *err);
  * bytes. IO_E_SIZE if the file is larger than `limit` bytes; never allocates much more than the
  * file holds. On error *data is NULL. */
 int io_file_read(const char *path, int64_t limit, char **data, size_t *size, io_error *err);
+
+/* fread and fwrite of large arrays, in pieces, with io_step(). *done: the bytes that were read. Write errors are left
+ * to io_out_commit(). IO_OK or IO_E_STOPPED. */
+int io_read(FILE *file, void *data, size_t size, size_t *done, io_error *err);
+int io_write(FILE *file, const void *data, size_t size, io_error *err);
 
 /* CRC-32, as zip has it. */
 uint32_t io_checksum(const void *bytes, size_t size);

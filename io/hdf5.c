@@ -218,8 +218,41 @@ static int read_rows(const source *s, const io_triangle *t, int64_t n, io_array 
             H5Sselect_hyperslab(s->space, H5S_SELECT_SET, start, NULL, length, NULL) < 0 ||
             H5Dread(s->dataset, type_of(array->type), memory, s->space, H5P_DEFAULT, to) < 0)
             status = fail(err, IO_E_OPEN, s->name, "cannot read");
+        else
+            status = io_step(err, "read", i + 1, n);
         if (memory >= 0) H5Sclose(memory);
     }
+    return status;
+}
+
+/* All numbers of a dataset, read or written in bands of its first axis, of about IO_PIECE bytes. */
+static int transfer(hid_t dataset, bool written, const io_array *array, const char *name,
+                    io_error *err) {
+    hsize_t start[IO_MAX_DIM] = { 0 }, length[IO_MAX_DIM] = { 1 };
+    const hid_t type = type_of(array->type), space = H5Dget_space(dataset);
+    const int64_t rows = array->ndim > 0 ? array->shape[0] : 1, count = io_array_count(array);
+    const int64_t each = rows > 0 ? count / rows : 0; /* numbers per row */
+    const int64_t most = IO_PIECE / ((each > 0 ? each : 1) * 8) + 1;
+    int status = space < 0 ? fail(err, IO_E_OPEN, name, "has no shape") : IO_OK;
+    for (int k = 0; k < array->ndim; k++) length[k] = (hsize_t)array->shape[k];
+    for (int64_t row = 0; count > 0 && row < rows && status == IO_OK; row += most) {
+        const int64_t here = rows - row < most ? rows - row : most;
+        const hsize_t numbers = (hsize_t)(here * each);
+        void *at = (char *)array->data + (size_t)(row * each) * io_type_size(array->type);
+        start[0] = (hsize_t)row, length[0] = (hsize_t)here;
+        hid_t memory = H5Screate_simple(1, &numbers, NULL);
+        if (memory < 0 ||
+            (array->ndim > 0 &&
+             H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, length, NULL) < 0) ||
+            (written ? H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, at)
+                     : H5Dread(dataset, type, memory, space, H5P_DEFAULT, at)) < 0)
+            status = fail(err, written ? IO_E_WRITE : IO_E_OPEN, name,
+                          written ? "cannot write" : "cannot read");
+        else
+            status = io_step(err, written ? "write" : "read", row + here, rows);
+        if (memory >= 0) H5Sclose(memory);
+    }
+    if (space >= 0) H5Sclose(space);
     return status;
 }
 
@@ -249,9 +282,7 @@ int io_h5_read_triangle(const char *place, const io_triangle *t, int64_t limit, 
         status = io_triangle_create(t ? t : &full, s.single ? IO_F4 : IO_F8, *n, s.name, limit,
                                     array, err);
     if (status == IO_OK && t) status = read_rows(&s, t, *n, array, err);
-    if (status == IO_OK && !t && *n > 0 &&
-        H5Dread(s.dataset, type_of(array->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0)
-        status = fail(err, IO_E_OPEN, s.name, "cannot read");
+    if (status == IO_OK && !t) status = transfer(s.dataset, false, array, s.name, err);
     if (status != IO_OK) io_array_free(array);
     close_source(&s);
     restore_errors(old);
@@ -268,9 +299,8 @@ static int write_item(const char *path, hid_t file, hid_t groups, const io_h5_it
     const hid_t type = type_of(item->array->type);
     hid_t space = H5Screate_simple(item->array->ndim, dims, NULL);
     hid_t dataset = H5Dcreate2(file, item->name, type, space, groups, H5P_DEFAULT, H5P_DEFAULT);
-    if (dataset < 0 ||
-        H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, item->array->data) < 0)
-        status = fail(err, IO_E_WRITE, path, "cannot write");
+    status = dataset < 0 ? fail(err, IO_E_WRITE, path, "cannot write")
+                         : transfer(dataset, true, item->array, path, err);
     if (dataset >= 0 && H5Dclose(dataset) < 0 && status == IO_OK)
         status = fail(err, IO_E_WRITE, path, "cannot write");
     if (space >= 0) H5Sclose(space);
@@ -296,9 +326,7 @@ int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *
         status = fail(err, IO_E_WRITE, path, "cannot write");
     H5Pclose(groups);
     restore_errors(old);
-    if (status == IO_OK) return io_out_commit(out, err);
-    io_out_abandon(out);
-    return status;
+    return io_out_end(out, status, err);
 }
 
 #endif

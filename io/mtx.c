@@ -248,7 +248,8 @@ static int read_entries(reader *r, io_matrix *m) {
     int64_t row = m->symmetry == IO_SKEW ? 1 : 0, col = 0; /* place of the next array value */
     for (int64_t i = 0; i < m->count; i++) {
         io_entry entry, *e = &entry;
-        int status;
+        int status = io_step_line(r->l.err, "parse", i, m->count);
+        if (status != IO_OK) return status;
         if (!next_entry(&r->l))
             return io_fail(r->l.err, IO_E_SIZE,
                            "%s: %" PRId64 " entries promised, %" PRId64 " found", r->l.name,
@@ -285,9 +286,11 @@ static bool precedes(const io_entry *a, const io_entry *b) {
 }
 
 /* Bottom-up merge sort: stable, so that duplicates are summed in the order of the file. */
-static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
+static int merge_sort(io_entry *entries, io_entry *spare, int64_t count, io_error *err) {
     io_entry *from = entries, *to = spare;
     for (int64_t width = 1; width < count; width *= 2) {
+        const int status = io_step(err, "sort", width, count);
+        if (status != IO_OK) return status;
         for (int64_t start = 0; start < count; start += 2 * width) {
             int64_t middle = start + width < count ? start + width : count;
             int64_t end = start + 2 * width < count ? start + 2 * width : count;
@@ -302,6 +305,7 @@ static void merge_sort(io_entry *entries, io_entry *spare, int64_t count) {
         to = other;
     }
     if (from != entries) memcpy(entries, from, (size_t)count * sizeof *entries);
+    return io_step(err, "sort", count, count);
 }
 
 /* Sorted as mtx.h promises; duplicates are summed, in their present order. */
@@ -313,8 +317,9 @@ static int sort_entries(io_matrix *m, const char *name, io_error *err) {
         if (!spare)
             return io_fail(err, IO_E_MEMORY, "%s: no memory to sort %" PRId64 " entries", name,
                            m->count);
-        merge_sort(m->entries, spare, m->count);
+        const int status = merge_sort(m->entries, spare, m->count, err);
         free(spare);
+        if (status != IO_OK) return status;
     }
     int64_t kept = 0;
     for (int64_t i = 0; i < m->count; i++) {
@@ -470,7 +475,10 @@ int io_triplets_parse(const char *name, const char *text, size_t size, int64_t n
     matrix->entries = malloc((size / 6 + 1) * sizeof(io_entry));
     if (!matrix->entries) return io_fail(err, IO_E_MEMORY, "%s: no memory for its entries", name);
     int status = IO_OK;
-    while (status == IO_OK && next_entry(&l)) status = read_triplet(&l, n, matrix);
+    while (status == IO_OK && next_entry(&l)) {
+        status = read_triplet(&l, n, matrix);
+        if (status == IO_OK && l.line % 4096 == 0) status = io_step(err, "parse", l.at - text, (int64_t)size);
+    }
     if (n >= 0) matrix->rows = n;
     matrix->cols = matrix->rows;
     if (status == IO_OK) status = sort_entries(matrix, name, err);
@@ -499,12 +507,13 @@ int io_mtx_write(const char *path, const io_matrix *m, io_error *err) {
     FILE *file = io_out_file(out);
     fprintf(file, "%%%%MatrixMarket matrix coordinate real %s\n", symmetries[m->symmetry]);
     fprintf(file, "%" PRId64 " %" PRId64 " %" PRId64 "\n", m->rows, m->cols, m->count);
-    for (int64_t k = 0; k < m->count; k++) {
+    for (int64_t k = 0; k < m->count && status == IO_OK; k++) {
         const io_entry *e = &m->entries[k];
         io_real_text(e->value, text);
         fprintf(file, "%" PRId64 " %" PRId64 " %s\n", e->row + 1, e->col + 1, text);
+        status = io_step_line(err, "write", k + 1, m->count);
     }
-    return io_out_commit(out, err);
+    return io_out_end(out, status, err);
 }
 
 /* Column j from the diagonal down is row j from the diagonal on. */
@@ -516,11 +525,13 @@ int io_mtx_write_symmetric(const char *path, const io_array *array, io_error *er
     if (status != IO_OK) return status;
     FILE *file = io_out_file(out);
     fprintf(file, "%%%%MatrixMarket matrix array real symmetric\n%" PRId64 " %" PRId64 "\n", n, n);
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n && status == IO_OK; j++) {
         for (int64_t i = j; i < n; i++) {
             const double x = io_array_get(array, j * n + i);
             array->type == IO_F4 ? io_float_text((float)x, text) : io_real_text(x, text);
             fprintf(file, "%s\n", text);
         }
-    return io_out_commit(out, err);
+        status = io_step(err, "write", j + 1, n);
+    }
+    return io_out_end(out, status, err);
 }

@@ -322,7 +322,12 @@ static int read_array(const input *in, const char *name, io_array *array, io_err
     if (status != IO_OK) return status;
     void *data = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (!data) return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
-    size_t got = fread(data, 1, (size_t)bytes, in->file);
+    size_t got;
+    status = io_read(in->file, data, (size_t)bytes, &got, err);
+    if (status != IO_OK) {
+        free(data);
+        return status;
+    }
     if (got != (size_t)bytes) { /* cut short since its size was asked, or a read error */
         free(data);
         return io_fail(err, ferror(in->file) ? IO_E_OPEN : IO_E_SIZE,
@@ -394,6 +399,8 @@ static int read_lines(FILE *file, const char *name, const layout *header, const 
             fread(line.data, width, (size_t)count, file) != (size_t)count ||
             (after > 0 && fseek(file, (long)(after * (int64_t)width), SEEK_CUR) != 0))
             status = io_fail(err, IO_E_OPEN, "%s: row %" PRId64 " cannot be read", name, k);
+        else
+            status = io_step(err, "read", k + 1, n);
         if (header->swap) swap_bytes(line.data, count, width);
         for (int64_t i = 0; i < count && status == IO_OK; i++)
             store(array,
@@ -450,10 +457,8 @@ int io_npy_write(const char *path, const io_array *array, io_error *err) {
     int status = io_out_open(path, &out, err);
     if (status != IO_OK) return status;
     status = io_npy_header(io_out_file(out), path, array->type, array->ndim, array->shape, err);
-    if (status != IO_OK) {
-        io_out_abandon(out);
-        return status;
-    }
-    fwrite(array->data, io_type_size(array->type), (size_t)io_array_count(array), io_out_file(out));
-    return io_out_commit(out, err); /* reports what fwrite could not do */
+    if (status == IO_OK)
+        status = io_write(io_out_file(out), array->data,
+                          io_type_size(array->type) * (size_t)io_array_count(array), err);
+    return io_out_end(out, status, err); /* reports what fwrite could not do */
 }

@@ -115,3 +115,18 @@ int io_fail(io_error *err, io_status status, const char *format, ...) {
     }
     return status;
 }
+
+static io_progress *progress;
+static void *progress_user;
+
+void io_set_progress(io_progress *call, void *user) { progress = call, progress_user = user; }
+
+int io_step(io_error *err, const char *stage, int64_t done, int64_t all) {
+    const double fraction = done < all ? (double)done / (double)all : 1;
+    if (!progress || progress(progress_user, stage, fraction) == 0) return IO_OK;
+    return io_fail(err, IO_E_STOPPED, "stopped while files were read or written");
+}
+
+int io_step_line(io_error *err, const char *stage, int64_t done, int64_t all) {
+    return done % 4096 == 0 || done == all ? io_step(err, stage, done, all) : IO_OK;
+}

@@ -8,7 +8,7 @@
  *
  * Functions return IO_OK (0) or one of the negative values below. On failure err->text holds one
  * line without a newline that names the file and the reason; on success it is left alone. err may
- * be NULL. Nothing in io/ prints, exits, or keeps global state.
+ * be NULL. Nothing in io/ prints, exits, or keeps global state, except the function of io_set_progress().
  *
  * Numbers are read by strtod and written by printf, which follow the process's locale. Neither the
  * program nor io/ ever calls setlocale, so that locale is "C" and the decimal mark a point.
@@ -26,7 +26,8 @@ typedef enum io_status {
     IO_E_FORMAT = -2, /* the contents are not what the format asks for         */
     IO_E_SIZE = -3,   /* shorter than promised, larger than a limit, overflow  */
     IO_E_MEMORY = -4, /* an allocation failed                                  */
-    IO_E_WRITE = -5   /* cannot be created, written, flushed or renamed        */
+    IO_E_WRITE = -5,  /* cannot be created, written, flushed or renamed        */
+    IO_E_STOPPED = -6 /* the function of io_set_progress() ended it            */
 } io_status;
 
 typedef struct io_error {
@@ -42,6 +43,19 @@ typedef struct io_error {
 /* Writes the message (cut to fit, NULL err allowed) and returns `status`, so that a failing
  * function can say `return io_fail(err, IO_E_SIZE, "%s: file is empty", path);`. */
 int io_fail(io_error *err, io_status status, const char *format, ...) IO_PRINTF(3, 4);
+
+/* ---- progress of large files --------------------------------------------------------------------- */
+
+/* Reading and writing call this function many times per second: `stage` ("read", "parse", "sort", "write") is a constant,
+ * `fraction` the part that is done. A return value other than 0 ends them with IO_E_STOPPED. One for the process, set
+ * before any file is read; only the thread that reads or writes calls it. */
+typedef int io_progress(void *user, const char *stage, double fraction);
+void io_set_progress(io_progress *call, void *user);
+
+/* done of all: after each IO_PIECE bytes, and at each line. IO_OK or IO_E_STOPPED. */
+enum { IO_PIECE = 1 << 22 };
+int io_step(io_error *err, const char *stage, int64_t done, int64_t all);
+int io_step_line(io_error *err, const char *stage, int64_t done, int64_t all);
 
 /* ---- text: numbers, UTF-8, quoting for messages ------------------------------------------------- */
 

@@ -21,9 +21,9 @@ int cli_array_read(cli_array *array, const char *path) {
 bool cli_triangles_differ(const io_array *array, int64_t from, int64_t n, bool upper) {
     const double epsilon = array->type == IO_F4 ? FLT_EPSILON : DBL_EPSILON;
     double largest = 0; /* fmax: NaN does not count */
-    for (int64_t i = from; i < from + n * n; i++)
+    for (int64_t i = from; i < from + n * n && !cli_interrupted(); i++)
         largest = fmax(largest, fabs(io_array_get(array, i)));
-    for (int64_t i = 1; i < n; i++)
+    for (int64_t i = 1; i < n && !cli_interrupted(); i++)
         for (int64_t j = 0; j < i; j++) {
             const double below = io_array_get(array, from + i * n + j);
             const double above = io_array_get(array, from + j * n + i);
@@ -53,7 +53,7 @@ int cli_triangle_read(const cli *c, const char *path, const io_triangle *t, bool
     if (cli_interrupted()) return CLI_INTERRUPTED;
     const int code = cli_io(io_triangle_read(path, t, io_memory_bytes(), n, array, &err), &err);
     if (code == CLI_OK && !given && !c->quiet) note_triangles(c, path, t->upper);
-    return code;
+    return code == CLI_OK && cli_interrupted() ? CLI_INTERRUPTED : code;
 }
 
 static bool is_float(io_type type) { return type == IO_F4 || type == IO_F8; }
@@ -141,7 +141,8 @@ static int write_csv(const char *path, const io_array *array) {
     char text[32];
     int code = cli_io(io_out_open(path, &out, &err), &err);
     if (code != CLI_OK) return code;
-    for (int64_t i = 0; i < count; i++) {
+    int status = IO_OK;
+    for (int64_t i = 0; i < count && status == IO_OK; i++) {
         const double x = io_array_get(array, i);
         if (array->type == IO_F4)
             io_float_text((float)x, text);
@@ -153,8 +154,9 @@ static int write_csv(const char *path, const io_array *array) {
         else
             io_real_text(x, text);
         fprintf(io_out_file(out), "%s%c", text, (i + 1) % last ? ',' : '\n');
+        status = io_step_line(&err, "write", i + 1, count);
     }
-    return cli_io(io_out_commit(out, &err), &err);
+    return cli_io(io_out_end(out, status, &err), &err);
 }
 
 int cli_array_write(const char *path, const io_array *array) {

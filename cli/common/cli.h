@@ -68,7 +68,6 @@ struct cli {
     io_json out;           /* the one object on stdout                           */
     bool out_begun;        /* cli_json_begin was called                          */
     cli_progress stage;    /* of the library                                     */
-    bool finishes;         /* the library's call ends soon after Ctrl-C, by itself */
     const void *parts;     /* of merge-parts: what stands for a simulation       */
 };
 
@@ -190,6 +189,9 @@ double cli_now(void);
  * file's size does not end it. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
+
+/* From now on large files that are read or written have a progress bar and end at Ctrl-C. */
+void cli_watch_files(cli *c);
 
 /* The end of a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_report_interrupted(cli *c);

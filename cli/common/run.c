@@ -50,9 +50,16 @@ double cli_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static cli_progress *shown; /* the bar on the terminal; NULL: none */
+
+static void clear_bar(void) {
+    if (shown && shown->on && shown->shown > shown->start) fputs("\r\033[K", stderr);
+}
+
 /* A message may hold what a file held: bytes that are no text are shown as '?', lest a terminal obey them. */
 static void say(const char *format, va_list list) {
     char text[4096];
+    clear_bar();
     const int length = vsnprintf(text, sizeof text, format, list);
     fputs("shoal: ", stderr);
     for (const char *at = text; *at;) {
@@ -129,8 +136,6 @@ static void note_idle_gpu(const cli *c) {
 
 enum { BAR = 30 };
 
-static cli_progress *shown; /* the bar on the terminal; NULL: none */
-
 void cli_progress_begin(cli_progress *bar, const cli *c, const char *label, int64_t total) {
     const char *terminal = getenv("TERM");
     *bar = (cli_progress){ .label = label, .total = total, .start = cli_now() };
@@ -168,14 +173,17 @@ void cli_progress_end(cli_progress *bar) {
 /* The library's stages have a bar of their own, or are a part of the command's. */
 static int on_progress(void *user, const char *stage, double fraction) {
     cli *c = user;
-    if (!shown) cli_progress_begin(&c->stage, c, stage, 1);
+    if (!shown || (shown == &c->stage && shown->label != stage))
+        cli_progress_begin(&c->stage, c, stage, 1);
     if (shown == &c->stage)
         draw(shown, fraction);
     else
         draw(shown, ((double)shown->done + fraction * (double)shown->next) / (double)shown->total);
     if (shown == &c->stage && fraction >= 1) cli_progress_end(shown);
-    return cli_interrupted() && !c->finishes;
+    return cli_interrupted();
 }
+
+void cli_watch_files(cli *c) { io_set_progress(on_progress, c); }
 
 /* ---- the context, the end ---------------------------------------------------------------------- */
 

@@ -122,7 +122,7 @@ static const cli_option options[] = {
     { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date of exposure", .unit = "years", .usual = "the last maturity or date", .in = IN_PART },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
     { "target-se",   OPT_POSITIVE, AT(target),           "E",        3, "add outer paths until the standard error of the CVA is at most E", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
-      .more = "Runs --outer paths first. Their standard error determines how many more are needed, up to 2^24 in all. Not with --compare, --shard." },
+      .more = "Runs --outer paths first. Their standard error determines how many more are needed. If that is more than 2^24, the run ends with a message that gives the time it would take. Not with --compare, --shard." },
     { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths per outer path and date: one number, or one per date; rounded up to an even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: by closed forms if available, or always by inner paths", .words = "closed|nested", .in = IN_BOTH },
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
@@ -274,13 +274,20 @@ static int join(const cva_options *o, const cva_joined *joined, cva_result *r) {
 }
 
 /* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
-static int64_t wanted(const cva_options *o, const cva_result *r) {
-    const double most = 1 << 24;
+static double wanted(const cva_options *o, const cva_result *r) {
     double error;
-    if (!(o->target > 0) || r->outer >= (int64_t)most) return r->outer;
+    if (!(o->target > 0)) return (double)r->outer;
     cva_mean(r, NULL, r->outer, &error);
-    if (!(error > o->target)) return r->outer;
-    return (int64_t)fmin(most, 1.05 * (double)r->outer * pow(error / o->target, 2) + 16);
+    if (!(error > o->target)) return (double)r->outer;
+    return ceil(1.05 * (double)r->outer * pow(error / o->target, 2)) + 16;
+}
+
+/* Refuses a --target-se out of reach; the paths that were run have taken `seconds`. */
+static int check_target(const cva_options *o, const cva_result *r, double seconds) {
+    const double paths = wanted(o, r);
+    if (paths <= 1 << 24 || paths <= (double)r->outer) return CLI_OK;
+    return cli_refuse_target(o->target, paths, "2^24 outer paths",
+                             seconds * paths / (double)r->outer);
 }
 
 /* The time that the other outer paths take, from that of the first few. */
@@ -303,6 +310,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
     if (code != CLI_OK) return code;
     cli_progress bar = { 0 };
+    const double begun = cli_now();
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
     while (code == CLI_OK) {
@@ -324,11 +332,14 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
             if (code == CLI_OK && ++pieces == 2 && left > here)
                 note_estimate(c, r, (cli_now() - start) * (double)(left - here) / (double)here);
             if (code == CLI_OK) r->outer += here;
+            if (code == CLI_OK && pieces == 2) code = check_target(o, r, cli_now() - begun);
             if (code == CLI_INTERRUPTED && r->outer > 0)
                 code = CLI_OK; /* what is known is the result */
             cli_progress_step(&bar, r->outer);
         }
-        if (r->outer < outer || (outer = wanted(o, r)) <= r->outer) break;
+        if (code != CLI_OK || r->outer < outer || wanted(o, r) <= (double)r->outer) break;
+        code = check_target(o, r, cli_now() - begun);
+        if (code == CLI_OK) outer = (int64_t)wanted(o, r);
     }
     cli_progress_end(&bar);
     return code;

@@ -110,7 +110,8 @@ int gen_file_open(gen_file *f, const char *stem, const char *suffix) {
 }
 
 bool gen_file_write(gen_file *f, const void *data, size_t bytes) {
-    return fwrite(data, 1, bytes, io_out_file(f->file)) == bytes;
+    FILE *file = io_out_file(f->file);
+    return io_write(file, data, bytes, NULL) == IO_OK && !ferror(file);
 }
 
 int gen_file_close(gen_file *f, int code) {

@@ -188,17 +188,16 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     if (!h.epoch || !h.train || !h.validation) code = cli_no_memory();
     cli_catch_interrupt();
     const double start = cli_now();
-    c->finishes = true; /* after the epoch: record_epoch */
     cli_progress_begin(&h.bar, c, h.label, 1);
     h.bar.next = 1; /* all of it is one stage of the library */
-    if (code == CLI_OK)
-        code = trained(
-            c,
-            shoal_surrogate_train(c->ctx, &train, &validation, &a->o, record_epoch, &h, &net, &r),
-            &r, t, rows, a->validation ? v : t);
+    if (code == CLI_OK) {
+        const shoal_status status =
+            shoal_surrogate_train(c->ctx, &train, &validation, &a->o, record_epoch, &h, &net, &r);
+        const bool kept = status == SHOAL_E_CANCELLED && net; /* the best epoch before Ctrl-C */
+        code = trained(c, kept ? SHOAL_OK : status, &r, t, rows, a->validation ? v : t);
+    }
     const double seconds = cli_now() - start;
     cli_progress_end(&h.bar);
-    c->finishes = false;
     if (code == CLI_OK) code = write_all(c, a, &h, net, &r);
     if (code == CLI_OK) code = cli_status(c, shoal_surrogate_describe(net, &info));
     if (code == CLI_OK) {

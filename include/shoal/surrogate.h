@@ -93,7 +93,8 @@ typedef struct shoal_surrogate_result {
 
 /* Trains a network. SHOAL_E_ARG: the message names the row with a number that is not finite or beyond 1e100,
  * or that makes the network overflow. On error *net is NULL. After SHOAL_SURROGATE_DIVERGED it has the best
- * weights so far, if any. result may be NULL. */
+ * weights so far, if any. After SHOAL_E_CANCELLED *net has the weights of the best pass, to be freed, or is NULL if no
+ * pass was complete; *result is filled. result may be NULL. */
 SHOAL_API shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_data *train,
                                              const shoal_surrogate_data *validation,
                                              const shoal_surrogate_opts *opts,

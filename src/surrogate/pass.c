@@ -128,6 +128,7 @@ static shoal_status loss_on(trainer *t, const surrogate_set *set, double *mean, 
         }
     }
     *mean = loss / sum_of(set->weights, d->rows, 0);
+    if (s == SHOAL_OK && shoal_is_cancelled(t->job.ctx, 0, 0)) s = SHOAL_E_CANCELLED;
     return s;
 }
 
@@ -171,12 +172,13 @@ static shoal_status run(trainer *t, shoal_surrogate_result *result) {
     shoal_surrogate_epoch e = { .best = INFINITY };
     double least = INFINITY, before = 0, train = 0, validation = 0;
     int64_t lost;
-    shoal_status s = loss_on(t, &t->f->train, &before, &lost);
+    const shoal_stage stage = shoal_stage_begin(t->job.ctx, "training");
+    shoal_status s = shoal_stage_step(t->job.ctx, &stage, 0, 0, 1);
+    if (s == SHOAL_OK) s = loss_on(t, &t->f->train, &before, &lost);
     if (s == SHOAL_OK && lost >= 0) s = overflow(t, &t->f->train, lost, result);
     if (s == SHOAL_OK) s = loss_on(t, &t->f->held, &validation, &lost);
     if (s == SHOAL_OK && lost >= 0) s = overflow(t, &t->f->held, lost, result);
     before = sqrt(before);
-    const shoal_stage stage = shoal_stage_begin(t->job.ctx, "training");
     for (e.epoch = 1; s == SHOAL_OK && e.epoch <= t->f->o.epochs; e.epoch++) {
         s = shoal_stage_step(t->job.ctx, &stage, (double)(e.epoch - 1), (double)e.epoch,
                              (double)t->f->o.epochs);
@@ -211,7 +213,9 @@ static shoal_status run(trainer *t, shoal_surrogate_result *result) {
         }
     }
     result->validation = e.best;
-    return shoal_stage_end(t->job.ctx, &stage, s);
+    s = shoal_stage_end(t->job.ctx, &stage, s);
+    if (s == SHOAL_E_CANCELLED) result->end = SHOAL_SURROGATE_STOPPED;
+    return s;
 }
 
 /* ---- memory --------------------------------------------------------------------------------------- */
@@ -288,7 +292,7 @@ shoal_status shoal_surrogate_passes(surrogate_fit *f, shoal_surrogate_result *fo
     if (s == SHOAL_OK)
         s = shoal_surrogate_put(f->ctx, t->cell->size, m->count, m->weights, t->job.weights);
     if (s == SHOAL_OK) s = run(t, found);
-    if (s == SHOAL_OK && found->best_epoch > 0)
+    if ((s == SHOAL_OK || s == SHOAL_E_CANCELLED) && found->best_epoch > 0)
         memcpy(m->weights, t->best, (size_t)m->count * sizeof *t->best);
     m->epochs = found->best_epoch, m->validation = found->validation;
     shoal_plan_free(t);

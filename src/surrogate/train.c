@@ -274,8 +274,10 @@ shoal_status shoal_surrogate_train(shoal_context *ctx, const shoal_surrogate_dat
     if (s == SHOAL_OK) s = shoal_surrogate_passes(&f, &found);
     free(weights);
     free(held_weights);
-    if (s != SHOAL_OK) shoal_surrogate_free(f.model);
-    if (s == SHOAL_OK) *net = f.model;
+    if (s == SHOAL_OK || (s == SHOAL_E_CANCELLED && found.best_epoch > 0))
+        *net = f.model;
+    else
+        shoal_surrogate_free(f.model);
     if (result) *result = found;
     return s;
 }

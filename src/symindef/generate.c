@@ -20,6 +20,7 @@
  * through the cache of one thread.
  */
 #include "core/plan.h"
+#include "core/progress.h"
 #include "rng/normal.h"
 #include <shoal/symindef.h>
 #include <math.h>
@@ -30,6 +31,7 @@ enum { MAX_VALUES = 4, MAX_ROWS = 1 << 24 }; /* maximum: values of a kind, rows 
 
 /* One matrix in the making, in double. */
 typedef struct matrix {
+    const shoal_context *ctx; /* its stage is begun: loops over rows end once it is cancelled */
     int kind;
     uint64_t seed;
     int64_t n;
@@ -189,7 +191,8 @@ static void fill_similar(matrix *m, int64_t n) {
             complete = x != NULL;
 #pragma omp for schedule(static, 4)
             for (int64_t r = 0; r < n; r += LANES)
-                if (complete) make_rows(&q, m->lambda, r, x, x + n * LANES, m->a, m->n);
+                if (complete && !shoal_is_cancelled(m->ctx, r, n))
+                    make_rows(&q, m->lambda, r, x, x + n * LANES, m->a, m->n);
             free(x);
         }
     }
@@ -200,6 +203,11 @@ static void fill_similar(matrix *m, int64_t n) {
 /* ---- the kinds -------------------------------------------------------------------------------- */
 
 static double *entry(const matrix *m, int64_t i, int64_t j) { return m->a + i * m->n + j; }
+
+/* The last column of the lower triangle in row i; none, -1, once the call is cancelled. */
+static int64_t last_of_row(const matrix *m, int64_t i) {
+    return shoal_is_cancelled(m->ctx, i, m->n) ? -1 : i;
+}
 
 /* Row i from column 0 to count - 1: standard normal times scale. */
 static void normal_row(const matrix *m, int64_t i, int64_t count, double scale) {
@@ -232,7 +240,7 @@ static int odd_number_of_ones(uint64_t bits) {
 static void hadamard(matrix *m) {
 #pragma omp parallel for num_threads(m->threads) schedule(static, 8)
     for (int64_t i = 0; i < m->n; i++)
-        for (int64_t j = 0; j <= i; j++)
+        for (int64_t j = last_of_row(m, i); j >= 0; j--)
             *entry(m, i, j) = odd_number_of_ones((uint64_t)(i & j)) ? -1 : 1;
 }
 
@@ -248,14 +256,14 @@ static void clement(matrix *m) {
 static void hilbert(matrix *m) {
 #pragma omp parallel for num_threads(m->threads) schedule(static, 8)
     for (int64_t i = 0; i < m->n; i++)
-        for (int64_t j = 0; j <= i; j++) *entry(m, i, j) = 1 / (double)(i + j + 1);
+        for (int64_t j = last_of_row(m, i); j >= 0; j--) *entry(m, i, j) = 1 / (double)(i + j + 1);
 }
 
 /* ---- random matrices -------------------------------------------------------------------------- */
 
 static void normal(matrix *m) {
 #pragma omp parallel for num_threads(m->threads) schedule(static, 8)
-    for (int64_t i = 0; i < m->n; i++) normal_row(m, i, i + 1, 1);
+    for (int64_t i = 0; i < m->n; i++) normal_row(m, i, last_of_row(m, i) + 1, 1);
 }
 
 /* condition^-share, by functions that have the same bits everywhere */
@@ -276,7 +284,8 @@ static void kkt(matrix *m) {
     geometric(m, upper, 100);
     fill_similar(m, upper);
 #pragma omp parallel for num_threads(m->threads) schedule(static, 8)
-    for (int64_t i = upper; i < m->n; i++) normal_row(m, i, upper, 1 / sqrt((double)upper));
+    for (int64_t i = upper; i < m->n; i++)
+        if (last_of_row(m, i) >= 0) normal_row(m, i, upper, 1 / sqrt((double)upper));
 }
 
 enum { POSITIVE, NEGATIVE, ZERO, CONDITION };
@@ -439,16 +448,22 @@ static void mirror_tile(double *a, float *single, int64_t n, int64_t r, int64_t 
         }
 }
 
-static void fill_matrix(matrix *m, float *single) {
+static shoal_status fill_matrix(matrix *m, const shoal_stage *stage, float *single) {
     const int64_t n = m->n;
     double *a = m->a;
+    shoal_status s = shoal_stage_step(m->ctx, stage, 0, 1, 10);
+    if (s != SHOAL_OK) return s;
 #pragma omp parallel for num_threads(m->threads) schedule(static)
-    for (int64_t i = 0; i < n; i++) memset(a + i * n, 0, (size_t)n * sizeof *a);
-    kinds[m->kind].fill(m);
-    if (m->short_of_memory) return;
+    for (int64_t i = 0; i < n; i++)
+        if (last_of_row(m, i) >= 0) memset(a + i * n, 0, (size_t)n * sizeof *a);
+    s = shoal_stage_step(m->ctx, stage, 1, 9, 10);
+    if (s == SHOAL_OK) kinds[m->kind].fill(m);
+    if (s == SHOAL_OK) s = shoal_stage_step(m->ctx, stage, 9, 10, 10);
+    if (s != SHOAL_OK || m->short_of_memory) return s;
 #pragma omp parallel for num_threads(m->threads) schedule(static, 1)
     for (int64_t r = 0; r < n; r += TILE)
-        for (int64_t c = 0; c <= r; c += TILE) mirror_tile(a, single, n, r, c);
+        for (int64_t c = last_of_row(m, r); c >= 0; c -= TILE) mirror_tile(a, single, n, r, c);
+    return s;
 }
 
 /* ---- arguments -------------------------------------------------------------------------------- */
@@ -507,8 +522,8 @@ static shoal_status check(shoal_context *ctx, const char *word, const void *A, m
 
 static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t n,
                              shoal_type type, void *A) {
-    matrix m = { .seed = seed, .n = n, .single = type == SHOAL_F32 };
-    const shoal_status status = check(ctx, kind, A, &m);
+    matrix m = { .ctx = ctx, .seed = seed, .n = n, .single = type == SHOAL_F32 };
+    shoal_status status = check(ctx, kind, A, &m);
     if (status != SHOAL_OK || n == 0) return status;
     double *room = malloc((size_t)(m.single ? n * n + 2 * n : 2 * n) * sizeof *room);
     m.threads = ctx->threads;
@@ -516,12 +531,13 @@ static shoal_status generate(shoal_context *ctx, const char *kind, uint64_t seed
     if (room) {
         m.lambda = room, m.order = (int64_t *)(room + n);
         m.a = m.single ? room + 2 * n : A;
-        fill_matrix(&m, m.single ? A : NULL);
+        const shoal_stage stage = shoal_stage_begin(ctx, "matrix");
+        status = shoal_stage_end(ctx, &stage, fill_matrix(&m, &stage, m.single ? A : NULL));
     }
     free(room);
     return m.short_of_memory ? shoal_fail(ctx, SHOAL_E_NOMEM,
                                           "no memory to make a matrix of n = %lld", (long long)n)
-                             : SHOAL_OK;
+                             : status;
 }
 
 shoal_status shoal_symindef_generate(shoal_context *ctx, const char *kind, uint64_t seed, int64_t n,
