@@ -51,14 +51,22 @@ check "three pictures without regressions" pictures 3
 check "a page for a phone" grep -q '<meta name="viewport" content="width=device-width' page/cva.html
 elsewhere() { grep -qiE '<script|<link|src=|href=|url\(|@import' page/cva.html; }
 check "nothing from elsewhere" eval '! elsewhere'
-shown() { grep -qF "$(awk -v x="$(number "$1")" -v f="$2" 'BEGIN { printf f, x }')" page/cva.html; }
-check "the page has the CVA" shown cva "<b>%.6g ± "
-check "the page has its standard error" shown stderr " ± %.2g</b>"
-check "the page has the bias" shown bias "<b>%.2g</b>"
-check "the page has the interval" shown low "<b>%.5g to "
-epe=$(sed -n 's/^epe.3=//p' leaves) pfe99=$(sed -n 's/^pfe99.3=//p' leaves)
-check "the page has the profile" grep -qF "$(awk -v e="$epe" 'BEGIN { printf "<td>%.5g</td>", e }')" page/cva.html
-check "the page has quantiles" grep -qF "$(awk -v e="$pfe99" 'BEGIN { printf "<td>%.5g</td>", e }')" page/cva.html
+rounded() { # VALUE ERROR: to the second digit of the error
+    awk -v x="$1" -v e="$2" 'BEGIN {
+        p = log(e) / log(10) + 1e-9
+        p = (p < int(p) ? int(p) - 1 : int(p)) - 1
+        printf("%." (p > 0 ? 0 : -p) "f", (p > 0 ? int(x / 10 ^ p + 0.5) * 10 ^ p : x))
+    }'
+}
+shown() { grep -qF "$1" page/cva.html; }
+value_of() { sed -n "s/^$1=//p" leaves; }
+error=$(number stderr)
+check "the page has the CVA and its standard error" shown "<b>$(rounded "$(number cva)" "$error") ± $(rounded "$error" "$error")</b>"
+check "the page has the bias" shown "<b>$(awk -v x="$(number bias)" 'BEGIN { printf "%.2g", x }')</b>"
+check "the page has the interval" shown "<b>$(rounded "$(number low)" "$error") to $(rounded "$(number high)" "$error")</b>"
+check "the page has the profile" shown "<td>$(rounded "$(value_of epe.3)" "$(value_of epe_stderr.3)")</td>"
+quantile_error=$(awk -v a="$(value_of pfe99_low.3)" -v b="$(value_of pfe99_high.3)" 'BEGIN { print (b - a) / 3.92 }')
+check "the page has quantiles" shown "<td>$(rounded "$(value_of pfe99.3)" "$quantile_error")</td>"
 expect 0 cva call.csv --market market.csv --outer 64 --report page/cva.html $on
 check "the page of a book without regressions" awk -f balance.awk page/cva.html
 check "three pictures" pictures 3

@@ -26,7 +26,7 @@ typedef struct arguments {
 static const cli_option bench_options[] = {
     { NULL,     OPT_WORDS, AT(count),  "PROBLEM", 0, "what to measure", .suggest = "@problems" },
     { "peers",  OPT_FLAG,  AT(peers),  NULL,      1, "also measure other libraries on the same data, in the same run" },
-    { "repeat", OPT_INT,   AT(repeat), "N",       2, "take N samples", 1, 2000, .usual = "20 or more, for 0.3 s or more" },
+    { "repeat", OPT_INT,   AT(repeat), "N",       2, "take N samples", 1, 2000, .usual = "at least 20, and for at least 0.3 s" },
     { "save",   OPT_TEXT,  AT(save),   "DIR",     3, "also write DIR/NAME.json, if there is a result; folders are created" },
     { "name",   OPT_TEXT,  AT(name),   "NAME",    4, "name of that file", .with = "save", .usual = "module and device" },
     { 0 }

@@ -19,7 +19,7 @@ static const cli_option options[] = {
     { NULL,      OPT_TEXT,   AT(kind),     "KIND", 0, "kind of problem", .suggest = "@kinds" },
     { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "symindef triplets: the file to convert" },
     { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "the beginning of the files' names", .letter = 'o' },
-    { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (without it one, and arrays without that axis), or of random numbers", GIVEN(count), .usual = "", .of = "tridiag smallsym recur rng" },
+    { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (default: one, in arrays without that axis), or of random numbers", GIVEN(count), .usual = "", .of = "tridiag smallsym recur rng" },
     { "from",    OPT_INT,    AT(from),     "K",    2, "number of the first system: to write a batch of tridiag, smallsym or recur in parts", .of = "tridiag smallsym recur" },
     { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns per system, or coordinates per Sobol point", GIVEN(n), .usual = "" },
     { "type",    OPT_CHOICE, AT(type),     "T",    4, "f32 or f64", GIVEN(type), .words = CLI_TYPES },

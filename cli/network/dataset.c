@@ -22,14 +22,14 @@ typedef struct arguments {
 static const cli_option options[] = {
     { "samples",         OPT_INT,      AT(o.samples),    "N",              1, "rows, up to 2^32", 1, SHOAL_DATASET_MOST, .needed = "the number of rows", .in = IN_JSON },
     { "output",          OPT_OUTPUT,   AT(output),       "F.{csv,npy,h5}", 1, "where to write the rows; with --shard, the part", .letter = 'o', .needed = "where to write the rows" },
-    { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "ranges of parameters: columns parameter, low, high and optionally scale (linear, log); the others keep their ranges" },
+    { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "ranges of parameters: columns parameter, low, high and optionally scale (linear, log); the others keep their default ranges" },
     { "design",          OPT_TEXT,     AT(o.design),     NULL,             2, "scrambled Sobol points, or a Latin hypercube", .words = "sobol|latin", .in = IN_JSON },
     { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, with beta = sqrt(2 alpha nu2)", .words = "beta|nu2", .in = IN_JSON },
     { "target-se",       OPT_POSITIVE, AT(o.target),     "E",              3, "simulate each row until its standard error is at most E", .in = IN_JSON },
-    { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "but with at most N paths, 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
+    { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "at most N paths per row, even if the standard error is still too large; 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
     { "refine",          OPT_INT,      AT(o.refine),     "R",              3, "take R times as many steps, to see their effect", 1, 4 },
     { "shard",           OPT_SHARD,    AT(shard),        "I/N",            4, "part I of N, from 1; see merge-parts" },
-    { "restart",         OPT_FLAG,     AT(restart),      NULL,             4, "do not continue an earlier run" },
+    { "restart",         OPT_FLAG,     AT(restart),      NULL,             4, "start again instead of continuing an earlier run" },
     { 0 }
 };
 

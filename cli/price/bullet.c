@@ -225,7 +225,7 @@ static const cli_option options[] = {
     { "dates",   OPT_INT,      AT(m.dates),    "M",  1, "number of dates", 1, 1 << 20, .in = IN_MODEL },
     { "p1",      OPT_INT,      AT(m.p1),       "N",  1, "smallest count that pays", -1, 1LL << 40, .in = IN_MODEL },
     { "p2",      OPT_INT,      AT(m.p2),       "N",  1, "largest count that pays", -1, 1LL << 40, .in = IN_MODEL },
-    { "count",   OPT_CHOICE,   AT(m.count),    "C",  1, "dates that count: of i T/M A: 1..M, B: 0..M-1, C: 1..M-1, D: 0..M; of i T/(M+1) E: 1..M, F: 0..M", .words = "A|B|C|D|E|F", .value = 'A', .in = IN_BOTH },
+    { "count",   OPT_CHOICE,   AT(m.count),    "C",  1, "dates that count: i T/M for i = 1..M (A), 0..M-1 (B), 1..M-1 (C), 0..M (D); i T/(M+1) for i = 1..M (E), 0..M (F)", .words = "A|B|C|D|E|F", .value = 'A', .in = IN_BOTH },
     { "at",      OPT_OTHER,    AT(at),         "K,X,J", 2, "value at date K, price X and count J; several separated by ';', or a file: .npy of shape (n, 3), .csv with columns k, x, j", .without = "lattice outer", .usual = "0,S0,0", .parse = parse_at, .text = at_text, .in = IN_PART },
     { "lattice", OPT_OTHER,    AT(lattice),    "K,X,J", 2, "grid: K dates, X prices from 0.7 to 1.3 s0, J counts from 0 to min(k, p2), evenly spaced", .without = "outer", .usual = "5,7,3", .parse = parse_lattice },
     { "outer",   OPT_INT,      AT(outer),      "N",  2, "nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
@@ -237,8 +237,8 @@ static const cli_option options[] = {
     { "steps-per-date", OPT_INT, AT(o.opts.steps_per_date), "N", 3, "pde: time steps from date to date", 1, 1 << 20, .usual = "10, or more for 500 in all" },
     { "solver",  OPT_TEXT,     AT(o.opts.variant), "S", 3, "pde: pcr or thomas", .usual = "pcr", .suggest = "pcr|thomas" },
     { "as-printed", OPT_FLAG,  AT(o.opts.as_printed), NULL, 3, "pde: boundary and jump as printed in the project sheet (docs/pricing.md)" },
-    { "last",    OPT_INT,      AT(intervals),  "N",  3, "pde: only the last N intervals, back from T; with --count E and F 1 is [T_M, T). --at then is [their first date,S0,P1]", 1, 1 << 20, .in = IN_JSON_SET },
-    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "pde: many options, one per line; columns s0, strike, rate, maturity, sigma, barrier, p1, p2: those that differ", .without = "at output plot",
+    { "last",    OPT_INT,      AT(intervals),  "N",  3, "pde: only the last N intervals before T; with --count E and F the last one is [T_M, T). The default of --at is then their first date, S0 and P1", 1, 1 << 20, .in = IN_JSON_SET },
+    { "options", OPT_INPUT,    AT(options),    "F.csv", 3, "pde: many options, one per line; columns s0, strike, rate, maturity, sigma, barrier, p1, p2; give those that differ", .without = "at output plot",
       .more = "Other columns, and values of p1 or p2 that are not whole numbers, are errors." },
     { 0 }
 };

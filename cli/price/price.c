@@ -28,14 +28,14 @@ const cli_option price_simulation[] = {
     { .kind = OPT_HEADING, .group = 20, .help = "Contract and simulation:" },
     { "method",     OPT_TEXT,     AT(opts.method),     "M",     20, "method of the model", .usual = "auto", .in = IN_PART },
     { "paths",      OPT_INT,      AT(paths),           "N",     20, "paths, up to 2^40", 1, SHOAL_PRICE_MOST, .usual = "262144; bullet grid and nested: 4096 per point", .in = IN_PART },
-    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "time steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per time of mean reversion; other methods: 64 or more", .in = IN_PART,
-      .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note tells if the bias may exceed the standard error. american and bullet step from date to date." },
+    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "time steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per mean-reversion time if that is more; other methods: 64 or more", .in = IN_PART,
+      .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error. american and bullet step from date to date." },
     { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "arithmetic of paths: f32 or f64; exact steps and sums are always f64", .words = CLI_TYPES, .in = IN_BOTH,
       .more = "f32 with --math fast uses special functions of a GPU." },
     { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard", .in = IN_JSON_SET,
-      .more = "If that needs more than 2^40 paths, the run ends with a message that gives the time it would take. If no path paid, 0 +- 0 counts as reached when the 95 % bound of the value is at most E, or after 2^22 paths; a note, `unpaid` and `bound` tell." },
+      .more = "If that needs more than 2^40 paths, the run ends with a message that gives the time it would take. If no path paid, the simulation ends when the 95 % bound of the value is at most E, or after 2^22 paths. A note then gives the bound. The JSON object has it as bound, and the number of such values as unpaid." },
     { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as a control variate [conditional: yes]", .in = IN_PART },
-    { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: do not hedge the regressed cash flows either", .value = -1, .in = IN_PART },
+    { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: also no hedge of the regressed cash flows", .value = -1, .in = IN_PART },
     { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "plot convergence, smile, density, or what the method computes", .without = "shard", .ends = "svg|png" },
     { "shard",      OPT_SHARD,    AT(shard),           "I/N",   20, "simulate part I of N, from 1, and write it to -o; see merge-parts", .with = "output" },
     { "output",     OPT_OUTPUT,   AT(output),          "FILE",  20, "where to write the part, or other results of the model", .letter = 'o' },
@@ -45,7 +45,7 @@ const cli_option price_simulation[] = {
 const cli_option price_european[] = {
     { "antithetic", OPT_FLAG,     AT(opts.antithetic), NULL,    20, "pair each path with its mirror image", .in = IN_PART },
     { "greeks",     OPT_FLAG,     AT(opts.greeks),     NULL,    20, "also delta, gamma and vega (bullet: no vega)", .in = IN_PART },
-    { "bump",       OPT_POSITIVE, AT(opts.bump),       "H",     20, "Greeks by simulation: delta and gamma from S0 (1 +- H)", .with = "greeks", .usual = "a share of the deviation of log S_T", .in = IN_PART },
+    { "bump",       OPT_POSITIVE, AT(opts.bump),       "H",     20, "Greeks by simulation: delta and gamma from S0 (1 +- H)", .with = "greeks", .usual = "a fraction of the standard deviation of log S_T", .in = IN_PART },
     { 0 }
 };
 /* clang-format on */

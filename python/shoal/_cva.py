@@ -57,9 +57,9 @@ class CvaValidation:
 
 
 class CvaResult:
-    """The CVA of a book: `cva`, `stderr`, `bias`, and `interval`, of 95 % with both; `rule_bias`, what another rule of
-    exercise changes, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of regressions and
-    paths; `info` about the contracts; `validation`, a `CvaValidation`, or None."""
+    """The CVA of a book: `cva`, `stderr`, `bias`, and `interval`, the 95 % interval from both; `rule_bias`, the change
+    by a second exercise rule, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of
+    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None."""
 
     def __init__(self, value: dict[str, float], profile: list[dict[str, Any]], counts: dict[str, Any],
                  info: dict[str, Any], again: dict[str, Any],

@@ -629,7 +629,7 @@ class SymmetricIndefinite:
     """P A P^T = M D M^T of one symmetric matrix, D with blocks of order 1 and 2. Made by `symmetric_indefinite`.
 
     Attributes: `rank`; `inertia`, the numbers of positive, negative and zero eigenvalues; `permutation`: row i of M is
-    row permutation[i] of A; `log_abs_det`, `sign_det`; `info`, all that the library tells.
+    row permutation[i] of A; `log_abs_det`, `sign_det`; `info`, all results of the library.
     """
 
     def __init__(self, A: Any, pivot: str, tol: float, alpha: float, growth: bool) -> None:

@@ -12,8 +12,8 @@ class progress:
     """Shows the progress of the long calls of this thread within a with-block: a bar of tqdm if that is installed, else
     lines of the logger "shoal". Calls of less than a twentieth of a second show nothing.
 
-    Simulations, exercise rules, CVA, factorizations, networks and batches on the CPU tell how far they are. With or
-    without a bar, Ctrl-C ends them within 0.3 s. Work that a GPU has begun is waited for.
+    Long calls are simulations, exercise rules, CVA, factorizations, networks and batches on the CPU. With or without a
+    bar, Ctrl-C ends them within 0.3 s. If a GPU has begun a piece of work, the call waits until it is done.
 
     >>> import numpy as np, shoal
     >>> with shoal.progress():

@@ -72,7 +72,7 @@ class PriceResult:
 
     @property
     def greeks(self) -> dict[str, Any]:
-        """delta, gamma and vega with their standard errors (`delta_stderr`), as far as the method has them."""
+        """delta, gamma and vega with their standard errors (`delta_stderr`), if the method computes them."""
         found = {}
         for name in _GREEKS:
             if not np.isnan(self._columns[name]).all():
@@ -390,7 +390,7 @@ def american(
     payoff: "put", "call" of one asset; "max-call", "basket-put", "basket-call" of several. s0, sigma and dividend have
     one number per asset, or one for all. correlation is a matrix. All strikes and maturities are fitted as one batch.
     The price is a lower bound, up to its standard error; inner > 0 computes the upper bound of Andersen and Broadie.
-    `info["fits"]` tells what became of the regressions.
+    `info["fits"]` has the statuses of the regressions.
 
     method="exact" prices a put or call on one asset by an integral equation, with exercise at any time and without
     simulation. `nodes` sets its accuracy (default 12). `greeks` also has theta and rho, `info` the exercise boundary

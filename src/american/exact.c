@@ -24,7 +24,7 @@ typedef struct chunk {                      /* VEC options */
 } chunk;
 
 ALWAYS_INLINE vec vec_root(vec x) {
-    vec y;
+    vec y = x;
     for (int i = 0; i < VEC; i++) y[i] = sqrt(x[i]);
     return y;
 }
