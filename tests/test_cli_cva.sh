@@ -121,7 +121,7 @@ expect 0 $put --estimator inner --no-control --dates 10 --outer 1024 --inner 32 
 expect 0 cva call.csv --market market.csv --rate 0.1 --outer 64 --target-se 0.01 --json $on
 check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.01 && e > 0.005) }'
 expect 64 cva call.csv --market market.csv --outer 64 --target-se 1e-12 $on
-said "--target-se 1e-12 needs about"; said "outer paths, which would take"; said "the limit is 2^24 outer paths"
+said "--target-se 1e-12 needs about"; said "paths, which would take"; said "the limit is 2^24 outer paths"
 expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclude each other"
 
 # --- its time is estimated after the first paths ---
