@@ -142,7 +142,7 @@ SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
 /* Waits until the work on the current stream is done. Reports execution errors of earlier calls. */
 SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
 
-/* Progress and cancellation of long calls: simulations, exercise rules, CVA, networks, data sets, factorizations, large
+/* Progress and cancellation of long calls: simulations, exercise rules, CVA, networks, data sets, factorizations, test matrices, large
  * batches on the CPU. `call` runs up to 20 times per second, on the thread that called the library: `stage` names
  * what is done ("exercise rules"), `fraction` how much of it, from 0 to 1 and never less than before. A result
  * other than 0 cancels: the call returns SHOAL_E_CANCELLED within 0.3 s. Its results are undefined unless its header
