@@ -83,8 +83,7 @@ static char *copy_field(const reader *r) {
 static int read_header(reader *r, io_table *t, io_error *err) {
     const char *other = io_not_text(r->at, (size_t)(r->end - r->at));
     if (other)
-        return io_fail(err, IO_E_FORMAT, "%s: %s; expected a table of text (CSV)", r->name,
-                       other);
+        return io_fail(err, IO_E_FORMAT, "%s: %s; expected a table of text (CSV)", r->name, other);
     if (!next_line(r)) return io_fail(err, IO_E_FORMAT, "%s: file is empty", r->name);
     size_t commas = 0;
     for (const char *p = r->at; p < r->stop; p++) commas += *p == ',';
@@ -106,8 +105,8 @@ static int read_header(reader *r, io_table *t, io_error *err) {
         bool twice = io_table_column(t, name) >= 0;
         t->names[t->cols++] = name;
         if (twice)
-            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %s appears twice",
-                           r->name, r->line, name);
+            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": column %s appears twice", r->name,
+                           r->line, name);
     }
     return IO_OK;
 }

@@ -477,7 +477,8 @@ int io_triplets_parse(const char *name, const char *text, size_t size, int64_t n
     int status = IO_OK;
     while (status == IO_OK && next_entry(&l)) {
         status = read_triplet(&l, n, matrix);
-        if (status == IO_OK && l.line % 4096 == 0) status = io_step(err, "parse", l.at - text, (int64_t)size);
+        if (status == IO_OK && l.line % 4096 == 0)
+            status = io_step(err, "parse", l.at - text, (int64_t)size);
     }
     if (n >= 0) matrix->rows = n;
     matrix->cols = matrix->rows;

@@ -211,8 +211,8 @@ static int check_size(const char *name, const layout *header, int64_t left, int6
                        io_type_name(header->type));
     if (*bytes > left)
         return io_fail(err, IO_E_SIZE,
-                       "%s: the header promises %" PRId64 " bytes of data, the file has %" PRId64, name,
-                       *bytes, left);
+                       "%s: the header promises %" PRId64 " bytes of data, the file has %" PRId64,
+                       name, *bytes, left);
     return IO_OK;
 }
 
@@ -372,8 +372,9 @@ static int find_order(const char *name, int ndim, const int64_t *shape, int64_t 
         *n = (int64_t)((sqrt(8.0 * (double)shape[0] + 1) - 1) / 2 + 0.5);
         if (*n * (*n + 1) / 2 == shape[0]) return IO_OK;
     }
-    return io_fail(err, IO_E_FORMAT, "%s has shape %s; expected (n, n), or (n(n+1)/2,) for one triangle",
-                   name, io_shape_text(ndim, shape, text, sizeof text));
+    return io_fail(err, IO_E_FORMAT,
+                   "%s has shape %s; expected (n, n), or (n(n+1)/2,) for one triangle", name,
+                   io_shape_text(ndim, shape, text, sizeof text));
 }
 
 static void store(io_array *array, int64_t at, double value) {
