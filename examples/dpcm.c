@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * dpcm.c - a DPCM codec: 1080 lines of 1920 samples, encoded one after another, decoded all at
- * once by a linear recurrence on the GPU if one answers, else on the CPU.
+ * once by a linear recurrence on the GPU if there is one, else on the CPU.
  *
  *     cc dpcm.c $(pkg-config --cflags --libs shoal) -o dpcm
  *
- * The encoder predicts each sample from what the decoder will have of the one before, and keeps the
- * rounded difference: e[i] = round((x[i] - rho y[i-1]) / step). The decoder is y[i] = rho y[i-1] +
- * step e[i]: a recurrence with a constant s, one segment a line. Each y[i] is within step / 2 of
- * x[i], however long the line: the encoder has seen the decoder's errors.
+ * The encoder predicts each sample from the decoded sample before it and keeps the rounded difference:
+ * e[i] = round((x[i] - rho y[i-1]) / step). The decoder is y[i] = rho y[i-1] + step e[i]: a recurrence
+ * with a constant s, one segment per line. Each y[i] is within step / 2 of x[i] for any length of the
+ * line, because the encoder uses decoded samples.
  */
 #include <shoal/shoal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * recur.c - 1000 saving plans of 480 months at interest rates of their own, w[i] = s[i] w[i-1] + t[i],
- * on the GPU if one answers, else on the CPU.
+ * on the GPU if there is one, else on the CPU.
  *
  *     cc recur.c $(pkg-config --cflags --libs shoal) -o recur
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sort.c - 10000 rows of 100 prices sorted, and the places that they had.
+ * sort.c - 10,000 rows of 100 prices sorted, with their original positions.
  *
  *     cc sort.c $(pkg-config --cflags --libs shoal) -o sort
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * surrogate.c - a table of call prices, a small network trained on it, and how far its prices are from
- * those of another table. Seconds; a network for use wants 200000 rows and 300 passes.
+ * those of another table. It takes seconds; a network for real use needs 200,000 rows and 300 passes.
  *
  *     cc surrogate.c $(pkg-config --cflags --libs shoal) -o surrogate
  */

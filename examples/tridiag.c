@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tridiag.c - 1000 systems of 255 unknowns, on the GPU if one answers, else on the CPU.
+ * tridiag.c - 1000 systems of 255 unknowns, on the GPU if there is one, else on the CPU.
  *
  *     cc tridiag.c $(pkg-config --cflags --libs shoal) -o tridiag
  */

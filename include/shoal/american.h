@@ -11,9 +11,9 @@
  *     shoal_price_value value;
  *     shoal_american_value(ctx, &option, 1, &opts, &goal, &value);
  *
- * That fits a rule of exercise and prices it on paths of its own. The plan behind it is one of
- * pricing.h: simulate, or run, add and result, as there, values[option]. What the rule is worth on
- * paths that it was not fitted on is at most the price of the option, up to the standard error.
+ * This fits an exercise rule and prices it on new paths. Its value there is at most the price of the
+ * option, up to the standard error. shoal_price_american() returns the plan, a shoal_price: see
+ * pricing.h for simulate, run, add and result.
  */
 #ifndef SHOAL_AMERICAN_H
 #define SHOAL_AMERICAN_H

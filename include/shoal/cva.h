@@ -15,13 +15,14 @@
  *
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k):
  *
- * default does not depend on the assets. The dates are those of the options, and every maturity up to the horizon.
- * Dates of exercise are a list of their own. Values are closed forms where there are some, else means over
- * inner paths that start from the outer path's prices. A contract with early exercise is worth what it is worth
- * before the decision at the date: what exercise pays if it is exercised, otherwise the value of going on; once
- * exercised it is worth nothing at later dates. What that value is, an estimator says (shoal_cva_estimator).
- * Exposures of sets that may be worth more or less than 0 get inner paths on several levels, so that noise does not make
- * their positive part too large.
+ * Default does not depend on the assets. The dates of exposure are those of the options and every
+ * maturity up to the horizon. The dates of exercise are a separate list.
+ *
+ * The value of a contract is a closed form if there is one. Otherwise it is a mean over inner paths that
+ * start at the outer path's prices. The value of a contract with early exercise is that just before the
+ * decision: the payoff if it is exercised, otherwise the continuation value. After exercise it is 0.
+ * shoal_cva_estimator selects how continuation values are computed. If a set may be worth more or less
+ * than 0, it gets inner paths on several levels, so that noise does not bias its positive part.
  *
  * A row of samples depends on its path's number and on the seed alone, and results are sums of rows in
  * their order: the same bits for any number of threads and any pieces.
@@ -51,7 +52,7 @@ typedef struct shoal_cva_market {
     const double *correlation; /* of the W, assets x assets; NULL: they are independent */
 } shoal_cva_market;
 
-/* B is the sum of weight S over the contract's assets. All but the forward pay 0 if this is below 0. */
+/* B is the sum of weight S over the contract's assets. All payoffs except the forward's are at least 0. */
 typedef enum shoal_cva_payoff {
     SHOAL_CVA_PUT,         /* strike - S, of one asset */
     SHOAL_CVA_CALL,        /* S - strike, of one asset */
@@ -66,7 +67,7 @@ typedef struct shoal_cva_contract {
     int american;           /* 1: may be exercised early, and at maturity                         */
     double strike;          /* at least 0; above 0 with early exercise                            */
     double maturity;        /* years; 0 or less: expired, worth nothing                           */
-    int64_t exercises;      /* american: how many times of early exercise are given; 0: the dates
+    int64_t exercises;      /* american: length of exercise; 0: the dates
                              of the options up to maturity, and beyond the last of them in steps
                              like the last one                                                  */
     const double *exercise; /* years, ascending, up to maturity                            */
@@ -90,7 +91,7 @@ typedef struct shoal_cva_counterparty {
 typedef enum shoal_cva_estimator {
     SHOAL_CVA_BY_RULE, /* an exercise rule that create fits on paths from today's prices exercises outer
                           paths, and inner paths follow it: unbiased for that rule                   */
-    SHOAL_CVA_BY_AMC,  /* the same rule; the rule's regression gives the value of going on. No inner
+    SHOAL_CVA_BY_AMC,  /* the same rule; its regression gives the continuation value. No inner
                           paths                                                                      */
     SHOAL_CVA_BY_INNER /* regressions on the inner paths of every outer path and date value and
                           exercise it                                                                */
@@ -126,7 +127,7 @@ typedef struct shoal_cva_info {
     int64_t dates; /* of exposure: those of the options and every maturity up to the horizon */
     int64_t sets;
     int64_t expired;  /* contracts that are worth nothing            */
-    int64_t closed;   /* that have closed forms                      */
+    int64_t closed;   /* valued by a closed form                     */
     int64_t nested;   /* European ones that are simulated            */
     int64_t american; /* those with early exercise                   */
 } shoal_cva_info;
@@ -164,8 +165,8 @@ SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t pat
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
     double rule_bias,
-        rule_bias_error; /* the CVA by the rule less that by a rule with fewer functions and
-                                          other paths. 0 with SHOAL_CVA_BY_INNER                 */
+        rule_bias_error; /* the CVA minus that by a second rule, with fewer functions and fitted
+                                          on other paths. 0 with SHOAL_CVA_BY_INNER                 */
     double inner_bias,
         inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths less that
                                             with all; else 0: their noise makes no bias          */
@@ -181,8 +182,8 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
     double ene, ene_error,
         ene_bias; /* mean exposure of the counterparty to us, as a positive number */
     double ene_low, ene_high;
-    /* the exposure of rank ceil(q paths), and a 95 % interval: of ranks, and wider by what half of the
-     * inner paths change */
+    /* the exposure of rank ceil(q paths), with a 95 % interval: that of the ranks, widened by the
+     * difference that half of the inner paths make */
     double pfe95, pfe95_low, pfe95_high;
     double pfe99, pfe99_low, pfe99_high;
     double discount, default_probability; /* e^(-rate t_k); that of default since the last date  */
@@ -212,9 +213,9 @@ typedef struct shoal_cva_validation {
     int64_t scores;         /* how many z there are                                     */
 } shoal_cva_validation;
 
-/* The martingale test of a plan with opts.validate, from rows of samples: the mean of each contract's discounted value and
- * of what it has paid before is its price, at every date. checks, or NULL, has room for contracts x dates, contract after
- * contract. */
+/* The martingale test of a plan with opts.validate, from rows of samples. At every date, the mean of a
+ * contract's discounted value plus its earlier discounted cash flows must be its price. checks, or NULL,
+ * has room for contracts x dates, contract after contract. */
 SHOAL_API shoal_status shoal_cva_validate(const shoal_cva *plan, const double *samples,
                                           int64_t paths, shoal_cva_validation *result,
                                           shoal_cva_check *checks);

@@ -11,8 +11,8 @@
  *     shoal_rng_free(plan);
  *
  * A stream is (seed, step, purpose, draw) and the method. Two methods never share their bits. Two
- * plans of one method on one stream do, and so do its variants and types: give what must be
- * independent another purpose. With SHOAL_EXACT the numbers are bit-identical on every CPU and GPU,
+ * plans of one method on one stream do, and so do its variants and types: use a different purpose
+ * for independent numbers. With SHOAL_EXACT the numbers are bit-identical on every CPU and GPU,
  * for any number of threads and any division into fills.
  *
  * The generator is Philox4x32-10. "words" are those of Random123, and of cuRAND's curand() after

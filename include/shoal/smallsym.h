@@ -97,8 +97,8 @@ SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *
  *      is singular to working precision. On "cuda" its answers are neither refined nor estimated.
  * rcond is the smaller of the pivot bound and the estimated reciprocal condition number.
  *
- * This function fixes the method for later calls by what the last call did: the first method if
- * none was redone, "eigdc" if that answered nearly all. It waits for the last call. Plans of other
+ * This function fixes the method for later calls. It chooses the first method if the last call redid
+ * no system, and "eigdc" if that method answered nearly all. It waits for the last call. Plans of other
  * methods, and plans whose method is fixed, do not change. */
 SHOAL_API shoal_status shoal_smallsym_learn(shoal_smallsym *plan);
 

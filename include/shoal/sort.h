@@ -55,7 +55,7 @@ SHOAL_API size_t shoal_key_bytes(shoal_key key);
 typedef struct shoal_sort_opts { /* sizes are required; zero elsewhere = default */
     int64_t n;                   /* keys per row, n >= 0                                      */
     int64_t count;               /* number of rows; 0: nothing to do                          */
-    int64_t stride;              /* from the begin of a row to that of the next, >= n     [n] */
+    int64_t stride;              /* from the beginning of a row to that of the next, >= n     [n] */
     const int64_t *offsets;      /* rows of different lengths: count + 1 non-decreasing numbers
                                     from 0 on, in host memory, copied; row k is
                                     offsets[k] .. offsets[k+1] - 1 of all arrays. n is then 0 or
