@@ -116,8 +116,7 @@ TEST(csv_rows_have_lines) {
 TEST(csv_errors_name_the_column) {
     expect_csv("", "p.csv: file is empty");
     expect_csv("\n \r\n", "p.csv: file is empty");
-    expect_csv("\x93NUMPY\x01",
-               "p.csv: a NumPy array (.npy); expected a table of text (CSV)");
+    expect_csv("\x93NUMPY\x01", "p.csv: a NumPy array (.npy); expected a table of text (CSV)");
     expect_csv("a,,b\n", "p.csv:1: column 2 has no name");
     expect_csv("a,b,a\n", "p.csv:1: column a appears twice");
     expect_csv("a,\"b\n", "p.csv:1: column 2: wrong quotes");

@@ -115,9 +115,8 @@ TEST(json_is_copied) {
     io_json_begin(&j, start(&c), 1);
     io_json_copy(&j, NULL, root);
     CHECK(io_json_end(&j, &e) == IO_OK);
-    CHECK_MSG(strcmp(stop(&c),
-                     "{\"a\": [1, -2.5e-300, 18446744073709551615, null, true, "
-                     "\"\xC3\xA9\\\"\"], \"b\": {\"c\": {}, \"d\": 0.1}}\n") == 0,
+    CHECK_MSG(strcmp(stop(&c), "{\"a\": [1, -2.5e-300, 18446744073709551615, null, true, "
+                               "\"\xC3\xA9\\\"\"], \"b\": {\"c\": {}, \"d\": 0.1}}\n") == 0,
               "%s", c.text);
     io_json_free(root);
     free(c.text);

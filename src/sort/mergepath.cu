@@ -27,7 +27,8 @@ enum {
     BLOCKS = sizeof(word) == 8    ? 5
              : ROOM < 7 * THREADS ? ROOM / THREADS
                                   : 7,
-    SEARCHERS = 256, /* threads per multiprocessor that search: the more crossings, the fewer each */
+    SEARCHERS =
+        256, /* threads per multiprocessor that search: the more crossings, the fewer each */
     BLOCK = 256
 };
 
