@@ -2,7 +2,8 @@
  *
  * glibc.c - functions of the program whose symbols are newer than glibc 2.29, for a module that runs with that: stat and
  * fstat have been functions since 2.33 only, and pthread_create and pthread_join got a new version in 2.34. And one of
- * libstdc++: what std::vector of gcc 11 and later calls for a size beyond all memory.
+ * libstdc++: what std::vector of gcc 11 and later calls for a size beyond all memory;
+ * weak, because a static libstdc++ has it.
  */
 #define _DEFAULT_SOURCE 1
 #include <features.h>
@@ -36,6 +37,6 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict at
 int pthread_join(pthread_t thread, void **result) { return first_join(thread, result); }
 
 extern void _ZSt17__throw_bad_allocv(void);
-void _ZSt28__throw_bad_array_new_lengthv(void);
+__attribute__((weak)) void _ZSt28__throw_bad_array_new_lengthv(void);
 void _ZSt28__throw_bad_array_new_lengthv(void) { _ZSt17__throw_bad_allocv(); }
 #endif
