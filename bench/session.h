@@ -190,7 +190,7 @@ int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *p
 /* The check of a method that broke down: it makes a row of its own and does not end the run. */
 bench_check bench_broken(const bench_place *place, shoal_status status);
 
-/* Sets s->message and s->why; returns BENCH_ERROR. */
+/* Sets s->message and s->why; returns BENCH_ERROR, or BENCH_STOPPED if Ctrl-C cancelled the call. */
 int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);
 /* The context's message, or the text of the status. */
 const char *bench_message(const bench_place *place, shoal_status status);
