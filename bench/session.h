@@ -49,6 +49,7 @@ typedef struct bench_row {
     double share;   /* of the copy bandwidth, 0: unknown                            */
     double error;   /* standard error of a price, 0: none                           */
     double speedup; /* ours: best peer's median / this median; 0: no peer           */
+    double kept;    /* ours: median of a kept run, 0: none                          */
     bool counts;    /* a peer is compared with although its check failed            */
     char note[200];
 } bench_row;
