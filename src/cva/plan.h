@@ -259,6 +259,8 @@ struct shoal_cva {
     int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
+    int is_pilot; /* every node gets the levels */
+    double outer; /* paths that the target needs, by the pilot; 0: no target */
     char solver[16];
     cva_contract *contracts; /* the job's                                                       */
 };
@@ -276,6 +278,10 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
 /* exercise.c: the contracts with early exercise at date k by regressions at every node, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
+
+/* pilot.c: the share of levels; with a target also inner paths, unless they are given, and outer paths. kinks: exposures
+ * have some that inner paths see. */
+shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks);
 
 /* validate.c: prices today, of other paths than the outer ones. */
 shoal_status shoal_cva_make_prices(shoal_cva *p);
