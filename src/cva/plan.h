@@ -26,12 +26,13 @@ enum { CVA_EXPIRED, CVA_CLOSED, CVA_NESTED, CVA_AMERICAN, CVA_KINDS };
 /* ---- exercise rules ----------------------------------------------------------------------------
  *
  * On one asset the premium over the European value is computed on a grid, and the rule is a pair of prices per
- * date (line.c). On several the value of going on at a date is a polynomial of `variables` variables: of a max-call, the
- * largest prices in their order; of a basket, its value and the prices of its assets but the first. Out of the money
+ * date (line.c). On several the value of going on at a date is a polynomial of `variables` variables: of a max-call on
+ * equal assets, the largest prices in their order; on up to CVA_DIRECTIONS different ones, the largest price and those of
+ * all assets; of a basket, its value and the prices of its assets but the first. Out of the money
  * and in the money it is another one. A hedge is fitted together with it: in each direction (of the prices in their
- * order; of the basket) a polynomial of the first few functions, times the gain of the discounted price
+ * order; of each asset; of the basket) a polynomial of the first few functions, times the gain of the discounted price
  * over the next step, whose mean is 0. */
-enum { CVA_LINE, CVA_RANKS, CVA_BASKET };
+enum { CVA_LINE, CVA_RANKS, CVA_LARGEST, CVA_BASKET };
 enum { CVA_RULES = 2 }; /* of a contract: that which exercises, and another to compare with */
 enum { CVA_FUNCTIONS = 40, CVA_VARIABLES = 36, CVA_DIRECTIONS = 5, CVA_HEDGES = 6 };
 enum { CVA_COLUMNS = CVA_FUNCTIONS + CVA_DIRECTIONS * CVA_HEDGES };
