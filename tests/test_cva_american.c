@@ -426,6 +426,34 @@ TEST(no_volatility) {
     }
 }
 
+/* Several assets without volatility: a call is kept to maturity, since its strike costs less then, and the rounding errors
+ * of gains hedge nothing. Equal assets and different ones have rules of other bases. */
+TEST(several_assets_without_volatility) {
+    const double none[] = { 0, 0 }, s0[] = { 100, 90 }, dividend[] = { 0, 0.01 };
+    const int64_t both[] = { 0, 1 }, inner[] = { 16 };
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 12; i++) {
+            cva_case c = put_case(2, 8, inner);
+            c.market = (shoal_cva_market){ .assets = 2,
+                                           .rate = 0.05,
+                                           .s0 = s0,
+                                           .sigma = none,
+                                           .dividend = i % 2 ? dividend : NULL };
+            const int basket = i / 2 % 2;
+            c.contract[0].payoff = basket ? SHOAL_CVA_BASKET_CALL : SHOAL_CVA_MAX_CALL;
+            c.contract[0].strike = 80, c.contract[0].assets = 2, c.contract[0].asset = both;
+            c.opts.estimator = (shoal_cva_estimator)(i / 4), c.opts.rule_paths = 4096;
+            const cva_outcome o = cva_of(targets[t].ctx, &c);
+            const double other = 90 * exp(i % 2 ? -0.01 : 0);
+            const double today = basket ? 0.5 * (100 + other) : 100;
+            for (int k = 0; k < 2; k++) { /* a forward */
+                const double want = (today - 80 * exp(-0.05)) * exp(0.025 * (k + 1));
+                CHECK_MSG(fabs(o.profile[k].epe - want) < 1e-9 * want,
+                          "%d, date %d: %.12g, not %.12g", i, k + 1, o.profile[k].epe, want);
+            }
+        }
+}
+
 /* Fewer paths than functions: the systems are singular and are truncated, and the answer is a number. */
 TEST(fewer_paths_than_functions) {
     const int64_t inner[] = { 2 };
@@ -578,6 +606,7 @@ int main(int argc, char **argv) {
     RUN(many_problems);
     RUN(half_of_the_inner_paths);
     RUN(no_volatility);
+    RUN(several_assets_without_volatility);
     RUN(fewer_paths_than_functions);
     RUN(regressions_that_fail);
     RUN(validation);
