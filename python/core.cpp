@@ -197,9 +197,9 @@ ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(r
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
      FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
      FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
-     FIELD(validate))
+     FIELD(validate), FIELD(target))
 ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed),
-     FIELD(nested), FIELD(american))
+     FIELD(nested), FIELD(american), FIELD(outer), FIELD(inner), FIELD(level_share))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
      FIELD(warned), FIELD(truncated), FIELD(refined), FIELD(failed), FIELD(method), FIELD(decade))
 ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(rule_bias), FIELD(rule_bias_error),

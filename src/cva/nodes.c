@@ -234,7 +234,7 @@ static shoal_status add_node(const shoal_cva *p, cva_job *j, int64_t k, int64_t 
     int kinked;
     *n = (node){ .path = path, .first = -1, .chance = 1 };
     if (!needs_paths(p, j, k, path, &kinked)) return SHOAL_OK;
-    if (kinked) draw_level(p, j, k, n);
+    if (kinked || p->is_pilot) draw_level(p, j, k, n);
     n->first = j->items;
     if (j->items + (each << n->level) > r->capacity) {
         const int64_t capacity = 2 * (j->items + (each << n->level));

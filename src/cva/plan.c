@@ -71,7 +71,7 @@ static shoal_status check_times(shoal_context *ctx, const char *name, const doub
 
 static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     const shoal_count counts[] = { { "dates", o->dates, 1, SHOAL_CVA_DATES },
-                                   { "outer", o->outer, 1, SHOAL_CVA_OUTER },
+                                   { "outer", o->outer, o->target > 0 ? 0 : 1, SHOAL_CVA_OUTER },
                                    { "degree", o->degree, 0, SHOAL_AMERICAN_BASIS },
                                    { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS },
                                    { "estimator", (int64_t)o->estimator, SHOAL_CVA_BY_RULE,
@@ -80,6 +80,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
     shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
+    if (s == SHOAL_OK) s = shoal_check_number(ctx, "target", -1, o->target, 0, DBL_MAX);
     if (s == SHOAL_OK && o->time) s = check_times(ctx, "time", o->time, o->dates, 1e6);
     if (s == SHOAL_OK && o->inner_count != 0 && o->inner_count != 1 && o->inner_count != o->dates)
         s = shoal_fail(ctx, SHOAL_E_ARG, "inner_count is %lld; it must be 0, 1 or dates, %lld",
@@ -314,32 +315,6 @@ static shoal_status make_signs(shoal_cva *p) {
     return SHOAL_OK;
 }
 
-/* The share of nodes that get further levels of inner paths: that which makes the most of the time, by the variance
- * of the first level's correction and that of the exposures, on paths of their own. */
-static shoal_status measure_levels(shoal_cva *p) {
-    enum { PILOT = 128, TOP = 12 };
-    const int64_t width = shoal_cva_width(p);
-    double *samples = malloc((size_t)(PILOT * width) * sizeof *samples), mean[2] = { 0, 0 };
-    double variance[2] = { 0, 0 };
-    shoal_cva_counts ignored = { 0 };
-    if (!samples) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a pilot run");
-    p->top_level = 1, p->share_of_level = 1; /* every node gets it */
-    const shoal_status s = shoal_cva_run_paths(p, 2 * SHOAL_CVA_OUTER, PILOT, samples, &ignored);
-    for (int round = 0; round < 2 && s == SHOAL_OK; round++)
-        for (int64_t i = 0; i < PILOT; i++) {
-            const double *row = samples + i * width;
-            const double x[2] = { row[CVA_ROW_PLAIN], row[CVA_ROW_CVA] - row[CVA_ROW_PLAIN] };
-            for (int e = 0; e < 2; e++)
-                *(round ? &variance[e] : &mean[e]) +=
-                    (round ? (x[e] - mean[e]) * (x[e] - mean[e]) : x[e]) / PILOT;
-        }
-    free(samples);
-    const double best = variance[0] > 0 ? sqrt(0.5 * variance[1] / variance[0]) : 0;
-    p->top_level = TOP;
-    p->share_of_level = best < 1.0 / 32 ? 1.0 / 32 : best > 0.5 ? 0.5 : best;
-    return s;
-}
-
 /* Whether exposures have kinks that inner paths see. */
 static int has_kinks(const shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
@@ -351,18 +326,10 @@ static int has_kinks(const shoal_cva *p) {
     return 0;
 }
 
-/* Whether regressions at nodes are possible: their dates are equal steps. */
+/* Whether regressions at nodes have few enough functions. */
 static shoal_status check_regressions(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
     const cva_contract *c = &p->contracts[i];
-    const cva_job *j = &p->job;
     if (c->kind != CVA_AMERICAN || o->estimator != SHOAL_CVA_BY_INNER) return SHOAL_OK;
-    for (int64_t k = 1; k <= c->last; k++)
-        if (j->exposure[k - 1] < 0 || (k < c->last && !c->may[k - 1]) ||
-            fabs(j->time[k] - (double)k * j->time[1]) > 1e-6 * j->time[1])
-            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                              "contracts[%lld]: regressions at nodes need exercise at all dates of "
-                              "exposure, in equal steps; date %lld is %g, the first %g",
-                              (long long)i, (long long)k, j->time[k], j->time[1]);
     const int64_t functions =
         shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
     if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
@@ -406,7 +373,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
         s = shoal_cva_fit_rules(p, o->rule_paths);
     if (s == SHOAL_OK && o->validate) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && o->estimator == SHOAL_CVA_BY_RULE && p->head.ctx->ops) s = make_device(p);
-    if (s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p)) s = measure_levels(p);
+    const int kinks = o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
+    if (s == SHOAL_OK && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
     return s;
 }
 

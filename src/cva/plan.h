@@ -26,12 +26,13 @@ enum { CVA_EXPIRED, CVA_CLOSED, CVA_NESTED, CVA_AMERICAN, CVA_KINDS };
 /* ---- exercise rules ----------------------------------------------------------------------------
  *
  * On one asset the premium over the European value is computed on a grid, and the rule is a pair of prices per
- * date (line.c). On several the value of going on at a date is a polynomial of `variables` variables: of a max-call, the
- * largest prices in their order; of a basket, its value and the prices of its assets but the first. Out of the money
+ * date (line.c). On several the value of going on at a date is a polynomial of `variables` variables: of a max-call on
+ * equal assets, the largest prices in their order; on up to CVA_DIRECTIONS different ones, the largest price and those of
+ * all assets; of a basket, its value and the prices of its assets but the first. Out of the money
  * and in the money it is another one. A hedge is fitted together with it: in each direction (of the prices in their
- * order; of the basket) a polynomial of the first few functions, times the gain of the discounted price
+ * order; of each asset; of the basket) a polynomial of the first few functions, times the gain of the discounted price
  * over the next step, whose mean is 0. */
-enum { CVA_LINE, CVA_RANKS, CVA_BASKET };
+enum { CVA_LINE, CVA_RANKS, CVA_LARGEST, CVA_BASKET };
 enum { CVA_RULES = 2 }; /* of a contract: that which exercises, and another to compare with */
 enum { CVA_FUNCTIONS = 40, CVA_VARIABLES = 36, CVA_DIRECTIONS = 5, CVA_HEDGES = 6 };
 enum { CVA_COLUMNS = CVA_FUNCTIONS + CVA_DIRECTIONS * CVA_HEDGES };
@@ -259,6 +260,8 @@ struct shoal_cva {
     int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
+    int is_pilot; /* every node gets the levels */
+    double outer; /* paths that the target needs, by the pilot; 0: no target */
     char solver[16];
     cva_contract *contracts; /* the job's                                                       */
 };
@@ -276,6 +279,10 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
 /* exercise.c: the contracts with early exercise at date k by regressions at every node, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
+
+/* pilot.c: the share of levels; with a target also inner paths, unless they are given, and outer paths. kinks: exposures
+ * have some that inner paths see. */
+shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks);
 
 /* validate.c: prices today, of other paths than the outer ones. */
 shoal_status shoal_cva_make_prices(shoal_cva *p);

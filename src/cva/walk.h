@@ -83,7 +83,7 @@ CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot
 
 typedef struct cva_lanes { /* what a rule works in */
     real u[CVA_VARIABLES][CVA_WIDTH];
-    real rank[CVA_DIRECTIONS][CVA_WIDTH]; /* which of the contract's assets has that rank */
+    real rank[CVA_DIRECTIONS][CVA_WIDTH]; /* which of the contract's assets a direction is */
     real psi[CVA_FUNCTIONS][CVA_WIDTH];
     real gain[CVA_WIDTH]; /* of exercise; below 0 out of the money */
     real hold[CVA_WIDTH]; /* what going on is worth by the regression */
@@ -108,6 +108,15 @@ CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, cons
                     w->rank[j][l] = real_pick(above, who[l], w->rank[j][l]);
                     x[l] = rest, who[l] = other;
                 }
+        }
+    } else if (b->kind == CVA_LARGEST) {
+        CVA_EACH(l) w->u[0][l] = -1;
+        for (int n = 0; n < c->assets; n++) {
+            const real *from = s + c->asset[n] * CVA_WIDTH;
+            CVA_EACH(l) {
+                w->u[0][l] = real_pick(from[l] > w->u[0][l], from[l], w->u[0][l]);
+                w->u[1 + n][l] = from[l], w->rank[n][l] = (real)n; /* a direction is an asset */
+            }
         }
     } else {
         CVA_EACH(l) w->u[0][l] = 0;
@@ -171,7 +180,7 @@ CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k
             held[l] = real_fma(real_pick(w->gain[l] > 0, x1, x0), psi[l], held[l]);
         }
         for (int n = 0; n < c->assets; n++) {
-            if (b->kind == CVA_RANKS)
+            if (b->kind != CVA_BASKET)
                 CVA_EACH(l) h[n][l] = real_pick(w->rank[j][l] == (real)n, held[l], h[n][l]);
             else {
                 const real weight = (real)c->weight[n];
