@@ -85,7 +85,7 @@ typedef struct exercise { /* of one contract at one date and level */
 static void settle(const exercise *e, int level, int64_t path, double worth, int ends) {
     const cva_job *j = e->j;
     j->value[(path * CVA_LEVELS + level) * j->sets + e->c->set] += e->c->quantity * worth;
-    e->exercised[(level - e->level) * j->paths + path] = ends && !e->p->kept;
+    e->exercised[(level - e->level) * j->paths + path] = ends && !e->j->kept;
     if (level == CVA_ALL) cva_note(j, e->c, e->k, path, worth, ends);
 }
 
@@ -108,7 +108,7 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
 }
 
 static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *counts) {
-    const int64_t all = cva_inner(e->j, e->k), inner = e->level == CVA_HALF ? all / 2 : all;
+    const int64_t all = e->j->paths_inner, inner = e->level == CVA_HALF ? all / 2 : all;
     int64_t total[FIT_COUNTS] = { 0 };
     shoal_american_opts o = e->p->american;
     o.assets = e->c->assets, o.dates = e->c->last - e->k, o.fit_paths = inner;
