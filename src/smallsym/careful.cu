@@ -55,7 +55,8 @@ template <int T_, int M_> struct pivoted {
     real *memory;
     ROWS rows;
     diagonal<M> d;
-    bool scaled; /* rows were, in a team of the warp */
+    bool scaled; /* rows were, in a team of the warp ... */
+    bool own;    /* ... and in this one              */
 
     __device__ real *shown() const { return rows.at.shown(0); }
     __device__ void factor(const real *staged, real largest, int t, int n, outcome &o) {
@@ -72,7 +73,7 @@ template <int T_, int M_> struct pivoted {
         __syncwarp();
         real size[M];
         rows.sizes(size, t, n);
-        scaled = scale_rows(rows, d, size, t, n);
+        scaled = scale_rows(rows, d, size, own, t, n);
         if (scaled) largest = team_largest<T, M>(size);
         spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
         ::factor(rows, d, s, t, n);
@@ -87,8 +88,7 @@ template <int T_, int M_> struct pivoted {
     }
     __device__ int exponent(int i) const { return scaled ? rows.at.exponent()[i] : 0; }
     __device__ real norm(const real *staged, real of_a, int t, int n) const {
-        return scaled ? stage_scaled_norm<T, M>(staged, t, n, [&](int i) { return exponent(i); })
-                      : of_a;
+        return stage_scaled_norm<T, M>(staged, of_a, own, t, n, [&](int i) { return exponent(i); });
     }
     __device__ real size(const real (&y)[M], int t) const {
         real v[M];

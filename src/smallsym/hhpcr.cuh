@@ -21,12 +21,12 @@ struct room { /* numbers of a team: A and b, if they are kept, and the rest */
 };
 
 /* A := S A S in registers, S by its rows, if these differ in `size`; s(i) is 2^e[r] in row i = r T + t.
- * `room` is N numbers of shared memory. Whether a team of the warp did so. */
+ * `room` is N numbers of shared memory. Whether a team of the warp did so, and `own`: this one. */
 template <int T, int M>
 __device__ static inline bool scale_rows(real (&a)[M][T * M], real (&size)[M], int (&e)[M],
-                                         real *room, int t, int n) {
+                                         bool &own, real *room, int t, int n) {
     short *all = (short *)room;
-    const bool scaled = scale_by_rows<T, M>(all, size, t, [&](real(&now)[M]) {
+    const bool scaled = scale_by_rows<T, M>(all, size, own, t, [&](real(&now)[M]) {
         UNROLLED(r, M) {
             const int i = r * T + t;
             now[r] = 0;
@@ -48,10 +48,10 @@ __device__ static inline bool scale_rows(real (&a)[M][T * M], real (&size)[M], i
 }
 
 /* |U^-1| from U z = e(m), m the equation with the smallest pivot, and from U y = z unless that would not
- * matter; `norm` is |U|. */
+ * matter, to this team; `norm` is |U|. */
 template <int T, int M>
 __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, real norm,
-                                         double cond, int t, int n) {
+                                         double cond, bool mine, int t, int n) {
     real z[M], least = (real)INFINITY;
     int row = t;
 #pragma unroll
@@ -61,12 +61,13 @@ __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, 
     const int at = team_row<T, M>(row, least == -team_max<T>(-least));
     UNROLLED(r, M) z[r] = r * T + t == at;
     pcr_solve(u, z, shown, t, n);
-    real growth = largest_or_nan<T, M>(z);
-    if (!__any_sync(ALL_LANES, smallsym_look_again(norm, growth, cond))) return growth;
+    const real growth = largest_or_nan<T, M>(z);
+    const bool again = mine && smallsym_look_again(norm, growth, cond);
+    if (!__any_sync(ALL_LANES, again)) return growth;
     UNROLLED(r, M) z[r] /= growth;
     pcr_solve(u, z, shown, t, n);
     const real second = largest_or_nan<T, M>(z);
-    return second <= growth ? growth : second;
+    return again && !(second <= growth) ? second : growth;
 }
 
 /* Rows of A, scaled, and A in the stage too; the sizes of rows; returns the exponent of the scale. */
@@ -111,12 +112,13 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
+    real a[M][T * M], v[M], *kept = staged + stage::B + t; /* r T: of each row, b */
     UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
     real sizes[M];
     const int e_a = take_rows<T, M>(a, sizes, staged, t, n, mine);
     int e_s[M];
-    const bool scaled = scale_rows<T, M>(a, sizes, e_s, shown, t, n);
+    bool own;
+    const bool scaled = scale_rows<T, M>(a, sizes, e_s, own, shown, t, n);
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
@@ -132,7 +134,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         const int e_b = exponent_far_from_1(team_largest<T, M>(v));
         UNROLLED(r, M) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
-            if (JUDGED) own[r * T] = v[r];
+            if (JUDGED) kept[r * T] = v[r];
             if (scaled) v[r] = times_power_of_2(v[r], e_s[r]);
         }
         if (c == 0) {
@@ -150,7 +152,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             multiply_by_qt<T, M>(w, v, t, n);
         }
         if (FORMED) {
-            UNROLLED(r, M) v[r] = times_power_of_2(own[r * T], e_s[r]);
+            UNROLLED(r, M) v[r] = times_power_of_2(kept[r * T], e_s[r]);
             multiply_by_formed<T, M>(a, v, shown, true, t);
         }
         pcr_corrected(u, v, size, shown, t, n);
@@ -167,7 +169,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         if (judged) {
             real b[M];
             __syncwarp();
-            UNROLLED(r, M) b[r] = own[r * T], v[r] = as_stored(v[r], e_b - e_a);
+            UNROLLED(r, M) b[r] = kept[r * T], v[r] = as_stored(v[r], e_b - e_a);
             residual = team_residual<T, M>(staged, v, b, shown, t, n, norm);
         }
         if (judged && job.look && c == 0) {
@@ -177,9 +179,10 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
                 rows[r] = r * T + t >= n
                               ? 0
                               : real_abs(u.before[r]) + real_abs(u.d[r]) + real_abs(u.after[r]);
-                norm = team_largest<T, M>(rows);
+                const real of_u = team_largest<T, M>(rows);
+                if (own) norm = of_u;
             }
-            add_look(job, o, norm, pcr_growth(u, shown, norm, job.cond, t, n));
+            add_look(job, o, norm, pcr_growth(u, shown, norm, job.cond, mine, t, n));
         }
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }

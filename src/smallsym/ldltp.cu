@@ -73,7 +73,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
             }
     }
     __syncwarp();
-    const bool scaled = scale_rows(rows, d, size, t, n);
+    bool own;
+    const bool scaled = scale_rows(rows, d, size, own, t, n);
     if (scaled) largest = team_largest<T, M>(size);
     spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
     factor(rows, d, s, t, n);
@@ -86,6 +87,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
      * n by then, which decides about the second. */
     enum { GROW = -2, AGAIN };
     const bool looks = judged && job.look;
+    bool again = true; /* this team's: the others of the warp have no part in what it finds */
     real growth = 0, b[M] = {};
 #pragma unroll 1
     for (int64_t c = looks ? GROW : 0; c < job.nrhs; c++) {
@@ -97,9 +99,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         solve(rows, d, x, t, n, c == GROW);
         if (c < 0) {
             const real size_of_x = largest_or_nan<T, M>(x);
-            if (!(size_of_x <= growth)) growth = size_of_x;
-            const bool again =
-                factored >= 0 && smallsym_look_again((real)n * largest, growth, job.cond);
+            if (again && !(size_of_x <= growth)) growth = size_of_x;
+            again =
+                mine && factored >= 0 && smallsym_look_again((real)n * largest, growth, job.cond);
             if (!__any_sync(ALL_LANES, again)) c = AGAIN;
             UNROLLED(r, M) b[r] = x[r] / size_of_x;
             continue;
@@ -111,9 +113,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
             residual = team_residual<T, M>(staged, x, b, rows.at.shown(0), t, n, norm);
         }
         if (looks && c == 0) {
-            if (scaled)
-                norm = stage_scaled_norm<T, M>(staged, t, n,
-                                               [&](int i) { return (int)rows.at.exponent()[i]; });
+            norm = stage_scaled_norm<T, M>(staged, norm, own, t, n,
+                                           [&](int i) { return (int)rows.at.exponent()[i]; });
             add_look(job, o, norm, growth);
         }
         if (infinite) x[0] = real_nan();

@@ -434,14 +434,14 @@ __device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int 
         factor_together(rows, d, s, t, n);
 }
 
-/* A := S A S, S by its rows, if these differ in size; whether a team of the warp did so. `size`: of rows,
- * before and after. */
+/* A := S A S, S by its rows, if these differ in size; whether a team of the warp did so, and `own`: this
+ * one. `size`: of rows, before and after. */
 template <class ROWS, int M>
-__device__ static inline bool scale_rows(ROWS &rows, diagonal<M> &d, real (&size)[M], int t,
-                                         int n) {
+__device__ static inline bool scale_rows(ROWS &rows, diagonal<M> &d, real (&size)[M], bool &own,
+                                         int t, int n) {
     constexpr int T = ROWS::N / M;
     short *e = rows.at.exponent();
-    if (!scale_by_rows<T, M>(e, size, t, [&](real(&now)[M]) { rows.scaled_sizes(now, t, n); }))
+    if (!scale_by_rows<T, M>(e, size, own, t, [&](real(&now)[M]) { rows.scaled_sizes(now, t, n); }))
         return false;
     rows.scale_rows(t, n);
     UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], 2 * e[r * T + t]);
