@@ -15,7 +15,7 @@ import numpy as np
 F64, F32, I32 = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32)
 TYPES = {"float64": 0, "float32": 1}
 _WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-_names: dict[Any, str] = {}  # numpy takes microseconds to tell the name of a type
+_names: dict[Any, str] = {}  # numpy and torch take microseconds to tell the name of a type
 READY = 0x101  # numpy's flags: C contiguous, aligned
 
 
@@ -33,6 +33,27 @@ def bad_type(name: str, dtype: str) -> TypeError:
 
 class Numpy:
     name = "numpy"
+
+    @staticmethod
+    def key(values: Sequence[Any]) -> Any:
+        """(library, shapes, is float64, device, stream) of arrays of one type that can be used in place; else None."""
+        dtype, shapes = values[0].dtype, []
+        if dtype is not F64 and dtype is not F32:
+            return None
+        for a in values:
+            if type(a) is not np.ndarray or a.dtype is not dtype or a.flags.num & READY != READY:
+                return None
+            shapes.append(a.shape)
+        return Numpy, tuple(shapes), dtype is F64, -1, 0
+
+    @staticmethod
+    def like(a: Any) -> Any:
+        return np.empty(a.shape, a.dtype)
+
+    @staticmethod
+    def block(size: int, a: Any) -> Any:
+        """`size` numbers of int32 beside `a`."""
+        return np.empty(size, I32)
 
     @staticmethod
     def device(a: Any) -> int:
@@ -74,8 +95,8 @@ class Numpy:
         return int(a.__array_interface__["data"][0])
 
     @staticmethod
-    def bytes(a: Any) -> int:
-        return int(a.nbytes)
+    def overlap(a: Any, b: Any) -> bool:
+        return bool(np.may_share_memory(a, b))
 
     @staticmethod
     def stream(device: int) -> int:
@@ -94,8 +115,39 @@ class Cupy(Numpy):
     name = "cupy"
 
     @staticmethod
+    def key(values: Sequence[Any]) -> Any:
+        import cupy
+
+        first = values[0]
+        dtype, device, shapes = first.dtype, first.data.device_id, []
+        if (dtype is not F64 and dtype is not F32) or cupy.cuda.runtime.getDevice() != device:
+            return None
+        for a in values:
+            if (
+                type(a) is not cupy.ndarray
+                or a.dtype is not dtype
+                or a.data.device_id != device
+                or not a.flags.c_contiguous
+            ):
+                return None
+            shapes.append(a.shape)
+        return Cupy, tuple(shapes), dtype is F64, device, cupy.cuda.get_current_stream().ptr + 1
+
+    @staticmethod
+    def like(a: Any) -> Any:
+        import cupy
+
+        return cupy.empty(a.shape, a.dtype)
+
+    @staticmethod
+    def block(size: int, a: Any) -> Any:
+        import cupy
+
+        return cupy.empty(size, I32)
+
+    @staticmethod
     def device(a: Any) -> int:
-        return int(a.device.id)
+        return int(a.data.device_id)
 
     @staticmethod
     def convert(a: Any, dtype: str, shape: Sequence[int] | None = None) -> Any:
@@ -118,6 +170,11 @@ class Cupy(Numpy):
     address = pointer
 
     @staticmethod
+    def overlap(a: Any, b: Any) -> bool:
+        here, there = a.data.ptr, b.data.ptr
+        return bool(here < there + b.nbytes and there < here + a.nbytes)
+
+    @staticmethod
     def is_ready(a: Any) -> bool:
         return bool(a.flags.c_contiguous)
 
@@ -129,8 +186,7 @@ class Cupy(Numpy):
     def stream(device: int) -> int:
         import cupy
 
-        with cupy.cuda.Device(device):
-            return int(cupy.cuda.get_current_stream().ptr) + 1
+        return int(cupy.cuda.get_current_stream(device).ptr) + 1
 
     @staticmethod
     def host(a: Any) -> Any:
@@ -139,6 +195,42 @@ class Cupy(Numpy):
 
 class Torch(Numpy):
     name = "torch"
+
+    @staticmethod
+    def key(values: Sequence[Any]) -> Any:
+        import torch
+
+        if torch.compiler.is_compiling():
+            return None
+        first = values[0]
+        dtype, device, shapes = first.dtype, first.get_device(), []
+        if dtype is not torch.float64 and dtype is not torch.float32:
+            return None
+        for a in values:
+            if (
+                type(a) is not torch.Tensor
+                or a.dtype is not dtype
+                or a.get_device() != device
+                or a.requires_grad
+                or not a.is_contiguous()
+            ):
+                return None
+            shapes.append(a.shape)
+        if device >= 0:
+            return Torch, tuple(shapes), dtype is torch.float64, device, Torch.stream(device)
+        return (Torch, tuple(shapes), dtype is torch.float64, -1, 0) if first.is_cpu else None
+
+    @staticmethod
+    def like(a: Any) -> Any:
+        import torch
+
+        return torch.empty_like(a)
+
+    @staticmethod
+    def block(size: int, a: Any) -> Any:
+        import torch
+
+        return torch.empty(size, dtype=torch.int32, device=a.device)
 
     @staticmethod
     def device(a: Any) -> int:
@@ -151,14 +243,18 @@ class Torch(Numpy):
 
     @staticmethod
     def dtype(a: Any) -> str:
-        return str(a.dtype)[6:]
+        dtype = a.dtype
+        name = _names.get(dtype)
+        if name is None:
+            name = _names[dtype] = str(dtype)[6:]
+        return name
 
     @staticmethod
     def convert(a: Any, dtype: str, shape: Sequence[int] | None = None) -> Any:
         import torch
 
         a = a.to(getattr(torch, dtype))
-        return (a if shape is None else a.expand(*shape)).contiguous()
+        return (a if shape is None or a.shape == shape else a.expand(*shape)).contiguous()
 
     @staticmethod
     def empty(shape: Any, dtype: str, device: int) -> Any:
@@ -182,8 +278,9 @@ class Torch(Numpy):
         return True
 
     @staticmethod
-    def bytes(a: Any) -> int:
-        return int(a.numel() * a.element_size())
+    def overlap(a: Any, b: Any) -> bool:
+        here, there = a.data_ptr(), b.data_ptr()
+        return bool(here < there + b.nbytes and there < here + a.nbytes)
 
     @staticmethod
     def stream(device: int) -> int:
@@ -191,7 +288,8 @@ class Torch(Numpy):
             return 0
         import torch
 
-        return int(torch.cuda.current_stream(device).cuda_stream) + 1
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # a tenth of the time of current_stream()
+        return int(raw(device) if raw else torch.cuda.current_stream(device).cuda_stream) + 1
 
     @staticmethod
     def view(a: Any, dtype: str) -> Any:
@@ -225,7 +323,7 @@ def _to_numpy(a: Any, name: str = "") -> Any:
 
 
 def _detached(a: Any, name: str = "") -> Any:
-    return a.detach()
+    return a.detach() if a.requires_grad else a
 
 
 def _on_gpu() -> Any:
@@ -260,6 +358,14 @@ def _jax_back(a: Any) -> Any:
 NUMPY = Door(Numpy, _same, _same)
 _LIST = Door(Numpy, _to_numpy, _same)
 _doors: dict[type, Door] = {np.ndarray: NUMPY, list: _LIST, tuple: _LIST, float: _LIST, int: _LIST}
+
+
+def key_of(values: Sequence[Any]) -> Any:
+    """Library.key() of arguments whose types were seen before: equal keys, equal plans. None: look closer."""
+    door = _doors.get(type(values[0]))
+    if door is None or door is _LIST:
+        return None
+    return door.library.key(values)
 
 
 def door_of(value: Any, name: str) -> Door:
@@ -368,10 +474,8 @@ def prepare(
     return door, device, kind, batch, arrays
 
 
-def check_out(
-    door: Door, device: int, out: Any, shape: tuple[int, ...], kind: str, inputs: Sequence[tuple[str, Any, bool]]
-) -> Any:
-    """`out` as an array to write to. inputs: (name, array, whether out may be that very array)."""
+def check_out(door: Door, device: int, out: Any, shape: tuple[int, ...], kind: str) -> None:
+    """`out` is an array to write to."""
     library = door.library
     if door_of(out, "out").library is not library:
         raise TypeError(f"out must be an array of {library.name}, as the other arguments are")
@@ -383,13 +487,14 @@ def check_out(
         raise TypeError(f"out has {library.dtype(out)} numbers; it must have {kind}")
     if not library.is_ready(out):
         raise ValueError("out is not C-contiguous: make it by numpy.empty() or the like, not as a slice")
+
+
+def check_overlap(library: Any, out: Any, inputs: Sequence[Any], names: Sequence[str], allowed: int) -> None:
+    """`out` can be written to, and overlaps no input; it may be that very array for the input of number `allowed`."""
     if not library.is_writeable(out):
         raise ValueError("out is read-only: pass an array that can be written to")
-    if library is Numpy:
-        inputs = [i for i in inputs if np.may_share_memory(out, i[1]) and not (i[2] and i[1] is out)]
-    begin, size = (library.address(out), library.bytes(out)) if inputs else (0, 0)
-    for name, a, allowed in inputs:
-        start = library.address(a)
-        if begin < start + library.bytes(a) and start < begin + size and not (allowed and start == begin):
-            raise ValueError(f"out overlaps {name}: pass an array of its own" + (f", or {name} itself" if allowed else ""))
-    return out
+    for i, a in enumerate(inputs):
+        if a is not out or i != allowed:
+            if library.overlap(out, a) and not (i == allowed and library.address(a) == library.address(out)):
+                more = f", or {names[i]} itself" if i == allowed else ""
+                raise ValueError(f"out overlaps {names[i]}: pass an array of its own{more}")
