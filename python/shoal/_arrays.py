@@ -116,8 +116,7 @@ class Cupy(Numpy):
 
     @staticmethod
     def key(values: Sequence[Any]) -> Any:
-        import cupy
-
+        cupy = sys.modules["cupy"]
         first = values[0]
         dtype, device, shapes = first.dtype, first.data.device_id, []
         if (dtype is not F64 and dtype is not F32) or cupy.cuda.runtime.getDevice() != device:
@@ -135,14 +134,12 @@ class Cupy(Numpy):
 
     @staticmethod
     def like(a: Any) -> Any:
-        import cupy
-
+        cupy = sys.modules["cupy"]
         return cupy.empty(a.shape, a.dtype)
 
     @staticmethod
     def block(size: int, a: Any) -> Any:
-        import cupy
-
+        cupy = sys.modules["cupy"]
         return cupy.empty(size, I32)
 
     @staticmethod
@@ -195,20 +192,36 @@ class Cupy(Numpy):
 
 class Torch(Numpy):
     name = "torch"
+    module: Any = None  # an import statement takes as long as some of these functions
+
+    @classmethod
+    def bind(cls, module: Any) -> None:
+        cls.module = module
+        cls.int32, cls.float64, cls.float32 = module.int32, module.float64, module.float32
+        cls.is_compiling = staticmethod(module.compiler.is_compiling)
+        cls.like = staticmethod(module.empty_like)
+        raw = getattr(module._C, "_cuda_getCurrentRawStream", None)  # a tenth of the time of current_stream()
+        cls.raw_stream = staticmethod(raw or (lambda device: module.cuda.current_stream(device).cuda_stream))
 
     @staticmethod
-    def key(values: Sequence[Any]) -> Any:
+    def raw_stream(device: int) -> int:
         import torch
 
-        if torch.compiler.is_compiling():
+        Torch.bind(torch)
+        return int(Torch.raw_stream(device))
+
+    @classmethod
+    def key(cls, values: Sequence[Any]) -> Any:
+        if cls.is_compiling():
             return None
         first = values[0]
-        dtype, device, shapes = first.dtype, first.get_device(), []
-        if dtype is not torch.float64 and dtype is not torch.float32:
+        kind, dtype, device, shapes = type(first), first.dtype, first.get_device(), []
+        is_double = dtype is cls.float64
+        if not is_double and dtype is not cls.float32:
             return None
         for a in values:
             if (
-                type(a) is not torch.Tensor
+                type(a) is not kind
                 or a.dtype is not dtype
                 or a.get_device() != device
                 or a.requires_grad
@@ -217,20 +230,12 @@ class Torch(Numpy):
                 return None
             shapes.append(a.shape)
         if device >= 0:
-            return Torch, tuple(shapes), dtype is torch.float64, device, Torch.stream(device)
-        return (Torch, tuple(shapes), dtype is torch.float64, -1, 0) if first.is_cpu else None
+            return Torch, tuple(shapes), is_double, device, cls.raw_stream(device) + 1
+        return (Torch, tuple(shapes), is_double, -1, 0) if first.is_cpu else None
 
-    @staticmethod
-    def like(a: Any) -> Any:
-        import torch
-
-        return torch.empty_like(a)
-
-    @staticmethod
-    def block(size: int, a: Any) -> Any:
-        import torch
-
-        return torch.empty(size, dtype=torch.int32, device=a.device)
+    @classmethod
+    def block(cls, size: int, a: Any) -> Any:
+        return cls.module.empty(size, dtype=cls.int32, device=a.device)
 
     @staticmethod
     def device(a: Any) -> int:
@@ -286,10 +291,7 @@ class Torch(Numpy):
     def stream(device: int) -> int:
         if device < 0:
             return 0
-        import torch
-
-        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # a tenth of the time of current_stream()
-        return int(raw(device) if raw else torch.cuda.current_stream(device).cuda_stream) + 1
+        return int(Torch.raw_stream(device)) + 1
 
     @staticmethod
     def view(a: Any, dtype: str) -> Any:
@@ -375,6 +377,7 @@ def door_of(value: Any, name: str) -> Door:
         return found
     root = kind.__module__.partition(".")[0]
     if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
+        Torch.bind(sys.modules["torch"])
         found = _doors[kind] = Door(Torch, _detached, _same)
     elif root == "cupy":
         found = _doors[kind] = Door(Cupy, _same, _same)
