@@ -14,6 +14,8 @@ row. A library that is not installed, or does not take a problem, has no row, an
 --overhead times one call on a batch of 8 systems of 4 unknowns, in blocks of 100: nearly all of that is Python. On a
 machine that is busy with other work, the least is what the call itself takes. "queued" is the time until the last call
 of a block returns: the rest of the time is the GPU's. --parts splits a call of Shoal into its parts.
+
+--staging GB solves arrays of numpy on a GPU (device="cuda") and compares with copies of pinned memory.
 """
 
 from __future__ import annotations
@@ -336,6 +338,54 @@ def parts(device: str) -> list[dict[str, Any]]:
     return rows
 
 
+# ---- arrays on the host, solved by a GPU ----------------------------------------------------------------------
+
+
+def copy_rates(library: Library, size: int = 1 << 30) -> tuple[float, float]:
+    """Bytes per second of one large copy from pinned memory to the GPU, and back."""
+    module = library.module
+    if library.name == "torch":
+        there, here = module.empty(size, dtype=module.uint8, device="cuda"), module.empty(size, dtype=module.uint8).pin_memory()
+        copies = (lambda: there.copy_(here, non_blocking=True), lambda: here.copy_(there, non_blocking=True))
+    else:
+        there, memory = module.empty(size, module.uint8), module.cuda.alloc_pinned_memory(size)
+        here = np.frombuffer(memory, np.uint8, size)
+        copies = (lambda: there.set(here), lambda: there.get(out=here))
+    to, back = (size / min(seconds_of(library, copy) for _ in range(5)) for copy in copies)
+    return to, back
+
+
+def staging(gigabytes: float, repeat: int) -> list[dict[str, Any]]:
+    """A GPU solves arrays of numpy: the time beside that of the slower direction's copies from pinned memory alone."""
+    library = next(iter(found for name, found in libraries("cuda").items() if name != "jax"))
+    to, back = copy_rates(library)
+    print(f"staging      pinned memory: {to / 1e9:.1f} GB/s to the GPU, {back / 1e9:.1f} GB/s from it")
+    rows = []
+    for problem, n in (("tridiagonal", 256), ("spd", 8), ("spd", 32)):
+        make = PROBLEMS[problem][0]
+        arrays = make(n, DIFFERENT, "float64")
+        times = max(int(gigabytes * 1e9 / sum(a.nbytes for a in arrays.values())), 1)
+        v = {name: np.tile(a, (times, *[1] * (a.ndim - 1))) for name, a in arrays.items()}
+        if problem == "tridiagonal":
+            call = lambda: shoal.solve_tridiagonal_ex(v["dl"], v["d"], v["du"], v["b"], device="cuda")  # noqa: B023, E731
+        else:
+            call = lambda: shoal.solve_ex(v["A"], v["b"], device="cuda")  # noqa: B023, E731
+        result = call()
+        error = backward_error(problem, arrays, result)
+        seconds = min(seconds_of(library, call) for _ in range(repeat))
+        into = sum(a.nbytes for a in v.values())
+        out = result.x.nbytes + result._block.nbytes
+        bound = max(into / to, out / back)
+        rows.append({"problem": f"staging {problem}", "n": n, "count": len(result.x), "type": "float64",
+                     "seconds": seconds, "bytes_in": into, "bytes_out": out, "copy_to": to, "copy_back": back,
+                     "share_of_copy_rate": bound / seconds, "backward_error": error})  # fmt: skip
+        print(
+            f"staging      {problem:12s} n={n:<4d} {into / 1e9:.2f} GB in, {out / 1e9:.2f} GB out: {seconds:.3f} s, "
+            f"{into / seconds / 1e9:.1f} GB/s, {100 * bound / seconds:.0f} % of the slower direction's rate", flush=True
+        )  # fmt: skip
+    return rows
+
+
 def machine() -> dict[str, Any]:
     info = shoal.info()
     versions = {"python": platform.python_version(), "numpy": np.__version__}
@@ -355,6 +405,7 @@ def main() -> None:
     parser.add_argument("--count", type=float, default=0, help="systems per problem; 0: as many as a GPU wants")
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.2, help="for the repetitions of one function")
+    parser.add_argument("--staging", type=float, default=0, metavar="GB", help="arrays of so many GB on the host alone")
     parser.add_argument("--parts", action="store_true", help="the parts of one call alone")
     parser.add_argument("--overhead", action="store_true", help="the time of one small call alone")
     parser.add_argument("--json", help="a file for the rows")
@@ -364,7 +415,9 @@ def main() -> None:
         rows += overhead(a.device)
     if a.parts:
         rows += parts(a.device)
-    small = a.overhead or a.parts
+    if a.staging:
+        rows += staging(a.staging, a.repeat)
+    small = a.overhead or a.parts or a.staging
     for problem in [] if small else a.problems:
         for n in a.n:
             for dtype in a.type:
