@@ -9,12 +9,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental.buffer_callback import buffer_callback
 
 from . import _adjoints, _core, _linalg, _sorting
 from ._arrays import NUMPY, TYPES, Door, Numpy, bad_type
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, Result
 from ._runtime import plan
+
+try:
+    from jax.experimental.buffer_callback import buffer_callback
+except ImportError:
+    raise ImportError(f"JAX {jax.__version__} has no jax.experimental.buffer_callback, which Shoal uses: update JAX") from None
 
 _size = _linalg._size
 _CUDA = 2  # the number of a kind of device in DLPack

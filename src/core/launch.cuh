@@ -172,8 +172,7 @@ static inline shoal_status shoal_check_shared(shoal_context *ctx, const char *ke
         kernel, bytes, shoal_max_shared(ctx));
 }
 template <class K>
-static inline void shoal_allow_shared(const shoal_context *ctx, K kernel,
-                                      size_t bytes = SIZE_MAX) {
+static inline void shoal_allow_shared(const shoal_context *ctx, K kernel, size_t bytes = SIZE_MAX) {
     if (bytes <= SHOAL_USUAL_SHARED) return;
     cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)shoal_max_shared(ctx));
