@@ -60,7 +60,7 @@ class Generator:
         library = library_for(dtype, number)
         alpha, lam, df = (*parameters, 0.0, 0.0, 0.0)[:3]
         stream = (0, 0, 0) if points else (self.step, self.purpose, self.draw)
-        work = plan(_RNG, number, method, variant, TYPES.get(kind, 0), self.seed, *stream, alpha, lam, df, points)
+        work = plan(_RNG, number, library.stream(number), method, variant, TYPES.get(kind, 0), self.seed, *stream, alpha, lam, df, points)
         out = library.empty((*shape, points) if points else shape, kind, number)
         count = _size(shape)
         fill = _core.rng_fillu if whole else _core.rng_fill

@@ -51,7 +51,7 @@ def context(device: int = _CPU) -> Any:
     if found is None:
         options: dict[str, Any] = {"threads": _threads, "backend": "cpu"}
         if device >= 0:
-            options.update(backend="cuda", device=device)
+            options.update(backend="cuda", device=device, unchecked=1)  # the arrays told their device
         if device < _CPU:
             options.update(backend="cuda", device=-2 - device, staging=1)
         found = _local.contexts[key] = _core.Context(options)
@@ -76,10 +76,11 @@ class Kind:
         self.create, self.names = create, names
 
 
-def plan(kind: Kind, device: int, *values: Any) -> Any:
-    """A plan of this thread for these options, a recent one if there is one."""
+def plan(kind: Kind, device: int, stream: int, *values: Any) -> Any:
+    """A plan of this thread for these options, a recent one if there is one. Calls on two streams of a GPU may run at the
+    same time: each stream has a plan of its own."""
     plans = _local.plans
-    key = (kind, device, _threads, values)
+    key = (kind, device, stream, _threads, values)
     found = plans.get(key)
     if found is None:
         if len(plans) >= _RECENT:

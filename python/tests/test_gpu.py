@@ -47,6 +47,9 @@ def test_the_other_functions():
     np.testing.assert_allclose(shoal.lstsq(psi, y, device="cuda"), shoal.lstsq(psi, y), atol=1e-10)
     for here, there in zip(shoal.sort(b, return_index=True), shoal.sort(b, return_index=True, device="cuda")):
         np.testing.assert_array_equal(there, here)
+    f, y = shoal.factor(A, device="cuda").raise_for_status(), rng.normal(size=(30, 4, 2))
+    np.testing.assert_allclose(f.solve(y), shoal.solve(A, y), atol=1e-11)
+    np.testing.assert_allclose(f.solve(y[0, :, 0]), shoal.solve(A, y[0, :, 0]), atol=1e-11)
     rows = np.sort(b)
     np.testing.assert_array_equal(shoal.merge(rows, rows[:1], device="cuda"), shoal.merge(rows, rows[:1]))
 
