@@ -506,7 +506,7 @@ TEST(what_is_refused) {
         c.contract[0].maturity = 0.95, c.opts.horizon = 1;
         c.opts.estimator = SHOAL_CVA_BY_INNER;
         CHECK(cva_in_pieces(ctx, &c, 8, &o) == SHOAL_E_ARG);
-        CHECK_MSG(strstr(shoal_message(ctx), "contracts[0]: regressions at nodes need exercise"),
+        CHECK_MSG(strstr(shoal_message(ctx), "contracts[0]: the estimator 'inner' needs equal steps"),
                   "%s", shoal_message(ctx));
         c = put_case(10, 8, inner), c.contract[0].payoff = SHOAL_CVA_FORWARD;
         CHECK(cva_in_pieces(ctx, &c, 8, &o) == SHOAL_E_ARG);
