@@ -83,7 +83,7 @@ static int64_t exercise_dates(const cva_job *j, const cva_contract *c, int64_t k
 /* Inner paths at a date: those of the next date of exposure. */
 static int64_t inner_of(const cva_job *j, int64_t k) {
     while (j->exposure[k - 1] < 0) k++;
-    return cva_inner(j, k);
+    return j->inner[j->exposure[k - 1]];
 }
 
 /* ---- batches ------------------------------------------------------------------------------------ */

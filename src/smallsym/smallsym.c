@@ -194,8 +194,11 @@ static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_op
         shoal_is_auto(o->method) ? choose_auto(plan, o) : choose_one(plan, o);
     if (status != SHOAL_OK || !ctx->ops || !(o->refine || o->estimate)) return status;
     if (!(plan->first.flags & SHOAL_CAN_REFINE))
-        return shoal_fail(ctx, SHOAL_E_METHOD, "%s: '%s' does not have it on the cuda backend",
-                          o->refine ? "refine" : "estimate", plan->first.name);
+        return shoal_fail(
+            ctx, SHOAL_E_METHOD,
+            "%s: '%s' cannot %s on the cuda backend; use 'ldlt' or 'ldltp', or the cpu backend",
+            o->refine ? "refine" : "estimate", plan->first.name,
+            o->refine ? "refine" : "estimate a condition number");
     return SHOAL_OK;
 }
 

@@ -396,9 +396,9 @@ static shoal_status check_keeper(shoal_tridiag *plan, shoal_type type, const cha
         return shoal_cannot(plan->head.ctx, &shoal_tridiag_module, plan->method_name,
                             "keep factors", SHOAL_CAN_FACTOR);
     return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
-                      "method: 'auto' is %s for %s systems, which keeps no factors; 'lupp' %s",
-                      plan->first.name, plan->job.periodic ? "periodic" : "such long",
-                      plan->job.periodic ? "does not take them" : "does");
+                      "method: for %s systems 'auto' is '%s', which cannot keep factors; %s",
+                      plan->job.periodic ? "periodic" : "such long", plan->first.name,
+                      plan->job.periodic ? "no method can" : "use 'lupp'");
 }
 
 /* Without a residual: there is none for the totals to sum up. */
