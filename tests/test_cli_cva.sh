@@ -253,7 +253,6 @@ sed 's/"0.5,1,"/"times.csv"/' two.part >evil2.part; seal evil2.part
 expect 66 merge-parts evil.part evil2.part $on; said "'times.csv' is a file; parts contain the times"
 expect 0 cva own.csv --market market.csv --dates 1 --outer 16 --inner 16 $on
 said "own.csv:2: exercise is possible at maturity only: no date is before it; 1 such contracts"
-<<<<<<< HEAD
 expect 0 cva own.csv --market market.csv --estimator inner --dates 0.5,1 --outer 64 --inner 64 --json $on
 json; leaf dates=3; check "inner has any dates" [ "$(number systems)" -gt 0 ]
 expect 0 cva own.csv --market market.csv --outer 16 --inner 16 --compare -o compare.csv $on
@@ -263,11 +262,6 @@ awk 'BEGIN { printf "style,payoff,assets,strike,maturity\namerican,basket-put,"
              for (i = 1; i <= 64; i++) printf "A%d ", i; print ",100,1" }' >wide.csv
 expect 0 cva wide.csv --market many.csv --dates 2 --outer 16 --inner 16 --rule-paths 512 --compare -o compare.csv $on
 said "wide.csv:2: assets is 64"
-=======
-expect 66 cva own.csv --market market.csv --estimator inner $on; said "own.csv:2: the estimator 'inner' needs equal steps"
-expect 0 cva own.csv --market market.csv --outer 16 --inner 16 --compare -o compare.csv $on
-said "own.csv:2: the estimator 'inner' needs equal steps"
->>>>>>> w_page
 check "inner is left out" [ "$(wc -l <compare.csv)" -eq 5 ]
 for bad in 0 1.5 2q w 0.0d; do expect 64 cva call.csv --market market.csv "--dates=$bad"; said "is neither a number from 1"; done
 expect 64 cva call.csv --market market.csv --dates 1,0.5; said "'1,0.5' is not a list of ascending times"
