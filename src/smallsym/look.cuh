@@ -119,4 +119,32 @@ __device__ static inline bool scale_by_rows(short *e, real (&size)[M], bool &own
     return true;
 }
 
+/* S A S, S by the rows of A on its stage, if these differ in `size`, to the stage `to`, which may be the same;
+ * s(i) is 2^e(i). Whether a team of the warp did so, and `own`: this one. Loops: rarely used. */
+template <int T, int M>
+__device__ static inline bool stage_scale_rows(const real *staged, real *to, short *e,
+                                               real (&size)[M], bool &own, int t, int n) {
+    const auto sizes = [&](real(&now)[M]) {
+        UNROLLED(r, M) {
+            const int i = r * T + t;
+            now[r] = 0;
+#pragma unroll 2
+            for (int j = 0; j < n && i < n; j++) {
+                const real v = real_abs(stage_entry<T, M>(staged, i, j));
+                now[r] = real_max(times_power_of_2(v, e[i] + e[j]), now[r]);
+            }
+        }
+    };
+    if (!scale_by_rows<T, M>(e, size, own, t, sizes)) return false;
+#pragma unroll 1
+    for (int i = t; i < T * M; i += T)
+#pragma unroll 2
+        for (int j = 0; j <= i; j++) {
+            const int at = stage<T, M>::row(i) + j;
+            to[at] = times_power_of_2(staged[at], e[i] + e[j]);
+        }
+    __syncwarp();
+    return true;
+}
+
 #endif
