@@ -95,9 +95,16 @@ def new_plan(kind: Kind, device: int, *values: Any) -> Any:
     return kind.create(context(device), dict(zip(kind.names, values)))
 
 
-def recent_calls() -> dict[Any, Any]:
-    """This thread's calls whose plan is known by the shapes and types of their arguments."""
-    return _local.calls
+def recent_call(key: Any) -> Any:
+    """What this thread kept of a call with these shapes, types and options; None if there was none."""
+    try:
+        return _local.calls.get(key)
+    except TypeError:  # a list is no option
+        raise TypeError("an option of the call has a wrong type: options are words and numbers") from None
+
+
+def keep_call(key: Any, kept: Any) -> None:
+    _local.calls[key] = kept
 
 
 def clear_cache() -> None:

@@ -399,6 +399,14 @@ def test_words_are_checked():
     A, b = np.eye(2), np.ones(2)
     with pytest.raises(ValueError, match="nosuch"):
         shoal.solve(A, b, method="nosuch")
+    with pytest.raises(TypeError, match="options are words and numbers"):
+        shoal.solve_ex(A, b, method=["auto"])
+    with pytest.raises(TypeError, match="refine: cannot be 4294967297"):  # not 1
+        shoal.solve_ex(A, b, refine=2**32 + 1)
+    with pytest.raises(TypeError, match="shape is 2.5; it must be a whole number"):
+        shoal.Generator(1).normal(2.5)
+    with pytest.raises(ValueError, match=r"shape is \(2, -1\)"):
+        shoal.Generator(1).normal((2, -1))
     with pytest.raises(ValueError, match="triangle is 'left'"):
         shoal.solve(A, b, triangle="left")
     with pytest.raises(ValueError, match="module is 'nosuch'"):
