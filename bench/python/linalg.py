@@ -33,6 +33,7 @@ import numpy as np
 
 import shoal
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX takes most of a GPU's memory else
 DIFFERENT = 1024  # systems; the rest repeats them
 TRIED = 512  # a first call is on this part of the systems
 TOO_LONG = 2.0  # seconds
