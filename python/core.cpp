@@ -83,7 +83,7 @@ template <class T> static void assign(T &member, nb::handle value, Keep &keep) {
     } else if constexpr (std::is_same_v<T, char>) {
         member = nb::cast<std::string>(value)[0];
     } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, int>) {
-        member = static_cast<T>(nb::cast<int64_t>(value));
+        member = static_cast<T>(nb::cast<int>(value));
     } else {
         member = nb::cast<T>(value);
     }

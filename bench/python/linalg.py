@@ -33,6 +33,7 @@ import numpy as np
 
 import shoal
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX takes most of a GPU's memory else
 DIFFERENT = 1024  # systems; the rest repeats them
 TRIED = 512  # a first call is on this part of the systems
 TOO_LONG = 2.0  # seconds
@@ -312,7 +313,7 @@ def parts(device: str) -> list[dict[str, Any]]:
             "solve_ex": lambda: shoal.solve_ex(A, b),  # noqa: B023
             "  its arrays are those of a recent call": lambda: _arrays.key_of((A, b)),  # noqa: B023
             "  the current stream": lambda: door.library.stream(seen[3]),  # noqa: B023
-            "  the plan of that call": lambda: _runtime.recent_calls().get(key),  # noqa: B023
+            "  the plan of that call": lambda: _runtime.recent_call(key),  # noqa: B023
             "  memory for x": lambda: door.library.like(b),  # noqa: B023
             "  memory for the outcomes": lambda: door.library.block(32, b),  # noqa: B023
             "  pointers of four arrays": lambda: (p(A), p(b), p(x), p(block)),  # noqa: B023

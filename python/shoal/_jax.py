@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of JAX: jit, grad and vmap. XLA calls Python with the buffers of its device and its stream; nothing is copied."""
+"""Arrays of JAX: jit, grad and vmap. XLA calls Python with its buffers, on any device, and its stream: no copies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._runtime import plan
 try:
     from jax.experimental.buffer_callback import buffer_callback
 except ImportError:
-    raise ImportError(f"JAX {jax.__version__} has no jax.experimental.buffer_callback, which Shoal uses: update JAX") from None
+    raise ImportError(f"JAX {jax.__version__} has no jax.experimental.buffer_callback: update JAX") from None
 
 _size = _linalg._size
 _CUDA = 2  # the number of a kind of device in DLPack
@@ -41,6 +41,8 @@ _DOOR = Door(Jax, lambda a, name="": a, lambda a: a)
 
 def _common(names: str, *arrays: Any) -> list[Any]:
     for name, a in zip(names.split(), arrays):
+        if a is None:
+            raise TypeError(f"{name} is None; it must be an array")
         dtype = np.dtype(a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype)
         if dtype.name not in TYPES and dtype.kind not in "iub":
             raise bad_type(name, dtype.name)
@@ -48,6 +50,23 @@ def _common(names: str, *arrays: Any) -> list[Any]:
     if dtype not in (jnp.float32, jnp.float64):
         dtype = jnp.zeros(()).dtype
     return [jnp.asarray(a, dtype) for a in arrays]
+
+
+def _batch(names: str, arrays: Any, cores: Any) -> tuple[int, ...]:
+    """The leading dimensions of all, the `cores` last ones of each apart."""
+    for name, a, core in zip(names.split(), arrays, cores):
+        if a.ndim < core:
+            raise ValueError(f"{name} has {a.ndim} dimensions; it must have at least {core}")
+    try:
+        return np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(arrays, cores)))
+    except ValueError:
+        seen = ", ".join(f"{name} {a.shape}" for name, a in zip(names.split(), arrays))
+        raise ValueError(f"the leading dimensions do not broadcast: {seen}") from None
+
+
+def _is_empty(b: Any) -> bool:
+    """There is no system, or no right-hand side."""
+    return b.shape[-1] == 0 or 0 in b.shape[:-2]
 
 
 def _int32(shape: Any) -> Any:
@@ -75,12 +94,15 @@ def _kind(a: Any) -> int:
 # ---- symmetric systems ------------------------------------------------------------------------------
 
 
-def _run_solve(options: Any, fields: int, device: int, stream: int, p: Any, out: Any, A: Any, b: Any) -> None:
-    *batch, n, nrhs = b.shape
+def _solve_plan(options: Any, device: int, stream: int, count: int, b: Any) -> Any:
     method, variant, triangle, refine, estimate, tol, cond = options
-    if _size(batch) and nrhs:
-        work = plan(_linalg._SMALLSYM, device, stream, n, _size(batch), nrhs, _kind(b), method, variant, triangle, refine,
-                    estimate, tol, cond, 0)  # fmt: skip
+    return plan(_linalg._SMALLSYM, device, stream, b.shape[-2], count, b.shape[-1], _kind(b), method, variant, triangle,
+                refine, estimate, tol, cond, 0)  # fmt: skip
+
+
+def _run_solve(options: Any, fields: int, device: int, stream: int, p: Any, out: Any, A: Any, b: Any) -> None:
+    if not _is_empty(b):
+        work = _solve_plan(options, device, stream, _size(b.shape[:-2]), b)
         _core.smallsym_solve(work, stream, p(out[1]), fields, p(A), p(b), p(out[0]))
 
 
@@ -89,6 +111,9 @@ def _raw_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
     """x and outcomes: of the batch's shape if they are statuses alone, as traced calls need them."""
     batch = A.shape[:-2]
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
+    if _is_empty(b):
+        return b, jnp.zeros(block, jnp.int32)
+    _solve_plan(options, -1, 0, 0, b)  # raises here if an option is wrong, not in the callback
     return _call(partial(_run_solve, options, fields), (b, _int32(block)), A, b)
 
 
@@ -96,12 +121,14 @@ def _systems(A: Any, b: Any) -> tuple[Any, Any, bool]:
     """A and b in one type and batch; b is a matrix now, and was a vector."""
     A, b = _common("A b", A, b)
     vector = b.ndim == 1
-    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+    batch = _batch("A b", (A, b), (2, 1 if vector else 2))
+    if A.shape[-1] != A.shape[-2]:
         raise ValueError(f"A has shape {A.shape}; its last two dimensions must be equal")
-    if b.ndim == 0 or b.shape[-1 if vector else -2] != A.shape[-1]:
-        raise ValueError(f"b has shape {b.shape}; A has {A.shape[-1]} rows per system")
+    rows, n = b.shape[-1 if vector else -2], A.shape[-1]
+    if rows != n:
+        hint = "" if vector or b.shape[-1] != n else "; for one vector per system pass b[..., None]"
+        raise ValueError(f"b has {rows} rows per system, A has {n}{hint}")
     b = b[:, None] if vector else b
-    batch = jnp.broadcast_shapes(A.shape[:-2], b.shape[:-2])
     return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(b, (*batch, *b.shape[-2:])), vector
 
 
@@ -150,6 +177,12 @@ def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> A
     return x[..., 0] if vector else x
 
 
+def _result(x: Any, module: str, block: Any, fields: int, batch: tuple[int, ...], has_columns: bool) -> Result:
+    if has_columns and x.shape[-1] == 0:  # no right-hand side, and no system to judge
+        batch = (0, *batch[1:])
+    return Result(x, module, _DOOR, block, fields, batch)
+
+
 def _no_verdict() -> None:
     raise TypeError("a traced array of JAX has no verdict yet: call solve_ex outside of jit and grad, or solve inside")
 
@@ -163,21 +196,24 @@ def solve_ex(
     options = (method, variant, _linalg._triangle(triangle), refine, int(estimate), tol, cond)
     fields = STATUS | RESIDUAL | RCOND | METHOD
     x, block = _eager_solve(A, b, options, fields)
-    matrices, sides = np.shape(A)[:-2], np.shape(b)[:-2]
-    return Result(x, "smallsym", _DOOR, block, fields, np.broadcast_shapes(matrices, sides))
+    batch = np.broadcast_shapes(np.shape(A)[:-2], np.shape(b)[:-2])
+    return _result(x, "smallsym", block, fields, batch, np.ndim(b) > 1)
 
 
 # ---- tridiagonal systems ----------------------------------------------------------------------------
 
 
+def _bands_plan(options: Any, device: int, stream: int, count: int, b: Any) -> Any:
+    periodic, transposed, method, variant, tol, cond = options
+    return plan(_linalg._TRIDIAG, device, stream, b.shape[-2], count, b.shape[-1], _kind(b), method, variant, periodic,
+                transposed, tol, cond)  # fmt: skip
+
+
 def _run_bands(
     options: Any, fields: int, device: int, stream: int, p: Any, out: Any, dl: Any, d: Any, du: Any, b: Any
-) -> None:  # fmt: skip
-    *batch, n, nrhs = b.shape
-    periodic, transposed, method, variant, tol, cond = options
-    if _size(batch) and nrhs:
-        work = plan(_linalg._TRIDIAG, device, stream, n, _size(batch), nrhs, _kind(b), method, variant, periodic,
-                    transposed, tol, cond)  # fmt: skip
+) -> None:
+    if not _is_empty(b):
+        work = _bands_plan(options, device, stream, _size(b.shape[:-2]), b)
         _core.tridiag_solve(work, stream, p(out[1]), fields, p(dl), p(d), p(du), p(b), p(out[0]))
 
 
@@ -185,19 +221,22 @@ def _run_bands(
 def _raw_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int) -> Any:
     batch = d.shape[:-1]
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
+    if _is_empty(b):
+        return b, jnp.zeros(block, jnp.int32)
+    _bands_plan(options, -1, 0, 0, b)
     return _call(partial(_run_bands, options, fields), (b, _int32(block)), dl, d, du, b)
 
 
 def _same_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> Any:
     dl, d, du, b = _common("dl d du b", dl, d, du, b)
-    for name, a, core in (("dl", dl, 1), ("d", d, 1), ("du", du, 1), ("b", b, 2 if matrix_rhs else 1)):
-        if a.ndim < core:
-            raise ValueError(f"{name} has {a.ndim} dimensions; it must have at least {core}")
+    cores = (1, 1, 1, 2 if matrix_rhs else 1)
+    batch = _batch("dl d du b", (dl, d, du, b), cores)
+    for name, a, core in zip(("dl", "d", "du", "b"), (dl, d, du, b), cores):
         if a.shape[-core] != d.shape[-1]:
             raise ValueError(f"{name} has {a.shape[-core]} rows per system, d has {d.shape[-1]}")
     b = b if matrix_rhs else b[..., None]
-    batch = jnp.broadcast_shapes(dl.shape[:-1], d.shape[:-1], du.shape[:-1], b.shape[:-2])
-    return *(jnp.broadcast_to(v, (*batch, v.shape[-1])) for v in (dl, d, du)), jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
+    dl, d, du = (jnp.broadcast_to(v, (*batch, v.shape[-1])) for v in (dl, d, du))
+    return dl, d, du, jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
 
 
 @partial(jax.jit, static_argnums=(4, 5, 6))
@@ -248,7 +287,7 @@ def solve_tridiagonal_ex(
     fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
     options = (int(periodic), int(transposed), method, variant, tol, cond)
     x, block = _eager_bands(dl, d, du, b, options, fields, matrix_rhs)
-    return Result(x, "tridiag", _DOOR, block, fields, x.shape[: -2 if matrix_rhs else -1])
+    return _result(x, "tridiag", block, fields, x.shape[: -2 if matrix_rhs else -1], matrix_rhs)
 
 
 # ---- recurrences ------------------------------------------------------------------------------------
@@ -359,7 +398,8 @@ def _raw_sort(keys: Any, descending: bool) -> Any:
 
 def sort(keys: Any, return_index: bool = False, *, descending: bool = False) -> Any:
     if np.dtype(keys.dtype).name not in _sorting._KEYS:
-        raise TypeError(f"keys: {keys.dtype} keys are not supported; convert them to one of {', '.join(_sorting._KEYS)}")
+        kinds = ", ".join(_sorting._KEYS)
+        raise TypeError(f"keys: {keys.dtype} keys are not supported; convert them to one of {kinds}")
     index = _raw_sort(jax.lax.stop_gradient(keys), descending)[1]
     result = jnp.take_along_axis(keys, index, -1)
     return (result, index) if return_index else result

@@ -12,7 +12,7 @@ from ._arrays import TYPES, Door, check_out, check_overlap, door_of, key_of, pre
 from ._autograd import module_for
 from ._devices import placed
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
-from ._runtime import Kind, new_plan, plan, recent_calls
+from ._runtime import Kind, keep_call, new_plan, plan, recent_call
 
 _SMALLSYM = Kind(
     _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
@@ -123,7 +123,7 @@ def _solve(
     seen = seen or key_of((A, b))
     if seen is not None:  # a call like a recent one?
         key = (seen, method, variant, triangle, refine, estimate, tol, cond, where)
-        ready = recent_calls().get(key)
+        ready = recent_call(key)
         if ready is not None:
             work, door, count, batch = ready
             library = seen[0]
@@ -144,7 +144,7 @@ def _solve(
     work = plan(_SMALLSYM, device, stream, shape[-1] if vector else shape[-2], count, nrhs, TYPES[kind], method,
                 variant, _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
     if key is not None and (A.shape, b.shape) == seen[1]:  # neither was broadcast
-        recent_calls()[key] = work, door, count, batch
+        keep_call(key, (work, door, count, batch))
     x = library.empty(shape, kind, device)
     block = library.empty(WIDTHS[fields] * count, "int32", device)
     pointer = library.pointer
@@ -236,7 +236,7 @@ def _solve_bands(
     seen = seen or key_of((dl, d, du, b))
     if seen is not None:  # a call like a recent one?
         key = (seen, periodic, method, variant, transposed, matrix_rhs, tol, cond, where)
-        ready = recent_calls().get(key)
+        ready = recent_call(key)
         if ready is not None:
             work, door, count, batch = ready
             library = seen[0]
@@ -256,7 +256,7 @@ def _solve_bands(
     work = plan(_TRIDIAG, device, stream, n, count, nrhs, TYPES[kind], method, variant, int(periodic),
                 int(transposed), tol, cond)  # fmt: skip
     if key is not None and tuple(a.shape for a in arrays) == seen[1]:  # none was broadcast
-        recent_calls()[key] = work, door, count, batch
+        keep_call(key, (work, door, count, batch))
     x = library.empty(shape, kind, device)
     block = library.empty(WIDTHS[fields] * count, "int32", device)
     pointer = library.pointer

@@ -56,7 +56,8 @@ def sort(keys: Any, return_index: bool = False, *, descending: bool = False, dev
     if n == 0:  # rows without keys
         count = 0
     stream = library.stream(device)
-    work = plan(_SORT, device, stream, n, count, _KEYS[kind], 8 if return_index else 0, int(return_index), int(descending))
+    work = plan(_SORT, device, stream, n, count, _KEYS[kind], 8 if return_index else 0, int(return_index),
+                int(descending))  # fmt: skip
     result = library.empty(tuple(a.shape), kind, device)
     index = library.empty(tuple(a.shape), "int64", device) if return_index else None
     pointer = library.pointer

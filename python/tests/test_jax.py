@@ -57,7 +57,7 @@ def test_shapes_and_types_are_checked():
         call = jax.jit(shoal.solve) if traced else shoal.solve
         with pytest.raises(ValueError, match=r"A has shape \(2, 3, 2\)"):
             call(A[..., :2], b)
-        with pytest.raises(ValueError, match="A has 3 rows"):
+        with pytest.raises(ValueError, match="b has 2 rows per system, A has 3"):
             call(A, b[:, :2])
         with pytest.raises(TypeError, match="A: float16.*float32"):
             call(A.astype(jnp.float16), b)
@@ -67,10 +67,20 @@ def test_shapes_and_types_are_checked():
             call(A + 1j, b)
         assert call(A.astype(jnp.float32), b.astype(jnp.float32)).dtype == jnp.float32
         assert call(A.astype(jnp.float32), b).dtype == jnp.float64
+        with pytest.raises(ValueError, match=r"do not broadcast: A \(2, 3, 3\), b \(3, 3, 1\)"):
+            call(A, b[jnp.array([0, 1, 0])])
         assert call(A[:0], b[:0]).shape == (0, 3, 1) and call(A, b[..., :0]).shape == (2, 3, 0)
         assert call(A, b[0, :, 0]).shape == (2, 3)
         with pytest.raises(ValueError, match="du has 2 rows"):
-            (jax.jit(shoal.solve_tridiagonal) if traced else shoal.solve_tridiagonal)(b[:, :, 0], b[:, :, 0] + 3, b[:, :2, 0], b[:, :, 0])
+            bands = shoal.solve_tridiagonal
+            (jax.jit(bands) if traced else bands)(b[:, :, 0], b[:, :, 0] + 3, b[:, :2, 0], b[:, :, 0])
+    assert shoal.solve_ex(A, b[..., :0]).status.shape == (0,) and shoal.solve_ex(A[:, :0, :0], b[:, :0]).ok.all()
+    with pytest.raises(ValueError, match="refine is -1"):  # not from within XLA
+        shoal.solve_ex(A, b, refine=-1)
+    with pytest.raises(ValueError, match="no method 'nosuch'"):
+        jax.jit(lambda A, b: shoal.solve(A, b, method="nosuch"))(A, b)
+    with pytest.raises(TypeError, match="A is None"):
+        shoal.solve(None, b)
     with pytest.raises(ValueError, match="device must be None"):
         shoal.solve(A, b, device="cuda")
 
@@ -103,12 +113,14 @@ def test_the_other_functions_under_jit_and_vmap():
     A, s, t = symmetric(4, 3, 3), jnp.asarray(rng.normal(size=(4, 9))) / 3, jnp.asarray(rng.normal(size=(4, 9)))
     w, V = jax.jit(jax.vmap(shoal.eigh))(A)
     assert jnp.allclose(A @ V, V * w[:, None])
-    np.testing.assert_allclose(jax.jit(jax.vmap(shoal.recurrence))(s, t), shoal.recurrence(np.asarray(s), np.asarray(t)))
+    expected = shoal.recurrence(np.asarray(s), np.asarray(t))
+    np.testing.assert_allclose(jax.jit(jax.vmap(shoal.recurrence))(s, t), expected)
     keys, index = jax.jit(lambda k: shoal.sort(k, True))(t)
     np.testing.assert_array_equal(keys, np.sort(t))
     np.testing.assert_array_equal(index, np.argsort(t))
     x = jax.jit(jax.vmap(shoal.solve_tridiagonal, in_axes=(0, None, 0, 0)))(s, s[0] + 6, s, t)
-    np.testing.assert_allclose(x, shoal.solve_tridiagonal(*map(np.asarray, (s, jnp.broadcast_to(s[0] + 6, s.shape), s, t))))
+    given = (s, jnp.broadcast_to(s[0] + 6, s.shape), s, t)
+    np.testing.assert_allclose(x, shoal.solve_tridiagonal(*map(np.asarray, given)))
 
 
 def test_verdicts_under_jit_are_refused():
