@@ -37,8 +37,7 @@ static int distance(const char *a, const char *b) {
     return last[nb];
 }
 
-/* The place of the name that was probably meant; -1: none. A beginning counts as near. */
-static int nearest(const char *word, io_names *names, const void *of) {
+int io_nearest(const char *word, io_names *names, const void *of) {
     const char *name;
     int best = -1, best_distance = (int)strlen(word) / 3 + 2;
     for (int i = 0; (name = names(of, i)); i++) {
@@ -53,7 +52,7 @@ char *io_unknown(char message[IO_MESSAGE], const char *where, const char *what, 
                  const char *have, io_names *names, const void *of) {
     enum { LISTED = 24 };
     char shown[IO_QUOTE_SIZE];
-    const int meant = nearest(word, names, of);
+    const int meant = io_nearest(word, names, of);
     const char *name;
     int used = snprintf(message, IO_MESSAGE, "%s: unknown %s '%s'", where, what,
                         io_quote(word, strlen(word), shown));
