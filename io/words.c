@@ -43,8 +43,7 @@ static const char *const synonyms[][2] = {
     { "single", "f32" }, { "double", "f64" },  { "float64", "f64" },
 };
 
-/* The place of the name that was probably meant; -1: none. A beginning counts as near. */
-static int nearest(const char *word, io_names *names, const void *of) {
+int io_nearest(const char *word, io_names *names, const void *of) {
     const char *name;
     int best = -1, best_distance = (int)strlen(word) / 3 + 2;
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
@@ -63,7 +62,7 @@ char *io_unknown(char message[IO_MESSAGE], const char *where, const char *what, 
                  const char *have, io_names *names, const void *of) {
     enum { LISTED = 24 };
     char shown[IO_QUOTE_SIZE];
-    const int meant = nearest(word, names, of);
+    const int meant = io_nearest(word, names, of);
     const char *name;
     int used = snprintf(message, IO_MESSAGE, "%s: unknown %s '%s'", where, what,
                         io_quote(word, strlen(word), shown));

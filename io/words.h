@@ -15,4 +15,7 @@ enum { IO_MESSAGE = 1024 };
 char *io_unknown(char message[IO_MESSAGE], const char *where, const char *what, const char *word,
                  const char *have, io_names *names, const void *of);
 
+/* The number of the name that was probably meant; -1: none is near. A beginning counts as near. */
+int io_nearest(const char *word, io_names *names, const void *of);
+
 #endif

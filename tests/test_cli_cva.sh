@@ -269,8 +269,10 @@ expect 64 cva call.csv --market market.csv --dates 0.00001d $on; said "--dates: 
 expect 64 cva call.csv --market market.csv --dates 0.5,2 --horizon 1 $on; said "--dates: 2 is after --horizon 1"
 expect 66 cva call.csv --market market.csv --dates none.csv; said "none.csv"
 dates_file() { printf '%b' "$1" >times.csv; expect 66 cva call.csv --market market.csv --dates times.csv; said "$2"; }
-dates_file 'date\n1\n' "times.csv:1: unknown column 'date'; the columns are time"
-dates_file 'time,x\n1,1\n' "times.csv:1: unknown column 'x'; the columns are time"
+dates_file 'day\n1\n' "times.csv has no column time"
+dates_file 'tme\n1\n' "times.csv:1: unknown column 'tme'; the columns are time. Did you mean 'time'?"
+printf 'x,date\n7,1\n' >times.csv
+expect 0 cva call.csv --market market.csv --dates times.csv --outer 16 $on; said "times.csv:1: ignored columns: x"
 dates_file 'time\n' "times.csv has 0 dates"
 dates_file 'time\n1q\n' "times.csv:2: column time: '1q' is not a time above 0"
 dates_file 'time\n1\n1\n' "times.csv:3: column time: '1' is not after the time before it"
@@ -322,7 +324,13 @@ market() {
 market 'asset,spot,volatility\nA,-1,0.2\n' "bad.csv:2: column spot: '-1'"
 market 'asset,spot,volatility\nA,1,0.2\nA,1,0.2\n' "bad.csv:3: column asset: 'A'"
 market 'asset,spot,volatility,A,B\nA,1,0.2,1,0.5\nB,1,0.2,0.4,1\n' "bad.csv:3: column A: '0.4'"
-market 'asset,spot,vol\nA,1,0.2\n' "bad.csv has no column volatility"
+market 'asset,spot,level\nA,1,0.2\n' "bad.csv has no column volatility"
+market 'asset,spot,vol,volatility\nA,1,0.2,0.2\n' "bad.csv:1: columns volatility and vol are the same; keep one of them"
+market 'asset,spot,vol\n,0,x\nB,1,-1\n' "bad.csv:2: column asset: '' is not a name without blanks"
+said "bad.csv:2: column spot: '0' is not above 0"; said "bad.csv:2: column volatility: 'x' is not a finite number"
+said "bad.csv:3: column volatility: '-1' is below 0"
+market 'asset,spot,vol,A,B\nA,1,0.2,2,0.5\nB,1,0.2,0.4,1\n' "bad.csv:2: column A: '2' is not from -1 to 1"
+said "bad.csv:3: column A: '0.4' is not what the other asset's line has"
 market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "bad.csv:1: unknown column 'divident'; the columns are asset, spot, volatility, dividend, A. Did you mean 'dividend'?"
 market 'asset,spot,volatility\n' "has 0 assets"
 market 'asset,spot,volatility,A,B,C\nA,1,0.2,1,0.9,-0.9\nB,1,0.2,0.9,1,0.9\nC,1,0.2,-0.9,0.9,1\n' "bad.csv: correlation is not positive semidefinite: A, B and C have impossible correlations"
@@ -331,6 +339,30 @@ market 'asset,spot,volatility\nB,1,0.2\nA,1e300,0.2\n' "bad.csv: column spot of 
 market 'asset,spot,volatility\nA,1,1e300\n' "bad.csv: column volatility of asset A is 1e+300"
 market 'asset,spot,volatility,dividend\nA,1,0.2,1e300\n' "bad.csv: column dividend of asset A is 1e+300"
 expect 66 cva none.csv --market market.csv; said "none.csv"
+
+# --- files that people have: other names, any order, other columns, ids; all problems at once ---
+printf 'sector,sigma,ticker,spot\ntech,0.2,A,100\n' >other.csv
+printf 'trade_id,notional,maturity,desk,strike,ticker,payoff\nT1,2,1,x,100,A,call\nT-2,-1,1,y,90,A,call\n' >trades.csv
+expect 0 cva trades.csv --market other.csv --rate 0.1 --outer 256 --validate --report page/cva.html --json $on
+said "other.csv:1: ignored columns: sector"; said "trades.csv:1: ignored columns: desk"; json; leaf validation.id.1=T-2
+check "the page has the trade" grep -q '<td class="l">T-2</td>' page/cva.html
+was=$(number cva)
+printf 'asset,spot,volatility\nA,100,0.2\n' >usual.csv
+printf 'payoff,assets,strike,maturity,quantity\ncall,A,100,1,2\ncall,A,90,1,-1\n' >book2.csv
+expect 0 cva book2.csv --market usual.csv --rate 0.1 --outer 256 --json $on
+check "names of columns change no number" [ "$(number cva)" = "$was" ]
+expect 0 cva trades.csv --market other.csv --rate 0.1 --outer 256 --validate $on
+check "the validation names the trade" grep -q '^validation .*: trade T.*, line [23] of trades.csv' out
+check "a line per trade" grep -q '^ *3 T-2  *call ' out
+printf 'style,payoff,assets,strike,maturity,quantity\nbermudan,putt,A,x,1,1\neuropean,put,ALPHA,100,y,1\n,call,B,-1,1,z\n' >bad.csv
+expect 66 cva bad.csv --market market.csv $on
+said "bad.csv:2: column style: 'bermudan' is neither"; said "bad.csv:2: column payoff: 'putt' is none of"
+said "bad.csv:2: column strike: 'x' is not a finite number"; said "bad.csv:3: unknown asset 'ALPHA'; the market has A, B"
+said "bad.csv:3: column maturity: 'y'"; said "bad.csv:4: column strike: '-1' is below 0"
+said "bad.csv:4: column quantity: 'z' is not a finite number"
+awk 'BEGIN { print "payoff,assets,strike,maturity"; for (i = 0; i < 99; i++) print "put,A,x,1" }' >bad.csv
+expect 66 cva bad.csv --market market.csv $on; said "bad.csv:21: column strike"; said "bad.csv: more lines may have problems"
+check "the first 20 lines with problems are reported" [ "$(grep -c "column strike" err)" -eq 20 ]
 
 # --- mistakes on the command line ---
 expect 64 cva call.csv; said "--market"

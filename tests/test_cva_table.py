@@ -112,8 +112,8 @@ class Table(unittest.TestCase):
 
     def test_groups(self):
         """A group fails if its intervals do, though all intervals together would not."""
-        row = {"limit": 0.003, "passes": True, "seeds": 1000, "covered": 1}
-        groups = cva_table.groups_of([row, dict(row, limit=0.02, seeds=40, covered=0.75)])
+        row = {"limit": 0.003, "passes": True, "seeds": 1000, "covered": 0.5, "printed": 1}
+        groups = cva_table.groups_of([row, dict(row, limit=0.02, seeds=40, printed=0.75)])
         self.assertEqual([group["passes"] for group in groups], [True, False])
         self.assertTrue(cva_table.covers(1030, 1040))
 

@@ -488,9 +488,9 @@ static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined
 }
 
 /* The dates of a step or a file. */
-static int make_times(cva_options *o, const cva_book *b) {
+static int make_times(const cli *c, cva_options *o, const cva_book *b) {
     double end = o->opts.horizon;
-    int code = o->dates ? cva_read_dates(o->dates, &o->opts.dates, &o->time) : CLI_OK;
+    int code = o->dates ? cva_read_dates(c, o->dates, &o->opts.dates, &o->time) : CLI_OK;
     for (int64_t i = 0; i < b->count && !(o->opts.horizon > 0); i++)
         end = fmax(end, b->contract[i].maturity);
     if (code == CLI_OK && o->step > 0 && end > 0) {
@@ -521,11 +521,11 @@ static int command(cli *c, int argc, char **argv) {
     if (!o.opts.solver) o.opts.solver = "auto";
     if (o.opts.target > 0 && !o.outer_given) o.opts.outer = 0; /* the pilot run chooses */
     o.party.collateral = o.party.threshold >= 0;
-    if (code == CLI_OK) code = cva_read_market(o.market, joined ? joined->market : NULL, &book);
-    if (code == CLI_OK) code = cva_read_book(o.book, joined ? joined->book : NULL, &book);
+    if (code == CLI_OK) code = cva_read_market(c, o.market, joined ? joined->market : NULL, &book);
+    if (code == CLI_OK) code = cva_read_book(c, o.book, joined ? joined->book : NULL, &book);
     if (code == CLI_OK && joined && o.dates)
         code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
-    if (code == CLI_OK) code = make_times(&o, &book);
+    if (code == CLI_OK) code = make_times(c, &o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     o.opts.seed = c->seed;

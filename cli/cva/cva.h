@@ -14,6 +14,7 @@ typedef struct cva_book {
     int64_t count;
     shoal_cva_contract *contract;
     int64_t *line;  /* of the file, per contract    */
+    char **id;      /* of trades, per contract; NULL: no column id */
     int64_t *index; /* what contracts point at     */
     double *weight;
     double **exercise;    /* own times of exercise, per contract; NULL: none */
@@ -29,10 +30,10 @@ typedef struct cva_book {
 enum { CVA_PAYOFFS = 6 };
 extern const char *const cva_payoffs[CVA_PAYOFFS];
 
-/* Both leave it to cva_book_free() to clear up. Messages name file, line and column. `text` stands for the
- * contents of the file, unless it is NULL. */
-int cva_read_market(const char *path, const char *text, cva_book *book);
-int cva_read_book(const char *path, const char *text, cva_book *book);
+/* Both leave it to cva_book_free() to clear up. Messages name file, line and column; all problems of a file are reported.
+ * A note lists columns that are ignored. `text` stands for the contents of the file, unless it is NULL. */
+int cva_read_market(const cli *c, const char *path, const char *text, cva_book *book);
+int cva_read_book(const cli *c, const char *path, const char *text, cva_book *book);
 void cva_book_free(cva_book *book);
 
 /* A time in years: a number, maybe with a unit, d, w, m or y. */
@@ -40,7 +41,7 @@ bool cva_read_time(const char *text, size_t length, double *years);
 /* A whole multiple of `step` below `end`, times, and `end`: from malloc, NULL without memory. */
 double *cva_times_of(double step, double end, int64_t *count);
 /* The times of the column time of a file. */
-int cva_read_dates(const char *path, int64_t *count, double **time);
+int cva_read_dates(const cli *c, const char *path, int64_t *count, double **time);
 
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;

@@ -6,7 +6,8 @@
  * asset, under its name, with the correlations of the line's asset.
  * Book: columns payoff, assets (names with blanks between them), strike, maturity, and maybe style
  * [european], exercise (a step, or times with blanks), weights (numbers with blanks), quantity [1],
- * set [all contracts net].
+ * set [all contracts net], id (of a trade, for the outputs).
+ * Columns may have any order, and other names that are usual. Others are ignored, unless they look like one that is missing.
  * Dates: column time. A time is a number of years, or of days, weeks, months or years: 1d, 1w, 1m, 1y.
  */
 #include "cva.h"
@@ -19,6 +20,10 @@
 #include "io/file.h"
 
 enum { MAX_BYTES = 1 << 26 }; /* of a file */
+enum { MAX_PROBLEMS = 20 };   /* of a file, that are reported */
+
+/* The worse of two codes: what is no fault of the file ends the reading. */
+static int worse(int a, int b) { return b == CLI_OK || (a != CLI_OK && a != CLI_INPUT) ? a : b; }
 
 /* One field, with all that a message about it needs. */
 typedef struct field {
@@ -50,6 +55,14 @@ static int number(field f, double missing, double *value) {
     return CLI_OK;
 }
 
+/* The same of a number that is at least 0, or above it. */
+static int number_from(field f, double missing, bool above, double *value) {
+    const int code = number(f, missing, value);
+    if (code != CLI_OK) return code;
+    if (above && !(*value > 0)) return wrong(&f, "is not above 0");
+    return *value >= 0 ? CLI_OK : wrong(&f, "is below 0");
+}
+
 static int column_must_be(const char *path, const io_cells *t, const char *const *names) {
     for (; *names; names++)
         if (io_table_column(&t->head, *names) < 0)
@@ -57,33 +70,84 @@ static int column_must_be(const char *path, const io_cells *t, const char *const
     return CLI_OK;
 }
 
-typedef struct known_columns { /* that are read */
-    const char *const *names;
+/* Whether problem number `count` is the last one of a file that is reported. */
+static bool is_last(const char *path, int count) {
+    if (count < MAX_PROBLEMS) return false;
+    cli_fail(CLI_INPUT, "%s: more lines may have problems", path);
+    return true;
+}
+
+/* ---- columns ---------------------------------------------------------------------------------- */
+
+enum { ALIASES = 3 };
+
+typedef struct column {
+    const char *name, *alias[ALIASES]; /* other names for it */
+} column;
+
+/* Names that a table may have: columns up to the one without a name, then assets. */
+typedef struct known_columns {
+    const io_table *of;
+    const column *columns;
     char *const *more;
     int64_t count;
+    bool missing; /* those alone that the table does not have */
 } known_columns;
 
 static const char *column_name(const void *of, int i) {
     const known_columns *all = of;
-    int64_t at = 0;
-    while (at < i && all->names[at]) at++;
-    if (all->names[at]) return all->names[at];
-    return i - at < all->count ? all->more[i - at] : NULL;
+    for (const column *c = all->columns; c->name; c++)
+        if ((!all->missing || io_table_column(all->of, c->name) < 0) && i-- == 0) return c->name;
+    for (int64_t k = 0; k < all->count; k++)
+        if ((!all->missing || io_table_column(all->of, all->more[k]) < 0) && i-- == 0)
+            return all->more[k];
+    return NULL;
 }
 
-/* A column that nobody reads is a mistake in its name. */
-static int column_must_be_known(const char *path, const io_cells *t, const char *const *names,
-                                char *const *more, int64_t count) {
+/* Gives columns with another name the usual one. */
+static int rename_columns(const char *path, io_cells *t, const column *columns) {
+    int code = CLI_OK;
+    for (const column *c = columns; c->name; c++)
+        for (int e = 0; e < ALIASES && c->alias[e]; e++) {
+            const int at = io_table_column(&t->head, c->alias[e]);
+            if (at < 0) continue;
+            if (io_table_column(&t->head, c->name) >= 0) {
+                code = cli_fail(CLI_INPUT, "%s:1: columns %s and %s are the same; keep one of them",
+                                path, c->name, c->alias[e]);
+                continue;
+            }
+            char *name = strdup(c->name);
+            if (!name) return cli_no_memory();
+            free(t->head.names[at]);
+            t->head.names[at] = name;
+        }
+    return code;
+}
+
+/* A column that nobody reads is ignored, with a note. If it looks like one that is missing, and has its first letter, it
+ * is a mistake. */
+static int check_columns(const cli *c, const char *path, const io_cells *t, const column *columns,
+                         char *const *more, int64_t count) {
+    char ignored[256] = "";
+    size_t used = 0;
+    int code = CLI_OK;
     for (int col = 0; col < t->head.cols; col++) {
-        const char *name = t->head.names[col];
+        const char *name = t->head.names[col], *other;
+        const known_columns all = { &t->head, columns, more, count, false };
+        const known_columns missing = { &t->head, columns, more, count, true };
         bool known = false;
-        for (const char *const *n = names; *n; n++) known = known || strcmp(*n, name) == 0;
-        for (int64_t i = 0; i < count; i++) known = known || strcmp(more[i], name) == 0;
-        const known_columns all = { names, more, count };
-        if (!known)
-            return cli_unknown_in(path, 1, "column", name, "the columns are", column_name, &all);
+        for (int i = 0; !known && (other = column_name(&all, i)); i++)
+            known = strcmp(other, name) == 0;
+        if (known) continue;
+        const int meant = io_nearest(name, column_name, &missing);
+        if (meant >= 0 && column_name(&missing, meant)[0] == *name)
+            code = cli_unknown_in(path, 1, "column", name, "the columns are", column_name, &all);
+        else if (used < sizeof ignored)
+            used += (size_t)snprintf(ignored + used, sizeof ignored - used, "%s%s",
+                                     used ? ", " : "", name);
     }
-    return CLI_OK;
+    if (used > 0) cli_note(c, "%s:1: ignored columns: %s", path, ignored);
+    return code;
 }
 
 /* ---- times ------------------------------------------------------------------------------------ */
@@ -106,15 +170,17 @@ double *cva_times_of(double step, double end, int64_t *count) {
     return time;
 }
 
-static int read_table(const char *path, const char *text, char **kept, io_cells *t);
+static int read_table(const char *path, const char *text, const column *columns, char **kept,
+                      io_cells *t);
 
-int cva_read_dates(const char *path, int64_t *count, double **time) {
-    static const char *const columns[] = { "time", NULL };
+int cva_read_dates(const cli *c, const char *path, int64_t *count, double **time) {
+    static const char *const needed[] = { "time", NULL };
+    static const column columns[] = { { .name = "time", .alias = { "date" } }, { .name = NULL } };
     char *text = NULL;
     io_cells t;
-    int code = read_table(path, NULL, &text, &t);
-    if (code == CLI_OK) code = column_must_be_known(path, &t, columns, NULL, 0);
-    if (code == CLI_OK) code = column_must_be(path, &t, columns);
+    int code = read_table(path, NULL, columns, &text, &t);
+    if (code == CLI_OK) code = check_columns(c, path, &t, columns, NULL, 0);
+    if (code == CLI_OK) code = column_must_be(path, &t, needed);
     if (code == CLI_OK && (t.head.rows < 1 || t.head.rows > SHOAL_CVA_DATES))
         code = cli_fail(CLI_INPUT, "%s has %lld dates; there can be 1 to %d", path,
                         (long long)t.head.rows, SHOAL_CVA_DATES);
@@ -136,43 +202,45 @@ int cva_read_dates(const char *path, int64_t *count, double **time) {
 
 static int read_asset(const char *path, const io_cells *t, int64_t i, cva_book *b) {
     const field name = field_of(path, t, i, "asset");
-    if (!*name.text || strpbrk(name.text, " \t"))
-        return wrong(&name, "is not a name without blanks");
-    for (int64_t other = 0; other < i; other++)
-        if (strcmp(b->asset[other], name.text) == 0) return wrong(&name, "is there twice");
     b->asset[i] = strdup(name.text);
     if (!b->asset[i]) return cli_no_memory();
-    const field spot = field_of(path, t, i, "spot"), sigma = field_of(path, t, i, "volatility");
-    int code = number(spot, NAN, &b->s0[i]);
-    if (code == CLI_OK && !(b->s0[i] > 0)) code = wrong(&spot, "is not above 0");
-    if (code == CLI_OK) code = number(sigma, NAN, &b->sigma[i]);
-    if (code == CLI_OK && !(b->sigma[i] >= 0)) code = wrong(&sigma, "is below 0");
-    if (code == CLI_OK) code = number(field_of(path, t, i, "dividend"), 0, &b->dividend[i]);
-    return code;
+    int code = CLI_OK;
+    if (!*name.text || strpbrk(name.text, " \t"))
+        code = wrong(&name, "is not a name without blanks");
+    for (int64_t other = 0; other < i && code == CLI_OK; other++)
+        if (strcmp(b->asset[other], name.text) == 0) code = wrong(&name, "is there twice");
+    code = worse(code, number_from(field_of(path, t, i, "spot"), NAN, true, &b->s0[i]));
+    code = worse(code, number_from(field_of(path, t, i, "volatility"), NAN, false, &b->sigma[i]));
+    return worse(code, number(field_of(path, t, i, "dividend"), 0, &b->dividend[i]));
 }
 
 static int read_correlation(const char *path, const io_cells *t, cva_book *b) {
     const int64_t d = b->assets;
     int64_t given = 0;
+    int all = CLI_OK, problems = 0;
     for (int64_t a = 0; a < d; a++) given += io_table_column(&t->head, b->asset[a]) >= 0;
     for (int64_t i = 0; i < d * d; i++) {
         const int64_t row = i / d, col = i % d;
         const field f = field_of(path, t, row, b->asset[col]);
-        const int code = given ? number(f, NAN, &b->correlation[i]) : CLI_OK;
+        int code = given ? number(f, NAN, &b->correlation[i]) : CLI_OK;
         b->has_correlation = given > 0;
         if (!given) b->correlation[i] = row == col;
-        if (code != CLI_OK) return code;
-        if (given && !(fabs(b->correlation[i]) <= 1)) return wrong(&f, "is not from -1 to 1");
-        if (given && row == col && b->correlation[i] != 1)
-            return wrong(&f, "is not 1, the correlation of an asset with itself");
-        if (col < row && b->correlation[i] != b->correlation[col * d + row])
-            return wrong(&f, "is not what the other asset's line has");
+        if (code == CLI_OK && !(fabs(b->correlation[i]) <= 1))
+            code = wrong(&f, "is not from -1 to 1");
+        else if (code == CLI_OK && row == col && b->correlation[i] != 1)
+            code = wrong(&f, "is not 1, the correlation of an asset with itself");
+        else if (code == CLI_OK && col < row && b->correlation[i] != b->correlation[col * d + row])
+            code = wrong(&f, "is not what the other asset's line has");
+        all = worse(all, code);
+        if (!f.text && code != CLI_OK) break; /* no such column */
+        if (code != CLI_OK && is_last(path, ++problems)) break;
     }
-    return CLI_OK;
+    return all;
 }
 
 /* The table in a file, or in the text that stands for it, which is kept. */
-static int read_table(const char *path, const char *text, char **kept, io_cells *t) {
+static int read_table(const char *path, const char *text, const column *columns, char **kept,
+                      io_cells *t) {
     io_error err;
     size_t size;
     memset(t, 0, sizeof *t);
@@ -182,17 +250,21 @@ static int read_table(const char *path, const char *text, char **kept, io_cells 
     else
         code = cli_io(io_file_read(path, MAX_BYTES, kept, &size, &err), &err);
     if (code == CLI_OK && !*kept) code = cli_no_memory();
-    return code == CLI_OK ? cli_io(io_csv_parse_cells(path, *kept, size, t, &err), &err) : code;
+    if (code == CLI_OK) code = cli_io(io_csv_parse_cells(path, *kept, size, t, &err), &err);
+    return code == CLI_OK ? rename_columns(path, t, columns) : code;
 }
 
-int cva_read_market(const char *path, const char *text, cva_book *b) {
+int cva_read_market(const cli *c, const char *path, const char *text, cva_book *b) {
     static const char *const needed[] = { "asset", "spot", "volatility", NULL };
-    static const char *const known[] = { "asset", "spot", "volatility", "dividend", NULL };
+    static const column columns[] = { { .name = "asset", .alias = { "ticker" } },
+                                      { .name = "spot" },
+                                      { .name = "volatility", .alias = { "vol", "sigma" } },
+                                      { .name = "dividend" },
+                                      { .name = NULL } };
     io_cells t;
-    int code = read_table(path, text, &b->market_text, &t);
-    if (code != CLI_OK) return code;
+    int code = read_table(path, text, columns, &b->market_text, &t), problems = 0;
     const int64_t d = b->assets = t.head.rows;
-    code = column_must_be(path, &t, needed);
+    if (code == CLI_OK) code = column_must_be(path, &t, needed);
     if (code == CLI_OK && (d < 1 || d > SHOAL_CVA_ASSETS))
         code = cli_fail(CLI_INPUT, "%s has %lld assets; there can be 1 to %d", path, (long long)d,
                         SHOAL_CVA_ASSETS);
@@ -204,8 +276,13 @@ int cva_read_market(const char *path, const char *text, cva_book *b) {
         else
             code = cli_no_memory();
     }
-    for (int64_t i = 0; i < d && code == CLI_OK; i++) code = read_asset(path, &t, i, b);
-    if (code == CLI_OK) code = column_must_be_known(path, &t, known, b->asset, d);
+    const bool made = code == CLI_OK;
+    for (int64_t i = 0; made && i < d && (code == CLI_OK || code == CLI_INPUT); i++) {
+        const int here = read_asset(path, &t, i, b);
+        code = worse(code, here);
+        if (here != CLI_OK && is_last(path, ++problems)) break;
+    }
+    if (code == CLI_OK) code = check_columns(c, path, &t, columns, b->asset, d);
     if (code == CLI_OK) code = read_correlation(path, &t, b);
     io_cells_free(&t);
     return code;
@@ -310,6 +387,14 @@ static int read_set(const field *f, cva_book *b, int64_t *set) {
     return CLI_OK;
 }
 
+/* The id of a trade: any text. */
+static int read_id(const char *path, const io_cells *t, int64_t i, cva_book *b) {
+    const field f = field_of(path, t, i, "id");
+    if (!f.text) return CLI_OK;
+    b->id[i] = strdup(f.text);
+    return b->id[i] ? CLI_OK : cli_no_memory();
+}
+
 static int read_contract(const char *path, const io_cells *t, int64_t i, cva_book *b) {
     shoal_cva_contract *c = &b->contract[i];
     const field style = field_of(path, t, i, "style"), payoff = field_of(path, t, i, "payoff");
@@ -321,27 +406,42 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
         c->american = 1;
     else if (style.text && *style.text && strcmp(style.text, "european") != 0)
         code = wrong(&style, "is neither european nor american");
-    if (code == CLI_OK) code = read_payoff(&payoff, &c->payoff);
-    if (code == CLI_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
-        code = wrong(&style, "does not go with a forward, which has no early exercise");
-    if (code == CLI_OK) code = read_assets(&assets, b, c, b->index + i * b->assets);
-    if (code == CLI_OK) code = read_weights(&weights, c, b->weight + i * b->assets);
-    if (code == CLI_OK) code = number(strike, NAN, &c->strike);
-    if (code == CLI_OK && !(c->strike >= 0)) code = wrong(&strike, "is below 0");
-    if (code == CLI_OK) code = number(field_of(path, t, i, "maturity"), NAN, &c->maturity);
+    const int of_payoff = read_payoff(&payoff, &c->payoff);
+    code = worse(code, of_payoff);
+    if (of_payoff == CLI_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
+        code =
+            worse(code, wrong(&style, "does not go with a forward, which has no early exercise"));
+    if (of_payoff != CLI_OK) c->payoff = SHOAL_CVA_FORWARD; /* of any number of assets */
+    const int of_assets = read_assets(&assets, b, c, b->index + i * b->assets);
+    code = worse(code, of_assets);
+    if (of_assets == CLI_OK)
+        code = worse(code, read_weights(&weights, c, b->weight + i * b->assets));
+    code = worse(code, number_from(strike, NAN, false, &c->strike));
+    const int of_maturity = number(field_of(path, t, i, "maturity"), NAN, &c->maturity);
+    code = worse(code, of_maturity);
     const field exercise = field_of(path, t, i, "exercise");
-    if (code == CLI_OK) code = read_exercise(&exercise, c, &b->exercise[i]);
-    if (code == CLI_OK) code = number(field_of(path, t, i, "quantity"), 1, &c->quantity);
-    return code == CLI_OK ? read_set(&set, b, &c->set) : code;
+    if (of_maturity == CLI_OK) code = worse(code, read_exercise(&exercise, c, &b->exercise[i]));
+    code = worse(code, number(field_of(path, t, i, "quantity"), 1, &c->quantity));
+    code = worse(code, read_set(&set, b, &c->set));
+    return worse(code, read_id(path, t, i, b));
 }
 
-int cva_read_book(const char *path, const char *text, cva_book *b) {
+int cva_read_book(const cli *c, const char *path, const char *text, cva_book *b) {
     static const char *const needed[] = { "payoff", "assets", "strike", "maturity", NULL };
-    static const char *const known[] = { "payoff",   "assets",  "strike",   "maturity", "style",
-                                         "exercise", "weights", "quantity", "set",      NULL };
+    static const column columns[] = {
+        { .name = "payoff" },  { .name = "assets", .alias = { "asset", "ticker" } },
+        { .name = "strike" },  { .name = "maturity" },
+        { .name = "style" },   { .name = "exercise" },
+        { .name = "weights" }, { .name = "quantity", .alias = { "notional" } },
+        { .name = "set" },     { .name = "id", .alias = { "trade", "trade_id" } },
+        { .name = NULL }
+    };
     io_cells t;
-    int code = read_table(path, text, &b->text, &t);
-    if (code != CLI_OK) return code;
+    int code = read_table(path, text, columns, &b->text, &t), problems = 0;
+    if (code != CLI_OK) {
+        io_cells_free(&t);
+        return code;
+    }
     const size_t rows = (size_t)t.head.rows + 1, all = rows * (size_t)b->assets;
     b->count = t.head.rows;
     b->contract = calloc(rows, sizeof *b->contract);
@@ -352,9 +452,16 @@ int cva_read_book(const char *path, const char *text, cva_book *b) {
     b->weight = calloc(all, sizeof *b->weight);
     if (!b->contract || !b->line || !b->exercise || !b->set || !b->index || !b->weight)
         code = cli_no_memory();
-    if (code == CLI_OK) code = column_must_be_known(path, &t, known, NULL, 0);
+    if (io_table_column(&t.head, "id") >= 0) b->id = calloc(rows, sizeof *b->id);
+    if (io_table_column(&t.head, "id") >= 0 && !b->id) code = cli_no_memory();
+    if (code == CLI_OK) code = check_columns(c, path, &t, columns, NULL, 0);
     if (code == CLI_OK) code = column_must_be(path, &t, needed);
-    for (int64_t i = 0; i < b->count && code == CLI_OK; i++) code = read_contract(path, &t, i, b);
+    const bool made = code == CLI_OK;
+    for (int64_t i = 0; made && i < b->count && (code == CLI_OK || code == CLI_INPUT); i++) {
+        const int here = read_contract(path, &t, i, b);
+        code = worse(code, here);
+        if (here != CLI_OK && is_last(path, ++problems)) break;
+    }
     io_cells_free(&t);
     return code;
 }
@@ -363,6 +470,8 @@ void cva_book_free(cva_book *b) {
     for (int64_t i = 0; b->asset && i < b->assets; i++) free(b->asset[i]);
     for (int64_t i = 0; b->set && i < b->sets; i++) free(b->set[i]);
     for (int64_t i = 0; b->exercise && i < b->count; i++) free(b->exercise[i]);
+    for (int64_t i = 0; b->id && i < b->count; i++) free(b->id[i]);
+    free(b->id);
     free(b->asset);
     free(b->set);
     free(b->s0);

@@ -246,8 +246,15 @@ static void profile(FILE *file, const cva_result *r) {
 }
 
 /* `set` is the name of its netting set; without one, the number is shown. */
-static void contract(FILE *file, const cva_book *b, const shoal_cva_contract *c, const char *set) {
-    fprintf(file, "<tr><td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
+static void contract(FILE *file, const cva_book *b, int64_t at, const char *set) {
+    const shoal_cva_contract *c = &b->contract[at];
+    fputs("<tr>", file);
+    if (b->id) {
+        fputs("<td class=\"l\">", file);
+        io_html_text(file, b->id[at]);
+        fputs("</td>", file);
+    }
+    fprintf(file, "<td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
             c->american ? "american" : "european", cva_payoffs[c->payoff]);
     for (int64_t i = 0; i < c->assets; i++) {
         if (i > 0) fputc(' ', file);
@@ -267,17 +274,20 @@ static void contract(FILE *file, const cva_book *b, const shoal_cva_contract *c,
 
 static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
                             const cva_result *r) {
-    static const char *const of_book[] = { "style",    "payoff",   "assets",     "strike",
-                                           "maturity", "quantity", "netting set" };
+    static const char *const of_book[] = { "trade",  "style",    "payoff",   "assets",
+                                           "strike", "maturity", "quantity", "netting set" };
     static const char *const of_market[] = { "asset", "spot", "volatility", "dividend" };
     fprintf(file,
             "<h2>Book</h2>\n<p>%lld contracts: %lld by closed form, %lld nested, %lld American, "
             "%lld expired.</p>\n",
             (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
             (long long)r->info.american, (long long)r->info.expired);
-    heads(file, of_book, 7, 3, NULL, 0);
+    if (b->id)
+        heads(file, of_book, 8, 4, NULL, 0);
+    else
+        heads(file, of_book + 1, 7, 3, NULL, 0);
     for (int64_t i = 0; i < b->count; i++) /* without netting, sets are not those of the book */
-        contract(file, b, &b->contract[i], o->no_netting ? "" : b->set[b->contract[i].set]);
+        contract(file, b, i, o->no_netting ? "" : b->set[b->contract[i].set]);
     fputs("</tbody></table></div>\n<h2>Market</h2>\n", file);
     fprintf(file, "<p>Interest rate %g; on the right, the correlations.</p>\n", o->rate);
     heads(file, of_market, 4, 1, b->asset, b->assets);

@@ -95,6 +95,11 @@ static void json_validation(io_json *j, const cva_book *b, const cva_result *r) 
         io_json_int(j, "line", b->line[v->contract]);
         io_json_double(j, "time", r->profile[v->date].time);
     }
+    if (b->id) {
+        io_json_array_line(j, "id");
+        for (int64_t i = 0; i < b->count; i++) io_json_string(j, NULL, b->id[i]);
+        io_json_close(j);
+    }
     io_json_array_line(j, "z");
     for (int64_t i = 0; i < b->count; i++) {
         io_json_array(j, NULL);
@@ -150,24 +155,28 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
         snprintf(text + used, (size_t)(256 - used), "no contract is left to be priced");
     else
         snprintf(text + used, (size_t)(256 - used),
-                 "worst z %.2f of %lld, limit %.2f: line %lld of %.100s at %s", v->z,
-                 (long long)v->scores, v->limit, (long long)b->line[v->contract], o->book,
-                 CLI_YEARS(r->profile[v->date].time));
+                 "worst z %.2f of %lld, limit %.2f: %s%.40s%sline %lld of %.100s at %s", v->z,
+                 (long long)v->scores, v->limit, b->id ? "trade " : "",
+                 b->id ? b->id[v->contract] : "", b->id ? ", " : "",
+                 (long long)b->line[v->contract], o->book, CLI_YEARS(r->profile[v->date].time));
 }
 
 /* Prices, and a column per date with the scores. */
 static void print_validation(const cva_options *o, const cva_book *b, const cva_result *r) {
     char text[256];
     cva_verdict(o, b, r, text);
-    printf("validation    %s\n\n%6s %-12s %11s %9s %11s   z at", text, "line", "payoff", "price",
-           "stderr", "at most");
+    printf("validation    %s\n\n%6s ", text, "line");
+    if (b->id) printf("%-12s ", "trade");
+    printf("%-12s %11s %9s %11s   z at", "payoff", "price", "stderr", "at most");
     for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.4g", r->profile[k].time);
     putchar('\n');
     for (int64_t i = 0; i < b->count; i++) {
         const shoal_cva_check *row = r->check + i * r->info.dates;
-        printf("%6lld %-12s %11s %9.2g %11s       ", (long long)b->line[i],
-               cva_payoffs[b->contract[i].payoff], CLI_ROUNDED(row->price, row->price_error),
-               row->price_error, CLI_ROUNDED(row->upper, row->upper_error));
+        printf("%6lld ", (long long)b->line[i]);
+        if (b->id) printf("%-12s ", b->id[i]);
+        printf("%-12s %11s %9.2g %11s       ", cva_payoffs[b->contract[i].payoff],
+               CLI_ROUNDED(row->price, row->price_error), row->price_error,
+               CLI_ROUNDED(row->upper, row->upper_error));
         for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.2f", row[k].z);
         putchar('\n');
     }

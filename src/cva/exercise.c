@@ -131,7 +131,7 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
 }
 
 static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *counts) {
-    const int64_t all = inner_of(e->j, e->k), inner = e->level == CVA_HALF ? all / 2 : all;
+    const int64_t all = inner_of(&e->p->job, e->k), inner = e->level == CVA_HALF ? all / 2 : all;
     int64_t total[FIT_COUNTS] = { 0 };
     shoal_american_opts o = e->p->american;
     o.assets = e->c->assets, o.dates = e->dates, o.fit_paths = inner;
@@ -219,7 +219,7 @@ shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
         char *exercised = j->exercised + c->place * CVA_LEVELS * j->paths;
         exercise e = { .p = p, .j = j, .c = c, .k = k, .exercised = exercised };
         const int visited =
-            j->exposure[k - 1] >= 0 || k == c->last || (k < c->last && c->may[k - 1]);
+            p->job.exposure[k - 1] >= 0 || k == c->last || (k < c->last && c->may[k - 1]);
         if (k <= c->last && visited) s = one_contract(&e, counts);
     }
     return s;

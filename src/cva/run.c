@@ -3,9 +3,9 @@
  * run.c - runs of a plan for CVA, and results from their rows.
  *
  * A run takes its outer paths from date to date together, up to the last date of exposure, on the CPU or on the GPU; with
- * regressions at nodes always on the CPU. Memory per path: two numbers per asset, three per netting set, and its row. The result goes through the rows in their order, once
- * for means and once for the deviations from them; quantiles are exact: the exposures of a date
- * are sorted.
+ * regressions at nodes always on the CPU. Memory per path: two numbers per asset, three per netting set, and its row. The
+ * result goes through the rows in their order, once for means and once for the deviations from them; quantiles are exact:
+ * their ranks are selected among the exposures of a date.
  */
 #include "core/loops.h"
 #include "cva/plan.h"
@@ -192,26 +192,55 @@ static double date_bias(const shoal_cva *p, const double *row, int list, int who
     return fabs(shoal_cva_mean(row + list * dates, NULL, width, paths, &ignored));
 }
 
-static int ascending(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* Moves x[i] to where it were if x ascended, smaller numbers before it and larger ones behind it (C. A. R. Hoare's
+ * selection); numbers before `from` are no larger than those behind. */
+static double select_from(double *x, int64_t from, int64_t count, int64_t i) {
+    for (int64_t to = count - 1; from < to;) {
+        const double middle = x[from + (to - from) / 2];
+        int64_t a = from, b = to;
+        while (a <= b) {
+            while (x[a] < middle) a++;
+            while (x[b] > middle) b--;
+            if (a > b) break;
+            const double swapped = x[a];
+            x[a++] = x[b], x[b--] = swapped;
+        }
+        if (i <= b)
+            to = b;
+        else if (i >= a)
+            from = a;
+        else
+            break;
+    }
+    return x[i];
 }
 
-static double ranked(const double *x, int64_t count, int64_t rank) {
-    return x[rank < 1 ? 0 : rank > count ? count - 1 : rank - 1];
+/* The number of a rank, from 1. `done`, 0 at first, is the last one: ranks are best asked for in ascending order. */
+static double ranked(double *x, int64_t count, int64_t rank, int64_t *done) {
+    const int64_t i = rank < 1 ? 0 : rank > count ? count - 1 : rank - 1;
+    const double found = select_from(x, i < *done ? 0 : *done, count, i);
+    *done = i;
+    return found;
 }
+
+typedef struct
+    quantiles { /* numbers of the paths, and with half of the inner paths; the last ranks of both */
+    double *x, *half;
+    int64_t done, half_done;
+} quantiles;
 
 /* The exposure of rank ceil(q paths); the ranks of its 95 % interval are those of a binomial law, and noise of inner
- * paths widens it by what half of them change. Both lists ascend. */
-static void make_quantile(const double *x, const double *half, int64_t paths, int64_t hundredths,
-                          double *value, double *low, double *high) {
+ * paths widens it by what half of them change. */
+static void make_quantile(quantiles *of, int64_t paths, int64_t hundredths, double *value,
+                          double *low, double *high) {
     const int64_t rank = (paths * hundredths + 99) / 100;
     const double q = 0.01 * (double)hundredths;
     const int64_t off = (int64_t)ceil(1.959964 * sqrt((double)paths * q * (1 - q)));
-    *value = ranked(x, paths, rank);
-    const double shift = fabs(ranked(half, paths, rank) - *value);
-    *low = fmax(ranked(x, paths, rank - off) - shift, 0);
-    *high = ranked(x, paths, rank + off) + shift;
+    *low = ranked(of->x, paths, rank - off, &of->done);
+    *value = ranked(of->x, paths, rank, &of->done);
+    const double shift = fabs(ranked(of->half, paths, rank, &of->half_done) - *value);
+    *low = fmax(*low - shift, 0);
+    *high = ranked(of->x, paths, rank + off, &of->done) + shift;
 }
 
 /* Date of exposure k; room: two numbers per path. */
@@ -219,7 +248,7 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
                       double *room, shoal_cva_date *to) {
     const int64_t width = shoal_cva_width(p), dates = p->job.exposures;
     const double *row = samples + CVA_ROW_HEAD + k;
-    double *whole = room, *half = room + paths;
+    quantiles of = { room, room + paths, 0, 0 };
     to->time = cva_time(&p->job, p->job.exposed[k]);
     to->epe = shoal_cva_mean(row + CVA_LIST_OURS * dates, NULL, width, paths, &to->epe_error);
     to->ene = shoal_cva_mean(row + CVA_LIST_THEIRS * dates, NULL, width, paths, &to->ene_error);
@@ -228,13 +257,11 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
     make_interval(to->epe, to->epe_error, to->epe_bias, &to->epe_low, &to->epe_high);
     make_interval(to->ene, to->ene_error, to->ene_bias, &to->ene_low, &to->ene_high);
     for (int64_t i = 0; i < paths; i++) {
-        whole[i] = fmax(row[i * width + CVA_LIST_WHOLE * dates], 0);
-        half[i] = fmax(row[i * width + CVA_LIST_HALF * dates], 0);
+        of.x[i] = fmax(row[i * width + CVA_LIST_WHOLE * dates], 0);
+        of.half[i] = fmax(row[i * width + CVA_LIST_HALF * dates], 0);
     }
-    qsort(whole, (size_t)paths, sizeof *whole, ascending);
-    qsort(half, (size_t)paths, sizeof *half, ascending);
-    make_quantile(whole, half, paths, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
-    make_quantile(whole, half, paths, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
+    make_quantile(&of, paths, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
+    make_quantile(&of, paths, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
     to->discount = exp(-p->job.rate * to->time);
     to->default_probability = p->chance[k];
     to->cva = p->share[k] * to->epe;
