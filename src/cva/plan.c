@@ -395,18 +395,10 @@ static int has_kinks(const shoal_cva *p) {
     return 0;
 }
 
-/* Whether regressions at nodes are possible: their dates are equal steps. */
+/* Whether regressions at nodes have few enough functions. */
 static shoal_status check_regressions(shoal_cva *p, int64_t i, const shoal_cva_opts *o) {
     const cva_contract *c = &p->contracts[i];
-    const cva_job *j = &p->job;
     if (c->kind != CVA_AMERICAN || o->estimator != SHOAL_CVA_BY_INNER) return SHOAL_OK;
-    for (int64_t k = 1; k <= c->last; k++)
-        if (j->exposure[k - 1] < 0 || (k < c->last && !c->may[k - 1]) ||
-            fabs(j->time[k] - (double)k * j->time[1]) > 1e-6 * j->time[1])
-            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                              "contracts[%lld]: regressions at nodes need exercise at all dates of "
-                              "exposure, in equal steps; date %lld is %g, the first %g",
-                              (long long)i, (long long)k, j->time[k], j->time[1]);
     const int64_t functions =
         shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
     if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */

@@ -18,6 +18,8 @@ SHOAL_DECLARE_CPU(cva_fitter, cva_fitter)
 static const cva_fitter *const fitters[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_fitter);
 
 enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
+#define NO_GAIN                                                                                    \
+    1e-10 /* of the strike: gains over a step below it are rounding errors, not noise to be hedged */
 
 /* ---- bases ------------------------------------------------------------------------------------- */
 
@@ -147,12 +149,14 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
         for (int64_t task = 0; task < tasks; task++)
             for (int64_t e = 0; e < numbers; e++)
                 room[e] += f->gram[(2 * task + region) * numbers + e];
+        const double noise = NO_GAIN * f->c.strike;
         int answered = room[0] > 0; /* so many paths */
         if (answered) {
             double scale[CVA_COLUMNS], *b_of = room + triangle;
             for (int n = 0; n < columns; n++) {
                 const double square = room[n * (n + 1) / 2 + n];
-                scale[n] = square > 0 ? 1 / sqrt(square) : 0;
+                const double least = n < b->functions ? 0 : noise * noise * room[0];
+                scale[n] = square > least ? 1 / sqrt(square) : 0;
             }
             for (int n = 0; n < columns; n++) {
                 for (int m = 0; m <= n; m++) room[n * (n + 1) / 2 + m] *= scale[n] * scale[m];
