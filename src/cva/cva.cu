@@ -61,6 +61,12 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t
     }
 }
 
+__global__ void __launch_bounds__(FOLLOW_BLOCK) table_kernel(cva_job job, int64_t k) {
+    const int64_t rows = (job.assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
+    SHOAL_GRID_STRIDE(i, (job.stops - job.ahead) * rows)
+    cva_fill_table(&job, k, job.ahead + i / rows, (int)(i % rows));
+}
+
 __global__ void __launch_bounds__(FOLLOW_BLOCK) follow_kernel(cva_job job, int64_t k) {
     const int lane = (int)threadIdx.x % CVA_LANES;
     const int64_t walks = job.americans;
@@ -82,7 +88,8 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) follow_kernel(cva_job job, int64
         paths.assets = 0;
         for (int n = 0; n < c->assets; n++)
             paths.assets = c->asset[n] >= paths.assets ? (int)c->asset[n] + 1 : paths.assets;
-        for (int a = 0; a < paths.assets; a++) paths.at[a] = 0, paths.s[a] = (real)paths.spot[a];
+        for (int a = 0; a < paths.assets; a++) paths.s[a] = (real)paths.spot[a];
+        for (int a = 0; a < SHOAL_CVA_ASSETS && a < paths.assets + CVA_TILE; a++) paths.at[a] = 0;
         if (c->rule[0].basis.kind == CVA_LINE)
             cva_follow_line(&job, c, k, paths.spot, &paths, &outcome, &y);
         else {
@@ -103,6 +110,9 @@ static shoal_status nest(shoal_context *ctx, const cva_job *job, int64_t k) {
 }
 
 static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int64_t rows = (job->assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
+    SHOAL_LAUNCH(table_kernel, dim3(shoal_blocks((job->stops - job->ahead) * rows, FOLLOW_BLOCK)),
+                 dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
     const int64_t tasks = job->items * job->americans;
     SHOAL_LAUNCH(follow_kernel, dim3(shoal_blocks(tasks * CVA_LANES, FOLLOW_BLOCK)),
                  dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);

@@ -27,6 +27,16 @@ static double product_sum(const double *u, const double *v) {
     return folded(sum);
 }
 
+/* to[e] += product_sum(u, v[e]), whose chains of additions run side by side. */
+enum { PRODUCTS = 4 };
+static void add_products(const double *u, const double (*v)[CVA_WIDTH], double *to) {
+    double sum[PRODUCTS][SUM_LANES] = { { 0 } };
+    for (int first = 0; first < CVA_WIDTH; first += SUM_LANES)
+        for (int e = 0; e < PRODUCTS; e++)
+            EACH(l, SUM_LANES) sum[e][l] = fma(u[first + l], v[e][first + l], sum[e][l]);
+    for (int e = 0; e < PRODUCTS; e++) to[e] += folded(sum[e]);
+}
+
 /* ---- a date ------------------------------------------------------------------------------------ */
 
 static void move_block(const cva_fit *f, int64_t block, int64_t i) {
@@ -128,8 +138,12 @@ static void sum_block(const cva_fit *f, int64_t block, int64_t i, double *to) {
     for (int region = 0; region < 2; region++) {
         for (int n = 0; n < columns; n++) EACH(l, CVA_WIDTH)
         mine[n][l] = shoal_pick((w.gain[l] > 0) == region, column[n][l], 0);
-        for (int n = 0; n < columns; n++)
-            for (int m = 0; m <= n; m++) *to++ += product_sum(mine[n], mine[m]);
+        for (int n = 0; n < columns; n++) {
+            int m = 0;
+            for (; m + PRODUCTS <= n + 1; m += PRODUCTS, to += PRODUCTS)
+                add_products(mine[n], (const double(*)[CVA_WIDTH])mine + m, to);
+            for (; m <= n; m++) *to++ += product_sum(mine[n], mine[m]);
+        }
         for (int n = 0; n < columns; n++) *to++ += product_sum(mine[n], cash);
     }
 }

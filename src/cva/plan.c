@@ -260,12 +260,21 @@ typedef struct pack {
     size_t used;
 } pack;
 
+enum { ALIGNED = 16 };
+
 static const void *add(pack *k, const void *from, int64_t count, size_t size) {
-    enum { ALIGNED = 16 };
     const size_t at = k->used, bytes = (size_t)count * size;
     k->used += (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
     if (k->host && bytes) memcpy(k->host + at, from, bytes);
     return (const void *)(k->base + at);
+}
+
+static const float *add_single(pack *k, const double *from, int64_t count) {
+    const void *at = add(k, NULL, 0, sizeof(float));
+    float *to = k->host ? (float *)(void *)(k->host + k->used) : NULL;
+    for (int64_t i = 0; i < count && to; i++) to[i] = (float)from[i];
+    k->used += ((size_t)count * sizeof(float) + ALIGNED - 1) / ALIGNED * ALIGNED;
+    return at;
 }
 
 static void add_contract(pack *k, const cva_contract *from, cva_contract *to) {
@@ -274,12 +283,13 @@ static void add_contract(pack *k, const cva_contract *from, cva_contract *to) {
     to->weight = add(k, from->weight, from->assets, sizeof *to->weight);
     if (from->kind != CVA_AMERICAN) return;
     to->may = add(k, from->may, from->last, 1);
+    to->single_weight = add_single(k, from->weight, from->assets);
     for (int rule = 0; rule < CVA_RULES; rule++) {
         const cva_rule *r = &from->rule[rule];
         const int64_t numbers = (from->last - 1) * cva_rule_numbers(&r->basis);
-        to->rule[rule].at = rule && r->at == from->rule[0].at
-                                ? to->rule[0].at
-                                : add(k, r->at, numbers, sizeof *r->at);
+        const int same = rule && r->at == from->rule[0].at;
+        to->rule[rule].at = same ? to->rule[0].at : add(k, r->at, numbers, sizeof *r->at);
+        if (rule == 0) to->rule[rule].single = add_single(k, r->at, numbers);
     }
 }
 

@@ -54,7 +54,8 @@ typedef struct cva_rule {
     cva_basis basis;
     double start, step; /* the first point of the grid, and from one to the next */
     const double *at; /* [date - 1][cva_rule_numbers]: dates before the last                      */
-    double today;     /* of one asset: the premium of going on at t = 0                          */
+    const float *single; /* the same for kernels in f32                                           */
+    double today; /* of one asset: the premium of going on at t = 0                          */
 } cva_rule;
 
 SHOAL_HD static inline int cva_columns(const cva_basis *b) {
@@ -83,6 +84,7 @@ typedef struct cva_contract {
     double strike, maturity, quantity;
     const int64_t *asset;
     const double *weight;
+    const float *single_weight; /* the same for kernels in f32                                    */
     cva_rule rule[CVA_RULES]; /* of exercise before the last date; .at NULL: none                 */
 } cva_contract;
 
@@ -135,6 +137,7 @@ typedef struct cva_job {
     char *holds;             /* [place][path]: is valued on inner paths at the date               */
     double *row;             /* [path][width] */
     int64_t width;
+    void *table;  /* GPU: what inner paths need to move to a stop: [stop][cva_table_numbers]      */
     double *cube; /* GPU: numbers of some contracts, [contract][path] */
     int64_t cube_room;
     /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
@@ -175,6 +178,17 @@ SHOAL_HD static inline void cva_note(const cva_job *job, const cva_contract *c, 
     const int64_t at = (c - job->contract) * job->paths + path;
     job->worth[at] = ends ? 0 : worth;
     if (ends) job->paid[at] += shoal_exp(-job->rate * cva_time(job, k)) * worth;
+}
+
+/* Numbers of the table per stop: scale L, of TILE rows at a time column by column; shift, back and sigma of each asset, and
+ * the discount (walk.h). */
+enum { CVA_TILE = 4 };
+SHOAL_HD static inline int64_t cva_tile_at(int64_t tile) {
+    return CVA_TILE * CVA_TILE * (tile * (tile + 1) / 2);
+}
+SHOAL_HD static inline int64_t cva_table_numbers(int assets) {
+    const int64_t numbers = cva_tile_at((assets + CVA_TILE - 1) / CVA_TILE) + 3 * assets + 1;
+    return (numbers + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
 }
 
 /* Items of a group of inner paths. */

@@ -58,14 +58,10 @@ static shoal_status walk(shoal_cva *p, cva_job *j, shoal_cva_counts *counts) {
     for (int64_t k = 1; k <= end && s == SHOAL_OK; k++) {
         s = shoal_stage_step(p->head.ctx, &stage, (double)(k - 1), (double)k, (double)end);
         if (s != SHOAL_OK) break;
-        const double start = shoal_price_seconds();
-        const double before = counts->seconds[1] + counts->seconds[2];
         shoal_cva_begin_date(p, j, k);
         s = p->cell->move(p->where, j, k);
         if (s == SHOAL_OK && j->date >= 0 && j->europeans > 0) s = p->cell->value(p->where, j, k);
         if (s == SHOAL_OK) s = shoal_cva_nodes(p, j, k, counts);
-        const double inner = counts->seconds[1] + counts->seconds[2] - before;
-        counts->seconds[0] += shoal_price_seconds() - start - inner;
     }
     return shoal_stage_end(p->head.ctx, &stage, s);
 }
@@ -75,8 +71,11 @@ enum { CUBE = 1 << 22 }; /* numbers of contracts and paths that a GPU makes befo
 /* The arrays of a run, one after the other; the plan keeps their memory. */
 static shoal_status make_arrays(shoal_cva *p, cva_job *j) {
     const int64_t paths = j->paths, device = p->where->ops != NULL;
+    const int walks = device && j->americans > 0 && p->estimator == SHOAL_CVA_BY_RULE;
     const int64_t worth = p->price ? paths * j->contracts : 0;
-    j->cube_room = CUBE > 2 * paths ? CUBE : 2 * paths;
+    const int64_t numbers =
+        paths * (j->europeans > 2 * j->americans ? j->europeans : 2 * j->americans);
+    j->cube_room = numbers < CUBE ? numbers : CUBE > 2 * paths ? CUBE : 2 * paths;
     const struct {
         int64_t count;
         size_t size;
@@ -89,6 +88,8 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j) {
                   { worth, sizeof(double), &j->paid },
                   { device ? paths * j->width : 0, sizeof(double), &j->row },
                   { device ? j->cube_room : 0, sizeof(double), &j->cube },
+                  { walks ? j->stops * cva_table_numbers(j->assets) : 0, sizeof(double),
+                    &j->table },
                   { paths, sizeof(cva_node), &j->node },
                   { 1, sizeof(int64_t), &j->groups },
                   { paths * CVA_RULES * j->places, 1, &j->exercised },
@@ -125,12 +126,14 @@ shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, dou
     for (int level = 0; level <= CVA_MAX_LEVEL; level++)
         j.at_least[level] = level ? p->share_of_level * exp2(-1.25 * (level - 1)) : 1;
     const int64_t numbers = paths * j.width;
+    const double start = shoal_price_seconds() - counts->seconds[1] - counts->seconds[2];
     shoal_status s = make_arrays(p, &j);
     if (s == SHOAL_OK && p->where->ops) touch(p, samples, numbers);
     if (!p->where->ops) j.row = samples;
     if (s == SHOAL_OK) s = walk(p, &j, counts);
     if (s == SHOAL_OK && p->where->ops)
         s = shoal_copy(p->where, samples, j.row, (size_t)numbers * sizeof *samples);
+    counts->seconds[0] += shoal_price_seconds() - counts->seconds[1] - counts->seconds[2] - start;
     if (s != SHOAL_OK && p->where != p->head.ctx && p->host.message[0])
         snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
     return s;

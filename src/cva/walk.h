@@ -44,6 +44,25 @@
 
 enum { CVA_NORMALS = 16 / sizeof(real) }; /* of a Philox block */
 
+#if CVA_WIDTH == 1
+/* A Philox block of one path, and two of its normals. */
+CVA_CALL shoal_words cva_words(const shoal_stream *stream, uint32_t step, uint64_t first) {
+    shoal_words w = { { (uint32_t)first, (uint32_t)(first >> 32), step, stream->tag } };
+    for (int round = 0; round < 10; round++)
+        w = shoal_philox_round(w, stream->key[round][0], stream->key[round][1]);
+    return w;
+}
+CVA_CALL void cva_pair(const shoal_words *w, int pair, real *z0, real *z1) {
+#ifdef SHOAL_SINGLE
+    const shoal_normalsf z = shoal_normal_pairf(w, pair);
+#else
+    const shoal_normals z = shoal_normal_pair(w);
+    (void)pair; /* there is one */
+#endif
+    *z0 = z.z[0], *z1 = z.z[1];
+}
+#endif
+
 /* z[e][lane] := the normals of a Philox block of paths first, first + 1, .. */
 CVA_CALL void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first,
                        real (*z)[CVA_WIDTH]) {
@@ -52,17 +71,8 @@ CVA_CALL void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first
     lanes_words(stream, step, first, CVA_WIDTH, w);
     for (int e = 0; e < CVA_NORMALS; e += 2) lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
 #else
-    shoal_words w = { { (uint32_t)first, (uint32_t)(first >> 32), step, stream->tag } };
-    for (int round = 0; round < 10; round++)
-        w = shoal_philox_round(w, stream->key[round][0], stream->key[round][1]);
-    for (int e = 0; e < CVA_NORMALS; e += 2) {
-#ifdef SHOAL_SINGLE
-        const shoal_normalsf pair = shoal_normal_pairf(&w, e / 2);
-#else
-        const shoal_normals pair = shoal_normal_pair(&w);
-#endif
-        z[e][0] = pair.z[0], z[e + 1][0] = pair.z[1];
-    }
+    const shoal_words w = cva_words(stream, step, first);
+    for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, z[e], z[e + 1]);
 #endif
 }
 
@@ -101,6 +111,23 @@ CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot
 }
 
 /* ---- rules ------------------------------------------------------------------------------------- */
+
+/* Numbers of a rule and weights. A kernel in f32 has them as such: converting them for every path takes longer than to
+ * work with them. */
+#if CVA_WIDTH == 1 && defined(SHOAL_SINGLE)
+typedef float cva_number;
+CVA_CALL const float *cva_numbers_at(const cva_rule *r, int64_t k) {
+    return r->single + (k - 1) * cva_rule_numbers(&r->basis);
+}
+CVA_CALL real cva_weight(const cva_contract *c, int n) { return c->single_weight[n]; }
+#else
+typedef double cva_number;
+CVA_CALL const double *cva_numbers_at(const cva_rule *r, int64_t k) { return cva_rule_at(r, k); }
+CVA_CALL real cva_weight(const cva_contract *c, int n) { return (real)c->weight[n]; }
+#endif
+CVA_CALL const cva_number *cva_numbers_of(const cva_rule *r, int64_t k, int region) {
+    return cva_numbers_at(r, k) + region * cva_region_numbers(&r->basis);
+}
 
 typedef struct cva_lanes { /* what a rule works in */
     real u[CVA_VARIABLES][CVA_WIDTH];
@@ -142,7 +169,7 @@ CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, cons
     } else {
         CVA_EACH(l) w->u[0][l] = 0;
         for (int n = 0; n < c->assets; n++) {
-            const real weight = (real)c->weight[n];
+            const real weight = cva_weight(c, n);
             const real *from = s + c->asset[n] * CVA_WIDTH;
             CVA_EACH(l) w->u[0][l] = real_fma(weight, from[l], w->u[0][l]);
             if (n > 0 && n < b->variables) CVA_EACH(l) w->u[n][l] = from[l];
@@ -154,7 +181,7 @@ CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, cons
 /* psi at the variables of date k. */
 CVA_CALL void cva_make_psi(const cva_rule *r, int64_t k, cva_lanes *w) {
     const cva_basis *b = &r->basis;
-    const double *out = cva_region_at(r, k, 0), *in = cva_region_at(r, k, 1);
+    const cva_number *out = cva_numbers_of(r, k, 0), *in = cva_numbers_of(r, k, 1);
     const int v = b->variables;
     CVA_EACH(l) w->psi[0][l] = 1;
     for (int j = 0; j < v; j++) {
@@ -174,8 +201,8 @@ CVA_CALL void cva_make_psi(const cva_rule *r, int64_t k, cva_lanes *w) {
 /* hold := what the regression says. */
 CVA_CALL void cva_make_hold(const cva_rule *r, int64_t k, cva_lanes *w) {
     const cva_basis *b = &r->basis;
-    const double *out = cva_region_at(r, k, 0) + 2 * b->variables;
-    const double *in = cva_region_at(r, k, 1) + 2 * b->variables;
+    const cva_number *out = cva_numbers_of(r, k, 0) + 2 * b->variables;
+    const cva_number *in = cva_numbers_of(r, k, 1) + 2 * b->variables;
     CVA_EACH(l) w->hold[l] = real_pick(w->gain[l] > 0, (real)in[0], (real)out[0]);
     for (int n = 1; n < b->functions; n++) {
         const real x0 = (real)out[n], x1 = (real)in[n];
@@ -188,8 +215,8 @@ CVA_CALL void cva_make_hold(const cva_rule *r, int64_t k, cva_lanes *w) {
 CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k,
                              const cva_lanes *w, real (*h)[CVA_WIDTH]) {
     const cva_basis *b = &r->basis;
-    const double *out = cva_region_at(r, k, 0) + 2 * b->variables + b->functions;
-    const double *in = cva_region_at(r, k, 1) + 2 * b->variables + b->functions;
+    const cva_number *out = cva_numbers_of(r, k, 0) + 2 * b->variables + b->functions;
+    const cva_number *in = cva_numbers_of(r, k, 1) + 2 * b->variables + b->functions;
     for (int n = 0; n < c->assets; n++) CVA_EACH(l) h[n][l] = 0;
     for (int j = 0; j < b->directions; j++) {
         real held[CVA_WIDTH];
@@ -204,7 +231,7 @@ CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k
             if (b->kind != CVA_BASKET)
                 CVA_EACH(l) h[n][l] = real_pick(w->rank[j][l] == (real)n, held[l], h[n][l]);
             else {
-                const real weight = (real)c->weight[n];
+                const real weight = cva_weight(c, n);
                 CVA_EACH(l) h[n][l] = weight * held[l];
             }
         }
@@ -223,6 +250,8 @@ CVA_CALL int64_t cva_before(const cva_job *job, int64_t k, int64_t stop) {
     return stop > job->ahead ? job->stop[stop - 1] : k;
 }
 
+#if CVA_WIDTH > 1
+
 /* Moves to a stop from the one before: Brownian motions `at` since date k, and the prices s. */
 CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, const double *spot,
                        uint64_t first, real *at, real *s) {
@@ -232,6 +261,81 @@ CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, 
                     (uint32_t)(stop - job->ahead) * cva_blocks(job), first, sqrt(dt), at);
     cva_make_prices(job, assets, spot, t - cva_time(job, k), at, s);
 }
+
+/* The discount from a stop to date k; of an asset's forward price over the step to the stop. */
+CVA_CALL real cva_discount(const cva_job *job, int64_t k, int64_t stop) {
+    return (real)shoal_exp(-job->rate * (cva_time(job, job->stop[stop]) - cva_time(job, k)));
+}
+CVA_CALL real cva_back(const cva_job *job, int64_t k, int64_t stop, int64_t a) {
+    const double dt = cva_time(job, job->stop[stop]) - cva_time(job, cva_before(job, k, stop));
+    return (real)shoal_exp((job->dividend[a] - job->rate) * dt);
+}
+
+#else /* the same from a table that all paths share */
+
+typedef struct alignas(16) cva_tile {
+    real load[CVA_TILE];
+} cva_tile;
+
+CVA_CALL const real *cva_table(const cva_job *job, int64_t stop) {
+    return (const real *)job->table + (stop - job->ahead) * cva_table_numbers(job->assets);
+}
+CVA_CALL const real *cva_shifts(const cva_job *job, int64_t stop) {
+    return cva_table(job, stop) + cva_tile_at((job->assets + CVA_TILE - 1) / CVA_TILE);
+}
+
+/* Row a of the table of a stop. */
+CVA_CALL void cva_fill_table(const cva_job *job, int64_t k, int64_t stop, int a) {
+    const double t = cva_time(job, job->stop[stop]), now = cva_time(job, k);
+    const double dt = t - cva_time(job, cva_before(job, k, stop)), scale = sqrt(dt);
+    real *tile = (real *)cva_table(job, stop) + cva_tile_at(a / CVA_TILE);
+    real *shift = (real *)cva_shifts(job, stop);
+    for (int b = 0; b < a / CVA_TILE * CVA_TILE + CVA_TILE; b++)
+        tile[b * CVA_TILE + a % CVA_TILE] =
+            b <= a && a < job->assets ? (real)(scale * job->load[a * (a + 1) / 2 + b]) : 0;
+    if (a == 0) shift[3 * job->assets] = (real)shoal_exp(-job->rate * (t - now));
+    if (a >= job->assets) return;
+    shift[a] = (real)(cva_drift(job, a) * (t - now));
+    shift[job->assets + a] = (real)shoal_exp((job->dividend[a] - job->rate) * dt);
+    shift[2 * job->assets + a] = (real)job->sigma[a];
+}
+
+/* `at` and s of whole tiles. */
+CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, const double *spot,
+                       uint64_t first, real *at, real *s) {
+    const real *table = cva_table(job, stop), *shift = cva_shifts(job, stop);
+    const real *sigma = shift + 2 * job->assets;
+    uint32_t step = (uint32_t)(stop - job->ahead) * cva_blocks(job);
+    real z[SHOAL_CVA_ASSETS + CVA_NORMALS - 1];
+    (void)k;
+    for (int b = 0; b < assets; b += CVA_NORMALS, step++) {
+        const shoal_words w = cva_words(&job->walk_normals, step, first);
+        for (int e = 0; e < CVA_NORMALS && b + e < assets; e += 2)
+            cva_pair(&w, e / 2, &z[b + e], &z[b + e + 1]);
+    }
+    for (int tile = 0; tile * CVA_TILE < assets; tile++) {
+        const cva_tile *column = (const cva_tile *)(table + cva_tile_at(tile));
+        const int a0 = tile * CVA_TILE, end = a0 + CVA_TILE < assets ? a0 + CVA_TILE : assets;
+        real sum[CVA_TILE];
+        for (int e = 0; e < CVA_TILE; e++) sum[e] = at[a0 + e];
+        for (int b = 0; b < end; b++) {
+            const cva_tile here = column[b];
+            for (int e = 0; e < CVA_TILE; e++) sum[e] = real_fma(here.load[e], z[b], sum[e]);
+        }
+        for (int e = 0; e < CVA_TILE; e++) at[a0 + e] = sum[e];
+    }
+    for (int a = 0; a < assets; a++)
+        s[a] = (real)spot[a] * real_exp(real_fma(sigma[a], at[a], shift[a]));
+}
+
+CVA_CALL real cva_discount(const cva_job *job, int64_t, int64_t stop) {
+    return cva_shifts(job, stop)[3 * job->assets];
+}
+CVA_CALL real cva_back(const cva_job *job, int64_t, int64_t stop, int64_t a) {
+    return cva_shifts(job, stop)[job->assets + a];
+}
+
+#endif
 
 /* The number of the first inner path of an item. */
 SHOAL_HD static inline uint64_t cva_first(const cva_job *job, const cva_item *item) {
@@ -259,7 +363,7 @@ CVA_CALL void cva_follow_line(const cva_job *job, const cva_contract *c, int64_t
     for (int64_t at = job->ahead; at < job->stops && cva_any(o->alive); at++) {
         const int64_t i = job->stop[at];
         if (i > end) break;
-        const double *numbers = i < c->last ? cva_rule_at(r, i) : NULL;
+        const cva_number *numbers = i < c->last ? cva_numbers_at(r, i) : NULL;
         const real low = numbers ? (real)numbers[0] : 0;
         const real high = numbers ? (real)numbers[1] : REAL_MAX;
         if (i < c->last && !c->may[i - 1]) continue;
@@ -301,8 +405,7 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
                               double *y) {
     const cva_rule *r = &c->rule[0];
     const cva_basis *b = &r->basis;
-    const double now = cva_time(job, k);
-    double before = 1;
+    real scale = 1;
     if (job->control && k > 0) { /* today has no rule */
         cva_make_variables(c, b, start, w);
         cva_make_psi(r, k, w);
@@ -316,15 +419,13 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
         const int64_t i = job->stop[at];
         if (i > c->last) break;
         const real *s = cva_prices_at(paths, at);
-        const double t = cva_time(job, i), dt = t - cva_time(job, cva_before(job, k, at));
-        const double discount = shoal_exp(-job->rate * (t - now));
-        const real paid = (real)discount, scale = (real)before;
+        const real paid = cva_discount(job, k, at);
         if (job->control) {
             real sum[CVA_WIDTH];
             CVA_EACH(l) sum[l] = -o->base[l];
             for (int n = 0; n < c->assets; n++) {
                 const int64_t a = c->asset[n];
-                const real back = (real)shoal_exp((job->dividend[a] - job->rate) * dt);
+                const real back = cva_back(job, k, at, a);
                 const real *price = s + a * CVA_WIDTH;
                 CVA_EACH(l) sum[l] = real_fma(o->h[n][l], back * price[l], sum[l]);
             }
@@ -346,7 +447,7 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
             o->alive[l] = real_pick(ends, 0, o->alive[l]);
         }
         if (job->control && i < c->last) cva_hedge_from(c, i, s, w, o);
-        before = discount;
+        scale = paid;
     }
     for (int l = 0; l < CVA_WIDTH; l++) y[l] = (double)o->value[l];
 }
