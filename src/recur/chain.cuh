@@ -225,7 +225,8 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j,
     if (lane < last) a = joined_identity<SHAPE>(); /* forgotten */
     joined_map<SHAPE> before = joined_identity<SHAPE>(), through = a;
     if (p > 0) through = scan_lanes<SHAPE>(a), before = map_from_lane<SHAPE>(through, p - 1);
-    const joined_map<SHAPE> all = join<SHAPE>(before, own);
+    joined_map<SHAPE> all = own;
+    if (closes) all = join<SHAPE>(before, own);
     const bool group_map = closes && !hard && is_finite<SHAPE>(all);
     if (closes && lane == 0) {
         if (group_map)
