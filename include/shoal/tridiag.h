@@ -65,7 +65,7 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
                                        block          [1 / (32 epsilon): 1.4e14, float 2.6e5] */
     /* "gspike" only; other methods accept 0 only: */
     double delta; /* a block is singular if |R_mm| <= delta |R|, delta < 1   [sqrt(epsilon)] */
-    int no_split; /* 1: do not split blocks at reducible rows                               [0] */
+    int no_split; /* 1: do not split blocks at reducible rows, nor scale rows               [0] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* result of the last solve                               */

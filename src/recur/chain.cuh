@@ -82,8 +82,7 @@ template <> struct published_map<1> {
 #endif
 
 __host__ __device__ static constexpr int words_of_map(int shape) {
-    return map_size(shape) *
-           (int)(shape == SHAPE_MOEBIUS || shape == 1 ? sizeof(real) : sizeof(double)) / 4;
+    return map_size(shape) * (int)sizeof(real) / 4;
 }
 __host__ __device__ static constexpr int words_of_state(int shape) {
     return state_size(shape) * (int)sizeof(real) / 4;
@@ -153,7 +152,7 @@ template <int SHAPE>
 __device__ static inline recur_state state_after_link(const links &from, int64_t i, int lane,
                                                       const joined_map<SHAPE> &a,
                                                       const recur_state &x) {
-    recur_state y = joined_apply<SHAPE, has_exponent(SHAPE)>(a, x);
+    recur_state y = joined_apply<SHAPE>(a, x);
     if (is_sound<SHAPE>(x, y)) return y;
     if ((int)(threadIdx.x % 32) == lane)
         while (value_of_link<SHAPE>(from, i, y) == WORD_EMPTY) SHOAL_SPIN_WAIT();
@@ -185,7 +184,7 @@ __device__ static inline recur_state state_before_group(const chain &c, int64_t 
     }
     x = state_from_lane<SHAPE>(x, nearest);
     for (int l = nearest - 1; l >= 0; l--) { /* V_{h+1} = (map of group h)(V_h) */
-        const joined_map<SHAPE> b = map_from_lane<SHAPE, has_exponent(SHAPE)>(a, l);
+        const joined_map<SHAPE> b = map_from_lane<SHAPE>(a, l);
         x = state_after_link<SHAPE>(c.groups, i, l, b, x);
     }
     return x;
@@ -225,10 +224,9 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j,
     const int last = 31 - __clz((int)constants);   /* of the constants; -1: there is none */
     if (lane < last) a = joined_identity<SHAPE>(); /* forgotten */
     joined_map<SHAPE> before = joined_identity<SHAPE>(), through = a;
-    if (p > 0)
-        through = scan_lanes<SHAPE, has_exponent(SHAPE)>(a),
-        before = map_from_lane<SHAPE, has_exponent(SHAPE)>(through, p - 1);
-    const joined_map<SHAPE> all = join<SHAPE, has_exponent(SHAPE)>(before, own);
+    if (p > 0) through = scan_lanes<SHAPE>(a), before = map_from_lane<SHAPE>(through, p - 1);
+    joined_map<SHAPE> all = own;
+    if (closes) all = join<SHAPE>(before, own);
     const bool group_map = closes && !hard && is_finite<SHAPE>(all);
     if (closes && lane == 0) {
         if (group_map)
@@ -239,18 +237,18 @@ __device__ static inline recur_state begin_link(const chain &c, int64_t j,
     recur_state x = first;
     if (g > 0 && last < 0) x = state_before_group<SHAPE>(c, g, first);
     if (group_map) {
-        const recur_state end = joined_apply<SHAPE, has_exponent(SHAPE)>(all, x);
+        const recur_state end = joined_apply<SHAPE>(all, x);
         *closed = is_sound<SHAPE>(x, end);
         if (lane == 0 && *closed) publish_value<SHAPE>(c.groups, group, end);
     }
     if (p == 0) return x;
-    const recur_state tile_state = joined_apply<SHAPE, has_exponent(SHAPE)>(before, x);
+    const recur_state tile_state = joined_apply<SHAPE>(before, x);
     if (is_finite<SHAPE>(before) && is_sound<SHAPE>(x, tile_state)) return tile_state;
     recur_state y = x; /* before tile l, as that tile itself found it */
     for (int l = last < 0 ? 0 : last; l < p; l++) {
-        const joined_map<SHAPE> one = map_from_lane<SHAPE, has_exponent(SHAPE)>(a, l),
-                                joined = map_from_lane<SHAPE, has_exponent(SHAPE)>(through, l);
-        const recur_state after = joined_apply<SHAPE, has_exponent(SHAPE)>(joined, x);
+        const joined_map<SHAPE> one = map_from_lane<SHAPE>(a, l),
+                                joined = map_from_lane<SHAPE>(through, l);
+        const recur_state after = joined_apply<SHAPE>(joined, x);
         if (is_finite<SHAPE>(joined) && is_sound<SHAPE>(x, after))
             y = after;
         else

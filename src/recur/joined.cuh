@@ -5,12 +5,13 @@
  * Their products underflow where the answer does not. What is lost may not exceed what substitution itself
  * would lose, one smallest number per product:
  *
- * - Maps of linear recurrences in float have double numbers. A product below 2^-1022 takes a state, which is
- *   below 2^128, to less than 2^-894: substitution would have lost it, too.
- * - In double, those that are `SCALED` carry an exponent, M = 2^e m with e <= 0, so that m does not vanish.
- *   That is every map of order 1, as a tile of small s comes to 2^-1022 soon, and maps of tiles that are
- *   joined to others. The other maps, of higher orders within a tile, have none. Where a number
- *   is too small, of scaled maps beside the largest, the map is made not finite, and its rows are walked.
+ * - Maps of order 1 have double numbers. In float that is enough: a product below 2^-1022 takes a state, which is
+ *   below 2^128, to less than 2^-894, and substitution would have lost it, too. In double they carry an exponent,
+ *   M = 2^e m with e <= 0, so that m does not vanish, as that of a tile of small s soon would.
+ * - Maps of higher orders hold 2^HELD M in place of M, from the first row on: what a product loses is 2^-HELD of the
+ *   smallest number, and no more than that once it meets a state of 2^HELD or less. Larger states are walked
+ *   through the rows; so is M where 2^(2 HELD) M overflows. That costs a multiplication per number and join, and
+ *   none per row.
  * - Moebius matrices are scaled as a whole (moebius_join).
  */
 #ifndef SHOAL_RECUR_JOINED_CUH
@@ -18,8 +19,8 @@
 
 #include "recur/map.h"
 
-template <int SHAPE> struct joined_number { typedef double type; };
-template <> struct joined_number<SHAPE_MOEBIUS> { typedef real type; };
+template <int SHAPE> struct joined_number { typedef real type; };
+template <> struct joined_number<1> { typedef double type; };
 
 template <int SHAPE> struct joined_map {
     typedef typename joined_number<SHAPE>::type number;
@@ -27,11 +28,11 @@ template <int SHAPE> struct joined_map {
     int e;
 };
 
-/* Whether maps can need an exponent; and whether maps within a tile carry one. */
+/* Whether maps carry an exponent; and whether they hold 2^HELD M. */
 MAP_CONSTANT bool has_exponent(const int shape) {
-    return sizeof(real) == sizeof(double) && shape != SHAPE_MOEBIUS;
+    return sizeof(real) == sizeof(double) && shape == 1;
 }
-MAP_CONSTANT bool is_scaled_in_tile(const int shape) { return has_exponent(shape) && shape == 1; }
+MAP_CONSTANT bool is_held(const int shape) { return shape > 1 && shape != SHAPE_MOEBIUS; }
 
 /* Every number of a settled m but 0 is at least SETTLED_LOW: the product of two such is accurate. */
 #define SETTLED_LOW 0x1p-510
@@ -43,11 +44,18 @@ enum { LIFT = 600 }; /* 2^LIFT lifts any number above that */
 enum { LANE_BEGIN = 96 };
 #define GROWTH_MOST 0x1p32f
 #define STATE_MOST  0x1p64f
+enum { HELD = 48 };
+#define HELD_MOST 0x1p48f
 #else
+enum { HELD = 400 };
+#define HELD_MOST   0x1p400
 enum { LANE_BEGIN = 900 };
 #define GROWTH_MOST 0x1p120
 #define STATE_MOST  0x1p780
 #endif
+
+/* The largest state of a shape that a map may be applied to. */
+MAP_CONSTANT real state_most(const int shape) { return shape == 1 ? STATE_MOST : HELD_MOST; }
 
 template <class T> __device__ static inline T joined_mad(T u, T v, T w) { return fma(u, v, w); }
 
@@ -55,7 +63,8 @@ template <int SHAPE> __device__ static inline joined_map<SHAPE> joined_identity(
     constexpr int COLUMNS = SHAPE == SHAPE_MOEBIUS ? 2 : SHAPE + 1;
     joined_map<SHAPE> a = {};
 #pragma unroll
-    for (int i = 0; i < map_size(SHAPE); i++) a.m[i] = i / COLUMNS == i % COLUMNS;
+    for (int i = 0; i < map_size(SHAPE); i++)
+        a.m[i] = i / COLUMNS == i % COLUMNS ? (is_held(SHAPE) ? HELD_MOST : (real)1) : (real)0;
     return a;
 }
 
@@ -91,49 +100,27 @@ template <int SHAPE> __device__ static inline joined_map<SHAPE> joined_of(const 
     return b;
 }
 
-/* ---- what is lost: double only ----------------------------------------------------------------- */
+/* ---- exponents: order 1 in double -------------------------------------------------------------- */
 
 /* Whether a number is too small to be multiplied by another such. It is not a product of two that are not. */
 __device__ static inline bool is_too_small(double v) { return fabs(v) < SETTLED_LOW && v != 0; }
 
-template <int SHAPE> __device__ static inline bool has_too_small(const joined_map<SHAPE> &a) {
-    bool small = false;
-#pragma unroll
-    for (int i = 0; i < SHAPE * (SHAPE + 1); i++)
-        if (i % (SHAPE + 1) < SHAPE) small = small || is_too_small(a.m[i]);
-    return small;
-}
-
-/* The largest number of m. */
-template <int SHAPE> __device__ static inline double largest_number(const joined_map<SHAPE> &a) {
-    double top = 0;
-#pragma unroll
-    for (int i = 0; i < SHAPE * (SHAPE + 1); i++)
-        if (i % (SHAPE + 1) < SHAPE) top = fabs(a.m[i]) > top ? fabs(a.m[i]) : top;
-    return top;
-}
-
-/* Brings the largest number of m to [1/16, 1/8), but e not above 0: m x neither overflows nor loses more than
- * 2^e m x does. */
-template <int SHAPE> __device__ static inline void scale(joined_map<SHAPE> &a) {
-    if (SHAPE == 1 && fabs(a.m[0]) < DBL_MIN) a.m[0] *= 0x1p600, a.e -= LIFT;
-    const double top = largest_number<SHAPE>(a);
+/* Brings m to [1/16, 1/8), but e not above 0: m x neither overflows nor loses more than 2^e m x does. */
+__device__ static inline void scale(joined_map<1> &a) {
+    if (fabs(a.m[0]) < DBL_MIN) a.m[0] *= 0x1p600, a.e -= LIFT;
+    const double top = fabs(a.m[0]);
     if (!(top > 0)) a.e = 0;
     int shift = top >= DBL_MIN && top <= DBL_MAX ? -4 - ilogb(top) : 0;
     if (shift < a.e) shift = a.e;
     a.e -= shift;
     if (a.e < -(1 << 20)) a.e = -(1 << 20); /* far below all numbers */
-#pragma unroll
-    for (int i = 0; i < SHAPE * (SHAPE + 1); i++)
-        if (i % (SHAPE + 1) < SHAPE) a.m[i] = scalbn(a.m[i], shift);
+    a.m[0] = scalbn(a.m[0], shift);
 }
 
-/* Every number of m that is not 0 is to be at least SETTLED_LOW, and where e < 0 at most 1/4. */
-template <int SHAPE, bool SCALED> __device__ static inline void settle(joined_map<SHAPE> &a) {
-    if (!has_exponent(SHAPE)) return;
-    if (SCALED && (has_too_small<SHAPE>(a) || (a.e < 0 && !(largest_number<SHAPE>(a) <= 0.25))))
-        scale<SHAPE>(a);
-    if (SHAPE > 1 && has_too_small<SHAPE>(a)) a.m[0] = NAN;
+/* An m that is not 0 is to be at least SETTLED_LOW, and where e < 0 at most 1/4. */
+template <int SHAPE> __device__ static inline void settle(joined_map<SHAPE> &a) {
+    if constexpr (has_exponent(SHAPE))
+        if (is_too_small(a.m[0]) || (a.e < 0 && !(fabs(a.m[0]) <= 0.25))) scale(a);
 }
 
 /* The map of order 1 whose product was begun at 2^LANE_BEGIN. */
@@ -143,7 +130,7 @@ __device__ static inline joined_map<1> joined_of_begun(const recur_map &begun) {
         a.m[0] *= (double)power_of_two(-LANE_BEGIN);
     } else {
         a.e = -LANE_BEGIN;
-        settle<1, has_exponent(1)>(a);
+        settle<1>(a);
     }
     return a;
 }
@@ -151,35 +138,46 @@ __device__ static inline joined_map<1> joined_of_begun(const recur_map &begun) {
 /* ---- joining and applying ---------------------------------------------------------------------- */
 
 /* M x + v in the numbers of a map. */
-template <int SHAPE, bool SCALED, class T>
-__device__ static inline void joined_step(const joined_map<SHAPE> &a, const T *x, double *y) {
+template <int SHAPE, class T, class N>
+__device__ static inline void joined_step(const joined_map<SHAPE> &a, const T *x, N *y) {
     constexpr int COLUMNS = SHAPE + 1;
 #pragma unroll
     for (int r = 0; r < SHAPE; r++) {
-        const double v = a.m[r * COLUMNS + SHAPE];
-        double sum = SCALED && a.e < 0 ? 0 : v;
+        const N v = a.m[r * COLUMNS + SHAPE];
+        const bool apart = is_held(SHAPE) || (has_exponent(SHAPE) && a.e < 0); /* M x, then v */
+        N sum = apart ? 0 : v;
 #pragma unroll
-        for (int k = SHAPE - 1; k >= 0; k--)
-            sum = joined_mad<double>(a.m[r * COLUMNS + k], x[k], sum);
-        y[r] = SCALED && a.e < 0 ? scalbn(sum, a.e) + v : sum;
+        for (int k = SHAPE - 1; k >= 0; k--) sum = joined_mad<N>(a.m[r * COLUMNS + k], x[k], sum);
+        if (is_held(SHAPE))
+            y[r] = joined_mad<N>(sum, 1 / HELD_MOST, v);
+        else
+            y[r] = apart ? scalbn(sum, a.e) + v : sum;
     }
 }
 
 /* The state after the rows of a map. */
-template <int SHAPE, bool SCALED>
+template <int SHAPE>
 __device__ static inline recur_state joined_apply(const joined_map<SHAPE> &a,
                                                   const recur_state &x) {
     if constexpr (SHAPE == SHAPE_MOEBIUS) {
         const recur_map b = plain_map<SHAPE>(a);
         return map_apply(&b, &x, SHAPE);
     } else {
-        double y[SHAPE];
+        typename joined_map<SHAPE>::number y[SHAPE];
         recur_state after = {};
-        joined_step<SHAPE, SCALED>(a, x.x, y);
+        joined_step<SHAPE>(a, x.x, y);
 #pragma unroll
         for (int r = 0; r < SHAPE; r++) after.x[r] = (real)y[r];
         return after;
     }
+}
+
+/* Whether all numbers of a state are small enough for a map; NaN is not. */
+template <int SHAPE, class T> __device__ static inline bool fits_map(const T *x) {
+    bool fits = true;
+#pragma unroll
+    for (int k = 0; k < SHAPE; k++) fits = fits && fabs(x[k]) <= state_most(SHAPE);
+    return fits;
 }
 
 /* Whether a map did for x what its rows would: a state that is not finite may be the map's fault. Of
@@ -187,70 +185,72 @@ __device__ static inline recur_state joined_apply(const joined_map<SHAPE> &a,
 template <int SHAPE>
 __device__ static inline bool is_sound(const recur_state &x, const recur_state &after) {
     if (SHAPE == 1) return !(real_abs(x.x[0]) > STATE_MOST && real_abs(x.x[0]) <= REAL_MAX);
-    return state_poison(&after, SHAPE) == 0 || state_poison(&x, SHAPE) != 0;
+    if (state_poison(&x, SHAPE) != 0) return true;
+    return state_poison(&after, SHAPE) == 0 && (!is_held(SHAPE) || fits_map<SHAPE>(x.x));
 }
 
 /* `earlier`, then `later`: M M', M v' + v. */
-template <int SHAPE, bool SCALED>
+template <int SHAPE>
 __device__ static inline joined_map<SHAPE> join(const joined_map<SHAPE> &earlier,
                                                 const joined_map<SHAPE> &later) {
     if constexpr (SHAPE == SHAPE_MOEBIUS) {
         const recur_map a = plain_map<SHAPE>(earlier), b = plain_map<SHAPE>(later);
         return joined_of<SHAPE>(moebius_join(&a, &b));
     } else {
+        typedef typename joined_map<SHAPE>::number number;
         constexpr int COLUMNS = SHAPE + 1;
         joined_map<SHAPE> a = {};
-        double v[SHAPE], y[SHAPE];
+        number v[SHAPE], y[SHAPE];
 #pragma unroll
         for (int i = 0; i < SHAPE * COLUMNS; i++) {
-            const double *row = later.m + i / COLUMNS * COLUMNS, *column = earlier.m + i % COLUMNS;
+            const number *row = later.m + i / COLUMNS * COLUMNS, *column = earlier.m + i % COLUMNS;
             if (i % COLUMNS == SHAPE) continue;
             a.m[i] = row[SHAPE - 1] * column[(SHAPE - 1) * COLUMNS];
 #pragma unroll
             for (int k = SHAPE - 2; k >= 0; k--)
-                a.m[i] = joined_mad<double>(row[k], column[k * COLUMNS], a.m[i]);
+                a.m[i] = joined_mad<number>(row[k], column[k * COLUMNS], a.m[i]);
+            if (is_held(SHAPE)) a.m[i] *= 1 / HELD_MOST;
         }
 #pragma unroll
         for (int r = 0; r < SHAPE; r++) v[r] = earlier.m[r * COLUMNS + SHAPE];
-        joined_step<SHAPE, SCALED>(later, v, y);
+        joined_step<SHAPE>(later, v, y);
 #pragma unroll
         for (int r = 0; r < SHAPE; r++) a.m[r * COLUMNS + SHAPE] = y[r];
-        if (SHAPE == 1 && !(fabs(v[0]) <= STATE_MOST && fabs(a.m[0]) <= GROWTH_MOST)) a.m[1] = NAN;
-        if (SCALED) a.e = earlier.e + later.e;
-        settle<SHAPE, SCALED>(a);
+        if (SHAPE == 1 && !(fits_map<1>(v) && fabs(a.m[0]) <= GROWTH_MOST)) a.m[1] = NAN;
+        if (is_held(SHAPE) && !fits_map<SHAPE>(v)) a.m[0] = NAN;
+        if (has_exponent(SHAPE)) a.e = earlier.e + later.e;
+        settle<SHAPE>(a);
         return a;
     }
 }
 
-/* The map, then one row. SCALED is for order 1 only: an s that is far too small is lifted. */
-template <int SHAPE, bool SCALED>
+/* The map, then one row. In double an s of order 1 that is far too small is lifted. */
+template <int SHAPE>
 __device__ static inline void joined_append(joined_map<SHAPE> &a, const real *s, real t) {
     if constexpr (SHAPE == SHAPE_MOEBIUS) {
         recur_map b = plain_map<SHAPE>(a);
         map_append(&b, s, t, SHAPE);
         a = joined_of<SHAPE>(b);
     } else {
+        typedef typename joined_map<SHAPE>::number number;
         constexpr int COLUMNS = SHAPE + 1;
         const joined_map<SHAPE> before = a;
-        const bool lifted = SCALED && is_too_small(s[0]);
-        const double factor = lifted ? s[0] * 0x1p600 : (double)s[0];
-        bool lost = false;
+        const bool lifted = has_exponent(SHAPE) && is_too_small(s[0]);
+        const number factor = lifted ? s[0] * (number)0x1p600 : (number)s[0];
 #pragma unroll
         for (int i = SHAPE * COLUMNS - 1; i >= COLUMNS; i--) a.m[i] = before.m[i - COLUMNS];
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++) { /* s M, s v + t */
-            double sum = t;
+            number sum = t;
 #pragma unroll
             for (int k = SHAPE - 1; k >= 0; k--) {
-                const double u = k || c == SHAPE ? s[k] : factor, v = before.m[k * COLUMNS + c];
-                sum = c < SHAPE && k == SHAPE - 1 ? u * v : joined_mad<double>(u, v, sum);
+                const number u = k || c == SHAPE ? s[k] : factor, v = before.m[k * COLUMNS + c];
+                sum = c < SHAPE && k == SHAPE - 1 ? u * v : joined_mad<number>(u, v, sum);
             }
             a.m[c] = sum;
-            if (c < SHAPE) lost = lost || is_too_small(s[c]);
         }
         if (lifted) a.e -= LIFT;
-        settle<SHAPE, SCALED>(a);
-        if (has_exponent(SHAPE) && SHAPE > 1 && lost) a.m[0] = NAN;
+        settle<SHAPE>(a);
     }
 }
 

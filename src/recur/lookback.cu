@@ -163,7 +163,6 @@ template <int IN_BLOCK>
 __global__ __launch_bounds__(32 * IN_BLOCK,
                              24 / IN_BLOCK) static void wide_kernel(recur_job job, chain c,
                                                                     unsigned long long *counter) {
-    constexpr bool SCALED = has_exponent(1);
     SHOAL_SHARED(real, shared);
     SHOAL_SHARED_ARRAY(unsigned long long, ticket, 1);
     SHOAL_SHARED_ARRAY(joined_map<1>, maps, IN_BLOCK);
@@ -193,7 +192,7 @@ __global__ __launch_bounds__(32 * IN_BLOCK,
 #pragma unroll
     for (unsigned w = 1; w < IN_BLOCK; w++) {
         if (w == warp) earlier = all;
-        all = join<1, SCALED>(all, maps[w]);
+        all = join<1>(all, maps[w]);
     }
     const bool hard = poisoned_map || !is_finite<1>(all);
     bool closed = true;
@@ -202,7 +201,7 @@ __global__ __launch_bounds__(32 * IN_BLOCK,
         if (j == 0 && lane == 0 && state_poison(&x, 1) != 0) note_failure(job, k, true, false);
         if (c.length > 1) x = begin_link<1>(c, j, all, hard, x, &closed);
         if (!hard && is_sound<1>(x, x) && c.length > 1)
-            finish_link<1>(c, j, joined_apply<1, SCALED>(all, x), false, closed);
+            finish_link<1>(c, j, joined_apply<1>(all, x), false, closed);
         if (lane == 0) before[0] = x;
     }
     __syncthreads();
@@ -222,8 +221,8 @@ __global__ __launch_bounds__(32 * IN_BLOCK,
         }
         if (warp == 0 && c.length > 1) finish_link<1>(c, j, x, true, closed);
     } else {
-        if (IN_BLOCK > 1) x = joined_apply<1, SCALED>(earlier, x);
-        x = joined_apply<1, SCALED>(before_lane<1>(through), x);
+        if (IN_BLOCK > 1) x = joined_apply<1>(earlier, x);
+        x = joined_apply<1>(before_lane<1>(through), x);
         last = determine(s, t, x.x[0], down);
     }
     __syncwarp();
@@ -338,7 +337,7 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
         finite = finite && is_finite<SHAPE>(through);
         keep_map<SHAPE>(kept, r, through);
         const joined_map<SHAPE> whole = whole_strip<SHAPE>(through);
-        own = r ? join<SHAPE, false>(own, whole) : whole;
+        own = r ? join<SHAPE>(own, whole) : whole;
     }
     const bool hard = __any_sync(ALL_LANES, !finite || !is_finite<SHAPE>(own));
     recur_state x = first_state(&job, at.k, SHAPE);
@@ -347,18 +346,19 @@ __global__ __launch_bounds__(32 * WARPS, blocks_of(SHAPE)) static void tile_kern
     bool closed = true;
     if (c.length > 1) x = begin_link<SHAPE>(c, at.j, own, hard, x, &closed);
 
-    const recur_state after = joined_apply<SHAPE, false>(own, x);
+    const recur_state after = joined_apply<SHAPE>(own, x);
     const bool walked = hard || !is_sound<SHAPE>(x, after);
     if (!walked && c.length > 1) finish_link<SHAPE>(c, at.j, after, false, closed);
     recur_state next = x, mine[STRIPS]; /* before a strip; before this lane's rows of it */
     bool sound = true;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
+        const recur_state before = next;
         mine[r] = next;
         if (lane > 0)
-            mine[r] = joined_apply<SHAPE, false>(kept_map<SHAPE>(kept, r, threadIdx.x - 1), next);
-        next = joined_apply<SHAPE, false>(kept_map<SHAPE>(kept, r, threadIdx.x | 31), next);
-        sound = sound && is_sound<SHAPE>(x, mine[r]);
+            mine[r] = joined_apply<SHAPE>(kept_map<SHAPE>(kept, r, threadIdx.x - 1), next);
+        next = joined_apply<SHAPE>(kept_map<SHAPE>(kept, r, threadIdx.x | 31), next);
+        sound = sound && is_sound<SHAPE>(before, mine[r]) && is_sound<SHAPE>(before, next);
     }
     if (walked || !__all_sync(ALL_LANES, sound)) {
         if (STRIPS == 1)
@@ -388,14 +388,13 @@ __global__ __launch_bounds__(32 * WARPS) static void short_kernel(recur_job job,
     strip<SHAPE> rows;
     load_strip<SHAPE>(rows, v, used ? job.n : 0, lane * ROWS);
     order_strip<SHAPE>(rows, v);
-    constexpr bool SCALED = is_scaled_in_tile(SHAPE);
     const joined_map<SHAPE> through = scan_strip<SHAPE>(rows, width);
     real input = 0, answer = 0;
     recur_state x = first_state(&job, k, SHAPE);
     if (lane == 0) input = state_poison(&x, SHAPE);
     const unsigned group = (width == 32 ? ALL_LANES : (1u << width) - 1)
                            << (threadIdx.x % 32 / width * width);
-    recur_state mine = joined_apply<SHAPE, SCALED>(before_lane<SHAPE>(through, width), x);
+    recur_state mine = joined_apply<SHAPE>(before_lane<SHAPE>(through, width), x);
     const unsigned poisons =
         __ballot_sync(ALL_LANES, !is_finite<SHAPE>(through) || !is_sound<SHAPE>(x, mine));
     const bool hard = poisons & group;

@@ -136,19 +136,18 @@ __device__ static inline void strip_rows(const strip<SHAPE> &p, const recur_view
 
 /* The map of another lane; by `shuffle`, which takes one number there. */
 template <int SHAPE, class Shuffle>
-__device__ static inline joined_map<SHAPE> shuffled_map(const joined_map<SHAPE> &a, bool scaled,
+__device__ static inline joined_map<SHAPE> shuffled_map(const joined_map<SHAPE> &a,
                                                         Shuffle shuffle) {
     joined_map<SHAPE> b = {};
 #pragma unroll
     for (int i = 0; i < map_size(SHAPE); i++) b.m[i] = shuffle(a.m[i]);
-    if (scaled) b.e = shuffle(a.e);
+    if (has_exponent(SHAPE)) b.e = shuffle(a.e);
     return b;
 }
-template <int SHAPE, bool SCALED = is_scaled_in_tile(SHAPE)>
+template <int SHAPE>
 __device__ static inline joined_map<SHAPE> map_from_lane(const joined_map<SHAPE> &a, int lane,
                                                          int width = 32) {
-    return shuffled_map<SHAPE>(a, SCALED,
-                               [&](auto v) { return __shfl_sync(ALL_LANES, v, lane, width); });
+    return shuffled_map<SHAPE>(a, [&](auto v) { return __shfl_sync(ALL_LANES, v, lane, width); });
 }
 
 template <int SHAPE>
@@ -162,13 +161,13 @@ __device__ static inline recur_state state_from_lane(const recur_state &x, int l
 }
 
 /* The maps of lanes 0 .. l of each group of `width` lanes, joined, in lane l. */
-template <int SHAPE, bool SCALED = is_scaled_in_tile(SHAPE)>
+template <int SHAPE>
 __device__ static inline joined_map<SHAPE> scan_lanes(joined_map<SHAPE> a, int width = 32) {
     const int lane = (int)(threadIdx.x % 32) % width;
     for (int distance = 1; distance < width; distance *= 2) {
         const joined_map<SHAPE> before = shuffled_map<SHAPE>(
-            a, SCALED, [&](auto v) { return __shfl_up_sync(ALL_LANES, v, distance, width); });
-        if (lane >= distance) a = join<SHAPE, SCALED>(before, a);
+            a, [&](auto v) { return __shfl_up_sync(ALL_LANES, v, distance, width); });
+        if (lane >= distance) a = join<SHAPE>(before, a);
     }
     return a;
 }
@@ -180,7 +179,7 @@ __device__ static inline joined_map<SHAPE> scan_strip(const strip<SHAPE> &p, int
     joined_map<SHAPE> a = joined_identity<SHAPE>();
 #pragma unroll
     for (int u = 0; u < ROWS; u++)
-        if (u < p.used) joined_append<SHAPE, is_scaled_in_tile(SHAPE)>(a, p.s + u * W, p.t[u]);
+        if (u < p.used) joined_append<SHAPE>(a, p.s + u * W, p.t[u]);
     return scan_lanes<SHAPE>(a, width);
 }
 

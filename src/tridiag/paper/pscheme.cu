@@ -164,32 +164,31 @@ __device__ static inline void store_rows(real *to, int64_t i, int64_t n, const r
 template <int SHAPE, class Step>
 __device__ static inline void through_tile(const chain &c, int64_t j,
                                            const recur_map (&of_lane)[STRIPS], Step step) {
-    constexpr bool SCALED = is_scaled_in_tile(SHAPE);
     const int lane = threadIdx.x % 32;
     joined_map<SHAPE> maps[STRIPS], own = joined_identity<SHAPE>();
     bool finite = true;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
         maps[r] = joined_of<SHAPE>(of_lane[r]);
-        settle<SHAPE, SCALED>(maps[r]);
+        settle<SHAPE>(maps[r]);
         maps[r] = scan_lanes<SHAPE>(maps[r]);
         finite = finite && is_finite<SHAPE>(maps[r]);
         const joined_map<SHAPE> whole = whole_strip<SHAPE>(maps[r]);
-        own = r ? join<SHAPE, SCALED>(own, whole) : whole;
+        own = r ? join<SHAPE>(own, whole) : whole;
     }
     const bool hard = __any_sync(ALL_LANES, !finite || !is_finite<SHAPE>(own));
     recur_state x = {};
     bool closed = true;
     if (c.length > 1) x = begin_link<SHAPE>(c, j, own, hard, x, &closed);
-    const recur_state after = joined_apply<SHAPE, SCALED>(own, x);
+    const recur_state after = joined_apply<SHAPE>(own, x);
     const bool walked = hard || !is_sound<SHAPE>(x, after);
     if (!walked && c.length > 1) finish_link<SHAPE>(c, j, after, false, closed);
     recur_state mine[STRIPS], next = x; /* before the rows of this lane; before each strip */
     bool sound = true;
 #pragma unroll
     for (int r = 0; r < STRIPS; r++) {
-        mine[r] = joined_apply<SHAPE, SCALED>(before_lane<SHAPE>(maps[r]), next);
-        next = joined_apply<SHAPE, SCALED>(whole_strip<SHAPE>(maps[r]), next);
+        mine[r] = joined_apply<SHAPE>(before_lane<SHAPE>(maps[r]), next);
+        next = joined_apply<SHAPE>(whole_strip<SHAPE>(maps[r]), next);
         sound = sound && is_sound<SHAPE>(x, mine[r]);
     }
     if (walked || !__all_sync(ALL_LANES, sound)) {
