@@ -50,8 +50,10 @@ template <int T_, int M_> struct factors {
             }
             if (definite) break;
             rows.sizes(size, from, t, n);
-            if (scaled) largest = team_largest<T, M>(size);
-            if (scaled) break;
+            if (scaled) {
+                largest = team_largest<T, M>(size);
+                break;
+            }
             scaled = stage_scale_rows<T, M>(staged, rows.at.below(), rows.at.exponent(), size, own,
                                             t, n);
             if (!scaled) break;
