@@ -3,7 +3,7 @@
  * careful.cu - ldlt and ldltp with refinement or the estimate of the condition number: A in, x out, as
  * in ldlt.cu and ldltp.cu, with more reads of A in between.
  *     refine    r = b - A x in twice the precision, A d = r, x := x + d, opts.refine times
- *     estimate  condition.h: about 5 more solves per system
+ *     estimate  condition.h: about 5 more solves per system; without a right-hand side, for factor.cu, alone
  * and the second method of "auto": ldltp, refined until x does not change any more, for the systems that
  * the first one listed.
  *
@@ -50,8 +50,10 @@ template <int T_, int M_> struct factors {
             }
             if (definite) break;
             rows.sizes(size, from, t, n);
-            if (scaled) largest = team_largest<T, M>(size);
-            if (scaled) break;
+            if (scaled) {
+                largest = team_largest<T, M>(size);
+                break;
+            }
             scaled = stage_scale_rows<T, M>(staged, rows.at.below(), rows.at.exponent(), size, own,
                                             t, n);
             if (!scaled) break;
@@ -172,7 +174,7 @@ __device__ static inline verdict answer(const smallsym_job &job, const FACTORS &
             UNROLLED(r, M) kept[r] = more[r];
             if (climb.goes_on(kept, t, n)) continue;
             o.rcond = smallsym_rcond(stage_norm<T, M>(staged, t, n), climb.most);
-            now = ANSWER;
+            now = job.nrhs ? ANSWER : DONE;
             continue;
         }
         if (now == ANSWER || now == REFINE) {
@@ -260,10 +262,14 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     real doubt = 0;
 
 #pragma unroll 1
-    for (int64_t c = 0; c < job.nrhs; c++) {
+    for (int64_t c = 0; c == 0 || c < job.nrhs; c++) {
         real b[M], x[M], bad = 0;
-        const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
+        const int e_x = team_rhs<T, M>(job, b, k, c, job.nrhs > 0, t, n) - e_a;
         const verdict found = answer(job, f, staged, b, x, e_x, t, n, c == 0, o, doubt);
+        if (job.nrhs == 0) {
+            if (mine && t == 0) job.where.rcond[k] = o.rcond;
+            return;
+        }
         if (c == 0) o.status = task.status, o.residual = task.residual;
         UNROLLED(r, M) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);

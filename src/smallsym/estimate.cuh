@@ -102,14 +102,4 @@ template <int T, int M> struct team_climb {
 
 } // namespace
 
-/* `norm` is |A|; solve(y) makes A^-1 y of y, and stands here once, because it is long. */
-template <int T, int M, class SOLVE>
-__device__ static inline float team_estimate(real norm, int t, int n, const SOLVE &solve) {
-    team_climb<T, M> climb;
-    real y[M];
-    climb.begin(y, t, n);
-    do { solve(y); } while (climb.goes_on(y, t, n));
-    return smallsym_rcond(norm, climb.most);
-}
-
 #endif

@@ -9,11 +9,16 @@
  * near 1 again, and makes D(i) L(j,i), which ldlt_backward() needs above the diagonal, anew: x may
  * differ from that of the fused solve in its last bits.
  *
- * Bytes: factor the triangle twice, resolve the triangle (in sectors), b and x. n <= 64.
+ * Bytes: factor the triangle twice, resolve the triangle (in sectors), b and x. n <= 64. With opts.estimate a
+ * kernel of careful.cu runs first, which factors again.
  */
 #include "smallsym/estimate.cuh"
 
 enum { OTHERS = 64 }; /* registers that a thread needs beside those of the matrix, in numbers */
+
+SHOAL_HD static inline bool estimated(const smallsym_job &job) {
+    return job.estimate && job.where.rcond;
+}
 
 /* ---- factoring --------------------------------------------------------------------------------- */
 
@@ -80,23 +85,17 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    real a[M][T * M], none[M], inverse[M], low, high, norm = 0;
+    real a[M][T * M], none[M], inverse[M], low, high;
     outcome o = outcome_of(job);
     o.residual = NAN;
-    const bool estimated = job.estimate && job.where.rcond;
     int e_a;
     stage_scaled<T, M>(staged, t, n, e_a);
-    if (estimated) norm = stage_norm<T, M>(staged, t, n);
     team_load<T, M>(a, staged, t);
     UNROLLED(r, M) none[r] = 0;
     __syncwarp(); /* before the panel takes over */
     ldlt_factor<T, M>(a, none, inverse, low, high, staged, t, n);
     look_at_pivots(o, low, high, n);
-    if (estimated)
-        o.rcond = team_estimate<T, M>(norm, t, n, [&](real(&y)[M]) {
-            ldlt_forward<T, M>(a, y, t, n);
-            ldlt_backward<T, M>(a, inverse, y, t);
-        });
+    if (estimated(job)) o.rcond = job.where.rcond[k]; /* careful.cu put it there */
     __syncwarp();
     const int32_t wrong = stage_factors<T, M>(staged, a, t, n, e_a);
     const bool failed = team_any<T>(wrong < 0 || o.status < 0, lane);
@@ -228,5 +227,11 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
 
 extern "C" shoal_status R(smallsym_ldlt_factor)(shoal_smallsym *plan, const smallsym_job *job,
                                                 bool resolve) {
+    if (!resolve && estimated(*job)) { /* first, as L may take the place of A */
+        smallsym_job alone = *job;
+        alone.nrhs = alone.refine = alone.look = 0;
+        const shoal_status status = R(smallsym_ldlt_careful)(plan, &alone);
+        if (status != SHOAL_OK) return status;
+    }
     return by_size(job->n, [&](auto size) { return launch(size, plan, job, !resolve); });
 }
