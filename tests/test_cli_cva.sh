@@ -185,7 +185,7 @@ book() {
     said "book.csv:3: $2"
 }
 book 'asian,put,A,,1,1,1' "column style: 'asian'"
-book ',cap,A,,1,1,1' "column payoff: 'cap'"
+book ',cap,A,,1,1,1' "unknown payoff 'cap'"
 book ',put,C,,1,1,1' "unknown asset 'C'; the market has A, B"
 book ',put,A B,,1,1,1' "column assets: 'A B'"
 book ',put,,,1,1,1' "column assets: ''"
