@@ -75,6 +75,7 @@ static void json_time(const bench_row *row, io_json *json) {
     io_json_double(json, "bytes_per_second", row->bytes / row->time.median);
     io_json_double(json, "share_of_copy", row->share);
     if (row->speedup > 0) io_json_double(json, "speedup", row->speedup);
+    if (row->kept > 0) io_json_double(json, "kept_s", row->kept);
 }
 
 static void json_row(const bench_row *row, io_json *json) {

@@ -30,7 +30,7 @@ int bench_error(bench_session *s, shoal_status why, const char *format, ...) {
     vsnprintf(s->message, sizeof s->message, format, list);
     va_end(list);
     s->why = why;
-    return BENCH_ERROR;
+    return why == SHOAL_E_CANCELLED ? BENCH_STOPPED : BENCH_ERROR;
 }
 
 void bench_note(bench_session *s, const char *format, ...) {

@@ -49,6 +49,7 @@ typedef struct bench_row {
     double share;   /* of the copy bandwidth, 0: unknown                            */
     double error;   /* standard error of a price, 0: none                           */
     double speedup; /* ours: best peer's median / this median; 0: no peer           */
+    double kept;    /* ours: median of a kept run, 0: none                          */
     bool counts;    /* a peer is compared with although its check failed            */
     char note[200];
 } bench_row;
@@ -190,7 +191,7 @@ int bench_no_plan(bench_session *s, const bench_problem *p, const bench_place *p
 /* The check of a method that broke down: it makes a row of its own and does not end the run. */
 bench_check bench_broken(const bench_place *place, shoal_status status);
 
-/* Sets s->message and s->why; returns BENCH_ERROR. */
+/* Sets s->message and s->why; returns BENCH_ERROR, or BENCH_STOPPED if Ctrl-C cancelled the call. */
 int bench_error(bench_session *s, shoal_status why, const char *format, ...) IO_PRINTF(3, 4);
 /* The context's message, or the text of the status. */
 const char *bench_message(const bench_place *place, shoal_status status);

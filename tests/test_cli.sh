@@ -323,6 +323,20 @@ expect 69 bench tridiag:lupp:cpu:f32:n=16,count=100 tridiag:lupp:cpu:f32:n=1e9,c
 said "n=1000000000,count=100000,"; leaf verified=false; leaf rows.0.method=lupp; has error rows.0.median_s
 check "what was measured before a problem too large is kept" grep -q '"lupp"' saved/half.json
 rm saved/half.json
+again="bench tridiag:lupp:cpu:f32:n=16,count=100 --repeat 2 --against"
+sed 's/"median_s": [^,]*/"median_s": 1e-12/' saved/one.json >saved/fast.json
+sed 's/"median_s": [^,]*/"median_s": 1e3/; s/"date": "./"date": "3/' saved/one.json >saved/slow.json
+expect 70 $again saved/fast.json; grep -q "^slower: .*:n=16,count=100" out; check "the slower row is listed" test $? = 0
+grep -q "^1 of 1 rows" out; check "it is counted" test $? = 0
+expect 0 $again saved --json; json; leaf rows.0.kept_s=1000 # the last of three runs counts
+expect 0 bench --against saved --repeat 2; grep -q "^0 of 1 rows" out; check "its problems are the run's" test $? = 0
+expect 0 bench tridiag:thomas:cpu:f32:n=16,count=100 --repeat 2 --against saved; said "no row of this run"
+expect 66 $again nowhere; said "nowhere: cannot be opened"
+echo '{}' >saved/empty.json
+expect 66 $again saved/empty.json; said "no timed rows of"
+echo '{' >saved/broken.json
+expect 66 $again saved/broken.json; said "broken.json"
+rm saved/[befs]*.json
 
 # --- 74: outputs that cannot be written ---
 expect 74 solve tridiag $h -b b.npy -x nowhere/x.npy; said "nowhere/x.npy"; silent out

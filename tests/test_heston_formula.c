@@ -159,11 +159,45 @@ TEST(hostile_parameters) {
     for (int k = 0; k < PARTS; k++) printf("      %s off by up to %.2g\n", names[k], worst[k]);
 }
 
+/* Strikes of a maturity share points: a price is the same alone, at every instruction level. */
+TEST(surfaces_have_the_prices_of_their_contracts) {
+    static const double strikes[] = { 0.7, 0.9, 1, 1.1, 1.5 }, maturities[] = { 0, 0.1, 0.5, 8 };
+    static const char *const levels[] = { NULL, "v2", "v3",
+                                          "v4" }; /* the best, and those that are built */
+    enum { STRIKES = 5, MATURITIES = 4 };
+    const shoal_price_goal none = { 0 };
+    for (int i = 0; i < 5; i++) {
+        const contract c = draw(i);
+        shoal_price_value all[MATURITIES * STRIKES], one;
+        shoal_price_opts o = { .method = "analytic",
+                               .strikes = STRIKES,
+                               .strike = strikes,
+                               .maturities = MATURITIES,
+                               .maturity = maturities,
+                               .greeks = 1 };
+        CHECK(shoal_heston_value(ctx, &c.m, &o, &none, all) == SHOAL_OK);
+        o.strikes = o.maturities = 1;
+        for (size_t level = 0; level < sizeof levels / sizeof *levels; level++) {
+            shoal_context *at;
+            if (shoal_open(&(shoal_options){ .backend = "cpu", .isa = levels[level] }, &at) ==
+                SHOAL_OK)
+                for (int k = 0; k < MATURITIES * STRIKES; k++) {
+                    o.strike = &strikes[k % STRIKES], o.maturity = &maturities[k / STRIKES];
+                    CHECK(shoal_heston_value(at, &c.m, &o, &none, &one) == SHOAL_OK);
+                    CHECK_MSG(memcmp(&one, &all[k], sizeof one) == 0,
+                              "set %d, contract %d: %.17g, %.17g", i, k, one.price, all[k].price);
+                }
+            shoal_close(at);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     if (shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &ctx) != SHOAL_OK) return 1;
     make_rule();
     RUN(hostile_parameters);
+    RUN(surfaces_have_the_prices_of_their_contracts);
     shoal_close(ctx);
     return TEST_END();
 }

@@ -34,8 +34,9 @@ else()
     set(tier_small)
 endif()
 
-# Left to `all`: statistics that need many draws, and the program over an emulated GPU where that takes long.
-set(tier_all_only rng_law rng_streams graph_plain cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
+# Left to `all`: statistics that need many draws, the program over an emulated GPU where that takes long, and the site,
+# for which Sphinx is installed (the links of the documents themselves: test docs).
+set(tier_all_only site rng_law rng_streams graph_plain cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
                   cli_forms_plain)
 
 # FLAVOUR_cases_TEST: the cases of a test in a flavour, where all of them would take minutes: every kernel once.

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/session.h"
+#include "bench/against.h"
 #include "io/file.h"
 
 typedef struct arguments {
@@ -18,7 +18,7 @@ typedef struct arguments {
     const char **problems; /* from malloc */
     int repeat;
     bool peers;
-    const char *save, *name;
+    const char *save, *name, *against;
 } arguments;
 
 /* clang-format off */
@@ -29,6 +29,8 @@ static const cli_option bench_options[] = {
     { "repeat", OPT_INT,   AT(repeat), "N",       2, "take N samples", 1, 2000, .usual = "at least 20, and for at least 0.3 s" },
     { "save",   OPT_TEXT,  AT(save),   "DIR",     3, "also write DIR/NAME.json, if there is a result; folders are created" },
     { "name",   OPT_TEXT,  AT(name),   "NAME",    4, "name of that file", .with = "save", .usual = "module and device" },
+    { "against", OPT_TEXT, AT(against), "PATH",   5, "compare with kept runs of this device: a file of --save, or a folder of such files",
+      .more = "Without a problem, all of theirs are measured. Rows that are at least 5 % slower are listed, and the exit code is 70." },
     { 0 }
 };
 static const cli_option verify_options[] = {
@@ -122,7 +124,7 @@ int cli_bench_code(const bench_session *s, int result) {
 }
 
 bool cli_bench_is_result(int code) {
-    return code == CLI_OK || code == CLI_FAILED || code == CLI_INTERRUPTED;
+    return code == CLI_OK || code == CLI_FAILED || code == CLI_INVALID || code == CLI_INTERRUPTED;
 }
 
 /* What the JSON of verify, of bench and of a saved run have in common. */
@@ -201,6 +203,13 @@ static int save(const arguments *a, cli *c, const bench_session *s, int code) {
     return status == IO_OK ? CLI_OK : cli_io(IO_E_WRITE, &err);
 }
 
+/* Compares with kept runs, if that was asked for. */
+static int against(cli *c, const bench_kept *kept, bench_session *s, int code) {
+    int slower;
+    if (bench_against(s, kept, &slower) == 0) cli_note(c, "no row of this run has a kept one");
+    return code == CLI_OK && slower > 0 ? CLI_INVALID : code;
+}
+
 /* Before anything is measured: --save can be made, or takes a file. */
 static int check_save(const arguments *a) {
     char path[4096];
@@ -215,12 +224,22 @@ static int run(cli *c, const arguments *a, const char *who, bool measured) {
     const int parts = measured ? BENCH_TIME | (a->peers ? BENCH_PEERS : 0) : 0;
     bench_session s;
     bench_problems list = { 0 };
+    bench_kept kept = { 0 };
+    io_error err;
     int code = CLI_OK;
     cli_bench_begin(c, &s);
+    if (a->against)
+        code = cli_io(bench_kept_read(a->against, c->machine.device, &kept, &err), &err);
+    if (code == CLI_OK && a->against && kept.count == 0)
+        code =
+            cli_fail(CLI_INPUT, "%s: no timed rows of %s; `shoal bench --save` writes such files",
+                     a->against, c->machine.device);
     if (a->repeat) s.rules.samples = a->repeat, s.rules.exact = true;
     for (int i = 0; i < a->count && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, a->problems[i], &list);
-    for (int i = 0; a->count == 0 && texts[i] && code == CLI_OK; i++)
+    for (int i = 0; a->count == 0 && i < kept.count && code == CLI_OK; i++)
+        code = cli_bench_problem(c, who, kept.rows[i].problem, &list);
+    for (int i = 0; a->count == 0 && !a->against && texts[i] && code == CLI_OK; i++)
         code = cli_bench_problem(c, who, texts[i], &list);
     if (code == CLI_OK) code = check_save(a);
     if (code == CLI_OK) {
@@ -231,13 +250,16 @@ static int run(cli *c, const arguments *a, const char *who, bool measured) {
                                   list.count); /* the table has the rest */
         code = cli_bench_code(&s, bench_run(&s, &list, parts));
         cli_progress_end(&watch.bar);
+        if (a->against) code = against(c, &kept, &s, code);
         if (a->save && s.row_count > 0) {
             int saved = save(a, c, &s, code);
             if (saved != CLI_OK) code = saved;
         }
         code = measured ? print(c, &s, "bench", bench_table, code)
                         : print(c, &s, "verify", bench_check_table, code);
+        if (a->against && !c->json) bench_against_table(&s, stdout);
     }
+    bench_kept_free(&kept);
     bench_problems_free(&list);
     bench_session_end(&s);
     return code;

@@ -18,7 +18,8 @@
  *
  * The integrands are analytic and even. With u = sinh(x) / 2, which takes the poles u = +- i/2 to
  * x = +- i pi/2, trapezoids of step s are off by about e^(-c/s), and halving s squares that: 65 points
- * for the example's price. Where phi turns often before it dies away (rho near +-1, strikes far off) that
+ * for the example's price. phi at these points serves every strike of a maturity; what is left for a
+ * strike is e^(iuk), in vectors (heston_sums.c). Where phi turns often before it dies away (rho near +-1, strikes far off) that
  * would take too many: then panels [0,1], [1,2], [2,4], ... are each halved until the rules of Gauss and
  * Kronrod, 7 and 15 points, agree to 1e-11 of the value's scale, or, if that takes too many points,
  * to 1e-9. The put is the call's by parity.
@@ -35,11 +36,16 @@
  *
  * The difference of both functions, integrated as above, is the bias of a price.
  */
+#include "models/heston_sums.h"
 #include "models/plan.h"
 #include "pricing/black.h"
 #include <complex.h>
+#include <stdlib.h>
 
-enum { PARTS = 4 };                          /* integrands: value, delta, gamma, vega */
+SHOAL_DECLARE_CPU(heston_sums, heston_sums)
+static const shoal_method sums_of_nodes = { .cpu = SHOAL_CPU_DOUBLE_CELLS(heston_sums) };
+
+enum { PARTS = HESTON_PARTS };
 enum { HALVINGS = 6, MOST_STEPS = 100 };     /* of trapezoids: of their step; of the first sum */
 enum { DEPTH = 24, MOST_POINTS = 20000000 }; /* halvings of a panel; points of all    */
 enum { DOUBLINGS = 60 };                     /* panels                                */
@@ -113,24 +119,34 @@ static double complex exponent_of_steps(const problem *p, double complex w) {
     return level + psi * m->v0;
 }
 
-/* The integrands at u: value, delta, gamma, vega, without their factors, or that of the bias; returns |phi|, or
- * the size of both functions. */
-static double integrand(problem *p, double u, double out[PARTS]) {
-    const shoal_heston *m = p->m;
+/* e^(iuk) phi(u - i/2), its absolute value, and D. */
+static number phi_of(const shoal_heston *m, double maturity, double u, double k, double *size,
+                     number *slope) {
     const double q = u * u + 0.25, square = m->sigma * m->sigma;
     const number beta = { m->kappa - 0.5 * m->rho * m->sigma, -m->rho * m->sigma * u };
     const number d = root_of(m, beta, u), sum = { beta.re + d.re, beta.im + d.im };
-    const number h = over(scaled(0.5 * q, one_less_exp(scaled(p->maturity, d))), d);
+    const number h = over(scaled(0.5 * q, one_less_exp(scaled(maturity, d))), d);
     const number bend = scaled(-square, over(h, sum)), base = { 1 + bend.re, bend.im }; /* B */
-    const number slope = over(scaled(-1, h), base), start = over((number){ -q, 0 }, sum);
+    const number start = over((number){ -q, 0 }, sum);
     /* log(1 + B) without loss for a small B */
     const number log_base = { 0.5 * log1p(bend.re * (2 + bend.re) + bend.im * bend.im),
                               atan2(bend.im, base.re) };
     const double pull = m->kappa * m->theta, twice = 2 * pull / square;
-    const double level = pull * p->maturity * start.re - twice * log_base.re + m->v0 * slope.re;
-    const double angle = pull * p->maturity * start.im - twice * log_base.im + m->v0 * slope.im;
-    const double size = exp(level), turn = angle + u * p->k;
-    const number f = { size * cos(turn), size * sin(turn) };
+    *slope = over(scaled(-1, h), base);
+    const double level = pull * maturity * start.re - twice * log_base.re + m->v0 * slope->re;
+    const double angle = pull * maturity * start.im - twice * log_base.im + m->v0 * slope->im;
+    const double turn = angle + u * k;
+    *size = exp(level);
+    return (number){ *size * cos(turn), *size * sin(turn) };
+}
+
+/* The integrands at u: value, delta, gamma, vega, without their factors, or that of the bias; returns |phi|, or
+ * the size of both functions. */
+static double integrand(problem *p, double u, double out[PARTS]) {
+    const double q = u * u + 0.25;
+    double size;
+    number slope;
+    const number f = phi_of(p->m, p->maturity, u, p->k, &size, &slope);
     p->points++;
     if (p->legs) {
         const double complex steps = cexp(exponent_of_steps(p, 0.5 + I * u) + I * u * p->k);
@@ -148,13 +164,63 @@ static double integrand(problem *p, double u, double out[PARTS]) {
 
 /* ---- trapezoids --------------------------------------------------------------------------------- */
 
-/* Adds the integrands at u = sinh(x) / 2, times du/dx; returns |phi| du/dx. */
-static double add_point(problem *p, double x, double sums[PARTS]) {
-    const double e = exp(x), weight = 0.25 * (e + 1 / e);
-    double f[PARTS];
-    const double size = integrand(p, 0.25 * (e - 1 / e), f);
-    for (int k = 0; k < PARTS; k++) sums[k] += weight * f[k];
-    return size * weight;
+/* Of one maturity, for all strikes. Level 0 begins at x = 0; level l > 0 has the points in the middle of those before
+ * it. Each begins at a multiple of HESTON_LANES. */
+typedef struct trapezoids {
+    const shoal_heston *m;
+    double maturity;
+    const heston_sums *method;
+    double *numbers; /* from malloc: those of the nodes */
+    heston_nodes nodes;
+    int64_t end[HALVINGS + 1]; /* of each level                       */
+    int levels, points;        /* so far; of level 0, -1: too many    */
+} trapezoids;
+
+/* phi at u = sinh(x) / 2, times du/dx; returns its absolute value. */
+static double add_node(trapezoids *t, double x) {
+    const double e = exp(x), weight = 0.25 * (e + 1 / e), u = 0.25 * (e - 1 / e);
+    const heston_nodes *n = &t->nodes;
+    const int64_t i = t->end[t->levels]++;
+    double size;
+    number slope;
+    const number f = phi_of(t->m, t->maturity, u, 0, &size, &slope);
+    const double each = weight / (u * u + 0.25);
+    n->u[i] = u, n->re[i] = each * f.re, n->im[i] = each * f.im;
+    n->slope_re[i] = slope.re, n->slope_im[i] = slope.im;
+    return weight * size;
+}
+
+static void add_level(trapezoids *t) {
+    const int level = t->levels;
+    const double step = ldexp(0.4, -level);
+    t->end[level] = level ? t->end[level - 1] : 0;
+    if (level == 0) {
+        add_node(t, 0);
+        t->nodes.re[0] *= 0.5, t->nodes.im[0] *= 0.5;
+        for (t->points = 1; !(add_node(t, t->points * step) < 1e-16);)
+            if (++t->points > MOST_STEPS) {
+                t->points = -1;
+                break;
+            }
+    } else
+        for (int64_t i = 0; i < (int64_t)t->points << (level - 1); i++)
+            add_node(t, 2 * (i + 0.5) * step);
+    const heston_nodes *n = &t->nodes;
+    for (; t->end[level] % HESTON_LANES; t->end[level]++) {
+        const int64_t i = t->end[level];
+        n->u[i] = n->re[i] = n->im[i] = n->slope_re[i] = n->slope_im[i] = 0;
+    }
+    t->levels++;
+}
+
+static shoal_status trapezoids_begin(shoal_context *ctx, trapezoids *t) {
+    const int64_t room = (MOST_STEPS + HESTON_LANES) << HALVINGS;
+    t->numbers = malloc(5 * (size_t)room * sizeof *t->numbers);
+    if (!t->numbers) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for the analytic prices");
+    t->nodes = (heston_nodes){ t->numbers, t->numbers + room, t->numbers + 2 * room,
+                               t->numbers + 3 * room, t->numbers + 4 * room };
+    t->method = sums_of_nodes.cpu[SHOAL_F64][ctx->level];
+    return SHOAL_OK;
 }
 
 /* By how much the sums, times their step, differ from the integrals before, which they replace; in parts of
@@ -171,18 +237,16 @@ static double update(double step, const double sums[PARTS], double total[PARTS])
 
 /* 1 if the integrals converge within HALVINGS. Of three sums in a row, the last is off by about
  * change (change / last)^2; change (change / last) bounds that with a wide margin. */
-static int by_trapezoids(problem *p, double total[PARTS]) {
-    double step = 0.4, sums[PARTS] = { 0 }, last = INFINITY;
-    int points = 1;
-    add_point(p, 0, sums);
-    for (int k = 0; k < PARTS; k++) sums[k] *= 0.5, total[k] = 0;
-    while (!(add_point(p, points * step, sums) < 1e-16))
-        if (++points > MOST_STEPS) return 0;
-    for (int halved = 0; halved <= HALVINGS; halved++) {
-        const double change = update(step, sums, total);
-        if (halved >= 2 && change * fmin(1, change / last) < 1e-14) return 1;
-        for (int i = 0; i < points; i++) add_point(p, (i + 0.5) * step, sums);
-        last = change, step *= 0.5, points *= 2;
+static int by_trapezoids(trapezoids *t, double k, double total[PARTS]) {
+    double sums[PARTS] = { 0 }, last = INFINITY;
+    for (int i = 0; i < PARTS; i++) total[i] = 0;
+    for (int level = 0; level <= HALVINGS; level++) {
+        if (level == t->levels) add_level(t);
+        if (t->points < 0) return 0;
+        t->method->add(&t->nodes, level ? t->end[level - 1] : 0, t->end[level], k, sums);
+        const double change = update(ldexp(0.4, -level), sums, total);
+        if (level >= 2 && change * fmin(1, change / last) < 1e-14) return 1;
+        last = change;
     }
     return 0;
 }
@@ -282,9 +346,10 @@ static void without_noise(const shoal_heston *m, double strike, double forward, 
     value->vega = discount * forward * density * part / s * sqrt(m->v0);
 }
 
-shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *m, double strike,
-                                   double maturity, int put, shoal_price_value *value) {
-    const double discount = exp(-m->rate * maturity);
+static shoal_status price(shoal_context *ctx, trapezoids *t, double strike, int put,
+                          shoal_price_value *value) {
+    const shoal_heston *m = t->m;
+    const double maturity = t->maturity, discount = exp(-m->rate * maturity);
     const double forward = m->s0 * exp((m->rate - m->dividend) * maturity);
     *value = (shoal_price_value){ 0 };
     const double mean = m->v0 * maturity + m->kappa * m->theta * maturity * maturity;
@@ -299,7 +364,7 @@ shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *m, do
                   .tolerance = 1e-11,
                   .most = MOST_POINTS };
     double total[PARTS];
-    if (!by_trapezoids(&p, total) && !by_panels(&p, total))
+    if (!by_trapezoids(t, p.k, total) && !by_panels(&p, total))
         return shoal_fail(
             ctx, SHOAL_E_ARG,
             "the integral of the analytic price does not converge: strike %g, maturity "
@@ -314,6 +379,21 @@ shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *m, do
     value->gamma = root / (m->s0 * m->s0) * total[2];
     value->vega = -root * total[3] * 2 * sqrt(m->v0);
     return SHOAL_OK;
+}
+
+shoal_status shoal_heston_analytic(const shoal_price *plan, const shoal_heston *model,
+                                   shoal_price_value *values) {
+    const int64_t strikes = plan->strike_count, contracts = plan->groups * strikes;
+    shoal_context *ctx = plan->head.ctx;
+    trapezoids t = { .m = model };
+    shoal_status s = trapezoids_begin(ctx, &t);
+    for (int64_t i = 0; i < contracts && s == SHOAL_OK; i++) {
+        if (i % strikes == 0) t.maturity = plan->legs[i / strikes].maturity, t.levels = 0;
+        if (!shoal_is_cancelled(ctx, i, contracts))
+            s = price(ctx, &t, plan->strikes[i % strikes], plan->put, &values[i]);
+    }
+    free(t.numbers);
+    return s;
 }
 
 /* ---- the bias of exact steps ------------------------------------------------------------------- */

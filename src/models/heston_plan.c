@@ -65,14 +65,7 @@ typedef struct heston_plan {
 } heston_plan;
 
 static shoal_status analytic(const shoal_price *p, shoal_price_value *values) {
-    shoal_status s = SHOAL_OK;
-    const int64_t contracts = p->groups * p->strike_count;
-    for (int64_t i = 0; i < contracts && s == SHOAL_OK; i++)
-        if (!shoal_is_cancelled(p->head.ctx, i, contracts))
-            s = shoal_heston_analytic(p->head.ctx, &((const heston_plan *)p)->model,
-                                      p->strikes[i % p->strike_count],
-                                      p->legs[i / p->strike_count].maturity, p->put, &values[i]);
-    return s;
+    return shoal_heston_analytic(p, &((const heston_plan *)p)->model, values);
 }
 
 /* The mean of the integral of v. */

@@ -149,8 +149,8 @@ struct shoal_pde {
 price_bias shoal_heston_bias(const shoal_heston *model, const price_leg *legs, int64_t count,
                              double strike);
 /* heston_analytic.c, bullet_quad.c, pde_plan.c: values without paths. */
-shoal_status shoal_heston_analytic(shoal_context *ctx, const shoal_heston *model, double strike,
-                                   double maturity, int put, shoal_price_value *value);
+shoal_status shoal_heston_analytic(const shoal_price *plan, const shoal_heston *model,
+                                   shoal_price_value *values);
 shoal_status shoal_bullet_quad(const shoal_price *plan, shoal_price_value *values);
 shoal_status shoal_bullet_pde(const shoal_price *plan, shoal_price_value *values);
 

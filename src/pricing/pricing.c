@@ -109,23 +109,29 @@ double shoal_black(double forward, double strike, double deviation, int put) {
     return black_value(forward, strike, deviation, put != 0);
 }
 
-/* A root of black(s) = value, out of the money, by Newton's steps within a bracket. */
+/* A root of black(s) = value > 0, out of the money, within a bracket: by Halley's steps for log black(s) = log value,
+ * which is nearly straight below the inflection sqrt(2 |log(F/K)|), the start. An error e becomes about e^3. */
 static double find_deviation(double forward, double strike, double value, int put) {
-    double low = 0, high = 1;
-    while (black_value(forward, strike, high, put) < value && high < 256) low = high, high *= 2;
-    double s = 0.5 * (low + high);
-    for (int i = 0; i < 200 && high - low > 4e-16 * high; i++) {
-        const double miss = black_value(forward, strike, s, put) - value;
-        if (miss == 0) break;
-        if (miss > 0)
+    const double x = shoal_log(forward / strike);
+    double low = 0, high = INFINITY;
+    double s = fmax(sqrt(2 * fabs(x)), 2.5066282746310002 * (value / forward));
+    for (int i = 0; i < 200 && !(high < INFINITY && high - low <= 4e-16 * high); i++) {
+        const double now = black_value(forward, strike, s, put);
+        if (now == value) break;
+        if (now > value)
             high = s;
         else
             low = s;
-        const double d = shoal_log(forward / strike) / s + 0.5 * s;
-        const double slope = forward * shoal_exp(-0.5 * d * d) * 0.3989422804014327;
-        const double next = s - miss / slope;
-        if (fabs(next - s) < 2e-16 * s) break;
-        s = next > low && next < high ? next : 0.5 * (low + high);
+        const double d = x / s + 0.5 * s;
+        const double steep = forward * shoal_exp(-0.5 * d * d) * 0.3989422804014327 / now;
+        const double plain = shoal_log(now / value) / steep;
+        const double bent = 1 - 0.5 * plain * (d * (d - s) / s - steep);
+        double next = s - (bent > 0.5 ? plain / bent : plain);
+        const int inside = next > low && next < high;
+        if (!inside) next = high < INFINITY ? 0.5 * (low + high) : 2 * s;
+        const double change = fabs(next - s);
+        s = next;
+        if (inside && change < 1e-6 * s) break;
     }
     return s;
 }
