@@ -90,8 +90,9 @@ bench_place *bench_session_place(bench_session *s, const char *backend) {
 }
 
 /* Bytes per second of its copy, measured at the first call. */
-static double copy_rate(bench_place *place) {
-    if (place->copy_rate < 0) place->copy_rate = place->device->copy_rate(place->machine.threads);
+static double copy_rate(const bench_session *s, bench_place *place) {
+    if (place->copy_rate < 0)
+        place->copy_rate = place->device->copy_rate(place->machine.threads, s->rules.stop);
     return place->copy_rate;
 }
 
@@ -137,12 +138,12 @@ int bench_measure_long(bench_session *s, const bench_place *place, const bench_t
 }
 
 /* Bytes, share and the rest that follows from the time. */
-static void finish(bench_row *row, bench_place *place) {
+static void finish(const bench_session *s, bench_row *row, bench_place *place) {
     const bench_module *module = bench_module_of(row->problem.module);
     row->bytes = module->bytes ? module->bytes(&row->problem) : 0;
     row->timed = row->time.samples > 0 && row->time.median > 0;
     if (!row->timed) return;
-    double rate = copy_rate(place);
+    double rate = copy_rate(s, place);
     row->share = rate > 0 ? row->bytes / row->time.median / rate : 0;
 }
 
@@ -165,7 +166,7 @@ int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
         bench_note(s, "peer: %s %s failed while it was timed", v->who, v->function);
         code = BENCH_OK;
     }
-    finish(row, place);
+    finish(s, row, place);
     if (code == BENCH_ERROR && v->who)
         bench_error(s, SHOAL_E_CUDA, "%s %s failed", v->who, v->function);
     if (code == BENCH_ERROR && !v->who)

@@ -121,7 +121,17 @@ static size_t cpu_cache(void) {
     return largest ? largest : (size_t)32 << 20;
 }
 
-static double cpu_copy_rate(int threads) {
+/* In pieces, which end early once the user ends the run. */
+static void copy_part(char *to, char *from, size_t bytes, int fill, bool (*stop)(void)) {
+    const size_t piece = (size_t)16 << 20;
+    for (size_t at = 0; at < bytes && !(stop && stop()); at += piece) {
+        const size_t length = bytes - at < piece ? bytes - at : piece;
+        if (fill >= 0) memset(from + at, fill, length);
+        memcpy(to + at, from + at, length);
+    }
+}
+
+static double cpu_copy_rate(int threads, bool (*stop)(void)) {
     if (threads < 1) threads = 1;
     size_t bytes = 4 * cpu_cache();
     if (bytes < (size_t)128 << 20) bytes = (size_t)128 << 20;
@@ -131,17 +141,17 @@ static double cpu_copy_rate(int threads) {
     double seconds[COPY_SAMPLES];
     bench_stats stats = { 0 };
     if (from && to && part > 0) {
-        for (int s = -1; s < COPY_SAMPLES; s++) {
+        for (int s = -1; s < COPY_SAMPLES && !(stop && stop()); s++) {
             double begin = now();
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
             for (int t = 0; t < threads; t++) {
-                size_t at = (size_t)t * part;
-                if (s < 0) memset(from + at, t, part); /* first touch, and warm-up */
-                memcpy(to + at, from + at, part);
+                const size_t at = (size_t)t * part;
+                const int fill = s < 0 ? t & 127 : -1; /* first touch, and warm-up */
+                copy_part(to + at, from + at, part, fill, stop);
             }
             if (s >= 0) seconds[s] = now() - begin;
         }
-        bench_summarise(seconds, COPY_SAMPLES, 1, &stats);
+        if (!(stop && stop())) bench_summarise(seconds, COPY_SAMPLES, 1, &stats);
     }
     free(from);
     free(to);

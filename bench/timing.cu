@@ -51,7 +51,7 @@ static double timed_copies(void *to, const void *from, size_t bytes) {
     return 2.0 * (double)bytes / stats.median;
 }
 
-static double cuda_copy_rate(int) {
+static double cuda_copy_rate(int, bool (*)(void)) {
     size_t free_bytes = 0, all = 0, bytes = (size_t)1 << 30;
     if (cudaMemGetInfo(&free_bytes, &all) != cudaSuccess) return 0;
     while (2 * bytes > free_bytes / 2 && bytes > 1 << 20) bytes /= 2;

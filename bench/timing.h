@@ -19,10 +19,11 @@ extern "C" {
 /* The clock of a backend. On CUDA, start and stop are events around the calls in the default
  * stream, so that the time is the device's own. */
 typedef struct bench_device {
-    const char *name;                            /* "cpu" or "cuda"                             */
-    int (*start)(void);                          /* 0, or -1: the device reports an error       */
-    double (*stop)(void);                        /* seconds since start, -1 on error; waits     */
-    double (*copy_rate)(int threads);            /* bytes read + written a second, 0: unknown   */
+    const char *name;     /* "cpu" or "cuda"                             */
+    int (*start)(void);   /* 0, or -1: the device reports an error       */
+    double (*stop)(void); /* seconds since start, -1 on error; waits     */
+    double (*copy_rate)(int threads,
+                        bool (*stop)(void));     /* bytes read + written per second, 0: unknown */
     size_t (*cache)(void);                       /* bytes of the last cache before memory       */
     void (*software)(char *text, size_t length); /* runtime and driver versions; NULL: none     */
 } bench_device;

@@ -43,8 +43,8 @@ const cli_command shoal_command = {
     .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."
            "\v`shoal help COMMAND' explains a command. Global options may also follow the command. The file name - is standard "
            "input or output.\n\n"
-           "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not available, 74 cannot write, "
-           "130 interrupted."
+           "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not available, 70 validation "
+           "failed, 74 cannot write, 130 interrupted."
 };
 /* clang-format on */
 

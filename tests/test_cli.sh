@@ -33,6 +33,7 @@ expect 0 solve tridiag --help; cp out help
 expect 0 help solve tridiag; check "help COMMAND" cmp -s out help
 expect 0 solve tridiag -h; check "-h behind a command" cmp -s out help
 expect 64 help solv; said "Did you mean 'solve'?"
+expect 64 --backend gpu info; said "there are auto, cpu, cuda. Did you mean 'cuda'?"
 expect 0 --version; silent err; check "version" grep -Eq '^shoal [0-9]+\.[0-9]+\.[0-9]+$' out
 for command in info gen "solve tridiag" "eig small" verify bench study report; do
     expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out

@@ -210,7 +210,10 @@ book() {
     said "book.csv:3: $2"
 }
 book 'asian,put,A,,1,1,1' "column style: 'asian'"
-book ',cap,A,,1,1,1' "column payoff: 'cap'"
+book ',cap,A,,1,1,1' "unknown payoff 'cap'"
+book ',putt,A,,1,1,1' "unknown payoff 'putt'; there are put, call, max-call, basket-put, basket-call, forward. Did you mean 'put'?"
+printf 'payof,assets,strike,maturity\nput,A,1,1\n' >payof.csv
+expect 66 cva payof.csv --market market.csv $on; said "payof.csv:1: unknown column 'payof'"; said "Did you mean 'payoff'?"
 book ',put,C,,1,1,1' "unknown asset 'C'; the market has A, B"
 book ',put,A B,,1,1,1' "column assets: 'A B'"
 book ',put,,,1,1,1' "column assets: ''"

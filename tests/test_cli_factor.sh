@@ -156,6 +156,7 @@ expect 66 factor two.npy $on; said "two.npy has shape (2,); expected (n, n), or 
 npy '<f8' '(1, 2)' "$one" "$one" >row.npy; expect 66 factor row.npy $on; said "row.npy has shape (1, 2)"
 npy '<f8' '(3,)' "$one" "$one" >short.npy; expect 66 factor short.npy $on; said "promises"
 echo text >text.npy; expect 66 factor text.npy $on; said "not a NumPy .npy file"
+echo 1,2 >text.csv; expect 66 factor text.csv $on; said "not a NumPy .npy file; expected a .npy, .mtx or .h5 file"
 npy '<f8' '(3,)' "$one" "$one" "$one" >b3.npy
 expect 66 factor packed.npy $on -b b3.npy -x y.npy; said "b3.npy has shape (3,); for n = 2 expected (n,) or (n, nrhs)"
 # By hand: (2 1; 4 2) is not symmetric; its lower triangle is (2 4; 4 2), and so on. NaN is no entry, and rounding is none.

@@ -287,6 +287,11 @@ for solver in pcr thomas; do
     leaf variant=$solver; leaf stderr=0
     number price >$solver.price
 done
+expect 0 price bullet --method pde --nx 65 --steps-per-date 3 $few
+check "the error of pde" grep -Eq '^grid +65 points; the error is the change from 33 points$' out
+check "a price rounded to it" grep -Eq '^price .* [+]- ' out
+expect 0 price bullet --method pde --nx 5 --steps-per-date 3 $few
+check "a grid that cannot be halved" grep -Eq '^price +[0-9.]+$' out
 check "both solvers" near "$(cat pcr.price)" "$(cat thomas.price)" 1e-10
 expect 0 price bullet --method quad --json $few
 check "near quad" near "$(cat pcr.price)" "$(number price)" 0.2

@@ -237,7 +237,7 @@ class Figures(Case):
         self.keep("one.json", {"machine": {"device": "Test 1"}, "rows": rows})
         text = self.page("tridiag-figures")
         self.has(text, "| 1 | 1.1e-15 | 1.7e-15 | 1.0e-16 | - | - |\n", "| 15 | 1.1e-13 | 1.4e-14 | 1.0e-16 | **not finite** | **1.0e-10** |\n",
-                 "- `thomas` on Test 1 fails on #15\n", "- `twocarry` on Test 1 answers with a warning #15\n",
+                 "- `thomas` on Test 1 fails on #15\n", "- `twocarry` on Test 1 warns of #15\n",
                  "| 8192 | 3 | 1.0e-16 |\n", "### Matrix #1\n")  # the row with most samples
         self.assertEqual(len(re.findall(r"^\| \d+ \| [0-9.]+e-\d+ \| [0-9.]+e-", text, re.M)), 21)
         self.assertEqual((text.count("fails on"), text.count("### Matrix")), (2, 1))
@@ -303,7 +303,7 @@ class Measured(Case):
         text = self.page("tridiag-figures")
         for pattern, count in ((r"^\| \d+ \| [0-9.]+e-\d+ \| [0-9.]+e-", 21), ("fails on", 1),
                                ("^- `thomas/thread` on .* fails on #15$", 1),
-                               ("^- `twocarry` on .* answers with a warning #15$", 1),
+                               ("^- `twocarry` on .* warns of #15$", 1),
                                (r"^\| 15 .*\*\*not finite\*\* \|$", 1), (r"^\| [48][01]9[26] \| [0-9.]+ \| [0-9.]+e-1[67] \|$", 2)):
             self.assertEqual(len(re.findall(pattern, text, re.M)), count, pattern)
 

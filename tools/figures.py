@@ -90,7 +90,7 @@ def time_of_conquest(rows):
 
 
 SMALLSYM = [  # number, title, y label, scales, format, rows needed, lines
-    (4, "LDLt: speed-up over one thread per system", "time of simd / time", "linear", "%.2f",
+    (4, "LDLt: speedup over one thread per system", "time of simd / time", "linear", "%.2f",
      "`ldlt` in the variants `simd`, `coop` and `hybrid`", versions_of_ldlt),
     (5, "LDLt: the fastest team of variant hybrid", "threads per system", "linear", "%.0f",
      "`ldlt` in the variant `hybrid` with several values of `team`", best_team),
@@ -385,7 +385,7 @@ not finite.""")
     page.add("")
     for (solver, device), own in found.items():
         for verb, is_named in (("fails on", lambda row: not row.passed),
-                               ("answers with a warning", lambda row: row.number("warned") > 0)):
+                               ("warns of", lambda row: row.number("warned") > 0)):
             named = ["#%d" % k for k in sorted(own) if is_named(own[k])]
             if named:
                 page.add("- `%s` on %s %s %s" % (solver, device, verb, ", ".join(named)))

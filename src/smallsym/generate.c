@@ -11,6 +11,7 @@
  * Matrices of a given spectrum are Q diag(lambda) Qt, with Q a product of n - 1 random reflectors,
  * applied from both sides: 4 n^3 operations per system. All other kinds take n^2, or n^2 per path.
  */
+#include "core/progress.h"
 #include "rng/normal.h"
 #include "smallsym/plan.h"
 #include <math.h>
@@ -457,6 +458,7 @@ static void make_system(member *m, const group *g, int64_t k) {
 static shoal_status make_group(shoal_context *ctx, const member *family, const group *g) {
     const int64_t numbers = g->n * (g->n + family->nrhs) + work_numbers(g->n);
     int complete = 1;
+    const shoal_stage stage = shoal_stage_begin(ctx, "systems");
 #pragma omp parallel num_threads(ctx->threads) reduction(&& : complete)
     {
         member m = *family;
@@ -467,10 +469,12 @@ static shoal_status make_group(shoal_context *ctx, const member *family, const g
         m.work = complete ? m.b + m.n * m.nrhs : NULL;
 #pragma omp for schedule(static)
         for (int64_t k = 0; k < g->count; k++)
-            if (complete) make_system(&m, g, k);
+            if (complete && !shoal_is_cancelled(ctx, k, g->count / ctx->threads + 1))
+                make_system(&m, g, k);
         free(m.a);
     }
-    if (complete) return SHOAL_OK;
+    const shoal_status status = shoal_stage_end(ctx, &stage, SHOAL_OK);
+    if (complete) return status;
     return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory to make systems of n = %lld", (long long)g->n);
 }
 
