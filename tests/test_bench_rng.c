@@ -185,7 +185,7 @@ TEST(peers_are_judged) {
         const bench_row *row = f.s.rows;
         CHECK(!row->check.passed && row->timed && row->counts == (i == 0));
         CHECK_MSG(strstr(row->check.why, i == 0 ? "variance" : "mean"), "%s", row->check.why);
-        CHECK((strstr(row->note, "its law is wrong") != NULL) == (i == 0));
+        CHECK((strstr(row->note, "its distribution is wrong") != NULL) == (i == 0));
         end(&f);
     }
 }

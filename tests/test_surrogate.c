@@ -234,7 +234,7 @@ TEST(what_a_network_starts_from_is_the_same_everywhere) {
     sum = shoal_crc32(sum, &n->out_shift, sizeof n->out_shift);
     sum = shoal_crc32(sum, &n->out_scale, sizeof n->out_scale);
     sum = shoal_crc32(sum, net->weights, (size_t)net->count * sizeof *net->weights);
-    CHECK_MSG(sum == 0x20d9c72fu, "0x%08x", (unsigned)sum);
+    CHECK_MSG(sum == 0x79dccd0eu, "0x%08x", (unsigned)sum);
     shoal_surrogate_free(net);
 }
 
