@@ -113,8 +113,8 @@ int cva_read_dates(const char *path, int64_t *count, double **time) {
     char *text = NULL;
     io_cells t;
     int code = read_table(path, NULL, &text, &t);
-    if (code == CLI_OK) code = column_must_be(path, &t, columns);
     if (code == CLI_OK) code = column_must_be_known(path, &t, columns, NULL, 0);
+    if (code == CLI_OK) code = column_must_be(path, &t, columns);
     if (code == CLI_OK && (t.head.rows < 1 || t.head.rows > SHOAL_CVA_DATES))
         code = cli_fail(CLI_INPUT, "%s has %lld dates; there can be 1 to %d", path,
                         (long long)t.head.rows, SHOAL_CVA_DATES);
@@ -222,13 +222,18 @@ static size_t next_word(const char **at) {
 const char *const cva_payoffs[CVA_PAYOFFS] = { "put",        "call",        "max-call",
                                                "basket-put", "basket-call", "forward" };
 
+static const char *payoff_name(const void *unused, int i) {
+    (void)unused;
+    return i < CVA_PAYOFFS ? cva_payoffs[i] : NULL;
+}
+
 static int read_payoff(const field *f, shoal_cva_payoff *payoff) {
     for (int i = 0; i < CVA_PAYOFFS; i++)
         if (strcmp(f->text, cva_payoffs[i]) == 0) {
             *payoff = (shoal_cva_payoff)i;
             return CLI_OK;
         }
-    return wrong(f, "is none of put, call, max-call, basket-put, basket-call, forward");
+    return cli_unknown_in(f->path, f->line, "payoff", f->text, "there are", payoff_name, NULL);
 }
 
 static const char *asset_name(const void *of, int i) {
@@ -347,8 +352,8 @@ int cva_read_book(const char *path, const char *text, cva_book *b) {
     b->weight = calloc(all, sizeof *b->weight);
     if (!b->contract || !b->line || !b->exercise || !b->set || !b->index || !b->weight)
         code = cli_no_memory();
-    if (code == CLI_OK) code = column_must_be(path, &t, needed);
     if (code == CLI_OK) code = column_must_be_known(path, &t, known, NULL, 0);
+    if (code == CLI_OK) code = column_must_be(path, &t, needed);
     for (int64_t i = 0; i < b->count && code == CLI_OK; i++) code = read_contract(path, &t, i, b);
     io_cells_free(&t);
     return code;
