@@ -243,7 +243,7 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     const bool mine = first + lane / T < all;
     const smallsym_redo task = task_at(job, mine ? first + lane / T : all - 1);
     const int64_t k = task.system;
-    stage_system<T, M, SHORT>(job, staged, k, t, width);
+    stage_matrix<T, M, SHORT>(job, staged, k, t, width);
     const int last = (M - 1) * T + t;
     if (last >= n) staged[stage::row(last) + last] = 0; /* padding has no part in |A| */
     shoal_copy_async_wait_all();
