@@ -122,6 +122,31 @@ expect 0 cva call.csv --market market.csv --rate 0.1 --outer 64 --target-se 0.01
 check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.01 && e > 0.005) }'
 expect 64 cva call.csv --market market.csv --outer 64 --target-se 1e-12 $on
 said "--target-se 1e-12 needs about"; said "paths, which would take"; said "the limit is 2^24 outer paths"
+printf 'style,payoff,assets,strike,maturity,quantity\namerican,put,A,105,1,1\namerican,put,A,95,1,-1\n' >spread.csv
+chosen() { sed -n "s/^ *\"chosen\": .*\"$1\": \([.0-9e-]*\)[,}].*$/\1/p" out; }
+spread="cva spread.csv --market market.csv --rate 0.05 --dates 4 --seed 3 $on"
+expect 0 $spread --target-se 0.003 --json
+json; has chosen.outer chosen.level_share
+check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.003 && e > 0.0015) }'
+wish=$(chosen outer) inner=$(chosen inner) run=$(number paths)
+check "a pilot run chooses the outer paths: $wish" [ "$wish" -gt 100 ]
+check "its outer paths are run, or a few more: $run" [ $((run >= wish && run <= 2 * wish)) -eq 1 ]
+check "inner paths fill lanes: $inner" [ $((inner % 32)) -eq 0 ] && [ "$inner" -gt 0 ]
+share=$(chosen level_share)
+check "some nodes have levels: $share" awk -v s="$share" 'BEGIN { exit !(s > 0 && s <= 0.5) }'
+expect 0 $spread --target-se 0.003 --threads 1 --json
+check "the choice depends on the seed only" [ "$(chosen outer)/$(chosen inner)/$(chosen level_share)" = "$wish/$inner/$share" ]
+expect 0 $spread --target-se 0.0015 --json
+check "twice the precision takes four times the paths" awk -v a="$(chosen outer)" -v b="$wish" \
+    'BEGIN { exit !(b < 0.3 * a) }'
+expect 0 $spread --target-se 0.003 --inner 96 --outer 9000 --json
+check "inner paths that are given stay" [ "$(chosen inner)" = 96 ]
+check "outer paths that are given are the least" [ "$(number paths)" -ge 9000 ]
+expect 0 $spread --target-se 0.003
+check "the choice is printed" grep -q "^chosen .* outer paths, $inner inner paths, more levels at .* % of the nodes" out
+expect 0 $spread --outer 128; check "nothing is chosen without a target" eval '! grep -q ^chosen out'
+expect 0 cva call.csv --market market.csv --rate 0.1 --target-se 0.01 $on
+check "closed forms have no inner paths" grep -q "^chosen .* outer paths; by a pilot run" out
 expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclude each other"
 
 # --- its time is estimated after the first paths ---
@@ -231,9 +256,15 @@ sed 's/"0.5,1,"/"times.csv"/' two.part >evil2.part; seal evil2.part
 expect 66 merge-parts evil.part evil2.part $on; said "'times.csv' is a file; parts contain the times"
 expect 0 cva own.csv --market market.csv --dates 1 --outer 16 --inner 16 $on
 said "own.csv:2: exercise is possible at maturity only: no date is before it; 1 such contracts"
-expect 66 cva own.csv --market market.csv --estimator inner $on; said "own.csv:2: the estimator 'inner' needs equal steps"
+expect 0 cva own.csv --market market.csv --estimator inner --dates 0.5,1 --outer 64 --inner 64 --json $on
+json; leaf dates=3; check "inner has any dates" [ "$(number systems)" -gt 0 ]
 expect 0 cva own.csv --market market.csv --outer 16 --inner 16 --compare -o compare.csv $on
-said "own.csv:2: the estimator 'inner' needs equal steps"
+check "all estimators are compared" [ "$(wc -l <compare.csv)" -eq 25 ]
+awk 'BEGIN { print "asset,spot,volatility"; for (i = 1; i <= 64; i++) print "A" i ",100,0.2" }' >many.csv
+awk 'BEGIN { printf "style,payoff,assets,strike,maturity\namerican,basket-put,"
+             for (i = 1; i <= 64; i++) printf "A%d ", i; print ",100,1" }' >wide.csv
+expect 0 cva wide.csv --market many.csv --dates 2 --outer 16 --inner 16 --rule-paths 512 --compare -o compare.csv $on
+said "wide.csv:2: assets is 64"
 check "inner is left out" [ "$(wc -l <compare.csv)" -eq 5 ]
 for bad in 0 1.5 2q w 0.0d; do expect 64 cva call.csv --market market.csv "--dates=$bad"; said "is neither a number from 1"; done
 expect 64 cva call.csv --market market.csv --dates 1,0.5; said "'1,0.5' is not a list of ascending times"

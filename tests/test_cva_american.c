@@ -130,7 +130,6 @@ TEST(any_dates) {
             o = cva_of(targets[t].ctx, &c);
             CHECK(memcmp(&o.value, &plain.value, sizeof o.value) == 0);
             CHECK(memcmp(o.profile, plain.profile, sizeof o.profile) == 0);
-            if (way == SHOAL_CVA_BY_INNER) continue;
             c.contract[1] = c.contract[0], c.count = 2;
             c.contract[1].american = c.contract[1].exercises = 0;
             c.contract[1].maturity = 0.1, c.contract[1].quantity = 1e-30;
@@ -146,6 +145,37 @@ TEST(any_dates) {
             CHECK(o.info.dates == 6 && o.profile[4].time == 0.9 && o.profile[4].epe > 0);
             CHECK(o.profile[5].epe == 0 && o.info.horizon == 1);
         }
+}
+
+/* Regressions at nodes over dates of any steps: nearly equal ones are nearly what equal ones are; of very different ones
+ * the values agree with the grid. Exercise between dates of exposure, and exposure where there is none. */
+TEST(inner_paths_of_any_dates) {
+    const double quarters[] = { 0.25, 0.5, 0.75 }, nearly[] = { 0.25, 0.5 * (1 + 1e-7), 0.75 };
+    const double far[] = { 0.02, 0.3, 0.95 }, exposures[] = { 0.1, 0.25, 0.6, 0.97, 1 };
+    const double half = 0.5;
+    const int64_t inner[] = { 1024 };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = put_case(4, small ? 64 : 512, inner);
+        c.opts.estimator = SHOAL_CVA_BY_INNER, c.opts.time = quarters, c.opts.dates = 3;
+        c.contract[0].exercises = 3, c.contract[0].exercise = quarters;
+        const cva_outcome equal = cva_of(targets[t].ctx, &c);
+        c.contract[0].exercise = nearly;
+        c.opts.time = nearly;
+        const cva_outcome almost = cva_of(targets[t].ctx, &c);
+        CHECK_MSG(almost.value.cva != equal.value.cva &&
+                      fabs(almost.value.cva - equal.value.cva) < 1e-5 * equal.value.cva,
+                  "%.10g, not %.10g", almost.value.cva, equal.value.cva);
+        c.opts.time = exposures, c.opts.dates = 5;
+        c.contract[0].exercise = far;
+        c.market.rate = fifth, c.market.sigma = &half, c.contract[0].quantity = 1;
+        const cva_outcome paths = cva_of(targets[t].ctx, &c);
+        c.opts.estimator = SHOAL_CVA_BY_AMC;
+        const cva_outcome grid = cva_of(targets[t].ctx, &c);
+        for (int k = 0; k < 5; k++)
+            CHECK_MSG(fabs(paths.profile[k].epe - grid.profile[k].epe) <
+                          (small ? 0.1 : 0.015) * grid.profile[0].epe,
+                      "date %d: %.6f, not %.6f", k + 1, paths.profile[k].epe, grid.profile[k].epe);
+    }
 }
 
 TEST(bermudan_put) {
@@ -327,8 +357,8 @@ TEST(bits_are_the_same) {
     for (int i = 0; i < 6; i++) {
         c.opts.type = i % 2 ? SHOAL_F32 : SHOAL_F64,
         c.opts.estimator = (shoal_cva_estimator)(i / 2);
-        c.contract[1].exercises = i < 4 ? 2 : 0; /* not for regressions at nodes */
-        c.contract[1].exercise = own;
+        c.contract[1].exercises = 2, c.contract[1].exercise = own;
+        c.contract[0].exercises = i < 4 ? 0 : 2, c.contract[0].exercise = own;
         cva_outcome plain = cva_of(single, &c);
         CHECK(plain.value.cva > 0 && (plain.counts.systems > 0) == (i >= 4));
         memset(plain.counts.seconds, 0, sizeof plain.counts.seconds);
@@ -394,6 +424,34 @@ TEST(no_volatility) {
         CHECK_MSG(fabs(o.value.cva - want) < 1e-13, "%.17g, not %.17g", o.value.cva, want);
         CHECK(o.profile[1].epe == 0 && o.profile[4].pfe99 == 0);
     }
+}
+
+/* Several assets without volatility: a call is kept to maturity, since its strike costs less then, and the rounding errors
+ * of gains hedge nothing. Equal assets and different ones have rules of other bases. */
+TEST(several_assets_without_volatility) {
+    const double none[] = { 0, 0 }, s0[] = { 100, 90 }, dividend[] = { 0, 0.01 };
+    const int64_t both[] = { 0, 1 }, inner[] = { 16 };
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 12; i++) {
+            cva_case c = put_case(2, 8, inner);
+            c.market = (shoal_cva_market){ .assets = 2,
+                                           .rate = 0.05,
+                                           .s0 = s0,
+                                           .sigma = none,
+                                           .dividend = i % 2 ? dividend : NULL };
+            const int basket = i / 2 % 2;
+            c.contract[0].payoff = basket ? SHOAL_CVA_BASKET_CALL : SHOAL_CVA_MAX_CALL;
+            c.contract[0].strike = 80, c.contract[0].assets = 2, c.contract[0].asset = both;
+            c.opts.estimator = (shoal_cva_estimator)(i / 4), c.opts.rule_paths = 4096;
+            const cva_outcome o = cva_of(targets[t].ctx, &c);
+            const double other = 90 * exp(i % 2 ? -0.01 : 0);
+            const double today = basket ? 0.5 * (100 + other) : 100;
+            for (int k = 0; k < 2; k++) { /* a forward */
+                const double want = (today - 80 * exp(-0.05)) * exp(0.025 * (k + 1));
+                CHECK_MSG(fabs(o.profile[k].epe - want) < 1e-9 * want,
+                          "%d, date %d: %.12g, not %.12g", i, k + 1, o.profile[k].epe, want);
+            }
+        }
 }
 
 /* Fewer paths than functions: the systems are singular and are truncated, and the answer is a number. */
@@ -503,12 +561,7 @@ TEST(what_is_refused) {
         cva_outcome o;
         shoal_context *ctx = targets[t].ctx;
         cva_case c = put_case(10, 8, inner);
-        c.contract[0].maturity = 0.95, c.opts.horizon = 1;
-        c.opts.estimator = SHOAL_CVA_BY_INNER;
-        CHECK(cva_in_pieces(ctx, &c, 8, &o) == SHOAL_E_ARG);
-        CHECK_MSG(strstr(shoal_message(ctx), "contracts[0]: the estimator 'inner' needs equal steps"),
-                  "%s", shoal_message(ctx));
-        c = put_case(10, 8, inner), c.contract[0].payoff = SHOAL_CVA_FORWARD;
+        c.contract[0].payoff = SHOAL_CVA_FORWARD;
         CHECK(cva_in_pieces(ctx, &c, 8, &o) == SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "contracts[0]: american is 1"));
         c = put_case(10, 8, inner), c.contract[0].strike = 0;
@@ -538,6 +591,7 @@ int main(int argc, char **argv) {
     RUN(inner_paths_agree_with_the_grid);
     RUN(two_assets_that_are_one);
     RUN(any_dates);
+    RUN(inner_paths_of_any_dates);
     RUN(bermudan_put);
     RUN(put_with_dividends);
     RUN(max_call_far_in_the_money);
@@ -552,6 +606,7 @@ int main(int argc, char **argv) {
     RUN(many_problems);
     RUN(half_of_the_inner_paths);
     RUN(no_volatility);
+    RUN(several_assets_without_volatility);
     RUN(fewer_paths_than_functions);
     RUN(regressions_that_fail);
     RUN(validation);

@@ -92,7 +92,35 @@ class Table(unittest.TestCase):
         with open(kept, encoding="utf-8") as file:
             self.assertEqual([row["name"] for row in json.load(file)["rows"]], ["one", "two"])
 
+    def test_jobs(self):
+        """More jobs: the same table, but for the times, and one thread per program."""
+        kept = os.path.join(self.folder.name, "kept.json")
+        tables = []
+        for jobs in ("1", "4"):
+            text = self.table("--seeds", "6", "--jobs", jobs, "--save", kept, "--", "--shift", "0")[1]
+            rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
+            tables.append([row[:10] + row[11:] for row in rows])
+            with open(kept, encoding="utf-8") as file:
+                saved = json.load(file)
+            self.assertEqual("--threads" in saved["options"], jobs == "4")
+            self.assertEqual([(group["name"], group["inside"], group["runs"]) for group in saved["groups"]],
+                             [("limit 1 %", 6, 6), ("limit 50 %", 6, 6)])
+            self.assertGreater(saved["core_seconds"], 0)
+        self.assertEqual(tables[0], tables[1])
+        text = self.table("--seeds", "2", "--slice", "2/2", "--", "--shift", "0")[1]
+        self.assertTrue("| two |" in text and "| one |" not in text, text)
+
+    def test_groups(self):
+        """A group fails if its intervals do, though all intervals together would not."""
+        row = {"limit": 0.003, "passes": True, "seeds": 1000, "covered": 1}
+        groups = cva_table.groups_of([row, dict(row, limit=0.02, seeds=40, covered=0.75)])
+        self.assertEqual([group["passes"] for group in groups], [True, False])
+        self.assertTrue(cva_table.covers(1030, 1040))
+
     def test_refusals(self):
+        for text in ("0/2", "3/2", "1", "a/b"):
+            with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+                self.table("--slice", text)
         for options, said in ((("--only", "none"), "no case"), (("--value", "what", "--", "--shift", "0"), "no what"),
                               (("--", "--shift"), "one, seed 1: exit code 1")):
             with self.assertRaisesRegex(cva_table.Refused, said):

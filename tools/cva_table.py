@@ -8,20 +8,26 @@ known CVA. A case passes if
     |mean - known| <= limit known + 3 standard errors of the mean,
 
 and if its intervals contain the known CVA as often as 90 % intervals would, up to a chance of 1 %: at least 14 of 20.
-The intervals of all cases together are judged in the same way: at least 700 of 800.
+The intervals of a group of cases, and of all cases, are judged in the same way: at least 700 of 800.
 
 Two columns are the martingale test. At every date e^(-r t) (EPE - ENE), plus what has been paid before, is the price.
 The known exposures obey that, so a difference from them violates it. `EPE z` is the largest z over the dates, with its
 date. `price` is the error of the price that the first date gives, before which nothing is paid, relative to EPE + ENE.
 --profile prints every date.
 
+--jobs N runs N programs at the same time, each with one thread (unless --threads is among the options of shoal cva):
+the numbers are the same. --slice I/N runs every N-th case, from the I-th. Below the table is a line per group of
+cases: those with the same limit. --save keeps rows, groups and times in one file.
+
 The exit code is 0 if all of that holds. Needs only Python's standard library.
 """
 
 import argparse
+import concurrent.futures
 import json
 import math
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -32,6 +38,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CASES = os.path.join(ROOT, "tests", "cva_cases.txt")
 COVERED = 0.9  # the least share of 95 % intervals, over many runs
 UNLIKELY = 0.01  # chance that a case with that share fails
+GROUPS = {0.003: "one asset", 0.006: "two to five assets", 0.02: "netted near 0"}  # by limit
 HEADER = "| case | known | mean | error | s.e. | z | covered | EPE z | price | s per run | |"
 
 
@@ -90,7 +97,10 @@ def mean_and_error(numbers, errors):
 
 def covers(inside, runs):
     """Whether so few intervals, or fewer, are likely if each contains the known CVA with probability COVERED."""
-    return sum(math.comb(runs, i) * COVERED ** i * (1 - COVERED) ** (runs - i) for i in range(inside + 1)) >= UNLIKELY
+    least, total = math.log(COVERED), math.lgamma(runs + 1)
+    chances = (math.exp(total - math.lgamma(i + 1) - math.lgamma(runs - i + 1) + i * least
+                        + (runs - i) * math.log1p(-COVERED)) for i in range(inside + 1))
+    return math.fsum(chances) >= UNLIKELY
 
 
 def z_of(mean, error, known, scale):
@@ -127,7 +137,7 @@ def judge(case, runs, value, error):
     known = case["cva"]
     inside = sum(abs(run[value] - known) <= 1.96 * run[error] for run in runs)
     close = abs(mean - known) <= case["limit"] * known + 3 * spread
-    row = {"name": case["name"], "use": case["use"], "known": known, "mean": mean, "relative": (mean - known) / known,
+    row = {"name": case["name"], "use": case["use"], "limit": case["limit"], "known": known, "mean": mean, "relative": (mean - known) / known,
            "error": spread, "z": z_of(mean, spread, known, known), "covered": inside / len(runs),
            "passes": close and covers(inside, len(runs))}
     at = places(case, runs[0].get("time", []))
@@ -150,7 +160,47 @@ def text_of(row, seconds):
     return "| " + " | ".join(cells) + " |"
 
 
-def main(arguments):
+def slice_of(text):
+    """I/N as a pair, I from 1 to N."""
+    part, slash, parts = text.partition("/")
+    if not (slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError("'%s' is not I/N with I from 1 to N" % text)
+    return int(part), int(parts)
+
+
+def start_runs(pool, case, options, more, values):
+    """The runs of a case, one per seed, as futures; None is the result of one that --seconds leaves out."""
+    begun = []
+
+    def run(number):
+        begun.append(time.monotonic())
+        if number >= 2 and begun[-1] - begun[0] > options.seconds:
+            return None
+        start = time.monotonic()
+        result = simulate(options.program, case, options.first_seed + number, more)
+        for value in values:
+            if value not in result:
+                raise Refused("the JSON object has no %s" % value)
+        return dict(result, run_seconds=time.monotonic() - start)
+
+    return [pool.submit(run, number) for number in range(options.seeds)]
+
+
+def groups_of(rows):
+    """Per limit: cases, those that pass, runs, intervals that contain the known CVA, and the verdict on their share."""
+    groups = []
+    for limit in sorted({row["limit"] for row in rows}):
+        members = [row for row in rows if row["limit"] == limit]
+        runs = sum(row["seeds"] for row in members)
+        inside = round(sum(row["covered"] * row["seeds"] for row in members))
+        groups.append({"name": GROUPS.get(limit, "limit %g %%" % (100 * limit)), "cases": len(members),
+                       "pass": sum(row["passes"] for row in members), "runs": runs, "inside": inside,
+                       "covered": inside / runs, "passes": covers(inside, runs)})
+    return groups
+
+
+def parse(arguments):
+    """The options of this program, and those of shoal cva."""
     own, more = arguments, []
     if "--" in arguments:
         at = arguments.index("--")
@@ -162,6 +212,8 @@ def main(arguments):
     parser.add_argument("--first-seed", type=int, default=1, help="the seed of the first run [1]")
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="cases whose names contain a WORD")
     parser.add_argument("--use", choices=("tuned", "apart"), help="one of the two kinds of cases [both]")
+    parser.add_argument("--slice", type=slice_of, default=(1, 1), metavar="I/N", help="every N-th case, from the I-th")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="programs that run at the same time [1]")
     parser.add_argument("--value", default="cva", help="member of the JSON object that is judged [cva]")
     parser.add_argument("--error", help="its standard error [stderr; of VALUE: VALUE_stderr]")
     parser.add_argument("--seconds", type=float, default=math.inf,
@@ -169,38 +221,62 @@ def main(arguments):
     parser.add_argument("--profile", action="store_true", help="EPE and ENE at every date, too")
     parser.add_argument("--save", metavar="FILE.json", help="keep the rows")
     options = parser.parse_args(own)
-    error = options.error or ("stderr" if options.value == "cva" else options.value + "_stderr")
+    if options.jobs < 1 or options.seeds < 1:
+        parser.error("--jobs and --seeds must be at least 1")
+    if options.jobs > 1 and not any(word.startswith("--threads") for word in more):
+        more = [*more, "--threads", "1"]
+    if options.error is None:
+        options.error = "stderr" if options.value == "cva" else options.value + "_stderr"
+    return options, more
+
+
+def print_profile(row):
+    print("\n| time | EPE | mean | z | ENE | mean |\n|" + "---:|" * 6)
+    for dates in row["profile"]:
+        print("| %.4g | %.6g | %.6g | %.1f | %.6g | %.6g |" % tuple(dates))
+
+
+def main(arguments):
+    options, more = parse(arguments)
     cases = [case for case in read_cases(options.cases)
              if (not options.only or any(word in case["name"] for word in options.only))
              and options.use in (None, case["use"])]
     if not cases:
         raise Refused("no case has such a name")
-    rows = []
+    cases = cases[options.slice[0] - 1::options.slice[1]]
+    rows, begun = [], time.monotonic()
     print(HEADER + "\n" + "|---|" + "---:|" * 9 + "---|")
-    for case in cases:
-        start, runs = time.monotonic(), []
-        for seed in range(options.first_seed, options.first_seed + options.seeds):
-            if len(runs) >= 2 and time.monotonic() - start > options.seconds:
-                break
-            runs.append(simulate(options.program, case, seed, more))
-            if options.value not in runs[-1] or error not in runs[-1]:
-                raise Refused("the JSON object has no %s or no %s" % (options.value, error))
-        seconds = (time.monotonic() - start) / len(runs)
-        rows.append(dict(judge(case, runs, options.value, error), seeds=len(runs), seconds=seconds))
-        print(text_of(rows[-1], seconds), flush=True)
-        if options.profile and "profile" in rows[-1]:
-            print("\n| time | EPE | mean | z | ENE | mean |\n|" + "---:|" * 6)
-            for dates in rows[-1]["profile"]:
-                print("| %.4g | %.6g | %.6g | %.1f | %.6g | %.6g |" % tuple(dates))
-            print("\n" + HEADER if case is not cases[-1] else "")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        values = (options.value, options.error)
+        futures = [start_runs(pool, case, options, more, values) for case in cases]
+        try:
+            for case, started in zip(cases, futures):
+                runs = [run for run in (future.result() for future in started) if run]
+                seconds = math.fsum(run["run_seconds"] for run in runs) / len(runs)
+                rows.append(dict(judge(case, runs, *values), seeds=len(runs), seconds=seconds))
+                print(text_of(rows[-1], seconds), flush=True)
+                if options.profile and "profile" in rows[-1]:
+                    print_profile(rows[-1])
+                    print("\n" + HEADER if case is not cases[-1] else "")
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    seconds, used = time.monotonic() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    groups = groups_of(rows)
     passed, count = sum(row["passes"] for row in rows), sum(row["seeds"] for row in rows)
-    inside = round(sum(row["covered"] * row["seeds"] for row in rows))
-    print("\n%d of %d cases pass; %.1f %% of %d intervals contain the known CVA" % (
-        passed, len(rows), 100 * inside / count, count))
+    inside = sum(group["inside"] for group in groups)
+    print()
+    for group in groups:
+        print("%s: %d of %d cases pass; %.1f %% of %d intervals contain the known CVA%s" % (
+            group["name"], group["pass"], group["cases"], 100 * group["covered"], group["runs"],
+            "" if group["passes"] else " **fail**"))
+    print("%d of %d cases pass; %.1f %% of %d intervals contain the known CVA; %.0f s, %.0f core-seconds" % (
+        passed, len(rows), 100 * inside / count, count, seconds, used.ru_utime + used.ru_stime))
     if options.save:
         with open(options.save, "w", encoding="utf-8") as file:
-            json.dump({"options": more, "value": options.value, "rows": rows}, file, indent=1)
-    return 0 if passed == len(rows) and covers(inside, count) else 1
+            json.dump({"options": more, "value": options.value, "jobs": options.jobs, "seconds": seconds,
+                       "core_seconds": used.ru_utime + used.ru_stime, "groups": groups, "rows": rows}, file, indent=1)
+    return 0 if passed == len(rows) and all(group["passes"] for group in groups) and covers(inside, count) else 1
 
 
 if __name__ == "__main__":

@@ -120,10 +120,10 @@ static const cli_option options[] = {
     { "dates",       OPT_OTHER,    AT(opts.dates),       "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = parse_dates, .text = dates_text,
       .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
     { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date of exposure", .unit = "years", .usual = "the last maturity or date", .in = IN_PART },
-    { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths", 1, SHOAL_CVA_OUTER, .in = IN_PART },
-    { "target-se",   OPT_POSITIVE, AT(target),           "E",        3, "add outer paths until the standard error of the CVA is at most E", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
-      .more = "Runs --outer paths first. Their standard error determines how many more are needed. If that is more than 2^24, the run ends with a message that gives the time it would take. Not with --compare, --shard." },
-    { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths per outer path and date: one number, or one per date; rounded up to an even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer)", .in = IN_PART },
+    { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths; with --target-se the least number of them", 1, SHOAL_CVA_OUTER, .given = offsetof(cva_options, outer_given), .in = IN_PART },
+    { "target-se",   OPT_POSITIVE, AT(opts.target),      "E",        3, "choose outer paths, inner paths and their levels so that the standard error of the CVA is at most E, in the least time", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
+      .more = "A pilot run measures variances; the choice depends on the seed only. --inner fixes the inner paths. If the standard error is still above E, more outer paths are added. If that takes more than 2^24 outer paths, the run ends with a message that gives the time it would take. Not with --compare, --shard." },
+    { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths per outer path and date: one number, or one per date; rounded up to an even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer), or chosen by --target-se", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: by closed forms if available, or always by inner paths", .words = "closed|nested", .in = IN_BOTH },
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
       .more = "inner is the method of the paper; it is biased." },
@@ -171,7 +171,7 @@ static void check(void *arguments, struct argp_state *state) {
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
-    if (o->target > 0 && (o->compare || o->shards))
+    if (o->opts.target > 0 && (o->compare || o->shards))
         argp_error(state, "--target-se and --%s exclude each other",
                    o->compare ? "compare" : "shard");
     other = cli_given_among(&cva_command, o, "compare plot report", name);
@@ -188,6 +188,8 @@ enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
 /* The first pieces are at once / these: by the second one the time is estimated. */
 enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
 enum { WORTH_SAYING = 10 }; /* seconds */
+/* Outer paths for --target-se: the most, and those that are run if the pilot run says that it takes more. */
+enum { MOST_FOR_TARGET = 1 << 24, BEYOND_TARGET = 4096 };
 
 /* A correlation matrix that is none: three assets whose correlations are impossible together, else the first row. */
 static int blame_correlation(const cva_options *o, const cva_book *b, const char *message) {
@@ -269,25 +271,32 @@ static int join(const cva_options *o, const cva_joined *joined, cva_result *r) {
     r->samples = malloc(bytes);
     if (!r->samples) return cli_no_memory();
     memcpy(r->samples, joined->rows, bytes);
-    r->outer = o->opts.outer, r->counts = joined->counts;
+    r->outer = r->planned = o->opts.outer, r->counts = joined->counts;
     return CLI_OK;
 }
 
 /* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
 static double wanted(const cva_options *o, const cva_result *r) {
     double error;
-    if (!(o->target > 0)) return (double)r->outer;
+    if (!(o->opts.target > 0)) return (double)r->outer;
     cva_mean(r, NULL, r->outer, &error);
-    if (!(error > o->target)) return (double)r->outer;
-    return ceil(1.05 * (double)r->outer * pow(error / o->target, 2)) + 16;
+    if (!(error > o->opts.target)) return (double)r->outer;
+    return ceil(1.05 * (double)r->outer * pow(error / o->opts.target, 2)) + 16;
 }
 
 /* Refuses a --target-se out of reach; the paths that were run have taken `seconds`. */
 static int check_target(const cva_options *o, const cva_result *r, double seconds) {
     const double paths = wanted(o, r);
-    if (paths <= 1 << 24 || paths <= (double)r->outer) return CLI_OK;
-    return cli_refuse_target(o->target, paths, "2^24 outer paths",
+    if (paths <= MOST_FOR_TARGET || paths <= (double)r->outer) return CLI_OK;
+    return cli_refuse_target(o->opts.target, paths, "2^24 outer paths",
                              seconds * paths / (double)r->outer);
+}
+
+/* Outer paths to begin with. */
+static int64_t first_outer(const cva_options *o, const cva_result *r) {
+    if (!(o->opts.target > 0)) return o->opts.outer;
+    const double chosen = r->info.outer <= MOST_FOR_TARGET ? r->info.outer : BEYOND_TARGET;
+    return o->opts.outer > chosen ? o->opts.outer : (int64_t)chosen;
 }
 
 /* The time that the other outer paths take, from that of the first few. */
@@ -304,7 +313,7 @@ static void note_estimate(cli *c, cva_result *r, double seconds) {
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
     const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
-    int64_t outer = o->opts.outer, pieces = 0;
+    int64_t outer = first_outer(o, r), pieces = 0;
     if (o->shards) r->first = paths_before(o, o->shard - 1);
     if (o->shards) outer = paths_before(o, o->shard) - r->first;
     int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
@@ -314,6 +323,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
     while (code == CLI_OK) {
+        r->planned = outer;
         double *samples = realloc(r->samples, (size_t)(outer * r->width + 1) * sizeof *r->samples);
         if (samples)
             r->samples = samples;
@@ -509,6 +519,7 @@ static int command(cli *c, int argc, char **argv) {
     cva_book book = { 0 };
     int code = cli_parse(c, &cva_command, argc, argv, &o);
     if (!o.opts.solver) o.opts.solver = "auto";
+    if (o.opts.target > 0 && !o.outer_given) o.opts.outer = 0; /* the pilot run chooses */
     o.party.collateral = o.party.threshold >= 0;
     if (code == CLI_OK) code = cva_read_market(o.market, joined ? joined->market : NULL, &book);
     if (code == CLI_OK) code = cva_read_book(o.book, joined ? joined->book : NULL, &book);

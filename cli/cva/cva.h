@@ -44,8 +44,9 @@ int cva_read_dates(const char *path, int64_t *count, double **time);
 
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
-    double rate, target; /* target: standard error, or 0 */
-    bool no_netting, compare, type_given, estimator_given, rate_given, recovery_given;
+    double rate;
+    bool no_netting, compare;
+    bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
     double step;                  /* of dates, or 0           */
     double *time;                 /* dates, or NULL           */
@@ -70,6 +71,7 @@ typedef struct cva_result {
     shoal_cva_date *profile;
     int64_t first;   /* of them, in a part          */
     int64_t outer;   /* paths that were run         */
+    int64_t planned; /* paths that were to be run   */
     double *samples; /* outer x width, their rows   */
     int64_t width;
     shoal_cva_validation validation;

@@ -359,11 +359,11 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
         "<h1>Credit valuation adjustment</h1>\n<p class=\"lead\">The expected loss on the book if "
         "the counterparty defaults, by nested Monte Carlo, with its error and diagnostics.</p>\n",
         file);
-    if (r->outer < o->opts.outer)
+    if (r->outer < r->planned)
         fprintf(file,
                 "<p class=\"bad\">The run was interrupted: %lld of %lld outer paths are "
                 "shown.</p>\n",
-                (long long)r->outer, (long long)o->opts.outer);
+                (long long)r->outer, (long long)r->planned);
     if (r->check) {
         char text[256];
         cva_verdict(o, b, r, text);

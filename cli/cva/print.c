@@ -24,6 +24,10 @@ static const cli_option info_results[] = {
     RESULT("dates", info.dates), RESULT("paths", outer),
     { 0 }
 };
+static const cli_option chosen_results[] = {
+    RESULT("outer", info.outer), RESULT("inner", info.inner), RESULT("level_share", info.level_share),
+    { 0 }
+};
 static const cli_option value_results[] = {
     RESULT("cva", value.cva), RESULT("stderr", value.error), RESULT("bias", value.bias), RESULT("low", value.low),
     RESULT("high", value.high), RESULT("rule_bias", value.rule_bias), RESULT("rule_bias_stderr", value.rule_bias_error),
@@ -119,6 +123,11 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
         io_json_int(j, "rule_paths", o->opts.rule_paths);
     io_json_int(j, "contracts", b->count);
     cli_json_results(j, info_results, r);
+    if (o->opts.target > 0) {
+        io_json_object_line(j, "chosen");
+        cli_json_results(j, chosen_results, r);
+        io_json_close(j);
+    }
     if (r->outer > 0) {
         cli_json_results(j, value_results, r);
         json_profile(j, r);
@@ -176,6 +185,15 @@ static void print_assumptions(const cva_options *o, const cva_book *b) {
     putchar('\n');
 }
 
+/* What the pilot run has chosen for --target-se. */
+static void print_choice(const cva_result *r) {
+    printf("chosen        %.0f outer paths", r->info.outer);
+    if (r->counts.inner_paths > 0) printf(", %lld inner paths", (long long)r->info.inner);
+    if (r->info.level_share > 0)
+        printf(", more levels at %.2g %% of the nodes", 100 * r->info.level_share);
+    printf("; by a pilot run\n");
+}
+
 static void print_systems(const shoal_cva_counts *n) {
     printf(
         "systems       %lld: %lld empty, %lld warned, %lld truncated, %lld refined, %lld failed\n",
@@ -212,8 +230,9 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     printf("paths         %lld outer, %lld inner, %lld dates, seed %llu, on %s, %s\n",
            (long long)r->outer, (long long)r->counts.inner_paths, (long long)r->info.dates,
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
+    if (o->opts.target > 0) print_choice(r);
     print_assumptions(o, b);
-    printf("time          %s exercise rules, %s outer paths, %s nested, %s american\n",
+    printf("time          %s rules and pilot run, %s outer paths, %s nested, %s american\n",
            CLI_TIME(r->rules), CLI_TIME(r->counts.seconds[0]), CLI_TIME(r->counts.seconds[1]),
            CLI_TIME(r->counts.seconds[2]));
     if (r->counts.systems > 0) print_systems(&r->counts);
@@ -347,7 +366,7 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
         o.opts.solver = solvers[solver < 0 ? 0 : solver % SOLVERS];
         if (way >= SHOAL_CVA_BY_INNER && unsuited) continue;
         code = cva_compute(c, &o, book, NULL, NULL, &r);
-        if (code == CLI_INPUT && way >= SHOAL_CVA_BY_INNER) { /* dates that are not for inner */
+        if (code == CLI_INPUT && way >= SHOAL_CVA_BY_INNER) { /* too many assets for inner */
             unsuited = true, code = CLI_OK;
             cva_result_free(&r);
             continue;

@@ -101,7 +101,7 @@ typedef struct shoal_options { /* zero = default */
     /* CUDA, above 0: plans of tridiag, smallsym, recur and sort take arrays on the host, outcomes
      * included. A call sends the batch through the GPU in pieces of this many bytes (1: 64 MiB), copies
      * and solves overlapped, and returns when all is done: a batch may be larger than the GPU's memory.
-     * Systems of different sizes, ld and stride are refused. [0] */
+     * Systems of different sizes, and tridiag's kept factors, are refused. [0] */
     size_t staging;
 } shoal_options;
 

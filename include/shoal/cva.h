@@ -117,6 +117,10 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     uint64_t seed;
     int control;  /* 1: inner paths and regressions have control variates, -1: they do not    [1] */
     int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
+    double
+        target; /* wished standard error of the CVA. create measures on a pilot run how many outer paths
+                      that takes (shoal_cva_info.outer), and chooses inner paths unless they are
+                      given. outer may then be 0                                   [none] */
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */
@@ -125,10 +129,13 @@ typedef struct shoal_cva_info {
     double horizon;
     int64_t dates; /* of exposure: those of the options and every maturity up to the horizon */
     int64_t sets;
-    int64_t expired;  /* contracts that are worth nothing            */
-    int64_t closed;   /* valued by a closed form                     */
-    int64_t nested;   /* European ones that are simulated            */
-    int64_t american; /* those with early exercise                   */
+    int64_t expired;    /* contracts that are worth nothing            */
+    int64_t closed;     /* valued by a closed form                     */
+    int64_t nested;     /* European ones that are simulated            */
+    int64_t american;   /* those with early exercise                   */
+    double outer;       /* paths that opts.target needs, by the pilot run; 0: no target */
+    int64_t inner;      /* inner paths at the first date, of the first level */
+    double level_share; /* of nodes that get further levels of inner paths; 0: none needs them */
 } shoal_cva_info;
 
 /* SHOAL_E_ARG names what is not allowed; a message about a contract begins with contracts[i]. On error

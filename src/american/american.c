@@ -42,7 +42,7 @@ static void decide(const american_job *job, int64_t k, int levels, int i, const 
 
 static void bridge(const american_job *job, int64_t k, int64_t number, int i, real *at, block *b) {
     const int d = job->basis.assets, lanes = b->lanes;
-    const american_bridge to = american_bridge_of(american_terms(job, k), job->dates, i);
+    const american_bridge to = american_bridge_of(job, k, i);
     const real keep = (real)to.keep;
     const uint64_t first = american_first(job, k) + (uint64_t)number * SHARE;
     for (int a = 0; a < d; a++) {
@@ -98,7 +98,8 @@ static void visit_block(const american_job *job, int64_t k, int64_t number, int 
     bridge(job, k, number, i, at, &b);
     make_psi(job, k, i, at, 0, &b);
     const american_contract *c = american_terms(job, k);
-    const real discount = (real)c->discount, slope = american_slope(job, k, i);
+    const real slope = american_slope(job, k, i);
+    const real discount = i < job->dates ? (real)american_discount(job, k, i) : 1;
     EACH(l, lanes) next[l] = c->hedged ? american_hedge(slope, b.gain[l], next[l], b.ahead[l]) : 0;
     for (int level = 0; level < levels; level++, cash += LANES) {
         if (i == job->dates) {
@@ -120,6 +121,7 @@ static void finish_block(const american_job *job, int64_t k, int64_t number) {
     b.lanes = lanes_of(job, number);
     const american_contract *c = american_terms(job, k);
     const american_start start = american_start_of(job, k);
+    const double discount = american_discount(job, k, 0);
     const int lanes = b.lanes;
     decide(job, k, levels_of(job, number), 1, at, cash, &b);
     EACH(l, lanes)
@@ -129,7 +131,7 @@ static void finish_block(const american_job *job, int64_t k, int64_t number) {
         double *to = job->partial + 2 * ((level * job->problems + k) * job->blocks + number);
         double x[LANES];
         for (int l = 0; l < LANES; l++)
-            x[l] = l < left ? c->discount * (double)(real)(cash[l] - b.gain[l]) : 0;
+            x[l] = l < left ? discount * (double)(real)(cash[l] - b.gain[l]) : 0;
         to[0] = lanes_sum(x), to[1] = lanes_product(x, x);
     }
 }

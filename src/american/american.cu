@@ -24,13 +24,17 @@ __global__ void range_kernel(american_job job, int i) {
     const int a = (int)(at % d);
     const american_contract &c = *american_terms(&job, k);
     const american_range r = american_range_of(&job, k, a, i);
-    const american_bridge to = american_bridge_of(&c, job.dates, i);
+    const american_bridge to = american_bridge_of(&job, k, i);
     real *range = (real *)job.range + (i % 2 * job.problems * d + at) * AMERICAN_RANGE;
     range[RANGE_CENTER] = (real)r.center;
     range[RANGE_INVERSE] = (real)r.inverse;
-    range[RANGE_DRIFT] = (real)(american_list(&job, k, AMERICAN_DRIFT)[a] * ((double)i * c.dt));
+    range[RANGE_DRIFT] =
+        (real)(american_list(&job, k, AMERICAN_DRIFT)[a] * (american_when(&job, i) * c.dt));
     range[RANGE_LOAD] = (real)(to.noise * american_load(&job, k, a, a));
     range[RANGE_SLOPE] = american_slope(&job, k, i);
+    range[RANGE_CARRY] = i < job.dates ? (real)american_carry(&job, k, a, i) : 0;
+    range[RANGE_KEEP] = (real)to.keep;
+    range[RANGE_DISCOUNT] = i < job.dates ? (real)american_discount(&job, k, i) : 1;
 }
 
 __global__ void form_kernel(american_job job) {
@@ -67,7 +71,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK) sum_kernel(american_job job) {
     const real *state = (const real *)job.state + (k * job.blocks + number) * american_state(&job);
     const real cash = state[(job.basis.assets + level) * LANES + threadIdx.x];
     const bool in = number * LANES + threadIdx.x < american_paths(&job, level);
-    const double x = in ? american_terms(&job, k)->discount * (double)cash : 0.0;
+    const double x = in ? american_discount(&job, k, 0) * (double)cash : 0.0;
     const double both[2] = { x, x * x };
     block_sums(both, 2, shared, job.partial + 2 * (int64_t)blockIdx.x);
 }

@@ -4,9 +4,9 @@
  * compilers.
  *
  * Asset a at time t is S = S(0) e^(drift t + vol B), B a Brownian motion; those of the assets
- * have the correlation L Lt. Backwards in time, of equal dates t_i = i dt,
+ * have the correlation L Lt. Backwards in time, from date to date,
  *
- *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i dt / t_(i+1)) L Z,   B(t_N) = sqrt(t_N) L Z:
+ *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i (t_(i+1) - t_i) / t_(i+1)) L Z,   B(t_N) = sqrt(t_N) L Z:
  *
  * a Brownian bridge, which needs no path to be stored and does not know the drift.
  *
@@ -52,6 +52,32 @@ SHOAL_HD static inline double american_load(const american_job *job, int64_t k, 
     return american_list(job, k, AMERICAN_LISTS)[a * (a + 1) / 2 + b];
 }
 
+/* The time of date i over dt. */
+SHOAL_HD static inline double american_when(const american_job *job, int i) {
+    return job->when ? job->when[i] : (double)i;
+}
+
+/* The step from date i to date i + 1 over dt. */
+SHOAL_HD static inline double american_step(const american_job *job, int i) {
+    return american_when(job, i + 1) - american_when(job, i);
+}
+
+/* What is paid at date i + 1 is worth so much of it at date i. */
+SHOAL_HD static inline double american_discount(const american_job *job, int64_t k, int i) {
+    const american_contract *c = american_terms(job, k);
+    const double step = american_step(job, i);
+    return step == 1 ? c->discount : shoal_exp(-c->rate * (step * c->dt));
+}
+
+/* Of asset a, from date i to date i + 1: weight times the mean of what it grows by. */
+SHOAL_HD static inline double american_carry(const american_job *job, int64_t k, int a, int i) {
+    const double step = american_step(job, i), carry = american_list(job, k, AMERICAN_CARRY)[a];
+    if (step == 1) return carry;
+    const double vol = american_list(job, k, AMERICAN_VOL)[a];
+    const double growth = fma(0.5 * vol, vol, american_list(job, k, AMERICAN_DRIFT)[a]);
+    return carry * shoal_exp(growth * ((step - 1) * american_terms(job, k)->dt));
+}
+
 /* phi(z) / Phi(z). */
 SHOAL_HD static inline double american_ratio(double z) {
     const double below = shoal_normcdf(z);
@@ -68,7 +94,7 @@ SHOAL_HD static inline american_range american_range_of(const american_job *job,
     const american_contract *c = american_terms(job, k);
     const double spot = american_spot(job, k)[a];
     const double vol = american_list(job, k, AMERICAN_VOL)[a];
-    const double t = (double)i * c->dt, s = vol * sqrt(t);
+    const double t = american_when(job, i) * c->dt, s = vol * sqrt(t);
     const double middle = spot * shoal_exp(american_list(job, k, AMERICAN_DRIFT)[a] * t);
     american_range r = { 0.0, 1.0 };
     if (job->raw) return r;
@@ -89,7 +115,7 @@ SHOAL_HD static inline american_range american_range_of(const american_job *job,
 /* The factor of S in the control variate: one over the forward price and the number of assets. */
 SHOAL_HD static inline double american_share(const american_job *job, int64_t k, int a, int i) {
     const double vol = american_list(job, k, AMERICAN_VOL)[a],
-                 t = (double)i * american_terms(job, k)->dt;
+                 t = american_when(job, i) * american_terms(job, k)->dt;
     const double growth = fma(0.5 * vol, vol, american_list(job, k, AMERICAN_DRIFT)[a]);
     const double forward = american_spot(job, k)[a] * shoal_exp(growth * t);
     return 1.0 / ((double)job->basis.assets * forward);
@@ -126,8 +152,9 @@ SHOAL_HD static inline real american_hedge(real slope, real gain, real next, rea
 
 /* The part's slope in the gain at date i; at the last one there is nothing to hedge. */
 SHOAL_HD static inline real american_slope(const american_job *job, int64_t k, int i) {
-    return i < job->dates ? (real)(american_terms(job, k)->slope / sqrt((double)(job->dates - i)))
-                          : 0;
+    if (i == job->dates) return 0;
+    const double left = american_when(job, job->dates) - american_when(job, i);
+    return (real)(american_terms(job, k)->slope / sqrt(left));
 }
 
 /* What exercise would pay today, and the mean of that at date 1, if it is a line. */
@@ -138,11 +165,10 @@ typedef struct american_start {
 SHOAL_HD static inline american_start american_start_of(const american_job *job, int64_t k) {
     const american_contract *c = american_terms(job, k);
     const double *spot = american_spot(job, k), *weight = american_list(job, k, AMERICAN_WEIGHT);
-    const double *carry = american_list(job, k, AMERICAN_CARRY);
     real all = 0, ahead = 0;
     for (int a = 0; a < job->basis.assets; a++) {
         all = american_gather(c->payoff, all, (real)weight[a], (real)spot[a]);
-        ahead = real_fma((real)carry[a], (real)spot[a], ahead);
+        ahead = real_fma((real)american_carry(job, k, a, 0), (real)spot[a], ahead);
     }
     const american_start start = { american_gain(c->payoff, (real)c->strike, all),
                                    american_gain(c->payoff, (real)c->strike, ahead),
@@ -155,15 +181,16 @@ typedef struct american_bridge {
     double keep, noise;
 } american_bridge;
 
-SHOAL_HD static inline double american_keep(int dates, int i) {
-    return i == dates ? 0.0 : (double)i / (double)(i + 1);
+SHOAL_HD static inline double american_keep(const american_job *job, int i) {
+    return i == job->dates ? 0.0 : american_when(job, i) / american_when(job, i + 1);
 }
 
-SHOAL_HD static inline american_bridge american_bridge_of(const american_contract *c, int dates,
+SHOAL_HD static inline american_bridge american_bridge_of(const american_job *job, int64_t k,
                                                           int i) {
+    const double dt = american_terms(job, k)->dt;
     american_bridge b;
-    b.keep = american_keep(dates, i);
-    b.noise = sqrt(i == dates ? (double)dates * c->dt : b.keep * c->dt);
+    b.keep = american_keep(job, i);
+    b.noise = sqrt((i == job->dates ? american_when(job, i) : b.keep * american_step(job, i)) * dt);
     return b;
 }
 

@@ -44,15 +44,14 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
     const double *vols = american_list(job, k, AMERICAN_VOL);
     const double *drifts = american_list(job, k, AMERICAN_DRIFT);
     const double *weights = american_list(job, k, AMERICAN_WEIGHT);
-    const double *carries = american_list(job, k, AMERICAN_CARRY);
-    const double t = (double)i * c->dt;
+    const double t = american_when(job, i) * c->dt;
     const int payoff = c->payoff, d = basis->assets, lanes = b->lanes;
     EACH(l, lanes) b->psi[0][l] = 1, b->all[l] = 0, b->ahead[l] = 0;
     for (int a = 0; a < d; a++, at += LANES) {
         const american_range r = american_range_of(job, k, a, i);
         const real spot = (real)spots[a], vol = (real)vols[a], drift = (real)(drifts[a] * t);
         const real center = (real)r.center, inverse = (real)r.inverse, weight = (real)weights[a];
-        const real carry = (real)carries[a];
+        const real carry = i < job->dates ? (real)american_carry(job, k, a, i) : 0;
         real *x = b->psi[1 + a], *all = b->all, *ahead = b->ahead;
         EACH(l, lanes) {
             const real s = spot * real_exp(real_fma(vol, at[l], drift));

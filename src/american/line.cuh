@@ -44,18 +44,19 @@ __host__ __device__ static bool line_whole(const american_job &job) {
 struct line_terms {
     real spot, vol, strike;
     real weight, side; /* payoff: side (strike - weight S), side 1 of a put, -1 of a call */
-    real carry;        /* its mean at the next date: side (strike - carry S)               */
 };
 
 struct line_date {
-    real center, inverse, drift, load, slope;
+    real center, inverse, drift, load;
+    real carry; /* the mean of the payoff at the next date: side (strike - carry S) */
+    real slope, keep, discount;
 };
 
 __device__ line_date line_date_of(const american_job &job, int64_t k, int i) {
     const real *from =
         (const real *)job.range + ((i % 2) * job.problems + k) * (int64_t)AMERICAN_RANGE;
     return { from[RANGE_CENTER], from[RANGE_INVERSE], from[RANGE_DRIFT], from[RANGE_LOAD],
-             from[RANGE_SLOPE] };
+             from[RANGE_CARRY],  from[RANGE_SLOPE],   from[RANGE_KEEP],  from[RANGE_DISCOUNT] };
 }
 
 /* S, x, and what exercise pays. */
@@ -96,12 +97,12 @@ template <int N, int LEVELS> struct line_view {
     line_terms terms;
     line_date before, now;
     bool starts, decides, moves, hedged;
-    real rule[LEVELS][N], keep, discount;
+    real rule[LEVELS][N];
     american_start start; /* at i = 0 */
 };
 
 template <int N, int LEVELS>
-__device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k, int i, real keep) {
+__device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k, int i) {
     const american_contract &c = *american_terms(&job, k);
     line_view<N, LEVELS> v;
     const bool put = c.payoff == SHOAL_PUT || c.payoff == SHOAL_BASKET_PUT;
@@ -110,11 +111,9 @@ __device__ line_view<N, LEVELS> line_view_of(const american_job &job, int64_t k,
     v.terms.strike = (real)c.strike;
     v.terms.weight = c.payoff <= SHOAL_CALL ? 1 : (real)american_list(&job, k, AMERICAN_WEIGHT)[0];
     v.terms.side = put ? 1 : -1;
-    v.terms.carry = (real)american_list(&job, k, AMERICAN_CARRY)[0];
     v.hedged = c.hedged;
     v.starts = i == job.dates, v.decides = i + 1 < job.dates, v.moves = i > 0;
     v.before = line_date_of(job, k, i + 1), v.now = line_date_of(job, k, i);
-    v.keep = keep, v.discount = (real)c.discount;
     v.start = v.moves ? american_start{} : american_start_of(&job, k);
 #pragma unroll
     for (int level = 0; level < LEVELS; level++) {
@@ -155,15 +154,15 @@ __device__ void line_move(const line_view<N, LEVELS> &v, const real (&z)[C],
     if (v.moves) {
 #pragma unroll
         for (int e = 0; e < C; e++) {
-            at[e] = real_fma(v.now.load, z[e], v.keep * at[e]);
+            at[e] = real_fma(v.now.load, z[e], v.now.keep * at[e]);
             gain[e] = line_gain(v.terms, v.now, at[e], s, x[e]);
             const real paid = real_pick(gain[e] > 0, gain[e], 0);
-            const real ahead = v.terms.side * (v.terms.strike - v.terms.carry * s);
+            const real ahead = v.terms.side * (v.terms.strike - v.now.carry * s);
             const real off =
                 real_pick(v.hedged, american_hedge(v.now.slope, gain[e], next[e], ahead), 0);
 #pragma unroll
             for (int level = 0; level < NOW; level++)
-                cash[level][e] = real_pick(v.starts, paid, v.discount * (cash[level][e] - off));
+                cash[level][e] = real_pick(v.starts, paid, v.now.discount * (cash[level][e] - off));
             state[e * SHARE] = at[e];
         }
         if (!v.starts) {
@@ -239,14 +238,14 @@ __device__ void line_block(const american_job &job, int64_t k, int64_t q, int i,
 
 /* From date i + 1 to date i; i = 0: the decision at date 1 alone. */
 template <int N, int LEVELS>
-__global__ void __launch_bounds__(32 * LINE_WARPS) line_kernel(american_job job, int i, real keep) {
+__global__ void __launch_bounds__(32 * LINE_WARPS) line_kernel(american_job job, int i) {
     constexpr int SUMS = N * (N + 3) / 2, ROOM = SUMS <= 16 ? 16 : SUMS <= 32 ? 32 : 64;
     const int lane = (int)threadIdx.x % 32;
     const int64_t unit = (int64_t)blockIdx.x * LINE_WARPS + threadIdx.x / 32;
     const int64_t each = line_whole(job) ? 1 : job.blocks, k = unit / each;
     if (k >= job.problems) return;
     const int64_t begin = unit % each, end = line_whole(job) ? job.blocks : begin + 1;
-    const line_view<N, LEVELS> v = line_view_of<N, LEVELS>(job, k, i, keep);
+    const line_view<N, LEVELS> v = line_view_of<N, LEVELS>(job, k, i);
     double total[LEVELS][FOLDED<ROOM>] = {};
     for (int64_t q = begin; q < end; q++) {
         real sum[LEVELS][ROOM] = {};
@@ -278,7 +277,7 @@ __global__ void __launch_bounds__(32 * LINE_WARPS) line_kernel(american_job job,
 }
 
 static shoal_status line_visit(shoal_context *ctx, const american_job *job, int i) {
-    typedef void (*kernel)(american_job, int, real);
+    typedef void (*kernel)(american_job, int);
     static const kernel one_level[] = { line_kernel<2, 1>, line_kernel<3, 1>, line_kernel<4, 1>,
                                         line_kernel<5, 1>, line_kernel<6, 1>, line_kernel<7, 1>,
                                         line_kernel<8, 1> };
@@ -287,7 +286,7 @@ static shoal_status line_visit(shoal_context *ctx, const american_job *job, int 
     const int64_t units = job->problems * (line_whole(*job) ? 1 : job->blocks);
     SHOAL_LAUNCH((job->levels > 1 ? two_levels : one_level)[job->basis.functions - 2],
                  dim3((unsigned)((units + LINE_WARPS - 1) / LINE_WARPS)), dim3(32 * LINE_WARPS), 0,
-                 ctx->stream, *job, i, (real)american_keep(job->dates, i));
+                 ctx->stream, *job, i);
     return shoal_launched(ctx, "american, a date on a line");
 }
 

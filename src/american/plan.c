@@ -198,7 +198,7 @@ static shoal_status fill_contract(shoal_context *ctx, const shoal_american *m,
     *c = (american_contract){ .payoff = (int)m->payoff,
                               .strike = m->strike,
                               .dt = m->maturity / (double)o->dates };
-    c->discount = exp(-m->rate * c->dt);
+    c->rate = m->rate, c->discount = exp(-m->rate * c->dt);
     c->hedged = o->control >= 0 && is_a_line(m, d);
     for (int64_t a = 0; a < d; a++) {
         const double dividend = m->dividend ? m->dividend[a] : 0;
@@ -375,7 +375,7 @@ static shoal_status read_batch(const american_plan *p, double *const price[],
 }
 
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
-                                  const double *spot, const uint64_t *first,
+                                  const double *spot, const uint64_t *first, const double *when,
                                   const shoal_american_opts *opts, american_plan **plan,
                                   double *price, double *half, int64_t total[FIT_COUNTS]) {
     shoal_american one = *option;
@@ -388,6 +388,9 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
     if (s != SHOAL_OK) return s;
     american_job *j = &(*plan)->job;
     s = shoal_plan_copy(&(*plan)->p.head, first, (size_t)count * sizeof *first, &j->first);
+    if (s == SHOAL_OK)
+        s = shoal_plan_copy(&(*plan)->p.head, when, (size_t)(opts->dates + 1) * sizeof *when,
+                            &j->when);
     if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
     return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;
 }

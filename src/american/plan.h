@@ -3,7 +3,7 @@
  * plan.h - a batch of Longstaff-Schwartz problems: what plan.c makes, what
  * fit.c drives, and what american.c and american.cu work on.
  *
- * A problem has a contract, the prices to start from, `dates` dates of exercise dt apart, and
+ * A problem has a contract, the prices to start from, `dates` dates of exercise, dt apart in the mean, and
  * `paths` paths in blocks of AMERICAN_BLOCK. With two levels there is another problem for each,
  * on the first `part` of its paths: the same but for rules and cash flows. System level *
  * problems + k is that of a level of problem k. Paths are made backwards, by Brownian bridges,
@@ -33,9 +33,10 @@ typedef struct american_basis {
 
 typedef struct american_contract {
     int payoff;
-    int hedged;                  /* 1: cash flows are less noisy by american_hedge()         */
-    double strike, dt, discount; /* e^(-rate dt)                            */
-    double slope;                /* of american_hedge(), one date before the last */
+    int hedged; /* 1: cash flows are less noisy by american_hedge()         */
+    double strike, dt;
+    double rate, discount; /* e^(-rate dt)                               */
+    double slope;          /* of american_hedge(), one date before the last */
 } american_contract;
 
 /* Numbers of a contract beside these: of each asset its volatility, drift of log S, weight, and
@@ -61,7 +62,9 @@ typedef struct american_job {
     int64_t part;                    /* paths of the second level                                */
     int rows;                        /* of the state: assets, levels, what the method adds       */
     int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
-    int own;    /* 1: a contract a problem; 0: one for all of them                    */
+    int own; /* 1: a contract a problem; 0: one for all of them                    */
+    /* [date] its time over dt: of a batch; NULL: the date's number, so that all steps are dt */
+    const double *when;
     int latest; /* 1: of rules the latest alone is kept, and counts are of all problems */
     const american_contract *contract;
     const double *number;  /* [contract][american_numbers]                                      */
@@ -86,8 +89,19 @@ typedef struct american_job {
 } american_job;
 
 /* Of an asset at a date: center and inverse of its range, drift t, the bridge's factor of the
- * asset's own normal, and the contract's american_slope(). */
-enum { RANGE_CENTER, RANGE_INVERSE, RANGE_DRIFT, RANGE_LOAD, RANGE_SLOPE, AMERICAN_RANGE };
+ * asset's own normal, american_carry(); and of the contract american_slope(), american_keep() and
+ * american_discount(). */
+enum {
+    RANGE_CENTER,
+    RANGE_INVERSE,
+    RANGE_DRIFT,
+    RANGE_LOAD,
+    RANGE_CARRY,
+    RANGE_SLOPE,
+    RANGE_KEEP,
+    RANGE_DISCOUNT,
+    AMERICAN_RANGE
+};
 
 /* Sums of a block: the triangle of psi psi^t, whose first entry says how many were in the money,
  * and psi y. */
@@ -166,11 +180,11 @@ shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts 
 
 /* plan.c: what `option` is worth from each of `count` rows of prices `spot`, [row][asset], on
  * the paths that it is fitted on, first[i] the first of those of row i; option.s0 is not looked
- * at. half: NULL, or the same on the first half of the paths of each, at least one. The counts of
+ * at. when: time over maturity / dates of today, 0, and of all dates; whole numbers where the steps are equal. half: NULL, or the same on the first half of the paths of each, at least one. The counts of
  * all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is
  * used again; the context, type, solver and cond are then those of that call. shoal_plan_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
-                                  const double *spot, const uint64_t *first,
+                                  const double *spot, const uint64_t *first, const double *when,
                                   const shoal_american_opts *opts, american_plan **plan,
                                   double *price, double *half, int64_t total[FIT_COUNTS]);
 

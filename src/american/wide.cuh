@@ -91,16 +91,15 @@ __device__ void show_dates(const american_job &job, int64_t k, int i, const shee
     const bool decides = i + 1 < job.dates;
     const bool alone =
         american_terms(&job, k)->payoff <= SHOAL_CALL; /* then gather() is s itself */
-    const american_bridge to = american_bridge_of(american_terms(&job, k), job.dates, i);
+    const american_bridge to = american_bridge_of(&job, k, i);
     for (int a = t; a < d; a += threads) {
         s.spot[a] = (real)american_spot(&job, k)[a];
         s.vol[a] = (real)american_list(&job, k, AMERICAN_VOL)[a];
         s.weight[a] = alone ? 1 : (real)american_list(&job, k, AMERICAN_WEIGHT)[a];
-        s.carry[a] = (real)american_list(&job, k, AMERICAN_CARRY)[a];
         const real *from =
             (const real *)job.range + ((i % 2 * job.problems + k) * d + a) * AMERICAN_RANGE;
         s.center[a] = from[RANGE_CENTER], s.inverse[a] = from[RANGE_INVERSE];
-        s.drift[a] = from[RANGE_DRIFT];
+        s.drift[a] = from[RANGE_DRIFT], s.carry[a] = from[RANGE_CARRY];
     }
     for (int a = t / 32; i > 0 && a < d; a += threads / 32)
         for (int from = t % 32; from < s.width; from += 32)
@@ -318,6 +317,8 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int levels
     const int d = job.basis.assets, n = job.basis.functions, t = (int)threadIdx.x;
     const bool starts = i == job.dates, decides = i + 1 < job.dates, is_linear = n == 1 + d;
     const wide_state state = wide_state_of(job);
+    const real *range =
+        (const real *)job.range + (i % 2 * job.problems + k) * d * (int64_t)AMERICAN_RANGE;
     real cash[2][C] = {}, gain[C] = {}, ahead[C] = {}, next[C] = {};
 #pragma unroll
     for (int e = 0; e < C; e++)
@@ -332,10 +333,10 @@ __device__ void move_paths(const american_job &job, int64_t k, int i, int levels
     if (decides && is_linear) wide_decide<C>(job, k, state, s, cash);
     shoal_copy_async_wait_all();
     if (i > 0) {
-        add_noise<C>(job, k, i, (real)american_keep(job.dates, i), s);
+        add_noise<C>(job, k, i, range[RANGE_KEEP], s);
         make_wide_psi<C>(job, k, s, state, gain, ahead);
     }
-    const real discount = i > 0 ? (real)american_terms(&job, k)->discount : 1;
+    const real discount = i > 0 ? range[RANGE_DISCOUNT] : 1;
     wide_hedge<C>(job, k, i, gain, ahead, next);
 #pragma unroll
     for (int level = 0; level < 2; level++)

@@ -16,6 +16,7 @@
 
 enum { EXPOSED = 1, REGULAR = 2, STOP = 4 }; /* REGULAR: of exercise, without an own list */
 enum { MOST_EXERCISES = 1 << 20 };
+enum { INNER = 64 }; /* inner paths, if the number of outer ones is to be chosen */
 
 typedef struct moment {
     double time;
@@ -131,7 +132,7 @@ static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, 
 /* The lists of exposures and stops, and inner paths: of a date that was not given, those of the next one that was. */
 static void fill(cva_job *j, const shoal_cva_opts *o, const moments *m, int64_t *exposure,
                  int64_t *exposed, int64_t *stop, int64_t *inner) {
-    const int64_t root = (int64_t)ceil(sqrt((double)o->outer));
+    const int64_t root = o->outer ? (int64_t)ceil(sqrt((double)o->outer)) : INNER;
     int64_t given = 0;
     for (int64_t k = 1; k <= j->dates; k++) {
         const int flags = m->at[k - 1].flags;

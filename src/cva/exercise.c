@@ -3,8 +3,8 @@
  * exercise.c - contracts with early exercise by regressions at every node, as the paper of Abbas-Turki and Graillat
  * has them: `inner`.
  *
- * At a date, all paths that still hold a contract are a batch of Longstaff-Schwartz problems: one per path, from
- * the path's prices over the dates that are left, with all inner paths and with half of them. Both levels are one
+ * At a date of exposure or of exercise, all paths that still hold a contract are a batch of Longstaff-Schwartz problems:
+ * one per path, from the path's prices over its dates of exercise that are left, with all inner paths and with half of them. Both levels are one
  * batch as long as the same paths hold the contract at both. A path exercises if that pays as much as the mean of
  * going on over its inner paths. Such a rule is fitted on few paths, and values are the lower for it; it also sees into
  * the future of its paths, and values are the higher for that.
@@ -52,17 +52,38 @@ static void take_assets(const cva_job *j, const cva_contract *c, double *numbers
     }
 }
 
-/* The contract over so many dates, as an option on its assets. */
-static shoal_american option_of(const cva_job *j, const cva_contract *c, int64_t dates,
+/* The contract as an option on its assets, with `left` years to go. */
+static shoal_american option_of(const cva_job *j, const cva_contract *c, double left,
                                 const double *assets) {
     return (shoal_american){ .payoff = (shoal_payoff)c->payoff,
                              .strike = c->strike,
                              .rate = j->rate,
-                             .maturity = (double)dates * j->time[1],
+                             .maturity = left,
                              .sigma = assets,
                              .dividend = assets + c->assets,
                              .weight = c->weight,
                              .correlation = assets + 2 * c->assets };
+}
+
+/* Dates of exercise after date k, at[1 ..], in mean steps from one to the next: how many. A step that is the mean one
+ * but for rounding is 1. */
+static int64_t exercise_dates(const cva_job *j, const cva_contract *c, int64_t k, double *at) {
+    int64_t count = 0;
+    for (int64_t i = k + 1; i <= c->last; i++)
+        if (i == c->last || c->may[i - 1]) at[++count] = j->time[i] - j->time[k];
+    const double step = at[count] / (double)count;
+    at[0] = 0;
+    for (int64_t i = 1; i <= count; i++) {
+        const double whole = (double)i, steps = at[i] / step;
+        at[i] = fabs(steps - whole) < CVA_SAME * whole ? whole : steps;
+    }
+    return count;
+}
+
+/* Inner paths at a date: those of the next date of exposure. */
+static int64_t inner_of(const cva_job *j, int64_t k) {
+    while (j->exposure[k - 1] < 0) k++;
+    return j->inner[j->exposure[k - 1]];
 }
 
 /* ---- batches ------------------------------------------------------------------------------------ */
@@ -75,6 +96,8 @@ typedef struct exercise { /* of one contract at one date and level */
     int level;
     char *exercised;       /* [path]; behind it those of the next level  */
     double *assets, *spot; /* of take_assets(); [problem][asset]       */
+    double *when;          /* of exercise_dates()                      */
+    int64_t dates;         /* of exercise that are left                */
     double *price;         /* [problem] */
     double *half;          /* [problem] of CVA_HALF, beside CVA_ALL; or NULL */
     uint64_t *first;       /* [problem] */
@@ -85,7 +108,7 @@ typedef struct exercise { /* of one contract at one date and level */
 static void settle(const exercise *e, int level, int64_t path, double worth, int ends) {
     const cva_job *j = e->j;
     j->value[(path * CVA_LEVELS + level) * j->sets + e->c->set] += e->c->quantity * worth;
-    e->exercised[(level - e->level) * j->paths + path] = ends && !e->p->kept;
+    e->exercised[(level - e->level) * j->paths + path] = ends && !e->j->kept;
     if (level == CVA_ALL) cva_note(j, e->c, e->k, path, worth, ends);
 }
 
@@ -108,16 +131,17 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
 }
 
 static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *counts) {
-    const int64_t all = cva_inner(e->j, e->k), inner = e->level == CVA_HALF ? all / 2 : all;
+    const int64_t all = inner_of(e->j, e->k), inner = e->level == CVA_HALF ? all / 2 : all;
     int64_t total[FIT_COUNTS] = { 0 };
     shoal_american_opts o = e->p->american;
-    o.assets = e->c->assets, o.dates = e->c->last - e->k, o.fit_paths = inner;
+    o.assets = e->c->assets, o.dates = e->dates, o.fit_paths = inner;
     o.seed = seed_of(o.seed, e->k, e->c);
     if (!o.degree) o.degree = degree_within(e->c, DEGREE, all / INNER_PER_FUNCTION);
-    const shoal_american option = option_of(e->j, e->c, o.dates, e->assets);
+    const shoal_american option =
+        option_of(e->j, e->c, e->j->time[e->c->last] - e->j->time[e->k], e->assets);
     const shoal_status s =
-        shoal_american_batch(e->p->head.ctx, &option, problems, e->spot, e->first, &o, &e->p->batch,
-                             e->price, e->half, total);
+        shoal_american_batch(e->p->head.ctx, &option, problems, e->spot, e->first, e->when, &o,
+                             &e->p->batch, e->price, e->half, total);
     if (s != SHOAL_OK) {
         char where[64];
         snprintf(where, sizeof where, "at date %lld, outer paths %lld to %lld: ", (long long)e->k,
@@ -135,12 +159,13 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
     return s;
 }
 
-/* The larger of going on and exercise. */
+/* The larger of going on and exercise, where that is possible. */
 static void decide(exercise *e, int64_t problems, int level, const double *price) {
     const cva_job *j = e->j;
+    const int may = e->c->may[e->k - 1];
     for (int64_t i = 0; i < problems; i++) {
         const double pays = cva_pay(e->c, j->spot + e->path[i] * j->assets), hold = price[i];
-        const int now = pays > 0 && pays >= hold;
+        const int now = may && pays > 0 && pays >= hold;
         settle(e, level, e->path[i], now ? pays : hold, now);
     }
 }
@@ -164,12 +189,14 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     shoal_plan *scratch; /* owns the arrays */
     shoal_status s = shoal_plan_new(e->p->head.ctx, sizeof *scratch, e, &scratch);
     if (s != SHOAL_OK) return s;
-    const int64_t numbers = asset_numbers(d) + at_once * (d + 2);
+    const int64_t numbers = asset_numbers(d) + at_once * (d + 2) + e->c->last - e->k + 2;
     s = shoal_plan_host(scratch, numbers, sizeof *e->assets, &e->assets);
     if (s == SHOAL_OK) s = shoal_plan_host(scratch, at_once, sizeof *e->first, &e->first);
     if (s == SHOAL_OK) s = shoal_plan_host(scratch, at_once, sizeof *e->path, &e->path);
     if (s == SHOAL_OK) {
         e->spot = e->assets + asset_numbers(d), e->price = e->spot + at_once * d;
+        e->when = e->price + 2 * at_once;
+        if (e->k < e->c->last) e->dates = exercise_dates(j, e->c, e->k, e->when);
         take_assets(j, e->c, e->assets);
     }
     /* where the same paths hold it at both levels, their inner paths are simulated once */
@@ -191,7 +218,9 @@ shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
         if (c->kind != CVA_AMERICAN) continue;
         char *exercised = j->exercised + c->place * CVA_LEVELS * j->paths;
         exercise e = { .p = p, .j = j, .c = c, .k = k, .exercised = exercised };
-        if (k <= c->last) s = one_contract(&e, counts);
+        const int visited =
+            j->exposure[k - 1] >= 0 || k == c->last || (k < c->last && c->may[k - 1]);
+        if (k <= c->last && visited) s = one_contract(&e, counts);
     }
     return s;
 }

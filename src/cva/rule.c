@@ -18,6 +18,8 @@ SHOAL_DECLARE_CPU(cva_fitter, cva_fitter)
 static const cva_fitter *const fitters[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_fitter);
 
 enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
+#define NO_GAIN                                                                                    \
+    1e-10 /* of the strike: gains over a step below it are rounding errors, not noise to be hedged */
 
 /* ---- bases ------------------------------------------------------------------------------------- */
 
@@ -28,19 +30,28 @@ static int monomials(int variables, int degree) {
     return count;
 }
 
+/* Those of a basis: the largest price is one of the others, so that its square and higher powers add nothing. */
+static int functions_of(const cva_basis *b, int degree) {
+    const int others = b->variables - 1;
+    return b->kind == CVA_LARGEST ? monomials(others, degree) + monomials(others, degree - 1)
+                                  : monomials(b->variables, degree);
+}
+
 /* All monomials up to the highest degree that leaves at most `most` functions, then powers of the first variable. */
 static void make_functions(cva_basis *b, int top, int most) {
     int degree = 1;
-    while (degree < top && monomials(b->variables, degree + 1) <= most) degree++;
-    const int complete = monomials(b->variables, degree);
+    const int once = b->kind == CVA_LARGEST; /* the first variable has no powers */
+    while (degree < top && functions_of(b, degree + 1) <= most) degree++;
+    const int complete = functions_of(b, degree);
     int made = 1 + b->variables, power = 1;
     for (int j = 1; j <= b->variables; j++) b->by[j] = (uint8_t)(j - 1);
     for (int from = 1; made < complete; from++)
-        for (int a = b->by[from]; a < b->variables && made < complete; a++, made++)
+        for (int a = b->by[from] > once ? b->by[from] : once; a < b->variables && made < complete;
+             a++, made++)
             b->from[made] = (uint8_t)from, b->by[made] = (uint8_t)a;
     for (int n = 2; n < made; n++) /* the highest power of the first variable */
         if (b->by[n] == 0 && b->from[n] == power) power = n;
-    for (; degree < top && made < most; degree++, made++)
+    for (; !once && degree < top && made < most; degree++, made++)
         b->from[made] = (uint8_t)power, b->by[made] = 0, power = made;
     b->functions = made;
 }
@@ -61,28 +72,42 @@ static int power_of_first(const cva_basis *b, int degree) {
     return at;
 }
 
+/* Whether the assets of a contract have the same law but for their prices today: an order of them then tells all. */
+static int are_equal(const cva_job *j, const cva_contract *c) {
+    int equal = 1;
+    for (int m = 1; m < c->assets; m++) {
+        const int64_t a = c->asset[m], first = c->asset[0];
+        equal &= j->sigma[a] == j->sigma[first] && j->dividend[a] == j->dividend[first];
+        for (int n = 0; n < m; n++)
+            equal &= j->correlation[a * j->assets + c->asset[n]] ==
+                     j->correlation[c->asset[1] * j->assets + first];
+    }
+    return equal;
+}
+
 /* rule: 0, or 1 for the one to compare with. */
-static cva_basis basis_of(const cva_contract *c, int rule, int64_t paths) {
+static cva_basis basis_of(const cva_job *j, const cva_contract *c, int rule, int64_t paths) {
     const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
     const int64_t room = paths / RULE_PER_FUNCTION;
     int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
     cva_basis b = { .kind = CVA_BASKET, .variables = c->assets };
     if (!sum) {
-        b.kind = CVA_RANKS;
         if (b.variables > CVA_DIRECTIONS) b.variables = CVA_DIRECTIONS;
         b.directions = b.variables;
+        b.kind = c->assets > CVA_DIRECTIONS || are_equal(j, c) ? CVA_RANKS : CVA_LARGEST;
+        b.variables += b.kind == CVA_LARGEST;
     } else {
         if (b.variables > CVA_VARIABLES) b.variables = 1;
         b.directions = 1;
     }
     if (most < 1 + b.variables) most = 1 + b.variables;
     make_functions(&b, 5 - rule, most);
-    if (b.kind == CVA_RANKS) { /* constant and linear, and of few assets squares */
+    if (b.kind != CVA_BASKET) { /* constant and linear, and of few assets squares */
         const int list =
             monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2) : 1 + b.variables;
-        for (; b.hedges < list && b.hedges < b.functions; b.hedges++)
+        for (; b.hedges < list && b.hedges < b.functions && b.hedges < CVA_HEDGES; b.hedges++)
             b.hedge[b.hedges] = (uint8_t)b.hedges;
-    } else if (b.kind == CVA_BASKET) {
+    } else {
         for (int at; b.hedges < 4 && (at = power_of_first(&b, b.hedges)) >= 0;)
             b.hedge[b.hedges++] = (uint8_t)at;
     }
@@ -124,12 +149,14 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
         for (int64_t task = 0; task < tasks; task++)
             for (int64_t e = 0; e < numbers; e++)
                 room[e] += f->gram[(2 * task + region) * numbers + e];
+        const double noise = NO_GAIN * f->c.strike;
         int answered = room[0] > 0; /* so many paths */
         if (answered) {
             double scale[CVA_COLUMNS], *b_of = room + triangle;
             for (int n = 0; n < columns; n++) {
                 const double square = room[n * (n + 1) / 2 + n];
-                scale[n] = square > 0 ? 1 / sqrt(square) : 0;
+                const double least = n < b->functions ? 0 : noise * noise * room[0];
+                scale[n] = square > least ? 1 / sqrt(square) : 0;
             }
             for (int n = 0; n < columns; n++) {
                 for (int m = 0; m <= n; m++) room[n * (n + 1) / 2 + m] *= scale[n] * scale[m];
@@ -166,7 +193,7 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
     double *market;
     int64_t *asset;
     *f = (cva_fit){ .job = *j, .c = *c };
-    f->rule.basis = basis_of(c, rule, paths);
+    f->rule.basis = basis_of(j, c, rule, paths);
     const cva_basis *b = &f->rule.basis;
     f->blocks = (paths + CVA_FIT_LANES - 1) / CVA_FIT_LANES;
     const int64_t tasks = (f->blocks + CVA_FIT_TASK - 1) / CVA_FIT_TASK;

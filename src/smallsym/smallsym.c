@@ -272,6 +272,7 @@ static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t c
     shoal_smallsym_opts o = *(const shoal_smallsym_opts *)opts;
     shoal_smallsym *made;
     o.count = count;
+    if (o.layout != SHOAL_INTERLEAVED) o.ld = o.stride = 0; /* the pieces are without gaps */
     const shoal_status status = shoal_smallsym_create(ctx, &o, &made);
     *plan = made;
     return status;
@@ -296,8 +297,6 @@ static shoal_status stage_plan(shoal_smallsym *plan, const shoal_smallsym_opts *
     shoal_smallsym_opts kept = *opts;
     plan->head.type = opts->type;
     shoal_status status = shoal_staged_refuse(&plan->head, opts->groups != NULL, "groups");
-    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, opts->ld != 0, "ld");
-    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, opts->stride != 0, "stride");
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.variant);
     return status == SHOAL_OK ? shoal_staged_create(&plan->head, &pieces, &kept, opts->count)

@@ -284,11 +284,11 @@ static shoal_status solve_staged(shoal_tridiag *plan, const void *dl, const void
     const int64_t rows = interleaved ? job->n : 1;
     const size_t one = shoal_type_bytes(plan->head.type) * (size_t)(interleaved ? 1 : job->n);
     const size_t all = one * (size_t)job->nrhs;
-    shoal_staged_array arrays[5 + STAGED_OUTCOMES] = { { "dl", dl, NULL, one, rows },
-                                                       { "d", d, NULL, one, rows },
-                                                       { "du", du, NULL, one, rows },
-                                                       { "b", b, NULL, all, rows },
-                                                       { "x", NULL, x, all, rows } };
+    shoal_staged_array arrays[5 + STAGED_OUTCOMES] = { shoal_staged_in("dl", dl, one, rows),
+                                                       shoal_staged_in("d", d, one, rows),
+                                                       shoal_staged_in("du", du, one, rows),
+                                                       shoal_staged_in("b", b, all, rows),
+                                                       shoal_staged_out("x", x, all, rows) };
     shoal_staged_outcome(&plan->where, arrays + 5);
     return shoal_staged_run(&plan->head, arrays, 5 + STAGED_OUTCOMES, solve_piece, NULL);
 }
