@@ -112,7 +112,8 @@ static shoal_status generate(shoal_context *ctx, const bench_problem *p, int64_t
 
 /* Repeats the `few` systems of `from` until array i is full. A batch is one block of whole systems,
  * or, interleaved, a block for each entry or row. */
-static void repeat(const bench_arrays *data, int i, const char *from, int64_t few) {
+static void repeat(const bench_session *s, const bench_arrays *data, int i, const char *from,
+                   int64_t few) {
     const bench_problem *p = &data->problem;
     const size_t system = data->size[i] / (size_t)p->count, number = bench_number_size(p);
     const size_t piece = p->layout != SHOAL_INTERLEAVED ? system
@@ -120,7 +121,7 @@ static void repeat(const bench_arrays *data, int i, const char *from, int64_t fe
                                                         : number * (size_t)p->nrhs;
     char *to = data->host[i];
     for (size_t block = 0; block < system / piece; block++, from += (size_t)few * piece)
-        for (int64_t k = 0; k < p->count; k += few) {
+        for (int64_t k = 0; k < p->count && !bench_stopped(s); k += few) {
             const int64_t left = p->count - k < few ? p->count - k : few;
             memcpy(to, from, (size_t)left * piece);
             to += (size_t)left * piece;
@@ -231,7 +232,6 @@ static shoal_status fill_parts(bench_arrays *data) {
 
 static shoal_status fill(const bench_session *s, bench_arrays *data) {
     const bench_problem *p = &data->problem;
-    (void)s;
     const int64_t few = bench_systems_distinct(p);
     if (tridiagonal(p) || p->stage == BENCH_STAGE_PCR) return fill_parts(data);
     if (few == p->count || p->n == 0)
@@ -241,7 +241,7 @@ static shoal_status fill(const bench_session *s, bench_arrays *data) {
     shoal_status status =
         made[0] && made[1] ? generate(data->place->ctx, p, few, made[0], made[1]) : SHOAL_E_NOMEM;
     for (int i = 0; i < 2; i++) {
-        if (status == SHOAL_OK) repeat(data, i, made[i], few);
+        if (status == SHOAL_OK) repeat(s, data, i, made[i], few);
         free(made[i]);
     }
     return status;

@@ -144,10 +144,9 @@ static shoal_status fill(const bench_session *s, bench_arrays *arrays) {
     const bench_sortables *d = (const bench_sortables *)arrays;
     const int64_t lengths[] = { d->na, d->nb };
     uint64_t *ranks = malloc(((size_t)d->arrays.problem.n + 1) * sizeof *ranks);
-    (void)s;
     if (!ranks) return SHOAL_E_NOMEM;
     for (int i = 0; i < 2; i++) {
-        for (int64_t k = 0; k < d->arrays.problem.count; k++)
+        for (int64_t k = 0; k < d->arrays.problem.count && !bench_stopped(s); k++)
             fill_row(d, d->arrays.host[i], k, lengths[i], (uint64_t)i << 40, ranks);
         if (d->value_bytes) fill_values(d, d->arrays.host[i + 3], lengths[i], i * d->na);
     }
