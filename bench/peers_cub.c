@@ -99,7 +99,7 @@ int bench_peer_cub_sort(bench_session *s, bench_sortables *d) {
                         : d->value_bytes ? "DeviceSegmentedSort::StableSortPairs"
                                          : "DeviceSegmentedSort::SortKeys",
             .version = bench_cub_version(),
-            .note = d->merges ? "" : "with the values given, where they are places",
+            .note = d->merges ? "" : "positions are passed as values",
             .workspace = j.cub.bytes,
             .task = { .call = call_sort, .self = &j, .calls = d->arrays.sets }
         };

@@ -22,7 +22,7 @@
 #include "bench/peers_foreign.h"
 #include "bench/pricing.h"
 
-static const char counted[] = "its law is wrong, and x peer counts it all the same";
+static const char counted[] = "its distribution is wrong; the speedup is given anyway";
 
 int bench_peer_generator(bench_session *s, const bench_numbers *d, bench_solver peer,
                          shoal_layout layout) {
@@ -127,7 +127,7 @@ static int run_library(bench_session *s, const bench_numbers *d, const library *
                                         : dynamic               ? "dynamic"
                                                                 : "",
                              .version = lib->own.version,
-                             .note = "library calls, the state kept from one to the next",
+                             .note = "library calls; the state stays between calls",
                              .task = { .call = call_library, .self = &j, .calls = d->sets } };
     int code = BENCH_OK;
     if (begin(lib, f, dynamic, &j))

@@ -341,8 +341,9 @@ static int run(bench_session *s, bench_copies *c, const bench_library *lib, rout
     char note[160], function[BENCH_SYMBOL];
     job j = { .copies = c, .which = which, .uplo = upper ? "U" : "L", .means = bench_means_of(c) };
     bench_typed_name(names[which], c->number == sizeof(float) ? 's' : 'd', function);
-    snprintf(note, sizeof note, "one call per system, %d OpenMP threads over the systems%s",
-             threads, eigen && !c->data->problem.pairs ? "; eigenpairs, no solve" : "");
+    snprintf(note, sizeof note, "one call per system, %d thread%s over the systems%s", threads,
+             threads == 1 ? "" : "s",
+             eigen && !c->data->problem.pairs ? "; eigenpairs, no solve" : "");
     int code = BENCH_OK;
     if (begin(&j, lib)) {
         const bench_routine r = {

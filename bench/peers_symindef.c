@@ -211,7 +211,8 @@ static int run(bench_session *s, bench_matrix *d, const bench_library *lib, cons
     job j = { .n = (int)d->problem.n };
     bench_find(lib, 0, &(bench_symbol){ "openblas_set_num_threads", &set_threads }, 1);
     snprintf(function, sizeof function, "%c%s", single ? 's' : 'd', name);
-    snprintf(note, sizeof note, "lower triangle, %d of its own threads", set_threads ? threads : 1);
+    snprintf(note, sizeof note, "lower triangle, %d thread%s", set_threads ? threads : 1,
+             set_threads && threads > 1 ? "s" : "");
     int code = BENCH_OK;
     if (begin(&j, lib, function, packed, single)) {
         const bench_factorer r = { .peer = { .who = "LAPACK",

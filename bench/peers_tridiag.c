@@ -87,10 +87,11 @@ static int lapack_run(bench_session *s, bench_arrays *data, const bench_library 
     bench_check check;
     char note[160];
     bench_tridiag_check(&theirs, NULL, NULL, threads, &check);
-    snprintf(
-        note, sizeof note, "one call per system, %d OpenMP threads over the systems%s", threads,
-        p->layout == SHOAL_INTERLEAVED ? ", on its own copy of the data, one system after another"
-                                       : "");
+    snprintf(note, sizeof note, "one call per system, %d thread%s over the systems%s", threads,
+             threads == 1 ? "" : "s",
+             p->layout == SHOAL_INTERLEAVED
+                 ? ", on its own copy of the data, one system after another"
+                 : "");
     const bench_solver peer = {
         .who = "LAPACK",
         .function = p->type == SHOAL_F32 ? "sgtsv" : "dgtsv",

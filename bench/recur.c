@@ -247,7 +247,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     if (status == SHOAL_OK && p->phase && !bench_stopped(s))
         status = stop_after(&v, opts, p->phase);
     if (info.groups > 0)
-        snprintf(note, sizeof note, "%d groups of %d threads", info.groups, info.threads);
+        snprintf(note, sizeof note, "%d group%s of %d threads", info.groups,
+                 info.groups == 1 ? "" : "s", info.threads);
     const bench_solver ours = { .function = info.method,
                                 .variant = info.variant,
                                 .note = note,

@@ -292,7 +292,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
         snprintf(note, sizeof note, "%lld right-hand sides redone with pivoting",
                  (long long)info.redone);
     if (info.groups > 0)
-        snprintf(note, sizeof note, "%d groups of %d threads", info.groups, info.threads);
+        snprintf(note, sizeof note, "%d group%s of %d threads", info.groups,
+                 info.groups == 1 ? "" : "s", info.threads);
     const bench_solver ours = { .function = info.method,
                                 .variant = strcmp(info.method, "auto") != 0 ? info.variant : NULL,
                                 .note = note,

@@ -19,7 +19,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      models/heston models/expou models/bullet models/pde american/american surrogate/surrogate
                      cva/cva)
 # The same for those that compute in double alone.
-set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset)
+set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset cva/outer)
 set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)

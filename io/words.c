@@ -37,9 +37,19 @@ static int distance(const char *a, const char *b) {
     return last[nb];
 }
 
+/* Other words for some names. */
+static const char *const synonyms[][2] = {
+    { "gpu", "cuda" },   { "nvidia", "cuda" }, { "float", "f32" },   { "float32", "f32" },
+    { "single", "f32" }, { "double", "f64" },  { "float64", "f64" },
+};
+
 int io_nearest(const char *word, io_names *names, const void *of) {
     const char *name;
     int best = -1, best_distance = (int)strlen(word) / 3 + 2;
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(word, synonyms[i][0]) == 0)
+            for (int k = 0; (name = names(of, k)); k++)
+                if (strcmp(name, synonyms[i][1]) == 0) return k;
     for (int i = 0; (name = names(of, i)); i++) {
         bool begins = word[0] && strncmp(name, word, strlen(word)) == 0;
         int d = begins ? 1 : distance(word, name);

@@ -9,7 +9,8 @@
 typedef const char *io_names(const void *of, int i);
 
 /* "book.csv:4: unknown asset 'ALPHA'; the market has ALFA, BRAVO. Did you mean 'ALFA'?": without a list of names if
- * `have`, "the market has", is NULL; the nearest name by edit distance, if one is near. Returns `message`. */
+ * `have`, "the market has", is NULL; a synonym, or the nearest name by edit distance, if one is near. Returns
+ * `message`. */
 enum { IO_MESSAGE = 1024 };
 char *io_unknown(char message[IO_MESSAGE], const char *where, const char *what, const char *word,
                  const char *have, io_names *names, const void *of);

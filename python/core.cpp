@@ -83,7 +83,7 @@ template <class T> static void assign(T &member, nb::handle value, Keep &keep) {
     } else if constexpr (std::is_same_v<T, char>) {
         member = nb::cast<std::string>(value)[0];
     } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, int>) {
-        member = static_cast<T>(nb::cast<int64_t>(value));
+        member = static_cast<T>(nb::cast<int>(value));
     } else {
         member = nb::cast<T>(value);
     }
@@ -258,6 +258,7 @@ struct Context {
     std::recursive_mutex
         lock; /* a context belongs to one thread at a time; its callbacks may free plans */
     nb::object progress; /* called with a stage and a fraction, or None */
+    uint64_t stream = 0; /* of the last call, as Python passes it          */
 
     explicit Context(nb::dict options) {
         Keep keep;
@@ -419,7 +420,10 @@ static void bind_call(nb::module_ &m, const char *name, void (*destroy)(void *),
         auto *handle = handle_of<Handle>(plan, destroy);
         Context &context = *plan.context;
         context.run([&] {
-            if (stream) shoal_set_stream(context.handle, reinterpret_cast<void *>(stream - 1));
+            if (stream && stream != context.stream) {
+                shoal_set_stream(context.handle, reinterpret_cast<void *>(stream - 1));
+                context.stream = stream;
+            }
             if (outcome) {
                 const shoal_outcome where = outcome_of(block.data, plan.count, fields);
                 const shoal_status status = outcome(handle, fields ? &where : nullptr);

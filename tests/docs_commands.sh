@@ -91,7 +91,7 @@ step() { # step LINE, with the command and the output on stdin: in this shell, s
     local command output pattern code reason=
     IFS= read -r command
     output=$(cat)
-    case $command in *pip*install* | python*) [ -n "$python" ] || reason="this build has no Python package" ;; esac
+    case $command in *pip*install* | python*) [ -n "${LITERAL:-}$python" ] || reason="this build has no Python package" ;; esac
     if [ -n "$reason" ]; then
         skipped=$((skipped + 1))
         echo "skip  $page:$1: $command ($reason)"

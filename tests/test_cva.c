@@ -166,7 +166,7 @@ TEST(bits_are_the_same) {
     c.contract[1] = (shoal_cva_contract){ .payoff = SHOAL_CVA_MAX_CALL,
                                           .strike = 100,
                                           .maturity = 0.8,
-                                          .quantity = -2,
+                                          .quantity = -0.5,
                                           .assets = 2,
                                           .asset = asset };
     c.contract[2] = c.contract[1];

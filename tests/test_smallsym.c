@@ -161,6 +161,21 @@ TEST(indefinite_kinds) {
             }
 }
 
+/* What is said of system k of r and system i of s. */
+static void check_same_outcome(const answer *r, int64_t k, const answer *s, int64_t i,
+                               const char *who, int64_t n) {
+    CHECK_MSG(r->status[k] == s->status[i] && r->method[k] == s->method[i] &&
+                  r->rank[k] == s->rank[i] &&
+                  memcmp(r->inertia + 3 * k, s->inertia + 3 * i, 3 * sizeof *r->inertia) == 0,
+              "%s n=%lld k=%lld: status %d, not %d; rank %d, not %d", who, (long long)n,
+              (long long)k, r->status[k], s->status[i], r->rank[k], s->rank[i]);
+    CHECK_MSG(same((double)r->residual[k], (double)s->residual[i]) &&
+                  same((double)r->rcond[k], (double)s->rcond[i]),
+              "%s n=%lld k=%lld: residual %.9g, not %.9g; rcond %.9g, not %.9g", who, (long long)n,
+              (long long)k, (double)r->residual[k], (double)s->residual[i], (double)r->rcond[k],
+              (double)s->rcond[i]);
+}
+
 /* Alone, in reverse order, among more, with other numbers of threads. */
 static void invariance_case(const target *t, const call *c, const batch *p) {
     const int64_t n = p->n, count = p->count;
@@ -202,6 +217,47 @@ TEST(the_answer_depends_on_the_system_alone) {
             for (int t = 0; t < target_count; t++)
                 for (const call *c = calls; c->method; c++) invariance_case(&targets[t], c, &p);
             free_batch(&p);
+        }
+}
+
+/* Well-conditioned systems beside ones with rows of different sizes and ones that are nearly singular. */
+static batch mixed(int64_t n, int64_t count, shoal_type type) {
+    batch p = generate("wishart", n, count, 2, type);
+    for (int64_t k = 0; k < count; k++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j <= i; j++) {
+                double *a = p.a + k * n * n;
+                if (k % 3 == 1) a[i * n + j] = ldexp(a[i * n + j], (int)(i % 2 + j % 2) * 5);
+                if (k % 3 == 2 && i == n - 1 && j < i) a[i * n + j] = entry(&p, k, j, 0);
+                if (k % 3 == 2 && i == n - 1 && j == i && n > 1)
+                    a[i * n + j] = a[0] * (1 + 1000 * eps_of(type));
+            }
+    round_batch(&p);
+    return p;
+}
+
+/* All that is said of a system, not x alone, in a batch and in a call of its own. Teams of threads share a
+ * warp, and lanes a pack: what a neighbour needs, or a place without a system, must not count. */
+TEST(outcomes_depend_on_the_system_alone) {
+    const int64_t lengths[] = { 1, 3, 7, 12, 20, 30, 41 };
+    for (int j = 0; j < 7; j++)
+        for (int type = 0; type < 2; type++) {
+            const int64_t n = lengths[j], count = 7;
+            batch p = mixed(n, count, type), one = new_batch(n, 1, 2, type);
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++) {
+                    answer r = solve_with(targets[t].ctx, &p, c, (how){ 0 });
+                    for (int64_t k = 0; k < count && r.code == SHOAL_OK; k++) {
+                        copy_system(&one, 0, &p, k);
+                        answer s = solve_with(targets[t].ctx, &one, c, (how){ 0 });
+                        check_same_outcome(&r, k, &s, 0, name_of(&targets[t], c), n);
+                        CHECK_MSG(same_all(r.x + k * n * 2, s.x, n * 2), "%s n=%lld k=%lld",
+                                  name_of(&targets[t], c), (long long)n, (long long)k);
+                        free_answer(&s);
+                    }
+                    free_answer(&r);
+                }
+            free_batch(&p), free_batch(&one);
         }
 }
 
@@ -261,7 +317,7 @@ static void group_case(const target *t, const call *c, shoal_type type, how h) {
             CHECK_MSG(r.status[k] == 0 && r.rank[k] == p[g].n && r.inertia[3 * k] == p[g].n,
                       "%s group %lld: status %d rank %d", name_of(t, c), (long long)g, r.status[k],
                       r.rank[k]);
-            CHECK(r.residual[k] == alone[g].residual[i] && r.rcond[k] == alone[g].rcond[i]);
+            check_same_outcome(&r, k, &alone[g], i, name_of(t, c), p[g].n);
         }
         for (int64_t e = 0; e < p[g].n * p[g].count * RHS; e++) {
             const int64_t s = e / RHS / p[g].n, i = e / RHS % p[g].n;
@@ -380,6 +436,7 @@ int main(int argc, char **argv) {
     RUN(large_systems);
     RUN(indefinite_kinds);
     RUN(the_answer_depends_on_the_system_alone);
+    RUN(outcomes_depend_on_the_system_alone);
     RUN(levels_agree_bit_for_bit);
     RUN(groups_of_several_sizes);
     RUN(the_default_tolerance);

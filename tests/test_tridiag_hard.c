@@ -242,6 +242,36 @@ TEST(pivots_of_any_size_are_used_or_reported) {
     }
 }
 
+/* Neighbours of any sizes: what a method makes of two rows may not leave the range where x does not. Rows that do
+ * not need pivots are solved by every method. */
+TEST(rows_of_different_powers_of_two_are_solved) {
+    const int64_t lengths[] = { 2, 5, 33, 107, 300, 700, 9000 };
+    for (int i = 0; i < (small ? 5 : 7); i++)
+        for (int type = 0; type < 2; type++) {
+            const int range = type == SHOAL_F32 ? 60 : 500;
+            const int64_t n = lengths[i];
+            batch p = generate("graded", n, 8, 1, type);
+            unsigned random = 1;
+            for (int64_t at = 0; at < p.count * n; at++) {
+                random = random * 1664525u + 1013904223u;
+                const int e = (int)(random >> 16) % (2 * range + 1) - range;
+                p.dl[at] = ldexp(p.dl[at], e), p.d[at] = ldexp(p.d[at], e);
+                p.du[at] = ldexp(p.du[at], e), p.b[at] = ldexp(p.b[at], e);
+            }
+            round_batch(&p);
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++) {
+                    answer r = solve_with(targets[t].ctx, &p, c, (how){ .layout = i % 2 });
+                    for (int64_t k = 0; k < p.count && r.code == SHOAL_OK; k++)
+                        CHECK_MSG(r.status[k] == 0, "%s n=%lld k=%lld: status %d, residual %g",
+                                  name_of(&targets[t], c), (long long)n, (long long)k, r.status[k],
+                                  r.residual[k]);
+                    free_answer(&r);
+                }
+            free_batch(&p);
+        }
+}
+
 /* 3 x + y = 1, x + 3 y = 2, all in units of the smallest number: x = 1/8, y = 5/8. */
 TEST(the_smallest_numbers_are_solved_or_reported) {
     for (int type = 0; type < 2; type++) {
@@ -360,6 +390,7 @@ int main(int argc, char **argv) {
     RUN(a_large_row_hides_no_small_pivot);
     RUN(extreme_scales_are_solved_or_reported);
     RUN(pivots_of_any_size_are_used_or_reported);
+    RUN(rows_of_different_powers_of_two_are_solved);
     RUN(the_smallest_numbers_are_solved_or_reported);
     RUN(overflow_is_told_from_singularity);
     RUN(errors_are_those_of_lapack);

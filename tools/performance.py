@@ -90,20 +90,30 @@ def rate_chart(device, rows, copy_rate, title, key, scale, labels):
             "y_label": labels[1], "x_scale": "log2", "y_scale": "log10", "series": series}
 
 
+def line_chart(page, about, name, chart):
+    """A picture of lines. None where every line is one point: the table has that number."""
+    if any(len(series["points"]) > 1 for series in chart["series"]):
+        page.picture(about, name, "lines", chart)
+        page.add("")
+
+
+def right_hand_sides(nrhs):
+    return "%.0f right-hand side%s" % (nrhs, "" if nrhs == 1 else "s")
+
+
 def show_rates(page, device, rows, copy_rate, heading, title, extra, spec):
     """Heading, chart and table of a group of systems."""
     first = rows[0]
     page.add("", "### %s, %s, %s%s" % (first.text("module"), first.text("backend"), first.text("type"), heading), "")
-    page.picture(spec["about"], image_name(device, first, extra), "lines",
-                 rate_chart(device, rows, copy_rate, title, spec["rate"], spec["chart_scale"],
-                            (spec["x_label"], spec["y_label"])))
+    line_chart(page, spec["about"], image_name(device, first, extra),
+               rate_chart(device, rows, copy_rate, title, spec["rate"], spec["chart_scale"],
+                          (spec["x_label"], spec["y_label"])))
     columns = [column("n", "%.0f", "n"), column(spec["things"], "%.0f", "count"),
                words("solver", lambda row: row.marked_solver), MS, SPREAD,
                column(spec["unit"], "%.4g", spec["rate"], spec["scale"]), BYTES,
                column("of copy", spec["share"], "share_of_copy", 100), SPEEDUP]
     if spec.get("residual"):
         columns.append(column("residual", "%.1e", "max_residual"))
-    page.add("")
     page.table(columns[:-1] + [remarked(columns[-1])], rows)
 
 
@@ -127,7 +137,7 @@ def show_tridiag(page, device, rows, copy_rate):
     usual = kind == "dominant" and nrhs == 1
     order = order_of(first, "system")
     show_rates(page, device, rows, copy_rate,
-               ", " + order + ("" if usual else ", %s matrices, %.0f right-hand sides" % (kind, nrhs)),
+               ", " + order + ("" if usual else ", %s matrices, %s" % (kind, right_hand_sides(nrhs))),
                "Tridiagonal systems, %s, %s" % (first.text("type"), order),
                "-" + layout + ("" if usual else "-%s-%.0f" % (kind, nrhs)), TRIDIAG)
 
@@ -168,7 +178,7 @@ def show_smallsym(page, device, rows, copy_rate):
         what = "regressions of %.0f samples, %s" % (samples, order)
     if nrhs != 1:
         extra += "-%.0f" % nrhs
-        what += ", %.0f right-hand sides" % nrhs
+        what += ", " + right_hand_sides(nrhs)
     if pairs != "none":
         extra += "-" + pairs
         what += ", eigenpairs: " + pairs
@@ -265,11 +275,10 @@ def show_symindef(page, device, rows, _):
                "points": dict(sorted({row.number("n"): row.number("median_s") for row in own}.items()))}
               for name, own in groups_of(timed, symindef_name).items()]
     page.add("", "### symindef, %s, %s, kind %s" % (first.text("backend"), first.text("type"), kind), "")
-    page.picture("seconds per factorization against n", image_name(device, first, "-" + kind), "lines", {
+    line_chart(page, "seconds per factorization against n", image_name(device, first, "-" + kind), {
         "title": "Symmetric indefinite matrices, %s, kind %s" % (first.text("type"), kind),
         "subtitle": device + "; peers dashed; lower is better", "x_label": "rows, n",
         "y_label": "seconds per factorization", "x_scale": "log2", "y_scale": "log10", "series": series})
-    page.add("")
     page.table([column("n", "%.0f", "n"),
                 words("solver", lambda row: "`%s`" % symindef_name(row) if row.ours else symindef_name(row)),
                 MS, SPREAD, column("samples", "%.0f", "samples"), column("Gflop/s", "%.4g", "flops_per_second", 1e-9),

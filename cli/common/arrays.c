@@ -51,7 +51,10 @@ int cli_triangle_read(const cli *c, const char *path, const io_triangle *t, bool
                       io_array *array) {
     io_error err;
     if (cli_interrupted()) return CLI_INTERRUPTED;
-    const int code = cli_io(io_triangle_read(path, t, io_memory_bytes(), n, array, &err), &err);
+    const io_status status = io_triangle_read(path, t, io_memory_bytes(), n, array, &err);
+    if (status == IO_E_FORMAT && !cli_ends_in(path, ".npy") && !cli_ends_in(path, ".mtx"))
+        return cli_fail(CLI_INPUT, "%s; expected a .npy, .mtx or .h5 file", err.text);
+    const int code = cli_io(status, &err);
     if (code == CLI_OK && !given && !c->quiet) note_triangles(c, path, t->upper);
     return code == CLI_OK && cli_interrupted() ? CLI_INTERRUPTED : code;
 }

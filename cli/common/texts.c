@@ -26,10 +26,10 @@ char *cli_rounded(char text[32], double value, double error) {
     const double unit = pow(10, place), size = fabs(value);
     if (place > 0) /* 12340 +- 120 */
         snprintf(text, 32, "%.0f", round(value / unit) * unit);
-    else if (size >= 1e-4 || size < error)
+    else if (size >= 1e-4 || error >= 1e-4 || size == 0)
         snprintf(text, 32, "%.*f", place < -12 ? 12 : -place, value);
     else
-        snprintf(text, 32, "%.*e", (int)floor(log10(size)) - place, value);
+        snprintf(text, 32, "%.*e", (int)fmax(floor(log10(size)) - place, 0), value);
     return text;
 }
 
@@ -74,7 +74,7 @@ char *cli_years(char text[CLI_NUMBER], double years) {
     const bool whole = years >= 1.5 && fabs(12 * years - months) > 1e-3;
     if (fabs(years - round(years)) < 1e-3 * years || whole || fabs(years) > 3 || !(years > 0))
         snprintf(text, CLI_NUMBER, "%.3g year%s", years, fabs(years - 1) < 5e-4 ? "" : "s");
-    else if (fabs(12 * years - months) < 1e-2 && months > 0)
+    else if (fabs(12 * years - months) < 1e-3 && months > 0) /* 13 weeks are 91 days */
         snprintf(text, CLI_NUMBER, "%.0f month%s", months, months == 1 ? "" : "s");
     else
         snprintf(text, CLI_NUMBER, "%.*f day%s", days < 10 && fabs(365 * years - days) > 0.05,

@@ -299,13 +299,18 @@ static size_t next_word(const char **at) {
 const char *const cva_payoffs[CVA_PAYOFFS] = { "put",        "call",        "max-call",
                                                "basket-put", "basket-call", "forward" };
 
+static const char *payoff_name(const void *unused, int i) {
+    (void)unused;
+    return i < CVA_PAYOFFS ? cva_payoffs[i] : NULL;
+}
+
 static int read_payoff(const field *f, shoal_cva_payoff *payoff) {
     for (int i = 0; i < CVA_PAYOFFS; i++)
         if (strcmp(f->text, cva_payoffs[i]) == 0) {
             *payoff = (shoal_cva_payoff)i;
             return CLI_OK;
         }
-    return wrong(f, "is none of put, call, max-call, basket-put, basket-call, forward");
+    return cli_unknown_in(f->path, f->line, "payoff", f->text, "there are", payoff_name, NULL);
 }
 
 static const char *asset_name(const void *of, int i) {

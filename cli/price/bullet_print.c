@@ -54,18 +54,42 @@ static int print_json(const price_job *job, const price_outcome *out) {
 enum { SHOWN = 60 }; /* rows of the table */
 
 static void table(const bullet_arguments *a, const shoal_bullet_point *at,
-                  const price_outcome *out) {
-    const int64_t all = out->info.contracts;
+                  const shoal_price_value *values, int64_t all) {
     printf("\n%6s %10s %6s %14s %9s%s\n", "k", "x", "j",
-           a->o.opts.probability ? "probability" : "price", "stderr",
+           a->o.opts.probability ? "probability" : "price",
+           bullet_can(a, SHOAL_CAN_SURFACE) ? "error" : "stderr",
            a->o.opts.greeks ? "      delta      gamma" : "");
     for (int64_t i = 0; i < all && i < SHOWN; i++) {
         printf("%6lld %10.6g %6lld", (long long)at[i].k, at[i].x, (long long)at[i].j);
-        price_table_columns(&a->o, &out->values[i]);
+        price_table_columns(&a->o, &values[i]);
         putchar('\n');
     }
     if (all > SHOWN)
         printf("... and %lld more: --json or -o FILE.npy contains all\n", (long long)(all - SHOWN));
+}
+
+/* Errors of pde: the change from half the grid points. */
+static int add_errors(cli *c, const bullet_arguments *a, const shoal_bullet_point *at,
+                      shoal_price_value *values, int64_t count) {
+    const int64_t nx = a->o.opts.nx ? a->o.opts.nx : 1025;
+    bullet_arguments coarse = *a;
+    coarse.o.opts.nx = nx / 2 + 1;
+    if (coarse.o.opts.nx < 5) return CLI_OK; /* too few to be halved */
+    shoal_price_value *v = calloc((size_t)count + 1, sizeof *v);
+    shoal_price *plan = NULL;
+    int code = v ? bullet_plan(c, &coarse, at, count, &plan) : cli_no_memory();
+    if (code == CLI_OK) code = price_by_formula(c, plan, v);
+    for (int64_t i = 0; code == CLI_OK && i < count; i++) {
+        values[i].error = fabs(v[i].price - values[i].price);
+        values[i].delta_error = fabs(v[i].delta - values[i].delta);
+        values[i].gamma_error = fabs(v[i].gamma - values[i].gamma);
+    }
+    if (code == CLI_OK)
+        printf("grid          %lld points; the error is the change from %lld points\n",
+               (long long)nx, (long long)coarse.o.opts.nx);
+    shoal_price_free(plan);
+    free(v);
+    return code;
 }
 
 int bullet_print(const price_job *job, const price_outcome *out) {
@@ -88,13 +112,20 @@ int bullet_print(const price_job *job, const price_outcome *out) {
         printf("surface       %s as [k][j][x]; T_k %s, x %s\n", a->o.output,
                bullet_axis_name(a->o.output, "t", t), bullet_axis_name(a->o.output, "x", x));
     if (!price_has_values(out)) return CLI_OK;
-    if (out->info.contracts == 1) {
+    const int64_t count = out->info.contracts;
+    shoal_price_value *values = calloc((size_t)count + 1, sizeof *values);
+    if (!values) return cli_no_memory();
+    memcpy(values, out->values, (size_t)count * sizeof *values);
+    const int code =
+        bullet_can(a, SHOAL_CAN_SURFACE) ? add_errors(job->c, a, at, values, count) : CLI_OK;
+    if (code == CLI_OK && count == 1) {
         printf("at            k %lld, x %g, j %lld\n", (long long)at->k, at->x, (long long)at->j);
-        price_table_value(&a->o, out->values);
-    } else {
-        table(a, at, out);
+        price_table_value(&a->o, values);
+    } else if (code == CLI_OK) {
+        table(a, at, values, count);
     }
-    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+    free(values);
+    return code == CLI_OK && cli_interrupted() ? CLI_INTERRUPTED : code;
 }
 
 int bullet_write(const price_job *job, const price_outcome *out) {

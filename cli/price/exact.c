@@ -132,10 +132,12 @@ static int compute(cli *c, const price_options *o, double sigma, int64_t nodes, 
 
 /* ---- results ------------------------------------------------------------------------------------ */
 
-/* Digits: all of a price, two of its error, six of the rest. */
-static const char *number(char text[32], int column, double value) {
+/* A price is rounded to its error, of which two digits count; six of the rest. */
+static const char *number(char text[32], int column, const result *r) {
+    const double value = cli_result_number(columns, column, r);
     if (isnan(value)) return "-";
-    snprintf(text, 32, column == VALUES ? "%.10g" : column == VALUES + 1 ? "%.2g" : "%.6g", value);
+    if (column == VALUES) return cli_rounded(text, value, r->error);
+    snprintf(text, 32, column == VALUES + 1 ? "%.2g" : "%.6g", value);
     return text;
 }
 
@@ -153,8 +155,7 @@ static void print_table(const price_options *o, double sigma, int64_t nodes, con
         if (count > 1) putchar('\n');
         for (int k = count > 1 ? 0 : VALUES; k < last; k++) {
             if (columns[k].kind == OPT_TEXT) continue;
-            const char *value = i < 0 ? columns[k].name
-                                      : number(text, k, cli_result_number(columns, k, &results[i]));
+            const char *value = i < 0 ? columns[k].name : number(text, k, &results[i]);
             if (count > 1)
                 printf(k == VALUES ? " %14s" : " %11s", value);
             else

@@ -24,8 +24,8 @@
 extern "C" {
 #endif
 
-#define SHOAL_AMERICAN_ASSETS 63 /* of an option, at most              */
-#define SHOAL_AMERICAN_BASIS  64 /* functions of a regression, at most */
+#define SHOAL_AMERICAN_ASSETS 63 /* maximum per option                 */
+#define SHOAL_AMERICAN_BASIS  64 /* maximum functions per regression   */
 
 /* What exercise pays, if it is above 0; B is the sum of weight S over the assets. */
 typedef enum shoal_payoff {
@@ -49,24 +49,23 @@ typedef struct shoal_american {
 typedef struct shoal_american_opts { /* sizes are required; zero elsewhere = default */
     int64_t assets;                  /* of every option: 1 to 63                                 */
     int64_t dates;                   /* of exercise: i maturity / dates, i = 1 .. dates          */
-    int64_t degree;                  /* polynomials in the prices up to this degree, and of a
-                                        max-call its payoff beside them
-                                        [3, or 2 or 1 where 3 would make more than 64 functions] */
-    int raw;                         /* 1: polynomials of the prices as they are, not centred and
+    int64_t degree;                  /* of the polynomials in the prices; a max-call also uses its
+                                        payoff           [3; less if that is more than 64 functions] */
+    int raw;                         /* 1: polynomials of the prices themselves, neither centred nor
                                         scaled                                               [0] */
     int64_t fit_paths;               /* paths that the rule is fitted on                 [65536] */
     const char *solver;              /* of the regressions: "auto" or shoal_methods("smallsym", i)
                                                                                           [auto] */
-    double cond;                     /* beyond which their eigenvalues are discarded: as in
-                                        shoal_smallsym_opts                                      */
+    double cond;                     /* condition number beyond which the regressions discard
+                                        eigenvalues, as in shoal_smallsym_opts                   */
     shoal_type type;                 /* of paths and regressions                     [SHOAL_F64] */
     uint64_t seed;                   /* of all paths                                             */
-    int control;                     /* 1, -1: use the assets at exercise, of known discounted
-                                        means, as a control variate, and hedge the cash flows that
-                                        are regressed, or not                              [use] */
-    int64_t inner;                   /* above 0: samples are of the upper bound of Andersen and
-                                        Broadie, with so many inner paths, whole blocks of 256, at
-                                        each date: method "dual"                        [0: lsm] */
+    int control;                     /* 1: the assets at exercise, whose discounted means are known,
+                                        are a control variate, and the regressed cash flows are
+                                        hedged; -1: neither                                  [1] */
+    int64_t inner;                   /* above 0: the upper bound of Andersen and Broadie, method
+                                        "dual", with this many inner paths per date, rounded up
+                                        to a multiple of 256                            [0: lsm] */
 } shoal_american_opts;
 
 /* The outcomes of the regressions of an option, one at each date except the last. If no path was in the
@@ -94,7 +93,7 @@ SHOAL_API shoal_status shoal_american_value(shoal_context *ctx, const shoal_amer
                                             shoal_price_value *values);
 /* fits[option]; SHOAL_E_ARG for plans of other models. */
 SHOAL_API shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits);
-/* Functions of the basis for so many assets; degree 0: the default. */
+/* Number of basis functions for this many assets; degree 0: the default. */
 SHOAL_API int64_t shoal_american_functions(int64_t assets, int64_t degree, shoal_payoff payoff);
 
 /* ---- puts and calls on one asset, exactly --------------------------------------------------------- */
@@ -106,11 +105,10 @@ typedef struct shoal_vanilla {
     const int32_t *call;    /* 1: a call, 0: a put; NULL: puts */
 } shoal_vanilla;
 
-typedef struct
-    shoal_vanilla_opts { /* zero = default; NULL: all defaults                          */
-    int64_t
-        nodes; /* points of the exercise boundary, 4 to 32: docs/pricing.md has the errors [12] */
-    int european; /* 1: exercise at maturity only                                             [0] */
+typedef struct shoal_vanilla_opts { /* zero = default; NULL: all defaults                  */
+    int64_t nodes;                  /* points of the exercise boundary, 4 to 32; the errors are
+                                       in docs/pricing.md                              [12] */
+    int european;                   /* 1: exercise at maturity only                     [0] */
 } shoal_vanilla_opts;
 
 /* The result for an option. Unless it is SHOAL_VANILLA_OK, its results are NaN. */

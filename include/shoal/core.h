@@ -99,9 +99,9 @@ typedef struct shoal_options { /* zero = default */
     int threads;               /* CPU threads, at most 1024   [OMP_NUM_THREADS, else all cores] */
     int unchecked;             /* 1: skip the pointer checks before a solve               [0] */
     /* CUDA, above 0: plans of tridiag, smallsym, recur and sort take arrays on the host, outcomes
-     * included. A call sends the batch through the GPU in pieces of so many bytes (1: 64 MiB), copies
+     * included. A call sends the batch through the GPU in pieces of this many bytes (1: 64 MiB), copies
      * and solves overlapped, and returns when all is done: a batch may be larger than the GPU's memory.
-     * Systems of different sizes, ld and stride are refused. [0] */
+     * Systems of different sizes, and tridiag's kept factors, are refused. [0] */
     size_t staging;
 } shoal_options;
 
@@ -142,12 +142,12 @@ SHOAL_API shoal_status shoal_set_stream(shoal_context *ctx, void *stream);
 /* Waits until the work on the current stream is done. Reports execution errors of earlier calls. */
 SHOAL_API shoal_status shoal_wait(shoal_context *ctx);
 
-/* Progress and cancellation of long calls: simulations, exercise rules, CVA, networks, data sets, factorizations, test matrices, large
- * batches on the CPU. `call` runs up to 20 times per second, on the thread that called the library: `stage` names
- * what is done ("exercise rules"), `fraction` how much of it, from 0 to 1 and never less than before. A result
- * other than 0 cancels: the call returns SHOAL_E_CANCELLED within 0.3 s. Its results are undefined unless its header
- * defines them. `call` must not use this context. NULL: no progress. Work that a GPU has begun is not
- * cancelled, but waited for. */
+/* Progress and cancellation of long calls: simulations, exercise rules, CVA, networks, data sets,
+ * factorizations, test matrices, large batches on the CPU. `call` runs up to 20 times per second, on the
+ * thread that called the library. `stage` names what is done ("exercise rules"). `fraction` is how much of
+ * it is done, from 0 to 1, and never falls. If `call` returns anything but 0, the library call ends
+ * within 0.3 s and returns SHOAL_E_CANCELLED. Its results are undefined unless its header defines them. `call`
+ * must not use this context. NULL: no progress. Work that a GPU has begun is finished first. */
 typedef int shoal_progress(void *user, const char *stage, double fraction);
 SHOAL_API shoal_status shoal_set_progress(shoal_context *ctx, shoal_progress *call, void *user);
 

@@ -13,7 +13,7 @@
  * At the dates of exposure t_1 < t_2 < .. every outer path has a value V of each netting set, and with the exposure
  * E_k = sum of min(V+, threshold) over the sets
  *
- *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k):
+ *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k).
  *
  * Default does not depend on the assets. The dates of exposure are those of the options and every
  * maturity up to the horizon. The dates of exercise are a separate list.
@@ -36,10 +36,10 @@
 extern "C" {
 #endif
 
-#define SHOAL_CVA_ASSETS  64          /* of a market, at most      */
-#define SHOAL_CVA_DATES   100000      /* at most                   */
-#define SHOAL_CVA_OUTER   (1LL << 32) /* outer paths, at most      */
-#define SHOAL_CVA_INNER   (1LL << 20) /* inner paths per date, at most */
+#define SHOAL_CVA_ASSETS  64          /* maximum assets            */
+#define SHOAL_CVA_DATES   100000      /* maximum dates             */
+#define SHOAL_CVA_OUTER   (1LL << 32) /* maximum outer paths       */
+#define SHOAL_CVA_INNER   (1LL << 20) /* maximum inner paths per date */
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
@@ -64,12 +64,11 @@ typedef enum shoal_cva_payoff {
 
 typedef struct shoal_cva_contract {
     shoal_cva_payoff payoff;
-    int american;           /* 1: may be exercised early, and at maturity                         */
-    double strike;          /* at least 0; above 0 with early exercise                            */
-    double maturity;        /* years; 0 or less: expired, worth nothing                           */
-    int64_t exercises;      /* american: length of exercise; 0: the dates
-                             of the options up to maturity, and beyond the last of them in steps
-                             like the last one                                                  */
+    int american;      /* 1: may be exercised early, and at maturity                         */
+    double strike;     /* at least 0; above 0 with early exercise                            */
+    double maturity;   /* years; 0 or less: expired, worth nothing                           */
+    int64_t exercises; /* american: length of exercise; 0: the dates of exposure up to maturity,
+                          continued in steps of the last length if they end earlier          */
     const double *exercise; /* years, ascending, up to maturity                            */
     double quantity;        /* below 0: sold                                                      */
     int64_t assets;         /* how many                                                           */
@@ -103,20 +102,20 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     double horizon;       /* the last date of exposure            [the last maturity or time]   */
     int64_t outer;        /* outer paths that are meant to be run                               */
     int64_t inner_count;  /* numbers in inner: 0, 1, or one per date that is given              */
-    const int64_t *inner; /* inner paths, up to the next even number           [sqrt(outer)]  */
+    const int64_t *inner; /* inner paths; odd numbers are raised by 1          [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
     shoal_cva_estimator
         estimator;      /*                                            [SHOAL_CVA_BY_RULE] */
     int64_t rule_paths; /* that a rule is fitted on                            [65536] */
-    int64_t degree; /* SHOAL_CVA_BY_INNER: of its regressions; 0: the most up to 3 that leaves 20
-                           inner paths per function. The next three as in shoal_american_opts    */
+    int64_t degree;     /* SHOAL_CVA_BY_INNER: of its regressions   [3; less if fewer than 20 inner
+                           paths per function remain]. The next three: see shoal_american_opts   */
     int raw;
     const char *solver;
     double cond;
     shoal_type type; /* of inner paths                                         [SHOAL_F64] */
     uint64_t seed;
-    int control;  /* 1, -1: inner paths and regressions with control variates, or not      [with] */
+    int control;  /* 1: inner paths and regressions have control variates, -1: they do not    [1] */
     int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
     double
         target; /* wished standard error of the CVA. create measures on a pilot run how many outer paths
@@ -175,8 +174,8 @@ typedef struct shoal_cva_value {
         rule_bias_error; /* the CVA minus that by a second rule, with fewer functions and fitted
                                           on other paths. 0 with SHOAL_CVA_BY_INNER                 */
     double inner_bias,
-        inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths less that
-                                            with all; else 0: their noise makes no bias          */
+        inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths minus
+                                            that with all; else 0: their noise makes no bias     */
     double bias;      /* the sizes of both                                                       */
     double low, high; /* cva -+ 1.96 sqrt(error^2 + bias^2)                                      */
     double correction, correction_error; /* what the levels of inner paths have added to cva     */

@@ -25,8 +25,8 @@ extern "C" {
 #endif
 
 enum { SHOAL_DATASET_COLUMNS = 7, SHOAL_DATASET_VALUES = 3 };
-#define SHOAL_DATASET_MOST  (1LL << 32) /* maximum rows of a plan     */
-#define SHOAL_DATASET_PATHS (1LL << 25) /* maximum paths of a row     */
+#define SHOAL_DATASET_MOST  (1LL << 32) /* maximum rows per plan      */
+#define SHOAL_DATASET_PATHS (1LL << 25) /* maximum paths per row      */
 
 typedef struct shoal_range {
     double low, high;
@@ -41,7 +41,7 @@ typedef struct shoal_dataset_opts {
                            beta = sqrt(2 alpha nu2)                                             */
     shoal_range range[SHOAL_DATASET_COLUMNS]; /* alpha, m, beta or nu2, y0, rho, maturity, strike */
     double target;      /* add paths to a row until its standard error is below this    [5e-5] */
-    int64_t most_paths; /* or it has this many paths                                    [2^21] */
+    int64_t most_paths; /* maximum paths per row                                        [2^21] */
     int refine;         /* factor on the number of steps, 1 to 4                           [1] */
 } shoal_dataset_opts;
 

@@ -16,7 +16,7 @@
  * for any number of threads and any division into fills.
  *
  * The generator is Philox4x32-10. "words" are those of Random123, and of cuRAND's curand() after
- * curand_init(seed, subsequence, i, &state) with subsequence = step + 2^32 (purpose 2^24 + draw
+ * curand_init(seed, subsequence, i, &state) with subsequence = step + 2^32 (purpose 2^24 + draw 2^12).
  */
 #ifndef SHOAL_RNG_H
 #define SHOAL_RNG_H
@@ -32,7 +32,7 @@ typedef struct shoal_rng shoal_rng; /* a plan; contents private */
 #define SHOAL_RNG_PURPOSES   128        /* purpose is less than this; the library uses the rest */
 #define SHOAL_RNG_DRAWS      256        /* draw is less than this                               */
 #define SHOAL_RNG_DIMENSIONS 1111       /* Sobol points: maximum number of coordinates          */
-#define SHOAL_RNG_MAX_MEAN   1e9        /* of a Poisson law                                     */
+#define SHOAL_RNG_MAX_MEAN   1e9        /* of a Poisson distribution                            */
 #define SHOAL_RNG_NONE       UINT32_MAX /* the count for a mean that is not allowed             */
 
 /* Methods and what they need (docs/rng.md):

@@ -26,6 +26,7 @@
  * Limits of the range. If a row has no normal number, or all |x| are below 2e-307 (float: 5e-39),
  * the residual is inaccurate and an exact x may have status 1. "thomas" and "pscheme" multiply by 1
  * / pivot and may fail there with status -2. "thomas", "cr", "pcr" and "hybrid" on CUDA may fail
+ * if rows differ very much in size (10^200 and 10^-200, float: 10^25 and 10^-25).
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H

@@ -15,7 +15,7 @@ import numpy as np
 F64, F32, I32 = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32)
 TYPES = {"float64": 0, "float32": 1}
 _WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-_names: dict[Any, str] = {}  # numpy takes microseconds to tell the name of a type
+_names: dict[Any, str] = {}  # numpy and torch take microseconds to tell the name of a type
 READY = 0x101  # numpy's flags: C contiguous, aligned
 
 
@@ -33,6 +33,27 @@ def bad_type(name: str, dtype: str) -> TypeError:
 
 class Numpy:
     name = "numpy"
+
+    @staticmethod
+    def key(values: Sequence[Any]) -> Any:
+        """(library, shapes, is float64, device, stream) of arrays of one type that can be used in place; else None."""
+        dtype, shapes = values[0].dtype, []
+        if dtype is not F64 and dtype is not F32:
+            return None
+        for a in values:
+            if type(a) is not np.ndarray or a.dtype is not dtype or a.flags.num & READY != READY:
+                return None
+            shapes.append(a.shape)
+        return Numpy, tuple(shapes), dtype is F64, -1, 0
+
+    @staticmethod
+    def like(a: Any) -> Any:
+        return np.empty(a.shape, a.dtype)
+
+    @staticmethod
+    def block(size: int, a: Any) -> Any:
+        """`size` numbers of int32 beside `a`."""
+        return np.empty(size, I32)
 
     @staticmethod
     def device(a: Any) -> int:
@@ -74,8 +95,8 @@ class Numpy:
         return int(a.__array_interface__["data"][0])
 
     @staticmethod
-    def bytes(a: Any) -> int:
-        return int(a.nbytes)
+    def overlap(a: Any, b: Any) -> bool:
+        return bool(np.may_share_memory(a, b))
 
     @staticmethod
     def stream(device: int) -> int:
@@ -94,8 +115,36 @@ class Cupy(Numpy):
     name = "cupy"
 
     @staticmethod
+    def key(values: Sequence[Any]) -> Any:
+        cupy = sys.modules["cupy"]
+        first = values[0]
+        dtype, device, shapes = first.dtype, first.data.device_id, []
+        if (dtype is not F64 and dtype is not F32) or cupy.cuda.runtime.getDevice() != device:
+            return None
+        for a in values:
+            if (
+                type(a) is not cupy.ndarray
+                or a.dtype is not dtype
+                or a.data.device_id != device
+                or not a.flags.c_contiguous
+            ):
+                return None
+            shapes.append(a.shape)
+        return Cupy, tuple(shapes), dtype is F64, device, cupy.cuda.get_current_stream().ptr + 1
+
+    @staticmethod
+    def like(a: Any) -> Any:
+        cupy = sys.modules["cupy"]
+        return cupy.empty(a.shape, a.dtype)
+
+    @staticmethod
+    def block(size: int, a: Any) -> Any:
+        cupy = sys.modules["cupy"]
+        return cupy.empty(size, I32)
+
+    @staticmethod
     def device(a: Any) -> int:
-        return int(a.device.id)
+        return int(a.data.device_id)
 
     @staticmethod
     def convert(a: Any, dtype: str, shape: Sequence[int] | None = None) -> Any:
@@ -118,6 +167,11 @@ class Cupy(Numpy):
     address = pointer
 
     @staticmethod
+    def overlap(a: Any, b: Any) -> bool:
+        here, there = a.data.ptr, b.data.ptr
+        return bool(here < there + b.nbytes and there < here + a.nbytes)
+
+    @staticmethod
     def is_ready(a: Any) -> bool:
         return bool(a.flags.c_contiguous)
 
@@ -129,8 +183,7 @@ class Cupy(Numpy):
     def stream(device: int) -> int:
         import cupy
 
-        with cupy.cuda.Device(device):
-            return int(cupy.cuda.get_current_stream().ptr) + 1
+        return int(cupy.cuda.get_current_stream(device).ptr) + 1
 
     @staticmethod
     def host(a: Any) -> Any:
@@ -139,6 +192,50 @@ class Cupy(Numpy):
 
 class Torch(Numpy):
     name = "torch"
+    module: Any = None  # an import statement takes as long as some of these functions
+
+    @classmethod
+    def bind(cls, module: Any) -> None:
+        cls.module = module
+        cls.int32, cls.float64, cls.float32 = module.int32, module.float64, module.float32
+        cls.is_compiling = staticmethod(module.compiler.is_compiling)
+        cls.like = staticmethod(module.empty_like)
+        raw = getattr(module._C, "_cuda_getCurrentRawStream", None)  # a tenth of the time of current_stream()
+        cls.raw_stream = staticmethod(raw or (lambda device: module.cuda.current_stream(device).cuda_stream))
+
+    @staticmethod
+    def raw_stream(device: int) -> int:
+        import torch
+
+        Torch.bind(torch)
+        return int(Torch.raw_stream(device))
+
+    @classmethod
+    def key(cls, values: Sequence[Any]) -> Any:
+        if cls.is_compiling():
+            return None
+        first = values[0]
+        kind, dtype, device, shapes = type(first), first.dtype, first.get_device(), []
+        is_double = dtype is cls.float64
+        if not is_double and dtype is not cls.float32:
+            return None
+        for a in values:
+            if (
+                type(a) is not kind
+                or a.dtype is not dtype
+                or a.get_device() != device
+                or a.requires_grad
+                or not a.is_contiguous()
+            ):
+                return None
+            shapes.append(a.shape)
+        if device >= 0:
+            return Torch, tuple(shapes), is_double, device, cls.raw_stream(device) + 1
+        return (Torch, tuple(shapes), is_double, -1, 0) if first.is_cpu else None
+
+    @classmethod
+    def block(cls, size: int, a: Any) -> Any:
+        return cls.module.empty(size, dtype=cls.int32, device=a.device)
 
     @staticmethod
     def device(a: Any) -> int:
@@ -151,14 +248,18 @@ class Torch(Numpy):
 
     @staticmethod
     def dtype(a: Any) -> str:
-        return str(a.dtype)[6:]
+        dtype = a.dtype
+        name = _names.get(dtype)
+        if name is None:
+            name = _names[dtype] = str(dtype)[6:]
+        return name
 
     @staticmethod
     def convert(a: Any, dtype: str, shape: Sequence[int] | None = None) -> Any:
         import torch
 
         a = a.to(getattr(torch, dtype))
-        return (a if shape is None else a.expand(*shape)).contiguous()
+        return (a if shape is None or a.shape == shape else a.expand(*shape)).contiguous()
 
     @staticmethod
     def empty(shape: Any, dtype: str, device: int) -> Any:
@@ -182,16 +283,15 @@ class Torch(Numpy):
         return True
 
     @staticmethod
-    def bytes(a: Any) -> int:
-        return int(a.numel() * a.element_size())
+    def overlap(a: Any, b: Any) -> bool:
+        here, there = a.data_ptr(), b.data_ptr()
+        return bool(here < there + b.nbytes and there < here + a.nbytes)
 
     @staticmethod
     def stream(device: int) -> int:
         if device < 0:
             return 0
-        import torch
-
-        return int(torch.cuda.current_stream(device).cuda_stream) + 1
+        return int(Torch.raw_stream(device)) + 1
 
     @staticmethod
     def view(a: Any, dtype: str) -> Any:
@@ -225,7 +325,7 @@ def _to_numpy(a: Any, name: str = "") -> Any:
 
 
 def _detached(a: Any, name: str = "") -> Any:
-    return a.detach()
+    return a.detach() if a.requires_grad else a
 
 
 def _on_gpu() -> Any:
@@ -262,6 +362,14 @@ _LIST = Door(Numpy, _to_numpy, _same)
 _doors: dict[type, Door] = {np.ndarray: NUMPY, list: _LIST, tuple: _LIST, float: _LIST, int: _LIST}
 
 
+def key_of(values: Sequence[Any]) -> Any:
+    """Library.key() of arguments whose types were seen before: equal keys, equal plans. None: look closer."""
+    door = _doors.get(type(values[0]))
+    if door is None or door is _LIST:
+        return None
+    return door.library.key(values)
+
+
 def door_of(value: Any, name: str) -> Door:
     kind = type(value)
     found = _doors.get(kind)
@@ -269,6 +377,7 @@ def door_of(value: Any, name: str) -> Door:
         return found
     root = kind.__module__.partition(".")[0]
     if "torch" in sys.modules and isinstance(value, sys.modules["torch"].Tensor):
+        Torch.bind(sys.modules["torch"])
         found = _doors[kind] = Door(Torch, _detached, _same)
     elif root == "cupy":
         found = _doors[kind] = Door(Cupy, _same, _same)
@@ -368,10 +477,8 @@ def prepare(
     return door, device, kind, batch, arrays
 
 
-def check_out(
-    door: Door, device: int, out: Any, shape: tuple[int, ...], kind: str, inputs: Sequence[tuple[str, Any, bool]]
-) -> Any:
-    """`out` as an array to write to. inputs: (name, array, whether out may be that very array)."""
+def check_out(door: Door, device: int, out: Any, shape: tuple[int, ...], kind: str) -> None:
+    """`out` is an array to write to."""
     library = door.library
     if door_of(out, "out").library is not library:
         raise TypeError(f"out must be an array of {library.name}, as the other arguments are")
@@ -383,13 +490,14 @@ def check_out(
         raise TypeError(f"out has {library.dtype(out)} numbers; it must have {kind}")
     if not library.is_ready(out):
         raise ValueError("out is not C-contiguous: make it by numpy.empty() or the like, not as a slice")
+
+
+def check_overlap(library: Any, out: Any, inputs: Sequence[Any], names: Sequence[str], allowed: int) -> None:
+    """`out` can be written to, and overlaps no input; it may be that very array for the input of number `allowed`."""
     if not library.is_writeable(out):
         raise ValueError("out is read-only: pass an array that can be written to")
-    if library is Numpy:
-        inputs = [i for i in inputs if np.may_share_memory(out, i[1]) and not (i[2] and i[1] is out)]
-    begin, size = (library.address(out), library.bytes(out)) if inputs else (0, 0)
-    for name, a, allowed in inputs:
-        start = library.address(a)
-        if begin < start + library.bytes(a) and start < begin + size and not (allowed and start == begin):
-            raise ValueError(f"out overlaps {name}: pass an array of its own" + (f", or {name} itself" if allowed else ""))
-    return out
+    for i, a in enumerate(inputs):
+        if a is not out or i != allowed:
+            if library.overlap(out, a) and not (i == allowed and library.address(a) == library.address(out)):
+                more = f", or {names[i]} itself" if i == allowed else ""
+                raise ValueError(f"out overlaps {names[i]}: pass an array of its own{more}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traced arrays of JAX: jit, grad and vmap, by a callback to the CPU."""
+"""Arrays of JAX: jit, grad and vmap. XLA calls Python with its buffers, on any device, and its stream: no copies."""
 
 from __future__ import annotations
 
@@ -10,72 +10,244 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import _adjoints, _linalg, _sorting
-from ._results import STATUS
+from . import _adjoints, _core, _linalg, _sorting
+from ._arrays import NUMPY, TYPES, Door, Numpy, bad_type
+from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, Result
+from ._runtime import plan
+
+try:
+    from jax.experimental.buffer_callback import buffer_callback
+except ImportError:
+    raise ImportError(f"JAX {jax.__version__} has no jax.experimental.buffer_callback: update JAX") from None
+
+_size = _linalg._size
+_CUDA = 2  # the number of a kind of device in DLPack
 
 
-def _common(*arrays: Any) -> list[Any]:
+class Jax(Numpy):
+    name = "jax"
+
+    @staticmethod
+    def view(a: Any, dtype: str) -> Any:
+        return a.view(dtype)
+
+    @staticmethod
+    def host(a: Any) -> Any:
+        return np.asarray(a)
+
+
+_DOOR = Door(Jax, lambda a, name="": a, lambda a: a)
+
+
+def _common(names: str, *arrays: Any) -> list[Any]:
+    for name, a in zip(names.split(), arrays):
+        if a is None:
+            raise TypeError(f"{name} is None; it must be an array")
+        dtype = np.dtype(a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype)
+        if dtype.name not in TYPES and dtype.kind not in "iub":
+            raise bad_type(name, dtype.name)
     dtype = jnp.result_type(*arrays)
     if dtype not in (jnp.float32, jnp.float64):
         dtype = jnp.zeros(()).dtype
     return [jnp.asarray(a, dtype) for a in arrays]
 
 
-def _call(function: Any, like: Any, *arrays: Any) -> Any:
-    """function on arrays of numpy; vmap adds leading dimensions."""
-    shapes = jax.tree_util.tree_map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), like)
-    return jax.pure_callback(
-        lambda *given: jax.tree_util.tree_map(np.asarray, function(*map(np.asarray, given))),
-        shapes, *arrays, vmap_method="broadcast_all",
-    )  # fmt: skip
+def _batch(names: str, arrays: Any, cores: Any) -> tuple[int, ...]:
+    """The leading dimensions of all, the `cores` last ones of each apart."""
+    for name, a, core in zip(names.split(), arrays, cores):
+        if a.ndim < core:
+            raise ValueError(f"{name} has {a.ndim} dimensions; it must have at least {core}")
+    try:
+        return np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(arrays, cores)))
+    except ValueError:
+        seen = ", ".join(f"{name} {a.shape}" for name, a in zip(names.split(), arrays))
+        raise ValueError(f"the leading dimensions do not broadcast: {seen}") from None
 
 
-def _nan_solve(method: str, triangle: str, A: Any, b: Any) -> Any:
-    return _linalg._solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS)[0].x
+def _is_empty(b: Any) -> bool:
+    """There is no system, or no right-hand side."""
+    return b.shape[-1] == 0 or 0 in b.shape[:-2]
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(2, 3))
-def _solve(A: Any, b: Any, method: str, triangle: str) -> Any:
-    return _call(partial(_nan_solve, method, triangle), b, A, b)
+def _int32(shape: Any) -> Any:
+    return jax.ShapeDtypeStruct(shape, np.int32)
 
 
-def _solve_forward(A: Any, b: Any, method: str, triangle: str) -> Any:
-    x = _solve(A, b, method, triangle)
+def _call(function: Any, like: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
+    """function(device, stream, pointer, out, *arrays) on buffers; vmap adds leading dimensions."""
+
+    def run(ctx: Any, out: Any, *given: Any) -> None:
+        kind, number = given[0].__dlpack_device__()
+        if kind == _CUDA:
+            function(number, ctx.stream + 1, lambda a: a.__cuda_array_interface__["data"][0], out, *given)
+        else:
+            function(-1, 0, np.asarray, out, *given)
+
+    shapes = tuple(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in like)
+    return tuple(buffer_callback(run, shapes, vmap_method="broadcast_all")(*arrays))
+
+
+def _kind(a: Any) -> int:
+    return TYPES[np.dtype(a.dtype).name]
+
+
+# ---- symmetric systems ------------------------------------------------------------------------------
+
+
+def _solve_plan(options: Any, device: int, stream: int, count: int, b: Any) -> Any:
+    method, variant, triangle, refine, estimate, tol, cond = options
+    return plan(_linalg._SMALLSYM, device, stream, b.shape[-2], count, b.shape[-1], _kind(b), method, variant, triangle,
+                refine, estimate, tol, cond, 0)  # fmt: skip
+
+
+def _run_solve(options: Any, fields: int, device: int, stream: int, p: Any, out: Any, A: Any, b: Any) -> None:
+    if not _is_empty(b):
+        work = _solve_plan(options, device, stream, _size(b.shape[:-2]), b)
+        _core.smallsym_solve(work, stream, p(out[1]), fields, p(A), p(b), p(out[0]))
+
+
+@partial(jax.jit, static_argnums=(2, 3))
+def _raw_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
+    """x and outcomes: of the batch's shape if they are statuses alone, as traced calls need them."""
+    batch = A.shape[:-2]
+    block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
+    if _is_empty(b):
+        return b, jnp.zeros(block, jnp.int32)
+    _solve_plan(options, -1, 0, 0, b)  # raises here if an option is wrong, not in the callback
+    return _call(partial(_run_solve, options, fields), (b, _int32(block)), A, b)
+
+
+def _systems(A: Any, b: Any) -> tuple[Any, Any, bool]:
+    """A and b in one type and batch; b is a matrix now, and was a vector."""
+    A, b = _common("A b", A, b)
+    vector = b.ndim == 1
+    batch = _batch("A b", (A, b), (2, 1 if vector else 2))
+    if A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"A has shape {A.shape}; its last two dimensions must be equal")
+    rows, n = b.shape[-1 if vector else -2], A.shape[-1]
+    if rows != n:
+        hint = "" if vector or b.shape[-1] != n else "; for one vector per system pass b[..., None]"
+        raise ValueError(f"b has {rows} rows per system, A has {n}{hint}")
+    b = b[:, None] if vector else b
+    return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(b, (*batch, *b.shape[-2:])), vector
+
+
+@partial(jax.jit, static_argnums=(2, 3))
+def _eager_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
+    A, b, vector = _systems(A, b)
+    x, block = _raw_solve(A, b, options, fields)
+    return x[..., 0] if vector else x, block
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _solve(A: Any, b: Any, options: Any) -> Any:
+    return _raw_solve(A, b, options, STATUS)[0]
+
+
+def _solve_forward(A: Any, b: Any, options: Any) -> Any:
+    x = _solve(A, b, options)
     return x, (A, x)
 
 
-def _solve_back(method: str, triangle: str, kept: Any, g: Any) -> Any:
+def _solve_back(options: Any, kept: Any, g: Any) -> Any:
     A, x = kept
-    return _adjoints.solve(lambda v: _solve(A, v, method, triangle), x, g)
+    return _adjoints.solve(lambda v: _solve(A, v, options), x, g)
 
 
 _solve.defvjp(_solve_forward, _solve_back)
 
 
+def _is_traced(*values: Any) -> bool:
+    return any(isinstance(value, jax.core.Tracer) for value in values)
+
+
+def _raise(module: str, x: Any, status: Any) -> Any:
+    status = np.asarray(status)
+    if (status < 0).any():
+        Result(x, module, NUMPY, status.reshape(-1), STATUS, status.shape).raise_for_status()
+    return x
+
+
 def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> Any:
-    A, b = _common(A, b)
-    vector = b.ndim == 1
-    b = b[:, None] if vector else b
-    batch = jnp.broadcast_shapes(A.shape[:-2], b.shape[:-2])
-    A, b = jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
-    x = _solve(A, b, method, triangle)
+    options = (method, None, _linalg._triangle(triangle), 0, 0, 0.0, 0.0)
+    if not _is_traced(A, b):
+        return _raise("smallsym", *_eager_solve(A, b, options, STATUS))
+    A, b, vector = _systems(A, b)
+    x = _solve(A, b, options)
     return x[..., 0] if vector else x
 
 
-def _traced_ex(*_: Any, **__: Any) -> Any:
+def _result(x: Any, module: str, block: Any, fields: int, batch: tuple[int, ...], has_columns: bool) -> Result:
+    if has_columns and x.shape[-1] == 0:  # no right-hand side, and no system to judge
+        batch = (0, *batch[1:])
+    return Result(x, module, _DOOR, block, fields, batch)
+
+
+def _no_verdict() -> None:
     raise TypeError("a traced array of JAX has no verdict yet: call solve_ex outside of jit and grad, or solve inside")
 
 
-solve_ex = solve_tridiagonal_ex = _traced_ex
+def solve_ex(
+    A: Any, b: Any, *, method: str, variant: str | None, triangle: str, refine: int, estimate: bool, tol: float,
+    cond: float,
+) -> Result:  # fmt: skip
+    if _is_traced(A, b):
+        _no_verdict()
+    options = (method, variant, _linalg._triangle(triangle), refine, int(estimate), tol, cond)
+    fields = STATUS | RESIDUAL | RCOND | METHOD
+    x, block = _eager_solve(A, b, options, fields)
+    batch = np.broadcast_shapes(np.shape(A)[:-2], np.shape(b)[:-2])
+    return _result(x, "smallsym", block, fields, batch, np.ndim(b) > 1)
 
 
-def _nan_bands(periodic: bool, transposed: bool, *arrays: Any) -> Any:
-    return _linalg._solve_bands(*arrays, periodic, "auto", None, transposed, True, 0.0, 0.0, STATUS)[0].x
+# ---- tridiagonal systems ----------------------------------------------------------------------------
+
+
+def _bands_plan(options: Any, device: int, stream: int, count: int, b: Any) -> Any:
+    periodic, transposed, method, variant, tol, cond = options
+    return plan(_linalg._TRIDIAG, device, stream, b.shape[-2], count, b.shape[-1], _kind(b), method, variant, periodic,
+                transposed, tol, cond)  # fmt: skip
+
+
+def _run_bands(
+    options: Any, fields: int, device: int, stream: int, p: Any, out: Any, dl: Any, d: Any, du: Any, b: Any
+) -> None:
+    if not _is_empty(b):
+        work = _bands_plan(options, device, stream, _size(b.shape[:-2]), b)
+        _core.tridiag_solve(work, stream, p(out[1]), fields, p(dl), p(d), p(du), p(b), p(out[0]))
+
+
+@partial(jax.jit, static_argnums=(4, 5))
+def _raw_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int) -> Any:
+    batch = d.shape[:-1]
+    block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
+    if _is_empty(b):
+        return b, jnp.zeros(block, jnp.int32)
+    _bands_plan(options, -1, 0, 0, b)
+    return _call(partial(_run_bands, options, fields), (b, _int32(block)), dl, d, du, b)
+
+
+def _same_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> Any:
+    dl, d, du, b = _common("dl d du b", dl, d, du, b)
+    cores = (1, 1, 1, 2 if matrix_rhs else 1)
+    batch = _batch("dl d du b", (dl, d, du, b), cores)
+    for name, a, core in zip(("dl", "d", "du", "b"), (dl, d, du, b), cores):
+        if a.shape[-core] != d.shape[-1]:
+            raise ValueError(f"{name} has {a.shape[-core]} rows per system, d has {d.shape[-1]}")
+    b = b if matrix_rhs else b[..., None]
+    dl, d, du = (jnp.broadcast_to(v, (*batch, v.shape[-1])) for v in (dl, d, du))
+    return dl, d, du, jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
+
+
+@partial(jax.jit, static_argnums=(4, 5, 6))
+def _eager_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int, matrix_rhs: bool) -> Any:
+    x, block = _raw_bands(*_same_rows(dl, d, du, b, matrix_rhs), options, fields)
+    return x if matrix_rhs else x[..., 0], block
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4, 5))
 def _bands(dl: Any, d: Any, du: Any, b: Any, periodic: bool, transposed: bool) -> Any:
-    return _call(partial(_nan_bands, periodic, transposed), b, dl, d, du, b)
+    return _raw_bands(dl, d, du, b, (int(periodic), int(transposed), "auto", None, 0.0, 0.0), STATUS)[0]
 
 
 def _bands_forward(dl: Any, d: Any, du: Any, b: Any, periodic: bool, transposed: bool) -> Any:
@@ -99,17 +271,43 @@ _bands.defvjp(_bands_forward, _bands_back)
 def solve_tridiagonal(
     dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False
 ) -> Any:
-    dl, d, du, b = _common(dl, d, du, b)
-    b = b if matrix_rhs else b[..., None]
-    batch = jnp.broadcast_shapes(dl.shape[:-1], d.shape[:-1], du.shape[:-1], b.shape[:-2])
-    bands = (jnp.broadcast_to(v, (*batch, v.shape[-1])) for v in (dl, d, du))
-    x = _bands(*bands, jnp.broadcast_to(b, (*batch, *b.shape[-2:])), periodic, transposed)
+    if not _is_traced(dl, d, du, b):
+        options = (int(periodic), int(transposed), "auto", None, 0.0, 0.0)
+        return _raise("tridiag", *_eager_bands(dl, d, du, b, options, STATUS, matrix_rhs))
+    x = _bands(*_same_rows(dl, d, du, b, matrix_rhs), periodic, transposed)
     return x if matrix_rhs else x[..., 0]
+
+
+def solve_tridiagonal_ex(
+    dl: Any, d: Any, du: Any, b: Any, periodic: bool, *, method: str, variant: str | None, transposed: bool,
+    matrix_rhs: bool, rcond: bool, tol: float, cond: float,
+) -> Result:  # fmt: skip
+    if _is_traced(dl, d, du, b):
+        _no_verdict()
+    fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
+    options = (int(periodic), int(transposed), method, variant, tol, cond)
+    x, block = _eager_bands(dl, d, du, b, options, fields, matrix_rhs)
+    return _result(x, "tridiag", block, fields, x.shape[: -2 if matrix_rhs else -1], matrix_rhs)
+
+
+# ---- recurrences ------------------------------------------------------------------------------------
+
+
+def _run_recurrence(reverse: bool, device: int, stream: int, p: Any, out: Any, s: Any, t: Any, w0: Any) -> None:
+    *batch, n = t.shape
+    if _size(batch):
+        work = plan(_linalg._RECUR, device, stream, n, _size(batch), 1, int(reverse), _kind(t), "auto", None)
+        _core.recur_solve(work, stream, p(out[1]), STATUS, p(s), p(t), p(w0), p(out[0]))
+
+
+@partial(jax.jit, static_argnums=(3,))
+def _raw_recurrence(s: Any, t: Any, w0: Any, reverse: bool) -> Any:
+    return _call(partial(_run_recurrence, reverse), (t, _int32(w0.shape)), s, t, w0)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
 def _recurrence(s: Any, t: Any, w0: Any, reverse: bool) -> Any:
-    return _call(partial(_linalg.recurrence, reverse=reverse), t, s, t, w0)
+    return _raw_recurrence(s, t, w0, reverse)[0]
 
 
 def _recurrence_forward(s: Any, t: Any, w0: Any, reverse: bool) -> Any:
@@ -134,23 +332,42 @@ _recurrence.defvjp(_recurrence_forward, _recurrence_back)
 def recurrence(s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: int = 1, method: str = "auto") -> Any:
     if order != 1 or method != "auto":
         raise ValueError("a traced array of JAX: order must be 1 and method 'auto'")
-    s, t, w0 = _common(s, t, 0.0 if w0 is None else w0)
+    s, t, w0 = _common("s t w0", s, t, 0.0 if w0 is None else w0)
+    if s.ndim == 0 or t.ndim == 0 or s.shape[-1] != t.shape[-1]:
+        raise ValueError(f"s has shape {s.shape}, t has {t.shape}; both must be (..., n)")
     batch = jnp.broadcast_shapes(s.shape[:-1], t.shape[:-1], w0.shape)
     s, t = (jnp.broadcast_to(v, (*batch, v.shape[-1])) for v in (s, t))
     return _recurrence(s, t, jnp.broadcast_to(w0, batch), reverse)
 
 
+# ---- eigenpairs, sorting ----------------------------------------------------------------------------
+
+
+def _run_eigh(triangle: int, device: int, stream: int, p: Any, out: Any, A: Any) -> None:
+    *batch, n, _ = A.shape
+    if _size(batch):
+        work = plan(_linalg._SMALLSYM, device, stream, n, _size(batch), 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0,
+                    0.0, 0)  # fmt: skip
+        _core.smallsym_eig(work, stream, p(out[2]), STATUS, p(A), p(out[0]), p(out[1]))
+
+
+@partial(jax.jit, static_argnums=(1,))
+def _raw_eigh(A: Any, triangle: int) -> Any:
+    w = jax.ShapeDtypeStruct(A.shape[:-1], A.dtype)
+    return _call(partial(_run_eigh, triangle), (w, A, _int32(A.shape[:-2])), A)
+
+
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
-def _eigh(A: Any, triangle: str) -> Any:
-    return _call(lambda a: tuple(_linalg.eigh(a, triangle=triangle)), (A[..., 0], A), A)
+def _eigh(A: Any, triangle: int) -> Any:
+    return _raw_eigh(A, triangle)[:2]
 
 
-def _eigh_forward(A: Any, triangle: str) -> Any:
+def _eigh_forward(A: Any, triangle: int) -> Any:
     found = _eigh(A, triangle)
     return found, found
 
 
-def _eigh_back(triangle: str, kept: Any, g: Any) -> Any:
+def _eigh_back(triangle: int, kept: Any, g: Any) -> Any:
     w, V = kept
     eye = jnp.eye(w.shape[-1], dtype=w.dtype)
     return (_adjoints.eigh(lambda v: v[..., None] * eye, eye, w, V, *g),)
@@ -160,14 +377,29 @@ _eigh.defvjp(_eigh_forward, _eigh_back)
 
 
 def eigh(A: Any, *, triangle: str = "lower") -> Any:
-    (A,) = _common(A)
-    return _linalg.EighResult(*_eigh(A, triangle))
+    (A,) = _common("A", A)
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise ValueError(f"A has shape {A.shape}; its last two dimensions must be equal")
+    return _linalg.EighResult(*_eigh(A, _linalg._triangle(triangle)))
+
+
+def _run_sort(descending: bool, device: int, stream: int, p: Any, out: Any, keys: Any) -> None:
+    *batch, n = keys.shape
+    if n and _size(batch):
+        key = _sorting._KEYS[np.dtype(keys.dtype).name]
+        work = plan(_sorting._SORT, device, stream, n, _size(batch), key, 4, 1, int(descending))
+        _core.sort_run(work, stream, 0, 0, p(keys), 0, p(out[0]), p(out[1]))
+
+
+@partial(jax.jit, static_argnums=(1,))
+def _raw_sort(keys: Any, descending: bool) -> Any:
+    return _call(partial(_run_sort, descending), (keys, _int32(keys.shape)), keys)
 
 
 def sort(keys: Any, return_index: bool = False, *, descending: bool = False) -> Any:
-    index = _call(
-        lambda k: _sorting.sort(k, True, descending=descending)[1].astype(np.int32),
-        jax.ShapeDtypeStruct(keys.shape, np.int32), jax.lax.stop_gradient(keys),
-    )  # fmt: skip
+    if np.dtype(keys.dtype).name not in _sorting._KEYS:
+        kinds = ", ".join(_sorting._KEYS)
+        raise TypeError(f"keys: {keys.dtype} keys are not supported; convert them to one of {kinds}")
+    index = _raw_sort(jax.lax.stop_gradient(keys), descending)[1]
     result = jnp.take_along_axis(keys, index, -1)
     return (result, index) if return_index else result

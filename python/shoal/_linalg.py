@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import F32, F64, I32, NUMPY, READY, TYPES, Door, check_out, prepare, takes
+from ._arrays import TYPES, Door, check_out, check_overlap, door_of, key_of, prepare, takes
+from ._autograd import module_for
 from ._devices import placed
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
-from ._runtime import Kind, new_plan, plan, recent_calls
+from ._runtime import Kind, keep_call, new_plan, plan, recent_call
 
 _SMALLSYM = Kind(
     _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
@@ -24,6 +25,7 @@ _RECUR = Kind(_core.recur, "n", "count", "order", "reverse", "type", "method", "
 _SYMINDEF = Kind(_core.symindef, "n", "type", "method", "alpha", "tol", "growth")
 _TRIANGLES = {"lower": 0, "upper": 1}
 _BANDS = ("dl", "d", "du", "b")
+_KEYS = 16  # of arguments that a TridiagonalPlan remembers: one per stream, with `out` and without
 
 
 def _size(shape: tuple[int, ...]) -> int:
@@ -40,16 +42,14 @@ def _triangle(word: str) -> int:
         raise ValueError(f"triangle is {word!r}; it must be 'lower' or 'upper'") from None
 
 
-def _autograd(*values: Any, device: Any = None) -> Any:
-    """The module that differentiates, if an argument is one of its tracked arrays; else None."""
+def _autograd(*values: Any, device: Any = None, runs: bool = False) -> Any:
+    """The module that differentiates or runs the function, if an argument is one of its arrays; else None."""
     for value in values:
         if type(value) is not np.ndarray:
-            from . import _autograd as found
-
-            module = found.module_for(value)
+            module = module_for(value, runs)
             if module is not None:
                 if device is not None:
-                    raise ValueError("device must be None with gradients: they are computed where the arrays are")
+                    raise ValueError("device must be None for arrays of JAX and with gradients: it is where they are")
                 return module
     return None
 
@@ -106,30 +106,31 @@ def solve_ex(
     >>> r.x.round(4), bool(r.ok), bool(r.residual < 1e-15)
     (array([0.0909, 0.6364]), True, True)
     """
-    module = _autograd(A, b, device=device)
+    seen = key_of((A, b))
+    module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
         return module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
                                estimate=estimate, tol=tol, cond=cond)  # fmt: skip
     fields = STATUS | RESIDUAL | RCOND | METHOD
-    return _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, fields, device)[0]
+    return _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, fields, device, seen)[0]
 
 
 def _solve(
     A: Any, b: Any, method: Any, variant: Any, triangle: str, refine: int, estimate: bool, tol: float, cond: float,
-    fields: int, where: Any = None,
+    fields: int, where: Any = None, seen: Any = None,
 ) -> tuple[Result, Any]:  # fmt: skip
     key = None
-    if type(A) is np.ndarray and type(b) is np.ndarray:
-        dtype = A.dtype
-        if b.dtype is dtype and (dtype is F64 or dtype is F32):  # with the shapes of a recent call?
-            shape = b.shape
-            key = (A.shape, shape, dtype is F64, method, variant, triangle, refine, estimate, tol, cond, where)
-            ready = recent_calls().get(key)
-            if ready is not None and A.flags.num & READY == READY and b.flags.num & READY == READY:
-                work, count, batch = ready
-                x, block = np.empty(shape, dtype), np.empty(WIDTHS[fields] * count, I32)
-                _core.smallsym_solve(work, 0, block, fields, A, b, x)
-                return Result(x, "smallsym", NUMPY, block, fields, batch), work
+    seen = seen or key_of((A, b))
+    if seen is not None:  # a call like a recent one?
+        key = (seen, method, variant, triangle, refine, estimate, tol, cond, where)
+        ready = recent_call(key)
+        if ready is not None:
+            work, door, count, batch = ready
+            library = seen[0]
+            pointer = library.pointer
+            x, block = library.like(b), library.block(WIDTHS[fields] * count, b)
+            _core.smallsym_solve(work, seen[4], pointer(block), fields, pointer(A), pointer(b), pointer(x))
+            return Result(x, "smallsym", door, block, fields, batch), work
     door, device, kind, batch, A, b, shape = _square(A, b)
     device = placed(device, where)
     library = door.library
@@ -139,14 +140,15 @@ def _solve(
     if nrhs == 0:  # nothing to answer, and no system to judge
         count, nrhs = 0, 1
         batch = (0,) if not batch else (0, *batch[1:])
-    work = plan(_SMALLSYM, device, shape[-1] if vector else shape[-2], count, nrhs, TYPES[kind], method, variant,
-                _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
-    if key is not None and A.shape == key[0] and b.shape == key[1]:  # neither was broadcast
-        recent_calls()[key] = work, count, batch
+    stream = library.stream(device)
+    work = plan(_SMALLSYM, device, stream, shape[-1] if vector else shape[-2], count, nrhs, TYPES[kind], method,
+                variant, _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
+    if key is not None and (A.shape, b.shape) == seen[1]:  # neither was broadcast
+        keep_call(key, (work, door, count, batch))
     x = library.empty(shape, kind, device)
     block = library.empty(WIDTHS[fields] * count, "int32", device)
     pointer = library.pointer
-    _core.smallsym_solve(work, library.stream(device), pointer(block), fields, pointer(A), pointer(b), pointer(x))
+    _core.smallsym_solve(work, stream, pointer(block), fields, pointer(A), pointer(b), pointer(x))
     return Result(door.give(x), "smallsym", door, block, fields, batch), work
 
 
@@ -161,10 +163,11 @@ def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", devi
     array([[0.0909, 0.6364],
            [0.0455, 0.3182]])
     """
-    module = _autograd(A, b, device=device)
+    seen = key_of((A, b))
+    module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
         return module.solve(A, b, method=method, triangle=triangle)
-    result, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS, device)
+    result, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS, device, seen)
     if _core.smallsym_failed(work):
         result.raise_for_status()
     return result.x
@@ -214,32 +217,33 @@ def solve_tridiagonal_ex(
     >>> r.x, bool(r.ok), round(float(r.rcond), 3)
     (array([1., 1., 1., 1.]), True, 0.083)
     """
-    module = _autograd(dl, d, du, b, device=device)
+    seen = key_of((dl, d, du, b))
+    module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
         return module.solve_tridiagonal_ex(dl, d, du, b, periodic, method=method, variant=variant,
                                            transposed=transposed, matrix_rhs=matrix_rhs, rcond=rcond, tol=tol,
                                            cond=cond)  # fmt: skip
     fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
     return _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond, fields,
-                        device)[0]  # fmt: skip
+                        device, seen)[0]  # fmt: skip
 
 
 def _solve_bands(
     dl: Any, d: Any, du: Any, b: Any, periodic: bool, method: Any, variant: Any, transposed: bool, matrix_rhs: bool,
-    tol: float, cond: float, fields: int, where: Any = None,
+    tol: float, cond: float, fields: int, where: Any = None, seen: Any = None,
 ) -> tuple[Result, Any]:  # fmt: skip
     key = None
-    if type(dl) is type(d) is type(du) is type(b) is np.ndarray:
-        dtype = b.dtype
-        if dl.dtype is d.dtype is du.dtype is dtype and (dtype is F64 or dtype is F32):  # as a recent call?
-            shapes = (dl.shape, d.shape, du.shape, b.shape)
-            key = (shapes, dtype is F64, periodic, method, variant, transposed, matrix_rhs, tol, cond, where)
-            ready = recent_calls().get(key)
-            if ready is not None and dl.flags.num & d.flags.num & du.flags.num & b.flags.num & READY == READY:
-                work, count, batch = ready
-                x, block = np.empty(shapes[3], dtype), np.empty(WIDTHS[fields] * count, I32)
-                _core.tridiag_solve(work, 0, block, fields, dl, d, du, b, x)
-                return Result(x, "tridiag", NUMPY, block, fields, batch), work
+    seen = seen or key_of((dl, d, du, b))
+    if seen is not None:  # a call like a recent one?
+        key = (seen, periodic, method, variant, transposed, matrix_rhs, tol, cond, where)
+        ready = recent_call(key)
+        if ready is not None:
+            work, door, count, batch = ready
+            library = seen[0]
+            p = library.pointer
+            x, block = library.like(b), library.block(WIDTHS[fields] * count, b)
+            _core.tridiag_solve(work, seen[4], p(block), fields, p(dl), p(d), p(du), p(b), p(x))
+            return Result(x, "tridiag", door, block, fields, batch), work
     door, device, kind, batch, arrays, n = _bands(dl, d, du, b, matrix_rhs)
     device = placed(device, where)
     library, count, nrhs = door.library, _size(batch), 1
@@ -248,14 +252,15 @@ def _solve_bands(
         nrhs = shape[-1]
         if nrhs == 0:
             count, nrhs, batch = 0, 1, (0, *batch[1:])
-    work = plan(_TRIDIAG, device, n, count, nrhs, TYPES[kind], method, variant, int(periodic), int(transposed), tol,
-                cond)  # fmt: skip
-    if key is not None and shapes == tuple(a.shape for a in arrays):  # none was broadcast
-        recent_calls()[key] = work, count, batch
+    stream = library.stream(device)
+    work = plan(_TRIDIAG, device, stream, n, count, nrhs, TYPES[kind], method, variant, int(periodic),
+                int(transposed), tol, cond)  # fmt: skip
+    if key is not None and tuple(a.shape for a in arrays) == seen[1]:  # none was broadcast
+        keep_call(key, (work, door, count, batch))
     x = library.empty(shape, kind, device)
     block = library.empty(WIDTHS[fields] * count, "int32", device)
     pointer = library.pointer
-    _core.tridiag_solve(work, library.stream(device), pointer(block), fields, *map(pointer, arrays), pointer(x))
+    _core.tridiag_solve(work, stream, pointer(block), fields, *map(pointer, arrays), pointer(x))
     return Result(door.give(x), "tridiag", door, block, fields, batch), work
 
 
@@ -280,11 +285,12 @@ def solve_tridiagonal(
     array([[1., 1., 1.],
            [1., 1., 1.]])
     """
-    module = _autograd(dl, d, du, b, device=device)
+    seen = key_of((dl, d, du, b))
+    module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
         return module.solve_tridiagonal(dl, d, du, b, periodic, transposed=transposed, matrix_rhs=matrix_rhs)
     result, work = _solve_bands(dl, d, du, b, periodic, "auto", None, transposed, matrix_rhs, 0.0, 0.0, STATUS,
-                                device)  # fmt: skip
+                                device, seen)  # fmt: skip
     if _core.tridiag_failed(work):
         result.raise_for_status()
     return result.x
@@ -324,7 +330,7 @@ class TridiagonalPlan:
         self._bands = (int(count), int(n))
         self._shape = self._bands if nrhs is None else (*self._bands, int(nrhs))
         self._shapes = (self._bands, self._bands, self._bands, self._shape)
-        self._dtype = np.dtype(self._kind) if self._device < 0 else None  # of arrays of numpy
+        self._seen: dict[Any, Door] = {}  # keys of arguments that passed all checks
         self._plan = new_plan(_TRIDIAG, self._device, int(n), int(count), 1 if nrhs is None else int(nrhs),
                               TYPES[self._kind], method, None, int(periodic), int(transposed), 0.0, 0.0)  # fmt: skip
 
@@ -337,28 +343,29 @@ class TridiagonalPlan:
         >>> shoal.TridiagonalPlan(1, 1).solve(zero, np.array([[4.0]]), zero, b, out=b)
         array([[0.5]])
         """
-        door, device, arrays = NUMPY, -1, (dl, d, du, b)
-        for a, shape in zip(arrays, self._shapes):
-            if (
-                type(a) is not np.ndarray
-                or a.dtype is not self._dtype
-                or a.shape != shape
-                or a.flags.num & READY != READY
-            ):
-                door, device, arrays = self._takes(arrays)
-                break
+        arrays, x = (dl, d, du, b), out
+        key = key_of(arrays if out is None else (*arrays, out))
+        door = None if key is None else self._seen.get(key)
+        if door is None:
+            door, arrays = self._takes(arrays)
+            if out is not None:
+                check_out(door, self._device, out, self._shape, self._kind)
+                x = door_of(out, "out").take(out, "out")
+            if key is not None:
+                if len(self._seen) >= _KEYS:
+                    self._seen.clear()
+                self._seen[key] = door
         library = door.library
         if out is None:
-            x = given = library.empty(self._shape, self._kind, device)
+            x = library.like(arrays[3])
         else:
-            inputs = [(name, a, name == "b") for name, a in zip(_BANDS, arrays)]
-            given = check_out(door, device, out, self._shape, self._kind, inputs)
-            x = door.take(given, "out")
-        pointer = library.pointer
-        _core.tridiag_solve(self._plan, library.stream(device), 0, 0, *map(pointer, arrays), pointer(x))
-        return given if out is not None else door.give(x)
+            check_overlap(library, x, arrays, _BANDS, 3)
+        p = library.pointer
+        stream = key[4] if key is not None else library.stream(self._device)
+        _core.tridiag_solve(self._plan, stream, 0, 0, *map(p, arrays), p(x))
+        return out if out is not None else door.give(x)
 
-    def _takes(self, values: Any) -> tuple[Door, int, Any]:
+    def _takes(self, values: Any) -> tuple[Door, Any]:
         """The arrays, which must be the plan's in shape, type and device."""
         door, device, arrays = takes(_BANDS, values)
         library = door.library
@@ -371,7 +378,7 @@ class TridiagonalPlan:
                 raise TypeError(f"{name} has {library.dtype(a)} numbers; the plan was made for {self._kind}")
             if not library.is_ready(a):
                 raise ValueError(f"{name} is not C-contiguous: a plan uses arrays in place; copy it first")
-        return door, device, arrays
+        return door, arrays
 
     def info(self) -> dict[str, Any]:
         """Waits for the last solve and sums it up: how many systems failed, and by which method.
@@ -433,13 +440,14 @@ def recurrence(
     if w0 is not None and order > 1 and arrays[2].shape[-1] != order:
         raise ValueError(f"w0 has {arrays[2].shape[-1]} numbers per segment; it must have {order}, the order")
     library, count = door.library, _size(batch)
-    work = plan(_RECUR, device, n, count, order, int(reverse), TYPES[kind], method, None)
+    stream = library.stream(device)
+    work = plan(_RECUR, device, stream, n, count, order, int(reverse), TYPES[kind], method, None)
     w = library.empty(arrays[1].shape, kind, device)
     block = library.empty(count, "int32", device)
     pointer = library.pointer
     first = 0 if w0 is None else pointer(arrays[2])
     _core.recur_solve(
-        work, library.stream(device), pointer(block), STATUS, pointer(arrays[0]), pointer(arrays[1]), first, pointer(w)
+        work, stream, pointer(block), STATUS, pointer(arrays[0]), pointer(arrays[1]), first, pointer(w)
     )
     if _core.recur_failed(work):
         Result(w, "recur", door, block, STATUS, batch).raise_for_status()
@@ -479,12 +487,14 @@ def eigh(A: Any, *, triangle: str = "lower", device: Any = None) -> EighResult:
     door, number, kind, batch, A, n = _symmetric(A)
     device = placed(number, device)
     library, count = door.library, _size(batch)
-    work = plan(_SMALLSYM, device, n, count, 1, TYPES[kind], "eigdc", None, _triangle(triangle), 0, 0, 0.0, 0.0, 0)
+    stream = library.stream(device)
+    work = plan(_SMALLSYM, device, stream, n, count, 1, TYPES[kind], "eigdc", None, _triangle(triangle), 0, 0, 0.0,
+                0.0, 0)  # fmt: skip
     w = library.empty((*batch, n), kind, device)
     V = library.empty((*batch, n, n), kind, device)
     block = library.empty(count, "int32", device)
     pointer = library.pointer
-    _core.smallsym_eig(work, library.stream(device), pointer(block), STATUS, pointer(A), pointer(w), pointer(V))
+    _core.smallsym_eig(work, stream, pointer(block), STATUS, pointer(A), pointer(w), pointer(V))
     if _core.smallsym_failed(work):
         Result(w, "smallsym", door, block, STATUS, batch).raise_for_status()
     return EighResult(door.give(w), door.give(V))
@@ -518,11 +528,12 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
     x = library.empty((*batch, n) if vector else (*batch, n, nrhs), kind, device)
     if nrhs == 0:
         return door.give(x)
-    work = plan(_SMALLSYM, device, n, count, nrhs, TYPES[kind], method, None, 0, 0, 0, 0.0, 0.0, 1)
+    stream = library.stream(device)
+    work = plan(_SMALLSYM, device, stream, n, count, nrhs, TYPES[kind], method, None, 0, 0, 0, 0.0, 0.0, 1)
     block = library.empty(count, "int32", device)
     pointer = library.pointer
     _core.smallsym_gram(
-        work, library.stream(device), pointer(block), STATUS, samples, pointer(psi), pointer(y), pointer(x)
+        work, stream, pointer(block), STATUS, samples, pointer(psi), pointer(y), pointer(x)
     )
     if _core.smallsym_failed(work):
         Result(x, "smallsym", door, block, STATUS, batch).raise_for_status()
@@ -532,10 +543,12 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
 class Factor:
     """The factors L D L^T of symmetric matrices, kept for solves. Made by `factor`."""
 
-    def __init__(self, A: Any) -> None:
-        door, device, kind, batch, A, n = _symmetric(A)
+    def __init__(self, A: Any, where: Any = None) -> None:
+        door, number, kind, batch, A, n = _symmetric(A)
+        device = placed(number, where)
         library, count = door.library, _size(batch)
         self._door, self._device, self._kind, self._batch, self._n = door, device, kind, batch, n
+        self._number = number  # the device of the arrays
         work = self._plan(1)
         self._L = library.empty(A.shape, kind, device)
         fields = STATUS | RCOND
@@ -547,8 +560,9 @@ class Factor:
         self._verdict = Result(self._L, "smallsym", door, block, fields, batch)
 
     def _plan(self, nrhs: int) -> Any:
-        return plan(_SMALLSYM, self._device, self._n, _size(self._batch), nrhs, TYPES[self._kind], "ldlt", None, 0, 0,
-                    0, 0.0, 0.0, 0)  # fmt: skip
+        stream = self._door.library.stream(self._device)
+        return plan(_SMALLSYM, self._device, stream, self._n, _size(self._batch), nrhs, TYPES[self._kind], "ldlt", None,
+                    0, 0, 0, 0.0, 0.0, 0)  # fmt: skip
 
     @property
     def status(self) -> Any:
@@ -578,15 +592,13 @@ class Factor:
         array([[1., 1.],
                [2., 0.]])
         """
-        from ._arrays import door_of
-
         door, library = door_of(b, "b"), self._door.library
         if door.library is not library:
             raise TypeError(f"b is an array of {door.library.name}, A of {library.name}: convert one of them")
         b = door.take(b, "b")
         if b.ndim == 0:
             raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
-        if library.device(b) != self._device:
+        if library.device(b) != self._number:
             raise ValueError("b is on another device than A: move it there")
         core = 1 if b.ndim == 1 else 2
         if b.shape[-core] != self._n:
@@ -609,17 +621,18 @@ class Factor:
         return f"<shoal.Factor: {_size(self._batch)} matrices of order {self._n}, {self._kind}>"
 
 
-def factor(A: Any) -> Factor:
+def factor(A: Any, *, device: Any = None) -> Factor:
     """Factors symmetric matrices A (..., n, n) as L D L^T without pivoting, for many solves with the same matrices.
 
-    For positive definite matrices. `Factor.status` tells which have no factors; `symmetric_indefinite` pivots.
+    For positive definite matrices. `Factor.status` tells which have no factors; `symmetric_indefinite` pivots. device: as
+    in `solve_ex`; the factors stay beside A, and `Factor.solve` takes them through the GPU again.
 
     >>> import numpy as np, shoal
     >>> f = shoal.factor(np.array([[4.0, 2.0], [2.0, 3.0]]))
     >>> f.solve(np.array([8.0, 8.0]))
     array([1., 2.])
     """
-    return Factor(A)
+    return Factor(A, device)
 
 
 # ---- one dense symmetric matrix ---------------------------------------------------------------------

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -54,17 +56,24 @@ class Generator:
     def _fill(
         self, method: str, shape: Any, dtype: Any, device: Any, *parameters: Any, variant: Any = None, points: int = 0
     ) -> Any:
-        shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(v) for v in shape)
+        given = shape
+        try:
+            shape = tuple(operator.index(v) for v in (shape if isinstance(shape, Iterable) else (shape,)))
+        except TypeError:
+            raise TypeError(f"shape is {given!r}; it must be a whole number or a tuple of whole numbers") from None
+        if any(v < 0 for v in shape):
+            raise ValueError(f"shape is {given!r}; no dimension can be negative")
         whole = method in ("words", "poisson")
         kind, number = "uint32" if whole else dtype_name(dtype), device_number(device)
         library = library_for(dtype, number)
         alpha, lam, df = (*parameters, 0.0, 0.0, 0.0)[:3]
         stream = (0, 0, 0) if points else (self.step, self.purpose, self.draw)
-        work = plan(_RNG, number, method, variant, TYPES.get(kind, 0), self.seed, *stream, alpha, lam, df, points)
+        where = library.stream(number)
+        work = plan(_RNG, number, where, method, variant, TYPES.get(kind, 0), self.seed, *stream, alpha, lam, df, points)
         out = library.empty((*shape, points) if points else shape, kind, number)
         count = _size(shape)
         fill = _core.rng_fillu if whole else _core.rng_fill
-        fill(work, library.stream(number), 0, 0, self.path, count, library.pointer(out))
+        fill(work, where, 0, 0, self.path, count, library.pointer(out))
         self.path += count
         return out
 

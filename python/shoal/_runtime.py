@@ -16,6 +16,7 @@ _CPU = -1
 _RECENT = 64  # plans that a thread keeps
 _threads = 0  # set_num_threads(); 0: OMP_NUM_THREADS, else all cores
 _forked = False
+_opened_gpu = _had_gpu = False  # this process has opened a GPU; it is the fork of one that had
 _warned = False
 
 
@@ -24,6 +25,7 @@ class _Local(threading.local):
         self.contexts: dict[Any, Any] = {}
         self.plans: dict[Any, Any] = {}
         self.calls: dict[Any, Any] = {}  # what a call with these shapes needs; its plans are in `plans`
+        self.threads = 0  # ... that were made for so many
         self.progress: Callable[[str, float], None] | None = None
 
 
@@ -32,7 +34,8 @@ _local = _Local()
 
 def _after_fork() -> None:
     """OpenMP's threads do not exist in a forked child: it computes with one thread, in new contexts."""
-    global _local, _forked, _threads
+    global _local, _forked, _had_gpu, _threads
+    _had_gpu = _opened_gpu
     for kept in (_local.contexts, _local.plans, _local.calls):
         _lost.extend(kept.values())  # freeing them could wait for locks of threads that are gone
     _local, _forked, _threads = _Local(), True, 1
@@ -49,12 +52,19 @@ def context(device: int = _CPU) -> Any:
     key = (device, _threads)
     found = _local.contexts.get(key)
     if found is None:
+        if _had_gpu and device != _CPU:
+            raise RuntimeError(
+                "this process was forked from one that had used the GPU, and CUDA does not survive a fork: "
+                "start processes with multiprocessing.get_context('spawn') or 'forkserver'"
+            )
         options: dict[str, Any] = {"threads": _threads, "backend": "cpu"}
         if device >= 0:
-            options.update(backend="cuda", device=device)
+            options.update(backend="cuda", device=device, unchecked=1)  # the arrays told their device
         if device < _CPU:
             options.update(backend="cuda", device=-2 - device, staging=1)
         found = _local.contexts[key] = _core.Context(options)
+        global _opened_gpu
+        _opened_gpu = _opened_gpu or device != _CPU
         found.progress = _local.progress
     return found
 
@@ -76,10 +86,11 @@ class Kind:
         self.create, self.names = create, names
 
 
-def plan(kind: Kind, device: int, *values: Any) -> Any:
-    """A plan of this thread for these options, a recent one if there is one."""
+def plan(kind: Kind, device: int, stream: int, *values: Any) -> Any:
+    """A plan of this thread for these options, a recent one if there is one. Calls on two streams of a GPU may run at the
+    same time: each stream has a plan of its own."""
     plans = _local.plans
-    key = (kind, device, _threads, values)
+    key = (kind, device, stream, _threads, values)
     found = plans.get(key)
     if found is None:
         if len(plans) >= _RECENT:
@@ -94,9 +105,19 @@ def new_plan(kind: Kind, device: int, *values: Any) -> Any:
     return kind.create(context(device), dict(zip(kind.names, values)))
 
 
-def recent_calls() -> dict[Any, Any]:
-    """This thread's calls whose plan is known by the shapes and types of their arguments."""
-    return _local.calls
+def recent_call(key: Any) -> Any:
+    """What this thread kept of a call with these shapes, types and options; None if there was none."""
+    if _local.threads != _threads:
+        _local.calls.clear()
+        _local.threads = _threads
+    try:
+        return _local.calls.get(key)
+    except TypeError:  # a list is no option
+        raise TypeError("an option of the call has a wrong type: options are words and numbers") from None
+
+
+def keep_call(key: Any, kept: Any) -> None:
+    _local.calls[key] = kept
 
 
 def clear_cache() -> None:

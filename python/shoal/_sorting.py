@@ -55,12 +55,14 @@ def sort(keys: Any, return_index: bool = False, *, descending: bool = False, dev
     n, count = a.shape[-1], _size(tuple(a.shape[:-1]))
     if n == 0:  # rows without keys
         count = 0
-    work = plan(_SORT, device, n, count, _KEYS[kind], 8 if return_index else 0, int(return_index), int(descending))
+    stream = library.stream(device)
+    work = plan(_SORT, device, stream, n, count, _KEYS[kind], 8 if return_index else 0, int(return_index),
+                int(descending))  # fmt: skip
     result = library.empty(tuple(a.shape), kind, device)
     index = library.empty(tuple(a.shape), "int64", device) if return_index else None
     pointer = library.pointer
     _core.sort_run(
-        work, library.stream(device), 0, 0, pointer(a), 0, pointer(result),
+        work, stream, 0, 0, pointer(a), 0, pointer(result),
         pointer(index) if return_index else 0,
     )  # fmt: skip
     return (door.give(result), door.give(index)) if return_index else door.give(result)
@@ -89,9 +91,10 @@ def merge(a: Any, b: Any, *, descending: bool = False, device: Any = None) -> An
     na, nb, count = a.shape[-1], b.shape[-1], _size(batch)
     result = library.empty((*batch, na + nb), kind, device)
     if na + nb and count:
-        work = plan(_MERGE, device, na, nb, count, _KEYS[kind], int(descending))
+        stream = library.stream(device)
+        work = plan(_MERGE, device, stream, na, nb, count, _KEYS[kind], int(descending))
         pointer = library.pointer
         _core.merge_run(
-            work, library.stream(device), 0, 0, pointer(a), pointer(b), pointer(result), 0, 0, 0
+            work, stream, 0, 0, pointer(a), pointer(b), pointer(result), 0, 0, 0
         )
     return door.give(result)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of numpy on a GPU: device="cuda". Skipped where no GPU answers; CTest runs it over the emulator, too."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,9 @@ def test_the_other_functions():
     np.testing.assert_allclose(shoal.lstsq(psi, y, device="cuda"), shoal.lstsq(psi, y), atol=1e-10)
     for here, there in zip(shoal.sort(b, return_index=True), shoal.sort(b, return_index=True, device="cuda")):
         np.testing.assert_array_equal(there, here)
+    f, y = shoal.factor(A, device="cuda").raise_for_status(), rng.normal(size=(30, 4, 2))
+    np.testing.assert_allclose(f.solve(y), shoal.solve(A, y), atol=1e-11)
+    np.testing.assert_allclose(f.solve(y[0, :, 0]), shoal.solve(A, y[0, :, 0]), atol=1e-11)
     rows = np.sort(b)
     np.testing.assert_array_equal(shoal.merge(rows, rows[:1], device="cuda"), shoal.merge(rows, rows[:1]))
 
@@ -64,3 +69,19 @@ def test_a_device_that_does_not_exist():
 def test_a_price_is_simulated_on_the_gpu():
     here, there = (shoal.price.heston(method="conditional", paths=2000, steps=4, device=d) for d in ("cpu", "cuda"))
     assert here.price == there.price  # the same bits
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore")
+def test_a_forked_child_says_that_it_has_no_gpu():
+    A, b = symmetric(3, 4, 4), np.ones(4)
+    x = shoal.solve(A, b, device="cuda")
+    child = os.fork()
+    if child == 0:
+        good = False
+        try:
+            shoal.solve(A, b, device="cuda")
+        except RuntimeError as error:
+            good = "spawn" in str(error) and np.allclose(shoal.solve(A, b), x)
+        os._exit(0 if good else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

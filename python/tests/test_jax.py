@@ -30,6 +30,66 @@ def test_results_are_arrays_of_jax():
     assert jnp.allclose(A @ r.x, b)
 
 
+def test_verdicts_of_arrays_of_jax():
+    A, b = np.array(symmetric(5, 4, 4)), rng.normal(size=(5, 4, 1))
+    A[3, 0, 0] = np.nan
+    r, expected = shoal.solve_ex(jnp.asarray(A), jnp.asarray(b), refine=1), shoal.solve_ex(A, b, refine=1)
+    for name in ("status", "method", "failed"):
+        np.testing.assert_array_equal(getattr(r, name), getattr(expected, name))
+    np.testing.assert_allclose(r.rcond, expected.rcond, rtol=1e-3)
+    assert r.x.devices() == jnp.asarray(A).devices() and "systems" in repr(r)
+    assert list(r.method_names) == list(expected.method_names)
+    with pytest.raises(shoal.LinAlgError, match=r"system \[3\].*non-finite"):
+        shoal.solve(jnp.asarray(A), jnp.asarray(b))
+    dl, du, y = (jnp.asarray(rng.normal(size=(2, 5))) for _ in range(3))
+    t = shoal.solve_tridiagonal_ex(dl, 6 + du, du, y, rcond=True)
+    expected = shoal.solve_tridiagonal_ex(*map(np.asarray, (dl, 6 + du, du, y)), rcond=True)
+    np.testing.assert_allclose(t.x, expected.x, rtol=1e-12)
+    np.testing.assert_allclose(t.rcond, expected.rcond, rtol=1e-3)
+    assert t.ok.all() and t.status.shape == (2,)
+    with pytest.raises(shoal.LinAlgError, match=r"system \[1\]"):
+        shoal.solve_tridiagonal(dl, (6 + du).at[1, 2].set(jnp.inf), du, y)
+
+
+def test_shapes_and_types_are_checked():
+    A, b = symmetric(2, 3, 3), jnp.ones((2, 3, 1))
+    for traced in (False, True):
+        call = jax.jit(shoal.solve) if traced else shoal.solve
+        with pytest.raises(ValueError, match=r"A has shape \(2, 3, 2\)"):
+            call(A[..., :2], b)
+        with pytest.raises(ValueError, match="b has 2 rows per system, A has 3"):
+            call(A, b[:, :2])
+        with pytest.raises(TypeError, match="A: float16.*float32"):
+            call(A.astype(jnp.float16), b)
+        with pytest.raises(TypeError, match="b: bfloat16.*float32"):
+            call(A, b.astype(jnp.bfloat16))
+        with pytest.raises(TypeError, match="A: complex"):
+            call(A + 1j, b)
+        assert call(A.astype(jnp.float32), b.astype(jnp.float32)).dtype == jnp.float32
+        assert call(A.astype(jnp.float32), b).dtype == jnp.float64
+        with pytest.raises(ValueError, match=r"do not broadcast: A \(2, 3, 3\), b \(3, 3, 1\)"):
+            call(A, b[jnp.array([0, 1, 0])])
+        assert call(A[:0], b[:0]).shape == (0, 3, 1) and call(A, b[..., :0]).shape == (2, 3, 0)
+        assert call(A, b[0, :, 0]).shape == (2, 3)
+        with pytest.raises(ValueError, match="du has 2 rows"):
+            bands = shoal.solve_tridiagonal
+            (jax.jit(bands) if traced else bands)(b[:, :, 0], b[:, :, 0] + 3, b[:, :2, 0], b[:, :, 0])
+    assert shoal.solve_ex(A, b[..., :0]).status.shape == (0,) and shoal.solve_ex(A[:, :0, :0], b[:, :0]).ok.all()
+    with pytest.raises(ValueError, match="refine is -1"):  # not from within XLA
+        shoal.solve_ex(A, b, refine=-1)
+    with pytest.raises(ValueError, match="no method 'nosuch'"):
+        jax.jit(lambda A, b: shoal.solve(A, b, method="nosuch"))(A, b)
+    with pytest.raises(TypeError, match="A is None"):
+        shoal.solve(None, b)
+    with pytest.raises(ValueError, match="device must be None"):
+        shoal.solve(A, b, device="cuda")
+
+
+def test_a_traced_call_does_not_leave_the_device():
+    text = jax.jit(shoal.solve).lower(symmetric(2, 3, 3), jnp.ones((2, 3, 1))).as_text()
+    assert "buffer_python" in text and "xla_ffi_python" not in text and "xla_python" not in text
+
+
 def test_gradients():
     sym = lambda A: (A + A.mT) / 2
     A, b = symmetric(2, 3, 3), jnp.asarray(rng.normal(size=(2, 3, 2)))
@@ -47,6 +107,20 @@ def test_jit_and_vmap():
     A, b = symmetric(6, 3, 3), jnp.asarray(rng.normal(size=(6, 3)))
     x = jax.jit(jax.vmap(shoal.solve))(A, b)
     assert jnp.allclose(jnp.einsum("kij,kj->ki", A, x), b)
+
+
+def test_the_other_functions_under_jit_and_vmap():
+    A, s, t = symmetric(4, 3, 3), jnp.asarray(rng.normal(size=(4, 9))) / 3, jnp.asarray(rng.normal(size=(4, 9)))
+    w, V = jax.jit(jax.vmap(shoal.eigh))(A)
+    assert jnp.allclose(A @ V, V * w[:, None])
+    expected = shoal.recurrence(np.asarray(s), np.asarray(t))
+    np.testing.assert_allclose(jax.jit(jax.vmap(shoal.recurrence))(s, t), expected)
+    keys, index = jax.jit(lambda k: shoal.sort(k, True))(t)
+    np.testing.assert_array_equal(keys, np.sort(t))
+    np.testing.assert_array_equal(index, np.argsort(t))
+    x = jax.jit(jax.vmap(shoal.solve_tridiagonal, in_axes=(0, None, 0, 0)))(s, s[0] + 6, s, t)
+    given = (s, jnp.broadcast_to(s[0] + 6, s.shape), s, t)
+    np.testing.assert_allclose(x, shoal.solve_tridiagonal(*map(np.asarray, given)))
 
 
 def test_verdicts_under_jit_are_refused():

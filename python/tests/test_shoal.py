@@ -332,6 +332,30 @@ def test_the_program():
     assert run("nonsense").returncode != 0
 
 
+def test_a_number_of_threads_is_that_of_all_threads():
+    from shoal import _runtime
+
+    A, b = symmetric(4, 3, 3), rng.normal(size=(4, 3, 1))
+    used, go, done = [], threading.Event(), threading.Event()
+
+    def work():
+        for _ in range(2):
+            shoal.solve(A, b)
+        done.set()
+        go.wait()
+        shoal.solve(A, b)
+        used.extend(key[3] for key in _runtime._local.plans)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    done.wait()
+    shoal.set_num_threads(1)
+    go.set()
+    thread.join()
+    shoal.set_num_threads(0)
+    assert used == [0, 1]  # a plan for one thread was made
+
+
 def test_info_and_threads():
     found = shoal.info()
     assert found["version"] == shoal.__version__ and found["gpu"] and found["levels"]
@@ -399,6 +423,14 @@ def test_words_are_checked():
     A, b = np.eye(2), np.ones(2)
     with pytest.raises(ValueError, match="nosuch"):
         shoal.solve(A, b, method="nosuch")
+    with pytest.raises(TypeError, match="options are words and numbers"):
+        shoal.solve_ex(A, b, method=["auto"])
+    with pytest.raises(TypeError, match="refine: cannot be 4294967297"):  # not 1
+        shoal.solve_ex(A, b, refine=2**32 + 1)
+    with pytest.raises(TypeError, match="shape is 2.5; it must be a whole number"):
+        shoal.Generator(1).normal(2.5)
+    with pytest.raises(ValueError, match=r"shape is \(2, -1\)"):
+        shoal.Generator(1).normal((2, -1))
     with pytest.raises(ValueError, match="triangle is 'left'"):
         shoal.solve(A, b, triangle="left")
     with pytest.raises(ValueError, match="module is 'nosuch'"):

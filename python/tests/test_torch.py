@@ -31,6 +31,60 @@ def test_results_are_tensors_on_the_same_device(device):
     assert torch.equal(shoal.sort(b.mT)[0], torch.sort(b.mT, -1).values[0])
 
 
+def test_arrays_of_equal_shapes_stay_in_their_library(device):
+    A, b = symmetric((5, 4, 4), device), draw(5, 4, 2, device=device)
+    bands = [draw(5, 4, device=device, seed=s) + (6 if s == 4 else 0) for s in (3, 4, 5, 6)]
+    for _ in range(3):  # the second calls are found by their shapes
+        for call, given in ((shoal.solve, (A, b)), (shoal.solve_tridiagonal, bands)):
+            x, there = call(*(a.cpu().numpy() for a in given)), call(*given)
+            assert isinstance(x, np.ndarray) and isinstance(there, torch.Tensor) and there.device == A.device
+            np.testing.assert_allclose(there.cpu(), x, atol=1e-12)
+            single = call(*(a.float() for a in given))
+            assert single.dtype == torch.float32 and torch.allclose(single, there.float(), atol=1e-5)
+    expected = shoal.solve(A, b)
+    for a, y in ((A.mT, b), (A.flip(0).flip(0), b), (A, b.mT.contiguous().mT), (A[:1].expand(5, 4, 4), b)):
+        x = shoal.solve(a, y)
+        assert torch.allclose(a @ x, y) and (a is A[:1] or x.shape == expected.shape)
+
+
+def test_a_plan_solves_in_place_and_checks_out(device):
+    dl, du, b = (draw(10, 6, device=device, seed=s) for s in (1, 2, 3))
+    d = 6 + draw(10, 6, device=device, seed=4)
+    expected = shoal.solve_tridiagonal(dl, d, du, b)
+    plan = shoal.TridiagonalPlan(6, 10, device=device)
+    out = torch.empty_like(b)
+    for _ in range(2):
+        assert plan.solve(dl, d, du, b, out=out) is out and torch.equal(out, expected)
+        assert torch.equal(plan.solve(dl, d, du, b), expected)
+    room = torch.empty(21, 6, dtype=torch.float64, device=device)
+    room[11:] = b
+    for bad, words in ((d, "out overlaps d:"), (room[10:20], "out overlaps b:"), (out[:5], r"shape \(5, 6\)"),
+                       (out.float(), "float32"), (draw(6, 10, device=device).mT, "contiguous")):  # fmt: skip
+        with pytest.raises((ValueError, TypeError), match=words):
+            plan.solve(dl, d, du, room[11:], out=bad)
+    assert plan.solve(dl, d, du, b, out=b) is b and torch.equal(b, expected)
+    with pytest.raises(TypeError, match="array of torch"):
+        plan.solve(dl, d, du, b, out=np.empty((10, 6)))
+
+
+def test_streams_do_not_share_a_plan(device):
+    if device == "cpu":
+        pytest.skip("the CPU has no streams")
+    A, b = symmetric((20000, 8, 8), device), draw(20000, 8, 1, device=device)
+    A[::3, 0, 0] = 0  # systems that are done again, by lists in the plan's memory
+    expected = [shoal.solve_ex(s * A, b) for s in (1, -1)]
+    streams = [torch.cuda.Stream() for _ in expected]
+    torch.cuda.synchronize()
+    for _ in range(20):
+        found = []
+        for s, stream in zip((1, -1), streams):
+            with torch.cuda.stream(stream):
+                found.append(shoal.solve_ex(s * A, b))
+        torch.cuda.synchronize()
+        for r, e in zip(found, expected):
+            assert torch.equal(r.x, e.x) and torch.equal(r.status, e.status)
+
+
 def test_a_tensor_and_an_array_of_numpy_are_refused_together(device):
     with pytest.raises(TypeError, match="torch.*numpy|numpy.*torch"):
         shoal.solve(symmetric((4, 4), device), np.ones(4))

@@ -118,8 +118,8 @@ static shoal_status check_all(shoal_context *ctx, const shoal_american *options,
         if (s == SHOAL_OK &&
             (options[i].payoff == SHOAL_MAX_CALL) != (options[0].payoff == SHOAL_MAX_CALL))
             s = shoal_fail(ctx, SHOAL_E_ARG,
-                           "options[%lld]: a max-call has a basis of its own; options of a plan "
-                           "are all max-calls, or none is",
+                           "options[%lld]: a plan prices only max-calls or only other payoffs; "
+                           "create a second plan for the max-calls",
                            (long long)i);
     }
     if (s == SHOAL_OK && count > 0 &&

@@ -92,7 +92,7 @@ static shoal_status choose_device(shoal_context *ctx, const char *backend) {
         return shoal_fail(ctx, SHOAL_E_ARG, "backend: '%s' is none of auto, cpu, cuda", backend);
     shoal_status status = SHOAL_E_BACKEND;
     if (!automatic && !cuda) {
-        shoal_fail(ctx, SHOAL_E_BACKEND, "not searched for: backend is cpu");
+        shoal_fail(ctx, SHOAL_E_BACKEND, "the backend is cpu");
     } else {
 #ifdef SHOAL_CUDA
         ctx->ops = &shoal_cuda_ops;

@@ -153,9 +153,11 @@ static inline shoal_status shoal_launched(shoal_context *ctx, const char *kernel
 }
 
 enum { SHOAL_STATIC_SHARED = 2048 }; /* maximum bytes of SHOAL_SHARED_ARRAY in a kernel */
+enum { SHOAL_USUAL_SHARED = (48 << 10) - SHOAL_STATIC_SHARED }; /* what every kernel may have */
 
 /* The maximum dynamic shared memory of a block after shoal_allow_shared(). A kernel has one limit for all
- * threads of the process, so it is always raised to the maximum: contexts do not disturb each other. */
+ * threads of the process, so it is always raised to the maximum: contexts do not disturb each other. A launch
+ * with few bytes does not need it. */
 static inline size_t shoal_max_shared(const shoal_context *ctx) {
     return ctx->shared_per_block - SHOAL_STATIC_SHARED;
 }
@@ -169,7 +171,9 @@ static inline shoal_status shoal_check_shared(shoal_context *ctx, const char *ke
         "the CPU backend has no such limit",
         kernel, bytes, shoal_max_shared(ctx));
 }
-template <class K> static inline void shoal_allow_shared(const shoal_context *ctx, K kernel) {
+template <class K>
+static inline void shoal_allow_shared(const shoal_context *ctx, K kernel, size_t bytes = SIZE_MAX) {
+    if (bytes <= SHOAL_USUAL_SHARED) return;
     cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)shoal_max_shared(ctx));
 }

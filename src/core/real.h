@@ -68,15 +68,20 @@ SHOAL_HD static inline real real_min(real v, real w) {
 #endif
 }
 
-/* u v + w as each device does it fast: fused on the GPU, with two roundings on the CPU (fma is a
- * library call at the lowest instruction level). */
+/* u v + w as each device does it fast: fused on the GPU, and where it is emulated; with two roundings on the
+ * CPU (fma is a library call at the lowest instruction level). */
 SHOAL_HD static inline real real_mad(real u, real v, real w) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) || defined(SHOAL_EMULATED)
     return real_fma(u, v, w);
 #else
     return u * v + w;
 #endif
 }
+
+#ifdef SHOAL_EMULATED
+/* What rcp.approx.ftz reads and writes: no subnormal numbers. */
+SHOAL_HD static inline real real_flushed(real v) { return real_abs(v) < REAL_MIN ? v * 0 : v; }
+#endif
 
 /* 1 / v; on the GPU within an ulp or two, by Newton's steps, and not finite where v is 0 or next to
  * it. */
@@ -90,6 +95,9 @@ SHOAL_HD static inline real real_reciprocal(real v) {
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(v));
     r = real_fma(r, real_fma(-v, r, 1), r);
     return real_fma(r, real_fma(-v, r, 1), r);
+#elif defined(SHOAL_EMULATED)
+    const real r = real_flushed(1 / real_flushed(v));
+    return real_fma(r, real_fma(-v, r, 1), r);
 #else
     return 1 / v;
 #endif
@@ -101,6 +109,8 @@ SHOAL_HD static inline real real_reciprocal_rough(real v) {
     float r;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
     return r;
+#elif defined(SHOAL_EMULATED) && defined(SHOAL_SINGLE)
+    return real_flushed(1 / real_flushed(v));
 #else
     return real_reciprocal(v);
 #endif

@@ -133,6 +133,18 @@ static void copy_rows(const shoal_context *ctx, char *to, size_t to_row, const c
     }
 }
 
+/* The parts of `systems` systems, by all threads: the host's are apart, the others together. */
+static void copy_parts(const shoal_context *ctx, const shoal_staged_array *a, char *host,
+                       char *pinned, int64_t systems, int in) {
+    ON_THREADS(ctx->threads, static)
+    for (int64_t k = 0; k < systems; k++)
+        for (size_t part = 0; part * a->part < a->bytes; part++) {
+            char *apart = host + (size_t)k * a->step + part * a->part_step;
+            char *together = pinned + (size_t)k * a->bytes + part * a->part;
+            memcpy(in ? together : apart, in ? apart : together, a->part);
+        }
+}
+
 typedef struct job { /* one call */
     const shoal_staged_array *arrays;
     size_t at[MOST_ARRAYS]; /* where each begins in a lane; an x that is b begins where b does */
@@ -158,8 +170,11 @@ static size_t place(job *j, int64_t piece) {
 static void carry(const shoal_plan *head, const lane *l, const shoal_staged_array *a, char *pinned,
                   int in) {
     const size_t whole = a->bytes * (size_t)head->staged->count, part = a->bytes * (size_t)l->count;
-    const size_t at = a->bytes * (size_t)l->first;
-    if (in)
+    const size_t at = (a->step ? a->step : a->bytes) * (size_t)l->first;
+    if (a->step)
+        copy_parts(head->ctx, a, (char *)(uintptr_t)(in ? a->from : a->to) + at, pinned, l->count,
+                   in);
+    else if (in)
         copy_rows(head->ctx, pinned, part, (const char *)a->from + at, whole, part, a->rows);
     else
         copy_rows(head->ctx, (char *)a->to + at, whole, pinned, part, part, a->rows);
@@ -256,12 +271,12 @@ shoal_status shoal_staged_run(shoal_plan *head, const shoal_staged_array *arrays
 
 void shoal_staged_outcome(const shoal_outcome *where, shoal_staged_array *arrays) {
     const shoal_staged_array all[STAGED_OUTCOMES] = {
-        { "outcome.status", NULL, where->status, sizeof(int32_t), 1 },
-        { "outcome.residual", NULL, where->residual, sizeof(float), 1 },
-        { "outcome.rcond", NULL, where->rcond, sizeof(float), 1 },
-        { "outcome.rank", NULL, where->rank, sizeof(int32_t), 1 },
-        { "outcome.inertia", NULL, where->inertia, 3 * sizeof(int32_t), 1 },
-        { "outcome.method", NULL, where->method, sizeof(int32_t), 1 },
+        shoal_staged_out("outcome.status", where->status, sizeof(int32_t), 1),
+        shoal_staged_out("outcome.residual", where->residual, sizeof(float), 1),
+        shoal_staged_out("outcome.rcond", where->rcond, sizeof(float), 1),
+        shoal_staged_out("outcome.rank", where->rank, sizeof(int32_t), 1),
+        shoal_staged_out("outcome.inertia", where->inertia, 3 * sizeof(int32_t), 1),
+        shoal_staged_out("outcome.method", where->method, sizeof(int32_t), 1),
     };
     memcpy(arrays, all, sizeof all);
 }

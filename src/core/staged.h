@@ -24,7 +24,20 @@ typedef struct shoal_staged_array {
         to; /* on the host, copied from the device; NULL: not. With neither the device's pointer is NULL */
     size_t bytes; /* of one system in one row */
     int64_t rows; /* 1: a system's numbers lie together; else row after row of all systems */
+    /* On the host, if step > 0 (rows is 1 then): a system is parts of so many bytes, whose beginnings are part_step
+     * apart; those of two systems are step apart. On the device all is together. */
+    size_t part, part_step, step;
 } shoal_staged_array;
+
+/* Without gaps. */
+static inline shoal_staged_array shoal_staged_in(const char *name, const void *from, size_t bytes,
+                                                 int64_t rows) {
+    return (shoal_staged_array){ .name = name, .from = from, .bytes = bytes, .rows = rows };
+}
+static inline shoal_staged_array shoal_staged_out(const char *name, void *to, size_t bytes,
+                                                  int64_t rows) {
+    return (shoal_staged_array){ .name = name, .to = to, .bytes = bytes, .rows = rows };
+}
 
 enum { STAGED_OUTCOMES = 6 };
 

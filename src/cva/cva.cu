@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva.cu - inner paths that follow exercise rules, on the GPU: the code of walk.h with one path per thread. A warp is
- * an item, 32 inner paths of an outer one, and one contract; its sum is added by halves, as cva.c adds. Every warp makes
- * the prices that its contract needs. Bits are those of the CPU in f64.
+ * cva.cu - inner paths on the GPU: the code of nest.h and walk.h with one path per thread. A warp is an item, 32 inner
+ * paths of an outer one, and with early exercise one contract; its sum is added by halves, as cva.c adds. Every such warp
+ * makes the prices that its contract needs. Bits are those of the CPU in f64.
  */
 #define CVA_WIDTH 1
 #define CVA_FOLLOWS
 #include "core/launch.cuh"
 #include "core/real.h"
-#include "rng/normal.h"
 
-__device__ static inline void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first,
-                                       real (*z)[CVA_WIDTH]) {
-    shoal_words w = { { (uint32_t)first, (uint32_t)(first >> 32), step, stream->tag } };
-    for (int round = 0; round < 10; round++)
-        w = shoal_philox_round(w, stream->key[round][0], stream->key[round][1]);
-#ifdef SHOAL_SINGLE
-    for (int e = 0; e < 4; e += 2) {
-        const shoal_normalsf pair = shoal_normal_pairf(&w, e / 2);
-        z[e][0] = pair.z[0], z[e + 1][0] = pair.z[1];
-    }
-#else
-    const shoal_normals pair = shoal_normal_pair(&w);
-    z[0][0] = pair.z[0], z[1][0] = pair.z[1];
-#endif
-}
-
-#include "cva/walk.h"
+#include "cva/nest.h"
 
 enum { FOLLOW_BLOCK = 128 };
 
@@ -48,15 +31,49 @@ __device__ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
 
 namespace {
 
+/* The sum of the lanes of an item: in lane 0. */
+__device__ static inline double fold_item(const cva_item *item, int lane, double y) {
+    double sum = lane < item->lanes ? y : 0.0;
+    for (int distance = CVA_LANES / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, distance);
+    return sum;
+}
+
+__global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t k) {
+    const int lane = (int)threadIdx.x % CVA_LANES;
+    const int64_t warps = (int64_t)gridDim.x * (FOLLOW_BLOCK / CVA_LANES);
+    for (int64_t at = blockIdx.x * (FOLLOW_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
+         at < job.items; at += warps) {
+        const cva_item *item = &job.item[at];
+        cva_nest b;
+        cva_begin_nest(&job, k, cva_first(&job, item) + (uint64_t)lane, &b);
+        for (int64_t i = 0; i < job.nesteds; i++) {
+            const cva_contract *c = &job.contract[job.nested[i]];
+            const double left = cva_left(&job, c, k);
+            if (c->kind != CVA_NESTED) continue;
+            double sum = 0;
+            if (left > 0) {
+                cva_nest_pay(&job, c, job.spot + item->path * job.assets, left, &b);
+                sum = shoal_exp(-job.rate * left) * fold_item(item, lane, (double)b.all[0]);
+            }
+            if (lane == 0) job.sums[at * job.places + c->place] = sum;
+        }
+    }
+}
+
 __global__ void __launch_bounds__(FOLLOW_BLOCK) follow_kernel(cva_job job, int64_t k) {
     const int lane = (int)threadIdx.x % CVA_LANES;
-    const int64_t walks = job.kinds[CVA_AMERICAN];
+    const int64_t walks = job.americans;
     const int64_t warps = (int64_t)gridDim.x * (FOLLOW_BLOCK / CVA_LANES);
     for (int64_t task = blockIdx.x * (FOLLOW_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
          task < job.items * walks; task += warps) {
         const cva_item *item = &job.item[task / walks];
-        const cva_contract *c = &job.contract[job.walked[task % walks]];
-        if (!job.holds[c->place * job.paths + item->path]) continue; /* so all of the warp do */
+        const cva_contract *c = &job.contract[job.american[task % walks]];
+        double *to = &job.sums[task / walks * job.places + c->place];
+        if (!job.holds[c->place * job.paths + item->path]) { /* so all of the warp do */
+            if (lane == 0) *to = 0;
+            continue;
+        }
         cva_paths paths;
         cva_outcome outcome;
         double y;
@@ -72,20 +89,24 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) follow_kernel(cva_job job, int64
             cva_lanes lanes;
             cva_follow_many(&job, c, k, paths.s, &paths, &lanes, &outcome, &y);
         }
-        double sum = lane < item->lanes ? y : 0.0;
-        for (int distance = CVA_LANES / 2; distance > 0; distance /= 2)
-            sum += __shfl_down_sync(0xffffffffu, sum, distance);
-        if (lane == 0) job.sums[task / walks * job.places + c->place] = sum;
+        const double sum = fold_item(item, lane, y);
+        if (lane == 0) *to = sum;
     }
 }
 
 } // namespace
 
+static shoal_status nest(shoal_context *ctx, const cva_job *job, int64_t k) {
+    SHOAL_LAUNCH(nest_kernel, dim3(shoal_blocks(job->items * CVA_LANES, FOLLOW_BLOCK)),
+                 dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
+    return shoal_launched(ctx, "cva, European contracts");
+}
+
 static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
-    const int64_t tasks = job->items * job->kinds[CVA_AMERICAN];
+    const int64_t tasks = job->items * job->americans;
     SHOAL_LAUNCH(follow_kernel, dim3(shoal_blocks(tasks * CVA_LANES, FOLLOW_BLOCK)),
                  dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
     return shoal_launched(ctx, "cva, inner paths");
 }
 
-extern "C" const cva_walker R(cva_walker) = { follow };
+extern "C" const cva_walker R(cva_walker) = { nest, follow };

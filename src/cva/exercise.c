@@ -108,7 +108,7 @@ typedef struct exercise { /* of one contract at one date and level */
 static void settle(const exercise *e, int level, int64_t path, double worth, int ends) {
     const cva_job *j = e->j;
     j->value[(path * CVA_LEVELS + level) * j->sets + e->c->set] += e->c->quantity * worth;
-    e->exercised[(level - e->level) * j->paths + path] = ends && !e->p->kept;
+    e->exercised[(level - e->level) * j->paths + path] = ends && !e->j->kept;
     if (level == CVA_ALL) cva_note(j, e->c, e->k, path, worth, ends);
 }
 

@@ -10,15 +10,6 @@
  * most of the noise. Always in f64 and on the CPU: a rule has the same bits on every backend.
  */
 #define CVA_WIDTH 256
-#include "pricing/lanes.h"
-
-static inline void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first,
-                            real (*z)[CVA_WIDTH]) {
-    uint32_t w[4 * CVA_WIDTH];
-    lanes_words(stream, step, first, CVA_WIDTH, w);
-    for (int e = 0; e < BLOCK_NORMALS; e += 2) lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
-}
-
 #include "cva/walk.h"
 
 enum { SUM_LANES = 16 };

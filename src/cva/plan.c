@@ -11,10 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHOAL_DECLARE_CPU(cva_method, cva_paths)
+SHOAL_DECLARE_CPU(cva_method, cva_outer)
+SHOAL_DECLARE_CUDA(cva_method, cva_outer)
+SHOAL_DECLARE_CPU(cva_judge, cva_judge)
 SHOAL_DECLARE_CPU(cva_walker, cva_walker)
 SHOAL_DECLARE_CUDA(cva_walker, cva_walker)
-static const cva_method *const cells[SHOAL_TYPES][SHOAL_LEVEL_COUNT] = SHOAL_CPU_CELLS(cva_paths);
+static const cva_method *const cells[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_outer);
+static const cva_method *const device_cells[1] = SHOAL_CUDA_DOUBLE_CELLS(cva_outer);
+static const cva_judge *const judges[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_judge);
 static const cva_walker *const walkers[SHOAL_TYPES][SHOAL_LEVEL_COUNT] =
     SHOAL_CPU_CELLS(cva_walker);
 static const cva_walker *const device_walkers[SHOAL_TYPES] = SHOAL_CUDA_CELLS(cva_walker);
@@ -249,58 +253,113 @@ static shoal_status make_chances(shoal_cva *p, const shoal_cva_counterparty *c) 
     return s;
 }
 
-/* What the walker reads, in the context's memory: the market, and the contracts with their rules. */
-static shoal_status make_device(shoal_cva *p) {
-    cva_job *to = &p->device;
-    const int64_t d = p->job.assets, count = p->job.contracts;
-    int64_t *walked, walks = 0;
-    cva_contract *contract;
-    *to = p->job;
-    shoal_status s = shoal_plan_host(&p->head, count, sizeof *walked, &walked);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, count, sizeof *contract, &contract);
-    if (s != SHOAL_OK) return s;
-    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
-        cva_contract *c = &contract[i];
-        *c = p->job.contract[i];
-        if (c->kind != CVA_AMERICAN) continue;
-        walked[walks++] = i;
-        const cva_rule *r = &p->job.contract[i].rule[0];
-        const size_t numbers = (size_t)((c->last - 1) * cva_rule_numbers(&r->basis));
-        const struct {
-            const void *from;
-            size_t bytes;
-            void *to;
-        } lists[] = { { c->asset, (size_t)c->assets * sizeof *c->asset, &c->asset },
-                      { c->weight, (size_t)c->assets * sizeof *c->weight, &c->weight },
-                      { r->at, numbers * sizeof *r->at, &c->rule[0].at },
-                      { c->may, (size_t)c->last, &c->may } };
-        c->asset = NULL, c->weight = c->rule[0].at = NULL, c->may = NULL; /* blocks of their own */
-        for (int e = 0; e < 4 && s == SHOAL_OK; e++)
-            s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
+/* Host arrays one after the other, as they will lie at `base`: a first round without `host` measures them. */
+typedef struct pack {
+    char *host;
+    uintptr_t base;
+    size_t used;
+} pack;
+
+static const void *add(pack *k, const void *from, int64_t count, size_t size) {
+    enum { ALIGNED = 16 };
+    const size_t at = k->used, bytes = (size_t)count * size;
+    k->used += (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+    if (k->host && bytes) memcpy(k->host + at, from, bytes);
+    return (const void *)(k->base + at);
+}
+
+static void add_contract(pack *k, const cva_contract *from, cva_contract *to) {
+    *to = *from;
+    to->asset = add(k, from->asset, from->assets, sizeof *to->asset);
+    to->weight = add(k, from->weight, from->assets, sizeof *to->weight);
+    if (from->kind != CVA_AMERICAN) return;
+    to->may = add(k, from->may, from->last, 1);
+    for (int rule = 0; rule < CVA_RULES; rule++) {
+        const cva_rule *r = &from->rule[rule];
+        const int64_t numbers = (from->last - 1) * cva_rule_numbers(&r->basis);
+        to->rule[rule].at = rule && r->at == from->rule[0].at
+                                ? to->rule[0].at
+                                : add(k, r->at, numbers, sizeof *r->at);
     }
-    const struct {
-        const void *from;
-        size_t bytes;
-        void *to;
-    } lists[] = { { p->job.s0, (size_t)d * sizeof(double), &to->s0 },
-                  { p->job.sigma, (size_t)d * sizeof(double), &to->sigma },
-                  { p->job.dividend, (size_t)d * sizeof(double), &to->dividend },
-                  { p->job.load, (size_t)(d * (d + 1) / 2) * sizeof(double), &to->load },
-                  { contract, (size_t)count * sizeof *contract, &to->contract },
-                  { walked, (size_t)walks * sizeof *walked, &to->walked },
-                  { p->job.time, (size_t)(p->job.dates + 1) * sizeof(double), &to->time },
-                  { p->job.stop, (size_t)p->job.stops * sizeof *to->stop, &to->stop } };
-    to->s0 = to->sigma = to->dividend = to->load = NULL, to->contract = NULL, to->walked = NULL;
-    to->time = NULL, to->stop = NULL;
-    for (int e = 0; e < 8 && s == SHOAL_OK; e++)
-        s = shoal_plan_copy(&p->head, lists[e].from, lists[e].bytes, lists[e].to);
+}
+
+/* What stages read of a job. */
+static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_job *to) {
+    const int64_t d = from->assets;
+    *to = *from;
+    for (int64_t i = 0; i < from->contracts; i++)
+        add_contract(k, &from->contract[i], &contracts[i]);
+    to->contract = add(k, contracts, from->contracts, sizeof *contracts);
+    to->s0 = add(k, from->s0, d, sizeof(double));
+    to->sigma = add(k, from->sigma, d, sizeof(double));
+    to->dividend = add(k, from->dividend, d, sizeof(double));
+    to->load = add(k, from->load, d * (d + 1) / 2, sizeof(double));
+    to->time = add(k, from->time, from->dates + 1, sizeof(double));
+    to->stop = add(k, from->stop, from->stops, sizeof *to->stop);
+    to->sign = add(k, from->sign, from->sets, sizeof *to->sign);
+    to->european = add(k, from->european, from->europeans, sizeof *to->european);
+    to->american = add(k, from->american, from->americans, sizeof *to->american);
+    to->nested = add(k, from->nested, from->nesteds, sizeof *to->nested);
+}
+
+/* The job in the device's memory. */
+static shoal_status make_device(shoal_cva *p) {
+    const int64_t count = p->job.contracts;
+    cva_contract *contracts = malloc((size_t)(count + 1) * sizeof *contracts);
+    pack k = { 0 };
+    void *memory = NULL;
+    shoal_status s =
+        contracts ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    if (s == SHOAL_OK) add_job(&k, &p->job, contracts, &p->device);
+    const size_t bytes = k.used;
+    if (s == SHOAL_OK) s = shoal_plan_alloc(&p->head, bytes, &memory);
+    k = (pack){ .host = malloc(bytes + 1), .base = (uintptr_t)memory };
+    if (s == SHOAL_OK && !k.host)
+        s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    if (s == SHOAL_OK) {
+        add_job(&k, &p->job, contracts, &p->device);
+        s = shoal_copy(p->head.ctx, memory, k.host, bytes);
+    }
+    free(k.host), free(contracts);
+    return s;
+}
+
+/* The contracts of some kinds, by netting set, and in a set in their order. */
+static shoal_status list_by_set(shoal_cva *p, const int kinds[CVA_KINDS], const int64_t **list,
+                                int64_t *count) {
+    const cva_job *j = &p->job;
+    int64_t *to, *at = calloc((size_t)j->sets + 1, sizeof *at);
+    if (!at) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    const shoal_status s = shoal_plan_host(&p->head, j->contracts, sizeof *to, &to);
+    *count = 0, *list = to;
+    for (int64_t i = 0; i < j->contracts; i++)
+        if (kinds[j->contract[i].kind]) at[j->contract[i].set + 1]++, ++*count;
+    for (int64_t set = 0; set < j->sets; set++) at[set + 1] += at[set];
+    for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++)
+        if (kinds[j->contract[i].kind]) to[at[j->contract[i].set]++] = i;
+    free(at);
+    return s;
+}
+
+static shoal_status make_lists(shoal_cva *p) {
+    cva_job *j = &p->job;
+    const int european[CVA_KINDS] = { [CVA_CLOSED] = 1, [CVA_NESTED] = 1 };
+    const int american[CVA_KINDS] = { [CVA_AMERICAN] = 1 };
+    const int nested[CVA_KINDS] = {
+        [CVA_NESTED] = 1, [CVA_AMERICAN] = p->estimator == SHOAL_CVA_BY_RULE
+    };
+    shoal_status s = list_by_set(p, european, &j->european, &j->europeans);
+    if (s == SHOAL_OK) s = list_by_set(p, american, &j->american, &j->americans);
+    if (s == SHOAL_OK) s = list_by_set(p, nested, &j->nested, &j->nesteds);
     return s;
 }
 
 /* Which sets are never worth less than 0, or never more. */
 static shoal_status make_signs(shoal_cva *p) {
-    const cva_job *j = &p->job;
-    const shoal_status s = shoal_plan_host(&p->head, j->sets, sizeof *p->sign, &p->sign);
+    cva_job *j = &p->job;
+    int *sign;
+    const shoal_status s = shoal_plan_host(&p->head, j->sets, sizeof *sign, &sign);
+    j->sign = sign;
     if (s != SHOAL_OK) return s;
     for (int64_t set = 0; set < j->sets; set++) {
         int above = 0, below = 0; /* whether some contract may be */
@@ -310,7 +369,7 @@ static shoal_status make_signs(shoal_cva *p) {
             above |= c->quantity > 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
             below |= c->quantity < 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
         }
-        p->sign[set] = above && below ? 0 : below ? -1 : 1;
+        sign[set] = above && below ? 0 : below ? -1 : 1;
     }
     return SHOAL_OK;
 }
@@ -321,7 +380,7 @@ static int has_kinks(const shoal_cva *p) {
         const cva_contract *c = &p->job.contract[i];
         const int by_paths =
             c->kind == CVA_NESTED || (c->kind == CVA_AMERICAN && p->estimator == SHOAL_CVA_BY_RULE);
-        if (by_paths && (p->collateral || !p->sign[c->set])) return 1;
+        if (by_paths && (p->job.collateral || !p->job.sign[c->set])) return 1;
     }
     return 0;
 }
@@ -345,13 +404,16 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                               const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
     cva_job *j = &p->job;
     const int level = p->head.ctx->level;
-    p->cell = cells[o->type][level], p->wide = cells[SHOAL_F64][level];
-    p->host_walker = walkers[o->type][level];
-    p->walker = p->head.ctx->ops ? device_walkers[o->type] : walkers[o->type][level];
+    const int on_host = !p->head.ctx->ops || o->estimator == SHOAL_CVA_BY_INNER;
     p->host = *p->head.ctx, p->host.ops = NULL, p->host.stream = NULL;
+    p->where = p->head.ctx->ops && on_host ? &p->host : p->head.ctx;
+    p->host_cell = cells[0][level], p->host_walker = walkers[o->type][level];
+    p->cell = on_host ? p->host_cell : device_cells[0];
+    p->walker = on_host ? p->host_walker : device_walkers[o->type];
+    p->judge = judges[0][level];
     p->estimator = o->estimator, j->control = o->control >= 0;
-    p->kept = o->kept != 0;
-    p->collateral = c->collateral != 0, p->threshold = c->threshold;
+    j->estimator = (int)o->estimator, j->kept = o->kept != 0, j->seed = o->seed;
+    j->collateral = c->collateral != 0, j->threshold = c->threshold;
     snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
     p->american = (shoal_american_opts){ .degree = o->degree,
                                          .raw = o->raw,
@@ -362,23 +424,29 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                                          .control = o->control };
     j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_OUTER);
     j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_INNER);
-    shoal_status s = make_market(p, m);
+    shoal_status s = shoal_plan_new(p->where, sizeof *p->room, p, &p->room);
+    if (s == SHOAL_OK) s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
     if (s == SHOAL_OK) s = shoal_cva_make_dates(p, contracts, o);
     if (s == SHOAL_OK) s = check_growth(p);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
     if (s == SHOAL_OK) s = make_chances(p, c);
     if (s == SHOAL_OK) s = make_signs(p);
+    if (s == SHOAL_OK) s = make_lists(p);
     if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || o->validate))
         s = shoal_cva_fit_rules(p, o->rule_paths);
     if (s == SHOAL_OK && o->validate) s = shoal_cva_make_prices(p);
-    if (s == SHOAL_OK && o->estimator == SHOAL_CVA_BY_RULE && p->head.ctx->ops) s = make_device(p);
+    if (s == SHOAL_OK && p->where->ops) s = make_device(p);
     const int kinks = o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
     if (s == SHOAL_OK && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
     return s;
 }
 
-static void close_plan(void *plan) { shoal_plan_free(((shoal_cva *)plan)->batch); }
+static void close_plan(void *plan) {
+    shoal_cva *p = plan;
+    shoal_plan_free(p->batch);
+    shoal_plan_free(p->room);
+}
 
 shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market,
                               const shoal_cva_contract *contracts, int64_t count,

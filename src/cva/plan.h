@@ -6,6 +6,7 @@
 #define SHOAL_CVA_PLAN_H
 
 #include "american/plan.h"
+#include "core/math.h"
 #include <math.h>
 #include <shoal/cva.h>
 
@@ -91,10 +92,20 @@ typedef struct cva_item {
     int32_t from, lanes;
 } cva_item;
 
+/* Inner paths of an outer path at a date: 2^level groups of them; none: level -1. */
+typedef struct cva_node {
+    int64_t first; /* of its groups, among those of the paths that are valued together */
+    int32_t level;
+} cva_node;
+
+enum { CVA_MAX_LEVEL = 14 };
+
 typedef struct cva_job {
     int assets;
     double rate;
-    int control;
+    int control, estimator, kept, collateral, is_pilot;
+    double threshold;
+    uint64_t seed;
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
@@ -108,6 +119,10 @@ typedef struct cva_job {
     const int64_t *stop;      /* [stop]: its date                                                 */
     int64_t kinds[CVA_KINDS]; /* contracts of a kind                                            */
     const cva_contract *contract;
+    /* numbers of contracts, by netting set: European ones, those with early exercise, those valued on inner paths */
+    const int64_t *european, *american, *nested;
+    int64_t europeans, americans, nesteds;
+    const int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either               */
     const int64_t *inner; /* [exposure]                                                         */
     shoal_stream outer_normals, inner_normals;
     /* of a run */
@@ -115,20 +130,31 @@ typedef struct cva_job {
     int64_t paths;
     double *brownian, *spot; /* [path][asset], at the date                                      */
     double *value;           /* [path][level][set]                                              */
+    double *differ;          /* [path][set]: what the other rule would change                    */
     char *exercised;         /* [place][level or rule][path]                                     */
     char *holds;             /* [place][path]: is valued on inner paths at the date               */
-    char *now;               /* [rule][path]: decisions about one contract at one date           */
-    double *going_on;        /* [path]: what one contract is worth by regression                 */
+    double *row;             /* [path][width] */
+    int64_t width;
+    double *cube; /* GPU: numbers of some contracts, [contract][path] */
+    int64_t cube_room;
     /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
      * been paid, discounted */
     double *worth, *paid;
     /* of a date */
     shoal_stream walk_normals;
     int64_t ahead; /* the first stop after it                                                    */
-    int64_t items;
-    const cva_item *item;
-    double *sums;          /* of inner paths: [item][place]                                      */
-    const int64_t *walked; /* contracts with early exercise: their numbers                       */
+    int64_t date;  /* of exposure; -1: none                                                      */
+    double share;  /* of the CVA that an exposure then has                                        */
+    int64_t paths_inner; /* inner paths of a group */
+    int top_level;
+    double at_least[CVA_MAX_LEVEL + 1]; /* P(level >= l)                                          */
+    /* of paths from .. from + count - 1, which are valued together */
+    int64_t from, count, items;
+    cva_node *node;  /* [path]: of all paths */
+    int64_t *groups; /* their sum            */
+    cva_item *item;
+    double *sums; /* of inner paths: [item][place]                                               */
+    double *net;  /* the same times quantities: [item][set]                                       */
 } cva_job;
 
 SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) { return job->time[k]; }
@@ -143,17 +169,17 @@ SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c
 }
 
 /* What a contract is worth on a path at date k, for a validation; `ends`: it is paid. */
-static inline void cva_note(const cva_job *job, const cva_contract *c, int64_t k, int64_t path,
-                            double worth, int ends) {
+SHOAL_HD static inline void cva_note(const cva_job *job, const cva_contract *c, int64_t k,
+                                     int64_t path, double worth, int ends) {
     if (!job->worth) return;
     const int64_t at = (c - job->contract) * job->paths + path;
     job->worth[at] = ends ? 0 : worth;
-    if (ends) job->paid[at] += exp(-job->rate * cva_time(job, k)) * worth;
+    if (ends) job->paid[at] += shoal_exp(-job->rate * cva_time(job, k)) * worth;
 }
 
-/* Inner paths of a date of exposure. */
-static inline int64_t cva_inner(const cva_job *job, int64_t k) {
-    return job->inner[job->exposure[k - 1]];
+/* Items of a group of inner paths. */
+SHOAL_HD static inline int64_t cva_items(const cva_job *job) {
+    return (job->paths_inner + CVA_LANES - 1) / CVA_LANES;
 }
 
 /* Whether a contract is a put or a call on one asset. */
@@ -177,24 +203,32 @@ SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot)
     return gain > 0 || c->payoff == SHOAL_CVA_FORWARD ? gain : 0;
 }
 
-/* The cell: all over the paths of the job, on the CPU. */
+typedef shoal_status cva_stage(shoal_context *ctx, const cva_job *job, int64_t k);
+
+/* The cell of outer paths, in f64 alone: all over the paths of the job, on either backend. */
 typedef struct cva_method {
-    /* from date k - 1 to date k */
-    void (*move)(const shoal_context *ctx, const cva_job *job, int64_t k);
-    /* sets the values of the netting sets to those of the contracts with closed forms */
-    void (*value)(const shoal_context *ctx, const cva_job *job, int64_t k);
-    /* sums over the items of the European contracts that need inner paths */
-    void (*nest)(const shoal_context *ctx, const cva_job *job, int64_t k);
-    /* now[path] := whether a rule exercises the contract at the prices of the path at date k;
-     * going_on[path] := what holding it is worth by the regression, unless that is NULL */
-    void (*decide)(const shoal_context *ctx, const cva_job *job, const cva_contract *c,
-                   const cva_rule *rule, int64_t k, char *now, double *going_on);
+    cva_stage *begin;  /* today                                                                  */
+    cva_stage *move;   /* from date k - 1 to date k; all values are 0                            */
+    cva_stage *value;  /* adds contracts with closed forms to the values                         */
+    cva_stage *settle; /* adds what exercise by the rules pays, or what `amc` says               */
+    cva_stage *plan;   /* the nodes of the paths that are valued together, and their groups      */
+    cva_stage *fill;   /* their items                                                            */
+    cva_stage *add;    /* nets the sums of items                                                 */
+    cva_stage *expose; /* exposures into the rows                                                */
 } cva_method;
 
-/* Sums over the items of the contracts with early exercise that their paths hold: on either backend. */
+/* The cell of inner paths: sums over the items, on either backend. */
 typedef struct cva_walker {
-    shoal_status (*follow)(shoal_context *ctx, const cva_job *job, int64_t k);
+    cva_stage *nest;   /* of European contracts that need inner paths                     */
+    cva_stage *follow; /* of contracts with early exercise that their paths hold          */
 } cva_walker;
+
+/* now[path] := whether a rule exercises the contract at the prices of the path at date k: on the CPU. */
+typedef void cva_decider(const shoal_context *ctx, const cva_job *job, const cva_contract *c,
+                         const cva_rule *rule, int64_t k, char *now);
+typedef struct cva_judge {
+    cva_decider *decide;
+} cva_judge;
 
 /* A rule of a contract that is fitted: the paths of its assets, backwards. */
 typedef struct cva_fit {
@@ -241,23 +275,25 @@ enum {
 struct shoal_cva {
     shoal_plan head;
     shoal_context host; /* the CPU's, of the same threads and instruction level                 */
-    const cva_method *cell;
-    const cva_method *wide; /* in f64: rules are of that type                                   */
+    shoal_context
+        *where;       /* runs: the plan's context, or with regressions at nodes the host       */
+    shoal_plan *room; /* their memory                                                         */
+    const cva_method *cell, *host_cell;
     const cva_walker *walker, *host_walker;
+    const cva_judge *judge;
     cva_job job;
-    cva_job
-        device; /* the same for the walker: market, contracts and a date's arrays in the context's memory */
+    cva_job device; /* the same: market, contracts and lists in the context's memory             */
+    void *arena; /* of arrays of a run, in that of `where`                                      */
+    int64_t item_room;
+    cva_item *item;
+    double *sums, *net;
     shoal_cva_estimator estimator;
     shoal_american_opts american;
     american_plan
-        *batch; /* what problems of early exercise leave for the next ones to work in    */
-    int kept;
-    int collateral;
-    double threshold;
+        *batch;     /* what problems of early exercise leave for the next ones to work in    */
     double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
     double *chance; /* [exposure]: that probability                                             */
     double *price;  /* of a validation: [contract] numbers of validate.c; else NULL              */
-    int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either                   */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     int is_pilot; /* every node gets the levels */
@@ -299,8 +335,7 @@ shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, dou
                                  shoal_cva_counts *counts);
 
 /* nodes.c: all contracts that are not closed forms at date k, by rules; exposures into the rows. */
-shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, double *samples,
-                             shoal_cva_counts *counts);
+shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_counts *counts);
 
 #ifdef __cplusplus
 }

@@ -2,13 +2,15 @@
  *
  * run.c - runs of a plan for CVA, and results from their rows.
  *
- * A run takes its outer paths from date to date together, up to the last date of exposure. Memory per path: two numbers per
- * asset, two per netting set, and its row. The result goes through the rows in their order, once
- * for means and once for the deviations from them; quantiles are exact: their ranks are selected among the exposures of a
- * date.
+ * A run takes its outer paths from date to date together, up to the last date of exposure, on the CPU or on the GPU; with
+ * regressions at nodes always on the CPU. Memory per path: two numbers per asset, three per netting set, and its row. The
+ * result goes through the rows in their order, once for means and once for the deviations from them; quantiles are exact:
+ * their ranks are selected among the exposures of a date.
  */
+#include "core/loops.h"
 #include "cva/plan.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,54 +43,96 @@ void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k) {
     const shoal_words seed =
         shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
     j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
-    while (j->ahead < j->stops && j->stop[j->ahead] <= k) j->ahead++;
+    while (j->ahead < p->job.stops && p->job.stop[j->ahead] <= k) j->ahead++;
+    j->date = k > 0 ? p->job.exposure[k - 1] : -1;
+    if (j->date < 0) return;
+    j->share = p->share[j->date], j->paths_inner = p->job.inner[j->date];
+    j->top_level = p->top_level;
+    while (j->top_level > 0 && j->paths_inner << j->top_level > SHOAL_CVA_INNER) j->top_level--;
 }
 
-static shoal_status walk(shoal_cva *p, cva_job *j, double *samples, shoal_cva_counts *counts) {
-    shoal_status s = SHOAL_OK;
+static shoal_status walk(shoal_cva *p, cva_job *j, shoal_cva_counts *counts) {
     const shoal_stage stage = shoal_stage_begin(p->head.ctx, "outer paths");
-    memset(samples, 0, (size_t)(j->paths * shoal_cva_width(p)) * sizeof *samples);
-    const int64_t end = j->exposed[j->exposures - 1];
+    const int64_t end = p->job.exposed[j->exposures - 1];
+    shoal_status s = p->cell->begin(p->where, j, 0);
     for (int64_t k = 1; k <= end && s == SHOAL_OK; k++) {
-        const int exposed = j->exposure[k - 1] >= 0;
         s = shoal_stage_step(p->head.ctx, &stage, (double)(k - 1), (double)k, (double)end);
         if (s != SHOAL_OK) break;
         const double start = shoal_price_seconds();
         const double before = counts->seconds[1] + counts->seconds[2];
         shoal_cva_begin_date(p, j, k);
-        p->cell->move(&p->host, j, k);
-        if (j->worth) memset(j->worth, 0, (size_t)(j->contracts * j->paths) * sizeof *j->worth);
-        if (exposed) p->cell->value(&p->host, j, k);
-        s = shoal_cva_nodes(p, j, k, samples, counts);
+        s = p->cell->move(p->where, j, k);
+        if (s == SHOAL_OK && j->date >= 0 && j->europeans > 0) s = p->cell->value(p->where, j, k);
+        if (s == SHOAL_OK) s = shoal_cva_nodes(p, j, k, counts);
         const double inner = counts->seconds[1] + counts->seconds[2] - before;
         counts->seconds[0] += shoal_price_seconds() - start - inner;
     }
     return shoal_stage_end(p->head.ctx, &stage, s);
 }
 
+enum { CUBE = 1 << 22 }; /* numbers of contracts and paths that a GPU makes before it adds them */
+
+/* The arrays of a run, one after the other; the plan keeps their memory. */
+static shoal_status make_arrays(shoal_cva *p, cva_job *j) {
+    const int64_t paths = j->paths, device = p->where->ops != NULL;
+    const int64_t worth = p->price ? paths * j->contracts : 0;
+    j->cube_room = CUBE > 2 * paths ? CUBE : 2 * paths;
+    const struct {
+        int64_t count;
+        size_t size;
+        void *to;
+    } lists[] = { { paths * j->assets, sizeof(double), &j->brownian },
+                  { paths * j->assets, sizeof(double), &j->spot },
+                  { paths * CVA_LEVELS * j->sets, sizeof(double), &j->value },
+                  { paths * j->sets, sizeof(double), &j->differ },
+                  { worth, sizeof(double), &j->worth },
+                  { worth, sizeof(double), &j->paid },
+                  { device ? paths * j->width : 0, sizeof(double), &j->row },
+                  { device ? j->cube_room : 0, sizeof(double), &j->cube },
+                  { paths, sizeof(cva_node), &j->node },
+                  { 1, sizeof(int64_t), &j->groups },
+                  { paths * CVA_RULES * j->places, 1, &j->exercised },
+                  { paths * j->places, 1, &j->holds } };
+    enum { LISTS = sizeof lists / sizeof *lists, ALIGNED = 64 };
+    size_t bytes = 0;
+    for (int i = 0; i < LISTS; i++)
+        bytes += ((size_t)lists[i].count * lists[i].size + ALIGNED - 1) / ALIGNED * ALIGNED;
+    const shoal_status s = shoal_plan_reserve(p->room, bytes, &p->arena);
+    if (s != SHOAL_OK) return s;
+    char *at = p->arena;
+    for (int i = 0; i < LISTS; i++) {
+        void *none = NULL;
+        memcpy(lists[i].to, lists[i].count > 0 ? (void *)&at : (void *)&none, sizeof at);
+        at += ((size_t)lists[i].count * lists[i].size + ALIGNED - 1) / ALIGNED * ALIGNED;
+    }
+    return SHOAL_OK;
+}
+
+/* Touches the pages of the rows while the GPU works: copying to new memory would do it page by page. */
+static void touch(const shoal_cva *p, double *samples, int64_t numbers) {
+    enum { PAGE = 512 };
+    const int threads = p->head.ctx->threads;
+    ON_THREADS(threads, static)
+    for (int64_t i = 0; i < numbers; i += PAGE) samples[i] = 0;
+}
+
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
                                  shoal_cva_counts *counts) {
-    cva_job j = p->job;
-    shoal_plan *scratch; /* owns the memory */
-    double *memory;
-    shoal_status s = shoal_plan_new(p->head.ctx, sizeof *scratch, p, &scratch);
-    if (s != SHOAL_OK) return s;
-    const int64_t exercised = paths * CVA_RULES * j.places, holds = paths * j.places;
-    s = shoal_plan_host(scratch, paths * (2 * j.assets + CVA_LEVELS * j.sets + 1), sizeof *memory,
-                        &memory);
-    if (s == SHOAL_OK && p->price)
-        s = shoal_plan_host(scratch, 2 * paths * j.contracts, sizeof *j.worth, &j.worth);
-    if (s == SHOAL_OK && p->price) j.paid = j.worth + paths * j.contracts;
-    if (s == SHOAL_OK)
-        s = shoal_plan_host(scratch, exercised + holds + CVA_RULES * paths, 1, &j.exercised);
-    if (s == SHOAL_OK) {
-        j.holds = j.exercised + exercised, j.now = j.holds + holds;
-        j.first = (uint64_t)first, j.paths = paths;
-        j.brownian = memory, j.spot = j.brownian + paths * j.assets;
-        j.going_on = j.spot + paths * j.assets, j.value = j.going_on + paths;
-        s = walk(p, &j, samples, counts);
-    }
-    shoal_plan_free(scratch);
+    cva_job j = p->where->ops ? p->device : p->job;
+    j.first = (uint64_t)first, j.paths = paths, j.width = shoal_cva_width(p);
+    j.is_pilot = p->is_pilot;
+    p->host.message[0] = 0;
+    for (int level = 0; level <= CVA_MAX_LEVEL; level++)
+        j.at_least[level] = level ? p->share_of_level * exp2(-1.25 * (level - 1)) : 1;
+    const int64_t numbers = paths * j.width;
+    shoal_status s = make_arrays(p, &j);
+    if (s == SHOAL_OK && p->where->ops) touch(p, samples, numbers);
+    if (!p->where->ops) j.row = samples;
+    if (s == SHOAL_OK) s = walk(p, &j, counts);
+    if (s == SHOAL_OK && p->where->ops)
+        s = shoal_copy(p->where, samples, j.row, (size_t)numbers * sizeof *samples);
+    if (s != SHOAL_OK && p->where != p->head.ctx && p->host.message[0])
+        snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
     return s;
 }
 

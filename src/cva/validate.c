@@ -49,7 +49,7 @@ static shoal_status simulate(shoal_cva *p, cva_job *j) {
         if (j->contract[i].kind >= CVA_NESTED)
             holds[j->contract[i].place] = !cva_is_line(&j->contract[i]);
     j->item = item, j->items = ITEMS, j->sums = sums, j->holds = holds, j->spot = (double *)j->s0;
-    if (s == SHOAL_OK && j->kinds[CVA_NESTED]) p->cell->nest(&p->host, j, 0);
+    if (s == SHOAL_OK && j->kinds[CVA_NESTED]) s = p->host_walker->nest(&p->host, j, 0);
     if (s == SHOAL_OK && j->kinds[CVA_AMERICAN]) s = p->host_walker->follow(&p->host, j, 0);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         const int64_t place = j->contract[i].place;
@@ -74,12 +74,12 @@ typedef struct dual { /* of a path, discounted */
 
 /* Date k of the bound, where the contract may be exercised. */
 static shoal_status step_bound(shoal_cva *p, cva_job *j, const cva_contract *c, int64_t k,
-                               dual *at) {
+                               char *now, dual *at) {
     const int last = k == c->last;
     const double discount = exp(-j->rate * cva_time(j, k));
     shoal_status s = SHOAL_OK;
     shoal_cva_begin_date(p, j, k);
-    if (!last) p->wide->decide(&p->host, j, c, &c->rule[0], k, j->now, NULL);
+    if (!last) p->judge->decide(&p->host, j, c, &c->rule[0], k, now);
     if (!last) s = p->host_walker->follow(&p->host, j, k);
     for (int64_t path = 0; path < j->paths && s == SHOAL_OK; path++, at++) {
         const double pays = discount * cva_pay(c, j->spot + path * j->assets);
@@ -87,7 +87,7 @@ static shoal_status step_bound(shoal_cva *p, cva_job *j, const cva_contract *c, 
         for (int64_t item = 0; item < BOUND_INNER / CVA_LANES && !last; item++)
             go_on += j->sums[(path * (BOUND_INNER / CVA_LANES) + item) * j->places + c->place];
         go_on *= discount / BOUND_INNER;
-        at->martingale += (last || j->now[path] ? pays : go_on) - at->before;
+        at->martingale += (last || now[path] ? pays : go_on) - at->before;
         at->before = go_on;
         const double gap = pays - at->martingale;
         if (!at->begun || gap > at->largest) at->largest = gap;
@@ -102,6 +102,7 @@ static shoal_status make_bound(shoal_cva *p, const cva_contract *c, double *pric
     cva_job j = p->job;
     cva_item item[ITEMS];
     dual at[BOUND_PATHS];
+    char *now = NULL;
     shoal_plan *scratch; /* owns the memory */
     for (int i = 0; i < ITEMS; i++)
         item[i] = (cva_item){ .path = i * CVA_LANES / BOUND_INNER,
@@ -115,12 +116,12 @@ static shoal_status make_bound(shoal_cva *p, const cva_contract *c, double *pric
     if (s == SHOAL_OK) s = shoal_plan_host(scratch, ITEMS * j.places, sizeof(double), &j.sums);
     if (s == SHOAL_OK) s = shoal_plan_host(scratch, (j.places + 1) * j.paths, 1, &j.holds);
     if (s == SHOAL_OK) {
-        j.spot = j.brownian + j.paths * j.assets, j.now = j.holds + j.places * j.paths;
+        j.spot = j.brownian + j.paths * j.assets, now = j.holds + j.places * j.paths;
         memset(j.holds + c->place * j.paths, 1, (size_t)j.paths);
     }
     for (int64_t k = 1; k <= c->last && s == SHOAL_OK; k++) {
-        p->cell->move(&p->host, &j, k);
-        if (k == c->last || c->may[k - 1]) s = step_bound(p, &j, c, k, at);
+        s = p->host_cell->move(&p->host, &j, k);
+        if (k == c->last || c->may[k - 1]) s = step_bound(p, &j, c, k, now, at);
     }
     shoal_plan_free(scratch);
     price[UPPER] = shoal_cva_mean(&at->largest, NULL, sizeof *at / sizeof(double), BOUND_PATHS,

@@ -13,20 +13,41 @@ SHOAL_HD static inline double cva_drift(const cva_job *job, int64_t a) {
     return job->rate - job->dividend[a] - 0.5 * job->sigma[a] * job->sigma[a];
 }
 
+/* Whether a European contract with `left` years to go is worth what a formula says. */
+SHOAL_HD static inline int cva_is_known(const cva_contract *c, double left) {
+    return c->kind == CVA_CLOSED ? left >= 0 : c->kind == CVA_NESTED && left == 0;
+}
+
+/* What the formula of a contract needs at a date, whatever the prices. */
+typedef struct cva_terms {
+    double left, discount, deviation, growth; /* growth of its first asset */
+    int put;
+} cva_terms;
+
+SHOAL_HD static inline cva_terms cva_terms_of(const cva_job *job, const cva_contract *c,
+                                              double left) {
+    const int64_t a = c->asset[0];
+    cva_terms t;
+    t.left = left, t.discount = shoal_exp(-job->rate * left);
+    t.deviation = job->sigma[a] * sqrt(left);
+    t.growth = shoal_exp((job->rate - job->dividend[a]) * left);
+    t.put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    return t;
+}
+
 /* The European value at prices `spot` with `left` years to go, of a contract that has a closed form. */
 SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_contract *c,
                                                const double *spot, double left) {
     if (left == 0) return cva_pay(c, spot);
-    const double discount = shoal_exp(-job->rate * left);
+    const cva_terms t = cva_terms_of(job, c, left);
     double forward = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];
         const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[i] : 1;
         forward = fma(weight * spot[a], shoal_exp((job->rate - job->dividend[a]) * left), forward);
     }
-    if (c->payoff == SHOAL_CVA_FORWARD) return discount * (forward - c->strike);
-    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    return discount * black_value(forward, c->strike, job->sigma[c->asset[0]] * sqrt(left), put);
+    if (c->payoff == SHOAL_CVA_FORWARD) return t.discount * (forward - c->strike);
+    return t.discount * black_value(forward, c->strike, t.deviation, t.put);
 }
 
 /* The same of a contract on one asset, at its price s. */

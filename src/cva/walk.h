@@ -5,8 +5,7 @@
  * (CVA_WIDTH 32, fits 256), the GPU with CVA_WIDTH 1: one thread is a path. The same operations in the same
  * order: the same bits in f64.
  *
- * The includer defines cva_draw(stream, step, first, z): z[e][lane], the normals of a Philox block of paths
- * first, first + 1, .. With CVA_FOLLOWS it also defines cva_paths and cva_prices_at().
+ * With CVA_FOLLOWS the includer defines cva_paths and cva_prices_at().
  *
  * An inner path is exact from stop to stop, the dates at which some contract may be exercised,
  *
@@ -37,13 +36,35 @@
 #endif
 
 #if CVA_WIDTH > 1
-#include "core/loops.h"
+#include "pricing/lanes.h"
 #define CVA_EACH(l) EACH(l, CVA_WIDTH)
 #else
 #define CVA_EACH(l) for (int l = 0; l < 1; l++)
 #endif
 
 enum { CVA_NORMALS = 16 / sizeof(real) }; /* of a Philox block */
+
+/* z[e][lane] := the normals of a Philox block of paths first, first + 1, .. */
+CVA_CALL void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first,
+                       real (*z)[CVA_WIDTH]) {
+#if CVA_WIDTH > 1
+    uint32_t w[4 * CVA_WIDTH];
+    lanes_words(stream, step, first, CVA_WIDTH, w);
+    for (int e = 0; e < CVA_NORMALS; e += 2) lanes_normals(w, e / 2, CVA_WIDTH, z[e], z[e + 1]);
+#else
+    shoal_words w = { { (uint32_t)first, (uint32_t)(first >> 32), step, stream->tag } };
+    for (int round = 0; round < 10; round++)
+        w = shoal_philox_round(w, stream->key[round][0], stream->key[round][1]);
+    for (int e = 0; e < CVA_NORMALS; e += 2) {
+#ifdef SHOAL_SINGLE
+        const shoal_normalsf pair = shoal_normal_pairf(&w, e / 2);
+#else
+        const shoal_normals pair = shoal_normal_pair(&w);
+#endif
+        z[e][0] = pair.z[0], z[e + 1][0] = pair.z[1];
+    }
+#endif
+}
 
 /* ---- prices ------------------------------------------------------------------------------------ */
 

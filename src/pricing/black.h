@@ -19,14 +19,21 @@ SHOAL_HD static inline double black_payoff(double s, double strike, int put) {
     return gain > 0.0 ? gain : 0.0;
 }
 
+/* F > 0 or F = 0, K > 0, s > 0; without a branch, for loops over F. */
+SHOAL_HD static inline double black_curve(double forward, double strike, double s, int put) {
+    const double d = shoal_log(forward / strike) / s + 0.5 * s, e = s - d;
+    const double gain = shoal_pick(put, strike - forward, forward - strike);
+    const double value =
+        fma(shoal_pick(put, strike, forward), shoal_normcdf(shoal_pick(put, e, d)),
+            -(shoal_pick(put, forward, strike) * shoal_normcdf(-shoal_pick(put, d, e))));
+    const double best = shoal_pick(forward > 0.0, value, gain);
+    return shoal_pick(best > 0.0, best, 0.0); /* far out of the money it may round below 0 */
+}
+
 /* F > 0 or F = 0, K >= 0, s >= 0. */
 SHOAL_HD static inline double black_value(double forward, double strike, double s, int put) {
-    if (!(s > 0.0) || !(strike > 0.0) || !(forward > 0.0))
-        return black_payoff(forward, strike, put);
-    const double d = shoal_log(forward / strike) / s + 0.5 * s;
-    const double value = put ? fma(strike, shoal_normcdf(s - d), -(forward * shoal_normcdf(-d)))
-                             : fma(forward, shoal_normcdf(d), -(strike * shoal_normcdf(d - s)));
-    return value > 0.0 ? value : 0.0; /* far out of the money the difference may round below */
+    if (!(s > 0.0) || !(strike > 0.0)) return black_payoff(forward, strike, put);
+    return black_curve(forward, strike, s, put);
 }
 
 #endif

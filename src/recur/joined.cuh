@@ -49,13 +49,7 @@ enum { LANE_BEGIN = 900 };
 #define STATE_MOST  0x1p780
 #endif
 
-template <class T> __device__ static inline T joined_mad(T u, T v, T w) {
-#ifdef __CUDA_ARCH__
-    return fma(u, v, w);
-#else
-    return u * v + w;
-#endif
-}
+template <class T> __device__ static inline T joined_mad(T u, T v, T w) { return fma(u, v, w); }
 
 template <int SHAPE> __device__ static inline joined_map<SHAPE> joined_identity() {
     constexpr int COLUMNS = SHAPE == SHAPE_MOEBIUS ? 2 : SHAPE + 1;

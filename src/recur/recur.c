@@ -181,10 +181,10 @@ static shoal_status solve_staged(shoal_recur *plan, const void *s, const void *t
     const size_t numbers = size * (size_t)(job->interleaved ? 1 : job->n);
     const size_t of_s = size * (size_t)job->width, all_of_s = numbers * (size_t)job->width;
     shoal_staged_array arrays[4 + STAGED_OUTCOMES] = {
-        { "s", s, NULL, job->constant_s ? of_s : all_of_s, job->constant_s ? 1 : rows },
-        { "t", t, NULL, job->constant_t ? size : numbers, job->constant_t ? 1 : rows },
-        { "w0", w0, NULL, size * (size_t)job->order, 1 },
-        { "w", NULL, w, numbers, rows }
+        shoal_staged_in("s", s, job->constant_s ? of_s : all_of_s, job->constant_s ? 1 : rows),
+        shoal_staged_in("t", t, job->constant_t ? size : numbers, job->constant_t ? 1 : rows),
+        shoal_staged_in("w0", w0, size * (size_t)job->order, 1),
+        shoal_staged_out("w", w, numbers, rows)
     };
     shoal_staged_outcome(&plan->where, arrays + 4);
     return shoal_staged_run(&plan->head, arrays, 4 + STAGED_OUTCOMES, solve_piece, NULL);

@@ -30,6 +30,7 @@ static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
     cudaGetLastError(); /* an earlier error is not ours to report */
+    plan->lists_are_clear = 1;
     return clear(plan, "the totals", plan->work, sizeof(smallsym_totals));
 }
 
@@ -57,7 +58,10 @@ static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
     smallsym_redo *lists[2];
     for (int i = 0; i < 2; i++)
         lists[i] = (smallsym_redo *)((char *)plan->work + TOTALS + i * list_bytes(plan));
-    shoal_status status = clear(plan, "the lists", totals->listed, sizeof totals->listed);
+    shoal_status status = SHOAL_OK;
+    if (!plan->lists_are_clear)
+        status = clear(plan, "the lists", totals->listed, sizeof totals->listed);
+    plan->lists_are_clear = 0;
     for (int stage = 0; stage < 3 && status == SHOAL_OK; stage++) {
         smallsym_job part = job;
         part.stage = stage, part.first_row = by[stage]->row;

@@ -7,10 +7,10 @@
  * and the second method of "auto": ldltp, refined until x does not change any more, for the systems that
  * the first one listed.
  *
- * A team of T threads has a system, M rows per thread. There are few sizes, the same for both methods and
- * every variant of ldlt. A stays on its stage in shared memory, scaled; the factors are in classes with
- * the same two functions. Refinement always computes residuals; a system whose warning it removes has
- * status SHOAL_SYSTEM_REFINED.
+ * A team of T threads has a system, M rows per thread. There are few sizes, and one kernel per size: both
+ * methods factor with the code of ldltp.cuh, ldlt with its pivots in order. A stays on its stage in shared
+ * memory, scaled. Refinement always computes residuals; a system whose warning it removes has status
+ * SHOAL_SYSTEM_REFINED.
  *
  * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions
  * per system, in double on the stage. n <= 64.
@@ -22,73 +22,82 @@
 
 namespace {
 
-/* L D Lt of a definite matrix, in the registers of its team. */
-template <int T_, int M_> struct definite {
-    enum { T = T_, M = M_, NUMBERS = stage<T, M>::PANEL };
-    real *memory;
-    real a[M][T * M], inverse[M];
-    diagonal_scale<T, M> s;
-
-    __device__ real *shown() const { return memory; }
-    __device__ void factor(const real *staged, real, int t, int n, outcome &o) {
-        real none[M], low, high;
-        UNROLLED(r, M) none[r] = 0;
-        team_load<T, M>(a, staged, t);
-        ldlt_factor<T, M>(a, none, inverse, low, high, memory, t, n);
-        look_at_pivots(o, low, high, n);
-        s = { staged, memory + T * M, t, n, false };
-        s.look();
-    } /* the __syncwarp() of answer() stands before the next write to the panel */
-    __device__ void solve(real (&y)[M], int t, int n, bool grow = false) const {
-        ldlt_forward<T, M>(a, y, t, n, grow, [&](int r) { return s.one(r); });
-        ldlt_backward<T, M>(a, inverse, y, t);
-    }
-    __device__ real norm(const real *, real of_a, int, int) const { return s.norm(of_a); }
-    __device__ real size(const real (&y)[M], int) const { return s.size(y); }
-    __device__ void turn(real (&y)[M], real of_y, int) const { s.turn(y, of_y); }
-};
-
-/* P S A S Pt = L D Lt of any matrix, where ldltp.cu has it. */
-template <int T_, int M_> struct pivoted {
-    typedef ldltp_rows<T_, M_> ROWS;
+/* P S A S Pt = L D Lt of any matrix, where ldltp.cu has it; or A = L D Lt of a definite one, its pivots in
+ * order, where S is that of the diagonal and only the look at the condition scales by it. */
+template <int T_, int M_> struct factors {
+    typedef
+        typename std::conditional<M_ == 1, register_rows<T_, M_>, shared_rows<T_, M_>>::type ROWS;
     enum { T = T_, M = M_, NUMBERS = ROWS::room_type::NUMBERS };
     real *memory;
     ROWS rows;
     diagonal<M> d;
-    bool scaled; /* rows were, in a team of the warp */
+    bool scaled; /* the factors are those of S A S, in a team of the warp */
+    bool own;    /* the S of this team is not the unit matrix             */
 
     __device__ real *shown() const { return rows.at.shown(0); }
-    __device__ void factor(const real *staged, real largest, int t, int n, outcome &o) {
+    /* A from its stage, scaled by its rows, or only its scale, if it is definite. `largest` of its numbers. */
+    __device__ void load(const real *staged, real &largest, bool definite, int t, int n) {
+        const real *from = staged;
+        real size[M];
         rows.at.memory = memory;
-        rows.load(staged, t);
-        UNROLLED(r, M) {
-            const int i = r * T + t, row = stage<T, M>::row(i);
-            d.left[r] = staged[row + i], d.f[r] = 0;
-            d.position[r] = i < n ? LEFT : NO_ROW;
-#pragma unroll 1
-            for (int j = 0; j <= i && ROWS::IN_REGISTERS == 0; j++)
-                rows.at.below()[row + j] = staged[row + j];
+        scaled = own = false;
+        for (;;) {
+            rows.load(from, t);
+            UNROLLED(r, M) {
+                const int i = r * T + t;
+                d.left[r] = from[stage<T, M>::row(i) + i], d.f[r] = 0;
+                d.position[r] = i < n ? LEFT : NO_ROW;
+            }
+            if (definite) break;
+            rows.sizes(size, from, t, n);
+            if (scaled) largest = team_largest<T, M>(size);
+            if (scaled) break;
+            scaled = stage_scale_rows<T, M>(staged, rows.at.below(), rows.at.exponent(), size, own,
+                                            t, n);
+            if (!scaled) break;
+            from = rows.at.below();
+        }
+        if (definite) {
+            UNROLLED(r, M) size[r] = d.position[r] == LEFT ? real_abs(d.left[r]) : 0;
+            own = team_uneven<T, M>(size, SMALLSYM_DIAGONAL_SPREAD);
+            UNROLLED(r, M)
+            if (own) rows.at.exponent()[r * T + t] = (short)-smallsym_half_exponent(size[r]);
         }
         __syncwarp();
-        real size[M];
-        rows.sizes(size, t, n);
-        scaled = scale_rows(rows, d, size, t, n);
-        if (scaled) largest = team_largest<T, M>(size);
-        spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
-        ::factor(rows, d, s, t, n);
+    }
+    __device__ void factor(real largest, bool definite, int t, int n, outcome &o) {
+        spread s = { (real)INFINITY, 0, definite ? 0 : nothing() * largest, 0 };
+        real low = (real)INFINITY, high = -(real)INFINITY;
+        factor_together(rows, d, s, t, n, [&](int step, bool open, pivot &v) {
+            if (!definite) {
+                search(rows, d, t, open, v);
+                return;
+            }
+            rows.show(step, 0, t, d.position);
+            __syncwarp();
+            v = pivot{ step, NO_ROW, 0, shown()[step], 0 };
+            low = real_min(v.d_p, low), high = real_max(v.d_p, high);
+        });
+        if (definite) {
+            look_at_pivots(o, low, high, n);
+            return;
+        }
         if (s.least == 0) o.status = SHOAL_SYSTEM_SINGULAR;
         o.rcond = (float)(s.least / s.most);
         o.positive = s.positive, o.negative = n - s.positive;
     }
-    __device__ void solve(real (&y)[M], int t, int n, bool grow = false) const {
+    __device__ int exponent(int i) const { return own ? rows.at.exponent()[i] : 0; }
+    /* `grow` (condition.h): y is 0, and what comes out is scaled back. */
+    __device__ void solve(real (&y)[M], int t, int n, bool grow) const {
         scale_vector(rows, y, scaled, t);
-        ::solve(rows, d, y, t, n, grow);
+        ::solve(rows, d, y, t, n, grow, [&](int r) {
+            return scaled ? (real)1 : times_power_of_2((real)1, -exponent(r * T + t));
+        });
         scale_vector(rows, y, scaled, t);
     }
-    __device__ int exponent(int i) const { return scaled ? rows.at.exponent()[i] : 0; }
+    /* |S A S|, of which |A| is known; and S^-1 y, its largest size, and y := S^-2 y / size. */
     __device__ real norm(const real *staged, real of_a, int t, int n) const {
-        return scaled ? stage_scaled_norm<T, M>(staged, t, n, [&](int i) { return exponent(i); })
-                      : of_a;
+        return stage_scaled_norm<T, M>(staged, of_a, own, t, n, [&](int i) { return exponent(i); });
     }
     __device__ real size(const real (&y)[M], int t) const {
         real v[M];
@@ -110,8 +119,8 @@ typedef struct verdict {
 
 /* ---- the kernel -------------------------------------------------------------------------------- */
 
-/* What a solve with the factors is for. */
-enum purpose { ANSWER, REFINE, GROW, AGAIN, DOUBT, REFINE_FULLY, DONE };
+/* What a solve with the factors is for; JUDGE does without. */
+enum purpose { ESTIMATE, ANSWER, REFINE, GROW, AGAIN, DOUBT, REFINE_FULLY, JUDGE, DONE };
 
 /* What comes after it, for all teams of a warp; `more`: a team is not content yet. */
 __device__ static inline purpose next_of(purpose now, const smallsym_job &job, bool looks, int step,
@@ -121,39 +130,62 @@ __device__ static inline purpose next_of(purpose now, const smallsym_job &job, b
     if (now <= REFINE && looks) return GROW;
     if (now == GROW && (middle || more)) return AGAIN;
     if (now == AGAIN && middle) return DOUBT;
-    return middle && more && step < 30 ? REFINE_FULLY : DONE;
+    if (now == JUDGE) return DONE;
+    return middle && more && step < 30 ? REFINE_FULLY : JUDGE;
 }
 
 /* x of A x = b by the factors: refined job.refine times or, by the second method of "auto", as long as
- * that helps and is needed; rounded as 2^e_x x will be. `looks`: the condition number goes to o, and to
- * `doubt` how far refinement is from converging for any b (accuracy.h, batch.c). f.solve() is long, and
- * stands here once. */
+ * that helps and is needed; rounded as 2^e_x x will be. `first`: the condition number goes to o, and to
+ * `doubt` how far refinement is from converging for any b (accuracy.h, batch.c). What is long stands here
+ * once, whatever it is for: the solve, and the two kinds of residual. */
 template <class FACTORS, int M>
 __device__ static inline verdict answer(const smallsym_job &job, const FACTORS &f,
                                         const real *staged, const real (&b)[M], real (&x)[M],
-                                        int e_x, int t, int n, bool looks, outcome &o,
+                                        int e_x, int t, int n, bool first, outcome &o,
                                         real &doubt) {
     constexpr int T = FACTORS::T;
-    const bool judged = smallsym_judged(&job), middle = job.stage == 1;
+    const bool judged = smallsym_judged(&job), middle = job.stage == 1, looks = job.look && first;
+    const bool estimates = job.estimate && smallsym_rcond_used(&job) && first;
     verdict found = { 0, 0, doubt };
+    team_climb<T, M> climb;
     real more[M], v[M], kept[M], norm = 0, growth = 0, before = 0;
     bool open = false, again = false;
     int step = 0;
-    UNROLLED(r, M) x[r] = v[r] = kept[r] = 0;
-    for (purpose now = ANSWER; now != DONE;) {
-        UNROLLED(r, M) more[r] = now == ANSWER ? b[r] : now == AGAIN ? kept[r] : 0;
-        if (now == REFINE || now == REFINE_FULLY)
-            residual_in_double<T, M>(staged, x, b, more, f.shown(), t, n);
-        if (now == DOUBT) residual_in_double<T, M>(staged, v, kept, more, f.shown(), t, n);
-        f.solve(more, t, n, now == GROW);
-        __syncwarp();
-        const real size = now == ANSWER || now == REFINE ? 0 : f.size(more, t);
+    climb.begin(kept, t, n);
+    UNROLLED(r, M) x[r] = v[r] = 0;
+#pragma unroll 1
+    for (purpose now = estimates ? ESTIMATE : ANSWER; now != DONE;) {
+        const bool rest_of_x = now == REFINE || now == REFINE_FULLY;
+        UNROLLED(r, M) {
+            more[r] = now == ANSWER ? b[r] : now == AGAIN || now == ESTIMATE ? kept[r] : 0;
+        }
+        if (rest_of_x || now == DOUBT) {
+            real y[M], of[M];
+            UNROLLED(r, M) y[r] = rest_of_x ? x[r] : v[r], of[r] = rest_of_x ? b[r] : kept[r];
+            residual_in_double<T, M>(staged, y, of, more, f.shown(), t, n);
+        }
+        if (now != JUDGE) {
+            f.solve(more, t, n, now == GROW);
+            __syncwarp();
+        }
+        if (now == ESTIMATE) {
+            UNROLLED(r, M) kept[r] = more[r];
+            if (climb.goes_on(kept, t, n)) continue;
+            o.rcond = smallsym_rcond(stage_norm<T, M>(staged, t, n), climb.most);
+            now = ANSWER;
+            continue;
+        }
         if (now == ANSWER || now == REFINE) {
             UNROLLED(r, M) x[r] += more[r];
             step += now == REFINE;
         }
-        if (now == ANSWER && judged)
-            found.first = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
+        if (now == JUDGE && e_x) { UNROLLED(r, M) x[r] = as_stored(x[r], e_x); }
+        if (judged && (now == ANSWER || now == JUDGE)) {
+            const float residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
+            if (now == ANSWER) found.first = residual;
+            found.residual = residual;
+        }
+        const real size = f.size(more, t);
         if (now == GROW) {
             norm = f.norm(staged, norm, t, n), growth = size;
             again = middle || (o.status >= 0 && smallsym_look_again(norm, growth, job.cond));
@@ -180,8 +212,6 @@ __device__ static inline verdict answer(const smallsym_job &job, const FACTORS &
         }
         now = next_of(now, job, looks, step, __any_sync(ALL_LANES, now == GROW ? again : open));
     }
-    if (e_x) { UNROLLED(r, M) x[r] = as_stored(x[r], e_x); }
-    if (judged) found.residual = team_residual<T, M>(staged, x, b, f.shown(), t, n, norm);
     return found;
 }
 
@@ -203,7 +233,7 @@ constexpr int resident(int T) {
 /* The system at place `first` + the team's number of `all` to do. */
 template <class FACTORS>
 __device__ static inline void careful_system(const smallsym_job &job, real *staged, int64_t first,
-                                             int64_t all, int lane, int width) {
+                                             int64_t all, int lane, int width, bool definite) {
     constexpr int T = FACTORS::T, M = FACTORS::M;
     typedef stage<T, M> stage;
     const int t = lane % T, n = (int)job.n;
@@ -211,7 +241,9 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     const bool mine = first + lane / T < all;
     const smallsym_redo task = task_at(job, mine ? first + lane / T : all - 1);
     const int64_t k = task.system;
-    stage_system<T, M, T == WARP ? SHORT : UNROLLED>(job, staged, k, t, width);
+    stage_system<T, M, SHORT>(job, staged, k, t, width);
+    const int last = (M - 1) * T + t;
+    if (last >= n) staged[stage::row(last) + last] = 0; /* padding has no part in |A| */
     shoal_copy_async_wait_all();
     __syncwarp();
 
@@ -220,20 +252,18 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     outcome o = outcome_of(job);
     o.rank = n;
     int e_a;
-    const real largest = stage_scaled<T, M>(staged, t, n, e_a);
+    real largest = stage_scaled<T, M>(staged, t, n, e_a);
     const bool infinite = !(largest - largest == 0);
-    f.factor(staged, largest, t, n, o);
+    f.load(staged, largest, definite, t, n);
+    f.factor(largest, definite, t, n, o);
     const int32_t factored = o.status;
-    if (job.estimate && smallsym_rcond_used(&job))
-        o.rcond = team_estimate<T, M>(stage_norm<T, M>(staged, t, n), t, n,
-                                      [&](real(&y)[M]) { f.solve(y, t, n); });
     real doubt = 0;
 
 #pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         real b[M], x[M], bad = 0;
         const int e_x = team_rhs<T, M>(job, b, k, c, true, t, n) - e_a;
-        const verdict found = answer(job, f, staged, b, x, e_x, t, n, job.look && c == 0, o, doubt);
+        const verdict found = answer(job, f, staged, b, x, e_x, t, n, c == 0, o, doubt);
         if (c == 0) o.status = task.status, o.residual = task.residual;
         UNROLLED(r, M) {
             if (e_x) x[r] = times_power_of_2(x[r], e_x);
@@ -258,7 +288,7 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
 
 template <class FACTORS>
 __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
-    careful_kernel(smallsym_job job, int width) {
+    careful_kernel(smallsym_job job, int width, bool definite) {
     typedef stage<FACTORS::T, FACTORS::M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
@@ -268,17 +298,17 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
     const int64_t stride = (int64_t)gridDim.x * (blockDim.x / WARP) * stage::SYSTEMS;
 #pragma unroll 1
     for (int64_t first = warp_of_grid(warp) * stage::SYSTEMS; first < all; first += stride) {
-        careful_system<FACTORS>(job, staged, first, all, lane, width);
+        careful_system<FACTORS>(job, staged, first, all, lane, width, definite);
         __syncwarp(); /* before the stage is the next system's */
     }
 }
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-template <template <int, int> class FACTORS, int T, int M>
-static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym_job *job,
+template <int T, int M>
+static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, bool definite,
                            const char *name) {
-    typedef FACTORS<T, M> factors;
+    typedef factors<T, M> factors;
     typedef stage<T, M> stage;
     const size_t bytes =
         stage::SYSTEMS * ((size_t)stage::NUMBERS + factors::NUMBERS) * sizeof(real);
@@ -286,16 +316,22 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
     const unsigned few = (unsigned)(resident(T) * plan->head.ctx->multiprocessors);
     if (job->tasks && g.blocks.x > few) g.blocks.x = few;
     SHOAL_LAUNCH(careful_kernel<factors>, g.blocks, g.threads, g.bytes, plan->head.ctx->stream,
-                 *job, stage_width(job));
+                 *job, stage_width(job), definite);
     return shoal_launched(plan->head.ctx, name);
 }
 
+static shoal_status run(shoal_smallsym *plan, const smallsym_job *job, bool definite,
+                        const char *name) {
+    if (job->n <= 8) return launch<8, 1>(plan, job, definite, name);
+    if (job->n <= 16) return launch<16, 1>(plan, job, definite, name);
+    if (job->n <= 32) return launch<32, 1>(plan, job, definite, name);
+    return launch<32, 2>(plan, job, definite, name);
+}
+
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job) {
-    return by_size(job->n,
-                   [&](auto size) { return launch<definite>(size, plan, job, "ldlt, careful"); });
+    return run(plan, job, true, "ldlt, careful");
 }
 
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job) {
-    return by_size(job->n,
-                   [&](auto size) { return launch<pivoted>(size, plan, job, "ldltp, careful"); });
+    return run(plan, job, false, "ldltp, careful");
 }

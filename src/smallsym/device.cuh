@@ -30,7 +30,7 @@ static inline warp_grid warp_grid_of(const shoal_smallsym *plan, const smallsym_
                                      KERNEL kernel, int systems, size_t bytes) {
     const int warps = warps_of_block(plan, WARPS, bytes);
     const int64_t block = (int64_t)warps * systems;
-    shoal_allow_shared(plan->head.ctx, kernel);
+    shoal_allow_shared(plan->head.ctx, kernel, warps * bytes);
     return { dim3((unsigned)((job->count + block - 1) / block)), dim3(warps * WARP),
              warps * bytes };
 }

@@ -451,7 +451,7 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, int variant,
     const int64_t few =
         (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->head.ctx->multiprocessors;
     if (job->tasks && blocks > few) blocks = few;
-    shoal_allow_shared(plan->head.ctx, eigdc_kernel<K>);
+    shoal_allow_shared(plan->head.ctx, eigdc_kernel<K>, warps * bytes);
     SHOAL_LAUNCH(eigdc_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
                  plan->head.ctx->stream, *job, *to, job->A ? stage_width(job) : 0, variant);
     return shoal_launched(plan->head.ctx, "eigdc");

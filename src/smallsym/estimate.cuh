@@ -61,16 +61,20 @@ template <int M> __device__ static inline real sum_of_sizes(const real (&v)[M]) 
     return sum;
 }
 
-/* `norm` is |A|; solve(y) makes A^-1 y of y, of which rows from n on are 0. All teams of a warp climb
- * together; solve() stands here once, because it is long. */
-template <int T, int M, class SOLVE>
-__device__ static inline float team_estimate(real norm, int t, int n, const SOLVE &solve) {
-    real y[M], most = 0;
-    bool open = true;
-    UNROLLED(r, M) y[r] = r * T + t < n ? smallsym_first_y(r * T + t, n) : 0;
-#pragma unroll 1
-    for (int step = 0; step < SMALLSYM_STEPS && __any_sync(ALL_LANES, open); step++) {
-        solve(y);
+namespace {
+
+/* The climb to |A^-1|: y is the team's next right-hand side, of which rows from n on are 0; A^-1 y comes back
+ * in its place. All teams of a warp climb together, as long as one goes on. */
+template <int T, int M> struct team_climb {
+    real most;
+    int step;
+    bool open;
+
+    __device__ void begin(real (&y)[M], int t, int n) {
+        most = 0, step = 0, open = true;
+        UNROLLED(r, M) y[r] = r * T + t < n ? smallsym_first_y(r * T + t, n) : 0;
+    }
+    __device__ bool goes_on(real (&y)[M], int t, int n) {
         const real now = team_sum<T>(sum_of_sizes(y));
         real largest = 0;
         int row = t;
@@ -92,8 +96,20 @@ __device__ static inline float team_estimate(real norm, int t, int n, const SOLV
                    : step < SMALLSYM_POWERS - 1 ? y[r] / now
                                                 : i == at;
         }
+        return ++step < SMALLSYM_STEPS && __any_sync(ALL_LANES, open);
     }
-    return smallsym_rcond(norm, most);
+};
+
+} // namespace
+
+/* `norm` is |A|; solve(y) makes A^-1 y of y, and stands here once, because it is long. */
+template <int T, int M, class SOLVE>
+__device__ static inline float team_estimate(real norm, int t, int n, const SOLVE &solve) {
+    team_climb<T, M> climb;
+    real y[M];
+    climb.begin(y, t, n);
+    do { solve(y); } while (climb.goes_on(y, t, n));
+    return smallsym_rcond(norm, climb.most);
 }
 
 #endif

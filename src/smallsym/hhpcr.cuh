@@ -20,38 +20,11 @@ struct room { /* numbers of a team: A and b, if they are kept, and the rest */
     };
 };
 
-/* A := S A S in registers, S by its rows, if these differ in `size`; s(i) is 2^e[r] in row i = r T + t.
- * `room` is N numbers of shared memory. Whether a team of the warp did so. */
-template <int T, int M>
-__device__ static inline bool scale_rows(real (&a)[M][T * M], real (&size)[M], int (&e)[M],
-                                         real *room, int t, int n) {
-    short *all = (short *)room;
-    const bool scaled = scale_by_rows<T, M>(all, size, t, [&](real(&now)[M]) {
-        UNROLLED(r, M) {
-            const int i = r * T + t;
-            now[r] = 0;
-#pragma unroll
-            for (int j = 0; j < T * M; j++)
-                if (i < n && j < n)
-                    now[r] = real_max(times_power_of_2(real_abs(a[r][j]), all[j]), now[r]);
-            now[r] = times_power_of_2(now[r], all[i]);
-        }
-    });
-    UNROLLED(r, M) e[r] = scaled ? all[r * T + t] : 0;
-    if (!scaled) return false;
-#pragma unroll
-    for (int r = 0; r < M; r++)
-#pragma unroll
-        for (int j = 0; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], e[r] + all[j]);
-    __syncwarp();
-    return true;
-}
-
 /* |U^-1| from U z = e(m), m the equation with the smallest pivot, and from U y = z unless that would not
- * matter; `norm` is |U|. */
+ * matter, to this team; `norm` is |U|. */
 template <int T, int M>
 __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, real norm,
-                                         double cond, int t, int n) {
+                                         double cond, bool mine, int t, int n) {
     real z[M], least = (real)INFINITY;
     int row = t;
 #pragma unroll
@@ -60,37 +33,57 @@ __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, 
             least = real_abs(u.pivot[r]), row = r * T + t;
     const int at = team_row<T, M>(row, least == -team_max<T>(-least));
     UNROLLED(r, M) z[r] = r * T + t == at;
-    pcr_solve(u, z, shown, t, n);
-    real growth = largest_or_nan<T, M>(z);
-    if (!__any_sync(ALL_LANES, smallsym_look_again(norm, growth, cond))) return growth;
-    UNROLLED(r, M) z[r] /= growth;
-    pcr_solve(u, z, shown, t, n);
-    const real second = largest_or_nan<T, M>(z);
-    return second <= growth ? growth : second;
+    real growth = 0;
+    bool again = true;
+#pragma unroll 1
+    for (int step = 0; step < 2 && __any_sync(ALL_LANES, again); step++) {
+        pcr_solve(u, z, shown, t, n);
+        const real size = largest_or_nan<T, M>(z);
+        if (again && !(size <= growth)) growth = size;
+        again = mine && smallsym_look_again(norm, growth, cond);
+        UNROLLED(r, M) z[r] /= size;
+    }
+    return growth;
 }
 
-/* Rows of A, scaled, and A in the stage too; the sizes of rows; returns the exponent of the scale. */
+/* How A was scaled: A 2^-e_a, then S A S, S by its rows, if these differ in size; s(i) is 2^e_s[r] in row
+ * i = r T + t. */
+template <int M> struct taken {
+    int e_a, e_s[M];
+    bool scaled, own; /* rows were, in a team of the warp, and in this one */
+};
+
+/* Rows of A from its stage, which keeps A 2^-e_a; S A S goes by way of the stage `to`, which may be the same,
+ * and T M numbers of shared memory, `room`; NULL: rows are not scaled. */
 template <int T, int M>
-__device__ static inline int take_rows(real (&a)[M][T * M], real (&size)[M], real *staged, int t,
-                                       int n, bool mine) {
-    team_load_rows<T, M>(a, staged, t);
-    UNROLLED(r, M) {
-        size[r] = 0;
+__device__ static inline taken<M> take_rows(real (&a)[M][T * M], real *staged, real *to, real *room,
+                                            int t, int n, bool mine) {
+    taken<M> how = {};
+    short *e_s = (short *)room;
+    const real *from = staged;
+    for (;;) { /* scaled, A is loaded once more: its code stands here once */
+        team_load_rows<T, M>(a, from, t);
+        if (how.scaled) break;
+        real size[M];
+        UNROLLED(r, M) {
+            size[r] = 0;
 #pragma unroll
-        for (int j = 0; j < T * M; j++)
-            if (r * T + t < n && mine) size[r] = real_max(real_abs(a[r][j]), size[r]);
+            for (int j = 0; j < T * M; j++)
+                if (r * T + t < n && mine) size[r] = real_max(real_abs(a[r][j]), size[r]);
+        }
+        const int e = exponent_far_from_1(team_largest<T, M>(size));
+        if (__any_sync(ALL_LANES, e != 0)) {
+            stage_scale<T, M>(staged, t, n, e);
+            if (e) how.e_a = e;
+            continue;
+        }
+        how.scaled = room && stage_scale_rows<T, M>(staged, to, e_s, size, how.own, t, n);
+        if (!how.scaled) break;
+        from = to;
+        UNROLLED(r, M) how.e_s[r] = e_s[r * T + t];
     }
-    const int e_a = exponent_far_from_1(team_largest<T, M>(size));
-    __syncwarp();
-    if (__any_sync(ALL_LANES, e_a != 0)) {
-        UNROLLED(r, M) size[r] = times_power_of_2(size[r], -e_a);
-        team_scale<T, M>(a, staged, t, n, e_a);
-#pragma unroll
-        for (int r = 0; r < M; r++)
-#pragma unroll
-            for (int j = (r + 1) * T; j < T * M; j++) a[r][j] = times_power_of_2(a[r][j], -e_a);
-    }
-    return e_a;
+    __syncwarp(); /* before the stage is written again */
+    return how;
 }
 
 template <int T, int M, bool FORMED, bool JUDGED>
@@ -111,12 +104,10 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    real a[M][T * M], v[M], *own = staged + stage::B + t; /* r T: of each row, b */
+    real a[M][T * M], v[M], *kept = staged + stage::B + t; /* r T: of each row, b */
     UNROLLED(r, M) v[r] = mine ? staged[stage::B + r * T + t] : 0;
-    real sizes[M];
-    const int e_a = take_rows<T, M>(a, sizes, staged, t, n, mine);
-    int e_s[M];
-    const bool scaled = scale_rows<T, M>(a, sizes, e_s, shown, t, n);
+    const taken<M> how = take_rows<T, M>(a, staged, memory, shown, t, n, mine);
+    const int e_a = how.e_a;
     outcome o = outcome_of(job);
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
@@ -132,8 +123,8 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         const int e_b = exponent_far_from_1(team_largest<T, M>(v));
         UNROLLED(r, M) {
             if (e_b) v[r] = times_power_of_2(v[r], -e_b);
-            if (JUDGED) own[r * T] = v[r];
-            if (scaled) v[r] = times_power_of_2(v[r], e_s[r]);
+            if (JUDGED) kept[r * T] = v[r];
+            if (how.scaled) v[r] = times_power_of_2(v[r], how.e_s[r]);
         }
         if (c == 0) {
             tridiagonalise<T, M>(a, v, w, t, n);
@@ -150,7 +141,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             multiply_by_qt<T, M>(w, v, t, n);
         }
         if (FORMED) {
-            UNROLLED(r, M) v[r] = times_power_of_2(own[r * T], e_s[r]);
+            UNROLLED(r, M) v[r] = times_power_of_2(kept[r * T], how.e_s[r]);
             multiply_by_formed<T, M>(a, v, shown, true, t);
         }
         pcr_corrected(u, v, size, shown, t, n);
@@ -163,23 +154,24 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
             if (r * T + t >= n) v[r] = 0;
         float residual = 0;
         real norm;
-        if (scaled) { UNROLLED(r, M) v[r] = times_power_of_2(v[r], e_s[r]); }
+        if (how.scaled) { UNROLLED(r, M) v[r] = times_power_of_2(v[r], how.e_s[r]); }
         if (judged) {
             real b[M];
             __syncwarp();
-            UNROLLED(r, M) b[r] = own[r * T], v[r] = as_stored(v[r], e_b - e_a);
+            UNROLLED(r, M) b[r] = kept[r * T], v[r] = as_stored(v[r], e_b - e_a);
             residual = team_residual<T, M>(staged, v, b, shown, t, n, norm);
         }
         if (judged && job.look && c == 0) {
-            if (scaled) { /* of U, as S is spread over the team */
+            if (how.scaled) { /* of U, as S is spread over the team */
                 real rows[M];
                 UNROLLED(r, M)
                 rows[r] = r * T + t >= n
                               ? 0
                               : real_abs(u.before[r]) + real_abs(u.d[r]) + real_abs(u.after[r]);
-                norm = team_largest<T, M>(rows);
+                const real of_u = team_largest<T, M>(rows);
+                if (how.own) norm = of_u;
             }
-            add_look(job, o, norm, pcr_growth(u, shown, norm, job.cond, t, n));
+            add_look(job, o, norm, pcr_growth(u, shown, norm, job.cond, mine, t, n));
         }
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }

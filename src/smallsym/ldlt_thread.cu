@@ -139,18 +139,18 @@ __device__ static inline void thread_stage_in(const smallsym_job &job, real *sta
     }
 }
 
+/* Where row i begins on the stage of a thread. */
+template <int N, int HOW> __device__ static inline int row_at(int i) {
+    return thread_stage<N, HOW>::CUT ? cut<N>::row(i) : HOW == FULL ? i * N : i * (i + 1) / 2;
+}
+
 /* f(number, on the diagonal) for the lower triangle on the stage of a thread. A loop: rarely used. */
 template <int N, int HOW, class F>
 __device__ static inline void each_staged(real *staged, const F &f) {
 #pragma unroll 1
     for (int i = 0; i < N; i++)
 #pragma unroll 1
-        for (int j = 0; j <= i; j++) {
-            const int row = thread_stage<N, HOW>::CUT ? cut<N>::row(i)
-                            : HOW == FULL             ? i * N
-                                                      : i * (i + 1) / 2;
-            f(staged[row + j], i == j);
-        }
+        for (int j = 0; j <= i; j++) f(staged[row_at<N, HOW>(i) + j], i == j);
 }
 
 /* f(i, j, A(i,j)) for the lower triangle on the stage of a thread, row after row. */
@@ -232,11 +232,23 @@ __device__ static inline int thread_take_rhs(real (&z)[N], real *staged, bool mi
     }
 }
 
-/* Where A(i,i) lies on the stage of a thread. */
-template <int N, int HOW> __device__ static inline int diagonal_at(int i) {
-    return thread_stage<N, HOW>::CUT ? cut<N>::row(i) + i
-           : HOW == FULL             ? i * (N + 1)
-                                     : i * (i + 3) / 2;
+/* |S A S|, 1 / s(i) = 2^(half the exponent of A(i,i)). A loop: rarely used. */
+template <int N, int HOW> __device__ static inline real thread_scaled_norm(const real *staged) {
+    const auto root = [&](int i) {
+        return smallsym_half_exponent(real_abs(staged[row_at<N, HOW>(i) + i]));
+    };
+    real most = 0;
+#pragma unroll 1
+    for (int i = 0; i < N; i++) {
+        real size = 0;
+#pragma unroll 1
+        for (int j = 0; j < N; j++) {
+            const real v = staged[i > j ? row_at<N, HOW>(i) + j : row_at<N, HOW>(j) + i];
+            size += real_abs(v) * power_of_two(-root(i) - root(j));
+        }
+        most = real_max(size, most);
+    }
+    return most;
 }
 
 /* The look at the condition number (condition.h), as a team has it, for one thread; y is its to use. S is
@@ -247,7 +259,7 @@ __device__ static inline void thread_look(const smallsym_job &job, outcome &o,
                                           const real *staged, real (&y)[N], real norm) {
     real one[N], least = (real)INFINITY, most = 0, growth = 0, product = 1;
     UNROLLED(i, N) {
-        const real d = staged[diagonal_at<N, HOW>(i)];
+        const real d = staged[row_at<N, HOW>(i) + i];
         product *= d * inverse[i];
         one[i] = real_abs(d);
         if (one[i] >= REAL_MIN) least = real_min(one[i], least);
@@ -257,16 +269,7 @@ __device__ static inline void thread_look(const smallsym_job &job, outcome &o,
     if (proved && !job.where.rcond) return;
     const bool uneven = most >= SMALLSYM_DIAGONAL_SPREAD * least && most <= REAL_MAX;
     UNROLLED(i, N) one[i] = uneven ? power_of_two(smallsym_half_exponent(one[i])) : 1;
-    if (uneven) { /* |S A S| */
-        UNROLLED(i, N) y[i] = 0;
-        each_entry<N, HOW>(staged, [&](int i, int j, real v) {
-            const int e = exponent_of(one[i]) + exponent_of(one[j]);
-            const real scaled = real_abs(v) * power_of_two(-e);
-            y[i] += scaled;
-            if (j < i) y[j] += scaled;
-        });
-        norm = largest_of(y);
-    }
+    if (uneven) norm = thread_scaled_norm<N, HOW>(staged);
     UNROLLED(i, N) y[i] = 0;
 #pragma unroll 1
     for (int step = 0; step < 2; step++) {

@@ -37,44 +37,39 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     real *staged =
         judged ? rooms + stage::SYSTEMS * NUMBERS + lane / T * stage::NUMBERS : rows.at.below();
     stage_system<T, M, SHORT>(job, staged, k, t, width);
-    if (judged && ROWS::IN_REGISTERS == 0)
-        stage_system<T, M, SHORT>(job, rows.at.below(), k, t, width);
     const int last = (M - 1) * T + t;
     if (last >= n) staged[stage::row(last) + last] = 0; /* padding has no part in |A| */
     shoal_copy_async_wait_all();
     __syncwarp();
 
-    diagonal<M> d;
-    rows.load(staged, t);
-    real size[M];
-    rows.sizes(size, t, n);
-    real largest = team_largest<T, M>(size);
+    real size[M], largest;
+    int e_a = 0;
+    bool scaled = false, own = false;
+    const real *from = staged;
+    for (;;) { /* scaled, A is loaded once more: its code stands here once */
+        rows.load(from, t);
+        rows.sizes(size, from, t, n);
+        largest = team_largest<T, M>(size);
+        if (scaled) break;
+        const int e = exponent_far_from_1(largest);
+        if (__any_sync(ALL_LANES, e != 0)) {
+            stage_scale<T, M>(staged, t, n, e);
+            if (e) e_a = e;
+            continue;
+        }
+        scaled =
+            stage_scale_rows<T, M>(staged, rows.at.below(), rows.at.exponent(), size, own, t, n);
+        if (!scaled) break;
+        from = rows.at.below();
+    }
     const bool infinite = !(largest - largest == 0);
-    const int e_a = exponent_far_from_1(largest);
+    diagonal<M> d;
     UNROLLED(r, M) {
         const int i = r * T + t;
-        d.left[r] = staged[stage::row(i) + i], d.f[r] = 0;
+        d.left[r] = from[stage::row(i) + i], d.f[r] = 0;
         d.position[r] = i < n ? LEFT : NO_ROW;
     }
-    if (__any_sync(ALL_LANES, e_a != 0)) {
-        __syncwarp();
-        rows.scale(t, n, e_a);
-        UNROLLED(r, M) {
-            d.left[r] = times_power_of_2(d.left[r], -e_a);
-            size[r] = times_power_of_2(size[r], -e_a);
-        }
-        largest = times_power_of_2(largest, -e_a);
-#pragma unroll 1
-        for (int i = t; judged && i < n; i += T)
-#pragma unroll 1
-            for (int j = 0; j <= i; j++) {
-                real &v = staged[stage::row(i) + j];
-                v = times_power_of_2(v, -e_a);
-            }
-    }
-    __syncwarp();
-    const bool scaled = scale_rows(rows, d, size, t, n);
-    if (scaled) largest = team_largest<T, M>(size);
+    __syncwarp(); /* before L takes the place of what was loaded */
     spread s = { (real)INFINITY, 0, nothing() * largest, 0 };
     factor(rows, d, s, t, n);
     const int32_t factored = s.least == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
@@ -86,6 +81,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
      * n by then, which decides about the second. */
     enum { GROW = -2, AGAIN };
     const bool looks = judged && job.look;
+    bool again = true; /* this team's: the others of the warp have no part in what it finds */
     real growth = 0, b[M] = {};
 #pragma unroll 1
     for (int64_t c = looks ? GROW : 0; c < job.nrhs; c++) {
@@ -94,12 +90,12 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         if (c >= 0) e_b = team_rhs<T, M>(job, b, k, c, mine, t, n);
         UNROLLED(r, M) x[r] = c == GROW ? 0 : b[r];
         if (c >= 0) scale_vector(rows, x, scaled, t);
-        solve(rows, d, x, t, n, c == GROW);
+        solve(rows, d, x, t, n, c == GROW, [](int) { return (real)1; });
         if (c < 0) {
             const real size_of_x = largest_or_nan<T, M>(x);
-            if (!(size_of_x <= growth)) growth = size_of_x;
-            const bool again =
-                factored >= 0 && smallsym_look_again((real)n * largest, growth, job.cond);
+            if (again && !(size_of_x <= growth)) growth = size_of_x;
+            again =
+                mine && factored >= 0 && smallsym_look_again((real)n * largest, growth, job.cond);
             if (!__any_sync(ALL_LANES, again)) c = AGAIN;
             UNROLLED(r, M) b[r] = x[r] / size_of_x;
             continue;
@@ -111,9 +107,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
             residual = team_residual<T, M>(staged, x, b, rows.at.shown(0), t, n, norm);
         }
         if (looks && c == 0) {
-            if (scaled)
-                norm = stage_scaled_norm<T, M>(staged, t, n,
-                                               [&](int i) { return (int)rows.at.exponent()[i]; });
+            norm = stage_scaled_norm<T, M>(staged, norm, own, t, n,
+                                           [&](int i) { return (int)rows.at.exponent()[i]; });
             add_look(job, o, norm, growth);
         }
         if (infinite) x[0] = real_nan();

@@ -100,8 +100,7 @@ template <int T, int M> struct register_rows {
         N = T * M,
         L_PITCH = N + 1,
         STAGE = stage<T, M>::NUMBERS,
-        LOWER = N * L_PITCH > STAGE ? N *L_PITCH : STAGE, /* the stage is there before L is */
-        IN_REGISTERS = 1
+        LOWER = N * L_PITCH > STAGE ? N *L_PITCH : STAGE /* the stage is there before L is */
     };
     typedef room<T, M, LOWER> room_type;
     room_type at;
@@ -122,31 +121,12 @@ template <int T, int M> struct register_rows {
                     a[r][j] = staged[stage<T, M>::row(j) + r * T + t];
         }
     }
-    /* Largest sizes of rows, of A ... */
-    __device__ void sizes(real (&size)[M], int, int) const {
+    /* Largest sizes of rows of what was loaded. */
+    __device__ void sizes(real (&size)[M], const real *, int, int) const {
         UNROLLED(r, M) {
             size[r] = 0;
             UNROLLED(j, N) size[r] = real_max(real_abs(a[r][j]), size[r]);
         }
-    }
-    /* ... and of S A S. */
-    __device__ void scaled_sizes(real (&size)[M], int t, int) const {
-        const short *e = at.exponent();
-        UNROLLED(r, M) {
-            size[r] = 0;
-            UNROLLED(j, N) size[r] = real_max(times_power_of_2(real_abs(a[r][j]), e[j]), size[r]);
-            size[r] = times_power_of_2(size[r], e[r * T + t]);
-        }
-    }
-    __device__ void scale(int, int, int e) {
-#pragma unroll
-        for (int r = 0; r < M; r++) UNROLLED(j, N) a[r][j] = times_power_of_2(a[r][j], -e);
-    }
-    __device__ void scale_rows(int t, int) {
-        const short *e = at.exponent();
-#pragma unroll
-        for (int r = 0; r < M; r++)
-            UNROLLED(j, N) a[r][j] = times_power_of_2(a[r][j], e[j] + e[r * T + t]);
     }
     /* Row `row`, from the thread that has it. */
     __device__ void show(int row, int side, int t, const int (&)[M]) const {
@@ -177,43 +157,27 @@ template <int T, int M> struct register_rows {
 };
 
 template <int T, int M> struct shared_rows {
-    enum { N = T * M, STAGE = stage<T, M>::NUMBERS, LOWER = STAGE, IN_REGISTERS = 0 };
+    enum { N = T * M, STAGE = stage<T, M>::NUMBERS, LOWER = STAGE };
     typedef room<T, M, LOWER> room_type;
     room_type at;
 
-    __device__ void load(const real *, int) {}
-    __device__ void sizes(real (&size)[M], int t, int n) const {
+    /* A thread its own rows. */
+    __device__ void load(const real *staged, int t) {
+        if (staged == at.below()) return;
+#pragma unroll 1
+        for (int i = t; i < N; i += T)
+#pragma unroll 2
+            for (int j = 0; j <= i; j++)
+                at.below()[stage<T, M>::row(i) + j] = staged[stage<T, M>::row(i) + j];
+    }
+    __device__ void sizes(real (&size)[M], const real *staged, int t, int n) const {
         UNROLLED(r, M) {
             const int i = r * T + t;
             size[r] = 0;
 #pragma unroll 4
-            for (int j = 0; j < n && i < n; j++) size[r] = real_max(real_abs(lower(i, j)), size[r]);
-        }
-    }
-    __device__ void scaled_sizes(real (&size)[M], int t, int n) const {
-        const short *e = at.exponent();
-        UNROLLED(r, M) {
-            const int i = r * T + t;
-            size[r] = 0;
-#pragma unroll 1
             for (int j = 0; j < n && i < n; j++)
-                size[r] = real_max(times_power_of_2(real_abs(lower(i, j)), e[i] + e[j]), size[r]);
+                size[r] = real_max(real_abs(stage_entry<T, M>(staged, i, j)), size[r]);
         }
-    }
-    __device__ void scale_rows(int t, int n) {
-        const short *e = at.exponent();
-#pragma unroll 1
-        for (int i = t; i < n; i += T)
-#pragma unroll 1
-            for (int j = 0; j <= i; j++) lower(i, j) = times_power_of_2(lower(i, j), e[i] + e[j]);
-        __syncwarp();
-    }
-    __device__ void scale(int t, int n, int e) {
-#pragma unroll 1
-        for (int i = t; i < n; i += T)
-#pragma unroll 1
-            for (int j = 0; j <= i; j++) lower(i, j) = times_power_of_2(lower(i, j), -e);
-        __syncwarp();
     }
     /* Zeros where a row is done: L is there. */
     __device__ void show(int row, int side, int t, const int (&position)[M]) const {
@@ -384,16 +348,18 @@ __device__ static inline void take_row(ROWS &rows, int p, const real (&l)[M], co
     __syncwarp();
 }
 
-/* All teams of the warp go from column to column together; one with a 2 x 2 pivot needs two steps. */
-template <class ROWS, int M>
-__device__ static inline void factor_together(ROWS &rows, diagonal<M> &d, spread &s, int t, int n) {
+/* All teams of the warp go from column to column together; one with a 2 x 2 pivot needs two steps.
+ * find(step, open, v) finds the pivots of the teams that are open. */
+template <class ROWS, int M, class FIND>
+__device__ static inline void factor_together(ROWS &rows, diagonal<M> &d, spread &s, int t, int n,
+                                              const FIND &find) {
     int waiting = NO_ROW; /* row q of a 2 x 2 pivot, between its two steps */
     pivot v = { 0, NO_ROW, 0, 0, 0 };
     real second[M];
     UNROLLED(r, M) second[r] = 0;
     for (int step = 0; step < n; step++) {
         const bool open = waiting == NO_ROW;
-        if (__any_sync(ALL_LANES, open)) search(rows, d, t, open, v);
+        if (__any_sync(ALL_LANES, open)) find(step, open, v);
         real l[M];
         int p = waiting;
         const real *u = rows.at.shown(open ? v.side : 1 - v.side);
@@ -431,22 +397,8 @@ __device__ static inline void factor(ROWS &rows, diagonal<M> &d, spread &s, int 
     if constexpr (ROWS::N / M == WARP)
         factor_alone(rows, d, s, t, n);
     else
-        factor_together(rows, d, s, t, n);
-}
-
-/* A := S A S, S by its rows, if these differ in size; whether a team of the warp did so. `size`: of rows,
- * before and after. */
-template <class ROWS, int M>
-__device__ static inline bool scale_rows(ROWS &rows, diagonal<M> &d, real (&size)[M], int t,
-                                         int n) {
-    constexpr int T = ROWS::N / M;
-    short *e = rows.at.exponent();
-    if (!scale_by_rows<T, M>(e, size, t, [&](real(&now)[M]) { rows.scaled_sizes(now, t, n); }))
-        return false;
-    rows.scale_rows(t, n);
-    UNROLLED(r, M) d.left[r] = times_power_of_2(d.left[r], 2 * e[r * T + t]);
-    __syncwarp();
-    return true;
+        factor_together(rows, d, s, t, n,
+                        [&](int, bool open, pivot &v) { search(rows, d, t, open, v); });
 }
 
 /* y := S y, if rows were scaled. */
@@ -457,11 +409,11 @@ __device__ static inline void scale_vector(const ROWS &rows, real (&y)[M], bool 
     UNROLLED(r, M) y[r] = times_power_of_2(y[r], rows.at.exponent()[r * T + t]);
 }
 
-/* L z = b, D w = z, Lt x = w; y is b and becomes x. `grow`: y is 0, and b is +-1, by the sign with which
- * z grows. */
-template <class ROWS, int M>
+/* L z = b, D w = z, Lt x = w; y is b and becomes x. `grow`: y is 0, and b is +-one(r) in row r T + t, by the
+ * sign with which z grows. */
+template <class ROWS, int M, class ONE>
 __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real (&y)[M], int t,
-                                    int n, bool grow = false) {
+                                    int n, bool grow, const ONE &one) {
     constexpr int T = ROWS::N / M;
     const unsigned char *order = rows.at.order(), *partner = rows.at.partner();
     real *shown = rows.at.shown(0);
@@ -471,7 +423,7 @@ __device__ static inline void solve(const ROWS &rows, const diagonal<M> &d, real
         if (grow) {
 #pragma unroll
             for (int r = 0; r < M; r++)
-                if (d.position[r] == step) y[r] += y[r] < 0 ? -1 : 1;
+                if (d.position[r] == step) y[r] += y[r] < 0 ? -one(r) : one(r);
         }
         const real z = row_value<T, M>(y, p);
 #pragma unroll

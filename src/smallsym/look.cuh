@@ -27,11 +27,13 @@ template <int T, int M> __device__ static inline real largest_or_nan(const real 
     return team_largest<T, M>(x) + team_sum<T>(bad);
 }
 
-/* The largest row sum of sizes of S A S on its stage, s(i) = 2^exponent(i). A loop: rarely used. */
+/* The largest row sum of sizes of S A S on its stage, s(i) = 2^exponent(i), if the team's rows are `scaled`;
+ * else `of_a`, whatever the other teams of the warp need. A loop: rarely used. */
 template <int T, int M, class EXPONENT>
-__device__ static inline real stage_scaled_norm(const real *staged, int t, int n,
-                                                const EXPONENT &exponent) {
+__device__ static inline real stage_scaled_norm(const real *staged, real of_a, bool scaled, int t,
+                                                int n, const EXPONENT &exponent) {
     real most = 0;
+    if (!__any_sync(ALL_LANES, scaled)) return of_a;
 #pragma unroll 1
     for (int i = t; i < n; i += T) {
         real size = 0;
@@ -40,7 +42,8 @@ __device__ static inline real stage_scaled_norm(const real *staged, int t, int n
             size += times_power_of_2(real_abs(stage_entry<T, M>(staged, i, j)), exponent(j));
         most = real_max(times_power_of_2(size, exponent(i)), most);
     }
-    return team_max<T>(most);
+    most = team_max<T>(most);
+    return scaled ? most : of_a;
 }
 
 namespace {
@@ -79,9 +82,7 @@ template <int T, int M> struct diagonal_scale {
     }
     /* |S A S|, of which |A| is known. */
     __device__ real norm(real of_a) const {
-        if (!__any_sync(ALL_LANES, uneven)) return of_a;
-        const real scaled = stage_scaled_norm<T, M>(staged, t, n, [&](int i) { return -root(i); });
-        return uneven ? scaled : of_a;
+        return stage_scaled_norm<T, M>(staged, of_a, uneven, t, n, [&](int i) { return -root(i); });
     }
     /* The largest |x(i)| / s(i). */
     __device__ real size(const real (&x)[M]) const {
@@ -98,10 +99,12 @@ template <int T, int M> struct diagonal_scale {
 } // namespace
 
 /* Exponents e(i) of S = diag 2^e by the sizes of rows, in shared memory; sizes(size) gives those of S A S,
- * `size` has those of A. False if no team of the warp has rows to scale; e is not written then. */
+ * `size` has those of A. False if no team of the warp has rows to scale; e is not written then. `own`:
+ * this team has. */
 template <int T, int M, class SIZES>
-__device__ static inline bool scale_by_rows(short *e, real (&size)[M], int t, const SIZES &sizes) {
-    bool uneven = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
+__device__ static inline bool scale_by_rows(short *e, real (&size)[M], bool &own, int t,
+                                            const SIZES &sizes) {
+    bool uneven = own = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
     if (!__any_sync(ALL_LANES, uneven)) return false;
     UNROLLED(r, M) e[r * T + t] = 0;
 #pragma unroll 1
@@ -113,6 +116,34 @@ __device__ static inline bool scale_by_rows(short *e, real (&size)[M], int t, co
         uneven = uneven && still;
         __syncwarp(); /* before e is written again */
     }
+    return true;
+}
+
+/* S A S, S by the rows of A on its stage, if these differ in `size`, to the stage `to`, which may be the same;
+ * s(i) is 2^e(i). Whether a team of the warp did so, and `own`: this one. Loops: rarely used. */
+template <int T, int M>
+__device__ static inline bool stage_scale_rows(const real *staged, real *to, short *e,
+                                               real (&size)[M], bool &own, int t, int n) {
+    const auto sizes = [&](real(&now)[M]) {
+        UNROLLED(r, M) {
+            const int i = r * T + t;
+            now[r] = 0;
+#pragma unroll 2
+            for (int j = 0; j < n && i < n; j++) {
+                const real v = real_abs(stage_entry<T, M>(staged, i, j));
+                now[r] = real_max(times_power_of_2(v, e[i] + e[j]), now[r]);
+            }
+        }
+    };
+    if (!scale_by_rows<T, M>(e, size, own, t, sizes)) return false;
+#pragma unroll 1
+    for (int i = t; i < T * M; i += T)
+#pragma unroll 2
+        for (int j = 0; j <= i; j++) {
+            const int at = stage<T, M>::row(i) + j;
+            to[at] = times_power_of_2(staged[at], e[i] + e[j]);
+        }
+    __syncwarp();
     return true;
 }
 

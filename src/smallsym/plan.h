@@ -110,6 +110,7 @@ struct shoal_smallsym {
     int64_t systems; /* of all groups                         */
     void *work;
     shoal_outcome where;
+    int lists_are_clear; /* cuda: since the call began, no group has written totals.listed */
     int solved; /* the last call solved systems           */
     int judged; /* the last call computed residuals       */
 };

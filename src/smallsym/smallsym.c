@@ -194,8 +194,11 @@ static shoal_status choose_methods(shoal_smallsym *plan, const shoal_smallsym_op
         shoal_is_auto(o->method) ? choose_auto(plan, o) : choose_one(plan, o);
     if (status != SHOAL_OK || !ctx->ops || !(o->refine || o->estimate)) return status;
     if (!(plan->first.flags & SHOAL_CAN_REFINE))
-        return shoal_fail(ctx, SHOAL_E_METHOD, "%s: '%s' does not have it on the cuda backend",
-                          o->refine ? "refine" : "estimate", plan->first.name);
+        return shoal_fail(
+            ctx, SHOAL_E_METHOD,
+            "%s: '%s' cannot %s on the cuda backend; use 'ldlt' or 'ldltp', or the cpu backend",
+            o->refine ? "refine" : "estimate", plan->first.name,
+            o->refine ? "refine" : "estimate a condition number");
     return SHOAL_OK;
 }
 
@@ -269,6 +272,7 @@ static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t c
     shoal_smallsym_opts o = *(const shoal_smallsym_opts *)opts;
     shoal_smallsym *made;
     o.count = count;
+    if (o.layout != SHOAL_INTERLEAVED) o.ld = o.stride = 0; /* the pieces are without gaps */
     const shoal_status status = shoal_smallsym_create(ctx, &o, &made);
     *plan = made;
     return status;
@@ -293,8 +297,6 @@ static shoal_status stage_plan(shoal_smallsym *plan, const shoal_smallsym_opts *
     shoal_smallsym_opts kept = *opts;
     plan->head.type = opts->type;
     shoal_status status = shoal_staged_refuse(&plan->head, opts->groups != NULL, "groups");
-    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, opts->ld != 0, "ld");
-    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, opts->stride != 0, "stride");
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.variant);
     return status == SHOAL_OK ? shoal_staged_create(&plan->head, &pieces, &kept, opts->count)

@@ -103,11 +103,13 @@ static shoal_status check_samples(const shoal_smallsym *plan, int64_t samples) {
 /* Numbers of a system in an array, and how many of them lie together in either layout. */
 static int64_t numbers_of(const shoal_smallsym_opts *o, int role, int64_t samples,
                           int64_t *together) {
-    const int64_t n = o->n;
+    const int64_t n = o->n, ld = o->ld && o->layout == SHOAL_INTERLEAVED ? o->ld : n;
     *together = role == SMALLSYM_B || role == SMALLSYM_X || role == SMALLSYM_Y ? o->nrhs : 1;
     switch (role) {
     case SMALLSYM_A:
-    case SMALLSYM_L: return o->storage == SHOAL_PACKED ? n * (n + 1) / 2 : n * n;
+    case SMALLSYM_L:
+        if (n == 0) return 0;
+        return o->storage == SHOAL_PACKED ? n * (n + 1) / 2 : (n - 1) * ld + n;
     case SMALLSYM_Q: return n * n;
     case SMALLSYM_B:
     case SMALLSYM_X: return n * o->nrhs;
@@ -160,6 +162,12 @@ static shoal_status call_staged(shoal_smallsym *plan, const smallsym_call *call,
                                   .rows = 1 };
         if (o->layout == SHOAL_INTERLEAVED)
             staged[c.count].bytes = size * (size_t)together, staged[c.count].rows = all / together;
+        else if ((role == SMALLSYM_A || role == SMALLSYM_L) && (o->ld || o->stride)) {
+            const int64_t ld = o->ld ? o->ld : o->n;
+            staged[c.count].part = size * (size_t)o->n,
+            staged[c.count].part_step = size * (size_t)ld;
+            staged[c.count].step = size * (size_t)(o->stride ? o->stride : ld * o->n);
+        }
     }
     shoal_staged_outcome(&plan->where, staged + c.count);
     shoal_status status = shoal_staged_refuse(&plan->head, call->run != NULL, call->name);

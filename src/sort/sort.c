@@ -266,7 +266,7 @@ static shoal_status fill_sort(sort_plan *plan, const shoal_sort_opts *o) {
 static shoal_status create_sort(shoal_context *ctx, const void *opts, int64_t count, void **plan) {
     shoal_sort_opts o = *(const shoal_sort_opts *)opts;
     shoal_sort *made;
-    o.count = count;
+    o.count = count, o.stride = 0; /* the pieces are without gaps */
     const shoal_status status = shoal_sort_create(ctx, &o, &made);
     *plan = made;
     return status;
@@ -284,7 +284,6 @@ static shoal_status stage_sort(sort_plan *plan, const shoal_sort_opts *o) {
     shoal_status status = check_sort(plan->head.ctx, o, &n);
     if (status == SHOAL_OK)
         status = shoal_staged_refuse(&plan->head, o->offsets != NULL, "offsets");
-    if (status == SHOAL_OK) status = shoal_staged_refuse(&plan->head, o->stride != 0, "stride");
     plan->longest = n;
     plan->job =
         (sort_job){ .count = o->count, .value_bytes = o->value_bytes, .index = o->index != 0 };
@@ -324,11 +323,16 @@ shoal_status shoal_sort_run(shoal_sort *handle, const void *a, const void *value
         const shoal_sort_opts *o = shoal_staged_opts(&plan->head);
         const size_t keys_bytes = (size_t)o->n * shoal_key_bytes(o->key);
         const size_t values_bytes = (size_t)o->n * (size_t)o->value_bytes;
-        const shoal_staged_array staged[] = { { "keys", a, NULL, keys_bytes, 1 },
-                                              { "values", values, NULL, values_bytes, 1 },
-                                              { "sorted", NULL, sorted, keys_bytes, 1 },
-                                              { "sorted_values", NULL, sorted_values, values_bytes,
-                                                1 } };
+        shoal_staged_array staged[] = {
+            { .name = "keys", .from = a, .bytes = keys_bytes },
+            { .name = "values", .from = values, .bytes = values_bytes },
+            { .name = "sorted", .to = sorted, .bytes = keys_bytes },
+            { .name = "sorted_values", .to = sorted_values, .bytes = values_bytes },
+        };
+        for (shoal_staged_array *s = staged; s < staged + 4; s++) {
+            s->rows = 1, s->part = s->part_step = s->bytes;
+            if (o->stride) s->step = s->bytes / (size_t)o->n * (size_t)o->stride;
+        }
         return shoal_staged_run(&plan->head, staged, 4, sort_piece, NULL);
     }
     sort_job job = plan->job;
@@ -461,13 +465,14 @@ shoal_status shoal_merge_run(shoal_merge *handle, const void *a, const void *b, 
         const shoal_merge_opts *o = shoal_staged_opts(&plan->head);
         const size_t key = shoal_key_bytes(o->key), value = (size_t)o->value_bytes;
         const size_t na = (size_t)o->na, nb = (size_t)o->nb;
-        const shoal_staged_array staged[] = { { "a", a, NULL, na * key, 1 },
-                                              { "b", b, NULL, nb * key, 1 },
-                                              { "a_values", a_values, NULL, na * value, 1 },
-                                              { "b_values", b_values, NULL, nb * value, 1 },
-                                              { "merged", NULL, merged, (na + nb) * key, 1 },
-                                              { "merged_values", NULL, merged_values,
-                                                (na + nb) * value, 1 } };
+        const shoal_staged_array staged[] = {
+            shoal_staged_in("a", a, na * key, 1),
+            shoal_staged_in("b", b, nb * key, 1),
+            shoal_staged_in("a_values", a_values, na * value, 1),
+            shoal_staged_in("b_values", b_values, nb * value, 1),
+            shoal_staged_out("merged", merged, (na + nb) * key, 1),
+            shoal_staged_out("merged_values", merged_values, (na + nb) * value, 1),
+        };
         return shoal_staged_run(&plan->head, staged, 6, merge_piece, NULL);
     }
     sort_job job = plan->job;

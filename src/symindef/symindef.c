@@ -43,9 +43,10 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_symindef_opts *o)
     if (o->ld != 0 && o->storage == SHOAL_PACKED)
         return shoal_fail(ctx, SHOAL_E_ARG, "ld is %lld; packed storage has none",
                           (long long)o->ld);
-    if (o->ld != 0 && (o->ld < o->n || o->ld > INT64_MAX / 16 / (o->n + 1)))
-        return shoal_fail(ctx, SHOAL_E_ARG, "ld is %lld; it must be n = %lld or more, in reason",
-                          (long long)o->ld, (long long)o->n);
+    const int64_t max_ld = INT64_MAX / 16 / (o->n + 1);
+    if (o->ld != 0 && (o->ld < o->n || o->ld > max_ld))
+        return shoal_fail(ctx, SHOAL_E_ARG, "ld is %lld; it must be between n = %lld and %lld",
+                          (long long)o->ld, (long long)o->n, (long long)max_ld);
     const double alpha = o->type == SHOAL_F32 ? (double)(float)o->alpha : o->alpha;
     if (!(alpha < 1))
         return shoal_fail(ctx, SHOAL_E_ARG, "alpha is %.9g; it must be below 1%s", o->alpha,

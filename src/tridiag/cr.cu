@@ -17,6 +17,13 @@
 
 enum { BLOCK = 256 };
 
+/* A row as it is reduced: scaled (residual.h), so that no product of neighbours of other sizes leaves the range. */
+__device__ static inline equation scaled_row(const equation &e) {
+    const real scale = row_scale(row_power(e.dl, e.d, e.du));
+    const equation s = { e.dl * scale, e.d * scale, e.du * scale, e.b * scale };
+    return s;
+}
+
 typedef struct rows {
     real *dl, *d, *du, *b; /* x replaces b on the way back */
 } rows;
@@ -59,8 +66,9 @@ __global__ static void block_kernel(tridiag_job job) {
         real poison = 0;
         for (int i = threadIdx.x; i < n; i += blockDim.x) {
             const equation e = equation_at(w, n, i);
+            const equation row = scaled_row(e);
             poison += poison_of(e);
-            s.dl[i] = e.dl, s.d[i] = e.d, s.du[i] = e.du, s.b[i] = e.b;
+            s.dl[i] = row.dl, s.d[i] = row.d, s.du[i] = row.du, s.b[i] = row.b;
         }
         int h = 1;
         for (; 2 * h <= n; h *= 2) {
@@ -87,7 +95,7 @@ __device__ static inline rows rows_of_solve(const rows &s, int64_t n, int64_t v)
 __global__ static void copy_kernel(tridiag_job job, rows s) {
     const int64_t total = solves(job) * job.n;
     SHOAL_GRID_STRIDE(at, total) {
-        const equation e = equation_at(view_of(job, at / job.n), job.n, at % job.n);
+        const equation e = scaled_row(equation_at(view_of(job, at / job.n), job.n, at % job.n));
         s.dl[at] = e.dl, s.d[at] = e.d, s.du[at] = e.du, s.b[at] = e.b;
     }
 }

@@ -19,6 +19,7 @@ typedef struct gspike_work { /* the arrays of all levels */
     gspike_block *blocks;
     gspike_pair *pairs;
     void *rest; /* for the condition */
+    int scaled; /* whether rows are */
     int threads;
 } gspike_work;
 
@@ -31,6 +32,7 @@ static size_t gspike_bytes(const shoal_tridiag *plan) {
 
 static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
     gspike_work w = { .tree = gspike_plan(plan->job.n, !plan->no_split), .dl = memory };
+    w.scaled = !plan->no_split; /* the paper's own variant does neither */
     w.threads = plan->head.ctx->threads;
     const int64_t rows = w.tree.rows;
     w.d = w.dl + rows, w.du = w.d + rows, w.s = w.du + rows, w.b = w.s + rows;
@@ -47,7 +49,7 @@ static gspike_rows rows_of(const gspike_work *w, const gspike_level *l, int64_t 
 
 static int at_most(int64_t v, int most) { return v < most ? (int)v : most; }
 
-/* Copies rows begin .. end-1, scaled (residual.h); returns 0, or NaN where a number is not finite. */
+/* Copies rows begin .. end-1, scaled (residual.h) unless the plan says no_split; returns 0, or NaN where a number is not finite. */
 static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j, int64_t begin,
                  int64_t end) {
     const int64_t at = k * job->system, n = job->n;
@@ -60,6 +62,7 @@ static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_
         w->du[i] = i + 1 < n ? du[row] : 0, w->b[i] = b[row * job->nrhs];
         poison = poisoned(poisoned(poison, w->dl[i]), w->d[i]);
         poison = poisoned(poisoned(poison, w->du[i]), w->b[i]);
+        if (!w->scaled) continue;
         const real scale = row_scale(row_power(w->dl[i], w->d[i], w->du[i]));
         w->dl[i] *= scale, w->d[i] *= scale, w->du[i] *= scale, w->b[i] *= scale;
     }

@@ -45,9 +45,10 @@ __device__ static inline void note_cond(solve_state *s, real cond) {
     if (cond > 0) atomicMax(&s->cond, (unsigned long long)__double_as_longlong((double)cond));
 }
 
-/* Threads SIDE x LINES, a tile of SIDE units; a tile row is a unit here. */
+/* Threads SIDE x LINES, a tile of SIDE units; a tile row is a unit here. Rows are scaled unless the plan says
+ * no_split. */
 __global__ static void __launch_bounds__(SIDE *LINES)
-    marshal_kernel(tridiag_job job, work w, gspike_level l, int64_t tiles) {
+    marshal_kernel(tridiag_job job, work w, gspike_level l, int64_t tiles, int scaled) {
     SHOAL_SHARED(real, tile);
     const int64_t v = blockIdx.x / tiles, first = blockIdx.x % tiles * SIDE, n = job.n;
     const view at = view_of(job, v);
@@ -59,7 +60,8 @@ __global__ static void __launch_bounds__(SIDE *LINES)
             const equation e = equation_at(at, n, i);
             const real number = array == 0 ? e.dl : array == 1 ? e.d : array == 2 ? e.du : e.b;
             poison = poisoned(poison, number);
-            tile[j * (SIDE + 1) + threadIdx.x] = number * row_scale(row_power(e.dl, e.d, e.du));
+            tile[j * (SIDE + 1) + threadIdx.x] =
+                scaled ? number * row_scale(row_power(e.dl, e.d, e.du)) : number;
         }
         __syncthreads();
         const int64_t unit = first + threadIdx.x;
@@ -221,7 +223,7 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
     const size_t tile_bytes = SIDE * (SIDE + 1) * sizeof(real);
     cudaMemsetAsync(w.states, 0, (size_t)solves * sizeof(solve_state), (cudaStream_t)stream);
     SHOAL_LAUNCH(marshal_kernel, tile_grid, tile_block, tile_bytes, stream, *job, w, t.level[0],
-                 tiles);
+                 tiles, rules.split);
     for (int i = 0; i < t.top; i++) {
         const int64_t groups = groups_of(t.level[i].units, THREADS);
         const dim3 grid((unsigned)(groups * solves)), block(THREADS);

@@ -498,7 +498,7 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
                is_vector(job->b) && is_vector(job->x);
     const int64_t blocks = (job->count * job->nrhs + each - 1) / each;
     const kernel run = bounded ? kernel_for<true>(m, k) : kernel_for<false>(m, k);
-    shoal_allow_shared(ctx, run);
+    shoal_allow_shared(ctx, run, shared_bytes(f));
     SHOAL_LAUNCH(run, dim3(shoal_grid(blocks)), dim3(size * each), shared_bytes(f), ctx->stream,
                  *job, f);
     return shoal_launched(ctx, "hybrid");

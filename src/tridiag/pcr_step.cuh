@@ -43,10 +43,8 @@ struct any_team { /* lanes lane - me .. lane - me + size - 1 */
  * third of the instructions of a division; it flushes what is not a normal number: 0 for |v| >
  * 2^126, not finite for |v| < 2^-126. */
 __device__ static inline real reciprocal(real v) {
-#if defined(SHOAL_SINGLE) && defined(__CUDA_ARCH__)
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
-    return fmaf(r, fmaf(-v, r, 1.0f), r);
+#ifdef SHOAL_SINGLE
+    return real_reciprocal(v);
 #else
     return 1 / v;
 #endif

@@ -8,9 +8,8 @@
  * exact. No row hides behind a larger one. (|b_i| beside |x| below the line would change it by a factor of 2 at the
  * most: b_i is the row's residual and a sum of its three products.)
  *
- * Rows are brought to 1/8 .. 1/4 before they are multiplied by x, so that no product and no sum overflows; rows
- * above 2^1020 (float: 2^124) end below 4. A row of subnormal numbers cannot be brought there at once: with one the
- * residual is NaN, doubtful. Where products underflow, their rounding errors count, b's and three
+ * Rows are brought to 1/8 .. 1/4 before they are multiplied by x, so that no product and no sum overflows. A row of
+ * subnormal numbers cannot be brought there at once: with one the residual is NaN, doubtful. Where products underflow, their rounding errors count, b's and three
  * products': twice the smallest number of all.
  */
 #ifndef SHOAL_TRIDIAG_RESIDUAL_H
@@ -34,11 +33,13 @@ SHOAL_HD static inline real row_power(real dl, real d, real du) {
 #endif
 }
 
-/* The power of two that scales a row. */
+/* The power of two that scales a row: ROW_UNIT / power. Of the largest rows it is subnormal, but what it scales is
+ * not. */
 SHOAL_HD static inline real row_scale(real power) {
-    const real_bits one = (real_bits)1 << REAL_FRACTION, most = (2 * REAL_BIAS - 4) * one;
-    const real_bits e = real_to_bits(power);
-    return real_of_bits((2 * REAL_BIAS - 3) * one - (e < most ? e : most));
+    const real_bits one = (real_bits)1 << REAL_FRACTION, e = real_to_bits(power);
+    const real inverse =
+        real_of_bits((2 * REAL_BIAS + 1) * one - (e > one ? e : one)); /* 2 / power */
+    return inverse * (ROW_UNIT / 2);
 }
 
 /* The upper half of a double, or a float: sign, exponent and 20 bits or more of the fraction. Those of sizes order

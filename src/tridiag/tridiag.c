@@ -284,11 +284,11 @@ static shoal_status solve_staged(shoal_tridiag *plan, const void *dl, const void
     const int64_t rows = interleaved ? job->n : 1;
     const size_t one = shoal_type_bytes(plan->head.type) * (size_t)(interleaved ? 1 : job->n);
     const size_t all = one * (size_t)job->nrhs;
-    shoal_staged_array arrays[5 + STAGED_OUTCOMES] = { { "dl", dl, NULL, one, rows },
-                                                       { "d", d, NULL, one, rows },
-                                                       { "du", du, NULL, one, rows },
-                                                       { "b", b, NULL, all, rows },
-                                                       { "x", NULL, x, all, rows } };
+    shoal_staged_array arrays[5 + STAGED_OUTCOMES] = { shoal_staged_in("dl", dl, one, rows),
+                                                       shoal_staged_in("d", d, one, rows),
+                                                       shoal_staged_in("du", du, one, rows),
+                                                       shoal_staged_in("b", b, all, rows),
+                                                       shoal_staged_out("x", x, all, rows) };
     shoal_staged_outcome(&plan->where, arrays + 5);
     return shoal_staged_run(&plan->head, arrays, 5 + STAGED_OUTCOMES, solve_piece, NULL);
 }
@@ -396,9 +396,9 @@ static shoal_status check_keeper(shoal_tridiag *plan, shoal_type type, const cha
         return shoal_cannot(plan->head.ctx, &shoal_tridiag_module, plan->method_name,
                             "keep factors", SHOAL_CAN_FACTOR);
     return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
-                      "method: 'auto' is %s for %s systems, which keeps no factors; 'lupp' %s",
-                      plan->first.name, plan->job.periodic ? "periodic" : "such long",
-                      plan->job.periodic ? "does not take them" : "does");
+                      "method: for %s systems 'auto' is '%s', which cannot keep factors; %s",
+                      plan->job.periodic ? "periodic" : "such long", plan->first.name,
+                      plan->job.periodic ? "no method can" : "use 'lupp'");
 }
 
 /* Without a residual: there is none for the totals to sum up. */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 enum { ROWS = 128, TOGETHER = 2, LANES = VEC * TOGETHER, GROUP = 64 };
+enum { SET = 32 }; /* rows whose signs of z are turned together */
 
 typedef vec pack_array[ROWS][TOGETHER]; /* row i of lane l: [i][l / VEC][l % VEC] */
 
@@ -162,15 +163,20 @@ static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
     carries closed = c[0];
     for (int i = 2; i < ROWS; i++) {
         if (i == p->rows && p->closer >= 0) closed = c[p->closer / VEC];
-        for (int u = 0; u < TOGETHER; u++) carries_eliminate(&c[u], row_of(p, i, u), w->raised);
+        for (int u = 0; u < TOGETHER; u++) {
+            if (i % SET == 0) join_sets(&c[u]);
+            carries_eliminate(&c[u], row_of(p, i, u), w->raised, 1);
+        }
     }
+    join_sets(&closed);
+    for (int u = 0; u < TOGETHER; u++) join_sets(&c[u]);
     real most = 0;
     for (int l = 0; l < LANES && block + l < w->blocks; l++) {
         const carries *k = l == p->closer && p->rows < ROWS ? &closed : &c[l / VEC];
         const int e = l % VEC;
         w->relations[block + l] =
             (relation){ { k->l1[e], k->f1[e], k->h1[e], k->r1[e], k->l2[e], k->f2[e], k->h2[e],
-                          k->n2[e], k->r2[e], k->zl[e], k->zf[e], k->zh[e], k->zn[e] } };
+                          k->n2[e], k->r2[e], k->ol[e], k->of[e], k->oh[e], k->on[e] } };
         most = real_max(k->most[e], most);
     }
     return most;

@@ -204,7 +204,7 @@ __global__ static void __launch_bounds__(THREADS)
         for (int e = 0; e < VECTOR; e++) {
             if (p == 0 && e < 2) continue;
 #pragma unroll
-            for (int q = 0; q < 2; q++) carries_eliminate(&w[q], row[q][e], 1);
+            for (int q = 0; q < 2; q++) carries_eliminate(&w[q], row[q][e], 1, 0);
         }
     }
     relation half[2];

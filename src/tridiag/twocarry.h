@@ -18,7 +18,9 @@
  * The condition (condition.h) is estimated on the way up. The pivot rows are those of a triangular factor R of the
  * scaled matrix, and Rt z = (+-1, ..., +-1) is solved as they come, each sign that which makes |z| larger: the largest
  * |z| is the estimate. What the rows of a block have, times z, in the columns at its ends is summed up and goes
- * with its relation.
+ * with its relation. The signs of all rows of a block may be turned together: where two sets of rows meet, that sign
+ * of the second is taken which makes the sums larger. With signs row by row alone, the sums of one matrix in a
+ * thousand that is singular but for its last bits cancel, and the estimate is 100 times too low.
  *
  * Once the pairs are known each block is solved: x(s-1) and x(s) go over to the right-hand sides, its
  * inner unknowns are eliminated as before, and follow backwards from the pair at its end.
@@ -174,7 +176,9 @@ SHOAL_HD static inline tri_row scaled_row(tri_row r) {
 typedef struct carries {
     num l1, f1, h1, r1;
     num l2, f2, h2, n2, r2;
-    num zl, zf, zh, zn; /* z times the columns of the pivot rows so far */
+    num zl, zf, zh,
+        zn; /* z times the columns of the pivot rows so far, of the signs of one set of rows ... */
+    num ol, of, oh, on; /* ... and of those before */
     probe_most most;    /* the largest |z| so far */
 } carries;
 
@@ -185,8 +189,9 @@ typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
 SHOAL_HD static inline carries begin_carries(tri_row first, tri_row second) {
     const num zero = num_all(0);
     const probe_most none = { 0 };
-    const carries w = { first.dl,  first.d,  first.du, first.b, zero, second.dl, second.d,
-                        second.du, second.b, zero,     zero,    zero, zero,      none };
+    const carries w = { first.dl, first.d,   first.du, first.b, zero, second.dl,
+                        second.d, second.du, second.b, zero,    zero, zero,
+                        zero,     zero,      zero,     zero,    zero, none };
     return w;
 }
 
@@ -251,8 +256,20 @@ SHOAL_HD static inline num column_probe(num sum, num inverse, probe_most *most) 
     return num_of_bits(num_to_bits(size) | sign);
 }
 
-/* Eliminates column k with the fresh row k + 1. */
-SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row, int raised) {
+/* The rows so far become one set: with the sign of its latest that makes the sums larger. */
+SHOAL_HD static inline void join_sets(carries *w) {
+    const num with = num_abs(w->ol + w->zl) + num_abs(w->of + w->zf) + num_abs(w->oh + w->zh) +
+                     num_abs(w->on + w->zn);
+    const num without = num_abs(w->ol - w->zl) + num_abs(w->of - w->zf) + num_abs(w->oh - w->zh) +
+                        num_abs(w->on - w->zn);
+    const num zero = num_all(0), sign = num_select(without > with, num_all(-1), num_all(1));
+    w->ol = num_fma(sign, w->zl, w->ol), w->of = num_fma(sign, w->zf, w->of);
+    w->oh = num_fma(sign, w->zh, w->oh), w->on = num_fma(sign, w->zn, w->on);
+    w->zl = w->zf = w->zh = w->zn = zero;
+}
+
+/* Eliminates column k with the fresh row k + 1. `sets`: there are rows before those of the latest set. */
+SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row, int raised, int sets) {
     rotations t;
     pivot_rotations(w->h1, w->h2, row.dl, raised, &t);
     const num left = num_fma(t.c1, w->l1, t.s1 * w->l2), next = t.s1 * w->n2;
@@ -266,6 +283,11 @@ SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row, int raise
     const num z = column_probe(w->zh, t.inverse, &w->most), zc = z * t.c2, zs = z * t.s2;
     w->zh = num_fma(zc, next, num_fma(zs, row.d, w->zn)), w->zn = zs * row.du;
     w->zl = num_fma(zc, left, w->zl), w->zf = num_fma(zc, first, w->zf);
+    if (!sets) return;
+    const num o = -w->oh * t.inverse, oc = o * t.c2, os = o * t.s2;
+    w->most = larger(num_abs(o) + num_abs(z), w->most); /* with one of both signs */
+    w->oh = num_fma(oc, next, num_fma(os, row.d, w->on)), w->on = os * row.du;
+    w->ol = num_fma(oc, left, w->ol), w->of = num_fma(oc, first, w->of);
 }
 
 /* The same once x(s-1) and x(s) are known and have gone over to the right-hand sides. */
@@ -402,13 +424,21 @@ SHOAL_HD static inline relation merge(const relation *p, const relation *q, midd
     const middle rows = { { i * p1.next, i * p1.l, i * p1.f, i * p1.h, i * p1.n, i * p1.r, j * p2.l,
                             j * p2.f, j * p2.h, j * p2.n, j * p2.r } };
     *m = rows;
-    const real y = column_size(a[11] + b[9], i, most);
-    const real z = column_size(real_fma(y, p1.next, a[12] + b[10]), j, most);
-    const relation r = {
-        { q1.l, q1.f, q1.h, q1.r, q2.l, q2.f, q2.h, q2.n, q2.r,
-          real_fma(y, p1.l, real_fma(z, p2.l, a[9])), real_fma(y, p1.f, real_fma(z, p2.f, a[10])),
-          real_fma(y, p1.h, real_fma(z, p2.h, b[11])), real_fma(y, p1.n, real_fma(z, p2.n, b[12])) }
-    };
+    relation r = { { q1.l, q1.f, q1.h, q1.r, q2.l, q2.f, q2.h, q2.n, q2.r } };
+    real largest = -1;
+    for (int turned = 0; turned < 2; turned++) { /* the signs of q */
+        const real sign = turned ? -1 : 1;
+        const real y = column_size(real_fma(sign, b[9], a[11]), i, most);
+        const real z = column_size(real_fma(y, p1.next, real_fma(sign, b[10], a[12])), j, most);
+        const real sl = real_fma(y, p1.l, real_fma(z, p2.l, a[9]));
+        const real sf = real_fma(y, p1.f, real_fma(z, p2.f, a[10]));
+        const real sh = real_fma(y, p1.h, real_fma(z, p2.h, sign * b[11]));
+        const real sn = real_fma(y, p1.n, real_fma(z, p2.n, sign * b[12]));
+        const real size = (real_abs(sl) + real_abs(sf)) + (real_abs(sh) + real_abs(sn));
+        if (turned && !(size > largest)) continue;
+        largest = size;
+        r.v[9] = sl, r.v[10] = sf, r.v[11] = sh, r.v[12] = sn;
+    }
     return r;
 }
 

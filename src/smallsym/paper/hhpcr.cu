@@ -36,9 +36,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     __syncwarp();
 
     real a[M][T * M], none[M] = {}, bad = 0;
-    real sizes[M];
-    const int e_a = take_rows<T, M>(a, sizes, memory, t, n, mine);
-    __syncwarp();
+    const int e_a = take_rows<T, M>(a, memory, memory, NULL, t, n, mine).e_a;
     tridiagonalise<T, M>(a, none, w, t, n);
     for (int i = t; i < n; i += T) {
         bad = real_fma(times_power_of_2(w.d()[i], e_a), 0, bad);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * nest.h - inner paths of European contracts without a closed form, for both compilers: CVA_WIDTH of them side by side,
+ * which go to maturity in one step,
+ *
+ *     S_T = S_t e^((r - q - sigma^2 / 2) tau + sigma sqrt(tau) L Z),
+ *
+ * with one Z for all contracts of an outer path and date: what is bought and sold nets exactly.
+ */
+#ifndef SHOAL_CVA_NEST_H
+#define SHOAL_CVA_NEST_H
+
+#include "cva/walk.h"
+
+typedef struct cva_nest {
+    real z[SHOAL_CVA_ASSETS + CVA_NORMALS - 1][CVA_WIDTH]; /* independent, then L z */
+    real s[SHOAL_CVA_ASSETS][CVA_WIDTH];                   /* prices at one maturity */
+    char made[SHOAL_CVA_ASSETS];                           /* which of them          */
+    double left;                                           /* until then             */
+    real all[CVA_WIDTH];
+} cva_nest;
+
+CVA_CALL void cva_begin_nest(const cva_job *job, int64_t k, uint64_t first, cva_nest *b) {
+    const int blocks = (int)cva_blocks(job);
+    b->left = -1;
+    for (int n = 0; n < blocks; n++)
+        cva_draw(&job->inner_normals, (uint32_t)((k - 1) * blocks + n), first,
+                 b->z + n * CVA_NORMALS);
+    for (int a = job->assets - 1; a >= 0; a--) { /* the rows above are still independent */
+        const real own = (real)job->load[a * (a + 1) / 2 + a];
+        CVA_EACH(l) b->z[a][l] *= own;
+        for (int from = 0; from < a; from++) {
+            const real factor = (real)job->load[a * (a + 1) / 2 + from];
+            CVA_EACH(l) b->z[a][l] = real_fma(factor, b->z[from][l], b->z[a][l]);
+        }
+    }
+}
+
+/* The prices of an asset. */
+CVA_CALL const real *cva_nest_price(const cva_job *job, const double *spot, int64_t a,
+                                    cva_nest *b) {
+    if (!b->made[a]) {
+        const real start = (real)spot[a], shift = (real)(cva_drift(job, a) * b->left);
+        const real noise = (real)(job->sigma[a] * sqrt(b->left));
+        CVA_EACH(l) b->s[a][l] = start * real_exp(real_fma(noise, b->z[a][l], shift));
+        b->made[a] = 1;
+    }
+    return b->s[a];
+}
+
+/* b->all := what the contract pays after `left` years. */
+CVA_CALL void cva_nest_pay(const cva_job *job, const cva_contract *c, const double *spot,
+                           double left, cva_nest *b) {
+    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT, any = c->payoff == SHOAL_CVA_FORWARD;
+    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    const real strike = (real)c->strike;
+    if (left != b->left)
+        for (int a = 0; a < job->assets; a++) b->made[a] = 0;
+    b->left = left;
+    for (int n = 0; n < c->assets; n++) {
+        const real *s = cva_nest_price(job, spot, c->asset[n], b);
+        const real weight = sum ? (real)c->weight[n] : 1;
+        if (n == 0)
+            CVA_EACH(l) b->all[l] = weight * s[l];
+        else if (sum)
+            CVA_EACH(l) b->all[l] = real_fma(weight, s[l], b->all[l]);
+        else
+            CVA_EACH(l) b->all[l] = real_pick(s[l] > b->all[l], s[l], b->all[l]);
+    }
+    CVA_EACH(l) {
+        const real gain = real_pick(down, strike - b->all[l], b->all[l] - strike);
+        b->all[l] = real_pick((gain > 0) | any, gain, 0);
+    }
+}
+
+#endif

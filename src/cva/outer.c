@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * outer.c - the stages of outer.h on the CPU: threads share blocks of CVA_WIDTH outer paths, or nodes.
+ */
+#define CVA_WIDTH   32
+#define CVA_LANE(l) (l)
+#include "pricing/lanes.h"
+#include <stdlib.h>
+
+static inline double cva_fold(double *x) {
+    for (int distance = CVA_WIDTH / 2; distance > 0; distance /= 2)
+        for (int l = 0; l < distance; l++) x[l] += x[l + distance];
+    return x[0];
+}
+
+#include "cva/outer.h"
+
+static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t path = 0; path < job->paths; path++) cva_begin_path(job, path);
+    return SHOAL_OK;
+}
+
+static shoal_status move(shoal_context *ctx, const cva_job *job, int64_t k) {
+    ON_THREADS(ctx->threads, static)
+    for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {
+        cva_move_paths(job, from, k);
+        for (int64_t path = from; path < from + CVA_WIDTH && path < job->paths && job->value;
+             path++)
+            cva_clear_path(job, path);
+    }
+    return SHOAL_OK;
+}
+
+/* The prices of a block, [asset][lane]; the last block repeats its last path. */
+static void take_prices(const cva_job *job, int64_t from, double *s) {
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        const int64_t path = from + l < job->paths ? from + l : job->paths - 1;
+        for (int a = 0; a < job->assets; a++)
+            s[a * CVA_WIDTH + l] = job->spot[path * job->assets + a];
+    }
+}
+
+static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
+    cva_terms *terms = malloc((size_t)(job->europeans + 1) * sizeof *terms);
+    if (!terms) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for closed forms");
+    for (int64_t i = 0; i < job->europeans; i++) {
+        const cva_contract *c = &job->contract[job->european[i]];
+        terms[i] = cva_terms_of(job, c, fmax(cva_left(job, c, k), 0));
+    }
+    ON_THREADS(ctx->threads, static)
+    for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {
+        double s[SHOAL_CVA_ASSETS * CVA_WIDTH], worth[CVA_WIDTH];
+        take_prices(job, from, s);
+        for (int64_t i = 0; i < job->europeans; i++) {
+            const cva_contract *c = &job->contract[job->european[i]];
+            const double left = cva_left(job, c, k);
+            if (!cva_is_known(c, left)) continue;
+            cva_known_values(job, c, &terms[i], s, worth);
+            for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
+                cva_note(job, c, k, from + l, worth[l], left == 0);
+                cva_add_value(job, c, from + l, c->quantity * worth[l]);
+            }
+        }
+    }
+    free(terms);
+    return SHOAL_OK;
+}
+
+static shoal_status settle(shoal_context *ctx, const cva_job *job, int64_t k) {
+    ON_THREADS(ctx->threads, static)
+    for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {
+        double s[SHOAL_CVA_ASSETS * CVA_WIDTH], adds[CVA_WIDTH], differs[CVA_WIDTH];
+        take_prices(job, from, s);
+        for (int64_t i = 0; i < job->americans; i++) {
+            const cva_contract *c = &job->contract[job->american[i]];
+            cva_settle(job, c, from, k, s, adds, differs);
+            for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
+                cva_add_value(job, c, from + l, adds[l]);
+                job->differ[(from + l) * job->sets + c->set] += differs[l];
+            }
+        }
+    }
+    return SHOAL_OK;
+}
+
+static shoal_status plan(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int64_t end = job->from + job->count;
+    int64_t sum = 0;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t path = job->from; path < end; path++)
+        job->node[path].first = cva_plan_node(job, k, path);
+    for (int64_t path = job->from; path < end; path++) {
+        const int64_t groups = job->node[path].first;
+        job->node[path].first = sum;
+        sum += groups;
+    }
+    *job->groups = sum;
+    return SHOAL_OK;
+}
+
+static shoal_status fill(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t path = job->from; path < job->from + job->count; path++) cva_fill_node(job, path);
+    return SHOAL_OK;
+}
+
+static shoal_status add(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t item = 0; item < job->items; item++) cva_add_item(job, item);
+    return SHOAL_OK;
+}
+
+static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
+    ON_THREADS(ctx->threads, dynamic, CVA_TASK)
+    for (int64_t path = job->from; path < job->from + job->count; path++) {
+        cva_expose_node(job, path);
+        if (job->worth) cva_note_node(job, k, path);
+    }
+    return SHOAL_OK;
+}
+
+const cva_method R(cva_outer) = { .begin = begin,
+                                  .move = move,
+                                  .value = value,
+                                  .settle = settle,
+                                  .plan = plan,
+                                  .fill = fill,
+                                  .add = add,
+                                  .expose = expose };
+
+/* ---- of a validation ----------------------------------------------------------------------------- */
+
+static void decide(const shoal_context *ctx, const cva_job *job, const cva_contract *c,
+                   const cva_rule *rule, int64_t k, char *now) {
+    ON_THREADS(ctx->threads, static)
+    for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {
+        double s[SHOAL_CVA_ASSETS * CVA_WIDTH];
+        char here[CVA_WIDTH];
+        take_prices(job, from, s);
+        cva_decide(job, c, rule, k, s, here, NULL);
+        for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) now[from + l] = here[l];
+    }
+}
+
+const cva_judge R(cva_judge) = { .decide = decide };

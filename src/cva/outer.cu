@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * outer.cu - the stages of outer.h on the GPU. A thread is an outer path; of closed forms and decisions, a contract and
+ * a path: these write to the cube, as many contracts at a time as it has room for, and then a thread per path adds them in
+ * their order. A warp is a node. One block adds up the groups of all nodes.
+ *
+ * Limits: a Black-Scholes value is about 400 operations in f64; its 16 bytes through the cube stay in the L2 cache.
+ */
+#define CVA_WIDTH   1
+#define CVA_LANE(l) ((int)(threadIdx.x % CVA_LANES))
+#include "core/launch.cuh"
+#include "core/real.h"
+
+__device__ static inline double cva_fold(double *x) {
+    double sum = x[0];
+    for (int distance = 16; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, distance);
+    return __shfl_sync(0xffffffffu, sum, 0);
+}
+
+#include "cva/outer.h"
+
+enum { OUTER_BLOCK = 128, TILE = 512, SCAN_BLOCK = 1024 };
+
+namespace {
+
+__global__ void __launch_bounds__(OUTER_BLOCK) begin_kernel(cva_job job) {
+    SHOAL_GRID_STRIDE(path, job.paths) cva_begin_path(&job, path);
+}
+
+__global__ void __launch_bounds__(OUTER_BLOCK) move_kernel(cva_job job, int64_t k) {
+    SHOAL_GRID_STRIDE(path, job.paths) {
+        cva_move_paths(&job, path, k);
+        cva_clear_path(&job, path);
+    }
+}
+
+/* A block takes a contract and a tile of paths. */
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    value_kernel(cva_job job, int64_t k, int64_t first, int64_t count) {
+    const int64_t tiles = (job.paths + TILE - 1) / TILE;
+    for (int64_t task = blockIdx.x; task < count * tiles; task += gridDim.x) {
+        const int64_t n = task / tiles, begin = task % tiles * TILE;
+        const int64_t end = begin + TILE < job.paths ? begin + TILE : job.paths;
+        const cva_contract *c = &job.contract[job.european[first + n]];
+        const double left = cva_left(&job, c, k);
+        if (!cva_is_known(c, left)) continue;
+        const cva_terms terms = cva_terms_of(&job, c, left);
+        for (int64_t path = begin + threadIdx.x; path < end; path += OUTER_BLOCK) {
+            double worth;
+            cva_known_values(&job, c, &terms, job.spot + path * job.assets, &worth);
+            cva_note(&job, c, k, path, worth, left == 0);
+            job.cube[n * job.paths + path] = c->quantity * worth;
+        }
+    }
+}
+
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    settle_kernel(cva_job job, int64_t k, int64_t first, int64_t count) {
+    const int64_t tiles = (job.paths + OUTER_BLOCK - 1) / OUTER_BLOCK;
+    for (int64_t task = blockIdx.x; task < count * tiles; task += gridDim.x) {
+        const int64_t n = task / tiles, path = task % tiles * OUTER_BLOCK + threadIdx.x;
+        const cva_contract *c = &job.contract[job.american[first + n]];
+        if (path >= job.paths) continue;
+        cva_settle(&job, c, path, k, job.spot + path * job.assets, job.cube + n * job.paths + path,
+                   job.cube + (count + n) * job.paths + path);
+    }
+}
+
+/* Adds the contracts of the cube in the order of `list`, which goes by netting sets. */
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    net_kernel(cva_job job, int64_t k, const int64_t *list, int64_t count, int european) {
+    SHOAL_GRID_STRIDE(path, job.paths) {
+        double *value = job.value + path * CVA_LEVELS * job.sets;
+        for (int64_t n = 0; n < count;) {
+            const int64_t set = job.contract[list[n]].set;
+            double sum = value[set], differ = job.differ[path * job.sets + set];
+            for (; n < count && job.contract[list[n]].set == set; n++) {
+                const cva_contract *c = &job.contract[list[n]];
+                if (european && !cva_is_known(c, cva_left(&job, c, k))) continue;
+                sum += job.cube[n * job.paths + path];
+                if (!european) differ += job.cube[(count + n) * job.paths + path];
+            }
+            value[set] = value[job.sets + set] = sum;
+            job.differ[path * job.sets + set] = differ;
+        }
+    }
+}
+
+__global__ void __launch_bounds__(OUTER_BLOCK) plan_kernel(cva_job job, int64_t k) {
+    SHOAL_GRID_STRIDE(i, job.count)
+    job.node[job.from + i].first = cva_plan_node(&job, k, job.from + i);
+}
+
+/* One block: the groups before each node, and all of them. */
+__global__ void __launch_bounds__(SCAN_BLOCK) scan_kernel(cva_job job) {
+    SHOAL_SHARED(int64_t, sums);
+    const int64_t each = (job.count + SCAN_BLOCK - 1) / SCAN_BLOCK;
+    const int64_t begin = job.from + threadIdx.x * each, most = job.from + job.count;
+    const int64_t end = begin + each < most ? begin + each : most;
+    int64_t sum = 0;
+    for (int64_t path = begin; path < end; path++) sum += job.node[path].first;
+    sums[threadIdx.x] = sum;
+    for (int distance = 1; distance < SCAN_BLOCK; distance *= 2) {
+        __syncthreads();
+        const int64_t more = (int)threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
+        __syncthreads();
+        sums[threadIdx.x] += more;
+    }
+    int64_t before = sums[threadIdx.x] - sum;
+    if (threadIdx.x == SCAN_BLOCK - 1) *job.groups = sums[threadIdx.x];
+    for (int64_t path = begin; path < end; path++) {
+        const int64_t groups = job.node[path].first;
+        job.node[path].first = before;
+        before += groups;
+    }
+}
+
+/* Nodes: a warp each. */
+__global__ void __launch_bounds__(OUTER_BLOCK) fill_kernel(cva_job job) {
+    const int64_t warps = (int64_t)gridDim.x * (OUTER_BLOCK / CVA_LANES);
+    for (int64_t i = blockIdx.x * (OUTER_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
+         i < job.count; i += warps)
+        cva_fill_node(&job, job.from + i);
+}
+
+__global__ void __launch_bounds__(OUTER_BLOCK) add_kernel(cva_job job) {
+    SHOAL_GRID_STRIDE(item, job.items) cva_add_item(&job, item);
+}
+
+__global__ void __launch_bounds__(OUTER_BLOCK) expose_kernel(cva_job job, int64_t k) {
+    const int64_t warps = (int64_t)gridDim.x * (OUTER_BLOCK / CVA_LANES);
+    for (int64_t i = blockIdx.x * (OUTER_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
+         i < job.count; i += warps) {
+        cva_expose_node(&job, job.from + i);
+        if (job.worth) cva_note_node(&job, k, job.from + i);
+    }
+}
+
+} // namespace
+
+static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    SHOAL_LAUNCH(begin_kernel, dim3(shoal_blocks(job->paths, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job);
+    return shoal_launched(ctx, "cva, begin");
+}
+
+static shoal_status move(shoal_context *ctx, const cva_job *job, int64_t k) {
+    SHOAL_LAUNCH(move_kernel, dim3(shoal_blocks(job->paths, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job, k);
+    return shoal_launched(ctx, "cva, outer paths");
+}
+
+static void net(shoal_context *ctx, const cva_job *job, int64_t k, const int64_t *list,
+                int64_t count, int european) {
+    SHOAL_LAUNCH(net_kernel, dim3(shoal_blocks(job->paths, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job, k, list, count, european);
+}
+
+static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int64_t most = job->cube_room / job->paths, tiles = (job->paths + TILE - 1) / TILE;
+    for (int64_t first = 0; first < job->europeans; first += most) {
+        const int64_t left = job->europeans - first, count = left < most ? left : most;
+        SHOAL_LAUNCH(value_kernel, dim3(shoal_grid(count * tiles)), dim3(OUTER_BLOCK), 0,
+                     ctx->stream, *job, k, first, count);
+        net(ctx, job, k, job->european + first, count, 1);
+    }
+    return shoal_launched(ctx, "cva, closed forms");
+}
+
+static shoal_status settle(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int64_t most = job->cube_room / job->paths / 2;
+    const int64_t tiles = (job->paths + OUTER_BLOCK - 1) / OUTER_BLOCK;
+    for (int64_t first = 0; first < job->americans; first += most) {
+        const int64_t left = job->americans - first, count = left < most ? left : most;
+        SHOAL_LAUNCH(settle_kernel, dim3(shoal_grid(count * tiles)), dim3(OUTER_BLOCK), 0,
+                     ctx->stream, *job, k, first, count);
+        net(ctx, job, k, job->american + first, count, 0);
+    }
+    return shoal_launched(ctx, "cva, exercise");
+}
+
+static shoal_status plan(shoal_context *ctx, const cva_job *job, int64_t k) {
+    SHOAL_LAUNCH(plan_kernel, dim3(shoal_blocks(job->count, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job, k);
+    SHOAL_LAUNCH(scan_kernel, dim3(1), dim3(SCAN_BLOCK), SCAN_BLOCK * sizeof(int64_t), ctx->stream,
+                 *job);
+    return shoal_launched(ctx, "cva, nodes");
+}
+
+static shoal_status fill(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    SHOAL_LAUNCH(fill_kernel, dim3(shoal_blocks(job->count * CVA_LANES, OUTER_BLOCK)),
+                 dim3(OUTER_BLOCK), 0, ctx->stream, *job);
+    return shoal_launched(ctx, "cva, items");
+}
+
+static shoal_status add(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    SHOAL_LAUNCH(add_kernel, dim3(shoal_blocks(job->items, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job);
+    return shoal_launched(ctx, "cva, netting");
+}
+
+static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
+    SHOAL_LAUNCH(expose_kernel, dim3(shoal_blocks(job->count * CVA_LANES, OUTER_BLOCK)),
+                 dim3(OUTER_BLOCK), 0, ctx->stream, *job, k);
+    return shoal_launched(ctx, "cva, exposures");
+}
+
+extern "C" const cva_method R(cva_outer) = { begin, move, value, settle, plan, fill, add, expose };
