@@ -359,7 +359,7 @@ check "the validation names the trade" grep -q '^validation .*: trade T.*, line 
 check "a line per trade" grep -q '^ *3 T-2  *call ' out
 printf 'style,payoff,assets,strike,maturity,quantity\nbermudan,putt,A,x,1,1\neuropean,put,ALPHA,100,y,1\n,call,B,-1,1,z\n' >bad.csv
 expect 66 cva bad.csv --market market.csv $on
-said "bad.csv:2: column style: 'bermudan' is neither"; said "bad.csv:2: column payoff: 'putt' is none of"
+said "bad.csv:2: column style: 'bermudan' is neither"; said "bad.csv:2: unknown payoff 'putt'; there are put, call"
 said "bad.csv:2: column strike: 'x' is not a finite number"; said "bad.csv:3: unknown asset 'ALPHA'; the market has A, B"
 said "bad.csv:3: column maturity: 'y'"; said "bad.csv:4: column strike: '-1' is below 0"
 said "bad.csv:4: column quantity: 'z' is not a finite number"

@@ -142,8 +142,8 @@ def judge(case, runs, value, error):
         printed = sum(run["low"] <= known <= run["high"] for run in runs)
     close = abs(mean - known) <= case["limit"] * known + 3 * spread
     row = {"name": case["name"], "use": case["use"], "limit": case["limit"], "known": known, "mean": mean,
-           "relative": (mean - known) / known, "error": spread, "z": z_of(mean, spread, known, known), "covered": inside / len(runs),
-           "printed": printed / len(runs), "passes": close and covers(inside, len(runs))}
+           "relative": (mean - known) / known, "error": spread, "z": z_of(mean, spread, known, known),
+           "covered": inside / len(runs), "printed": printed / len(runs), "passes": close and covers(inside, len(runs))}
     at = places(case, runs[0].get("time", []))
     if at:
         row["profile"] = profile(case, runs, at)
