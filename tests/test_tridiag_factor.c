@@ -119,7 +119,7 @@ TEST(long_systems_of_auto_are_refused) {
         CHECK(shoal_tridiag_create(ctx, &o, &plan) == SHOAL_OK);
         CHECK(shoal_alloc(ctx, shoal_tridiag_factor_bytes(plan), &factors) == SHOAL_OK);
         CHECK(shoal_tridiag_factor(plan, factors, factors, factors, factors) == SHOAL_E_METHOD);
-        CHECK_MSG(strstr(shoal_message(ctx), "'lupp' does"), "%s", shoal_message(ctx));
+        CHECK_MSG(strstr(shoal_message(ctx), "'lupp'"), "%s", shoal_message(ctx));
         shoal_free(ctx, factors);
         shoal_tridiag_free(plan);
     }
