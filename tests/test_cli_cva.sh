@@ -151,7 +151,7 @@ expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclu
 
 # --- its time is estimated after the first paths ---
 expect 0 $put --outer 512 --json $on
-json; has stage_seconds.estimate
+json; has estimated_seconds
 if env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
     long="$put --outer 1e5 --inner 4096 --threads 1 $on" rc=0
     env --default-signal=INT timeout --foreground --preserve-status -k 60 -s INT 9 "$shoal" $long >out 2>err </dev/null || rc=$?

@@ -52,7 +52,7 @@ static const cli_option outcome_results[] = {
     { 0 }
 };
 static const cli_option second_results[] = {
-    RESULT("rules", rules), RESULT("estimate", estimate), RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]),
+    RESULT("rules", rules), RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]),
     RESULT("american", counts.seconds[2]),
     { 0 }
 };
@@ -144,6 +144,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     io_json_object_line(j, "stage_seconds");
     cli_json_results(j, second_results, r);
     io_json_close(j);
+    io_json_double(j, "estimated_seconds", r->estimate);
     if (o->report && r->outer > 0) io_json_string(j, "report", o->report);
     return cli_json_end(c, CLI_OK);
 }

@@ -19,7 +19,7 @@ enum { LINE = 64 };
 
 typedef struct lu { /* of one pack */
     real *m, *inverse, *v, *slot;
-    uint16_t *step; /* exponent of the scale, twice, and 1 for an exchange */
+    uint16_t *step; /* exponent of 16 scale, which is normal, twice, and 1 for an exchange */
 } lu;
 
 extern const pack_io R(tridiag_pack_io);
@@ -38,7 +38,7 @@ static size_t factor_bytes(const shoal_tridiag *plan) {
 }
 
 static uint16_t step_of(real scale, int swap) {
-    return (uint16_t)(real_to_bits(scale) >> REAL_FRACTION << 1 | swap);
+    return (uint16_t)(real_to_bits(scale * (2 / ROW_UNIT)) >> REAL_FRACTION << 1 | swap);
 }
 
 /* The factors of the pack that begins with system k. */
@@ -159,7 +159,7 @@ static void resolve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *
     (void)plan;
     R(tridiag_pack_io).set_rows(p, job, k, used);
     for (int64_t i = 0; i < p->n * p->lanes; i++)
-        p->scale[i] = real_of_bits((real_bits)(f.step[i] >> 1) << REAL_FRACTION);
+        p->scale[i] = real_of_bits((real_bits)(f.step[i] >> 1) << REAL_FRACTION) * (ROW_UNIT / 2);
     for (int64_t j = 0; j < job->nrhs; j++) {
         real poison[LANES], most[LANES];
         R(tridiag_pack_io).load_rhs(p, job, k, used, j, v);

@@ -39,10 +39,10 @@ static size_t factor_bytes(const shoal_tridiag *plan) {
 }
 
 __device__ static inline uint16_t step_of(real scale, bool swap) {
-    return (uint16_t)(real_to_bits(scale) >> REAL_FRACTION << 1 | (swap ? 1 : 0));
+    return (uint16_t)(real_to_bits(scale * (2 / ROW_UNIT)) >> REAL_FRACTION << 1 | (swap ? 1 : 0));
 }
 __device__ static inline real scale_of(uint16_t step) {
-    return real_of_bits((real_bits)(step >> 1) << REAL_FRACTION);
+    return real_of_bits((real_bits)(step >> 1) << REAL_FRACTION) * (ROW_UNIT / 2);
 }
 
 /* The condition from the factors of system k. */
