@@ -117,10 +117,9 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     uint64_t seed;
     int control;  /* 1: inner paths and regressions have control variates, -1: they do not    [1] */
     int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
-    double
-        target; /* wished standard error of the CVA. create measures on a pilot run how many outer paths
-                      that takes (shoal_cva_info.outer), and chooses inner paths unless they are
-                      given. outer may then be 0                                   [none] */
+    /* Wished standard error of the CVA. create measures on a pilot run how many outer paths that takes
+     * (shoal_cva_info.outer), and chooses inner paths unless they are given. outer may then be 0.  [none] */
+    double target;
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */
