@@ -34,11 +34,12 @@ static void check_book(const cva_book *b) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     fuzz_file file[2];
     const int count = fuzz_files_of(bytes, size, file, 2);
+    const cli quiet = { .quiet = true };
     cva_book book;
     memset(&book, 0, sizeof book);
-    int code = count < 1 ? CLI_UNAVAILABLE : cva_read_market(file[0].path, NULL, &book);
+    int code = count < 1 ? CLI_UNAVAILABLE : cva_read_market(&quiet, file[0].path, NULL, &book);
     if (code == CLI_OK) check_market(&book);
-    if (code == CLI_OK && count == 2) code = cva_read_book(file[1].path, NULL, &book);
+    if (code == CLI_OK && count == 2) code = cva_read_book(&quiet, file[1].path, NULL, &book);
     if (code == CLI_OK && count == 2) check_book(&book);
     cva_book_free(&book);
     for (int i = 0; i < count; i++) fuzz_file_close(&file[i]);

@@ -9,14 +9,26 @@
 
 #include "cli/common/cli.h"
 
-int cli_fail(int code, const char *format, ...) {
+static void make(const char *format, va_list list) {
     char text[4096];
+    const int length = vsnprintf(text, sizeof text, format, list);
+    if (length <= 0 || strchr(text, '\n')) abort(); /* one line */
+}
+
+int cli_fail(int code, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    const int length = vsnprintf(text, sizeof text, format, list);
+    make(format, list);
     va_end(list);
-    if (length <= 0 || strchr(text, '\n')) abort(); /* one line */
     return code;
+}
+
+void cli_note(const cli *c, const char *format, ...) {
+    va_list list;
+    (void)c;
+    va_start(list, format);
+    make(format, list);
+    va_end(list);
 }
 
 int cli_no_memory(void) { return cli_fail(CLI_UNAVAILABLE, "not enough memory"); }
