@@ -30,8 +30,6 @@ int cli_open(cli *c) {
     return CLI_OK;
 }
 
-void cli_note(const cli *c, const char *format, ...) { (void)c, (void)format; }
-
 io_json *cli_json_begin(cli *c, const char *command) {
     (void)c, (void)command;
     abort(); /* it is not asked for */
