@@ -72,7 +72,7 @@ class Numpy:
         a = a.astype(dtype, copy=False)
         if shape is not None and a.shape != tuple(shape):
             a = np.broadcast_to(a, shape)
-        return np.require(a, requirements="CA")
+        return np.require(a, requirements=["C", "A"])
 
     @staticmethod
     def empty(shape: Any, dtype: str, device: int) -> Any:
@@ -84,7 +84,7 @@ class Numpy:
 
     @staticmethod
     def is_ready(a: Any) -> bool:
-        return a.flags.num & READY == READY
+        return bool(a.flags.num & READY == READY)
 
     @staticmethod
     def is_writeable(a: Any) -> bool:
@@ -193,15 +193,21 @@ class Cupy(Numpy):
 class Torch(Numpy):
     name = "torch"
     module: Any = None  # an import statement takes as long as some of these functions
+    int32: Any
+    float64: Any
+    float32: Any
+    is_compiling: Any
 
     @classmethod
     def bind(cls, module: Any) -> None:
         cls.module = module
         cls.int32, cls.float64, cls.float32 = module.int32, module.float64, module.float32
         cls.is_compiling = staticmethod(module.compiler.is_compiling)
-        cls.like = staticmethod(module.empty_like)
+        cls.like = staticmethod(module.empty_like)  # type: ignore[method-assign]
         raw = getattr(module._C, "_cuda_getCurrentRawStream", None)  # a tenth of the time of current_stream()
-        cls.raw_stream = staticmethod(raw or (lambda device: module.cuda.current_stream(device).cuda_stream))
+        cls.raw_stream = staticmethod(  # type: ignore[method-assign]
+            raw or (lambda device: module.cuda.current_stream(device).cuda_stream)
+        )
 
     @staticmethod
     def raw_stream(device: int) -> int:

@@ -109,8 +109,9 @@ def solve_ex(
     seen = key_of((A, b))
     module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
-        return module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
-                               estimate=estimate, tol=tol, cond=cond)  # fmt: skip
+        found: Result = module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
+                                        estimate=estimate, tol=tol, cond=cond)  # fmt: skip
+        return found
     fields = STATUS | RESIDUAL | RCOND | METHOD
     return _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, fields, device, seen)[0]
 
@@ -220,9 +221,11 @@ def solve_tridiagonal_ex(
     seen = key_of((dl, d, du, b))
     module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
-        return module.solve_tridiagonal_ex(dl, d, du, b, periodic, method=method, variant=variant,
-                                           transposed=transposed, matrix_rhs=matrix_rhs, rcond=rcond, tol=tol,
-                                           cond=cond)  # fmt: skip
+        found: Result = module.solve_tridiagonal_ex(
+            dl, d, du, b, periodic, method=method, variant=variant, transposed=transposed, matrix_rhs=matrix_rhs,
+            rcond=rcond, tol=tol, cond=cond,
+        )  # fmt: skip
+        return found
     fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
     return _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond, fields,
                         device, seen)[0]  # fmt: skip
@@ -430,7 +433,7 @@ def recurrence(
         return module.recurrence(s, t, w0, reverse=reverse, order=order, method=method)
     names, values, cores = ["s", "t"], [s, t], [1 if order == 1 else 2, 1]
     if w0 is not None:
-        names.append("w0"), values.append(w0), cores.append(0 if order == 1 else 1)
+        names, values, cores = [*names, "w0"], [*values, w0], [*cores, 0 if order == 1 else 1]
     door, number, kind, batch, arrays = prepare(names, values, cores)
     device = placed(number, device)
     n = arrays[1].shape[-1]
@@ -483,7 +486,8 @@ def eigh(A: Any, *, triangle: str = "lower", device: Any = None) -> EighResult:
     """
     module = _autograd(A, device=device)
     if module is not None:
-        return module.eigh(A, triangle=triangle)
+        found: EighResult = module.eigh(A, triangle=triangle)
+        return found
     door, number, kind, batch, A, n = _symmetric(A)
     device = placed(number, device)
     library, count = door.library, _size(batch)
