@@ -56,6 +56,65 @@ template <> struct type_caster<Array> {
 };
 } // namespace nanobind::detail
 
+/* An array of numpy that C can use as it is: of doubles or floats, in the order of C, aligned. */
+struct Plain {
+    nb::detail::make_caster<nb::ndarray<nb::ro>> caster;
+    bool is_double = false;
+
+    bool take(nb::handle value, nb::handle numpy) {
+        if (reinterpret_cast<PyObject *>(Py_TYPE(value.ptr())) != numpy.ptr()) return false;
+        nb::detail::cleanup_list nothing(nullptr);
+        if (!caster.from_python(value, 0, &nothing)) return false;
+        const nb::ndarray<nb::ro> &a = caster.value;
+        is_double = a.dtype() == nb::dtype<double>();
+        if (!is_double && a.dtype() != nb::dtype<float>()) return false;
+        int64_t step = 1;
+        for (size_t i = a.ndim(); i-- > 0; step *= (int64_t)a.shape(i))
+            if (a.stride(i) != step && a.shape(i) > 1 && a.size()) return false;
+        return begin() % a.itemsize() == 0;
+    }
+    uintptr_t begin() const { return reinterpret_cast<uintptr_t>(caster.value.data()); }
+    uintptr_t end() const { return begin() + caster.value.nbytes(); }
+    bool overlaps(const Plain &other) const {
+        return begin() < other.end() && other.begin() < end();
+    }
+    bool has_shape(nb::handle shape) const {
+        const auto sizes = nb::cast<nb::tuple>(shape);
+        bool same = sizes.size() == caster.value.ndim();
+        for (size_t i = 0; same && i < sizes.size(); i++)
+            same = nb::cast<size_t>(sizes[i]) == caster.value.shape(i);
+        return same;
+    }
+};
+
+/* The key of arrays of numpy of one type that can be used as they are: (library, shapes, are they doubles, -1, 0). The
+ * same tuple for the same shapes, as long as they are recent. None: look closer. */
+static nb::object numpy_key(nb::tuple values, nb::handle numpy, nb::handle library) {
+    static auto &recent = *new std::vector<std::pair<std::vector<size_t>, PyObject *>>;
+    std::vector<size_t> sizes;
+    sizes.reserve(16);
+    bool is_double = false;
+    for (size_t i = 0; i < values.size(); i++) {
+        Plain a;
+        if (!a.take(values[i], numpy) || (i > 0 && a.is_double != is_double)) return nb::none();
+        is_double = a.is_double;
+        sizes.push_back(a.caster.value.ndim());
+        for (size_t k = 0; k < a.caster.value.ndim(); k++) sizes.push_back(a.caster.value.shape(k));
+    }
+    sizes.push_back(is_double);
+    for (const auto &[known, key] : recent)
+        if (known == sizes) return nb::borrow(key);
+    nb::list shapes;
+    for (nb::handle value : values) shapes.append(value.attr("shape"));
+    nb::object key = nb::make_tuple(library, nb::tuple(shapes), is_double, -1, 0);
+    if (recent.size() == 32) {
+        Py_DECREF(recent.front().second);
+        recent.erase(recent.begin());
+    }
+    recent.emplace_back(std::move(sizes), key.inc_ref().ptr());
+    return key;
+}
+
 /* ---- errors -------------------------------------------------------------------------------------- */
 
 [[noreturn]] static void raise(shoal_status status, const std::string &message) {
@@ -482,10 +541,40 @@ static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *
     bind_failed(m, #module "_failed", destroy_plan<shoal_##module, shoal_##module##_free>,         \
                 shoal_##module##_last)
 
+/* Solves in `out` and returns true, if all arrays are numpy's of these shapes and of the plan's type, and out, which may
+ * be b, overlaps no other; else returns false and does nothing. */
+static bool tridiag_in_place(Plan &plan, nb::handle numpy, nb::tuple shapes, nb::tuple arrays,
+                             nb::handle out) {
+    auto *handle = handle_of<shoal_tridiag>(plan, destroy_plan<shoal_tridiag, shoal_tridiag_free>);
+    Plain a[4], x;
+    nb::detail::make_caster<nb::ndarray<>> writeable;
+    nb::detail::cleanup_list nothing(nullptr);
+    for (size_t i = 0; i < 4; i++)
+        if (!a[i].take(arrays[i], numpy) || a[i].is_double != plan.is_double ||
+            !a[i].has_shape(shapes[i]))
+            return false;
+    if (!x.take(out, numpy) || x.is_double != plan.is_double || !x.has_shape(shapes[3]))
+        return false;
+    if (!writeable.from_python(out, 0, &nothing)) return false;
+    for (size_t i = 0; i < 4; i++)
+        if (x.overlaps(a[i]) && (i < 3 || x.begin() != a[i].begin())) return false;
+    plan.context->run([&] {
+        shoal_tridiag_outcome(handle, nullptr);
+        const auto solve = [&](auto function, auto type) {
+            const auto at = [&](const Plain &array) {
+                return reinterpret_cast<decltype(type) *>(array.begin());
+            };
+            return function(handle, at(a[0]), at(a[1]), at(a[2]), at(a[3]), at(x));
+        };
+        return plan.is_double ? solve(shoal_tridiag_solve, 0.0) : solve(shoal_tridiag_solvef, 0.0f);
+    });
+    return true;
+}
+
 /* ---- calls from XLA ------------------------------------------------------------------------------ */
 
-/* XLA, the compiler of JAX, calls one handler per kind of device, without Python. A call has buffers and four attributes:
- * "call", a row of XLA_CALLS; "settings", of which Python makes a plan; "system", the numbers per system in the first
+/* XLA, the compiler of JAX, calls one handler per kind of device, without Python. A call has buffers and four
+ * attributes: "call", a row of XLA_CALLS; "settings", of which Python makes a plan; "system", the numbers per system in the first
  * buffer, which tell how many systems there are; "fields", of the outcomes in the last buffer. */
 struct XlaCall {
     const char *name;
@@ -737,6 +826,8 @@ NB_MODULE(_core, m) {
         .def("wait", [](Context &self) { self.run([&] { return shoal_wait(self.handle); }); });
     nb::class_<Plan>(m, "Plan").def("close", &Plan::free);
 
+    m.def("numpy_key", numpy_key);
+    m.def("tridiag_in_place", tridiag_in_place);
     PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
     CALL(tridiag, solve);
     CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve),

@@ -12,6 +12,8 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from . import _core
+
 F64, F32, I32 = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32)
 TYPES = {"float64": 0, "float32": 1}
 _WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
@@ -35,16 +37,9 @@ class Numpy:
     name = "numpy"
 
     @staticmethod
-    def key(values: Sequence[Any]) -> Any:
+    def key(values: tuple[Any, ...]) -> Any:
         """(library, shapes, is float64, device, stream) of arrays of one type that can be used in place; else None."""
-        dtype, shapes = values[0].dtype, []
-        if dtype is not F64 and dtype is not F32:
-            return None
-        for a in values:
-            if type(a) is not np.ndarray or a.dtype is not dtype or a.flags.num & READY != READY:
-                return None
-            shapes.append(a.shape)
-        return Numpy, tuple(shapes), dtype is F64, -1, 0
+        return _core.numpy_key(values, np.ndarray, Numpy)
 
     @staticmethod
     def like(a: Any) -> Any:
@@ -115,7 +110,7 @@ class Cupy(Numpy):
     name = "cupy"
 
     @staticmethod
-    def key(values: Sequence[Any]) -> Any:
+    def key(values: tuple[Any, ...]) -> Any:
         cupy = sys.modules["cupy"]
         first = values[0]
         dtype, device, shapes = first.dtype, first.data.device_id, []
@@ -217,7 +212,7 @@ class Torch(Numpy):
         return int(Torch.raw_stream(device))
 
     @classmethod
-    def key(cls, values: Sequence[Any]) -> Any:
+    def key(cls, values: tuple[Any, ...]) -> Any:
         if cls.is_compiling():
             return None
         first = values[0]
@@ -368,9 +363,12 @@ _LIST = Door(Numpy, _to_numpy, _same)
 _doors: dict[type, Door] = {np.ndarray: NUMPY, list: _LIST, tuple: _LIST, float: _LIST, int: _LIST}
 
 
-def key_of(values: Sequence[Any]) -> Any:
+def key_of(values: tuple[Any, ...]) -> Any:
     """Library.key() of arguments whose types were seen before: equal keys, equal plans. None: look closer."""
-    door = _doors.get(type(values[0]))
+    kind = type(values[0])
+    if kind is np.ndarray:
+        return _core.numpy_key(values, np.ndarray, Numpy)
+    door = _doors.get(kind)
     if door is None or door is _LIST:
         return None
     return door.library.key(values)
