@@ -4,8 +4,9 @@
  * size, type and storage, by every method. The oracle inverts in wide arithmetic (promises.h).
  *
  * kappa = |S A S| |(S A S)^-1| in the maximum norm, S the powers of two that make the rows of S A S about equal, or 1
- * where those of A differ by less than EVEN already; of eigdc, which does not scale, the ratio of the largest to the smallest size of an eigenvalue of A. The limit is
- * info.cond.
+ * where those of A differ by less than EVEN already. ldlt scales by the diagonal instead, if its entries differ by
+ * EVEN_DIAGONAL; eigdc does not scale, and its kappa is the ratio of the largest to the smallest size of an
+ * eigenvalue of A. "auto" begins with ldlt and goes on with a method that scales rows. The limit is info.cond.
  *
  *   status 0     the backward error |b - A x| / (|A| |x| + |b|) is at most 10 n units of roundoff, and kappa is below
  *                NEAR times the limit
@@ -22,19 +23,23 @@
 
 typedef struct truth {
     int finite, definite;
-    int in_range; /* the exact x, rounded, is an answer of the same quality */
-    wide kappa;   /* INFINITY: singular */
-    wide ratio;   /* of eigenvalues     */
+    int in_range;     /* the exact x, rounded, is an answer of the same quality */
+    wide kappa;       /* INFINITY: singular      */
+    wide by_diagonal; /* kappa of ldlt, likewise */
+    wide ratio;       /* of eigenvalues          */
 } truth;
 
 /* ---- the truth --------------------------------------------------------------------------------- */
 
-enum { EVEN = 16 }; /* docs/promises.md */
+enum { EVEN = 16, EVEN_DIAGONAL = 8, ROUNDS = 14 }; /* docs/promises.md */
 
-/* Exponents of S: three rounds of 1 / sqrt of the largest of each row. */
+/* Of 2^-e, 1/2 to 2 times sqrt(v). */
+static int half_exponent(wide v) { return v > 0 ? (wide_exponent(v) + 1 + 4000) / 2 - 2000 : 0; }
+
+/* Exponents of S: divisions of each row by the root of its largest, until nothing changes. */
 static void balance(const batch *p, int64_t k, int *exponent) {
     const int n = (int)p->n;
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         int next[64];
         wide least = (wide)INFINITY, most = 0;
         for (int i = 0; i < n; i++) {
@@ -42,13 +47,24 @@ static void balance(const batch *p, int64_t k, int *exponent) {
             for (int j = 0; j < n; j++)
                 largest = wide_max(largest, wide_abs(entry(p, k, i, j)) *
                                                 wide_power(exponent[i] + exponent[j]));
-            next[i] = exponent[i] - (largest > 0 ? wide_exponent(largest) / 2 : 0);
+            next[i] = exponent[i] - half_exponent(largest);
             if (largest > 0 && largest < least) least = largest;
             most = wide_max(most, largest);
         }
         if (round == 0 && most < EVEN * least) return;
         memcpy(exponent, next, (size_t)n * sizeof *exponent);
     }
+}
+
+static void balance_by_diagonal(const batch *p, int64_t k, int *exponent) {
+    wide least = (wide)INFINITY, most = 0;
+    for (int i = 0; i < p->n; i++) {
+        const wide d = wide_abs(entry(p, k, i, i));
+        if (d > 0 && d < least) least = d;
+        most = wide_max(most, d);
+    }
+    for (int i = 0; i < p->n && most >= EVEN_DIAGONAL * least; i++)
+        exponent[i] = -half_exponent(wide_abs(entry(p, k, i, i)));
 }
 
 /* Whether all pivots of S A S, without exchanges, have one sign. */
@@ -126,11 +142,27 @@ static wide ratio_of(const batch *p, int64_t k, wide *inverse, const int *expone
     return ratio;
 }
 
+/* kappa of T A T, `to` the exponents of T, from (S A S)^-1. */
+static wide kappa_scaled(const batch *p, int64_t k, const wide *inverse, const int *from,
+                         const int *to) {
+    const int n = (int)p->n;
+    wide norm = 0, size = 0;
+    for (int i = 0; i < n; i++) {
+        wide row = 0, other = 0;
+        for (int j = 0; j < n; j++) {
+            row += wide_abs(entry(p, k, i, j)) * wide_power(to[i] + to[j]);
+            other += wide_abs(inverse[i * n + j]) * wide_power(from[i] + from[j] - to[i] - to[j]);
+        }
+        norm = wide_max(norm, row), size = wide_max(size, other);
+    }
+    return norm * size;
+}
+
 static truth truth_of(const batch *p, int64_t k) {
     const int n = (int)p->n;
     const int64_t m = p->nrhs, at = k * n * m;
     truth t = { .finite = 1, .definite = 1, .in_range = 1, .kappa = 1 };
-    int exponent[64] = { 0 };
+    int exponent[64] = { 0 }, diagonal[64] = { 0 };
     for (int i = 0; i < n; i++) {
         for (int j = 0; j <= i; j++) t.finite &= isfinite(entry(p, k, i, j)) != 0;
         for (int64_t c = 0; c < m; c++) t.finite &= isfinite(p->b[at + i * m + c]) != 0;
@@ -144,7 +176,13 @@ static truth truth_of(const batch *p, int64_t k) {
         a[e] = entry(p, k, e / n, e % n) * wide_power(exponent[e / n] + exponent[e % n]);
     t.definite = is_definite(n, a);
     const wide norm = wide_norm(n, a);
-    t.kappa = wide_inverse(n, a, inverse) ? norm * wide_norm(n, inverse) : (wide)INFINITY;
+    if (wide_inverse(n, a, inverse)) {
+        t.kappa = norm * wide_norm(n, inverse);
+        balance_by_diagonal(p, k, diagonal);
+        t.by_diagonal = kappa_scaled(p, k, inverse, exponent, diagonal);
+    } else {
+        t.kappa = t.by_diagonal = (wide)INFINITY;
+    }
     const double largest = p->type == SHOAL_F32 ? FLT_MAX / 4 : DBL_MAX / 4;
     for (int64_t c = 0; c < m && t.kappa <= (wide)DBL_MAX; c++) {
         for (int i = 0; i < n; i++) {
@@ -182,7 +220,13 @@ static void judge(const batch *p, const truth *t, const target *on, const call *
     const int32_t status = a->status[k];
     const int of_paper = is_of_paper(c);
     const int made_for = !of_paper && (t->definite || c->trait & INDEFINITE);
-    const wide kappa = strcmp(c->method, "eigdc") == 0 ? t->ratio : t->kappa;
+    const int by_diagonal = strcmp(c->method, "ldlt") == 0,
+              is_auto = strcmp(c->method, "auto") == 0;
+    wide kappa = by_diagonal                       ? t->by_diagonal
+                 : strcmp(c->method, "eigdc") == 0 ? t->ratio
+                                                   : t->kappa;
+    /* what the first of them does not flag, and what none does */
+    if (is_auto && t->definite && (status == 0) == (t->by_diagonal < kappa)) kappa = t->by_diagonal;
     double error = 0;
     char what[256];
     for (int64_t j = 0; j < p->nrhs && status >= 0 && t->finite; j++)

@@ -85,9 +85,14 @@ SHOAL_HD static inline int smallsym_proved(real product, int64_t n, double cond)
     return (double)product * (double)(4 * SMALLSYM_MARGIN * n) < cond;
 }
 
-/* Rows, or diagonal entries, that differ in size by less are left as they are; others are scaled by powers
- * of two, rows in up to SMALLSYM_HALVINGS steps (scale.h). */
-enum { SMALLSYM_ROW_SPREAD = 16, SMALLSYM_DIAGONAL_SPREAD = 8, SMALLSYM_HALVINGS = 12 };
+/* Rows, or diagonal entries, that differ in size by less than a SPREAD are left as they are; others are scaled by powers
+ * of two, rows until they differ by less than SMALLSYM_ROWS_EVEN, in up to SMALLSYM_HALVINGS steps (scale.h). */
+enum {
+    SMALLSYM_ROW_SPREAD = 16,
+    SMALLSYM_ROWS_EVEN = 4,
+    SMALLSYM_DIAGONAL_SPREAD = 8,
+    SMALLSYM_HALVINGS = 12
+};
 
 /* Half the exponent of a row's size, 0 from 1/2 to 2; 0 if that is zero. */
 SHOAL_HD static inline int smallsym_half_exponent(real size) {

@@ -112,7 +112,7 @@ __device__ static inline bool scale_by_rows(short *e, real (&size)[M], bool &own
         if (uneven) { UNROLLED(r, M) e[r * T + t] -= (short)smallsym_half_exponent(size[r]); }
         __syncwarp();
         sizes(size);
-        const bool still = team_uneven<T, M>(size, SMALLSYM_ROW_SPREAD);
+        const bool still = team_uneven<T, M>(size, SMALLSYM_ROWS_EVEN);
         uneven = uneven && still;
         __syncwarp(); /* before e is written again */
     }

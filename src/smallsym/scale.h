@@ -118,7 +118,7 @@ static inline void scale_by_rows(pack *p) {
     for (int step = 0; step < SMALLSYM_HALVINGS && any_lane(lanes); step++) {
         divide_by_roots(p, size, lanes);
         row_sizes(p, size);
-        lanes &= uneven(size, p->n, SMALLSYM_ROW_SPREAD);
+        lanes &= uneven(size, p->n, SMALLSYM_ROWS_EVEN);
     }
 }
 

@@ -202,8 +202,18 @@ PACK_INLINE void residual_lanes(const pack *p, real *result, const int lanes) {
     EACH_LANE(l, lanes) result[l] = r[l] + poison[l];
 }
 
-/* Status and residual of each lane for the right-hand side in hand. */
-static void judge_lanes(const pack *p, const tridiag_job *job, int used,
+/* From the caller's numbers: a scaled b may have underflowed. */
+static float exact_residual_of_lane(const pack *p, const tridiag_job *job, int64_t k, int64_t j,
+                                    int l) {
+    const int64_t at = tridiag_first_of(job, k + l);
+    return exact_residual(rows_of(p, l), (const real *)job->dl + at, (const real *)job->d + at,
+                          (const real *)job->du + at, job->row,
+                          (const real *)job->b + at * job->nrhs + j, job->row * job->nrhs, p->x + l,
+                          p->lanes);
+}
+
+/* Status and residual of each lane for right-hand side j, which is in hand. */
+static void judge_lanes(const pack *p, const tridiag_job *job, int64_t k, int used, int64_t j,
                         const tridiag_cpu_method *method, lane_verdict *v) {
     real poison[LANES], most[LANES], r[LANES];
     find_largest(p, most, poison);
@@ -220,9 +230,8 @@ static void judge_lanes(const pack *p, const tridiag_job *job, int used,
         if (v->status[l] < 0 || !job->residual) continue;
         const norms m = { r[l], most[l], v->least[l] == 0 ? real_nan() : r[l] - r[l] };
         v->residual[l] = norms_residual(&m);
-        if (is_doubtful(v->residual[l], job->tol))
-            v->residual[l] = exact_residual(rows_of(p, l), p->dl + l, p->d + l, p->du + l, p->lanes,
-                                            p->b + l, p->lanes, p->x + l, p->lanes);
+        if (is_doubtful(v->residual[l], job->tol) || most[l] == 0)
+            v->residual[l] = exact_residual_of_lane(p, job, k, j, l);
         if (!(v->residual[l] <= job->tol)) v->status[l] = SHOAL_SYSTEM_ILL;
     }
 }
@@ -270,8 +279,8 @@ static void note_outcome(const tridiag_job *job, int64_t s, int64_t j, int32_t s
 }
 
 /* "auto": lanes with a row that is answered poorly get the answer of its second method. */
-static void redo_lanes(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int used,
-                       lane_verdict *v, int *redone) {
+static void redo_lanes(pack *p, const shoal_tridiag *plan, const tridiag_job *job, int64_t k,
+                       int used, int64_t j, lane_verdict *v, int *redone) {
     const tridiag_cpu_method *first = plan->first.cell, *rescue = plan->rescue.cell;
     const size_t numbers = (size_t)p->n * (size_t)p->lanes;
     const lane_verdict before = *v;
@@ -282,7 +291,7 @@ static void redo_lanes(pack *p, const shoal_tridiag *plan, const tridiag_job *jo
     if (!any) return;
     memcpy(kept, p->x, numbers * sizeof(real));
     rescue->solve(p, plan->rescue.variant);
-    judge_lanes(p, job, used, rescue, v);
+    judge_lanes(p, job, k, used, j, rescue, v);
     for (int l = 0; l < used; l++) {
         if (redone[l]) continue;
         v->status[l] = before.status[l], v->residual[l] = before.residual[l];
@@ -359,9 +368,9 @@ static void solve_pack(pack *p, const shoal_tridiag *plan, const tridiag_job *jo
     for (int64_t j = 0; j < job->nrhs; j++) {
         load_rhs(p, job, k, used, j, v);
         method->solve(p, plan->first.variant);
-        judge_lanes(p, job, used, method, v);
+        judge_lanes(p, job, k, used, j, method, v);
         int redone[LANES] = { 0 };
-        if (job->redone && job->residual) redo_lanes(p, plan, job, used, v, redone);
+        if (job->redone && job->residual) redo_lanes(p, plan, job, k, used, j, v, redone);
         store(p, job, k, used, j, v);
         for (int l = 0; l < used; l++) {
             note_outcome(job, k + l, j, v->status[l], v->residual[l]);

@@ -9,8 +9,8 @@
  * most: b_i is the row's residual and a sum of its three products.)
  *
  * Rows are brought to 1/8 .. 1/4 before they are multiplied by x, so that no product and no sum overflows. A row of
- * subnormal numbers cannot be brought there at once: with one the residual is NaN, doubtful. Where products underflow, their rounding errors count, b's and three
- * products': twice the smallest number of all.
+ * subnormal numbers cannot be brought there at once: with one the residual is NaN, doubtful. Where products underflow,
+ * their rounding errors count, b's and three products': up to LOST. A b that is not 0 does not become 0.
  */
 #ifndef SHOAL_TRIDIAG_RESIDUAL_H
 #define SHOAL_TRIDIAG_RESIDUAL_H
@@ -20,6 +20,8 @@
 
 /* Scaled rows are ROW_UNIT times rows whose largest entry is between 1 and 2. */
 #define ROW_UNIT ((real)0.125)
+
+#define LOST (3 * REAL_TINY)
 
 /* 2^e for the largest of a row, 0 where that is subnormal. */
 SHOAL_HD static inline real row_power(real dl, real d, real du) {
@@ -69,7 +71,8 @@ SHOAL_HD static inline void norms_scaled_row(norms *m, real dl, real d, real du,
 SHOAL_HD static inline void norms_row(norms *m, real dl, real d, real du, real b, real left, real x,
                                       real right) {
     const real power = row_power(dl, d, du), scale = row_scale(power);
-    norms_scaled_row(m, dl * scale, d * scale, du * scale, b * scale, left, x, right);
+    const real rhs = b * scale == 0 && b != 0 ? REAL_TINY : b * scale;
+    norms_scaled_row(m, dl * scale, d * scale, du * scale, rhs, left, x, right);
     if (power == 0) m->poison = real_nan();
 }
 
@@ -102,7 +105,12 @@ SHOAL_HD static inline float exact_residual(int64_t n, const real *dl, const rea
                                             int64_t rhs_row, const real *x, int64_t step) {
     real most = 0, r = 0;
     for (int64_t i = 0; i < n; i++) most = real_max(real_abs(x[i * step]), most);
-    const int exponent = most > 0 ? ilogb((double)most) : 0;
+    if (most == 0) {
+        for (int64_t i = 0; i < n; i++)
+            if (b[i * rhs_row] != 0) return INFINITY;
+        return 0;
+    }
+    const int exponent = ilogb((double)most);
     for (int64_t i = 0; i < n; i++)
         r = real_max(exact_row(i > 0 ? dl[i * row] : 0, d[i * row], i + 1 < n ? du[i * row] : 0,
                                b[i * rhs_row], i > 0 ? x[(i - 1) * step] : 0, x[i * step],
@@ -113,8 +121,8 @@ SHOAL_HD static inline float exact_residual(int64_t n, const real *dl, const rea
 
 SHOAL_HD static inline float norms_residual(const norms *m) {
     if (!(m->poison == 0)) return NAN;
-    if (m->r == 0) return 0;
-    return (float)((m->r + 2 * REAL_TINY) / ROW_UNIT / m->x);
+    if (m->r == 0 && (m->x == 0 || m->x > REAL_MIN / REAL_EPSILON)) return 0;
+    return (float)((m->r + LOST) / ROW_UNIT / m->x);
 }
 
 #endif

@@ -92,7 +92,8 @@ static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
     load_array(p->d, w->d, begin, w->n, w->row, open ? 1 : 0);
     load_array(p->du, w->du, begin, w->n, w->row, open ? 0 : -1);
     load_array(p->b, w->b, begin, w->n, w->rhs_row, 0);
-    if (w->n == 1 && w->periodic) p->d[0][0][0] += p->dl[0][0][0] + p->du[0][0][0];
+    if (w->n == 1 && w->periodic)
+        fold_row(p->dl[0][0][0], &p->d[0][0][0], p->du[0][0][0], &p->b[0][0][0]);
     if (begin == 0 && open) p->dl[0][0][0] = 0; /* dl[0] and du[n-1] do not exist */
     const int64_t last = w->n - 1 - begin;
     const int ends_here = last < (int64_t)LANES * ROWS;
@@ -233,9 +234,11 @@ static void clear_filler(pack_rows *p, int64_t left) {
     }
 }
 
-/* Largest residual of a scaled row, taken into that of the system; *largest_b takes the largest |b| up. */
+/* Largest residual of a scaled row, taken into that of the system; *largest_b takes the largest |b| up, which is 0 only
+ * if all of b is. */
 static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_array x, norms *all,
                        real *largest_b) {
+    const vec tiny = vec_all(REAL_TINY);
     vec r = vec_all(0), poison = r, b = r;
     for (int u = 0; u < TOGETHER; u++) {
         vec before = vec_all(0), beyond = before;
@@ -249,7 +252,7 @@ static void judge_pack(const whole *w, const pack_rows *p, int64_t block, pack_a
             vec rest = vec_fma(-row.dl, under, row.b);
             rest = vec_fma(-row.du, over, vec_fma(-row.d, x[i][u], rest));
             r = vec_max(vec_abs(rest), r), poison += rest * 0;
-            b = vec_max(vec_abs(row.b), b);
+            b = vec_max(vec_select(p->b[i][u] == 0, row.b, vec_max(vec_abs(row.b), tiny)), b);
         }
     }
     for (int l = 0; l < VEC; l++)
@@ -396,7 +399,7 @@ static int32_t twocarry_whole(const shoal_tridiag *plan, const tridiag_job *job,
     }
     const norms m = { r, found, unknown };
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
-    if (job->residual) *residual = norms_residual(&m);
+    if (job->residual) *residual = rhs > 0 && found == 0 ? INFINITY : norms_residual(&m);
     if (job->residual && !(*residual <= job->tol && !is_ill_by_answer(found, rhs, job->cond)))
         return SHOAL_SYSTEM_ILL;
     return status;

@@ -91,7 +91,8 @@ __device__ static inline void finish_load(real *shared, const tridiag_job &job, 
     __syncthreads();
     const int64_t last = job.n - 1 - begin;
     if (threadIdx.x == 0 && ends_of(job.periodic, job.n) == ENDS_OPEN) {
-        if (job.periodic && job.n == 1) shared[TILE] += shared[0] + shared[2 * TILE];
+        if (job.periodic && job.n == 1)
+            fold_row(shared[0], &shared[TILE], shared[2 * TILE], &shared[3 * TILE]);
         if (begin == 0) shared[tile_at(0, 0)] = 0;
         if (last < TILE)
             shared[2 * TILE + tile_at((unsigned)last / ROWS, (unsigned)last % ROWS)] = 0;
@@ -167,7 +168,8 @@ __device__ static inline void judge_tile(const tridiag_job &job, const view &w, 
         if (last) right = first;
         if (job.periodic && job.n == 1) left = right = x[0];
         norms_row(&m, q.dl, q.d, q.du, q.b, left, x[tile_at(e / ROWS, e % ROWS)], right);
-        b = real_max(real_abs(q.b * row_scale(row_power(q.dl, q.d, q.du))), b);
+        const real rhs = real_abs(q.b * row_scale(row_power(q.dl, q.d, q.du)));
+        b = real_max(q.b == 0 ? 0 : real_max(rhs, REAL_TINY), b);
     }
     norms_over_lanes(&m, 32);
     for (int bit = 16; bit > 0; bit /= 2) b = real_max(b, __shfl_xor_sync(0xffffffffu, b, bit));

@@ -162,6 +162,14 @@ SHOAL_HD static inline tri_row raised_row(tri_row r) {
     return s;
 }
 
+/* A row that meets itself, a ring of one: its sum in the place of d; if that overflows, a quarter of it and of b. */
+SHOAL_HD static inline void fold_row(real dl, real *d, real du, real *b) {
+    const real sum = *d + (dl + du), quarter = (real)0.25;
+    const int overflows = !(real_abs(sum) <= REAL_MAX);
+    *d = overflows ? *d * quarter + (dl * quarter + du * quarter) : sum;
+    *b = overflows ? *b * quarter : *b;
+}
+
 /* The row times the power of two that brings the largest of |dl|, |d|, |du| between 1 and 2, or 4. */
 SHOAL_HD static inline tri_row scaled_row(tri_row r) {
     const real_bits one = (real_bits)1 << REAL_FRACTION, most = (2 * REAL_BIAS - 1) * one;
