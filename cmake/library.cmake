@@ -19,12 +19,12 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      models/heston models/expou models/bullet models/pde american/american surrogate/surrogate
                      cva/cva)
 # The same for those that compute in double alone.
-set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset cva/outer)
+set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset cva/outer american/exact)
 set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)
 # The same for double alone.
-set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit american/exact models/heston_sums)
+set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit models/heston_sums)
 # And for kernels beside those of a method, or of several: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.

@@ -28,9 +28,9 @@ expect 64 price american --assets 2 --payoff max-call --correlation 2 $on; said 
 expect 64 price american --assets 3 --payoff max-call --correlation=-0.9 $on; said "not positive semidefinite"
 expect 64 price american --assets 2 $on; said "a put is on one asset"
 expect 64 price american --assets 9 --payoff max-call --basis poly:3 $on; said "more than 64 functions"
-expect 64 price american --greeks; said "--greeks"
+expect 64 price american --greeks --dates 9; said "--greeks"
 expect 64 price american --put --payoff call; said "exclude each other"
-expect 64 price american -o x; said "-o needs --shard"
+expect 64 price american --dates 9 -o x; said "-o needs --shard"
 expect 64 price american --sigma=-1 $on; said "sigma is -1"
 
 # --- prices ---
@@ -107,13 +107,35 @@ expect 64 $exact --strike 1,0; said "--strike is 0; it must be above 0"
 expect 64 $exact --maturity=-1; said "--maturity is -1; it must be 0 or above"
 expect 64 $exact --sigma=-1; said "--sigma is -1; it must be 0 or above"
 expect 64 $exact --nodes 4; said "--nodes"
-expect 64 price american --nodes 12; said "--greeks and --nodes need --method exact"
+expect 64 price american --nodes 12 --method lsm; said "--greeks, --nodes and --options need --method exact"
 expect 64 price american --method exat; said "Did you mean 'exact'?"
 expect 74 $exact -o nowhere/p.csv; said "nowhere"
 expect 1 $exact --rate=-0.01 --dividend=-0.02 --strike 90,100 --json; said "2 of 2 options without a price: there are two exercise boundaries"
 json; leaf surface.1.price=null; leaf "surface.1.status=two boundaries"
 expect 1 $exact --maturity 1,1e6; said "1 of 2 options without a price: a number is too large"
 check "a dash for no price" grep -q "^ *1e+06 *100 *- " out
+
+# --- exact is the default for one asset; what is simulated keeps lsm ---
+expect 0 price american --s0 36 --strike 40 --rate 0.06 --json $on; json; leaf method=exact
+expect 0 price american --method auto --payoff call --json $on; json; leaf method=exact
+for simulated in "--dates 2" "--upper --outer 2 --inner 9" "--target-se 1" "--no-control" "--basis linear"; do
+    expect 0 price american $simulated --paths 256 --fit-paths 256 --json $on; json; leaf method=lsm
+done
+expect 0 price american --payoff basket-put --assets 2 --dates 2 --paths 256 --fit-paths 256 --json $on; json; leaf method=lsm
+
+# --- many options, one per line ---
+awk 'BEGIN { OFS = ","; print "strike,s0,rate,sigma,call"; for (i = 0; i < 10000; i++) print 90 + i % 20, 100, 0.05, 0.1 + i / 20000, i % 2 }' >many.csv
+expect 0 $exact --options many.csv --maturity 0.5 --nodes 6 -o priced.csv --json; json; leaf files.options=many.csv; leaf files.output=priced.csv
+check "10,000 prices" test "$(wc -l <priced.csv)" = 10001
+line=$(sed -n 5001p priced.csv)
+expect 0 $exact --strike 109 --s0 100 --rate 0.05 --sigma 0.34995 --maturity 0.5 --nodes 6 --payoff call -o one.csv
+check "the same as alone" test "$(sed -n 2p one.csv)" = "$line"
+expect 0 $exact --options many.csv --nodes 6; check "their file" grep -q "^options *10000 options of many.csv" out
+printf 'strike,spot\n1,2\n' >bad.csv; expect 66 $exact --options bad.csv; said "bad.csv:1: unknown column 'spot'"
+printf 'strike,call\n1,0\n1,2\n' >bad.csv; expect 66 $exact --options bad.csv; said "bad.csv:3: call is 2; it must be 0 or 1"
+printf 'strike\n-1\n' >bad.csv; expect 66 $exact --options bad.csv; said "bad.csv:2: strike is -1; it must be above 0"
+printf 'sigma\n-1\n' >bad.csv; expect 66 $exact --options bad.csv; said "bad.csv:2: sigma is -1; it must be 0 or above"
+expect 66 $exact --options none.csv; said "none.csv"
 
 # --- parts ---
 all="price american --s0 36,40 --payoff max-call --correlation 0.2 --dates 2 --basis poly:2 --fit-paths 600 --paths 140000 --seed 4 $on"

@@ -27,6 +27,7 @@ typedef struct arguments {
     bool upper;
     int64_t inner, outer;
     int64_t nodes;       /* of method exact */
+    const char *file;    /* ... its options */
     price_outcome above; /* of the upper bounds */
 } arguments;
 
@@ -71,22 +72,24 @@ static const cli_option options[] = {
     { "outer",       OPT_INT,    AT(outer),             "N",    1, "with --upper: outer paths", 1, INT32_MAX, .usual = "512" },
     { "greeks",      OPT_FLAG,   AT(o.opts.greeks),     NULL,   1, "with --method exact: also delta, gamma, vega, theta and rho" },
     { "nodes",       OPT_INT,    AT(nodes),             "N",    1, "with --method exact: points of the exercise boundary", 6, 32, .usual = "24" },
+    { "options",     OPT_INPUT,  AT(file),              "F.csv", 1, "with --method exact: many options, one per line; columns s0, strike, rate, sigma, maturity, dividend, call (1 or 0); give those that differ" },
     { 0 }
 };
 
 static const char doc[] =
-    "Prices American options as Bermudan ones in the Black-Scholes model, by the least-squares Monte Carlo method of Longstaff and "
+    "Prices American options in the Black-Scholes model. The default for a put or a call on one asset is exact: an integral "
+    "equation, with exercise at any time and without sampling error. Several assets, exercise dates and other options of "
+    "simulations are priced by lsm: as Bermudan options, by the least-squares Monte Carlo method of Longstaff and "
     "Schwartz. An exercise rule is fitted on one set of paths and priced on another: the price is a lower bound, up to its "
-    "standard error. Several strikes and maturities are fitted together. Methods: lsm (the default), dual (the same as --upper) and "
-    "exact. exact prices a put or a call on one asset by an integral equation. Its exercise is continuous: it refuses --dates, and "
-    "options of simulations.\vIn the money the payoffs of puts, calls and baskets are "
+    "standard error. Several strikes and maturities are fitted together. Methods: exact, lsm and "
+    "dual (the same as --upper). --method exact refuses --dates and options of simulations.\vIn the money the payoffs of puts, calls and baskets are "
     "linear in the prices. The payoff of a max-call is one more basis function beside the polynomials; there are up to 64 "
     "functions.\n\n"
     "Example:\n"
-    "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
+    "  shoal price american --s0 36 --strike 36,40,44 --rate 0.06 --greeks -o prices.csv\n"
+    "  shoal price american --s0 36 --strike 40 --rate 0.06 --dates 50\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
-    "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110\n"
-    "  shoal price american --method exact --s0 36 --strike 36,40,44 --greeks -o p.csv";
+    "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110";
 /* clang-format on */
 
 /* Without paths; or a method that does not exist. */
@@ -95,16 +98,28 @@ static bool is_exact(const arguments *a) {
     return method && !(shoal_method_flags("american", method, NULL) & SHOAL_CAN_WALK);
 }
 
+/* exact is the default for a put or a call on one asset, unless an option of simulations is given. */
+static void choose(arguments *a) {
+    char name[CLI_NAME];
+    int64_t most = a->opts.assets;
+    for (int i = 0; i < CORRELATION; i++)
+        if (a->list[i].count > most) most = a->list[i].count;
+    if (!a->merging && most <= 1 && a->payoff <= SHOAL_CALL &&
+        !cli_given_among(&price_american_command, a, price_simulated, name))
+        price_default_method(&a->o, "exact");
+}
+
 static void check(void *of, struct argp_state *state) {
     arguments *a = of;
+    choose(a);
     if (shoal_method_flags("american", a->o.opts.method, NULL) & SHOAL_CAN_NEST)
         a->upper = true, a->o.opts.method = "lsm";
     if (a->o.opts.put && a->payoff >= 0 && !a->merging)
         argp_error(state, "--put and --payoff exclude each other");
     if (a->o.output && !a->o.shards && !is_exact(a))
         argp_error(state, "-o needs --shard or --method exact");
-    if ((a->o.opts.greeks || a->nodes) && !is_exact(a))
-        argp_error(state, "--greeks and --nodes need --method exact");
+    if ((a->o.opts.greeks || a->nodes || a->file) && !is_exact(a))
+        argp_error(state, "--greeks, --nodes and --options need --method exact");
     if ((a->inner || a->outer) && !a->upper) argp_error(state, "--inner and --outer need --upper");
     if (a->upper && a->o.shards) argp_error(state, "--method dual and --shard exclude each other");
     int64_t *d = &a->opts.assets;
@@ -316,7 +331,7 @@ static int make(cli *c, const void *arguments_of, shoal_price **plan) {
 
 static int run(cli *c, arguments *a) {
     const price_options *o = &a->o;
-    if (is_exact(a)) return price_exact(c, a, o, a->list[SIGMA].values[0], a->nodes);
+    if (is_exact(a)) return price_exact(c, a, o, a->list[SIGMA].values[0], a->nodes, a->file);
     price_job job = {
         .c = c, .command = &price_american_command, .arguments = a, .o = o, .make = make
     };

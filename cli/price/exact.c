@@ -2,13 +2,15 @@
  *
  * exact.c - `shoal price american --method exact`: puts and calls on one asset, without paths.
  */
+#include "io/csv.h"
 #include "price.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Options of simulations and of several assets: refused, and not in the JSON object. */
-static const char foreign[] =
+/* Options of simulations and of several assets. */
+const char price_simulated[] =
     "dates basis raw-basis solver fit-paths upper inner outer weights correlation paths steps "
     "target-se control no-control plot shard";
 
@@ -44,7 +46,7 @@ static const cli_option columns[COLUMNS + 1] = {
 
 int price_exact_check(const cli *c, const void *arguments, const price_options *o) {
     char name[CLI_NAME];
-    const char *given = cli_given_among(&price_american_command, arguments, foreign, name);
+    const char *given = cli_given_among(&price_american_command, arguments, price_simulated, name);
     if (given)
         return cli_fail(
             CLI_USAGE,
@@ -71,46 +73,109 @@ static int check_numbers(const price_options *o, double sigma) {
     return code;
 }
 
+/* ---- the options -------------------------------------------------------------------------------- */
+
+/* clang-format off */
+enum { /* arrays of one number per option, for the library; the first are columns of a file */
+    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, INPUTS,
+    PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
+};
+static const struct {
+    const char *name;
+    double min; /* of a number in a file */
+    bool above; /* ... and not equal     */
+} inputs[INPUTS] = {
+    [S0] = { "s0", 0, true }, [STRIKE] = { "strike", 0, true }, [RATE] = { "rate", -INFINITY, true },
+    [SIGMA] = { "sigma", 0, false }, [MATURITY] = { "maturity", 0, false }, [DIVIDEND] = { "dividend", -INFINITY, true },
+    [CALL] = { "call", 0, false },
+};
+/* clang-format on */
+
+typedef struct book {
+    int64_t count;
+    double *at[ARRAYS]; /* at[0] from malloc */
+    int32_t *call, *status;
+} book;
+
+static int book_create(book *b, int64_t count) {
+    double *block = malloc((size_t)(ARRAYS * count + 1) * sizeof *block);
+    *b = (book){ .count = count };
+    b->call = malloc((size_t)(count + 1) * sizeof *b->call);
+    b->status = calloc((size_t)(count + 1), sizeof *b->status);
+    for (int i = 0; i < ARRAYS; i++) b->at[i] = block ? block + i * count : NULL;
+    return block && b->call && b->status ? CLI_OK : cli_no_memory();
+}
+
+static void book_free(book *b) {
+    free(b->at[0]);
+    free(b->call);
+    free(b->status);
+}
+
+static void set_defaults(book *b, const price_options *o, double sigma) {
+    for (int64_t i = 0; i < b->count; i++) {
+        b->at[S0][i] = o->s0, b->at[RATE][i] = o->rate, b->at[DIVIDEND][i] = o->dividend;
+        b->at[SIGMA][i] = sigma, b->at[CALL][i] = !o->opts.put;
+        b->at[STRIKE][i] = o->strike.values[i % o->strike.count];
+        b->at[MATURITY][i] = o->maturity.values[i / o->strike.count % o->maturity.count];
+    }
+}
+
+static const char *input_name(const void *of, int k) {
+    (void)of;
+    return k < INPUTS ? inputs[k].name : NULL;
+}
+
+/* One option per line: columns of `inputs`, the options of the command where there are none. */
+static int read_book(book *b, const char *path, const price_options *o, double sigma) {
+    io_table table;
+    io_error err;
+    int code = cli_io(io_csv_read(path, &table, &err), &err);
+    if (code == CLI_OK) code = book_create(b, table.rows);
+    if (code == CLI_OK) set_defaults(b, o, sigma);
+    for (int c = 0; c < table.cols && code == CLI_OK; c++) {
+        int k = 0;
+        while (k < INPUTS && strcmp(inputs[k].name, table.names[c]) != 0) k++;
+        if (k == INPUTS) {
+            code = cli_unknown_in(path, io_csv_line(path, -1), "column", table.names[c],
+                                  "there are", input_name, NULL);
+            break;
+        }
+        for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
+            const double x = b->at[k][i] = table.data[i * table.cols + c];
+            if (!(inputs[k].above ? x > inputs[k].min : x >= inputs[k].min) ||
+                (k == CALL && x != 0 && x != 1))
+                code = cli_fail(CLI_INPUT, "%s:%lld: %s is %g; it must be %s", path,
+                                (long long)io_csv_line(path, i), inputs[k].name, x,
+                                k == CALL         ? "0 or 1"
+                                : inputs[k].above ? "above 0"
+                                                  : "0 or above");
+        }
+    }
+    io_table_free(&table);
+    return code;
+}
+
 /* ---- values ------------------------------------------------------------------------------------- */
 
 /* Of a boundary of fewer points, for the error. */
 static int64_t fewer(int64_t nodes) { return nodes * 3 / 4; }
 
-/* clang-format off */
-enum { /* arrays of one number per option, for the library */
-    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND,
-    PRICE, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
-};
-/* clang-format on */
-
-static int compute(cli *c, const price_options *o, double sigma, int64_t nodes, result *to) {
-    const int64_t count = o->strike.count * o->maturity.count;
-    double *block = malloc((size_t)(ARRAYS * count) * sizeof *block), *at[ARRAYS];
-    int32_t *call = malloc((size_t)count * sizeof *call);
-    int32_t *status = malloc((size_t)count * sizeof *status);
-    int code = block && call && status ? CLI_OK : cli_no_memory();
-    for (int i = 0; i < ARRAYS && code == CLI_OK; i++) at[i] = block + i * count;
-    for (int64_t i = 0; i < count && code == CLI_OK; i++) {
-        at[S0][i] = o->s0, at[RATE][i] = o->rate, at[DIVIDEND][i] = o->dividend;
-        at[SIGMA][i] = sigma, call[i] = !o->opts.put;
-        at[STRIKE][i] = o->strike.values[i % o->strike.count];
-        at[MATURITY][i] = o->maturity.values[i / o->strike.count];
-    }
-    if (code == CLI_OK) {
-        const shoal_vanilla all = { at[S0],       at[STRIKE],   at[RATE], at[SIGMA],
-                                    at[MATURITY], at[DIVIDEND], call };
-        const shoal_vanilla_opts fine = { .nodes = nodes }, coarse = { .nodes = fewer(nodes) };
-        const shoal_vanilla_opts black = { .european = 1 };
-        const shoal_vanilla_values values = { at[PRICE], at[DELTA], at[GAMMA],   at[VEGA],
-                                              at[THETA], at[RHO],   at[BOUNDARY] };
-        const shoal_vanilla_values price = { .price = at[COARSE] };
-        shoal_status s = shoal_vanilla_value(c->ctx, &all, count, &fine, &values, status);
-        if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, count, &coarse, &price, NULL);
-        if (s == SHOAL_OK)
-            s = shoal_vanilla_implied(c->ctx, &all, count, &black, at[PRICE], at[VOL], NULL);
-        code = cli_status(c, s);
-    }
-    for (int64_t i = 0; i < count && code == CLI_OK; i++)
+static int compute(cli *c, book *b, int64_t nodes, result *to) {
+    double **at = b->at;
+    for (int64_t i = 0; i < b->count; i++) b->call[i] = at[CALL][i] != 0;
+    const shoal_vanilla all = { at[S0],       at[STRIKE],   at[RATE], at[SIGMA],
+                                at[MATURITY], at[DIVIDEND], b->call };
+    const shoal_vanilla_opts fine = { .nodes = nodes }, coarse = { .nodes = fewer(nodes) };
+    const shoal_vanilla_opts black = { .european = 1 };
+    const shoal_vanilla_values values = { at[PRICE], at[DELTA], at[GAMMA],   at[VEGA],
+                                          at[THETA], at[RHO],   at[BOUNDARY] };
+    const shoal_vanilla_values price = { .price = at[COARSE] };
+    shoal_status s = shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, b->status);
+    if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &coarse, &price, NULL);
+    if (s == SHOAL_OK)
+        s = shoal_vanilla_implied(c->ctx, &all, b->count, &black, at[PRICE], at[VOL], NULL);
+    for (int64_t i = 0; i < b->count && s == SHOAL_OK; i++)
         to[i] = (result){ .maturity = at[MATURITY][i],
                           .strike = at[STRIKE][i],
                           .price = at[PRICE][i],
@@ -122,12 +187,9 @@ static int compute(cli *c, const price_options *o, double sigma, int64_t nodes, 
                           .vega = at[VEGA][i],
                           .theta = at[THETA][i],
                           .rho = at[RHO][i],
-                          .status = states[status[i]].name,
-                          .state = status[i] };
-    free(block);
-    free(call);
-    free(status);
-    return code;
+                          .status = states[b->status[i]].name,
+                          .state = b->status[i] };
+    return cli_status(c, s);
 }
 
 /* ---- results ------------------------------------------------------------------------------------ */
@@ -141,13 +203,17 @@ static const char *number(char text[32], int column, const result *r) {
     return text;
 }
 
-static void print_table(const price_options *o, double sigma, int64_t nodes, const result *results,
-                        int64_t count) {
+static void print_table(const cli *c, const price_options *o, double sigma, int64_t nodes,
+                        const result *results, int64_t count, const char *file) {
     const int last = o->opts.greeks ? COLUMNS : GREEKS;
     char text[32];
-    printf("option        %s at %g, rate %g, dividend %g, volatility %g, exercise at any time\n",
-           o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, sigma);
-    puts("method        exact, on the CPU");
+    if (file)
+        printf("options       %s of %s\n", CLI_COUNT(count, "option"), file);
+    else
+        printf(
+            "option        %s at %g, rate %g, dividend %g, volatility %g, exercise at any time\n",
+            o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, sigma);
+    printf("method        exact, on %s, %s\n", c->machine.backend, c->machine.device);
     printf(
         "nodes         %lld; the error is the change from %lld nodes, there is no sampling error\n",
         (long long)nodes, (long long)fewer(nodes));
@@ -166,46 +232,55 @@ static void print_table(const price_options *o, double sigma, int64_t nodes, con
 }
 
 static int print_json(cli *c, const void *arguments, const price_options *o, int64_t nodes,
-                      const cli_option *rows, const result *results, int64_t count, int code) {
+                      const cli_option *rows, const result *results, const book *b,
+                      const char *file, int code) {
     io_json *j = cli_json_begin(c, "price american");
     cli_row row;
     for (int i = 0; (row = cli_row_at(&price_american_command, c, arguments, i)).option; i++)
-        if (row.option->in & IN_JSON && !cli_among(foreign, row.option->name))
+        if (row.option->in & IN_JSON && !cli_among(price_simulated, row.option->name))
             cli_option_json(j, &row);
     io_json_string(j, "method", o->opts.method);
     io_json_int(j, "nodes", nodes);
-    if (count == 1)
+    if (b->count == 1 && !file)
         cli_json_results(j, rows + VALUES, results);
     else
-        cli_json_result_list(j, "surface", rows, results, sizeof *results, count);
-    if (o->output) cli_json_files(j, c, &price_american_command, arguments);
+        cli_json_result_list(j, "surface", rows, results, sizeof *results, b->count);
+    if (o->output || file) cli_json_files(j, c, &price_american_command, arguments);
     return cli_json_end(c, code);
 }
 
-int price_exact(cli *c, const void *arguments, const price_options *o, double sigma,
-                int64_t nodes) {
-    const int64_t count = o->strike.count * o->maturity.count;
+int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes,
+                const char *file) {
     int64_t failed = 0, first = 0;
     cli_option rows[COLUMNS + 1];
-    result *results = calloc((size_t)count, sizeof *results);
+    book b = { 0 };
+    result *results = NULL;
     int code = check_numbers(o, sigma);
-    if (code == CLI_OK && !results) code = cli_no_memory();
-    if (code == CLI_OK) code = compute(c, o, sigma, nodes, results);
+    if (code == CLI_OK && file)
+        code = read_book(&b, file, o, sigma);
+    else if (code == CLI_OK) {
+        code = book_create(&b, o->strike.count * o->maturity.count);
+        if (code == CLI_OK) set_defaults(&b, o, sigma);
+    }
+    if (code == CLI_OK && !(results = calloc((size_t)b.count + 1, sizeof *results)))
+        code = cli_no_memory();
+    if (code == CLI_OK) code = compute(c, &b, nodes, results);
     for (int k = 0; k <= COLUMNS; k++)
         rows[k] = columns[k < GREEKS || o->opts.greeks ? k : COLUMNS];
     if (code == CLI_OK && o->output)
-        code = cli_csv_result_list(o->output, rows, results, sizeof *results, count);
+        code = cli_csv_result_list(o->output, rows, results, sizeof *results, b.count);
     if (code == CLI_OK) {
-        for (int64_t i = count - 1; i >= 0; i--)
+        for (int64_t i = b.count - 1; i >= 0; i--)
             if (results[i].state) failed++, first = i;
         if (failed > 0)
             code = cli_fail(CLI_FAILED, "%lld of %s without a price: %s", (long long)failed,
-                            CLI_COUNT(count, "option"), states[results[first].state].reason);
+                            CLI_COUNT(b.count, "option"), states[results[first].state].reason);
         if (c->json)
-            code = print_json(c, arguments, o, nodes, rows, results, count, code);
+            code = print_json(c, arguments, o, nodes, rows, results, &b, file, code);
         else
-            print_table(o, sigma, nodes, results, count);
+            print_table(c, o, sigma, nodes, results, b.count, file);
     }
     free(results);
+    book_free(&b);
     return code;
 }

@@ -105,9 +105,12 @@ int price_plot_density(const char *path, const char *model, int count, const dou
                        const double *y);
 
 /* Puts or calls on one asset without paths, `price american --method exact`: CLI_USAGE, naming an option that does not
- * belong to it; and the values, of a boundary of so many nodes. */
+ * belong to it; and the values, of a boundary of so many nodes, of the options of a file unless it is NULL. */
 int price_exact_check(const cli *c, const void *arguments, const price_options *o);
-int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes);
+int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes,
+                const char *file);
+/* The options of simulations, which exact does not have. */
+extern const char price_simulated[];
 
 /* The values of a plan without paths. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);

@@ -128,8 +128,7 @@ typedef struct shoal_vanilla_values {
     double *price, *delta, *gamma, *vega, *theta, *rho, *boundary;
 } shoal_vanilla_values;
 
-/* The values of `count` options by the integral equation of the exercise boundary, on the CPU with any
- * context. status (or NULL) receives a shoal_vanilla_status per option. */
+/* The values of `count` options by the integral equation of the exercise boundary. status (or NULL) receives a shoal_vanilla_status per option. */
 SHOAL_API shoal_status shoal_vanilla_value(shoal_context *ctx, const shoal_vanilla *options,
                                            int64_t count, const shoal_vanilla_opts *opts,
                                            const shoal_vanilla_values *values, int32_t *status);

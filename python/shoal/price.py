@@ -286,7 +286,9 @@ def bullet(
     return PriceResult(values, shape, strike[()], maturity[()], info, samples)
 
 
-def _vanilla(prices: Any, payoff: str, numbers: dict[str, Any], nodes: int, european: bool) -> tuple[Any, Any]:
+def _vanilla(
+    prices: Any, payoff: str, numbers: dict[str, Any], nodes: int, european: bool, device: Any = "cpu"
+) -> tuple[Any, Any]:
     """The columns _VANILLA, or the volatilities that give the prices, and the statuses; all arrays have one shape."""
     if payoff not in ("put", "call"):
         raise ValueError(f"payoff is {payoff!r}; one asset has a put or a call")
@@ -304,7 +306,7 @@ def _vanilla(prices: Any, payoff: str, numbers: dict[str, Any], nodes: int, euro
     pointers = [0 if a is None else a.ctypes.data
                 for a in (s0, strike, rate, sigma, maturity, dividend, call, known[0] if known else None)]  # fmt: skip
     settings = {"nodes": nodes, "european": int(european)}
-    _core.vanilla(context(-1), settings, s0.size, *pointers, [a.ctypes.data for a in found], status.ctypes.data)
+    _core.vanilla(context(device_number(device)), settings, s0.size, *pointers, [a.ctypes.data for a in found], status.ctypes.data)
     return [a.reshape(shape) for a in found], _STATUS[status].reshape(shape)
 
 
@@ -339,13 +341,16 @@ def implied_vol(
     return ImpliedVol(sigma[()], status[()])
 
 
-def _exact(strike: Any, maturity: Any, shape: Any, payoff: str, numbers: dict[str, Any], nodes: int) -> PriceResult:
+def _exact(
+    strike: Any, maturity: Any, shape: Any, payoff: str, numbers: dict[str, Any], nodes: int, device: Any
+) -> PriceResult:
     for name, value in numbers.items():
         if np.ndim(value) and np.size(value) != 1:
             raise ValueError(f"{name} has {np.size(value)} numbers; method 'exact' has one asset")
         numbers[name] = np.reshape(value, ())
     years = maturity.reshape(-1, 1)
-    found, status = _vanilla(None, payoff, {**numbers, "strike": strike.reshape(-1), "maturity": years}, nodes, False)
+    options = {**numbers, "strike": strike.reshape(-1), "maturity": years}
+    found, status = _vanilla(None, payoff, options, nodes, False, device)
     table = dict(zip(_VANILLA, found))
     black = {**numbers, "strike": strike.reshape(-1), "maturity": years, "sigma": 0.0}
     table["implied_vol"] = _vanilla(table["price"], payoff, black, 0, True)[0][0]
@@ -361,7 +366,7 @@ def american(
     strike: Any = 100.0,
     maturity: Any = 1.0,
     *,
-    method: str = "lsm",
+    method: str = "auto",
     nodes: int = 0,
     payoff: str = "put",
     s0: Any = 100.0,
@@ -370,8 +375,8 @@ def american(
     dividend: Any = None,
     weights: Any = None,
     correlation: Any = None,
-    dates: int = 50,
-    paths: int = 262144,
+    dates: int | None = None,
+    paths: int | None = None,
     target: float | None = None,
     seed: int = 1,
     fit_paths: int = 0,
@@ -385,15 +390,17 @@ def american(
     device: Any = "cpu",
     progress: bool = False,
 ) -> PriceResult:
-    """American options, as Bermudan ones with many dates, by the regressions of Longstaff and Schwartz.
+    """American options: puts and calls on one asset exactly, others by the regressions of Longstaff and Schwartz.
+
+    method: "auto" is "exact" for a put or call on one asset, unless an argument of simulations is given, else "lsm".
+    Those are dates (default 50), paths (262144), target, weights, correlation and fit_paths to inner.
 
     payoff: "put", "call" of one asset; "max-call", "basket-put", "basket-call" of several. s0, sigma and dividend have
     one number per asset, or one for all. correlation is a matrix. All strikes and maturities are fitted as one batch.
     The price is a lower bound, up to its standard error; inner > 0 computes the upper bound of Andersen and Broadie.
     `info["fits"]` has the statuses of the regressions.
 
-    method="exact" prices a put or call on one asset by an integral equation, with exercise at any time and without
-    simulation. `nodes` sets its accuracy (default 12). `greeks` also has theta and rho, `info` the exercise boundary
+    method="exact" is an integral equation: exercise at any time, no sampling error. `nodes` sets its accuracy (default 12). `greeks` also has theta and rho, `info` the exercise boundary
     and a status per option; options with a status other than "ok" are NaN.
 
     >>> import shoal
@@ -403,12 +410,18 @@ def american(
     """
     if payoff not in _PAYOFFS:
         raise ValueError(f"payoff is {payoff!r}; it must be one of {', '.join(_PAYOFFS)}")
-    if method not in ("lsm", "exact"):
-        raise ValueError(f"method is {method!r}; it must be lsm or exact")
+    if method not in ("auto", "lsm", "exact"):
+        raise ValueError(f"method is {method!r}; it must be auto, lsm or exact")
+    if method == "auto":
+        simulated = (dates, paths, target, weights, correlation, solver, control) != (None,) * 7
+        simulated = simulated or any((fit_paths, degree, raw, cond, inner))
+        many = any(np.size(v) > 1 for v in (s0, sigma, dividend))
+        method = "lsm" if simulated or many or payoff not in ("put", "call") else "exact"
+    dates, paths = 50 if dates is None else dates, 262144 if paths is None else paths
     strike, maturity, shape = _grid(strike, maturity)
     if method == "exact":
         numbers = {"s0": s0, "sigma": sigma, "rate": rate, "dividend": 0.0 if dividend is None else dividend}
-        return _exact(strike, maturity, shape, payoff, numbers, nodes)
+        return _exact(strike, maturity, shape, payoff, numbers, nodes, device)
     given = {"s0": _numbers("s0", s0), "sigma": _numbers("sigma", sigma)}
     if dividend is not None:
         given["dividend"] = _numbers("dividend", dividend)

@@ -479,6 +479,10 @@ def test_bullet_and_american_prices():
 def test_exact_american_prices_and_implied_volatilities():
     strikes, years = np.array([36.0, 40.0, 42.0]), [0.5, 1.0]
     exact = shoal.price.american(strikes, years, s0=36.0, rate=0.06, method="exact")
+    auto = shoal.price.american(strikes, years, s0=36.0, rate=0.06)
+    assert auto.method == "exact" and (auto.price == exact.price).all()
+    assert shoal.price.american(dates=2, paths=256, fit_paths=256).method == "lsm"
+    assert shoal.price.american(payoff="max-call", s0=[90.0, 100.0], dates=2, paths=256, fit_paths=256).method == "lsm"
     assert exact.price.shape == (2, 3) and exact.method == "exact" and (exact.stderr == 0).all()
     lsm = shoal.price.american(40.0, 1.0, s0=36.0, rate=0.06, paths=65536, fit_paths=16384)
     assert -0.03 < lsm.price - exact.price[1, 1] < 3 * lsm.stderr

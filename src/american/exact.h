@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exact.h - American options on one asset by an integral equation for the exercise boundary: what exact_plan.c makes
- * and exact.c computes.
+ * exact.h - American options on one asset by an integral equation for the exercise boundary: what exact_plan.c makes,
+ * and exact.c and exact.cu compute.
  *
  * A put is exercised where S <= B(tau), tau the time to maturity; with t = tau - u and d+-(t, x) = (log x + (r - q) t)
  * / (sigma sqrt t) +- sigma sqrt t / 2, Kim's formula (1990) is
@@ -23,8 +23,7 @@
 #ifndef SHOAL_AMERICAN_EXACT_H
 #define SHOAL_AMERICAN_EXACT_H
 
-#include <stdint.h>
-#include <stddef.h>
+#include <shoal/american.h>
 
 enum { EXACT_LANES = 8 }; /* options of a pack */
 
@@ -55,10 +54,27 @@ typedef struct exact_pack {
     int failed[EXACT_LANES]; /* 1: Newton's method did not converge       */
 } exact_pack;
 
-/* greeks 0: price, boundary, failed. work: exact_numbers() doubles, aligned to 64 bytes. */
+/* Options, and where their results go: a sigma or the values. */
+typedef struct exact_job {
+    exact_rule rule;
+    shoal_vanilla options;
+    int64_t count;
+    const double *price; /* NULL: values, else implied volatilities */
+    shoal_vanilla_values values;
+    double *sigma;   /* of price */
+    int32_t *status; /* or NULL  */
+    int european, greeks;
+} exact_job;
+
+/* greeks 0: price, boundary, failed. work: exact_numbers() doubles per lane, aligned to 64 bytes. */
 typedef struct exact_method {
     void (*run)(const exact_rule *rule, exact_pack *pack, int greeks, double *work);
 } exact_method;
+
+/* Arrays, and those of the rule, in device memory. */
+typedef struct exact_cuda_method {
+    shoal_status (*run)(shoal_context *ctx, const exact_job *job);
+} exact_cuda_method;
 
 /* Odd: on the GPU threads have rows of the matrix in different banks. */
 #define exact_stride(n) ((n) | 1)

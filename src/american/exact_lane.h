@@ -273,8 +273,9 @@ LANE_FUNCTION exact_sums exact_european(const exact_lane *o) {
     const vec held = vec_phi(-d, e, o->s * fall),
               paid = vec_phi(o->v * root - d, e, o->k * discount);
     const vec bell = e * vec_all(EXACT_DENSITY);
-    return (exact_sums){ paid - held, -held / o->s, bell * o->one_over / (o->s * o->s), bell * root,
-                         tau * (o->dq * held - o->dr * paid) };
+    const exact_sums sums = { paid - held, -held / o->s, bell * o->one_over / (o->s * o->s),
+                              bell * root, tau * (o->dq * held - o->dr * paid) };
+    return sums;
 }
 
 /* Adds point g of the early exercise premium. */

@@ -13,6 +13,7 @@
 SHOAL_DECLARE_CPU(american_method, american_paths)
 SHOAL_DECLARE_CUDA(american_method, american_paths)
 SHOAL_DECLARE_CPU(exact_method, american_exact)
+SHOAL_DECLARE_CUDA(exact_cuda_method, american_exact)
 
 #define CELLS .cpu = SHOAL_CPU_CELLS(american_paths), .cuda = SHOAL_CUDA_CELLS(american_paths)
 enum { AMERICAN_LSM, AMERICAN_DUAL, AMERICAN_EXACT };
@@ -21,7 +22,9 @@ enum { AMERICAN_LSM, AMERICAN_DUAL, AMERICAN_EXACT };
 static const shoal_method methods[] = {
     [AMERICAN_LSM] = { .name = "lsm", CELLS, .flags = SHOAL_CAN_WALK },
     [AMERICAN_DUAL] = { .name = "dual", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_NEST },
-    [AMERICAN_EXACT] = { .name = "exact", .cpu = SHOAL_CPU_DOUBLE_CELLS(american_exact) },
+    [AMERICAN_EXACT] = { .name = "exact",
+                         .cpu = SHOAL_CPU_DOUBLE_CELLS(american_exact),
+                         .cuda = SHOAL_CUDA_DOUBLE_CELLS(american_exact) },
 };
 
 static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };
