@@ -14,10 +14,15 @@
 #include <nanobind/stl/vector.h>
 #include <shoal/shoal.h>
 
+#include "xla.h"
+
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -50,6 +55,65 @@ template <> struct type_caster<Array> {
     }
 };
 } // namespace nanobind::detail
+
+/* An array of numpy that C can use as it is: of doubles or floats, in the order of C, aligned. */
+struct Plain {
+    nb::detail::make_caster<nb::ndarray<nb::ro>> caster;
+    bool is_double = false;
+
+    bool take(nb::handle value, nb::handle numpy) {
+        if (reinterpret_cast<PyObject *>(Py_TYPE(value.ptr())) != numpy.ptr()) return false;
+        nb::detail::cleanup_list nothing(nullptr);
+        if (!caster.from_python(value, 0, &nothing)) return false;
+        const nb::ndarray<nb::ro> &a = caster.value;
+        is_double = a.dtype() == nb::dtype<double>();
+        if (!is_double && a.dtype() != nb::dtype<float>()) return false;
+        int64_t step = 1;
+        for (size_t i = a.ndim(); i-- > 0; step *= (int64_t)a.shape(i))
+            if (a.stride(i) != step && a.shape(i) > 1 && a.size()) return false;
+        return begin() % a.itemsize() == 0;
+    }
+    uintptr_t begin() const { return reinterpret_cast<uintptr_t>(caster.value.data()); }
+    uintptr_t end() const { return begin() + caster.value.nbytes(); }
+    bool overlaps(const Plain &other) const {
+        return begin() < other.end() && other.begin() < end();
+    }
+    bool has_shape(nb::handle shape) const {
+        const auto sizes = nb::cast<nb::tuple>(shape);
+        bool same = sizes.size() == caster.value.ndim();
+        for (size_t i = 0; same && i < sizes.size(); i++)
+            same = nb::cast<size_t>(sizes[i]) == caster.value.shape(i);
+        return same;
+    }
+};
+
+/* The key of arrays of numpy of one type that can be used as they are: (library, shapes, are they doubles, -1, 0). The
+ * same tuple for the same shapes, as long as they are recent. None: look closer. */
+static nb::object numpy_key(nb::tuple values, nb::handle numpy, nb::handle library) {
+    static auto &recent = *new std::vector<std::pair<std::vector<size_t>, PyObject *>>;
+    std::vector<size_t> sizes;
+    sizes.reserve(16);
+    bool is_double = false;
+    for (size_t i = 0; i < values.size(); i++) {
+        Plain a;
+        if (!a.take(values[i], numpy) || (i > 0 && a.is_double != is_double)) return nb::none();
+        is_double = a.is_double;
+        sizes.push_back(a.caster.value.ndim());
+        for (size_t k = 0; k < a.caster.value.ndim(); k++) sizes.push_back(a.caster.value.shape(k));
+    }
+    sizes.push_back(is_double);
+    for (const auto &[known, key] : recent)
+        if (known == sizes) return nb::borrow(key);
+    nb::list shapes;
+    for (nb::handle value : values) shapes.append(value.attr("shape"));
+    nb::object key = nb::make_tuple(library, nb::tuple(shapes), is_double, -1, 0);
+    if (recent.size() == 32) {
+        Py_DECREF(recent.front().second);
+        recent.erase(recent.begin());
+    }
+    recent.emplace_back(std::move(sizes), key.inc_ref().ptr());
+    return key;
+}
 
 /* ---- errors -------------------------------------------------------------------------------------- */
 
@@ -291,15 +355,20 @@ struct Context {
     Context(const Context &) = delete;
     ~Context() { shoal_close(handle); }
 
-    /* Runs f(), which returns a shoal_status, without the GIL; raises what it reports. */
+    /* Runs f(), which returns a shoal_status, and takes the message if that is an error. Without the GIL. */
+    template <class F> shoal_status attempt(std::string &message, F f) {
+        std::lock_guard<std::recursive_mutex> guard(lock);
+        const shoal_status status = f();
+        if (status != SHOAL_OK) message = shoal_message(handle);
+        return status;
+    }
+    /* The same, with the GIL; raises what it reports. */
     template <class F> void run(F f) {
         shoal_status status;
         std::string message;
         {
             nb::gil_scoped_release released;
-            std::lock_guard<std::recursive_mutex> guard(lock);
-            status = f();
-            if (status != SHOAL_OK) message = shoal_message(handle);
+            status = attempt(message, f);
         }
         if (PyErr_Occurred()) nb::raise_python_error(); /* a callback's */
         if (status != SHOAL_OK) raise(status, message);
@@ -472,6 +541,211 @@ static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *
     bind_failed(m, #module "_failed", destroy_plan<shoal_##module, shoal_##module##_free>,         \
                 shoal_##module##_last)
 
+/* Solves in `out` and returns true, if all arrays are numpy's of these shapes and of the plan's type, and out, which may
+ * be b, overlaps no other; else returns false and does nothing. */
+static bool tridiag_in_place(Plan &plan, nb::handle numpy, nb::tuple shapes, nb::tuple arrays,
+                             nb::handle out) {
+    auto *handle = handle_of<shoal_tridiag>(plan, destroy_plan<shoal_tridiag, shoal_tridiag_free>);
+    Plain a[4], x;
+    nb::detail::make_caster<nb::ndarray<>> writeable;
+    nb::detail::cleanup_list nothing(nullptr);
+    for (size_t i = 0; i < 4; i++)
+        if (!a[i].take(arrays[i], numpy) || a[i].is_double != plan.is_double ||
+            !a[i].has_shape(shapes[i]))
+            return false;
+    if (!x.take(out, numpy) || x.is_double != plan.is_double || !x.has_shape(shapes[3]))
+        return false;
+    if (!writeable.from_python(out, 0, &nothing)) return false;
+    for (size_t i = 0; i < 4; i++)
+        if (x.overlaps(a[i]) && (i < 3 || x.begin() != a[i].begin())) return false;
+    plan.context->run([&] {
+        shoal_tridiag_outcome(handle, nullptr);
+        const auto solve = [&](auto function, auto type) {
+            const auto at = [&](const Plain &array) {
+                return reinterpret_cast<decltype(type) *>(array.begin());
+            };
+            return function(handle, at(a[0]), at(a[1]), at(a[2]), at(a[3]), at(x));
+        };
+        return plan.is_double ? solve(shoal_tridiag_solve, 0.0) : solve(shoal_tridiag_solvef, 0.0f);
+    });
+    return true;
+}
+
+/* ---- calls from XLA ------------------------------------------------------------------------------ */
+
+/* XLA, the compiler of JAX, calls one handler per kind of device, without Python. A call has buffers and four
+ * attributes: "call", a row of XLA_CALLS; "settings", of which Python makes a plan; "system", the numbers per system in the first
+ * buffer, which tell how many systems there are; "fields", of the outcomes in the last buffer. */
+struct XlaCall {
+    const char *name;
+    void (*destroy)(void *);
+    shoal_status (*run)(Plan &plan, void *const *buffers, size_t count, unsigned fields);
+};
+
+template <class Handle, class... A, size_t... I>
+static shoal_status pass(shoal_status (*function)(Handle *, A...), void *handle,
+                         void *const *buffers, std::index_sequence<I...>) {
+    return function(static_cast<Handle *>(handle), static_cast<A>(buffers[I])...);
+}
+template <auto Outcome, auto InDouble, auto InSingle, class Handle, class... A>
+static shoal_status xla_run(Plan &plan, void *const *buffers, size_t count, unsigned fields,
+                            shoal_status (*)(Handle *, A...)) {
+    constexpr auto order = std::index_sequence_for<A...>();
+    if (count != order.size() + (fields != 0)) return SHOAL_E_ARG;
+    if constexpr (Outcome != nullptr) {
+        auto *handle = static_cast<Handle *>(plan.handle);
+        const auto where = outcome_of(fields ? buffers[order.size()] : nullptr, plan.count, fields);
+        const shoal_status status = Outcome(handle, fields ? &where : nullptr);
+        if (status != SHOAL_OK) return status;
+    }
+    return plan.is_double ? pass(InDouble, plan.handle, buffers, order)
+                          : pass(InSingle, plan.handle, buffers, order);
+}
+static shoal_status sort_index(shoal_sort *plan, const void *keys, void *sorted, void *index) {
+    return shoal_sort_run(plan, keys, nullptr, sorted, index);
+}
+#define XLA_ROW(module, name, outcome, in_double, in_single)                                       \
+    XlaCall {                                                                                      \
+        name, destroy_plan<shoal_##module, shoal_##module##_free>,                                 \
+            [](Plan &plan, void *const *buffers, size_t count, unsigned fields) {                  \
+                return xla_run<outcome, in_double, in_single>(plan, buffers, count, fields,        \
+                                                              in_double);                          \
+            }                                                                                      \
+    }
+#define XLA(module, function)                                                                      \
+    XLA_ROW(module, #module "_" #function, shoal_##module##_outcome, shoal_##module##_##function,  \
+            shoal_##module##_##function##f)
+static const XlaCall XLA_CALLS[] = { XLA(tridiag, solve), XLA(smallsym, solve), XLA(smallsym, eig),
+                                     XLA(recur, solve),
+                                     XLA_ROW(sort, "sort_index", nullptr, sort_index, sort_index) };
+
+/* The plans of all threads of XLA: by settings, number of systems, device and stream. */
+struct XlaPlans {
+    static constexpr size_t MANY = 64;
+    struct Entry {
+        nb::object owner; /* of the plan */
+        Plan *plan = nullptr;
+        int users = 0;
+    };
+    std::mutex lock; /* never held while a thread waits for the GIL */
+    std::map<std::string, Entry> kept;
+    int64_t epoch = 0; /* plans of earlier ones are not used any more */
+    nb::object make;   /* make(settings, count, device) */
+
+    /* With the GIL. */
+    void clear() {
+        std::vector<nb::object> unused; /* freed after the lock */
+        std::lock_guard<std::mutex> guard(lock);
+        epoch++;
+        for (auto at = kept.begin(); at != kept.end();) {
+            const auto here = at++;
+            if (here->second.users) continue;
+            unused.push_back(std::move(here->second.owner));
+            kept.erase(here);
+        }
+    }
+    Entry &take(const std::string &settings, int64_t count, int device, uint64_t stream) {
+        std::string key = settings;
+        for (const int64_t part : { count, (int64_t)device, (int64_t)stream })
+            key += ' ' + std::to_string(part);
+        {
+            std::lock_guard<std::mutex> guard(lock);
+            const auto found = kept.find(key + ' ' + std::to_string(epoch));
+            if (found != kept.end()) return found->second.users++, found->second;
+        }
+        nb::gil_scoped_acquire acquired;
+        if (kept.size() >= MANY) clear();
+        nb::object owner = make(settings, count, device);
+        std::lock_guard<std::mutex> guard(lock);
+        Entry &entry = kept[key + ' ' + std::to_string(epoch)];
+        if (!entry.plan) entry.plan = nb::cast<Plan *>(owner), entry.owner = std::move(owner);
+        return entry.users++, entry;
+    }
+    void give(Entry &entry) {
+        std::lock_guard<std::mutex> guard(lock);
+        entry.users--;
+    }
+};
+static XlaPlans *xla_plans = new XlaPlans; /* outlives Python, which clears it */
+
+static void xla_serve(xla::Frame &frame, bool on_gpu) {
+    std::string_view word, settings;
+    int64_t system = 1, fields = 0;
+    for (int64_t i = 0; i < frame.attributes.count; i++) {
+        const xla::Span &span = *frame.attributes.names[i];
+        const std::string_view name(span.data, span.size);
+        void *value = frame.attributes.values[i];
+        if (name == "call" || name == "settings") {
+            const auto &text = *static_cast<xla::Span *>(value);
+            (name == "call" ? word : settings) = { text.data, text.size };
+        } else if (name == "system" || name == "fields") {
+            (name == "system" ? system : fields) =
+                *static_cast<int64_t *>(static_cast<xla::Scalar *>(value)->value);
+        }
+    }
+    const XlaCall *call = nullptr;
+    for (const XlaCall &row : XLA_CALLS)
+        if (word == row.name) call = &row;
+    if (!call || frame.arguments.count < 1) throw std::runtime_error("a call that is unknown");
+
+    std::vector<void *> buffers;
+    for (const xla::Buffers *list : { &frame.arguments, &frame.results })
+        for (int64_t i = 0; i < list->count; i++) buffers.push_back(list->buffers[i]->data);
+    const xla::Buffer &first = *frame.arguments.buffers[0];
+    int64_t count = 1;
+    for (int64_t i = 0; i < first.rank; i++) count *= first.dims[i];
+    count /= system;
+
+    int device = -1;
+    void *stream = nullptr;
+    if (on_gpu) {
+        xla::StreamArguments of_stream = { { sizeof of_stream, nullptr },
+                                           frame.execution,
+                                           nullptr };
+        xla::DeviceArguments of_device = { { sizeof of_device, nullptr }, frame.execution, 0 };
+        if (frame.api->head.size < sizeof(xla::Api))
+            throw std::runtime_error("this JAX does not name the device: update it");
+        if (frame.api->stream(&of_stream) || frame.api->device(&of_device))
+            throw std::runtime_error("XLA names no stream or device of this call");
+        stream = of_stream.stream, device = of_device.device;
+    }
+    XlaPlans::Entry &entry =
+        xla_plans->take(std::string(settings), count, device, reinterpret_cast<uint64_t>(stream));
+    std::string message;
+    const shoal_status status = entry.plan->context->attempt(message, [&] {
+        if (entry.plan->destroy != call->destroy) return SHOAL_E_ARG;
+        if (on_gpu) shoal_set_stream(entry.plan->context->handle, stream);
+        return call->run(*entry.plan, buffers.data(), buffers.size(), (unsigned)fields);
+    });
+    xla_plans->give(entry);
+    if (status == SHOAL_OK) return;
+    nb::gil_scoped_acquire acquired;
+    if (PyErr_Occurred()) nb::raise_python_error(); /* Ctrl-C */
+    throw std::runtime_error(message.empty() ? shoal_status_text(status) : message);
+}
+
+/* The handler: answers which version of the interface it was made for, or runs a call. No exception leaves it. */
+template <bool OnGpu> static xla::Error *xla_handler(xla::Frame *frame) {
+    for (auto *e = frame->head.extensions; e; e = e->next)
+        if (e->kind == 1) {
+            xla::Version &version =
+                reinterpret_cast<xla::MetadataExtension *>(e)->metadata->version;
+            version.major = xla::MAJOR, version.minor = xla::MINOR;
+            return nullptr;
+        }
+    std::string message;
+    try {
+        xla_serve(*frame, OnGpu);
+        return nullptr;
+    } catch (nb::python_error &e) {
+        nb::gil_scoped_acquire acquired;
+        message = std::string(PyExceptionClass_Name(e.type().ptr())) + ": " +
+                  nb::cast<std::string>(nb::str(e.value()));
+    } catch (const std::exception &e) { message = e.what(); }
+    xla::ErrorArguments error = { { sizeof error, nullptr }, message.c_str(), xla::INTERNAL };
+    return frame->api->create_error(&error);
+}
+
 /* ---- prices -------------------------------------------------------------------------------------- */
 
 static constexpr auto price_destroy = destroy_plan<shoal_price, shoal_price_free>;
@@ -552,6 +826,8 @@ NB_MODULE(_core, m) {
         .def("wait", [](Context &self) { self.run([&] { return shoal_wait(self.handle); }); });
     nb::class_<Plan>(m, "Plan").def("close", &Plan::free);
 
+    m.def("numpy_key", numpy_key);
+    m.def("tridiag_in_place", tridiag_in_place);
     PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
     CALL(tridiag, solve);
     CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve),
@@ -683,6 +959,24 @@ NB_MODULE(_core, m) {
                                shoal_surrogate_predict, shoal_surrogate_predict);
     bind_call<shoal_surrogate>(m, "surrogate_outside", net_destroy, no_outcome,
                                shoal_surrogate_outside, shoal_surrogate_outside);
+
+    m.def(
+        "xla_start",
+        [](nb::object make) {
+            xla_plans->clear();
+            xla_plans->make = make;
+        },
+        nb::arg().none());
+    m.def("xla_clear", [] { xla_plans->clear(); });
+    m.def("xla_forget", [] { /* in a forked child: the plans belong to threads that are gone */
+                             auto *fresh = new XlaPlans;
+                             fresh->make = xla_plans->make;
+                             xla_plans = fresh;
+    });
+    m.def("xla_handler", [](bool on_gpu) {
+        auto *handler = on_gpu ? xla_handler<true> : xla_handler<false>;
+        return nb::capsule(reinterpret_cast<void *>(handler));
+    });
 
     m.def("program", program);
     m.def("modules", [] { return listed(shoal_modules); });

@@ -236,6 +236,8 @@ profile_of cva book.csv --market market.csv --dates 4
 check "maturities are dates: $times" [ "$times" = "0.25 0.5 0.75 0.95 1" ]
 profile_of cva book.csv --market market.csv --dates 0.1,6m,2y
 check "a list: $times" [ "$times" = "0.1 0.5 0.95 1 2" ]
+expect 0 cva book.csv --market market.csv --dates 3w --outer 64 $on
+check "dates of one unit" awk '/^time / { inside = 1; next } inside && $2 !~ /^days?$/ { exit 1 } END { exit !inside }' out
 profile_of cva book.csv --market market.csv --dates 3m --horizon 0.6
 check "a step: $times" [ "$times" = "0.25 0.5 0.6" ]
 said "book.csv:2: maturity 1: exposures after the horizon, 0.6, are not counted; 2 such contracts"

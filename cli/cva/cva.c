@@ -74,9 +74,9 @@ static const char doc[] =
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva book.csv --market market.csv --plot profile.svg\n"
-    "  shoal cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 --plot profile.svg\n"
-    "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json\n"
-    "  shoal cva examples/book.csv --market examples/market.csv --degree 2 --outer 256 --compare";
+    "  shoal cva book.csv --market market.csv --rate 0.03 --dates 1m --report cva.html\n"
+    "  shoal cva book.csv --market market.csv --hazard 1:0.02,3:0.05 --json\n"
+    "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
 
 static void check(void *arguments, struct argp_state *state) {

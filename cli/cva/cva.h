@@ -132,6 +132,8 @@ void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]);
 /* "passed: ..", or "FAILED: ..", and the worst score. */
 void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, char text[256]);
 
+/* Date k of the profile. One unit for all: days if a date is not a number of whole months. */
+char *cva_date(char text[CLI_NUMBER], const cva_result *r, int64_t k);
 /* Draws the profile. */
 int cva_plot(const char *path, const cva_result *r, io_error *err);
 

@@ -86,7 +86,7 @@ static const char doc[] =
     "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
     "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110\n"
-    "  shoal price american --method exact --s0 36 --strike 36,40,44 --rate 0.06 --greeks -o prices.csv";
+    "  shoal price american --method exact --s0 36 --strike 36,40,44 --greeks -o p.csv";
 /* clang-format on */
 
 /* Without paths; or a method that does not exist. */

@@ -35,7 +35,7 @@ static const char doc[] =
     "asset is only a local martingale. vega is the derivative with respect to e^y0.\n\n"
     "Example:\n"
     "  shoal price expou --m -2.302585093 --greeks\n"
-    "  shoal price expou --nu2 0.25 --rho -0.5 --method euler --put --target-se 1e-4";
+    "  shoal price expou --nu2 0.25 --rho -0.5 --method euler --put --paths 1e5";
 /* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
@@ -116,7 +116,7 @@ static int command(cli *c, int argc, char **argv) {
 
 const cli_command price_expou_command = {
     "price expou",
-    "calls and puts in the exponential Ornstein-Uhlenbeck model of volatility",
+    "calls and puts in the exponential Ornstein-Uhlenbeck model",
     .doc = doc,
     .run = command,
     .tables = { { options, 0 },

@@ -12,6 +12,8 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from . import _core
+
 F64, F32, I32 = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32)
 TYPES = {"float64": 0, "float32": 1}
 _WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
@@ -35,16 +37,9 @@ class Numpy:
     name = "numpy"
 
     @staticmethod
-    def key(values: Sequence[Any]) -> Any:
+    def key(values: tuple[Any, ...]) -> Any:
         """(library, shapes, is float64, device, stream) of arrays of one type that can be used in place; else None."""
-        dtype, shapes = values[0].dtype, []
-        if dtype is not F64 and dtype is not F32:
-            return None
-        for a in values:
-            if type(a) is not np.ndarray or a.dtype is not dtype or a.flags.num & READY != READY:
-                return None
-            shapes.append(a.shape)
-        return Numpy, tuple(shapes), dtype is F64, -1, 0
+        return _core.numpy_key(values, np.ndarray, Numpy)
 
     @staticmethod
     def like(a: Any) -> Any:
@@ -72,7 +67,7 @@ class Numpy:
         a = a.astype(dtype, copy=False)
         if shape is not None and a.shape != tuple(shape):
             a = np.broadcast_to(a, shape)
-        return np.require(a, requirements="CA")
+        return np.require(a, requirements=["C", "A"])
 
     @staticmethod
     def empty(shape: Any, dtype: str, device: int) -> Any:
@@ -84,7 +79,7 @@ class Numpy:
 
     @staticmethod
     def is_ready(a: Any) -> bool:
-        return a.flags.num & READY == READY
+        return bool(a.flags.num & READY == READY)
 
     @staticmethod
     def is_writeable(a: Any) -> bool:
@@ -115,7 +110,7 @@ class Cupy(Numpy):
     name = "cupy"
 
     @staticmethod
-    def key(values: Sequence[Any]) -> Any:
+    def key(values: tuple[Any, ...]) -> Any:
         cupy = sys.modules["cupy"]
         first = values[0]
         dtype, device, shapes = first.dtype, first.data.device_id, []
@@ -193,15 +188,21 @@ class Cupy(Numpy):
 class Torch(Numpy):
     name = "torch"
     module: Any = None  # an import statement takes as long as some of these functions
+    int32: Any
+    float64: Any
+    float32: Any
+    is_compiling: Any
 
     @classmethod
     def bind(cls, module: Any) -> None:
         cls.module = module
         cls.int32, cls.float64, cls.float32 = module.int32, module.float64, module.float32
         cls.is_compiling = staticmethod(module.compiler.is_compiling)
-        cls.like = staticmethod(module.empty_like)
+        cls.like = staticmethod(module.empty_like)  # type: ignore[method-assign]
         raw = getattr(module._C, "_cuda_getCurrentRawStream", None)  # a tenth of the time of current_stream()
-        cls.raw_stream = staticmethod(raw or (lambda device: module.cuda.current_stream(device).cuda_stream))
+        cls.raw_stream = staticmethod(  # type: ignore[method-assign]
+            raw or (lambda device: module.cuda.current_stream(device).cuda_stream)
+        )
 
     @staticmethod
     def raw_stream(device: int) -> int:
@@ -211,7 +212,7 @@ class Torch(Numpy):
         return int(Torch.raw_stream(device))
 
     @classmethod
-    def key(cls, values: Sequence[Any]) -> Any:
+    def key(cls, values: tuple[Any, ...]) -> Any:
         if cls.is_compiling():
             return None
         first = values[0]
@@ -362,9 +363,12 @@ _LIST = Door(Numpy, _to_numpy, _same)
 _doors: dict[type, Door] = {np.ndarray: NUMPY, list: _LIST, tuple: _LIST, float: _LIST, int: _LIST}
 
 
-def key_of(values: Sequence[Any]) -> Any:
+def key_of(values: tuple[Any, ...]) -> Any:
     """Library.key() of arguments whose types were seen before: equal keys, equal plans. None: look closer."""
-    door = _doors.get(type(values[0]))
+    kind = type(values[0])
+    if kind is np.ndarray:
+        return _core.numpy_key(values, np.ndarray, Numpy)
+    door = _doors.get(kind)
     if door is None or door is _LIST:
         return None
     return door.library.key(values)

@@ -181,7 +181,7 @@ def _book(book: Any, names: list[str], netting: bool) -> tuple[list[dict[str, An
         for asset in assets:
             if asset not in names:
                 raise ValueError(f"{where}: unknown asset {asset!r}; the market has {', '.join(names)}")
-        contract = {
+        contract: dict[str, Any] = {
             "payoff": _PAYOFFS.index(row["payoff"]),
             "american": int(style == "american"),
             "strike": number(row["strike"], f"{where}: strike"),

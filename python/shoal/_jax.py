@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of JAX: jit, grad and vmap. XLA calls Python with its buffers, on any device, and its stream: no copies."""
+"""Arrays of JAX: jit, grad and vmap. XLA calls the library with its buffers and its stream: no Python, no copies."""
 
 from __future__ import annotations
 
+import atexit
+import json
 from functools import partial
 from typing import Any
 
@@ -13,15 +15,24 @@ import numpy as np
 from . import _adjoints, _core, _linalg, _sorting
 from ._arrays import NUMPY, TYPES, Door, Numpy, bad_type
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, Result
-from ._runtime import plan
+from ._runtime import Kind, new_context
 
-try:
-    from jax.experimental.buffer_callback import buffer_callback
-except ImportError:
-    raise ImportError(f"JAX {jax.__version__} has no jax.experimental.buffer_callback: update JAX") from None
+if not hasattr(jax, "ffi"):
+    raise ImportError(f"JAX {jax.__version__} has no jax.ffi: update JAX")
 
 _size = _linalg._size
-_CUDA = 2  # the number of a kind of device in DLPack
+
+
+def _make(settings: str, count: int, device: int) -> Any:
+    """A plan for XLA, which keeps it."""
+    options = json.loads(settings)
+    return getattr(_core, options.pop("plan"))(new_context(device), {**options, "count": count})
+
+
+_core.xla_start(_make)
+atexit.register(_core.xla_start, None)
+for _platform in ("cpu", "CUDA"):
+    jax.ffi.register_ffi_target("shoal", _core.xla_handler(_platform == "CUDA"), _platform)
 
 
 class Jax(Numpy):
@@ -64,27 +75,24 @@ def _batch(names: str, arrays: Any, cores: Any) -> tuple[int, ...]:
         raise ValueError(f"the leading dimensions do not broadcast: {seen}") from None
 
 
-def _is_empty(b: Any) -> bool:
-    """There is no system, or no right-hand side."""
-    return b.shape[-1] == 0 or 0 in b.shape[:-2]
-
-
 def _int32(shape: Any) -> Any:
     return jax.ShapeDtypeStruct(shape, np.int32)
 
 
-def _call(function: Any, like: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
-    """function(device, stream, pointer, out, *arrays) on buffers; vmap adds leading dimensions."""
-
-    def run(ctx: Any, out: Any, *given: Any) -> None:
-        kind, number = given[0].__dlpack_device__()
-        if kind == _CUDA:
-            function(number, ctx.stream + 1, lambda a: a.__cuda_array_interface__["data"][0], out, *given)
-        else:
-            function(-1, 0, np.asarray, out, *given)
-
+def _call(name: str, fields: int, core: int, settings: str, like: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
+    """A function of the library on buffers. `core`: the dimensions of one system in the first one; vmap adds others."""
     shapes = tuple(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in like)
-    return tuple(buffer_callback(run, shapes, vmap_method="broadcast_all")(*arrays))
+    system = np.int64(_size(arrays[0].shape[arrays[0].ndim - core :]))
+    call = jax.ffi.ffi_call("shoal", shapes, vmap_method="broadcast_all")
+    return tuple(call(*arrays, call=name, settings=settings, system=system, fields=np.int64(fields)))
+
+
+def _settings(kind: Kind, *values: Any) -> str:
+    """What _make() makes a plan of; the values are those of kind.names but for the count."""
+    names = [name for name in kind.names if name != "count"]
+    settings = json.dumps({"plan": kind.create.__name__, **dict(zip(names, values, strict=True))}, default=np.generic.item)
+    _make(settings, 0, -1)  # raises here if an option is wrong, not in compiled code
+    return settings
 
 
 def _kind(a: Any) -> int:
@@ -94,27 +102,15 @@ def _kind(a: Any) -> int:
 # ---- symmetric systems ------------------------------------------------------------------------------
 
 
-def _solve_plan(options: Any, device: int, stream: int, count: int, b: Any) -> Any:
-    method, variant, triangle, refine, estimate, tol, cond = options
-    return plan(_linalg._SMALLSYM, device, stream, b.shape[-2], count, b.shape[-1], _kind(b), method, variant, triangle,
-                refine, estimate, tol, cond, 0)  # fmt: skip
-
-
-def _run_solve(options: Any, fields: int, device: int, stream: int, p: Any, out: Any, A: Any, b: Any) -> None:
-    if not _is_empty(b):
-        work = _solve_plan(options, device, stream, _size(b.shape[:-2]), b)
-        _core.smallsym_solve(work, stream, p(out[1]), fields, p(A), p(b), p(out[0]))
-
-
 @partial(jax.jit, static_argnums=(2, 3))
 def _raw_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
     """x and outcomes: of the batch's shape if they are statuses alone, as traced calls need them."""
     batch = A.shape[:-2]
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
-    if _is_empty(b):
+    if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    _solve_plan(options, -1, 0, 0, b)  # raises here if an option is wrong, not in the callback
-    return _call(partial(_run_solve, options, fields), (b, _int32(block)), A, b)
+    settings = _settings(_linalg._SMALLSYM, b.shape[-2], b.shape[-1], _kind(b), *options, 0)
+    return _call("smallsym_solve", fields, 2, settings, (b, _int32(block)), A, b)
 
 
 def _systems(A: Any, b: Any) -> tuple[Any, Any, bool]:
@@ -203,28 +199,14 @@ def solve_ex(
 # ---- tridiagonal systems ----------------------------------------------------------------------------
 
 
-def _bands_plan(options: Any, device: int, stream: int, count: int, b: Any) -> Any:
-    periodic, transposed, method, variant, tol, cond = options
-    return plan(_linalg._TRIDIAG, device, stream, b.shape[-2], count, b.shape[-1], _kind(b), method, variant, periodic,
-                transposed, tol, cond)  # fmt: skip
-
-
-def _run_bands(
-    options: Any, fields: int, device: int, stream: int, p: Any, out: Any, dl: Any, d: Any, du: Any, b: Any
-) -> None:
-    if not _is_empty(b):
-        work = _bands_plan(options, device, stream, _size(b.shape[:-2]), b)
-        _core.tridiag_solve(work, stream, p(out[1]), fields, p(dl), p(d), p(du), p(b), p(out[0]))
-
-
 @partial(jax.jit, static_argnums=(4, 5))
 def _raw_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int) -> Any:
     batch = d.shape[:-1]
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
-    if _is_empty(b):
+    if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    _bands_plan(options, -1, 0, 0, b)
-    return _call(partial(_run_bands, options, fields), (b, _int32(block)), dl, d, du, b)
+    settings = _settings(_linalg._TRIDIAG, b.shape[-2], b.shape[-1], _kind(b), *options)
+    return _call("tridiag_solve", fields, 1, settings, (b, _int32(block)), dl, d, du, b)
 
 
 def _same_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> Any:
@@ -247,7 +229,7 @@ def _eager_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int, ma
 
 @partial(jax.custom_vjp, nondiff_argnums=(4, 5))
 def _bands(dl: Any, d: Any, du: Any, b: Any, periodic: bool, transposed: bool) -> Any:
-    return _raw_bands(dl, d, du, b, (int(periodic), int(transposed), "auto", None, 0.0, 0.0), STATUS)[0]
+    return _raw_bands(dl, d, du, b, ("auto", None, int(periodic), int(transposed), 0.0, 0.0), STATUS)[0]
 
 
 def _bands_forward(dl: Any, d: Any, du: Any, b: Any, periodic: bool, transposed: bool) -> Any:
@@ -272,7 +254,7 @@ def solve_tridiagonal(
     dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False
 ) -> Any:
     if not _is_traced(dl, d, du, b):
-        options = (int(periodic), int(transposed), "auto", None, 0.0, 0.0)
+        options = ("auto", None, int(periodic), int(transposed), 0.0, 0.0)
         return _raise("tridiag", *_eager_bands(dl, d, du, b, options, STATUS, matrix_rhs))
     x = _bands(*_same_rows(dl, d, du, b, matrix_rhs), periodic, transposed)
     return x if matrix_rhs else x[..., 0]
@@ -285,7 +267,7 @@ def solve_tridiagonal_ex(
     if _is_traced(dl, d, du, b):
         _no_verdict()
     fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
-    options = (int(periodic), int(transposed), method, variant, tol, cond)
+    options = (method, variant, int(periodic), int(transposed), tol, cond)
     x, block = _eager_bands(dl, d, du, b, options, fields, matrix_rhs)
     return _result(x, "tridiag", block, fields, x.shape[: -2 if matrix_rhs else -1], matrix_rhs)
 
@@ -293,16 +275,12 @@ def solve_tridiagonal_ex(
 # ---- recurrences ------------------------------------------------------------------------------------
 
 
-def _run_recurrence(reverse: bool, device: int, stream: int, p: Any, out: Any, s: Any, t: Any, w0: Any) -> None:
-    *batch, n = t.shape
-    if _size(batch):
-        work = plan(_linalg._RECUR, device, stream, n, _size(batch), 1, int(reverse), _kind(t), "auto", None)
-        _core.recur_solve(work, stream, p(out[1]), STATUS, p(s), p(t), p(w0), p(out[0]))
-
-
 @partial(jax.jit, static_argnums=(3,))
 def _raw_recurrence(s: Any, t: Any, w0: Any, reverse: bool) -> Any:
-    return _call(partial(_run_recurrence, reverse), (t, _int32(w0.shape)), s, t, w0)
+    if 0 in t.shape:
+        return t, jnp.zeros(w0.shape, jnp.int32)
+    settings = _settings(_linalg._RECUR, t.shape[-1], 1, int(reverse), _kind(t), "auto", None)
+    return _call("recur_solve", STATUS, 1, settings, (t, _int32(w0.shape)), s, t, w0)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(3,))
@@ -343,18 +321,13 @@ def recurrence(s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: 
 # ---- eigenpairs, sorting ----------------------------------------------------------------------------
 
 
-def _run_eigh(triangle: int, device: int, stream: int, p: Any, out: Any, A: Any) -> None:
-    *batch, n, _ = A.shape
-    if _size(batch):
-        work = plan(_linalg._SMALLSYM, device, stream, n, _size(batch), 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0,
-                    0.0, 0)  # fmt: skip
-        _core.smallsym_eig(work, stream, p(out[2]), STATUS, p(A), p(out[0]), p(out[1]))
-
-
 @partial(jax.jit, static_argnums=(1,))
 def _raw_eigh(A: Any, triangle: int) -> Any:
-    w = jax.ShapeDtypeStruct(A.shape[:-1], A.dtype)
-    return _call(partial(_run_eigh, triangle), (w, A, _int32(A.shape[:-2])), A)
+    w, status = jax.ShapeDtypeStruct(A.shape[:-1], A.dtype), _int32(A.shape[:-2])
+    if 0 in A.shape:
+        return jnp.zeros(w.shape, w.dtype), A, jnp.zeros(status.shape, status.dtype)
+    settings = _settings(_linalg._SMALLSYM, A.shape[-1], 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0, 0.0, 0)
+    return _call("smallsym_eig", STATUS, 2, settings, (w, A, status), A)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(1,))
@@ -383,17 +356,14 @@ def eigh(A: Any, *, triangle: str = "lower") -> Any:
     return _linalg.EighResult(*_eigh(A, _linalg._triangle(triangle)))
 
 
-def _run_sort(descending: bool, device: int, stream: int, p: Any, out: Any, keys: Any) -> None:
-    *batch, n = keys.shape
-    if n and _size(batch):
-        key = _sorting._KEYS[np.dtype(keys.dtype).name]
-        work = plan(_sorting._SORT, device, stream, n, _size(batch), key, 4, 1, int(descending))
-        _core.sort_run(work, stream, 0, 0, p(keys), 0, p(out[0]), p(out[1]))
-
-
 @partial(jax.jit, static_argnums=(1,))
 def _raw_sort(keys: Any, descending: bool) -> Any:
-    return _call(partial(_run_sort, descending), (keys, _int32(keys.shape)), keys)
+    index = _int32(keys.shape)
+    if 0 in keys.shape:
+        return keys, jnp.zeros(index.shape, index.dtype)
+    key = _sorting._KEYS[np.dtype(keys.dtype).name]
+    settings = _settings(_sorting._SORT, keys.shape[-1], key, 4, 1, int(descending))
+    return _call("sort_index", 0, 1, settings, (keys, index), keys)
 
 
 def sort(keys: Any, return_index: bool = False, *, descending: bool = False) -> Any:

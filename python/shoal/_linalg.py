@@ -109,18 +109,20 @@ def solve_ex(
     seen = key_of((A, b))
     module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
-        return module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
-                               estimate=estimate, tol=tol, cond=cond)  # fmt: skip
+        found: Result = module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
+                                        estimate=estimate, tol=tol, cond=cond)  # fmt: skip
+        return found
     fields = STATUS | RESIDUAL | RCOND | METHOD
-    return _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, fields, device, seen)[0]
+    x, door, block, batch, _ = _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, fields, device, seen)
+    return Result(x, "smallsym", door, block, fields, batch)
 
 
 def _solve(
     A: Any, b: Any, method: Any, variant: Any, triangle: str, refine: int, estimate: bool, tol: float, cond: float,
     fields: int, where: Any = None, seen: Any = None,
-) -> tuple[Result, Any]:  # fmt: skip
+) -> tuple[Any, Door, Any, tuple[int, ...], Any]:  # fmt: skip
+    """x, the door of its library, the block of outcomes, the batch, and the plan. seen: key_of((A, b))."""
     key = None
-    seen = seen or key_of((A, b))
     if seen is not None:  # a call like a recent one?
         key = (seen, method, variant, triangle, refine, estimate, tol, cond, where)
         ready = recent_call(key)
@@ -130,7 +132,7 @@ def _solve(
             pointer = library.pointer
             x, block = library.like(b), library.block(WIDTHS[fields] * count, b)
             _core.smallsym_solve(work, seen[4], pointer(block), fields, pointer(A), pointer(b), pointer(x))
-            return Result(x, "smallsym", door, block, fields, batch), work
+            return x, door, block, batch, work
     door, device, kind, batch, A, b, shape = _square(A, b)
     device = placed(device, where)
     library = door.library
@@ -149,7 +151,7 @@ def _solve(
     block = library.empty(WIDTHS[fields] * count, "int32", device)
     pointer = library.pointer
     _core.smallsym_solve(work, stream, pointer(block), fields, pointer(A), pointer(b), pointer(x))
-    return Result(door.give(x), "smallsym", door, block, fields, batch), work
+    return door.give(x), door, block, batch, work
 
 
 def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", device: Any = None) -> Any:
@@ -167,10 +169,10 @@ def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", devi
     module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
         return module.solve(A, b, method=method, triangle=triangle)
-    result, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS, device, seen)
+    x, door, block, batch, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS, device, seen)
     if _core.smallsym_failed(work):
-        result.raise_for_status()
-    return result.x
+        Result(x, "smallsym", door, block, STATUS, batch).raise_for_status()
+    return x
 
 
 # ---- tridiagonal systems ----------------------------------------------------------------------------
@@ -220,20 +222,23 @@ def solve_tridiagonal_ex(
     seen = key_of((dl, d, du, b))
     module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
-        return module.solve_tridiagonal_ex(dl, d, du, b, periodic, method=method, variant=variant,
-                                           transposed=transposed, matrix_rhs=matrix_rhs, rcond=rcond, tol=tol,
-                                           cond=cond)  # fmt: skip
+        found: Result = module.solve_tridiagonal_ex(
+            dl, d, du, b, periodic, method=method, variant=variant, transposed=transposed, matrix_rhs=matrix_rhs,
+            rcond=rcond, tol=tol, cond=cond,
+        )  # fmt: skip
+        return found
     fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
-    return _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond, fields,
-                        device, seen)[0]  # fmt: skip
+    x, door, block, batch, _ = _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond,
+                                            fields, device, seen)  # fmt: skip
+    return Result(x, "tridiag", door, block, fields, batch)
 
 
 def _solve_bands(
     dl: Any, d: Any, du: Any, b: Any, periodic: bool, method: Any, variant: Any, transposed: bool, matrix_rhs: bool,
     tol: float, cond: float, fields: int, where: Any = None, seen: Any = None,
-) -> tuple[Result, Any]:  # fmt: skip
+) -> tuple[Any, Door, Any, tuple[int, ...], Any]:  # fmt: skip
+    """As _solve."""
     key = None
-    seen = seen or key_of((dl, d, du, b))
     if seen is not None:  # a call like a recent one?
         key = (seen, periodic, method, variant, transposed, matrix_rhs, tol, cond, where)
         ready = recent_call(key)
@@ -243,7 +248,7 @@ def _solve_bands(
             p = library.pointer
             x, block = library.like(b), library.block(WIDTHS[fields] * count, b)
             _core.tridiag_solve(work, seen[4], p(block), fields, p(dl), p(d), p(du), p(b), p(x))
-            return Result(x, "tridiag", door, block, fields, batch), work
+            return x, door, block, batch, work
     door, device, kind, batch, arrays, n = _bands(dl, d, du, b, matrix_rhs)
     device = placed(device, where)
     library, count, nrhs = door.library, _size(batch), 1
@@ -261,7 +266,7 @@ def _solve_bands(
     block = library.empty(WIDTHS[fields] * count, "int32", device)
     pointer = library.pointer
     _core.tridiag_solve(work, stream, pointer(block), fields, *map(pointer, arrays), pointer(x))
-    return Result(door.give(x), "tridiag", door, block, fields, batch), work
+    return door.give(x), door, block, batch, work
 
 
 def solve_tridiagonal(
@@ -289,11 +294,11 @@ def solve_tridiagonal(
     module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
         return module.solve_tridiagonal(dl, d, du, b, periodic, transposed=transposed, matrix_rhs=matrix_rhs)
-    result, work = _solve_bands(dl, d, du, b, periodic, "auto", None, transposed, matrix_rhs, 0.0, 0.0, STATUS,
-                                device, seen)  # fmt: skip
+    x, door, block, batch, work = _solve_bands(dl, d, du, b, periodic, "auto", None, transposed, matrix_rhs, 0.0, 0.0,
+                                               STATUS, device, seen)  # fmt: skip
     if _core.tridiag_failed(work):
-        result.raise_for_status()
-    return result.x
+        Result(x, "tridiag", door, block, STATUS, batch).raise_for_status()
+    return x
 
 
 class TridiagonalPlan:
@@ -344,6 +349,9 @@ class TridiagonalPlan:
         array([[0.5]])
         """
         arrays, x = (dl, d, du, b), out
+        if out is not None and self._device < 0:
+            if _core.tridiag_in_place(self._plan, np.ndarray, self._shapes, arrays, out):
+                return out
         key = key_of(arrays if out is None else (*arrays, out))
         door = None if key is None else self._seen.get(key)
         if door is None:
@@ -430,7 +438,7 @@ def recurrence(
         return module.recurrence(s, t, w0, reverse=reverse, order=order, method=method)
     names, values, cores = ["s", "t"], [s, t], [1 if order == 1 else 2, 1]
     if w0 is not None:
-        names.append("w0"), values.append(w0), cores.append(0 if order == 1 else 1)
+        names, values, cores = [*names, "w0"], [*values, w0], [*cores, 0 if order == 1 else 1]
     door, number, kind, batch, arrays = prepare(names, values, cores)
     device = placed(number, device)
     n = arrays[1].shape[-1]
@@ -483,7 +491,8 @@ def eigh(A: Any, *, triangle: str = "lower", device: Any = None) -> EighResult:
     """
     module = _autograd(A, device=device)
     if module is not None:
-        return module.eigh(A, triangle=triangle)
+        found: EighResult = module.eigh(A, triangle=triangle)
+        return found
     door, number, kind, batch, A, n = _symmetric(A)
     device = placed(number, device)
     library, count = door.library, _size(batch)

@@ -39,6 +39,7 @@ def _after_fork() -> None:
     for kept in (_local.contexts, _local.plans, _local.calls):
         _lost.extend(kept.values())  # freeing them could wait for locks of threads that are gone
     _local, _forked, _threads = _Local(), True, 1
+    _core.xla_forget()
 
 
 _lost: list[Any] = []
@@ -52,20 +53,26 @@ def context(device: int = _CPU) -> Any:
     key = (device, _threads)
     found = _local.contexts.get(key)
     if found is None:
-        if _had_gpu and device != _CPU:
-            raise RuntimeError(
-                "this process was forked from one that had used the GPU, and CUDA does not survive a fork: "
-                "start processes with multiprocessing.get_context('spawn') or 'forkserver'"
-            )
-        options: dict[str, Any] = {"threads": _threads, "backend": "cpu"}
-        if device >= 0:
-            options.update(backend="cuda", device=device, unchecked=1)  # the arrays told their device
-        if device < _CPU:
-            options.update(backend="cuda", device=-2 - device, staging=1)
-        found = _local.contexts[key] = _core.Context(options)
-        global _opened_gpu
-        _opened_gpu = _opened_gpu or device != _CPU
+        found = _local.contexts[key] = new_context(device)
         found.progress = _local.progress
+    return found
+
+
+def new_context(device: int) -> Any:
+    """A context that nobody else uses."""
+    if _had_gpu and device != _CPU:
+        raise RuntimeError(
+            "this process was forked from one that had used the GPU, and CUDA does not survive a fork: "
+            "start processes with multiprocessing.get_context('spawn') or 'forkserver'"
+        )
+    options: dict[str, Any] = {"threads": _threads, "backend": "cpu"}
+    if device >= 0:
+        options.update(backend="cuda", device=device, unchecked=1)  # the arrays told their device
+    if device < _CPU:
+        options.update(backend="cuda", device=-2 - device, staging=1)
+    found = _core.Context(options)
+    global _opened_gpu
+    _opened_gpu = _opened_gpu or device != _CPU
     return found
 
 
@@ -121,13 +128,14 @@ def keep_call(key: Any, kept: Any) -> None:
 
 
 def clear_cache() -> None:
-    """Frees the plans that this thread keeps from its recent calls, with their memory.
+    """Frees the plans that this thread keeps from its recent calls, with their memory; and all of compiled code of JAX.
 
     >>> import shoal
     >>> shoal.clear_cache()
     """
     _local.plans.clear()
     _local.calls.clear()
+    _core.xla_clear()
 
 
 def set_num_threads(threads: int) -> None:

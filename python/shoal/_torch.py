@@ -40,8 +40,8 @@ def _raise(result: Result) -> Any:
 
 @custom_op("shoal::solve", mutates_args=())
 def _solve_op(A: Tensor, b: Tensor, method: str, triangle: str) -> tuple[Tensor, Tensor]:
-    result, _ = _linalg._solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, _SOLVE)
-    return result.x, result._block
+    x, _, block, _, _ = _linalg._solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, _SOLVE)
+    return x, block
 
 
 @_solve_op.register_fake
@@ -90,8 +90,8 @@ def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> A
 def _bands_op(
     dl: Tensor, d: Tensor, du: Tensor, b: Tensor, periodic: bool, transposed: bool, method: str
 ) -> tuple[Tensor, Tensor]:
-    result, _ = _linalg._solve_bands(dl, d, du, b, periodic, method, None, transposed, True, 0.0, 0.0, _BANDS)
-    return result.x, result._block
+    x, _, block, _, _ = _linalg._solve_bands(dl, d, du, b, periodic, method, None, transposed, True, 0.0, 0.0, _BANDS)
+    return x, block
 
 
 @_bands_op.register_fake

@@ -85,9 +85,52 @@ def test_shapes_and_types_are_checked():
         shoal.solve(A, b, device="cuda")
 
 
-def test_a_traced_call_does_not_leave_the_device():
-    text = jax.jit(shoal.solve).lower(symmetric(2, 3, 3), jnp.ones((2, 3, 1))).as_text()
-    assert "buffer_python" in text and "xla_ffi_python" not in text and "xla_python" not in text
+def test_compiled_code_calls_the_library_without_python():
+    A, b, d = symmetric(2, 3, 3), jnp.ones((2, 3, 1)), jnp.full((2, 5), 4.0)
+    for call, given in (
+        (shoal.solve, (A, b)), (shoal.solve_tridiagonal, (d / 4, d, d / 4, d)), (shoal.recurrence, (d / 9, d)),
+        (shoal.eigh, (A,)), (shoal.sort, (d,)),
+    ):  # fmt: skip
+        text = jax.jit(call).lower(*given).as_text()
+        assert "custom_call @shoal(" in text and "python" not in text and "callback" not in text
+
+
+def test_compiled_code_takes_a_new_number_of_threads():
+    A, b = symmetric(2, 3, 3), jnp.ones((2, 3, 1))
+    f = jax.jit(shoal.solve)
+    expected = f(A, b)
+    for threads in (1, 2, 0):
+        shoal.set_num_threads(threads)
+        assert jnp.array_equal(f(A, b), expected)
+    shoal.clear_cache()
+    assert jnp.array_equal(f(A, b), expected)
+
+
+def test_threads_of_compiled_code():
+    from concurrent.futures import ThreadPoolExecutor
+
+    f, A = jax.jit(shoal.solve), symmetric(64, 5, 5)
+    b = [jnp.asarray(rng.normal(size=(64, 5, 1))) for _ in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for x, y in zip(pool.map(lambda y: f(A, y), b), b):
+                np.testing.assert_allclose(A @ x, y, atol=1e-12)
+            shoal.clear_cache()
+
+
+def test_an_error_of_compiled_code_is_raised():
+    import json
+
+    from shoal import _jax, _linalg
+
+    A, b = symmetric(2, 3, 3), jnp.ones((2, 3, 1))
+    settings = _jax._settings(_linalg._SMALLSYM, 3, 1, 0, "auto", None, 0, 0, 0, 0.0, 0.0, 0)
+    wrong = json.dumps({**json.loads(settings), "refine": -1})
+    for name, given, words in (("smallsym_solve", wrong, "refine is -1"), ("nosuch", settings, "unknown"),
+                               ("tridiag_solve", settings, "not allowed")):  # fmt: skip
+        call = jax.jit(lambda A, b: _jax._call(name, 1, 2, given, (b, _jax._int32((2,))), A, b)[0])  # noqa: B023
+        with pytest.raises(Exception, match=words):
+            call(A, b).block_until_ready()
 
 
 def test_gradients():
