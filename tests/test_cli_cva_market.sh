@@ -60,6 +60,26 @@ expect 0 merge-parts 1.part 2.part --json $on
 check "parts are the whole" [ "$(number cva)" = "$whole" ]
 mv curves/other.csv curves/vol.csv; mv other.csv zero.csv
 
+# --- spreads of swaps: hazard rates of bench/quantlib_cds.py ---
+printf 'tenor,spread\n1y,0.008\n3y,0.012\n5y,0.016\n7y,0.018\n10y,0.020\n' >cds.csv
+swaps="--rates 91d:0.01,1:0.03,2:0.045,10:0.05 --outer 2 $on --json"
+expect 0 cva years.csv --market points.csv --cds cds.csv --valuation-date 2026-11-19 $swaps; json
+i=0
+for hazard in 0.01345845033058 0.02420141286507 0.03962710328066 0.04191431415451 0.04630890609102; do
+    check "hazard $i" near "$(sed -n "s/^hazard\.$i=//p" leaves)" $hazard 1e-12
+    i=$((i + 1))
+done
+leaf hazard_until.4=10.093150684931507
+expect 0 cva years.csv --market points.csv --cds 1y:0.008,2032-01-30:0.016 --valuation-date 2026-11-19 $swaps; json
+leaf hazard_until.1=5.2
+expect 0 cva years.csv --market points.csv --cds 5:0.006 --outer 2 $on --json; json # no interest: S 365 / 360 / (1 - R)
+check "a spread of 60 basis points" near "$(sed -n 's/^hazard\.0=//p' leaves)" 0.01013889 1e-6
+expect 0 cva years.csv --market points.csv --cds 1:0.006,5:0.01 --shard 1/1 -o cds.part --rate 0.02 --outer 8 $on
+expect 0 merge-parts cds.part --json $on
+expect 66 cva years.csv --market points.csv --cds 1:0.02,5:0.001 $on; said "--cds: cds[1]: spread is 0.001; with those before it"
+expect 64 cva years.csv --market points.csv --cds 1:0.02 --hazard 0.1 $on; said "--cds and --hazard exclude each other"
+expect 64 cva years.csv --market points.csv --cds 0.02 $on; said "--cds: '0.02' is neither a list"
+
 # --- messages ---
 market() { printf 'asset,spot,volatility,dividend\nA,100,%s,%s\n' "$1" "$2" >bad.csv; }
 market none.csv 0; expect 66 cva years.csv --market bad.csv $on; said "none.csv"

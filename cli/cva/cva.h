@@ -43,6 +43,8 @@ void cva_book_free(cva_book *book);
 enum { CVA_DAY = 16 };
 bool cva_read_day(const char *text, size_t length, int64_t *day);
 void cva_day_text(int64_t day, char text[CVA_DAY]);
+int64_t cva_day_of(int year, int month, int day);
+int cva_days_in(int year, int month);
 /* A time in years: a number, maybe with a unit, d, w, m or y; or a date, if `today` is above 0. */
 bool cva_read_years(const char *text, size_t length, int64_t today, double *years);
 /* The same above 0; what to say of a text that is none. */
@@ -64,9 +66,10 @@ typedef struct cva_options {
     const char *book, *market, *output, *plot, *report;
     double rate;
     int64_t today; /* days from 1970-01-01; 0: not given */
-    const char *rates_words, *hazard_words, *dates_words,
+    const char *cds_words, *rates_words, *hazard_words, *dates_words,
         *horizon_words;    /* as they were given; NULL: not */
     shoal_cva_curve rates; /* zero rates */
+    shoal_cva_curve swaps;        /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
@@ -89,6 +92,8 @@ char *cva_hazard_text(const void *arguments);
 char *cva_dates_text(const void *arguments);
 char *cva_horizon_text(const void *arguments);
 int cva_read_settings(const cli *c, cva_options *o);
+/* swaps.c: the hazard rates of o->swaps. */
+int cva_bootstrap(cli *c, cva_options *o);
 int cva_make_times(const cli *c, cva_options *o, const cva_book *b);
 void cva_free_settings(cva_options *o);
 

@@ -146,6 +146,8 @@ int cva_read_settings(const cli *c, cva_options *o) {
     const char *end = o->horizon_words;
     int code = CLI_OK;
     if (o->rates_words) code = read_curve(c, "rates", o->rates_words, o->today, &o->rates);
+    if (code == CLI_OK && o->cds_words)
+        code = read_curve(c, "cds", o->cds_words, o->today, &o->swaps);
     if (code == CLI_OK && o->hazard_words) code = read_hazard(c, o);
     if (code == CLI_OK && o->dates_words) code = read_dates(o);
     if (code == CLI_OK && end && !cva_read_time(end, strlen(end), o->today, &o->opts.horizon))
@@ -180,6 +182,7 @@ int cva_make_times(const cli *c, cva_options *o, const cva_book *b) {
 
 void cva_free_settings(cva_options *o) {
     cva_curve_free(&o->rates);
+    cva_curve_free(&o->swaps);
     free(o->hazard);
     free(o->time);
     free((int64_t *)(uintptr_t)o->opts.inner);

@@ -25,13 +25,19 @@ static bool digits(const char *text, int count, int *number) {
 
 static bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
-static int days_in(int year, int month) {
+int cva_days_in(int year, int month) {
     static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     return days[month - 1] + (month == 2 && is_leap(year));
 }
 
-static int64_t years_of_days(int year) {
+static int64_t days_before(int year) {
     return 365LL * (year - 1970) + (year - 1969) / 4 - (year - 1901) / 100 + (year - 1601) / 400;
+}
+
+int64_t cva_day_of(int year, int month, int day) {
+    int64_t days = days_before(year) + day - 1;
+    for (int m = 1; m < month; m++) days += cva_days_in(year, m);
+    return days;
 }
 
 bool cva_read_day(const char *text, size_t length, int64_t *day) {
@@ -39,18 +45,18 @@ bool cva_read_day(const char *text, size_t length, int64_t *day) {
     if (length != 10 || text[4] != '-' || text[7] != '-' || !digits(text, 4, &year) ||
         !digits(text + 5, 2, &month) || !digits(text + 8, 2, &of_month))
         return false;
-    if (year < 1970 || month < 1 || month > 12 || of_month < 1 || of_month > days_in(year, month))
+    if (year < 1970 || month < 1 || month > 12 || of_month < 1 ||
+        of_month > cva_days_in(year, month))
         return false;
-    *day = years_of_days(year) + of_month - 1;
-    for (int m = 1; m < month; m++) *day += days_in(year, m);
+    *day = cva_day_of(year, month, of_month);
     return true;
 }
 
 void cva_day_text(int64_t day, char text[CVA_DAY]) {
     int year = 1970, month = 1;
-    while (years_of_days(year + 1) <= day) year++;
-    day -= years_of_days(year);
-    for (; day >= days_in(year, month); month++) day -= days_in(year, month);
+    while (days_before(year + 1) <= day) year++;
+    day -= days_before(year);
+    for (; day >= cva_days_in(year, month); month++) day -= cva_days_in(year, month);
     snprintf(text, CVA_DAY, "%04d-%02d-%02d", year % 10000, month % 100, (int)(day % 100) + 1);
 }
 
