@@ -383,7 +383,7 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
         o.opts.raw = solver >= SOLVERS;
         o.opts.solver = solvers[solver < 0 ? 0 : solver % SOLVERS];
         if (way >= SHOAL_CVA_BY_INNER && unsuited) continue;
-        code = cva_compute(c, &o, book, NULL, NULL, &r);
+        code = cva_compute(c, &o, book, NULL, &r);
         if (code == CLI_INPUT && way >= SHOAL_CVA_BY_INNER) { /* too many assets for inner */
             unsuited = true, code = CLI_OK;
             cva_result_free(&r);

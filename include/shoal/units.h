@@ -37,7 +37,8 @@ extern "C" {
 typedef struct shoal_units shoal_units; /* contents private */
 
 typedef struct shoal_units_opts { /* zero = default */
-    int64_t units; /* how many; units of one job have the same number     [256, or one per row] */
+    int64_t
+        units; /* how many; units of one job have the same number     [256, or fewer if they were small] */
     /* What the rows depend on beside kind, version and sizes: settings, seed, the texts of files. The digest covers
      * these bytes. Units with other bytes are refused. */
     const void *inputs;
@@ -51,6 +52,7 @@ typedef struct shoal_units_job {
     int64_t rows;     /* of the whole job                        */
     size_t row_bytes; /* result of a row: at least 1             */
     int64_t counts;   /* whole numbers that are added up over all units */
+    int64_t least;    /* rows per unit, at least, if the number of units is not given [1] */
     shoal_status (*run)(shoal_context *ctx, void *user, int64_t first, int64_t rows, void *result,
                         int64_t *counts);
     void (*close)(void *user); /* NULL, or frees `user`, also if create fails */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 enum { MOST_NUMBERS = 1 << 22 }; /* in the context's memory, unless one row has more  */
+enum { LEAST_ROWS = 128 };       /* of a CVA or a data set per unit              */
 enum { CVA_PATHS = 1024, CVA_PATHS_GPU = 16384 }; /* outer paths at a time                        */
 
 /* What the jobs below have in common. */
@@ -129,11 +130,13 @@ shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_o
                              shoal_units **units) {
     const shoal_status s = check(plan, "outer", outer, SHOAL_CVA_OUTER, units);
     if (s != SHOAL_OK) return s;
-    return create(
-        plan,
-        (shoal_units_job){
-            .kind = "cva", .rows = outer, .counts = CVA_WHOLE + CVA_SECONDS, .run = run_cva },
-        (kind_job){ .width = shoal_cva_width(plan) }, opts, units);
+    return create(plan,
+                  (shoal_units_job){ .kind = "cva",
+                                     .rows = outer,
+                                     .counts = CVA_WHOLE + CVA_SECONDS,
+                                     .least = LEAST_ROWS,
+                                     .run = run_cva },
+                  (kind_job){ .width = shoal_cva_width(plan) }, opts, units);
 }
 
 shoal_status shoal_units_cva_counts(const shoal_units *units, shoal_cva_counts *counts) {
@@ -187,6 +190,8 @@ shoal_status shoal_units_dataset(shoal_dataset *plan, int64_t samples, const sho
                                  shoal_units **units) {
     const shoal_status s = check(plan, "samples", samples, SHOAL_DATASET_MOST, units);
     if (s != SHOAL_OK) return s;
-    return create(plan, (shoal_units_job){ .kind = "dataset", .rows = samples, .run = run_dataset },
+    return create(plan,
+                  (shoal_units_job){
+                      .kind = "dataset", .rows = samples, .least = LEAST_ROWS, .run = run_dataset },
                   (kind_job){ .width = SHOAL_DATASET_VALUES }, opts, units);
 }

@@ -95,8 +95,9 @@ static shoal_status check_job(shoal_context *ctx, const shoal_units_job *job,
     const shoal_count counts[] = { { "rows", job->rows, 0, INT64_MAX },
                                    { "row_bytes", (int64_t)job->row_bytes, 1, MOST_ROW },
                                    { "counts", job->counts, 0, SHOAL_UNITS_COUNTS },
+                                   { "least", job->least, 0, INT64_MAX },
                                    { "units", o->units, 0, SHOAL_UNITS_MOST } };
-    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 4);
+    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK && job->rows > INT64_MAX / 4 / (int64_t)job->row_bytes)
         s = shoal_fail(ctx, SHOAL_E_NOMEM, "not enough memory: %lld rows of %zu bytes",
                        (long long)job->rows, job->row_bytes);
@@ -125,8 +126,8 @@ shoal_status shoal_units_create(shoal_context *ctx, const shoal_units_job *job,
     u->job = *job, u->head.close = close_units, u->lock = -1;
     s = check_job(ctx, job, o);
     if (s != SHOAL_OK) return shoal_plan_made(s, units);
-    u->units = o->units ? o->units : job->rows < DEFAULT_UNITS ? job->rows : DEFAULT_UNITS;
-    if (u->units < 1) u->units = 1;
+    const int64_t fit = job->rows / (job->least ? job->least : 1);
+    u->units = o->units ? o->units : fit < 1 ? 1 : fit < DEFAULT_UNITS ? fit : DEFAULT_UNITS;
     snprintf(u->kind, sizeof u->kind, "%s", job->kind);
     u->input_bytes = o->input_bytes;
     s = shoal_plan_host(&u->head, (int64_t)o->input_bytes, 1, &u->inputs);
@@ -222,16 +223,10 @@ static int is_whole(const unit_head *h, size_t size) {
            is_text(h->version, sizeof h->version) && is_text(h->kind, sizeof h->kind);
 }
 
-/* Fuzzers cannot guess a checksum: by libFuzzer's name for builds of theirs, any will do. */
 static int is_damaged(const void *bytes, size_t size) {
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    (void)bytes, (void)size;
-    return 0;
-#else
     uint32_t crc;
     memcpy(&crc, (const char *)bytes + size - UNITS_TAIL, sizeof crc);
     return crc != shoal_crc32(0, bytes, size - UNITS_TAIL);
-#endif
 }
 
 shoal_status shoal_units_read(shoal_context *ctx, const void *bytes, size_t size,
