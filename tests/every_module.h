@@ -277,7 +277,11 @@ static shoal_status american(shoal_context *ctx, const char *method, const char 
 static shoal_status books(shoal_context *ctx, const char *method, const char *variant) {
     const double hazard = 0.05;
     const int64_t first = 0, inner = 64;
-    const shoal_cva_market market = { .assets = 1, .rate = 0.05, .s0 = hundred, .sigma = fifth };
+    const double when[] = { 0.5, 2 }, rates[] = { 0.05, 0.06 };
+    const shoal_cva_curve curve = { 2, when, rates };
+    const shoal_cva_market market = {
+        .assets = 1, .s0 = hundred, .sigma = fifth, .rates = curve, .dividends = &curve
+    };
     const shoal_cva_contract contract[] = { { .payoff = SHOAL_CVA_PUT,
                                               .american = 1,
                                               .strike = 100,

@@ -222,6 +222,55 @@ TEST(bits) {
     }
 }
 
+/* By bench/quantlib_cds.py; premiums are due on the 20th of March, June, September and December or the next Monday. */
+static const double due[] = { -59,  32,   123,  214,  305,  396,  487,  579,  671,  762,  852,
+                              944,  1036, 1127, 1217, 1309, 1401, 1492, 1582, 1674, 1768, 1859,
+                              1950, 2041, 2132, 2223, 2314, 2405, 2497, 2588, 2678, 2770, 2862,
+                              2953, 3043, 3135, 3227, 3318, 3409, 3501, 3595, 3686 };
+static const double maturities[] = { 396, 1127, 1857, 2588, 3684 };
+static const double spreads[] = { 0.008, 0.012, 0.016, 0.018, 0.020 };
+static const double hazards[] = { 0.01345845033058, 0.02420141286507, 0.03962710328066,
+                                  0.04191431415451, 0.04630890609102 };
+
+TEST(hazard_of_swaps) {
+    enum { DUE = sizeof due / sizeof *due };
+    const double when[] = { 91.0 / 365, 1, 2, 10 }, zero[] = { 0.01, 0.03, 0.045, 0.05 };
+    const shoal_cva_curve curve = { 4, when, zero };
+    double payment[DUE], hazard_of[5];
+    for (int i = 0; i < DUE; i++) payment[i] = due[i] / 365;
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        shoal_cds cds[5];
+        for (int i = 0; i < 5; i++) {
+            cds[i] = (shoal_cds){ .maturity = maturities[i] / 365, .spread = spreads[i] };
+            cds[i].start = payment[0], cds[i].payment = payment + 1;
+            cds[i].settlement = 5.0 / 365;
+            while (payment[1 + cds[i].payments++] < cds[i].maturity) {}
+        }
+        CHECK(shoal_cds_bootstrap(ctx, 0, &curve, 0.4, cds, 5, hazard_of) == SHOAL_OK);
+        for (int i = 0; i < 5; i++)
+            CHECK_MSG(fabs(hazard_of[i] / hazards[i] - 1) < 1e-11, "%d: %.14f", i, hazard_of[i]);
+        /* without dates: a rate of no interest has H = S 365 / 360 / (1 - R), but for days */
+        for (int i = 0; i < 5; i++) cds[i] = (shoal_cds){ .maturity = i + 1, .spread = 0.01 };
+        CHECK(shoal_cds_bootstrap(ctx, 0, NULL, 0.4, cds, 5, hazard_of) == SHOAL_OK);
+        const double about = 0.01 * 365 / 360 / 0.6;
+        for (int i = 0; i < 5; i++)
+            CHECK_MSG(fabs(hazard_of[i] / about - 1) < (i ? 1e-3 : 3.0 / 365), "%d: %g, %g", i,
+                      hazard_of[i], about);
+        cds[1].spread = 0.001;
+        CHECK(shoal_cds_bootstrap(ctx, 0, NULL, 0.4, cds, 5, hazard_of) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "cds[1]: spread is 0.001; with those before it"));
+        cds[1].spread = 0.01, cds[2].maturity = 2;
+        CHECK(shoal_cds_bootstrap(ctx, 0, NULL, 0.4, cds, 5, hazard_of) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "cds[2]: maturity is 2; it must be above 2"));
+        CHECK(shoal_cds_bootstrap(ctx, 0, NULL, 1, cds, 5, hazard_of) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "recovery is 1"));
+        cds[0].payments = 2, cds[0].payment = maturities + 3;
+        CHECK(shoal_cds_bootstrap(ctx, 0, NULL, 0.4, cds, 1, hazard_of) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "cds[0]: payment[0] is 2588"));
+    }
+}
+
 #define REFUSED(change, words)                                                                     \
     do {                                                                                           \
         cva_case c = curved_case(SHOAL_CVA_CALL, 4, 8);                                            \
@@ -260,6 +309,7 @@ int main(int argc, char **argv) {
     RUN(another_clock);
     RUN(volatilities_of_different_shapes);
     RUN(bits);
+    RUN(hazard_of_swaps);
     RUN(what_is_refused);
     close_targets();
     return TEST_END();

@@ -219,6 +219,7 @@ TEST(books_data_sets_and_networks) {
     size_t size = sizeof x;
     REFUSED(shoal_cva_create(NULL, &market, &contract, 1, &counterparty, &o, &plan));
     CHECK(plan == NULL);
+    REFUSED(shoal_cds_bootstrap(NULL, 0, NULL, 0.4, &(shoal_cds){ .maturity = 1 }, 1, x));
     REFUSED(shoal_cva_run(NULL, 0, 1, x, NULL));
     REFUSED(shoal_cva_result(NULL, x, 1, &value, &profile));
     REFUSED(shoal_cva_describe(NULL, &info));

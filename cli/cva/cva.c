@@ -13,93 +13,6 @@
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
-/* "0.05" or "1:0.02,3:0.05". */
-static void parse_hazard(struct argp_state *state, const cli_option *row, const char *text,
-                         void *arguments) {
-    cva_options *o = arguments;
-    int64_t count = 1;
-    for (const char *c = text; *c; c++) count += *c == ',';
-    free(o->hazard);
-    o->hazard = calloc((size_t)(2 * count), sizeof *o->hazard);
-    if (!o->hazard) argp_failure(state, CLI_UNAVAILABLE, 0, "not enough memory");
-    double *until = o->hazard + count;
-    o->party.pieces = count, o->party.hazard = o->hazard, o->party.until = count > 1 ? until : NULL;
-    const char *at = text;
-    for (int64_t i = 0; i < count && o->hazard; i++) {
-        const size_t length = strcspn(at, ","), colon = strcspn(at, ":");
-        const bool timed = colon < length;
-        const char *rate = timed ? at + colon + 1 : at;
-        const size_t digits = timed ? length - colon - 1 : length;
-        bool good = io_text_double(rate, digits, &o->hazard[i]) && o->hazard[i] >= 0;
-        if (timed) good = good && io_text_double(at, colon, &until[i]) && isfinite(until[i]);
-        if (timed) good = good && until[i] > (i ? until[i - 1] : 0);
-        if (!good || !isfinite(o->hazard[i]) || (!timed && count > 1))
-            argp_error(state,
-                       "--%s: '%s' is neither a rate nor T1:H1,T2:H2,.. with ascending times",
-                       row->name, text);
-        at += length + 1;
-    }
-}
-
-static char *hazard_text(const void *arguments) {
-    const shoal_cva_counterparty *p = &((const cva_options *)arguments)->party;
-    char *text = malloc((size_t)p->pieces * 64 + 1);
-    size_t used = 0;
-    for (int64_t i = 0; text && i < p->pieces; i++) {
-        if (p->until)
-            used += (size_t)snprintf(text + used, 32, "%s%.17g:", i ? "," : "", p->until[i]);
-        used += (size_t)io_real_text(p->hazard[i], text + used);
-    }
-    return text;
-}
-
-/* "12", "3m", "0.5,1,2y" or "dates.csv". */
-static void parse_dates(struct argp_state *state, const cli_option *row, const char *text,
-                        void *arguments) {
-    cva_options *o = arguments;
-    const size_t length = strlen(text);
-    int64_t number, count = 0;
-    o->dates = NULL, o->step = 0;
-    free(o->time);
-    o->time = NULL;
-    if (cli_ends_in(text, ".csv")) {
-        o->dates = text;
-    } else if (strchr(text, ',')) {
-        double before = 0;
-        o->time = malloc((length + 1) * sizeof *o->time);
-        if (!o->time) argp_failure(state, CLI_UNAVAILABLE, 0, "not enough memory");
-        for (const char *at = text; *at && o->time; count++) {
-            const size_t here = strcspn(at, ",");
-            if (!cva_read_time(at, here, &o->time[count]) || !(o->time[count] > before))
-                argp_error(state, "--%s: '%s' is not a list of ascending times above 0: 0.5,1,2y",
-                           row->name, text);
-            before = o->time[count], at += here + (at[here] == ',');
-        }
-        o->opts.dates = count;
-    } else if (io_text_int(text, length, &number) && number >= 1 && number <= SHOAL_CVA_DATES) {
-        o->opts.dates = number;
-    } else if (!length || !strchr("dwmy", text[length - 1]) ||
-               !cva_read_time(text, length, &o->step)) {
-        argp_error(state,
-                   "--%s: '%s' is neither a number from 1 to %d, a step (1w, 1m, 3m, 1y), a list "
-                   "(0.5,1,2y) nor a .csv file",
-                   row->name, text, SHOAL_CVA_DATES);
-    }
-}
-
-static char *dates_text(const void *arguments) {
-    const cva_options *o = arguments;
-    const int64_t count = o->time ? o->opts.dates : 1;
-    char *text = malloc((size_t)count * 33 + 1);
-    size_t used = 0;
-    if (text && !o->time) snprintf(text, 33, "%lld", (long long)o->opts.dates);
-    for (int64_t i = 0; text && o->time && i < count; i++) {
-        used += (size_t)io_real_text(o->time[i], text + used);
-        text[used++] = ',', text[used] = 0;
-    }
-    return text;
-}
-
 static void parse_stopping(struct argp_state *state, const cli_option *row, const char *text,
                            void *arguments) {
     (void)text, (void)arguments;
@@ -112,13 +25,18 @@ static const cli_option options[] = {
     { "book",        OPT_INPUT,    AT(book),             "FILE.csv", 1, "the contracts, instead of BOOK", .in = IN_BOTH },
     { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility, dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
     { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .in = IN_BOTH },
-    { "hazard",      OPT_OTHER,    AT(party),            "H",        2, "hazard rate of the counterparty, or piecewise constant T1:H1,T2:H2,..: H1 up to T1, H2 up to T2; the last one continues", .in = IN_PART, .parse = parse_hazard, .text = hazard_text },
+    { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: R1 up to T1, R2 up to T2, ..; or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
+      .more = "Forward rates are constant between the times; the last one continues." },
+    { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, like 2026-11-19: times may then be dates, too, counted in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
+    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty, or piecewise constant T1:H1,T2:H2,..: H1 up to T1, H2 up to T2; the last one continues; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
+    { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
+      .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the tenors are standard: they end on the 20th of June or December." },
     { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .given = offsetof(cva_options, recovery_given), .in = IN_BOTH },
     { "threshold",   OPT_REAL,     AT(party.threshold),  "H",        2, "collateral covers the value of a netting set above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "no netting: the exposure of every contract counts separately", .in = IN_PART },
-    { "dates",       OPT_OTHER,    AT(opts.dates),       "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = parse_dates, .text = dates_text,
+    { "dates",       OPT_OTHER,    AT(dates_words),      "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = cva_keep_words, .text = cva_dates_text,
       .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
-    { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date of exposure", .unit = "years", .usual = "the last maturity or date", .in = IN_PART },
+    { "horizon",     OPT_OTHER,    AT(horizon_words),    "T",        3, "the last date of exposure: years, 18m, 2y or a date", .usual = "the last maturity or date", .in = IN_PART, .parse = cva_keep_words, .text = cva_horizon_text },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths; with --target-se the least number of them", 1, SHOAL_CVA_OUTER, .given = offsetof(cva_options, outer_given), .in = IN_PART },
     { "target-se",   OPT_POSITIVE, AT(opts.target),      "E",        3, "choose outer paths, inner paths and their levels so that the standard error of the CVA is at most E, in the least time", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
       .more = "A pilot run measures variances; the choice depends on the seed only. --inner fixes the inner paths. If the standard error is still above E, more outer paths are added. If that takes more than 2^24 outer paths, the run ends with a message that gives the time it would take. Not with --compare, --shard, --checkpoint." },
@@ -170,6 +88,10 @@ static void check(void *arguments, struct argp_state *state) {
     const char *other =
         cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    if (o->cds_words && o->hazard_words)
+        argp_error(state, "--cds and --hazard exclude each other");
+    if (o->rate != 0 && o->rates_words)
+        argp_error(state, "--rate and --rates exclude each other");
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare shard checkpoint", name);
@@ -229,10 +151,14 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         const char *begins, *column;
     } columns[] = { { "s0[%lld]%n", "spot" },
                     { "sigma[%lld]%n", "volatility" },
-                    { "dividend[%lld]%n", "dividend" } };
+                    { "dividend[%lld]%n", "dividend" },
+                    { "sigmas[%lld]%n", "volatility" },
+                    { "dividends[%lld]%n", "dividend" } };
     long long i;
     int length = 0;
-    for (int k = 0; k < 3 && status == SHOAL_E_ARG; k++)
+    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "rates: ", 7) == 0)
+        return cli_fail(CLI_INPUT, "--%s", shoal_message(c->ctx));
+    for (int k = 0; k < 5 && status == SHOAL_E_ARG; k++)
         if (sscanf(shoal_message(c->ctx), columns[k].begins, &i, &length) == 1 && length > 0 &&
             i >= 0 && i < b->assets)
             return cli_fail(CLI_INPUT, "%s: column %s of asset %s%s", o->market, columns[k].column,
@@ -253,7 +179,10 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .s0 = b->s0,
                                       .sigma = b->sigma,
                                       .dividend = b->dividend,
-                                      .correlation = b->correlation };
+                                      .correlation = b->correlation,
+                                      .rates = o->rates,
+                                      .dividends = b->dividends,
+                                      .sigmas = b->sigmas };
     return status_of(
         c, o, b,
         shoal_cva_create(c->ctx, &market, b->contract, b->count, &o->party, &o->opts, plan));
@@ -470,30 +399,6 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     return code;
 }
 
-/* The dates of a step or a file. */
-static int make_times(const cli *c, cva_options *o, const cva_book *b) {
-    double end = o->opts.horizon;
-    int code = o->dates ? cva_read_dates(c, o->dates, &o->opts.dates, &o->time) : CLI_OK;
-    for (int64_t i = 0; i < b->count && !(o->opts.horizon > 0); i++)
-        end = fmax(end, b->contract[i].maturity);
-    if (code == CLI_OK && o->step > 0 && end > 0) {
-        if (end / o->step > SHOAL_CVA_DATES)
-            return cli_fail(CLI_USAGE, "--dates: a step of %g years makes more than %d dates",
-                            o->step, SHOAL_CVA_DATES);
-        o->time = cva_times_of(o->step, end, &o->opts.dates);
-        if (!o->time) code = cli_no_memory();
-    }
-    o->opts.time = o->time;
-    if (code == CLI_OK && o->time && o->opts.horizon > 0 &&
-        o->time[o->opts.dates - 1] > o->opts.horizon * (1 + 1e-9))
-        return cli_fail(CLI_USAGE, "--dates: %g is after --horizon %g", o->time[o->opts.dates - 1],
-                        o->opts.horizon);
-    if (code == CLI_OK && o->opts.inner_count > 1 && o->opts.inner_count != o->opts.dates)
-        code = cli_fail(CLI_USAGE, "--inner: %lld numbers for %lld dates",
-                        (long long)o->opts.inner_count, (long long)o->opts.dates);
-    return code;
-}
-
 static int command(cli *c, int argc, char **argv) {
     static const double hazard = 0.05;
     cva_options o = { .party = { .pieces = 1, .hazard = &hazard, .recovery = 0.4, .threshold = -1 },
@@ -503,21 +408,22 @@ static int command(cli *c, int argc, char **argv) {
     if (!o.opts.solver) o.opts.solver = "auto";
     if (o.opts.target > 0 && !o.outer_given) o.opts.outer = 0; /* the pilot run chooses */
     o.party.collateral = o.party.threshold >= 0;
+    if (code == CLI_OK) code = cva_read_settings(c, &o);
+    book.today = o.today;
     if (code == CLI_OK) code = cva_read_market(c, o.market, cva_text_of(c, 1), &book);
     if (code == CLI_OK) code = cva_read_book(c, o.book, cva_text_of(c, 0), &book);
     if (code == CLI_OK && c->parts && o.dates)
         code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
-    if (code == CLI_OK) code = make_times(c, &o, &book);
+    if (code == CLI_OK) code = cva_make_times(c, &o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
+    if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o);
     o.opts.seed = c->seed;
     for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
         book.contract[i].set = i;
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
     cva_book_free(&book);
-    free(o.hazard);
-    free(o.time);
-    free((int64_t *)(uintptr_t)o.opts.inner);
+    cva_free_settings(&o);
     return code;
 }
 

@@ -6,11 +6,14 @@
 #define CLI_CVA_H
 
 #include "cli/common/cli.h"
+#include "cli/common/options.h"
 
 typedef struct cva_book {
     int64_t assets; /* of the market */
     char **asset;   /* their names   */
     double *s0, *sigma, *dividend, *correlation;
+    shoal_cva_curve *sigmas, *dividends; /* per asset; .count 0: the number */
+    int64_t today;                       /* days from 1970-01-01, before reading; 0: no dates */
     int64_t count;
     shoal_cva_contract *contract;
     int64_t *line;  /* of the file, per contract    */
@@ -36,16 +39,37 @@ int cva_read_market(const cli *c, const char *path, const char *text, cva_book *
 int cva_read_book(const cli *c, const char *path, const char *text, cva_book *book);
 void cva_book_free(cva_book *book);
 
-/* A time in years: a number, maybe with a unit, d, w, m or y. */
-bool cva_read_time(const char *text, size_t length, double *years);
+/* A date like 2027-06-30: days from 1970-01-01; and back. */
+enum { CVA_DAY = 16 };
+bool cva_read_day(const char *text, size_t length, int64_t *day);
+void cva_day_text(int64_t day, char text[CVA_DAY]);
+int64_t cva_day_of(int year, int month, int day);
+int cva_days_in(int year, int month);
+/* A time in years: a number, maybe with a unit, d, w, m or y; or a date, if `today` is above 0. */
+bool cva_read_years(const char *text, size_t length, int64_t today, double *years);
+/* The same above 0; what to say of a text that is none. */
+bool cva_read_time(const char *text, size_t length, int64_t today, double *years);
+const char *cva_no_time(const char *text, size_t length, int64_t today);
 /* A whole multiple of `step` below `end`, times, and `end`: from malloc, NULL without memory. */
 double *cva_times_of(double step, double end, int64_t *count);
 /* The times of the column time of a file. */
-int cva_read_dates(const cli *c, const char *path, int64_t *count, double **time);
+int cva_read_dates(const cli *c, const char *path, int64_t today, int64_t *count, double **time);
+
+/* A curve: from the columns tenor and rate of a file; from points time:value with blanks or commas between them, CLI_INPUT
+ * without a message if they are none; and back, from malloc. */
+int cva_curve_file(const cli *c, const char *path, int64_t today, shoal_cva_curve *curve);
+int cva_curve_points(const char *text, int64_t today, shoal_cva_curve *curve);
+char *cva_curve_text(const shoal_cva_curve *curve, char between);
+void cva_curve_free(shoal_cva_curve *curve);
 
 typedef struct cva_options {
     const char *book, *market, *output, *plot, *report, *checkpoint;
     double rate;
+    int64_t today; /* days from 1970-01-01; 0: not given */
+    const char *cds_words, *rates_words, *hazard_words, *dates_words,
+        *horizon_words;    /* as they were given; NULL: not */
+    shoal_cva_curve rates; /* zero rates */
+    shoal_cva_curve swaps;        /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
@@ -56,6 +80,22 @@ typedef struct cva_options {
     shoal_cva_opts opts;
     int64_t shard, shards; /* shards 0: not a part */
 } cva_options;
+
+/* settings.c: options that are times or curves. They are read when all are parsed; dates when the book is. */
+void cva_keep_words(struct argp_state *state, const cli_option *row, const char *text,
+                    void *arguments);
+void cva_parse_today(struct argp_state *state, const cli_option *row, const char *text,
+                     void *arguments);
+char *cva_today_text(const void *arguments);
+char *cva_rates_text(const void *arguments);
+char *cva_hazard_text(const void *arguments);
+char *cva_dates_text(const void *arguments);
+char *cva_horizon_text(const void *arguments);
+int cva_read_settings(const cli *c, cva_options *o);
+/* swaps.c: the hazard rates of o->swaps. */
+int cva_bootstrap(cli *c, cva_options *o);
+int cva_make_times(const cli *c, cva_options *o, const cva_book *b);
+void cva_free_settings(cva_options *o);
 
 typedef struct cva_result {
     shoal_cva_info info;

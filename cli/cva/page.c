@@ -274,6 +274,22 @@ static void contract(FILE *file, const cva_book *b, int64_t at, const char *set)
     fputs("</td></tr>\n", file);
 }
 
+/* "0.25: 0.01, 1: 0.03" */
+static void points(FILE *file, const shoal_cva_curve *curve) {
+    for (int64_t i = 0; i < curve->count; i++)
+        fprintf(file, "%s%.4g: %g", i ? ", " : "", curve->time[i], curve->value[i]);
+}
+
+static void number_or_curve(FILE *file, double number, const shoal_cva_curve *curve) {
+    if (!curve->count) {
+        cell(file, "%g", number);
+        return;
+    }
+    fputs("<td>", file);
+    points(file, curve);
+    fputs("</td>", file);
+}
+
 static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
                             const cva_result *r) {
     static const char *const of_book[] = { "trade",  "style",    "payoff",   "assets",
@@ -291,15 +307,20 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
     for (int64_t i = 0; i < b->count; i++) /* without netting, sets are not those of the book */
         contract(file, b, i, o->no_netting ? "" : b->set[b->contract[i].set]);
     fputs("</tbody></table></div>\n<h2>Market</h2>\n", file);
-    fprintf(file, "<p>Interest rate %g; on the right, the correlations.</p>\n", o->rate);
+    fputs(o->rates.count ? "<p>Zero rates by years: " : "<p>Interest rate ", file);
+    if (o->rates.count)
+        points(file, &o->rates);
+    else
+        fprintf(file, "%g", o->rate);
+    fputs("; on the right, the correlations.</p>\n", file);
     heads(file, of_market, 4, 1, b->asset, b->assets);
     for (int64_t i = 0; i < b->assets; i++) {
         fputs("<tr><td class=\"l\">", file);
         io_html_text(file, b->asset[i]);
         fputs("</td>", file);
         cell(file, "%g", b->s0[i]);
-        cell(file, "%g", b->sigma[i]);
-        cell(file, "%g", b->dividend[i]);
+        number_or_curve(file, b->sigma[i], &b->sigmas[i]);
+        number_or_curve(file, b->dividend[i], &b->dividends[i]);
         for (int64_t k = 0; k < b->assets; k++) cell(file, "%g", b->correlation[i * b->assets + k]);
         fputs("</tr>\n", file);
     }

@@ -99,6 +99,23 @@ typedef struct shoal_cva_counterparty {
     double threshold;     /* of collateral, at least 0                                          */
 } shoal_cva_counterparty;
 
+/* A credit default swap at par: its spread pays for the protection. */
+typedef struct shoal_cds {
+    double maturity; /* years                                                                   */
+    double spread;   /* per 360 days: 0.01 is 100 basis points                                  */
+    int64_t payments;      /* length of payment; 0: every quarter of a year, back from maturity */
+    const double *payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
+    double start;          /* with payment: of the first period, at most 0                      */
+    double settlement; /* when the premium that accrued before today is paid back               */
+} shoal_cds;
+
+/* hazard[i], from the maturity of swap i - 1 to that of swap i, from spreads in ascending order of maturity: the
+ * ISDA standard model with piecewise constant hazard rates and the zero rates `rates` (NULL or no points: `rate`).
+ * With until[i] = cds[i].maturity they are a shoal_cva_counterparty. */
+SHOAL_API shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate,
+                                           const shoal_cva_curve *rates, double recovery,
+                                           const shoal_cds *cds, int64_t count, double *hazard);
+
 /* How a contract with early exercise is valued at an outer path and date. */
 typedef enum shoal_cva_estimator {
     SHOAL_CVA_BY_RULE, /* an exercise rule that create fits on paths from today's prices exercises outer

@@ -21,8 +21,7 @@ static const shoal_cva_curve *curve_of(const shoal_cva_curve *list, int64_t a) {
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 
-/* squared: values are volatilities. */
-static shoal_status check_curve(shoal_context *ctx, const shoal_cva_curve *c, int squared) {
+shoal_status shoal_cva_check_curve(shoal_context *ctx, const shoal_cva_curve *c, int squared) {
     const shoal_array given[] = { { "time", c->time, c->count == 0 },
                                   { "value", c->value, c->count == 0 } };
     shoal_status s = shoal_check_count(ctx, "count", c->count, 0, MAX_POINTS);
@@ -45,12 +44,14 @@ static shoal_status check_curve(shoal_context *ctx, const shoal_cva_curve *c, in
 }
 
 shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m) {
-    shoal_status s = check_curve(ctx, &m->rates, 0);
+    shoal_status s = shoal_cva_check_curve(ctx, &m->rates, 0);
     if (s != SHOAL_OK) return shoal_fail_at(ctx, s, "rates", -1, "");
     for (int64_t a = 0; a < m->assets && s == SHOAL_OK; a++) {
-        s = shoal_fail_at(ctx, check_curve(ctx, curve_of(m->dividends, a), 0), "dividends", a, "");
+        s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, curve_of(m->dividends, a), 0),
+                          "dividends", a, "");
         if (s == SHOAL_OK)
-            s = shoal_fail_at(ctx, check_curve(ctx, curve_of(m->sigmas, a), 1), "sigmas", a, "");
+            s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, curve_of(m->sigmas, a), 1), "sigmas",
+                              a, "");
     }
     return s;
 }
@@ -85,8 +86,7 @@ int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to) {
 
 /* ---- integrals --------------------------------------------------------------------------------- */
 
-/* From 0 to t. */
-static double integral_of(const shoal_cva_curve *c, int squared, double flat, double t) {
+double shoal_cva_integral(const shoal_cva_curve *c, int squared, double flat, double t) {
     double from = 0, before = 0, slope = squared ? flat * flat : flat;
     for (int64_t i = 0; i < c->count; i++) {
         const double here = (squared ? c->value[i] * c->value[i] : c->value[i]) * c->time[i];
@@ -149,16 +149,17 @@ shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m) {
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->moments * numbers, sizeof *table, &table);
     if (s != SHOAL_OK) return s;
     for (int64_t k = 0; k < j->moments; k++) {
-        const double t = j->time[k], rate = integral_of(&m->rates, 0, m->rate, t);
+        const double t = j->time[k], rate = shoal_cva_integral(&m->rates, 0, m->rate, t);
         double *to = table + k * numbers;
         *to++ = rate, last = fmax(last, t);
         for (int64_t a = 0; a < d; a++, to += CVA_OF_ASSET) {
-            to[CVA_GROWTH] = rate - integral_of(curve_of(m->dividends, a), 0, j->dividend[a], t);
-            to[CVA_VARIANCE] = integral_of(curve_of(m->sigmas, a), 1, m->sigma[a], t);
+            to[CVA_GROWTH] =
+                rate - shoal_cva_integral(curve_of(m->dividends, a), 0, j->dividend[a], t);
+            to[CVA_VARIANCE] = shoal_cva_integral(curve_of(m->sigmas, a), 1, m->sigma[a], t);
         }
     }
     for (int64_t a = 0; a < d && last > 0; a++)
-        sigma[a] = sqrt(integral_of(curve_of(m->sigmas, a), 1, m->sigma[a], last) / last);
+        sigma[a] = sqrt(shoal_cva_integral(curve_of(m->sigmas, a), 1, m->sigma[a], last) / last);
     j->integral = table;
     return SHOAL_OK;
 }

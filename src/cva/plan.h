@@ -317,6 +317,9 @@ struct shoal_cva {
 
 /* curves.c: checks, and the integrals of the curves of a market at all moments; the moments that are no dates. */
 shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m);
+/* squared: values are volatilities, and the integral is that of the variance; `flat` without points. */
+shoal_status shoal_cva_check_curve(shoal_context *ctx, const shoal_cva_curve *c, int squared);
+double shoal_cva_integral(const shoal_cva_curve *c, int squared, double flat, double t);
 shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m);
 /* Whether it has any; the knots of its volatilities up to `end`, ascending: how many (`to` NULL counts at most). */
 int shoal_cva_has_curves(const shoal_cva_market *m);
