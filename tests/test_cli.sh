@@ -413,7 +413,7 @@ fi
 # --- the progress bar: on a terminal only ---
 if command -v timeout >/dev/null && command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     [ -h null-b.npy ] || for part in dl d du b; do ln -s /dev/null null-$part.npy; done
-    work="timeout 1 '$shoal' gen tridiag dominant --n 1000 --count 1e9 -o null"
+    work="timeout 3 '$shoal' gen tridiag dominant --n 1000 --count 1e9 -o null"
     TERM=xterm script -qec "$work" /dev/null >out 2>err </dev/null
     check "a terminal sees a progress bar" grep -q "generate \[#" out
     TERM=xterm script -qec "$work --quiet" /dev/null >out 2>err </dev/null

@@ -185,6 +185,7 @@ LC_ALL=C sed 's/call/Call/' 1.part >bad.part; seal bad.part
 expect 66 merge-parts bad.part 2.part 3.part $on; said "unknown payoff 'Call'"
 expect 64 $both --shard 1/3; said "--shard needs -o"
 expect 64 $both --shard 0/3 -o x; said "'0/3' is not I/N"
+expect 64 $both -o x.npy; said "-o: 'x.npy' does not end in .csv"
 expect 64 $both --shard 1/3 -o x --report x.html; said "--shard and --report exclude each other"
 
 # --- nothing to be exposed to ---
@@ -194,7 +195,7 @@ said "empty.csv has no contracts: the CVA is 0"
 check "an empty book" [ "$(number cva)" = 0 ]
 printf 'payoff,assets,strike,maturity\ncall,A,100,0\n' >expired.csv
 expect 0 cva expired.csv --market market.csv --json $on
-said "expired.csv:2: maturity 0: expired, and counts as nothing; 1 such contracts"
+said "expired.csv:2: maturity 0: expired, and counts as nothing; 1 such contract"
 printf 'payoff,assets,strike,maturity\ncall,A,100,1\ncall,A,100,-2\n' >expired.csv
 expect 0 cva expired.csv --market market.csv --outer 16 --validate $on
 said "expired.csv:3: maturity -2: expired"
@@ -256,7 +257,7 @@ expect 0 merge-parts one.part two.part --json $on; json; leaf dates=3
 LC_ALL=C sed 's/0[.]5,1,/t2.csv/' one.part >evil.part; seal evil.part
 expect 66 merge-parts evil.part two.part $on; said "'t2.csv' is a file; parts contain the times"
 expect 0 cva own.csv --market market.csv --dates 1 --outer 16 --inner 16 $on
-said "own.csv:2: exercise is possible at maturity only: no date is before it; 1 such contracts"
+said "own.csv:2: exercise is possible at maturity only: no date is before it; 1 such contract"
 expect 0 cva own.csv --market market.csv --estimator inner --dates 0.5,1 --outer 64 --inner 64 --json $on
 json; leaf dates=3; check "inner has any dates" [ "$(number systems)" -gt 0 ]
 expect 0 cva own.csv --market market.csv --outer 16 --inner 16 --compare -o compare.csv $on

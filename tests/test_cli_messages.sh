@@ -58,7 +58,21 @@ expect 66 recur --s t-b.npy --t 1 --order 2 -o w.npy $on; said "t-b.npy has shap
 npy '<f8' '()' "$one" >scalar.npy
 expect 66 sort scalar.npy -o s.npy $on; said "scalar.npy has shape (); it needs at least one axis"
 
+expect 64 recur --s 1,x --t 1 --n 3 -o w.npy; said "--s: '1,x' is neither a file nor up to 4 numbers with commas"
+expect 64 recur --s 1 --t 1 --n 1e30 -o w.npy; said "--n: '1e30' is too large"
+expect 64 factor small.mtx --modify x; said "--modify: 'x' is neither a number nor auto"
+expect 64 gen rng uniform --count 3 -o q.csv; said "'q.csv' ends in .csv, but gen writes .npy files"
+expect 64 gen rng uniform --count 3 -o - --json; said "-o -: --json prints to standard output"; silent out
+expect 0 gen rng uniform --count 3 -o numbers.npy
+expect 0 gen rng uniform --count 3 -o -; check "- is standard output" cmp -s out numbers.npy
+expect 64 completion bash gen; said "completion: unexpected argument 'gen'"
+expect 64 verify rng; said "problem: rng needs a method, for example rng:words"
+expect 64 report -o page.pdf; said "-o: 'page.pdf' does not end in .html"
+expect 64 dataset expou --steps 3; said "unknown option '--steps'"
+check "no far guess" sh -c '! grep -q "Did you mean" err'
+
 # --- price ---
+expect 64 price heston --paths 64 --target-se 1e-2; said "--target-se and --paths exclude each other"
 expect 64 price heston --shard 1/2 -o p --plot p.svg; said "--plot and --shard exclude each other"
 expect 64 price heston --g full --variant normal; said "--g and --variant exclude each other"
 expect 1 price heston --method analytic --v0 0 --theta 0 --plot d.svg $on; said "there is no density to plot"

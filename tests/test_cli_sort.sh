@@ -46,7 +46,7 @@ expect 64 sort x.npy -o y.npy --index i.npy --values v.npy --sorted-values u.npy
 expect 64 sort x.npy -o y.npy --values v.npy; said "--values needs --sorted-values"
 expect 64 sort x.npy -o y.npy --method batchsrt; said "Did you mean 'batchsort'?"
 expect 64 sort x.npy -o y.npy --method batchsort --variant x; said "network"
-expect 64 sort x.npy -o y.npy --method mergepath $on; said "does not sort"
+expect 64 sort x.npy -o y.npy --method mergepath $on; said "unknown value 'mergepath'; there are auto, batchsort"
 expect 66 sort nowhere.npy -o y.npy; said "nowhere.npy"
 expect 66 sort x.npy -o y.npy --values a.npy --sorted-values u.npy $on; said "each key has one value"
 expect 66 sort x.npy -o y.npy --offsets w.npy $on; said "one axis"

@@ -126,8 +126,8 @@ expect 0 predict bad few.csv --check --json $on # one pass on prices: not free o
 json; check "arbitrage is found" [ "$(sed -n 's/^arbitrage.not_convex_in_strike=//p' leaves)" -gt 0 ]
 # one strike, one maturity: the network cannot know what others cost
 awk -F, -v OFS=, 'NR > 1 { $7 = 1 } { print $1, $2, $3, $4, $5, $6, $7 }' params.csv >atm.csv
-expect 0 predict "$net" atm.csv -o atm.out -q $on
-cut -d, -f1-8 atm.out | sed '1s/$/,stderr/; 2,$s/$/,0.00005/' >atm.csv
+expect 0 predict "$net" atm.csv -o atm-prices.csv -q $on
+cut -d, -f1-8 atm-prices.csv | sed '1s/$/,stderr/; 2,$s/$/,0.00005/' >atm.csv
 expect 0 train atm.csv --epochs 2 -o atm.net $on
 expect 0 predict atm.net few.csv --check --json $on
 json; leaf arbitrage.not_falling_in_strike=null; leaf arbitrage.not_convex_in_strike=null; leaf arbitrage.points=5100
@@ -168,7 +168,7 @@ for i in 1 2 3 4 5 6 7 8; do tail -n +2 train.csv; done >rows
 "$shoal" train train.csv --epochs 1000000 --layers 1 --width 8 -o best.net --threads 1 $on >out 2>err </dev/null & job=$!
 busy $job; sleep 1; kill -TERM $job; wait $job; rc=$?; note_seen train
 check "training that is interrupted: exit code 130" [ $rc -eq 130 ]
-expect 0 predict best.net params.csv -q -o best.out $on
+expect 0 predict best.net params.csv -q -o best.csv $on
 "$shoal" train long.csv --epochs 9 --layers 8 --width 256 -o first.net --threads 1 $on >out 2>err </dev/null & job=$!
 busy $job; kill -TERM $job; wait $job; rc=$?
 check "in the first epoch: exit code 130" [ $rc -eq 130 ]

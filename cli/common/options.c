@@ -212,10 +212,11 @@ static void check_files(const parsing *p, struct argp_state *state) {
         if (kind == OPT_INPUT && from < CLI_INPUTS) inputs[from++] = *name_at(&row);
         if ((kind == OPT_OUTPUT || kind == OPT_MADE) && to < CLI_OUTPUTS)
             outputs[to++] = *name_at(&row);
-        if (kind == OPT_OUTPUT || kind == OPT_MADE) check_ending(state, &row);
     }
     cli_check_distinct(state, outputs, p->c->force ? NULL : inputs);
     for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++) {
+        if (row.option->kind == OPT_OUTPUT || row.option->kind == OPT_MADE)
+            check_ending(state, &row);
         check_standard_stream(p, state, &row, &read);
         const int code = row.option->kind == OPT_OUTPUT ? cli_check_writable(*name_at(&row))
                          : row.option->kind == OPT_MADE ? cli_check_made(*name_at(&row))

@@ -63,8 +63,8 @@ static const cli_option options[] = {
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
-    { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile" },
-    { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write an HTML page: CVA, profile (also as a table), convergence, condition numbers, solvers, outcomes, times, book, market and options",
+    { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile", .ends = "svg" },
+    { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write an HTML page: CVA, profile (also as a table), convergence, condition numbers, solvers, outcomes, times, book, market and options", .ends = "html",
       .more = "The page is self-contained. Missing folders are created. stdout then has at most ten lines." },
     { NULL,          OPT_INPUT,    AT(book),             "BOOK",     0, "the contracts", .needed = "" },
     { 0 }
@@ -103,6 +103,8 @@ static void check(void *arguments, struct argp_state *state) {
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
     if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
+    if (o->output && !o->shards && strchr(o->output, '.') && !cli_ends_in(o->output, ".csv"))
+        argp_error(state, "-o: '%s' does not end in .csv", o->output);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */
@@ -339,15 +341,15 @@ static void note_maturities(cli *c, const cva_options *o, const cva_book *b, dou
     int64_t first = 0, count = maturing(b, -INFINITY, 0, &first);
     if (b->count == 0) cli_note(c, "%s has no contracts: the CVA is 0", o->book);
     if (count > 0)
-        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %lld such contracts",
-                 o->book, (long long)b->line[first], b->contract[first].maturity, (long long)count);
+        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s",
+                 o->book, (long long)b->line[first], b->contract[first].maturity,
+                 CLI_COUNT(count, "such contract"));
     count = maturing(b, horizon * (1 + 1e-9), INFINITY, &first);
     if (horizon > 0 && count > 0)
         cli_note(c,
-                 "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %lld "
-                 "such contracts",
+                 "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
                  o->book, (long long)b->line[first], b->contract[first].maturity, horizon,
-                 (long long)count);
+                 CLI_COUNT(count, "such contract"));
 }
 
 /* American contracts that the dates make European. */
@@ -362,9 +364,8 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
     }
     if (count > 0 && r->info.dates > 1)
         cli_note(c,
-                 "%s:%lld: exercise is possible at maturity only: no date is before it; %lld "
-                 "such contracts",
-                 o->book, (long long)b->line[at], (long long)count);
+                 "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
+                 o->book, (long long)b->line[at], CLI_COUNT(count, "such contract"));
 }
 
 /* What a reader of the results should know. */

@@ -296,9 +296,9 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
                                            "strike", "maturity", "quantity", "netting set" };
     static const char *const of_market[] = { "asset", "spot", "volatility", "dividend" };
     fprintf(file,
-            "<h2>Book</h2>\n<p>%lld contracts: %lld by closed form, %lld nested, %lld American, "
+            "<h2>Book</h2>\n<p>%s: %lld by closed form, %lld nested, %lld American, "
             "%lld expired.</p>\n",
-            (long long)b->count, (long long)r->info.closed, (long long)r->info.nested,
+            CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
             (long long)r->info.american, (long long)r->info.expired);
     if (b->id)
         heads(file, of_book, 8, 4, NULL, 0);

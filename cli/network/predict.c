@@ -33,7 +33,7 @@ static const cli_option options[] = { /* the parameters first */
     { "rho",      OPT_REAL,     PARAMETER(5) = "correlation" },
     { "maturity", OPT_REAL,     PARAMETER(6) = "maturity", .unit = "years" },
     { "strike",   OPT_REAL,     PARAMETER(7) = "strike; the price of the asset is 1" },
-    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "write prices and derivatives, one line per row", .letter = 'o',
+    { "output",   OPT_OUTPUT,   AT(output), "P.csv", 2, "write prices and derivatives, one line per row", .letter = 'o', .ends = "|csv",
       .more = "Columns: the inputs, price, dprice_dstrike, dprice_dmaturity, with --check mc_price and mc_stderr, and outside." },
     { "no-derivatives", OPT_FLAG, AT(bare), NULL,    2, "prices only, with a speedup of 1.7" },
     { "type",     OPT_CHOICE,   AT(type),   "T",     2, "arithmetic of the network: f32 or f64", .words = CLI_TYPES },

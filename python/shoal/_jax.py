@@ -88,7 +88,7 @@ def _call(name: str, fields: int, core: int, settings: str, like: tuple[Any, ...
 
 
 def _settings(kind: Kind, *values: Any) -> str:
-    """What _make() makes a plan of; the values are those of kind.names but for the count."""
+    """What _make() makes a plan of; the values are those of kind.names except the count."""
     names = [name for name in kind.names if name != "count"]
     settings = json.dumps({"plan": kind.create.__name__, **dict(zip(names, values, strict=True))}, default=np.generic.item)
     _make(settings, 0, -1)  # raises here if an option is wrong, not in compiled code
