@@ -79,7 +79,7 @@ int bench_kept_read(const char *path, const char *device, bench_kept *kept, io_e
     struct dirent **entries;
     *kept = (bench_kept){ 0 };
     if (stat(path, &info) != 0)
-        return io_fail(err, IO_E_OPEN, "%s: cannot be opened: %s", path, strerror(errno));
+        return io_fail(err, IO_E_OPEN, "%s: cannot open: %s", path, strerror(errno));
     if (!S_ISDIR(info.st_mode)) return read_file(path, device, kept, err);
     const int count = scandir(path, &entries, is_json, alphasort);
     if (count < 0) return io_fail(err, IO_E_OPEN, "%s: cannot be read: %s", path, strerror(errno));

@@ -468,6 +468,12 @@ static int given(const draft *d, bench_key_kind kind, const char *name) {
     return -1;
 }
 
+/* "problem: rng needs a method, for example rng:words"; it has no auto. */
+static int no_method(draft *d) {
+    return io_fail(d->err, IO_E_FORMAT, "problem: %s needs a method, for example %s:%s",
+                   d->grammar->module, d->grammar->module, methods(d->grammar, 0));
+}
+
 static int read_parts(draft *d, view text) {
     view module = cut(&text, ':'), method = cut(&text, ':'), backend = cut(&text, ':'),
          type = cut(&text, ':');
@@ -476,7 +482,7 @@ static int read_parts(draft *d, view text) {
     d->grammar = bench_grammar_at(which);
     int code = read_words(d, "method", method, methods, d->grammar, &d->methods);
     if (code == IO_OK && d->methods.count == 0 && !d->grammar->has_auto)
-        code = unknown_word(d, "method", method, methods, d->grammar);
+        code = no_method(d);
     if (code != IO_OK) return code;
     if (backend.size > 0) {
         int at = find_name(backends, NULL, backend);

@@ -254,7 +254,9 @@ static int command(cli *c, int argc, char **argv) {
     if (argc > 256) return cli_fail(CLI_USAGE, "more than 255 words");
     int code = cli_parse(c, &completion_command, argc, argv, &a);
     if (code != CLI_OK) return code;
-    for (int i = 1; i < a.count; i++) word[i] += word[i][0] == '+';
+    for (int i = 1; i < a.count; i++)
+        if (*word[i]++ != '+')
+            return cli_fail(CLI_USAGE, "completion: unexpected argument '%s'", word[i] - 1);
     const char *name;
     for (int i = 0; (name = shell_name(NULL, i)); i++) {
         if (strcmp(name, word[0]) != 0) continue;

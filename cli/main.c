@@ -41,7 +41,7 @@ const cli_command shoal_command = {
                          &gen_command, &verify_command, &bench_command, &study_command, &report_command,
                          &info_command, &completion_command, NULL },
     .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."
-           "\v`shoal help COMMAND' explains a command. Global options may also follow the command. The file name - is standard "
+           "\v'shoal help COMMAND' explains a command. Global options may also follow the command. The file name - is standard "
            "input or output.\n\n"
            "Exit: 0 success, 1 numerical failure, 64 usage, 66 cannot read input, 69 backend not available, 70 validation "
            "failed, 74 cannot write, 130 interrupted."

@@ -22,7 +22,8 @@ Generated from the public headers by [api.sh](api.sh) (`make docs`); do not edit
 all of them. Begin with [first-ten-minutes.md](first-ten-minutes.md). [design.md](design.md#api) has the rules for all
 functions. Each module has a page: [tridiag](tridiag.md), [smallsym](smallsym.md), [symindef](symindef.md),
 [recur](recur.md), [sort](sort.md), [rng](rng.md), [pricing](pricing.md), [american and cva](cva.md),
-[dataset](surrogate.md), [surrogate](surrogate-network.md). In a comment `[x]` at the end is the default.
+[dataset](surrogate.md), [surrogate](surrogate-network.md), [units](design.md#units).
+In a comment `[x]` at the end is the default.
 END_OF_HEAD
 # shellcheck disable=SC2086 # a list of files without blanks
 awk -f "$here/api.awk" $headers

@@ -98,7 +98,7 @@ static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
         }
     }
     return io_fail(err, IO_E_FORMAT,
-                   "%s: element type '%s' is not supported (f4 f8 i4 u4 i8 u8 are)", name,
+                   "%s: element type '%s' is not supported; supported are f4, f8, i4, u4, i8, u8", name,
                    io_quote(text, length, quoted));
 }
 
@@ -211,7 +211,7 @@ static int check_size(const char *name, const layout *header, int64_t left, int6
                        io_type_name(header->type));
     if (*bytes > left)
         return io_fail(err, IO_E_SIZE,
-                       "%s: the header promises %" PRId64 " bytes of data, the file has %" PRId64,
+                       "%s: the header declares %" PRId64 " bytes of data, the file has %" PRId64,
                        name, *bytes, left);
     return IO_OK;
 }
@@ -331,7 +331,7 @@ static int read_array(const input *in, const char *name, io_array *array, io_err
     if (got != (size_t)bytes) { /* cut short since its size was asked, or a read error */
         free(data);
         return io_fail(err, ferror(in->file) ? IO_E_OPEN : IO_E_SIZE,
-                       "%s: header promises %" PRId64 " bytes of data, only %zu could be read",
+                       "%s: the header declares %" PRId64 " bytes of data, only %zu could be read",
                        name, bytes, got);
     }
     return finish(name, &header, data, bytes, array, err);

@@ -45,7 +45,7 @@ static const char *const synonyms[][2] = {
 
 int io_nearest(const char *word, io_names *names, const void *of) {
     const char *name;
-    int best = -1, best_distance = (int)strlen(word) / 3 + 2;
+    int best = -1, best_distance = (int)strlen(word + strspn(word, "-")) / 3 + 2;
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
         if (strcmp(word, synonyms[i][0]) == 0)
             for (int k = 0; (name = names(of, k)); k++)

@@ -85,4 +85,22 @@ static inline cva_outcome cva_of(shoal_context *ctx, const cva_case *c) {
     return out;
 }
 
+/* Rows of a plan that validates: its verdict, and the checks of all contracts. */
+static inline shoal_cva_validation validated(shoal_context *ctx, cva_case *c,
+                                             shoal_cva_check *checks) {
+    shoal_cva *plan = NULL;
+    shoal_cva_validation v = { 0 };
+    c->opts.validate = 1;
+    shoal_status s =
+        shoal_cva_create(ctx, &c->market, c->contract, c->count, &c->counterparty, &c->opts, &plan);
+    const int64_t width = shoal_cva_width(plan);
+    double *samples = new_array((size_t)(c->opts.outer * width + 1), sizeof *samples);
+    if (s == SHOAL_OK) s = shoal_cva_run(plan, 0, c->opts.outer, samples, NULL);
+    if (s == SHOAL_OK) s = shoal_cva_validate(plan, samples, c->opts.outer, &v, checks);
+    CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
+    free(samples);
+    shoal_cva_free(plan);
+    return v;
+}
+
 #endif

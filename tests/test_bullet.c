@@ -261,6 +261,15 @@ static void check_trajectories(char count) {
             CHECK_MSG(p->k == k && p->j == counted, "%c, k %d: j %d", count, k, (int)p->j);
         }
     CHECK(price(ctx, &m, &quad, at, points, 0, v) == SHOAL_OK);
+    int64_t steps = 0; /* of the points whose value is not known to be 0 */
+    for (int64_t i = 0; i < points; i++) {
+        const int now =
+            first == 0 && at[i].k <= last && at[i].x < m.barrier; /* counts from here on */
+        const int64_t least = at[i].j + now, dates_left = at[i].k < last ? last - at[i].k : 0;
+        if (least <= m.p2 && least + dates_left >= m.p1) steps += 10 - at[i].k;
+    }
+    CHECK_MSG(info.steps == steps && steps < 10 * points / 2, "%lld steps, not %lld",
+              (long long)info.steps, (long long)steps);
     for (int k = 1; k < 11; k += 3) {
         double sum = 0, squares = 0;
         for (int64_t t = 0; t < outer; t++) {
@@ -278,6 +287,7 @@ static void check_trajectories(char count) {
     CHECK(price(ctx, &m, &o, NULL, outer, inner, w) == SHOAL_OK);
     int64_t far = 0, seen = 0; /* where many of the inner paths pay, so that errors are known */
     for (int64_t i = 0; i < points; i++) {
+        CHECK(v[i].price > 0 || (w[i].price == 0 && w[i].error == 0));
         if (v[i].price < 2) continue;
         seen++;
         far += fabs(w[i].price - v[i].price) > 4 * w[i].error + 1e-9;

@@ -37,6 +37,7 @@ expect 64 --backend gpu info; said "there are auto, cpu, cuda. Did you mean 'cud
 expect 0 --version; silent err; check "version" grep -Eq '^shoal [0-9]+\.[0-9]+\.[0-9]+$' out
 for command in info gen "solve tridiag" "eig small" verify bench study report; do
     expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out
+    check "an example fits on its line" awk '/^Example/ { inside = 1; next } /^$/ { inside = 0 } inside && !/^(  (shoal|source)|        )/ { exit 1 }' out
 done
 expect 64 solv; said "'solve'"; said "there are solve, eig, factor, recur, sort, merge, price, cva, merge-parts, dataset, train, predict, gen, verify"; silent out
 said "Did you mean 'solve'?"
@@ -46,7 +47,7 @@ expect 64 info --nonsense; said "--nonsense"
 expect 64 price heston --strke 1; said "shoal price heston: unknown option '--strke'. Did you mean '--strike'?"; silent out
 expect 64 price heston -method euler; said "unknown option '-method'. Did you mean '--method'?"
 expect 64 price heston --rho; said "requires an argument"
-expect 64 gen tridiag dominant --n 3 -o -; said "-o -: gen writes files"
+expect 64 gen tridiag dominant --n 3 -o -; said "-o -: gen tridiag writes several files"
 expect 64 info extra; said "extra"
 expect 64 --backend gpu info; said "auto, cpu, cuda"
 expect 64 --threads 0 info; said "--threads"
@@ -332,7 +333,7 @@ grep -q "^1 of 1 rows" out; check "it is counted" test $? = 0
 expect 0 $again saved --json; json; leaf rows.0.kept_s=1000 # the last of three runs counts
 expect 0 bench --against saved --repeat 2; grep -q "^0 of 1 rows" out; check "its problems are the run's" test $? = 0
 expect 0 bench tridiag:thomas:cpu:f32:n=16,count=100 --repeat 2 --against saved; said "no row of this run"
-expect 66 $again nowhere; said "nowhere: cannot be opened"
+expect 66 $again nowhere; said "nowhere: cannot open"
 echo '{}' >saved/empty.json
 expect 66 $again saved/empty.json; said "no timed rows of"
 echo '{' >saved/broken.json

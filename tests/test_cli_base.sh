@@ -134,8 +134,14 @@ ints() { tail -c +129 "$1" | od -An -v -t d4 | tr -s ' \n' ' ' | sed 's/^ //; s/
 contents() { tail -c +129 "$1"; }
 seal() { # seal PART...: gives parts that were changed the checksum of what they say now; gzip ends with CRC-32 and size
     for sealed in "$@"; do
-        sed -i "2s/[0-9a-f]\{8\}/$(tail -n +3 "$sealed" | gzip -c | tail -c 8 | od -An -v -t x4 -N 4 | tr -d ' ')/" "$sealed"
+        head -c -4 "$sealed" >seal.tmp
+        { cat seal.tmp; gzip -c seal.tmp | tail -c 8 | head -c 4; } >"$sealed"
     done
+}
+spoil() { # spoil PART OFFSET: another value for the byte there
+    byte=$(($(od -An -tu1 -j "$2" -N 1 "$1") ^ 1))
+    { head -c "$2" "$1"; printf "\\$(printf %03o $byte)"; tail -c "+$(($2 + 2))" "$1"; } >spoil.tmp
+    mv spoil.tmp "$1"
 }
 
 # summary NAME: the last line, and the exit code

@@ -177,12 +177,12 @@ for i in 1 2; do expect 0 $both --outer 8 --no-control --shard $i/2 -o plain$i.p
 expect 0 merge-parts plain1.part plain2.part --json $on; json; leaf control=false; leaf paths=8
 expect 0 $both --outer 51 --shard 3/3 -o other.part $on
 expect 66 merge-parts 1.part 2.part other.part $on; said "are parts of different runs"
-sed 's/--not-stopped/--report/; s/"--rate"/"--report"/' 1.part >evil.part; seal evil.part
+LC_ALL=C sed 's/--rate/--plot/' 1.part >evil.part; seal evil.part
 expect 66 merge-parts evil.part 2.part 3.part $on; said "evil.part: not a part: it has an unknown argument"
-sed 's/"rows": \[/"rows": [[1],/' 1.part >bad.part
+cp 1.part bad.part; spoil bad.part 4000
 expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: damaged: the checksum does not match"
-seal bad.part
-expect 66 merge-parts bad.part 2.part 3.part $on; said "bad.part: not a part: the rows do not fit"
+LC_ALL=C sed 's/call/Call/' 1.part >bad.part; seal bad.part
+expect 66 merge-parts bad.part 2.part 3.part $on; said "unknown payoff 'Call'"
 expect 64 $both --shard 1/3; said "--shard needs -o"
 expect 64 $both --shard 0/3 -o x; said "'0/3' is not I/N"
 expect 64 $both --shard 1/3 -o x --report x.html; said "--shard and --report exclude each other"
@@ -236,6 +236,8 @@ profile_of cva book.csv --market market.csv --dates 4
 check "maturities are dates: $times" [ "$times" = "0.25 0.5 0.75 0.95 1" ]
 profile_of cva book.csv --market market.csv --dates 0.1,6m,2y
 check "a list: $times" [ "$times" = "0.1 0.5 0.95 1 2" ]
+expect 0 cva book.csv --market market.csv --dates 3w --outer 64 $on
+check "dates of one unit" awk '/^time / { inside = 1; next } inside && $2 !~ /^days?$/ { exit 1 } END { exit !inside }' out
 profile_of cva book.csv --market market.csv --dates 3m --horizon 0.6
 check "a step: $times" [ "$times" = "0.25 0.5 0.6" ]
 said "book.csv:2: maturity 1: exposures after the horizon, 0.6, are not counted; 2 such contracts"
@@ -251,9 +253,8 @@ check "all are priced" grep -q '^validation  *passed: worst z' out
 expect 0 cva own.csv --market market.csv --dates 0.5,1 --outer 20 --inner 16 --shard 1/2 -o one.part $on
 expect 0 cva own.csv --market market.csv --dates 0.5,1 --outer 20 --inner 16 --shard 2/2 -o two.part $on
 expect 0 merge-parts one.part two.part --json $on; json; leaf dates=3
-sed 's/"0.5,1,"/"times.csv"/' one.part >evil.part; seal evil.part
-sed 's/"0.5,1,"/"times.csv"/' two.part >evil2.part; seal evil2.part
-expect 66 merge-parts evil.part evil2.part $on; said "'times.csv' is a file; parts contain the times"
+LC_ALL=C sed 's/0[.]5,1,/t2.csv/' one.part >evil.part; seal evil.part
+expect 66 merge-parts evil.part two.part $on; said "'t2.csv' is a file; parts contain the times"
 expect 0 cva own.csv --market market.csv --dates 1 --outer 16 --inner 16 $on
 said "own.csv:2: exercise is possible at maturity only: no date is before it; 1 such contracts"
 expect 0 cva own.csv --market market.csv --estimator inner --dates 0.5,1 --outer 64 --inner 64 --json $on

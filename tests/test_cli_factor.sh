@@ -154,7 +154,7 @@ tail -c +1 lower.npy | "$shoal" factor /dev/stdin $on --json >out 2>err; check "
 npy '<f8' '(2,)' "$one" "$one" >two.npy
 expect 66 factor two.npy $on; said "two.npy has shape (2,); expected (n, n), or (n(n+1)/2,)"
 npy '<f8' '(1, 2)' "$one" "$one" >row.npy; expect 66 factor row.npy $on; said "row.npy has shape (1, 2)"
-npy '<f8' '(3,)' "$one" "$one" >short.npy; expect 66 factor short.npy $on; said "promises"
+npy '<f8' '(3,)' "$one" "$one" >short.npy; expect 66 factor short.npy $on; said "declares"
 echo text >text.npy; expect 66 factor text.npy $on; said "not a NumPy .npy file"
 echo 1,2 >text.csv; expect 66 factor text.csv $on; said "not a NumPy .npy file; expected a .npy, .mtx or .h5 file"
 npy '<f8' '(3,)' "$one" "$one" "$one" >b3.npy

@@ -225,9 +225,9 @@ wrong '8s/,[^,]*,\([^,]*\)$/,-0.1,\1/' "8: column price: -0.1 is below the payof
 wrong '9s/^\(\([^,]*,\)\{4\}\)[^,]*,/\1-1.01,/' "9: column rho: -1.01 is not from -1 to 1"
 wrong '9s/^\(\([^,]*,\)\{5\}\)[^,]*,/\10,/' "9: column maturity: 0 is not above 0"
 sed 's/,/;/g' train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv:2: column alpha;m;beta"
-head -n 1 train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: 0 rows are too few for training"
-head -n 2 train.csv >wrong.csv; expect 66 train wrong.csv --validation few.csv -o none $on; said "wrong.csv: 1 rows are too few for training"
-expect 66 train few.csv --validation wrong.csv -o none $on; said "wrong.csv: 1 rows are too few for validation"
+head -n 1 train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: too few rows for training: 0"
+head -n 2 train.csv >wrong.csv; expect 66 train wrong.csv --validation few.csv -o none $on; said "wrong.csv: too few rows for training: 1"
+expect 66 train few.csv --validation wrong.csv -o none $on; said "wrong.csv: too few rows for validation: 1"
 : >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv"
 cut -d, -f8- train.csv >wrong.csv; expect 66 train wrong.csv -o none $on; said "wrong.csv: no column is an input"
 sed '7s/^[^,]*,/0,/' few.csv >wrong.csv

@@ -481,23 +481,6 @@ TEST(regressions_that_fail) {
     }
 }
 
-/* Rows of a plan that validates: its verdict, and the checks of all contracts. */
-static shoal_cva_validation validated(shoal_context *ctx, cva_case *c, shoal_cva_check *checks) {
-    shoal_cva *plan = NULL;
-    shoal_cva_validation v = { 0 };
-    c->opts.validate = 1;
-    shoal_status s =
-        shoal_cva_create(ctx, &c->market, c->contract, c->count, &c->counterparty, &c->opts, &plan);
-    const int64_t width = shoal_cva_width(plan);
-    double *samples = new_array((size_t)(c->opts.outer * width + 1), sizeof *samples);
-    if (s == SHOAL_OK) s = shoal_cva_run(plan, 0, c->opts.outer, samples, NULL);
-    if (s == SHOAL_OK) s = shoal_cva_validate(plan, samples, c->opts.outer, &v, checks);
-    CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
-    free(samples);
-    shoal_cva_free(plan);
-    return v;
-}
-
 /* Prices that are known: of a put, a call, a max-call. Each has the same mean at every date, in either type; with 8 paths per
  * regression it has not. A run without opts.validate has nothing to be validated. */
 TEST(validation) {
@@ -534,6 +517,12 @@ TEST(validation) {
         CHECK_MSG(check[0].upper > check[0].price - 3 * check[0].price_error &&
                       check[0].upper < 1.03 * check[0].price + 3 * check[0].upper_error,
                   "%g to %g", check[0].price, check[0].upper);
+        /* predictions beside a European contract on inner paths */
+        c.contract[0] = put_case(10, 1, inner).contract[0];
+        c.contract[1] = c.contract[0], c.contract[1].payoff = SHOAL_CVA_MAX_CALL;
+        c.contract[1].american = 0, c.contract[1].assets = 2, c.contract[1].asset = both;
+        c.count = 2, c.opts.dates = 5, c.opts.estimator = SHOAL_CVA_BY_AMC;
+        CHECK(validated(targets[t].ctx, &c, check).passed);
         c = put_case(10, small ? 256 : 2048, few);
         c.opts.estimator = SHOAL_CVA_BY_INNER, c.opts.control = -1;
         const shoal_cva_validation v = validated(targets[t].ctx, &c, check);

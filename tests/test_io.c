@@ -128,7 +128,7 @@ TEST(npy_hostile_headers) {
     CHECK(npy_status("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 0), }", &e) == IO_OK);
     CHECK(npy_status("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", &e) == IO_OK);
     CHECK(npy_status("{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }", &e) == IO_E_SIZE);
-    CHECK_MSG(strcmp(e.text, "x.npy: the header promises 72 bytes of data, the file has 64") == 0,
+    CHECK_MSG(strcmp(e.text, "x.npy: the header declares 72 bytes of data, the file has 64") == 0,
               "%s", e.text);
     CHECK(npy_status("{'descr': '|O', 'fortran_order': False, 'shape': (8,), }", &e) ==
           IO_E_FORMAT);
@@ -206,7 +206,7 @@ TEST(npy_hostile_files) {
     }
     put_file("cut.npy", image, size - 8);
     CHECK(io_npy_read(in_dir("cut.npy"), &a, &e) == IO_E_SIZE);
-    CHECK_MSG(strstr(e.text, "cut.npy: the header promises 64 bytes of data, the file has 56"),
+    CHECK_MSG(strstr(e.text, "cut.npy: the header declares 64 bytes of data, the file has 56"),
               "%s", e.text);
     image[size] = 'x'; /* NumPy ignores what follows the data */
     put_file("more.npy", image, size + 1);

@@ -203,7 +203,7 @@ TEST(other_npy_files_are_refused) {
                 { "(5, 1, 5)", LIMIT, IO_E_FORMAT, "has shape (5, 1, 5)" },
                 { "(5, 4)", LIMIT, IO_E_FORMAT, "has shape (5, 4)" },
                 { "()", LIMIT, IO_E_FORMAT, "has shape ()" },
-                { "(6, 6)", LIMIT, IO_E_SIZE, "promises 288 bytes of data, the file has 200" },
+                { "(6, 6)", LIMIT, IO_E_SIZE, "declares 288 bytes of data, the file has 200" },
                 { "(5, 5)", 119, IO_E_SIZE, "n = 5 needs 120 bytes, the limit is 119" } };
     const io_triangle t = { .packed = true };
     io_array a;

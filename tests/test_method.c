@@ -62,17 +62,17 @@ TEST(words_that_name_nothing) {
     static const char has[] = "; a build with -DSHOAL_PAPER_KERNELS=ON has it";
     char says[200];
     expect(&on_cpu, "fourth", NULL,
-           "method: made has no method 'fourth' (auto first second third)");
+           "method: made has no method 'fourth' (auto, first, second, third)");
     expect(&on_cpu, "third", NULL, "method: 'third' of made is not on the cpu backend");
     expect(&on_cuda, "second", NULL, "method: 'second' of made is not on the cuda backend");
     expect(&on_cpu, "first", "three",
-           "variant: first has no variant 'three' on the cpu backend (one two)");
+           "variant: first has no variant 'three' on the cpu backend (one, two)");
     expect(&on_cpu, "first", "print",
-           "variant: first has no variant 'print' on the cpu backend (one two)");
+           "variant: first has no variant 'print' on the cpu backend (one, two)");
     expect(&on_cuda, "first", "four",
-           "variant: first has no variant 'four' on the cuda backend (one three)");
+           "variant: first has no variant 'four' on the cuda backend (one, three)");
     snprintf(says, sizeof says, "%s%s",
-             "variant: first has no variant 'print' on the cuda backend (one three)", has);
+             "variant: first has no variant 'print' on the cuda backend (one, three)", has);
     expect(&on_cuda, "first", "print", says);
     snprintf(says, sizeof says, "%s%s",
              "variant: third has no variant 'printed' on the cuda backend (it has none)", has);
@@ -88,8 +88,8 @@ TEST(long_lists_are_cut_off) {
     for (int i = 0; i < ROWS; i++) many[i].name = "a_long_name";
     CHECK(shoal_choose(&on_cpu, &module, "b", NULL, SHOAL_F64, &choice) == SHOAL_E_METHOD);
     const char *list = strchr(on_cpu.message, '(');
-    CHECK_MSG(list && strncmp(list, "(a_long_name a_long_name ", 25) == 0, "%s", on_cpu.message);
-    CHECK_MSG(list && strlen(list) == 254 + 2, "%zu", list ? strlen(list) : 0);
+    CHECK_MSG(list && strncmp(list, "(a_long_name, a_long_name, ", 27) == 0, "%s", on_cpu.message);
+    CHECK_MSG(list && strlen(list) == 253 + 2, "%zu", list ? strlen(list) : 0);
 }
 
 int main(int argc, char **argv) {

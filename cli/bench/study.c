@@ -25,7 +25,7 @@ typedef struct arguments {
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
     { NULL,     OPT_TEXT,   AT(what),   "WHAT", 0, "which study", .words = "smallsym|symindef", .needed = "smallsym or symindef" },
-    { "output", OPT_MADE,   AT(output), "FILE", 1, "the results, FILE.json; folders are created", .letter = 'o', .usual = "out/WHAT-study.json" },
+    { "output", OPT_MADE,   AT(output), "FILE", 1, "the results, FILE.json; folders are created", .letter = 'o', .usual = "out/WHAT-study.json", .ends = "json" },
     { "count",  OPT_INT,    AT(count),  "N",    2, "smallsym: systems per family", 1, 1000000, .usual = "4000" },
     { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: only alpha, sizes or read; the other parts of an existing file stay", .usual = "all", .words = "alpha|sizes|read",
       .more = "The others must have been measured on the same device (exit 66)." },

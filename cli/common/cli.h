@@ -154,6 +154,9 @@ char *cli_time(char text[CLI_NUMBER], double seconds);
 /* "1 month", "9 days", "1.5 years": times of a model. */
 char *cli_years(char text[CLI_NUMBER], double years);
 #define CLI_YEARS(years) cli_years((char[CLI_NUMBER]){ 0 }, years)
+/* "91 days"; whether a time is a number of whole months. */
+char *cli_days(char text[CLI_NUMBER], double years);
+bool cli_is_months(double years);
 /* "1 system", "2 systems", "2 matrices". */
 char *cli_count(char text[CLI_NUMBER], int64_t n, const char *noun);
 #define CLI_COUNT(n, noun) cli_count((char[CLI_NUMBER]){ 0 }, n, noun)

@@ -23,11 +23,18 @@ static bool read_int(const char *text, int64_t *value) {
     return (double)*value == number;
 }
 
+/* Whether it is a number, but of more than 64 bits. */
+static bool is_huge(const char *text) {
+    double number;
+    return io_text_double(text, strlen(text), &number) && fabs(number) >= 0x1p63;
+}
+
 int64_t cli_arg_int(struct argp_state *state, const char *option, const char *text, int64_t min,
                     int64_t max) {
     int64_t value = 0;
     if (!read_int(text, &value)) {
-        argp_error(state, "%s: '%s' is not a whole number", option, text);
+        argp_error(state, "%s: '%s' is %s", option, text,
+                   is_huge(text) ? "too large" : "not a whole number");
     } else if (value < min || value > max) {
         if (max == INT64_MAX)
             argp_error(state, "%s: %s is less than %lld", option, text, (long long)min);

@@ -171,6 +171,7 @@ static void check_ending(struct argp_state *state, const cli_row *row) {
     const char *ends = row->option->ends, *path = *name_at(row), *word;
     int length, used = 0;
     if (!ends || !path || has_ending(path, ends)) return;
+    if (row->option->kind == OPT_MADE && strcmp(path, "-") == 0) return; /* check_standard_stream */
     for (int i = *ends == '|'; (word = cli_option_word(ends, i, &length)); i++)
         used += snprintf(list + used, sizeof list - (size_t)used, "%s.%.*s",
                          !used          ? ""

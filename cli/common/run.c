@@ -56,13 +56,17 @@ static void clear_bar(void) {
     if (shown && shown->on && shown->shown > shown->start) fputs("\r\033[K", stderr);
 }
 
-/* A message may hold what a file held: bytes that are no text are shown as '?', lest a terminal obey them. */
+/* A message may contain what a file contained: bytes that are not text are shown as '?', so that a terminal does not
+ * execute them. "/dev/stdin" is what "-" has become. */
 static void say(const char *format, va_list list) {
+    static const char device[] = "/dev/stdin";
+    const size_t size = sizeof device - 1;
     char text[4096];
     clear_bar();
     const int length = vsnprintf(text, sizeof text, format, list);
-    fputs("shoal: ", stderr);
-    for (const char *at = text; *at;) {
+    const bool standard = strncmp(text, device, size) == 0;
+    fprintf(stderr, "shoal: %s", standard ? "standard input" : "");
+    for (const char *at = text + (standard ? size : 0); *at;) {
         const int bytes = io_utf8_length(at, strlen(at));
         if (bytes > 0 && (unsigned char)*at >= ' ' && *at != 127)
             fwrite(at, 1, (size_t)bytes, stderr);

@@ -69,16 +69,24 @@ char *cli_time(char text[CLI_NUMBER], double s) {
     return text;
 }
 
+bool cli_is_months(double years) { return fabs(12 * years - round(12 * years)) < 1e-3; }
+
+char *cli_days(char text[CLI_NUMBER], double years) {
+    const double days = round(365 * years);
+    snprintf(text, CLI_NUMBER, "%.*f day%s", days < 10 && fabs(365 * years - days) > 0.05,
+             365 * years, days == 1 ? "" : "s");
+    return text;
+}
+
 char *cli_years(char text[CLI_NUMBER], double years) {
-    const double months = round(12 * years), days = round(365 * years);
-    const bool whole = years >= 1.5 && fabs(12 * years - months) > 1e-3;
+    const double months = round(12 * years);
+    const bool whole = years >= 1.5 && !cli_is_months(years);
     if (fabs(years - round(years)) < 1e-3 * years || whole || fabs(years) > 3 || !(years > 0))
         snprintf(text, CLI_NUMBER, "%.3g year%s", years, fabs(years - 1) < 5e-4 ? "" : "s");
-    else if (fabs(12 * years - months) < 1e-3 && months > 0) /* 13 weeks are 91 days */
+    else if (cli_is_months(years) && months > 0) /* 13 weeks are 91 days */
         snprintf(text, CLI_NUMBER, "%.0f month%s", months, months == 1 ? "" : "s");
     else
-        snprintf(text, CLI_NUMBER, "%.*f day%s", days < 10 && fabs(365 * years - days) > 0.05,
-                 365 * years, days == 1 ? "" : "s");
+        cli_days(text, years);
     return text;
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/parts.h"
 #include "io/status.h"
 
 /* ---- options ---------------------------------------------------------------------------------- */
@@ -122,7 +121,7 @@ static const cli_option options[] = {
     { "horizon",     OPT_POSITIVE, AT(opts.horizon),     "T",        3, "the last date of exposure", .unit = "years", .usual = "the last maturity or date", .in = IN_PART },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths; with --target-se the least number of them", 1, SHOAL_CVA_OUTER, .given = offsetof(cva_options, outer_given), .in = IN_PART },
     { "target-se",   OPT_POSITIVE, AT(opts.target),      "E",        3, "choose outer paths, inner paths and their levels so that the standard error of the CVA is at most E, in the least time", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
-      .more = "A pilot run measures variances; the choice depends on the seed only. --inner fixes the inner paths. If the standard error is still above E, more outer paths are added. If that takes more than 2^24 outer paths, the run ends with a message that gives the time it would take. Not with --compare, --shard." },
+      .more = "A pilot run measures variances; the choice depends on the seed only. --inner fixes the inner paths. If the standard error is still above E, more outer paths are added. If that takes more than 2^24 outer paths, the run ends with a message that gives the time it would take. Not with --compare, --shard, --checkpoint." },
     { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths per outer path and date: one number, or one per date; rounded up to an even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer), or chosen by --target-se", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: by closed forms if available, or always by inner paths", .words = "closed|nested", .in = IN_BOTH },
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
@@ -141,6 +140,8 @@ static const cli_option options[] = {
       .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs. Not with --compare, --not-stopped." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
+    { "checkpoint",  OPT_TEXT,     AT(checkpoint),       "DIR",      3, "keep finished units of outer paths in DIR; the same command continues",
+      .more = "DIR is made if it is not there. It is for one command, version of Shoal, book and market; other units are refused. Its files have 48 N + 24 bytes per path. Remove it when the run is done. Not with --compare, --shard, --target-se." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
@@ -158,9 +159,9 @@ static const char doc[] =
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva book.csv --market market.csv --plot profile.svg\n"
-    "  shoal cva examples/book.csv --market examples/market.csv --rate 0.03 --dates 12 --plot profile.svg\n"
-    "  shoal cva examples/book.csv --market examples/market.csv --hazard 1:0.02,3:0.05 --threshold 20 --json\n"
-    "  shoal cva examples/book.csv --market examples/market.csv --degree 2 --outer 256 --compare";
+    "  shoal cva book.csv --market market.csv --rate 0.03 --dates 1m --report cva.html\n"
+    "  shoal cva book.csv --market market.csv --hazard 1:0.02,3:0.05 --json\n"
+    "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
 
 static void check(void *arguments, struct argp_state *state) {
@@ -171,9 +172,11 @@ static void check(void *arguments, struct argp_state *state) {
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
-    if (o->opts.target > 0 && (o->compare || o->shards))
-        argp_error(state, "--target-se and --%s exclude each other",
-                   o->compare ? "compare" : "shard");
+    other = cli_given_among(&cva_command, o, "compare shard checkpoint", name);
+    if (o->opts.target > 0 && other)
+        argp_error(state, "--target-se and %s exclude each other", other);
+    other = cli_given_among(&cva_command, o, "compare shard", name);
+    if (o->checkpoint && other) argp_error(state, "--checkpoint and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare plot report", name);
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
@@ -244,7 +247,7 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
     return cli_status(c, status);
 }
 
-static int create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan) {
+int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan) {
     const shoal_cva_market market = { .assets = b->assets,
                                       .rate = o->rate,
                                       .s0 = b->s0,
@@ -254,25 +257,6 @@ static int create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **p
     return status_of(
         c, o, b,
         shoal_cva_create(c->ctx, &market, b->contract, b->count, &o->party, &o->opts, plan));
-}
-
-/* Outer paths before part `shard` of those that --shard makes, from 0. */
-static int64_t paths_before(const cva_options *o, int64_t shard) {
-    return o->opts.outer / o->shards * shard + o->opts.outer % o->shards * shard / o->shards;
-}
-
-/* The rows of parts, in the place of a simulation. */
-static int join(const cva_options *o, const cva_joined *joined, cva_result *r) {
-    if (joined->paths != o->opts.outer || joined->width != r->width)
-        return cli_fail(CLI_INPUT, "parts have %lld rows of %lld numbers, not %lld of %lld",
-                        (long long)joined->paths, (long long)joined->width,
-                        (long long)o->opts.outer, (long long)r->width);
-    const size_t bytes = (size_t)(o->opts.outer * r->width) * sizeof *r->samples;
-    r->samples = malloc(bytes);
-    if (!r->samples) return cli_no_memory();
-    memcpy(r->samples, joined->rows, bytes);
-    r->outer = r->planned = o->opts.outer, r->counts = joined->counts;
-    return CLI_OK;
 }
 
 /* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
@@ -314,10 +298,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
                     shoal_cva *plan, cva_result *r) {
     const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
     int64_t outer = first_outer(o, r), pieces = 0;
-    if (o->shards) r->first = paths_before(o, o->shard - 1);
-    if (o->shards) outer = paths_before(o, o->shard) - r->first;
-    int code = o->shards ? part_check_size(outer, r->width) : CLI_OK;
-    if (code != CLI_OK) return code;
+    int code = CLI_OK;
     cli_progress bar = { 0 };
     const double begun = cli_now();
     cli_catch_interrupt();
@@ -336,9 +317,9 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
                                                           : 1);
             const int64_t here = left < most ? left : most;
             const double start = cli_now();
-            code = status_of(c, o, b,
-                             shoal_cva_run(plan, r->first + r->outer, here,
-                                           r->samples + r->outer * r->width, &r->counts));
+            code = status_of(
+                c, o, b,
+                shoal_cva_run(plan, r->outer, here, r->samples + r->outer * r->width, &r->counts));
             if (code == CLI_OK && ++pieces == 2 && left > here)
                 note_estimate(c, r, (cli_now() - start) * (double)(left - here) / (double)here);
             if (code == CLI_OK) r->outer += here;
@@ -355,12 +336,11 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     return code;
 }
 
-int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar,
-                const cva_joined *joined, cva_result *r) {
+int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar, cva_result *r) {
     shoal_cva *plan = NULL;
     *r = (cva_result){ .outer = 0 };
     const double start = cli_now();
-    int code = create(c, o, b, &plan);
+    int code = cva_create(c, o, b, &plan);
     r->rules = cli_now() - start;
     if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
     if (code == CLI_OK) {
@@ -368,7 +348,9 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         r->profile = calloc((size_t)r->info.dates, sizeof *r->profile);
         if (!r->profile) code = cli_no_memory();
     }
-    if (code == CLI_OK) code = joined ? join(o, joined, r) : simulate(c, o, b, bar, plan, r);
+    if (code == CLI_OK)
+        code =
+            cva_in_units(c, o) ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
     r->seconds = cli_now() - start;
     if (code == CLI_OK && r->outer > 0)
         code =
@@ -386,7 +368,9 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
 
 void cva_result_free(cva_result *r) {
     free(r->check);
-    free(r->samples);
+    if (!r->units && !r->part) free(r->samples);
+    shoal_units_free(r->units);
+    free(r->part);
     free(r->profile);
     *r = (cva_result){ .outer = 0 };
 }
@@ -466,12 +450,11 @@ static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_res
                    : "more paths for the exercise rules (--rule-paths)");
 }
 
-static int run(cli *c, const cva_options *o, const cva_book *b, const cva_joined *joined) {
+static int run(cli *c, const cva_options *o, const cva_book *b) {
     cva_result r = { 0 };
     io_error err;
-    int code = cva_compute(c, o, b, "outer paths", joined, &r);
+    int code = cva_compute(c, o, b, "outer paths", &r);
     if (code == CLI_OK) notes(c, o, b, &r);
-    if (code == CLI_OK && o->shards) code = cva_part_write(c, o, b, &r);
     if (code == CLI_OK && o->output && !o->shards && r.outer > 0)
         code = cva_write_csv(o->output, &r);
     if (code == CLI_OK && o->plot && r.outer > 0) code = cli_io(cva_plot(o->plot, &r, &err), &err);
@@ -515,15 +498,14 @@ static int command(cli *c, int argc, char **argv) {
     static const double hazard = 0.05;
     cva_options o = { .party = { .pieces = 1, .hazard = &hazard, .recovery = 0.4, .threshold = -1 },
                       .opts = { .dates = 10, .outer = 4096, .control = 1 } };
-    const cva_joined *joined = c->parts;
     cva_book book = { 0 };
     int code = cli_parse(c, &cva_command, argc, argv, &o);
     if (!o.opts.solver) o.opts.solver = "auto";
     if (o.opts.target > 0 && !o.outer_given) o.opts.outer = 0; /* the pilot run chooses */
     o.party.collateral = o.party.threshold >= 0;
-    if (code == CLI_OK) code = cva_read_market(c, o.market, joined ? joined->market : NULL, &book);
-    if (code == CLI_OK) code = cva_read_book(c, o.book, joined ? joined->book : NULL, &book);
-    if (code == CLI_OK && joined && o.dates)
+    if (code == CLI_OK) code = cva_read_market(c, o.market, cva_text_of(c, 1), &book);
+    if (code == CLI_OK) code = cva_read_book(c, o.book, cva_text_of(c, 0), &book);
+    if (code == CLI_OK && c->parts && o.dates)
         code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
     if (code == CLI_OK) code = make_times(c, &o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
@@ -531,7 +513,7 @@ static int command(cli *c, int argc, char **argv) {
     o.opts.seed = c->seed;
     for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
         book.contract[i].set = i;
-    if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book, joined);
+    if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
     cva_book_free(&book);
     free(o.hazard);
     free(o.time);

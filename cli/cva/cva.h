@@ -44,7 +44,7 @@ double *cva_times_of(double step, double end, int64_t *count);
 int cva_read_dates(const cli *c, const char *path, int64_t *count, double **time);
 
 typedef struct cva_options {
-    const char *book, *market, *output, *plot, *report;
+    const char *book, *market, *output, *plot, *report, *checkpoint;
     double rate;
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
@@ -57,23 +57,17 @@ typedef struct cva_options {
     int64_t shard, shards; /* shards 0: not a part */
 } cva_options;
 
-/* The parts of a run, joined: what stands for its outer paths. */
-typedef struct cva_joined {
-    const char *book, *market; /* texts               */
-    int64_t paths, width;
-    double *rows; /* paths x width                    */
-    shoal_cva_counts counts;
-} cva_joined;
-
 typedef struct cva_result {
     shoal_cva_info info;
     shoal_cva_value value;
     shoal_cva_counts counts;
     shoal_cva_date *profile;
-    int64_t first;   /* of them, in a part          */
-    int64_t outer;   /* paths that were run         */
-    int64_t planned; /* paths that were to be run   */
-    double *samples; /* outer x width, their rows   */
+    int64_t first;      /* of them, in a part          */
+    int64_t outer;      /* paths that were run         */
+    int64_t planned;    /* paths that were to be run   */
+    double *samples;    /* outer x width, their rows   */
+    shoal_units *units; /* what has the rows in place of `samples`; NULL: it has them itself */
+    void *part;         /* the same, of a part */
     int64_t width;
     shoal_cva_validation validation;
     shoal_cva_check *check; /* [contract][date], with --validate; else NULL */
@@ -81,10 +75,10 @@ typedef struct cva_result {
     double seconds, rules; /* all of it; of these, until the rules of exercise stood */
 } cva_result;
 
-/* The outer paths, or those before Ctrl-C, or those of `joined` unless that is NULL. `bar` is the label of a
- * progress bar, or NULL. To be freed in either case. */
-int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar,
-                const cva_joined *joined, cva_result *r);
+/* The outer paths, or those before Ctrl-C. `bar` is the label of a progress bar, or NULL. To be freed in either case. */
+int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar, cva_result *r);
+/* The plan; messages are about lines of the book. */
+int cva_create(cli *c, const cva_options *o, const cva_book *book, shoal_cva **plan);
 void cva_result_free(cva_result *r);
 
 int cva_write_csv(const char *path, const cva_result *r);
@@ -97,6 +91,8 @@ void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]);
 /* "passed: ..", or "FAILED: ..", and the worst score. */
 void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, char text[256]);
 
+/* Date k of the profile. One unit for all: days if a date is not a number of whole months. */
+char *cva_date(char text[CLI_NUMBER], const cva_result *r, int64_t k);
 /* Draws the profile. */
 int cva_plot(const char *path, const cva_result *r, io_error *err);
 
@@ -110,10 +106,12 @@ double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, doub
 int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *book,
                    const cva_result *r, io_error *err);
 
-/* --shard: writes a part; all parts of a run, a cva_joined, on which the command is run. */
-int cva_part_write(const cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
-int cva_merge_parts(cli *c, const char *const *path, int count, const char *plot,
-                    const char *output);
+/* In units: the part of --shard, those that merge-parts has read, --checkpoint. The outer paths of the plan. */
+bool cva_in_units(const cli *c, const cva_options *o);
+int cva_run_units(cli *c, const cva_options *o, const cva_book *book, shoal_cva *plan,
+                  cva_result *r);
+/* Parts: the text of the book, 0, or of the market, 1; NULL: there are no parts. */
+const char *cva_text_of(const cli *c, int i);
 
 /* `shoal cva --compare`. */
 int cva_compare(cli *c, const cva_options *o, const cva_book *book);

@@ -158,7 +158,7 @@ static const char *const estimators[] = { "exercise rules, on inner paths",
                                           "regressions on inner paths" };
 
 static void cards(FILE *file, const cva_result *r) {
-    char value[160], label[128];
+    char value[160], label[128], date[CLI_NUMBER];
     const shoal_cva_date *top = cva_peak(r);
     fputs("<div class=\"cards\">\n", file);
     const double error = r->value.error;
@@ -174,7 +174,8 @@ static void cards(FILE *file, const cva_result *r) {
     }
     snprintf(value, sizeof value, "%s ± %s", CLI_ROUNDED(top->epe, top->epe_error),
              CLI_ROUNDED(top->epe_error, top->epe_error));
-    snprintf(label, sizeof label, "peak EPE (mean exposure), at %s", CLI_YEARS(top->time));
+    snprintf(label, sizeof label, "peak EPE (mean exposure), at %s",
+             cva_date(date, r, top - r->profile));
     io_html_card(file, value, label);
     if (r->counts.systems > 0)
         io_html_card(file, io_html_count(r->counts.systems, value), "regressions");
@@ -189,7 +190,8 @@ static int charts(FILE *file, const cva_result *r, io_error *err) {
     enum { ALWAYS = 3, ALL = 6 }; /* the others are about regressions */
     const int count = r->counts.systems > 0 ? ALL : ALWAYS;
     int status = IO_OK;
-    fputs("<h2>Exposure, convergence, regressions, time</h2>\n<div class=\"charts\">\n", file);
+    fprintf(file, "<h2>Exposure, convergence, %stime</h2>\n<div class=\"charts\">\n",
+            count == ALL ? "regressions, " : "");
     for (int i = 0; i < count && status == IO_OK; i++) {
         fputs("<div class=\"wide chart\">\n", file);
         status = draw[i](file, r, err);
@@ -234,12 +236,12 @@ static void profile(FILE *file, const cva_result *r) {
     heads(file, names, 8, 0, NULL, 0);
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        char text[CVA_SHOWN][32];
+        char text[CVA_SHOWN][32], date[CLI_NUMBER];
         cva_show(d, text);
         fprintf(file,
                 "<tr><td>%s</td><td>%s</td><td>%.2g</td><td>%s</td><td>%s</td><td>%s</td>"
                 "<td>%s</td><td>%lld</td></tr>\n",
-                CLI_YEARS(d->time), text[0], d->epe_error, text[1], text[2], text[3], text[4],
+                cva_date(date, r, k), text[0], d->epe_error, text[1], text[2], text[3], text[4],
                 (long long)d->inner);
     }
     fputs("</tbody></table></div>\n", file);

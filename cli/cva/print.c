@@ -149,8 +149,15 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     return cli_json_end(c, CLI_OK);
 }
 
+char *cva_date(char text[CLI_NUMBER], const cva_result *r, int64_t k) {
+    int64_t i = 0;
+    while (i < r->info.dates && cli_is_months(r->profile[i].time)) i++;
+    return (i < r->info.dates ? cli_days : cli_years)(text, r->profile[k].time);
+}
+
 void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, char text[256]) {
     const shoal_cva_validation *v = &r->validation;
+    char date[CLI_NUMBER];
     int used = snprintf(text, 256, "%s: ", v->passed ? "passed" : "FAILED");
     if (v->contract < 0)
         snprintf(text + used, (size_t)(256 - used), "no contract is left to be priced");
@@ -159,7 +166,7 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
                  "worst z %.2f of %lld, limit %.2f: %s%.40s%sline %lld of %.100s at %s", v->z,
                  (long long)v->scores, v->limit, b->id ? "trade " : "",
                  b->id ? b->id[v->contract] : "", b->id ? ", " : "",
-                 (long long)b->line[v->contract], o->book, CLI_YEARS(r->profile[v->date].time));
+                 (long long)b->line[v->contract], o->book, cva_date(date, r, v->date));
 }
 
 /* Prices, and a column per date with the scores. */
@@ -262,8 +269,9 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
+        char date[CLI_NUMBER];
         printf("peak EPE      %s at %s\n", CLI_MEASURED(top->epe, top->epe_error),
-               CLI_YEARS(top->time));
+               cva_date(date, r, top - r->profile));
         printf("report        %s\n", o->report);
         return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
@@ -271,9 +279,9 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
            "stderr", "pfe95", "pfe99", "cva");
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        char text[CVA_SHOWN][32];
+        char text[CVA_SHOWN][32], date[CLI_NUMBER];
         cva_show(d, text);
-        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", CLI_YEARS(d->time), text[0],
+        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", cva_date(date, r, k), text[0],
                d->epe_error, d->epe_bias, text[1], d->ene_error, text[2], text[3], text[4]);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
@@ -375,7 +383,7 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
         o.opts.raw = solver >= SOLVERS;
         o.opts.solver = solvers[solver < 0 ? 0 : solver % SOLVERS];
         if (way >= SHOAL_CVA_BY_INNER && unsuited) continue;
-        code = cva_compute(c, &o, book, NULL, NULL, &r);
+        code = cva_compute(c, &o, book, NULL, &r);
         if (code == CLI_INPUT && way >= SHOAL_CVA_BY_INNER) { /* too many assets for inner */
             unsuited = true, code = CLI_OK;
             cva_result_free(&r);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/status.h"
+
 enum { LONG_CHECK = 6000 }; /* rows from which on the check is worth a remark */
 
 static void parse_stages(struct argp_state *state, const cli_option *row, const char *text,
@@ -32,7 +34,12 @@ static void parse_delta(struct argp_state *state, const cli_option *row, const c
                         void *arguments) {
     double *delta = &((factor_arguments *)arguments)->delta;
     (void)row;
-    *delta = strcmp(text, "auto") == 0 ? 0 : cli_arg_positive(state, "--modify", text);
+    double value;
+    *delta = 0;
+    if (strcmp(text, "auto") == 0) return;
+    if (!io_text_double(text, strlen(text), &value))
+        argp_error(state, "--modify: '%s' is neither a number nor auto", text);
+    *delta = cli_arg_positive(state, "--modify", text);
 }
 
 /* clang-format off */
@@ -78,7 +85,7 @@ static const char doc[] =
     "  shoal factor A.h5 --no-check -o F.h5\n"
     "  shoal factor A.npy --gjgt G.npy --partitioned\n"
     "  shoal factor A.npy --modify auto -b b.npy -x x.npy\n"
-    "  shoal factor A.npy --growth growth.svg --snapshots pictures --stages 1,101,512";
+    "  shoal factor A.npy --growth growth.svg --snapshots folder --stages 1,101,512";
 /* clang-format on */
 
 /* A file that comes with one of -o or --gjgt, from malloc; NULL if there is none. */

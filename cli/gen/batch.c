@@ -10,6 +10,8 @@
 
 #include "gen.h"
 
+#include <string.h>
+
 enum { SLICE = 1 << 23 }; /* bytes of the largest array of a slice, about */
 
 enum { FILES = 5 };
@@ -146,6 +148,9 @@ static int run_batch(cli *c, const gen_arguments *a, const batch_kind *batch) {
 void gen_batch_check(const gen_arguments *a, struct argp_state *state) {
     if (!a->given.n)
         argp_error(state, "--n is missing: the unknowns per system, or the rows per segment");
+    if (a->stem && strcmp(a->stem, "-") == 0)
+        argp_error(state, "-o -: gen %s writes several files: give the beginning of their names",
+                   a->module);
 }
 
 /* ---- tridiag: four files, and the solutions if the kind has them ------------------------------ */

@@ -18,7 +18,7 @@ static const cli_option options[] = {
     { NULL,      OPT_TEXT,   AT(module),   "MODULE", 0, "what the problems are for", .suggest = "@modules" },
     { NULL,      OPT_TEXT,   AT(kind),     "KIND", 0, "kind of problem", .suggest = "@kinds" },
     { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "symindef triplets: the file to convert" },
-    { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "the beginning of the files' names", .letter = 'o' },
+    { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "the beginning of the files' names; - for symindef and rng: standard output", .letter = 'o' },
     { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (default: one, in arrays without that axis), or of random numbers", GIVEN(count), .usual = "", .of = "tridiag smallsym recur rng" },
     { "from",    OPT_INT,    AT(from),     "K",    2, "number of the first system: to write a batch of tridiag, smallsym or recur in parts", .of = "tridiag smallsym recur" },
     { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns per system, or coordinates per Sobol point", GIVEN(n), .usual = "" },
@@ -34,7 +34,7 @@ static const cli_option options[] = {
     { .kind = OPT_HEADING, .group = 8, .help = "symindef, which writes STEM.npy, or STEM if that ends in .npy, .mtx or .h5: only --n and --type." },
     { .kind = OPT_HEADING, .group = 9, .help = "recur, which writes STEM-s.npy, STEM-t.npy and STEM-w0.npy (--layout as above):" },
     { "order",   OPT_INT,    AT(order),    "R",    9, "order of the recurrence: for R > 1 s and w0 have a last axis of R", 1, SHOAL_RECUR_ORDERS, .of = "recur" },
-    { .kind = OPT_HEADING, .group = 10, .help = "rng, which writes STEM.npy:" },
+    { .kind = OPT_HEADING, .group = 10, .help = "rng, which writes STEM.npy, or STEM if that ends in .npy:" },
     { "variant", OPT_TEXT,   AT(rng.variant), "V", 10, "variant of the kind", .usual = "the first", .of = "rng" },
     { "lambda",  OPT_ANY_REAL, AT(rng.lambda), "X", 10, "mean of poisson; non-centrality of ncchisq", GIVEN(lambda), .usual = "", .of = "rng" },
     { "alpha",   OPT_ANY_REAL, AT(rng.alpha), "X", 10, "shape of gamma", GIVEN(alpha), .usual = "", .of = "rng" },
@@ -55,13 +55,15 @@ static const char doc[] =
     "  shoal gen --list";
 /* clang-format on */
 
+static const char standard[] = "/dev/stdout"; /* what "-" becomes */
+
 bool gen_given(const gen_arguments *a, const char *option) {
     char name[CLI_NAME];
     return cli_given_among(&gen_command, a, option, name) != NULL;
 }
 
 static void check(void *of, struct argp_state *state) {
-    const gen_arguments *a = of;
+    gen_arguments *a = of;
     const cli_module *module = a->module ? cli_module_find(a->module) : NULL;
     if (a->list) return;
     if (!a->module || (!a->kind && module))
@@ -71,9 +73,12 @@ static void check(void *of, struct argp_state *state) {
         argp_error(state, "unexpected argument '%s'", a->input);
     if (!module) return; /* there is more to say: command */
     cli_check_belongs(state, "module", a->module);
+    if (cli_check_kind(state->name, a->module, a->kind) != CLI_OK) exit(CLI_USAGE);
     module->check(a, state);
     if (!a->stem) argp_error(state, "-o is missing: the beginning of the files' names");
-    if (strcmp(a->stem, "-") == 0) argp_error(state, "-o -: gen writes files: give a name");
+    if (cli_ends_in(a->stem, ".csv"))
+        argp_error(state, "-o: '%s' ends in .csv, but gen writes .npy files", a->stem);
+    if (strcmp(a->stem, "-") == 0) a->stem = standard;
 }
 
 static int list_kinds(cli *c, const char *only) {
@@ -99,10 +104,17 @@ static int list_kinds(cli *c, const char *only) {
     return cli_json_end(c, CLI_OK);
 }
 
+int gen_name_file(char path[GEN_PATH], const char *stem, const char *suffix) {
+    const bool whole = !*suffix && (cli_ends_in(stem, ".npy") || strcmp(stem, standard) == 0);
+    return snprintf(path, GEN_PATH, "%s%s%s", stem, suffix, whole ? "" : ".npy") < GEN_PATH
+               ? CLI_OK
+               : cli_fail(CLI_OUTPUT, "%.40s...: the file name is too long", stem);
+}
+
 int gen_file_open(gen_file *f, const char *stem, const char *suffix) {
     io_error err;
-    if (snprintf(f->path, GEN_PATH, "%s%s.npy", stem, suffix) >= GEN_PATH)
-        return cli_fail(CLI_OUTPUT, "%.40s...: the file name is too long", stem);
+    const int code = gen_name_file(f->path, stem, suffix);
+    if (code != CLI_OK) return code;
     int status = io_out_open(f->path, &f->file, &err);
     if (status == IO_OK)
         status = io_npy_header(io_out_file(f->file), f->path, f->type, f->ndim, f->shape, &err);
@@ -138,10 +150,12 @@ static int command(cli *c, int argc, char **argv) {
     const cli_module *module = code == CLI_OK && a.module ? cli_module_find(a.module) : NULL;
     if (code == CLI_OK && a.module && !module)
         code = cli_unknown(argv[0], "module", a.module, cli_module_name, NULL);
-    if (code == CLI_OK && !a.list) code = cli_check_kind(argv[0], a.module, a.kind);
     if (code == CLI_OK && !a.list && a.rng.variant)
         code = cli_check_method(argv[0], a.module, a.kind, a.rng.variant);
     if (code != CLI_OK) return code;
+    if (a.stem == standard && c->json)
+        return cli_fail(CLI_USAGE, "-o -: --json prints to standard output");
+    if (a.stem == standard) stdout = stderr; /* as in cli/common/options.c */
     if ((a.list || module->on_host) && strcmp(c->backend, "auto") == 0) c->backend = "cpu";
     code = cli_open(c);
     if (code != CLI_OK) return code;

@@ -44,7 +44,9 @@ typedef struct gen_file {
     io_out *file;
 } gen_file;
 
-/* Opens STEM + suffix + ".npy" and writes the header that type and shape ask for. */
+/* The path STEM + suffix + ".npy", or STEM if it is whole without. CLI_OUTPUT: it is too long. */
+int gen_name_file(char path[GEN_PATH], const char *stem, const char *suffix);
+/* Opens that file and writes the header that type and shape ask for. */
 int gen_file_open(gen_file *f, const char *stem, const char *suffix);
 /* False on a write error, which closing tells. */
 bool gen_file_write(gen_file *f, const void *data, size_t bytes);

@@ -53,14 +53,7 @@ const char *gen_rng_kind_text(int i) {
     return "";
 }
 
-static bool is_kind(const char *kind) {
-    for (int i = 0; gen_rng_kind(i); i++)
-        if (strcmp(gen_rng_kind(i), kind) == 0) return true;
-    return false;
-}
-
 void gen_rng_check(const gen_arguments *a, struct argp_state *state) {
-    if (!is_kind(a->kind)) return; /* what there is will be said */
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
         const char *key = parameters[i].key;
         const bool takes = bench_rng_takes(a->kind, key);

@@ -46,11 +46,10 @@ void gen_symindef_check(const gen_arguments *a, struct argp_state *state) {
 
 /* The name of the file, from the stem; before the work, whether it can be written. */
 static int name_file(const char *stem, char *path) {
-    const bool whole =
-        cli_ends_in(stem, ".mtx") || cli_ends_in(stem, ".h5") || cli_ends_in(stem, ".npy");
-    if (snprintf(path, GEN_PATH, "%s%s", stem, whole ? "" : ".npy") >= GEN_PATH)
-        return cli_fail(CLI_OUTPUT, "%.40s...: the file name is too long", stem);
-    return cli_check_writable(path);
+    const bool other = cli_ends_in(stem, ".mtx") || cli_ends_in(stem, ".h5");
+    const bool fits = other && snprintf(path, GEN_PATH, "%s", stem) < GEN_PATH;
+    const int code = fits ? CLI_OK : gen_name_file(path, stem, "");
+    return code == CLI_OK ? cli_check_writable(path) : code;
 }
 
 static int write_matrix(const io_array *array, const char *path) {

@@ -216,7 +216,7 @@ int surrogate_suits(const surrogate_table *train, int64_t rows, const surrogate_
             return cli_fail(CLI_INPUT, "%s:1: column %s is missing; the target volatility needs it",
                             train->path, needed[i]);
     if (rows < 2)
-        return cli_fail(CLI_INPUT, "%s: %lld rows are too few for training; at least 2 are needed",
+        return cli_fail(CLI_INPUT, "%s: too few rows for training: %lld; at least 2 are needed",
                         train->path, (long long)rows);
     int code = check_size(train);
     if (code == CLI_OK && held != train) code = check_size(held);

@@ -45,7 +45,7 @@ static const char doc[] =
     "method.\n\n"
     "Example:\n"
     "  shoal train train.csv -o expou.net --plot loss.svg\n"
-    "  shoal train train.csv --validation validation.csv --epochs 100 --export weights.npz -o expou.net\n"
+    "  shoal train train.csv --validation v.csv --epochs 100 -o expou.net\n"
     "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
 /* clang-format on */
 
@@ -172,7 +172,7 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     if (code != CLI_OK) return code;
     if (held < 2)
         return cli_fail(CLI_INPUT,
-                        "%s: %lld rows are too few for validation; at least 2 are needed",
+                        "%s: too few rows for validation: %lld; at least 2 are needed",
                         a->validation ? a->validation : a->train, (long long)held);
     const shoal_surrogate_data train = data_of(t, 0, rows);
     const shoal_surrogate_data validation =

@@ -86,7 +86,7 @@ static const char doc[] =
     "  shoal price american --s0 36 --strike 40 --rate 0.06\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
     "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110\n"
-    "  shoal price american --method exact --s0 36 --strike 36,40,44 --rate 0.06 --greeks -o prices.csv";
+    "  shoal price american --method exact --s0 36 --strike 36,40,44 --greeks -o p.csv";
 /* clang-format on */
 
 /* Without paths; or a method that does not exist. */
@@ -309,23 +309,26 @@ static int run_upper(cli *c, arguments *a) {
     return code;
 }
 
+/* The same; notes in the arguments how the rule was fitted. */
+static int make(cli *c, const void *arguments_of, shoal_price **plan) {
+    return make_plan(c, (arguments *)(uintptr_t)arguments_of, plan);
+}
+
 static int run(cli *c, arguments *a) {
     const price_options *o = &a->o;
     if (is_exact(a)) return price_exact(c, a, o, a->list[SIGMA].values[0], a->nodes);
-    shoal_price *plan = NULL;
+    price_job job = {
+        .c = c, .command = &price_american_command, .arguments = a, .o = o, .make = make
+    };
     price_outcome out = { 0 };
-    int code = make_plan(c, a, &plan);
-    if (code == CLI_OK)
-        code = c->parts ? price_join(c, o, plan, c->parts, &out) : price_simulate(c, o, plan, &out);
-    if (code == CLI_OK && o->shards)
-        code = price_part_write(c, &price_american_command, a, o, &out);
+    int code = price_compute(&job, &out);
     if (code == CLI_OK && o->plot && price_has_values(&out))
         code = price_plot(o->plot, "American option, lower bound", o, &out, NAN);
     if (code == CLI_OK && a->upper && !cli_interrupted()) code = run_upper(c, a);
     if (code == CLI_OK) code = print(c, a, &out);
     price_outcome_free(&out);
     price_outcome_free(&a->above);
-    shoal_price_free(plan);
+    shoal_price_free(job.plan);
     return code;
 }
 

@@ -379,21 +379,26 @@ static int draw(const price_job *job, const price_outcome *out) {
     return a->o.output ? CLI_OK : bullet_surface(job->c, a, NULL, a->o.plot); /* drawn by keep */
 }
 
+static int make(cli *c, const void *arguments, shoal_price **plan) {
+    const bullet_arguments *a = arguments;
+    const bool nested = bullet_can(a, SHOAL_CAN_NEST);
+    return bullet_plan(c, a, nested ? NULL : a->points.list,
+                       nested           ? a->outer
+                       : a->points.list ? a->points.count
+                                        : 1,
+                       plan);
+}
+
 static int run(cli *c, const bullet_arguments *a) {
     price_job job = { .c = c,
                       .command = &price_bullet_command,
                       .arguments = a,
                       .o = &a->o,
+                      .make = make,
                       .keep = keep,
                       .draw = draw,
                       .print = bullet_print };
-    const bool nested = bullet_can(a, SHOAL_CAN_NEST);
-    const int code = bullet_plan(c, a, nested ? NULL : a->points.list,
-                                 nested           ? a->outer
-                                 : a->points.list ? a->points.count
-                                                  : 1,
-                                 &job.plan);
-    return code == CLI_OK ? price_finish(&job) : code;
+    return price_finish(&job);
 }
 
 static int command(cli *c, int argc, char **argv) {
@@ -409,7 +414,7 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command price_bullet_command = {
-    "price bullet", "bullet options: calls that pay if S was below a barrier on p1 to p2 dates",
+    "price bullet", "calls that pay if S was below a barrier on p1 to p2 dates",
     .doc = doc, .run = command,
     .tables = { { options, 0 },
                 { price_european, offsetof(bullet_arguments, o) },

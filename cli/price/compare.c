@@ -207,8 +207,9 @@ int price_compare(cli *c, const shoal_heston *model, const price_options *o) {
  *
  * `shoal price bullet --compare`: the values at many points by both strategies
  * of a project sheet (src/models/bullet.h names it; questions 2 and 3): points of a lattice (grid), and points that
- * outer trajectories reach (nested). Both have about as many points, and paths from 64 on by factors of
- * four; what is compared is the root mean square error against quadrature, and time. */
+ * outer trajectories reach (nested), both with j <= min(k, P2) as in the sheet: beyond P2 the value is 0. Both have about
+ * as many points, and paths from 64 on by factors of four. What is compared is the root mean square error against
+ * quadrature, and time. */
 
 enum { MOST_RUNS = 16 };
 
@@ -226,19 +227,21 @@ static const cli_option bullet_results[] = {
 
 typedef struct side {
     shoal_price *plan;
-    int64_t points;
-    double *exact;
+    int64_t points;  /* of the plan */
+    int64_t counted; /* with j <= P2 */
+    double *exact;   /* NaN where j > P2 */
 } side;
 
-/* A plan of either strategy, and the exact values at its points. */
-static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
+/* A plan of either strategy, and the exact values at its points. The lattice of grid has about `wished` points. */
+static int prepare(cli *c, const bullet_arguments *a, bool nested, int64_t wished, side *s) {
     shoal_price_opts o = price_opts_of(c, &a->o);
     shoal_price *quad = NULL;
     bullet_points lattice = { 0 };
     int code = CLI_OK;
     o.greeks = 0, o.method = nested ? "nested" : "grid";
     const int64_t last = bullet_last(&a->m);
-    const int64_t n[3] = { last + 1, a->outer > 1 ? a->outer / 2 : 1, a->outer > 1 ? 2 : 1 };
+    const int64_t per_date = (wished + last / 2) / (last + 1), counts = per_date > 1 ? 2 : 1;
+    const int64_t n[3] = { last + 1, per_date > counts ? per_date / counts : 1, counts };
     if (!nested) code = bullet_points_lattice(&a->m, last, n, &lattice);
     if (code == CLI_OK)
         code = cli_status(c, shoal_price_bullet(c->ctx, &a->m, &o, lattice.list,
@@ -257,7 +260,11 @@ static int prepare(cli *c, const bullet_arguments *a, bool nested, side *s) {
             shoal_price_bullet(c->ctx, &a->m, &o, shoal_price_points(s->plan), s->points, &quad);
     code = cli_status(c, status);
     if (code == CLI_OK) code = price_by_formula(c, quad, v);
-    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) s->exact[i] = v[i].price;
+    for (int64_t i = 0; code == CLI_OK && i < s->points; i++) {
+        const bool kept = shoal_price_points(s->plan)[i].j <= a->m.p2;
+        s->exact[i] = kept ? v[i].price : NAN;
+        s->counted += kept;
+    }
     shoal_price_free(quad);
     free(v);
     return code;
@@ -269,11 +276,12 @@ static int measure_bullet(cli *c, const side *s, bool nested, int64_t paths, bul
     if (!v) return cli_no_memory();
     const int code = run_twice(c, s->plan, paths, v, &seconds);
     for (int64_t i = 0; code == CLI_OK && i < s->points; i++) {
+        if (isnan(s->exact[i])) continue;
         error += v[i].error * v[i].error;
         off += (v[i].price - s->exact[i]) * (v[i].price - s->exact[i]);
     }
-    const double n = (double)s->points;
-    *to = (bullet_row){ nested, s->points, paths, seconds, sqrt(error / n), sqrt(off / n) };
+    const double n = (double)s->counted;
+    *to = (bullet_row){ nested, s->counted, paths, seconds, sqrt(error / n), sqrt(off / n) };
     free(v);
     return code;
 }
@@ -312,8 +320,8 @@ int bullet_compare(cli *c, const bullet_arguments *a) {
     bullet_row rows[2 * MOST_RUNS];
     side sides[2] = { { 0 }, { 0 } };
     int code = CLI_OK, count = 0;
-    for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
-        code = prepare(c, a, nested, &sides[nested]);
+    code = prepare(c, a, true, 0, &sides[1]);
+    if (code == CLI_OK) code = prepare(c, a, false, sides[1].counted, &sides[0]);
     for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
         for (int64_t paths = 64; paths <= a->o.paths && code == CLI_OK && !cli_interrupted();
              paths *= 4) {

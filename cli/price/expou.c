@@ -35,7 +35,7 @@ static const char doc[] =
     "asset is only a local martingale. vega is the derivative with respect to e^y0.\n\n"
     "Example:\n"
     "  shoal price expou --m -2.302585093 --greeks\n"
-    "  shoal price expou --nu2 0.25 --rho -0.5 --method euler --put --target-se 1e-4";
+    "  shoal price expou --nu2 0.25 --rho -0.5 --method euler --put --paths 1e5";
 /* clang-format on */
 
 static void check(void *of, struct argp_state *state) {
@@ -91,17 +91,22 @@ static int draw(const price_job *job, const price_outcome *out) {
     return price_plot(job->o->plot, "Exponential Ornstein-Uhlenbeck", job->o, out, NAN);
 }
 
-static int run(cli *c, const arguments *a) {
+static int make(cli *c, const void *arguments_of, shoal_price **plan) {
+    const arguments *a = arguments_of;
     const shoal_price_opts o = price_opts_of(c, &a->o);
+    return cli_status(c, shoal_price_expou(c->ctx, &a->m, &o, plan));
+}
+
+static int run(cli *c, const arguments *a) {
     price_job job = { .c = c,
                       .command = &price_expou_command,
                       .arguments = a,
                       .o = &a->o,
+                      .make = make,
                       .json = more_json,
                       .draw = draw,
                       .print = price_print };
-    const int code = cli_status(c, shoal_price_expou(c->ctx, &a->m, &o, &job.plan));
-    return code == CLI_OK ? price_finish(&job) : code;
+    return price_finish(&job);
 }
 
 static int command(cli *c, int argc, char **argv) {
@@ -116,7 +121,7 @@ static int command(cli *c, int argc, char **argv) {
 
 const cli_command price_expou_command = {
     "price expou",
-    "calls and puts in the exponential Ornstein-Uhlenbeck model of volatility",
+    "calls and puts in the exponential Ornstein-Uhlenbeck model",
     .doc = doc,
     .run = command,
     .tables = { { options, 0 },

@@ -142,16 +142,21 @@ static int draw(const price_job *job, const price_outcome *out) {
     return price_plot(a->o.plot, "Heston", &a->o, out, price_by_analytic(job->c, a));
 }
 
-static int run(cli *c, const arguments *a) {
+static int make(cli *c, const void *arguments_of, shoal_price **plan) {
+    const arguments *a = arguments_of;
     const shoal_price_opts o = price_opts_of(c, &a->o);
+    return cli_status(c, shoal_price_heston(c->ctx, &a->m, &o, plan));
+}
+
+static int run(cli *c, const arguments *a) {
     price_job job = { .c = c,
                       .command = &price_heston_command,
                       .arguments = a,
                       .o = &a->o,
+                      .make = make,
                       .draw = draw,
                       .print = price_print };
-    const int code = cli_status(c, shoal_price_heston(c->ctx, &a->m, &o, &job.plan));
-    return code == CLI_OK ? price_finish(&job) : code;
+    return price_finish(&job);
 }
 
 static int command(cli *c, int argc, char **argv) {

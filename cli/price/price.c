@@ -2,8 +2,7 @@
  *
  * price.c - what the models of `shoal price` share: their options; simulations as the library has
  * them (shoal_price_simulate()), with a progress bar, points for a picture, and Ctrl-C, after which
- * what is known is the outcome; the same out of parts; and what the commands do alike once their
- * plan is made: write the part, print, draw.
+ * what is known is the outcome; the same in units; and what the commands do alike: print, draw.
  */
 #include "price.h"
 
@@ -32,11 +31,13 @@ const cli_option price_simulation[] = {
       .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error. american and bullet step from date to date." },
     { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "arithmetic of paths: f32 or f64; exact steps and sums are always f64", .words = CLI_TYPES, .in = IN_BOTH,
       .more = "f32 with --math fast uses special functions of a GPU." },
-    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard", .in = IN_JSON_SET,
+    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard checkpoint", .in = IN_JSON_SET,
       .more = "If that needs more than 2^40 paths, the run ends with a message that gives the time it would take. If no path paid, the simulation ends when the 95 % bound of the value is at most E, or after 2^22 paths. A note then gives the bound. The JSON object has it as bound, and the number of such values as unpaid." },
     { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as a control variate [conditional: yes]", .in = IN_PART },
     { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: also no hedge of the regressed cash flows", .value = -1, .in = IN_PART },
     { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "plot convergence, smile, density, or what the method computes", .without = "shard", .ends = "svg|png" },
+    { "checkpoint", OPT_TEXT,     AT(checkpoint),      "DIR",   20, "keep finished units of paths in DIR; the same command continues", .without = "shard",
+      .more = "DIR is made if it is not there. It is for one command, version of Shoal and number of paths; other units are refused. Remove it when the run is done." },
     { "shard",      OPT_SHARD,    AT(shard),           "I/N",   20, "simulate part I of N, from 1, and write it to -o; see merge-parts", .with = "output" },
     { "output",     OPT_OUTPUT,   AT(output),          "FILE",  20, "where to write the part, or other results of the model", .letter = 'o' },
     { 0 }
@@ -104,7 +105,6 @@ static int begin(simulation *s) {
     price_outcome *out = s->out;
     const int code = cli_status(s->c, shoal_price_describe(s->plan, &out->info));
     if (code != CLI_OK) return code;
-    out->width = shoal_price_width(s->plan);
     out->values = calloc((size_t)out->info.contracts + 1, sizeof *out->values);
     return out->values ? CLI_OK : cli_no_memory();
 }
@@ -118,28 +118,8 @@ static void note_values(simulation *s, int64_t samples, const shoal_price_value 
     cli_measured(s->label, values->price, values->error);
 }
 
-/* Room for the sums of a part: its units are a range of all. */
-static int make_room(const simulation *s) {
-    const price_options *o = s->o;
-    const int64_t units = shoal_price_sums(s->plan, (o->paths + s->out->info.paths_each - 1) /
-                                                        s->out->info.paths_each) /
-                          (s->out->width ? s->out->width : 1);
-    const int64_t rows = units * o->shard / o->shards - units * (o->shard - 1) / o->shards;
-    const int code = part_check_size(rows, s->out->width);
-    if (code != CLI_OK) return code;
-    s->out->sums = calloc((size_t)(rows * s->out->width) + 1, sizeof(double));
-    return s->out->sums ? CLI_OK
-                        : cli_fail(CLI_UNAVAILABLE, "not enough memory: the part has %lld sums",
-                                   (long long)(rows * s->out->width));
-}
-
 static int on_progress(const shoal_price_progress *now, void *with) {
     simulation *s = with;
-    price_outcome *out = s->out;
-    if (out->sums)
-        memcpy(out->sums + out->units * out->width, now->sums,
-               (size_t)(now->units * out->width) * sizeof(double));
-    out->units += now->units;
     if (now->values) note_values(s, now->samples, now->values);
     s->refused = s->o->target > 0 && now->values && now->expected > SHOAL_PRICE_MOST;
     return cli_interrupted() || s->refused;
@@ -178,17 +158,13 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
     int code = begin(&s);
     s.goal = (shoal_price_goal){ .paths = o->target > 0 ? 0 : o->paths,
                                  .target = o->target,
-                                 .part = o->shard,
-                                 .parts = o->shards,
                                  .on_round = on_progress,
                                  .user = &s };
-    if (code == CLI_OK && o->shards && !out->info.deterministic) code = make_room(&s);
     if (code != CLI_OK) return code;
     cli_progress_begin(&s.bar, c, s.label, 1);
     s.bar.next = 1; /* all of it is one stage of the library */
     shoal_price_progress done = { 0 };
     const shoal_status status = shoal_price_simulate(plan, &s.goal, out->values, &done);
-    out->first = done.first / SHOAL_PRICE_UNIT;
     out->samples = done.samples, out->seconds = done.seconds;
     code = status == SHOAL_E_CANCELLED && out->samples > 0 ? CLI_OK : cli_status(c, status);
     cli_progress_end(&s.bar);
@@ -205,47 +181,95 @@ int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outc
     return code;
 }
 
-int price_join(cli *c, const price_options *o, shoal_price *plan, const price_parts *all,
-               price_outcome *out) {
-    const price_part *parts = all->part;
-    simulation s = { .c = c, .o = o, .plan = plan, .out = out };
-    int code = begin(&s);
-    const int64_t each = out->info.paths_each, samples = (o->paths + each - 1) / each;
-    double *total = calloc((size_t)(2 * out->width) + 1, sizeof *total);
-    if (code == CLI_OK && !total) code = cli_no_memory();
-    for (int64_t i = 0; i < all->count && code == CLI_OK; i++) {
-        if (parts[i].samples == 0) continue;
-        if (parts[i].width != out->width) {
-            code = cli_fail(CLI_INPUT, "%s: not a part: it has %lld sums per unit, expected %lld",
-                            parts[i].part.path, (long long)parts[i].width, (long long)out->width);
-            break;
-        }
-        code = cli_status(c, shoal_price_add(plan, parts[i].sums, parts[i].samples, total));
-        out->samples += parts[i].samples;
-        if (code == CLI_OK)
-            code = cli_status(c, shoal_price_result(plan, total, out->samples, out->values));
-        if (code == CLI_OK) note_values(&s, out->samples, out->values);
-    }
-    if (code == CLI_OK && out->samples != samples)
-        code = cli_fail(CLI_INPUT, "the parts have %lld samples, expected %lld",
-                        (long long)out->samples, (long long)samples);
-    free(total);
-    if (code == CLI_OK) note_errors(c, out);
+/* ---- units ------------------------------------------------------------------------------------ */
+
+/* What a job is for units.h. */
+static int make_plan(cli *c, const void *of, void **plan) {
+    const price_job *job = of;
+    shoal_price *made = NULL;
+    const int code = job->make(c, job->arguments, &made);
+    *plan = made;
     return code;
 }
 
-void price_outcome_free(price_outcome *out) {
-    free(out->values);
-    free(out->sums);
+static shoal_status make_units(const void *of, void *plan, const shoal_units_opts *opts,
+                               shoal_units **units) {
+    return shoal_units_price(plan, ((const price_job *)of)->o->paths, opts, units);
 }
 
-int price_finish(const price_job *job) {
+static void free_plan(void *plan) { shoal_price_free(plan); }
+
+/* The values of samples whose sums these are, and points of the picture where 1, 2, 4, .. blocks are added. */
+static int add_blocks(simulation *s, const double *sums, int64_t samples) {
+    price_outcome *out = s->out;
+    const int64_t width = shoal_price_width(s->plan);
+    double *total = calloc((size_t)(2 * width) + 1, sizeof *total);
+    int code = total ? CLI_OK : cli_no_memory();
+    for (int64_t next = SHOAL_PRICE_UNIT; out->samples < samples && code == CLI_OK; next *= 2) {
+        const int64_t to = next < samples ? next : samples, here = to - out->samples;
+        code = cli_status(s->c, shoal_price_add(s->plan, sums, here, total));
+        out->samples = to, sums += here / SHOAL_PRICE_UNIT * width;
+        if (code == CLI_OK)
+            code = cli_status(s->c, shoal_price_result(s->plan, total, to, out->values));
+        if (code == CLI_OK) note_values(s, to, out->values);
+    }
+    free(total);
+    return code;
+}
+
+static int run_units(price_job *job, price_outcome *out) {
+    const price_options *o = job->o;
+    const unit_job u = { .command = job->command,
+                         .arguments = job->arguments,
+                         .of = job,
+                         .checkpoint = o->checkpoint,
+                         .make = make_plan,
+                         .units = make_units,
+                         .free = free_plan };
+    simulation s = { .c = job->c, .o = o, .plan = job->plan, .out = out };
+    shoal_units *units = NULL;
+    unit_file part = { .bytes = NULL };
+    int code = begin(&s);
+    const int64_t each = code == CLI_OK ? out->info.paths_each : 1;
+    const int64_t all = o->paths / each + (o->paths % each > 0);
+    if (code == CLI_OK && out->info.deterministic)
+        code = cli_fail(CLI_USAGE, "--checkpoint: %s simulates no paths", out->info.method);
+    if (code == CLI_OK && o->shards) {
+        code = units_write(job->c, &u, job->plan, o->shard, o->shards, o->output, &part);
+        const int64_t end = (part.about.first + part.about.rows) * SHOAL_PRICE_UNIT;
+        out->seconds = part.about.seconds;
+        if (code == CLI_OK)
+            code = add_blocks(&s, part.about.result,
+                              (end < all ? end : all) - part.about.first * SHOAL_PRICE_UNIT);
+    } else if (code == CLI_OK) {
+        shoal_units_info info = { 0 };
+        code = units_run(job->c, &u, job->plan, &units);
+        if (code == CLI_OK) code = cli_status(job->c, shoal_units_describe(units, &info));
+        out->seconds = job->c->parts ? 0 : info.seconds;
+        if (code == CLI_OK) code = add_blocks(&s, shoal_units_rows(units), all);
+    }
+    shoal_units_free(units);
+    free(part.bytes);
+    if (code == CLI_OK) note_errors(job->c, out);
+    return code;
+}
+
+/* ---- commands --------------------------------------------------------------------------------- */
+
+void price_outcome_free(price_outcome *out) { free(out->values); }
+
+int price_compute(price_job *job, price_outcome *out) {
+    const int code = job->make(job->c, job->arguments, &job->plan);
+    if (code != CLI_OK) return code;
+    return job->o->shards || units_wanted(job->c, job->o->checkpoint)
+               ? run_units(job, out)
+               : price_simulate(job->c, job->o, job->plan, out);
+}
+
+int price_finish(price_job *job) {
     const price_options *o = job->o;
     price_outcome out = { 0 };
-    int code = job->c->parts ? price_join(job->c, o, job->plan, job->c->parts, &out)
-                             : price_simulate(job->c, o, job->plan, &out);
-    if (code == CLI_OK && o->shards)
-        code = price_part_write(job->c, job->command, job->arguments, o, &out);
+    int code = price_compute(job, &out);
     if (code == CLI_OK && o->output && !o->shards && job->keep) code = job->keep(job, &out);
     if (code == CLI_OK) {
         /* the price before the picture, which may take a formula and be interrupted */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * price.h - what the commands of `shoal price` share: options, simulation, parts, results, pictures.
+ * price.h - what the commands of `shoal price` share: options, simulation, units, results, pictures.
  */
 #ifndef CLI_PRICE_H
 #define CLI_PRICE_H
 
 #include "cli/common/cli.h"
-#include "cli/common/parts.h"
+#include "cli/common/units.h"
 #include "io/svg.h"
 
 enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000 }; /* steps: of --compare */
@@ -20,7 +20,7 @@ typedef struct price_options {
     shoal_price_opts opts; /* without what price_opts_of fills in         */
     int64_t paths;         /* 0: the default                              */
     double target;         /* standard error to reach, 0: none            */
-    const char *plot, *output;
+    const char *plot, *output, *checkpoint;
     int64_t shard, shards; /* shards 0: not a part                        */
     price_list strike, maturity;
     double s0, rate, dividend; /* of the model, for pictures              */
@@ -49,43 +49,22 @@ typedef struct price_outcome {
     shoal_price_value *values;
     int points;
     price_point point[PRICE_POINTS]; /* on the way, for the picture */
-    double *sums;                    /* of all units: of a part     */
-    int64_t first, units, width;     /* the part's                  */
 } price_outcome;
-
-/* A part as it was read back. */
-typedef struct price_part {
-    part part; /* of units */
-    int64_t samples, width;
-    double *sums;
-} price_part;
-
-/* The parts that merge-parts has read, as cli.parts. */
-typedef struct price_parts {
-    const price_part *part;
-    int64_t count;
-} price_parts;
 
 /* Simulates until the paths or the standard error are reached, or Ctrl-C: then what is known is the
  * outcome, and so is CLI_OK. */
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out);
-/* The same out of parts, in their order. */
-int price_join(cli *c, const price_options *o, shoal_price *plan, const price_parts *parts,
-               price_outcome *out);
 void price_outcome_free(price_outcome *out);
 
-/* Writes a part; what `shoal merge-parts` reads. */
-int price_part_write(const cli *c, const cli_command *command, const void *arguments,
-                     const price_options *o, const price_outcome *out);
-
-/* A command once its arguments are settled and its plan is made. */
+/* A command once its arguments are settled. */
 typedef struct price_job price_job;
 struct price_job {
     cli *c;
     const cli_command *command;
     const void *arguments; /* of the command */
     const price_options *o;
-    shoal_price *plan;
+    shoal_price *plan; /* after price_compute() */
+    int (*make)(cli *c, const void *arguments, shoal_price **plan);
     void (*json)(const price_job *job, io_json *j);              /* more keys, or NULL          */
     int (*keep)(const price_job *job, const price_outcome *out); /* -o, no part; or NULL */
     int (*draw)(const price_job *job, const price_outcome *out);
@@ -94,8 +73,11 @@ struct price_job {
 
 /* What the library is asked for. */
 shoal_price_opts price_opts_of(const cli *c, const price_options *o);
-/* Simulates, or joins the parts; writes, prints, draws. Releases the plan. */
-int price_finish(const price_job *job);
+/* Makes the plan and simulates, in units where they are asked for; writes the part of --shard. The caller frees plan
+ * and outcome in any case. */
+int price_compute(price_job *job, price_outcome *out);
+/* All of it: computes, writes, prints, draws. */
+int price_finish(price_job *job);
 /* A .print: every strike at every maturity. */
 int price_print(const price_job *job, const price_outcome *out);
 /* CLI_USAGE unless --plot names an .svg, or a .png where the method draws one. */

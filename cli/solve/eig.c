@@ -11,7 +11,7 @@ static const cli_option eig_options[] = {
       .more = "Shape (count,n), for one matrix (n), in the type of the matrices." },
     { "vectors",  OPT_OUTPUT,   AT(answer[1]),         "FILE", 3, "write the eigenvectors here; without it only eigenvalues are computed", .letter = 'v', .ends = CLI_ARRAY_ENDS,
       .more = "Shape (count,n,n) or (n,n): V[k,:,m] belongs to w[k,m] and has length 1." },
-    { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same", .methods = "smallsym", .suggest = "auto|eigdc" },
+    { "method",   OPT_TEXT,     AT(opts.method),       "M",    4, "auto or eigdc, which are the same", .methods = "smallsym", .words = "auto|eigdc" },
     { "variant",  OPT_TEXT,     AT(opts.variant),      "V",    5, "how the secular equation is solved: middle or gragg", .usual = "middle", .suggest = "middle|gragg" },
     { "cond",     OPT_POSITIVE, AT(opts.cond),         "C",    8, "--rank and --inertia count eigenvalues below the largest / C as zeros", .usual = CLI_CHOSEN },
     { "tol",      OPT_POSITIVE, AT(opts.tol),          "T",    9, "warn if a residual is above T", .usual = CLI_CHOSEN },

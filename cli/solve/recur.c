@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/arrays.h"
 #include "io/status.h"
@@ -93,9 +94,12 @@ static int read_numbers(const char *text, double *numbers) {
 static int open_input(input *in) {
     if (!in->text) return CLI_OK;
     in->count = read_numbers(in->text, in->numbers);
+    if (in->count == 0 && strchr(in->text, ',') && access(in->text, F_OK) != 0)
+        return cli_fail(CLI_USAGE, "%s: '%s' is neither a file nor up to %d numbers with commas",
+                        in->option, in->text, MAX_NUMBERS);
     if (in->count == 0) return cli_array_read(in->file, in->text);
     if (in->count == in->each) return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s has %s, but a row has %d", in->option,
+    return cli_fail(CLI_USAGE, "%s has %s, expected %d", in->option,
                     CLI_COUNT(in->count, "number"), in->each);
 }
 

@@ -70,7 +70,7 @@ static void check(void *of, struct argp_state *state) {
     if (!a->psi && !a->in[A]) argp_error(state, "-A is missing: the matrices");
     if (a->opts.team &&
         !(shoal_method_flags("smallsym", a->opts.method, a->opts.variant) & SHOAL_CAN_TEAM))
-        argp_error(state, "--team needs --variant hybrid");
+        argp_error(state, "--team needs --variant hybrid of ldlt or hhpcr");
 }
 
 /* ---- files ------------------------------------------------------------------------------------ */
@@ -391,7 +391,7 @@ static int command(cli *c, int argc, char **argv) {
 
 const cli_command solve_small_command = {
     "solve small",
-    "small symmetric systems A x = b, on a GPU of up to 64 unknowns; least squares",
+    "small symmetric systems A x = b; least squares",
     .doc = doc,
     .run = command,
     .tables = { { options, 0 }, { small_matrix_options, 0 } },

@@ -120,7 +120,7 @@ static const cli_option sort_options[] = {
     { "sorted-values", OPT_OUTPUT, AT(sorted_values), "FILE", 4, "write the values here, in the order of their keys", .with = "values", .ends = CLI_ARRAY_ENDS },
     { "offsets",       OPT_INPUT,  AT(offsets),       "FILE", 5, "rows of different lengths: row k is o[k] .. o[k+1] - 1 of keys with one axis; int64, (count + 1)" },
     { "descending",    OPT_FLAG,   AT(o.descending),  NULL,   6, "the largest key first", .in = IN_JSON },
-    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .methods = "sort", .suggest = "auto|batchsort" },
+    { "method",        OPT_TEXT,   AT(o.method),      "M",    7, "auto or batchsort", .methods = "sort", .words = "auto|batchsort" },
     { "variant",       OPT_TEXT,   AT(o.variant),     "V",    8, "variant of the method", .usual = "the first" },
     { 0 }
 };
@@ -129,7 +129,7 @@ static const char sort_doc[] =
     "-infinity, .., -0, +0, .., +infinity, +NaN.\vThe array is a NumPy .npy file, f4, f8, i4, u4, i8 or u8.\n\n"
     "Example:\n"
     "  shoal sort x.npy -o sorted.npy --index places.npy\n"
-    "  shoal sort price.npy -o p.npy --values id.npy --sorted-values i.npy --descending";
+    "  shoal sort x.npy -o s.npy --values id.npy --sorted-values i.npy --descending";
 /* clang-format on */
 
 typedef struct sort_batch { /* as the files have it; the results take the inputs' places */
@@ -244,7 +244,7 @@ static const cli_option merge_options[] = {
     { "output",     OPT_OUTPUT, AT(output),       "FILE", 1, "write the merged keys here", .letter = 'o', .key = "merged", .needed = "where to write the merged keys", .ends = CLI_ARRAY_ENDS },
     { "values",     OPT_OUTPUT, AT(values),       "FILE", 4, "write the values here, in the order of their keys", .with = "a-values b-values", .ends = CLI_ARRAY_ENDS },
     { "descending", OPT_FLAG,   AT(o.descending), NULL,   5, "A, B and the result have the largest key first", .in = IN_JSON },
-    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .methods = "sort", .suggest = "auto|mergepath|batchmerge" },
+    { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .methods = "sort", .words = "auto|mergepath|batchmerge" },
     { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "the first" },
     { 0 }
 };
@@ -254,7 +254,8 @@ static const char merge_doc[] =
     "files, both f4, f8, i4, u4, i8 or u8.\n\n"
     "Example:\n"
     "  shoal merge a.npy b.npy -o merged.npy\n"
-    "  shoal merge a.npy b.npy -o m.npy --a-values i.npy --b-values j.npy --values k.npy";
+    "  shoal merge a.npy b.npy -o m.npy --a-values i.npy --b-values j.npy \\\n"
+    "        --values k.npy";
 /* clang-format on */
 
 typedef struct merge_batch {

@@ -68,7 +68,7 @@ static const char doc[] =
     "this shape, or one more axis at the end for several right-hand sides. If a system cannot be solved, its x is NaN and the exit "
     "code is 1; the other systems are not affected.\vExample:\n"
     "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy\n"
-    "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp --json";
+    "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp";
 /* clang-format on */
 
 static void check(void *of, struct argp_state *state) {

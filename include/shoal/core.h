@@ -48,7 +48,8 @@ extern "C" {
     X(SHOAL_E_NOMEM,    5, "not enough memory")                                                    \
     X(SHOAL_E_BACKEND,  6, "the backend is not available")                                         \
     X(SHOAL_E_CUDA,     7, "the CUDA runtime reported an error")                                   \
-    X(SHOAL_E_CANCELLED, 8, "the progress function cancelled the call")
+    X(SHOAL_E_CANCELLED, 8, "the progress function cancelled the call")                            \
+    X(SHOAL_E_FILE,     9, "a file cannot be read or written")
 
 /* What happened to one system of a batch. Above 0: answered, with a warning. Below 0: no answer. */
 #define SHOAL_SYSTEM_LIST(X)                                                                       \

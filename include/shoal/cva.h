@@ -43,13 +43,26 @@ extern "C" {
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
-/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number per asset. */
+/* A term structure: the mean of a rate from today to time[i] is value[i]. Its integral, value[i] time[i], is
+ * linear between these times and beyond the last: the forward rate is piecewise constant. */
+typedef struct shoal_cva_curve {
+    int64_t count;      /* of points; 0: no curve       */
+    const double *time; /* years, ascending and above 0 */
+    const double *value;
+} shoal_cva_curve;
+
+/* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number or curve per asset. A curve replaces
+ * the number. Not with SHOAL_CVA_BY_INNER. */
 typedef struct shoal_cva_market {
     int64_t assets;
     double rate;
     const double *s0, *sigma;
-    const double *dividend;    /* NULL: 0                                               */
-    const double *correlation; /* of the W, assets x assets; NULL: they are independent */
+    const double *dividend;           /* NULL: 0                                               */
+    const double *correlation;        /* of the W, assets x assets; NULL: they are independent */
+    shoal_cva_curve rates;            /* zero rates, continuously compounded                   */
+    const shoal_cva_curve *dividends; /* dividend yields; NULL: no curves               */
+    const shoal_cva_curve
+        *sigmas; /* volatilities up to a time: sigma^2 time must not fall; NULL: no curves */
 } shoal_cva_market;
 
 /* B is the sum of weight S over the contract's assets. All payoffs except the forward's are at least 0. */

@@ -17,5 +17,5 @@
 #include <shoal/surrogate.h>
 #include <shoal/symindef.h>
 #include <shoal/tridiag.h>
-
+#include <shoal/units.h>
 #endif

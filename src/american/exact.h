@@ -31,12 +31,19 @@ enum { EXACT_LANES = 8 }; /* options of a pack */
 /* Of a rule with n points, l points of the equation's integrals and p points of the price's. */
 typedef struct exact_rule {
     int n, l, p;
+    double settled;           /* of Newton's method: the last change of log(X/B), in parts of it */
     const double *x;          /* [n]: sqrt(tau / T), ascending to 1          */
     const double *z, *w;      /* [l]: sin a, and the weight of d(sin a)      */
     const double *one_over_z; /* [l]                                     */
-    const double *matrix;     /* [n][l][n]: of H at x cos a                  */
+    const double
+        *matrix; /* the part of H_j in H at x_i cos a_k, at i of_row + k of_point + j of_node */
+    int of_row, of_point, of_node;
     const double *price_z, *price_w, *price_matrix; /* the same from S: [p], [p], [p][n] */
 } exact_rule;
+
+/* Of Newton's method: passes at most, and the part of a step in a pass. */
+enum { EXACT_PASSES = 60 };
+#define exact_part(pass) ((pass) < 15 ? 1 : 0.5)
 
 /* Puts with one exercise boundary, and what becomes of them. */
 typedef struct exact_pack {
@@ -53,9 +60,10 @@ typedef struct exact_method {
     void (*run)(const exact_rule *rule, exact_pack *pack, int greeks, double *work);
 } exact_method;
 
-/* Of a pack's work. */
-static inline size_t exact_numbers(const exact_rule *rule) {
-    return (size_t)EXACT_LANES * (size_t)(rule->n * (rule->n + rule->l) + 5 * rule->n);
-}
+/* Odd: on the GPU threads have rows of the matrix in different banks. */
+#define exact_stride(n) ((n) | 1)
+
+/* Of an option's work. */
+#define exact_numbers(n, l) ((n) * (exact_stride(n) + (l) + 5))
 
 #endif

@@ -23,6 +23,7 @@ enum { ROUNDS = 200 };  /* of an implied volatility                             
 #define FAR       10.0  /* standard deviations                                                 */
 #define LARGE     1e30  /* of prices                                                            */
 #define NO_NOISE  1e-12 /* of sigma sqrt T: below, S follows its drift                          */
+#define TIGHT     1e-6  /* Newton's method for the boundary has settled, as far as f64 shows    */
 #define PRECISION 1e-14 /* of an implied volatility: its last step, in parts of it              */
 #define ROUNDING  1e-12 /* a step so small that does not bring the price nearer is rounding     */
 
@@ -54,20 +55,20 @@ static void gauss(int n, double *sine, double *cosine, double *weight) {
 }
 
 /* The parts of H(x_1) .. H(x_n) in H(at), H(0) = 0. */
-static void interpolate(int n, const double *x, double at, double *parts) {
+static void interpolate(int n, const double *x, double at, double *parts, int stride) {
     double sum = 0;
     for (int j = 0; j <= n; j++) {
         const double weight = (j % 2 ? -1 : 1) * (j == 0 || j == n ? 0.5 : 1);
         const double share = weight / (at - (j ? x[j - 1] : 0));
         sum += share;
-        if (j) parts[j - 1] = share;
+        if (j) parts[(j - 1) * stride] = share;
     }
-    for (int j = 0; j < n; j++) parts[j] /= sum;
+    for (int j = 0; j < n; j++) parts[j * stride] /= sum;
 }
 
 /* All in one block, which *rule begins. */
 static exact_rule *make_rule(int n) {
-    const int l = (4 * n + 2) / 3, p = 4 * l;
+    const int l = (4 * n + 2) / 3, p = 3 * l;
     const size_t matrix = (size_t)n * (size_t)l * (size_t)n, from_s = (size_t)p * (size_t)n;
     const size_t numbers = (size_t)n + 3 * (size_t)(l + p) + (size_t)l + matrix + from_s;
     exact_rule *rule = malloc(sizeof *rule + numbers * sizeof(double));
@@ -75,16 +76,17 @@ static exact_rule *make_rule(int n) {
     double *x = (double *)(rule + 1), *z = x + n, *w = z + l, *cosine = w + l;
     double *inverse = cosine + l, *m = inverse + l;
     double *pz = m + matrix, *pw = pz + p, *price_cosine = pw + p, *pm = price_cosine + p;
-    *rule = (exact_rule){ n, l, p, x, z, w, inverse, m, pz, pw, pm };
+    *rule =
+        (exact_rule){ n, l, p, n < 8 ? 3e-2 : TIGHT, x, z, w, inverse, m, l * n, n, 1, pz, pw, pm };
     for (int i = 0; i < n; i++) x[i] = 0.5 * (1 - cos(M_PI * (i + 1) / n));
     gauss(l, z, cosine, w);
     for (int k = 0; k < l; k++) inverse[k] = 1 / z[k];
     gauss(p, pz, price_cosine, pw);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < l; k++)
-            interpolate(n, x, x[i] * cosine[k],
-                        m + ((size_t)i * (size_t)l + (size_t)k) * (size_t)n);
-    for (int g = 0; g < p; g++) interpolate(n, x, price_cosine[g], pm + (size_t)g * (size_t)n);
+            interpolate(n, x, x[i] * cosine[k], m + i * rule->of_row + k * rule->of_point,
+                        rule->of_node);
+    for (int g = 0; g < p; g++) interpolate(n, x, price_cosine[g], pm + (ptrdiff_t)g * n, 1);
     return rule;
 }
 
@@ -242,6 +244,8 @@ static void narrow(search *at, point *o) {
 static void imply(const exact_method *exact, const exact_rule *rule, point *o, int count,
                   const double *price, int european, double *work) {
     search at[EXACT_LANES];
+    exact_rule tight = *rule; /* the price must not jump where a pass more is taken */
+    tight.settled = TIGHT;
     for (int i = 0; i < count; i++) begin(&at[i], &o[i], price[i], european);
     for (int round = 0, left = 1; left && round < ROUNDS; round++) {
         point now[EXACT_LANES];
@@ -249,7 +253,7 @@ static void imply(const exact_method *exact, const exact_rule *rule, point *o, i
         left = 0;
         for (int i = 0; i < count; i++)
             if (!o[i].status && !at[i].done) now[left] = o[i], lane[left++] = i;
-        solve(exact, rule, now, left, european, 1, work);
+        solve(exact, &tight, now, left, european, 1, work);
         for (int i = 0; i < left; i++) {
             o[lane[i]] = now[i];
             if (!now[i].status) narrow(&at[lane[i]], &o[lane[i]]);
@@ -298,7 +302,7 @@ static shoal_status run_all(shoal_context *ctx, const job *j) {
     exact_rule *rule = make_rule((int)j->opts.nodes);
     const int64_t packs = (j->count + EXACT_LANES - 1) / EXACT_LANES;
     const int64_t workers = packs < ctx->threads ? packs : ctx->threads;
-    const size_t each = rule ? exact_numbers(rule) : 0;
+    const size_t each = rule ? (size_t)EXACT_LANES * (size_t)exact_numbers(rule->n, rule->l) : 0;
     double *work = rule ? aligned_alloc(64, (size_t)workers * each * sizeof *work) : NULL;
     const shoal_stage stage = shoal_stage_begin(ctx, "options");
     shoal_status s = SHOAL_OK;

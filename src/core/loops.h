@@ -7,7 +7,12 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Before a loop whose turns are independent; before a loop to be unrolled four times. */
+/* Before a loop whose turns are independent; before a loop to be unrolled four times; or as a whole. */
+#if defined(__CUDACC__) || defined(__clang__)
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("GCC unroll 16")
+#endif
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define UNROLLED_4  _Pragma("unroll 4")

@@ -10,10 +10,10 @@ const shoal_method shoal_auto_alone = { .name = "auto" };
 
 static const char *backend_name(const shoal_context *ctx) { return ctx->ops ? "cuda" : "cpu"; }
 
-/* Appends " word" to a list that is being built for a message; what does not fit is left out. */
+/* Appends ", word" to a list that is being built for a message; what does not fit is left out. */
 static void append_word(char *list, size_t size, const char *word) {
     size_t used = strlen(list);
-    if (used < size) snprintf(list + used, size - used, " %s", word);
+    if (used < size) snprintf(list + used, size - used, ", %s", word);
 }
 
 static shoal_status no_such_method(shoal_context *ctx, const shoal_module *module,
@@ -22,7 +22,7 @@ static shoal_status no_such_method(shoal_context *ctx, const shoal_module *modul
     if (module->automatic) append_word(list, sizeof list, "auto");
     for (int i = 0; i < module->count; i++) append_word(list, sizeof list, module->methods[i].name);
     return shoal_fail(ctx, SHOAL_E_METHOD, "method: %s has no method '%s' (%s)", module->name,
-                      method, list + 1);
+                      method, list + 2);
 }
 
 static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, const char *variant,
@@ -36,7 +36,7 @@ static shoal_status no_such_variant(shoal_context *ctx, const shoal_method *m, c
             why = "; a build with -DSHOAL_PAPER_KERNELS=ON has it";
     return shoal_fail(ctx, SHOAL_E_METHOD,
                       "variant: %s has no variant '%s' on the %s backend (%s)%s", m->name, variant,
-                      backend_name(ctx), list[0] ? list + 1 : "it has none", why);
+                      backend_name(ctx), list[0] ? list + 2 : "it has none", why);
 }
 
 const shoal_method *shoal_find_method(const shoal_module *module, const char *method) {
@@ -60,8 +60,8 @@ shoal_status shoal_cannot(shoal_context *ctx, const shoal_module *module, const 
     for (int i = 0; i < module->count; i++)
         if ((shoal_flags_of(&module->methods[i], NULL) & flags) == flags)
             append_word(list, sizeof list, module->methods[i].name);
-    return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' does not %s; these do:%s", method, what,
-                      list);
+    return shoal_fail(ctx, SHOAL_E_METHOD, "method: '%s' does not %s; these do: %s", method, what,
+                      list + 2);
 }
 
 const void *shoal_cell(const shoal_context *ctx, const shoal_method *row, shoal_type type) {

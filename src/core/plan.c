@@ -325,6 +325,7 @@ shoal_status shoal_fail_at(shoal_context *ctx, shoal_status status, const char *
     char message[400];
     if (status == SHOAL_OK) return status;
     snprintf(message, sizeof message, "%s", shoal_message(ctx));
+    if (i < 0) return shoal_fail(ctx, status, "%s: %s%s", list, where, message);
     return shoal_fail(ctx, status, "%s[%lld]: %s%s", list, (long long)i, where, message);
 }
 

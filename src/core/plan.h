@@ -147,7 +147,7 @@ typedef struct shoal_count {
 
 shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count);
 
-/* Puts "list[i]: " and `where` before the context's message, unless `status` is SHOAL_OK. Returns `status`. */
+/* Puts "list[i]: ", or "list: " if i is below 0, and `where` before the context's message, unless `status` is SHOAL_OK. Returns `status`. */
 shoal_status shoal_fail_at(shoal_context *ctx, shoal_status status, const char *list, int64_t i,
                            const char *where);
 

@@ -27,13 +27,13 @@ static void nest_item(const cva_job *job, int64_t k, int64_t at, cva_nest *b) {
     cva_begin_nest(job, k, cva_first(job, item), b);
     for (int64_t i = 0; i < job->nesteds; i++) {
         const cva_contract *c = &job->contract[job->nested[i]];
-        const double left = cva_left(job, c, k);
+        const cva_span left = cva_rest(job, c, k);
         if (c->kind != CVA_NESTED) continue;
         job->sums[at * job->places + c->place] = 0;
-        if (!(left > 0)) continue;
+        if (!(left.years > 0)) continue;
         cva_nest_pay(job, c, spot, left, b);
         for (int l = 0; l < CVA_LANES; l++) x[l] = l < item->lanes ? (double)b->all[l] : 0;
-        job->sums[at * job->places + c->place] = shoal_exp(-job->rate * left) * folded(x);
+        job->sums[at * job->places + c->place] = cva_discount_over(job, left) * folded(x);
     }
 }
 

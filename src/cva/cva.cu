@@ -49,12 +49,12 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t
         cva_begin_nest(&job, k, cva_first(&job, item) + (uint64_t)lane, &b);
         for (int64_t i = 0; i < job.nesteds; i++) {
             const cva_contract *c = &job.contract[job.nested[i]];
-            const double left = cva_left(&job, c, k);
+            const cva_span left = cva_rest(&job, c, k);
             if (c->kind != CVA_NESTED) continue;
             double sum = 0;
-            if (left > 0) {
+            if (left.years > 0) {
                 cva_nest_pay(&job, c, job.spot + item->path * job.assets, left, &b);
-                sum = shoal_exp(-job.rate * left) * fold_item(item, lane, (double)b.all[0]);
+                sum = cva_discount_over(&job, left) * fold_item(item, lane, (double)b.all[0]);
             }
             if (lane == 0) job.sums[at * job.places + c->place] = sum;
         }

@@ -5,16 +5,22 @@
  *     the dates of exposure that the options give, and the horizon,
  *     the maturities, which are dates of exposure up to the horizon,
  *     the dates of exercise: of a contract's own list, or the given dates of exposure up to its maturity, and beyond
- *     the last of them, in steps as long as the last one.
+ *     the last of them, in steps as long as the last one,
+ *     the knots of the volatilities (curves.c) before the last of all these.
  *
  * The maturity of one contract adds no date of exercise to another. Outer paths go through all dates up to the horizon. Inner paths go
- * only to dates at which some contract may be exercised, the stops.
+ * only to dates at which some contract may be exercised and to knots, the stops.
  */
 #include "cva/plan.h"
 #include <math.h>
 #include <stdlib.h>
 
-enum { EXPOSED = 1, REGULAR = 2, STOP = 4 }; /* REGULAR: of exercise, without an own list */
+enum {
+    EXPOSED = 1,
+    REGULAR = 2,
+    STOP = 4,
+    KNOT = 8
+}; /* REGULAR: of exercise, without an own list */
 enum { MOST_EXERCISES = 1 << 20 };
 enum { INNER = 64 }; /* inner paths, if the number of outer ones is to be chosen */
 
@@ -78,6 +84,13 @@ static void gather(const cva_job *j, const shoal_cva_contract *from, const shoal
     }
 }
 
+static void add_knots(const shoal_cva_market *market, double *room, moments *m) {
+    double last = 0;
+    for (int64_t i = 0; i < m->count; i++) last = fmax(last, m->at[i].time);
+    const int64_t count = shoal_cva_knots(market, last, room);
+    for (int64_t i = 0; i < count; i++) add(m, room[i], KNOT);
+}
+
 /* Ascending, and each once. */
 static void merge(moments *m) {
     int64_t kept = 0;
@@ -109,6 +122,7 @@ static int64_t date_of(const cva_job *j, double time) {
 static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, moments *m) {
     const cva_job *j = &p->job;
     char *regular;
+    int64_t last = 0;
     shoal_status s = shoal_plan_host(&p->head, m->count, 1, &regular);
     for (int64_t k = 0; k < m->count && s == SHOAL_OK; k++)
         regular[k] = (m->at[k].flags & REGULAR) != 0;
@@ -125,7 +139,10 @@ static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, 
         }
         for (int64_t k = 0; k < c->last && s == SHOAL_OK; k++)
             if (c->may[k] || k == c->last - 1) m->at[k].flags |= STOP;
+        last = c->last > last ? c->last : last;
     }
+    for (int64_t k = 0; k < last; k++)
+        if (m->at[k].flags & KNOT) m->at[k].flags |= STOP;
     return s;
 }
 
@@ -169,8 +186,8 @@ static shoal_status make_lists(shoal_cva *p, const shoal_cva_contract *from,
     return s;
 }
 
-shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_contract *from,
-                                  const shoal_cva_opts *o) {
+shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
+                                  const shoal_cva_contract *from, const shoal_cva_opts *o) {
     cva_job *j = &p->job;
     double step;
     j->horizon = horizon_of(j, o);
@@ -183,13 +200,19 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_contract *from,
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "dates: a step of %g years makes more than %d dates of exercise", step,
                           MOST_EXERCISES);
-    int64_t most = o->dates + beyond + 1 + j->contracts;
+    const int64_t knots = shoal_cva_knots(market, 0, NULL);
+    int64_t most = o->dates + beyond + 1 + j->contracts + knots;
     for (int64_t i = 0; i < j->contracts; i++) most += from[i].exercises;
     moments m = { malloc((size_t)most * sizeof *m.at), 0 };
-    if (!m.at) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
-    gather(j, from, o, beyond, step, &m);
-    merge(&m);
-    const shoal_status s = make_lists(p, from, o, &m);
-    free(m.at);
+    double *room = malloc((size_t)(knots + 1) * sizeof *room);
+    shoal_status s = SHOAL_OK;
+    if (!m.at || !room) s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
+    if (s == SHOAL_OK) {
+        gather(j, from, o, beyond, step, &m);
+        add_knots(market, room, &m);
+        merge(&m);
+        s = make_lists(p, from, o, &m);
+    }
+    free(m.at), free(room);
     return s;
 }

@@ -14,7 +14,7 @@
  * on the others of its batch. Cost: for M outer paths, N dates and m inner paths M m N^2 / 2
  * path-steps per contract, or 3/2 of that, and M (N - 1) (N - 2) systems, less what is exercised.
  */
-#include "cva/plan.h"
+#include "cva/values.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

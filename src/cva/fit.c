@@ -4,7 +4,7 @@
  *
  *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i (t_(i+1) - t_i) / t_(i+1)) L Z,
  *
- * in blocks of CVA_FIT_LANES. At a date: the paths move there, and the moments of the variables are taken; the
+ * (between knots: of B(t) - B(knot), from the knot on) in blocks of CVA_FIT_LANES. At a date: the paths move there, and the moments of the variables are taken; the
  * sums of the regressions out of the money and in the money; the decision by the rule that is made of them.
  * What is regressed is the cash flow of going on, discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step: these have the mean 0, and take
  * most of the noise. Always in f64 and on the CPU: a rule has the same bits on every backend.
@@ -39,19 +39,46 @@ static void add_products(const double *u, const double (*v)[CVA_WIDTH], double *
 
 /* ---- a date ------------------------------------------------------------------------------------ */
 
+/* The last knot up to date i, or 0. */
+static int64_t last_knot(const cva_job *job, int64_t i) {
+    int64_t at = 0;
+    for (int64_t n = 0; n < job->knots && job->knot[n] <= i; n++) at = job->knot[n];
+    return at;
+}
+
+/* `at` there, from the normals of all segments before it; it changes only from segment to segment. */
+static void make_base(const cva_fit *f, int64_t block, int64_t i, double *base) {
+    const cva_job *job = &f->job;
+    if (i < f->c.last && last_knot(job, i) == last_knot(job, i + 1)) return;
+    int64_t from = 0;
+    memset(base, 0, (size_t)job->assets * CVA_WIDTH * sizeof *base);
+    for (int64_t n = 0; n < job->knots && job->knot[n] <= i; from = job->knot[n++])
+        cva_add_normals(
+            job, job->assets, &job->walk_normals, (uint32_t)(f->c.last + 1 + n) * cva_blocks(job),
+            (uint64_t)block * CVA_WIDTH, cva_between(job, from, job->knot[n]), 1, 0, base);
+}
+
 static void move_block(const cva_fit *f, int64_t block, int64_t i) {
     const cva_job *job = &f->job;
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
     const int begins = i == f->c.last;
-    const double t = cva_time(job, i), next = begins ? 0 : cva_time(job, i + 1);
+    const int64_t knot = last_knot(job, i);
+    const double start = cva_time(job, knot), t = cva_time(job, i) - start;
+    const double next = begins ? 0 : cva_time(job, i + 1) - start;
     const double keep = begins ? 0 : t / next;
     const double noise = begins ? sqrt(t) : sqrt(t * (next - t) / next);
-    double *at = f->at + block * numbers;
-    EACH(e, numbers) at[e] *= keep;
+    const cva_span span = begins ? cva_between(job, knot, i) : cva_between(job, i, i + 1);
+    double *at = f->at + block * numbers, *base = f->base + block * numbers;
+    if (job->knots) {
+        make_base(f, block, i, base);
+        EACH(e, numbers) at[e] = begins ? base[e] : fma(keep, at[e] - base[e], base[e]);
+    } else
+        EACH(e, numbers) at[e] *= keep;
     cva_add_normals(job, job->assets, &job->walk_normals,
-                    (uint32_t)(f->c.last - i) * cva_blocks(job), (uint64_t)block * CVA_WIDTH, noise,
-                    at);
-    cva_make_prices(job, job->assets, job->s0, t, at, f->prices[i % 2] + block * numbers);
+                    (uint32_t)(f->c.last - i) * cva_blocks(job), (uint64_t)block * CVA_WIDTH, span,
+                    begins ? 1 : keep, noise, at);
+    cva_make_prices(job, job->assets, job->s0, cva_between(job, 0, i), at,
+                    f->prices[i % 2] + block * numbers);
 }
 
 /* Paths, and the sums of the variables and of their squares, in each region. */
@@ -75,8 +102,7 @@ static void visit(const shoal_context *ctx, const cva_fit *f, int64_t i) {
     const cva_job *job = &f->job;
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
     const int64_t moments = 2 * (1 + 2 * f->rule.basis.variables);
-    const double discount =
-        i < f->c.last ? shoal_exp(-job->rate * (cva_time(job, i + 1) - cva_time(job, i))) : 0;
+    const double discount = i < f->c.last ? cva_discount_over(job, cva_between(job, i, i + 1)) : 0;
     ON_THREADS(ctx->threads, static)
     for (int64_t block = 0; block < f->blocks; block++) {
         cva_lanes w;
@@ -99,10 +125,10 @@ static void make_gains(const cva_fit *f, int64_t block, int64_t i, const cva_lan
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
     const double *now = f->prices[i % 2] + block * numbers;
     const double *then = f->prices[(i + 1) % 2] + block * numbers;
-    const double dt = cva_time(job, i + 1) - cva_time(job, i);
+    const cva_span step = cva_between(job, i, i + 1);
     for (int j = 0; j < b->directions; j++) EACH(l, CVA_WIDTH) gain[j][l] = 0;
     for (int a = 0; a < job->assets; a++, now += CVA_WIDTH, then += CVA_WIDTH) {
-        const double back = shoal_exp((job->dividend[a] - job->rate) * dt);
+        const double back = shoal_exp(-cva_growth(job, step, a));
         const double weight = b->kind == CVA_BASKET ? f->c.weight[a] : 1;
         for (int j = 0; j < b->directions; j++) EACH(l, CVA_WIDTH) {
                 const double moved = weight * fma(back, then[l], -now[l]);

@@ -27,7 +27,7 @@ static double price_at(const cva_job *j, const cva_contract *c, const cva_rule *
                        double place) {
     const int64_t a = c->asset[0];
     const double b = r->start + r->step * place;
-    return j->s0[a] * shoal_exp(j->sigma[a] * b + cva_drift(j, a) * cva_time(j, i));
+    return j->s0[a] * shoal_exp(j->sigma[a] * b + cva_drift(j, cva_between(j, 0, i), a));
 }
 
 /* What exercise at date i pays above the European value. */
@@ -36,7 +36,7 @@ static double excess(const cva_job *j, const cva_contract *c, double s, int64_t 
     const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
     const double gain = put ? c->strike - weight * s : weight * s - c->strike;
     if (!(gain > 0)) return -DBL_MAX;
-    return gain - cva_line_value(j, c, s, c->maturity - cva_time(j, i));
+    return gain - cva_line_value(j, c, s, i);
 }
 
 static int pays(const cva_job *j, const cva_contract *c, const cva_rule *r, int64_t i,
@@ -88,12 +88,14 @@ static void take_mean(const double *from, int points, double step, double dt, do
 
 shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to) {
     const cva_job *j = &p->job;
-    double *numbers, *best, shortest = c->maturity;
+    const int64_t a = c->asset[0];
+    const double whole = cva_clock(j, cva_rest(j, c, 0), a);
+    double *numbers, *best, shortest = whole;
     for (int64_t i = 1; i <= c->last; i++)
-        shortest = fmin(shortest, cva_time(j, i) - cva_time(j, i - 1));
-    shortest = fmax(shortest, c->maturity / MOST_STEPS);
+        shortest = fmin(shortest, cva_clock(j, cva_between(j, i - 1, i), a));
+    shortest = fmax(shortest, whole / MOST_STEPS);
     cva_rule r = { .basis = { .kind = CVA_LINE }, .step = sqrt(shortest) / POINTS };
-    const int half = (int)ceil(REACH * sqrt(c->maturity) / r.step);
+    const int half = (int)ceil(REACH * sqrt(whole) / r.step);
     r.basis.points = 2 * half + 1, r.start = -half * r.step;
     const int each = cva_rule_numbers(&r.basis);
     shoal_status s = shoal_plan_host(&p->head, (c->last - 1) * each, sizeof *numbers, &numbers);
@@ -102,9 +104,10 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
     r.at = numbers;
     for (int64_t i = c->last - 1; i > 0; i--) {
         double *here = numbers + (i - 1) * each, *going_on = here + 2;
-        const double dt = cva_time(j, i + 1) - cva_time(j, i);
+        const cva_span step = cva_between(j, i, i + 1);
         if (i < c->last - 1)
-            take_mean(best, r.basis.points, r.step, dt, shoal_exp(-j->rate * dt), going_on);
+            take_mean(best, r.basis.points, r.step, cva_clock(j, step, a),
+                      cva_discount_over(j, step), going_on);
         here[0] = here[1] = DBL_MAX;
         memcpy(best, going_on, (size_t)r.basis.points * sizeof *best);
         if (!c->may[i - 1]) continue;
@@ -116,8 +119,9 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
         double *now;
         s = shoal_plan_host(&p->head, r.basis.points, sizeof *now, &now);
         if (s != SHOAL_OK) return s;
-        const double dt = cva_time(j, 1);
-        take_mean(best, r.basis.points, r.step, dt, shoal_exp(-j->rate * dt), now);
+        const cva_span step = cva_between(j, 0, 1);
+        take_mean(best, r.basis.points, r.step, cva_clock(j, step, a), cva_discount_over(j, step),
+                  now);
         r.today = now[half];
     }
     *to = r;

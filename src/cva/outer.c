@@ -47,7 +47,9 @@ static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
     if (!terms) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for closed forms");
     for (int64_t i = 0; i < job->europeans; i++) {
         const cva_contract *c = &job->contract[job->european[i]];
-        terms[i] = cva_terms_of(job, c, fmax(cva_left(job, c, k), 0));
+        cva_span left = cva_rest(job, c, k);
+        left.years = fmax(left.years, 0);
+        terms[i] = cva_terms_of(job, c, left);
     }
     ON_THREADS(ctx->threads, static)
     for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {

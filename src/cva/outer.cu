@@ -43,13 +43,13 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
         const int64_t n = task / tiles, begin = task % tiles * TILE;
         const int64_t end = begin + TILE < job.paths ? begin + TILE : job.paths;
         const cva_contract *c = &job.contract[job.european[first + n]];
-        const double left = cva_left(&job, c, k);
-        if (!cva_is_known(c, left)) continue;
+        const cva_span left = cva_rest(&job, c, k);
+        if (!cva_is_known(c, left.years)) continue;
         const cva_terms terms = cva_terms_of(&job, c, left);
         for (int64_t path = begin + threadIdx.x; path < end; path += OUTER_BLOCK) {
             double worth;
             cva_known_values(&job, c, &terms, job.spot + path * job.assets, &worth);
-            cva_note(&job, c, k, path, worth, left == 0);
+            cva_note(&job, c, k, path, worth, left.years == 0);
             job.cube[n * job.paths + path] = c->quantity * worth;
         }
     }

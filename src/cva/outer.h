@@ -6,7 +6,9 @@
  *
  * An outer path is exact: from date to date each asset's Brownian motion gets sqrt(dt) L Z, and
  *
- *     S_t = S_0 e^((r - q - sigma^2 / 2) t + sigma B_t).
+ *     S_t = S_0 e^((r - q - sigma^2 / 2) t + sigma B_t);
+ *
+ * with curves, r t and the like are integrals and B runs by a clock (span.h).
  *
  * With tau years left and F = S e^((r - q) tau) a forward is worth e^(-r tau) (B(F) - K), B the
  * basket, a call or put e^(-r tau) times Black's formula.
@@ -42,13 +44,15 @@ CVA_CALL void cva_clear_path(const cva_job *job, int64_t path) {
 
 CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
     const int d = job->assets, pairs = (d + 1) / 2;
-    const double t = cva_time(job, k), step = sqrt(t - cva_time(job, k - 1));
+    const cva_span since = cva_between(job, k - 1, k), all = cva_between(job, 0, k);
+    const double root = sqrt(since.years);
     double z[SHOAL_CVA_ASSETS + 1][CVA_WIDTH];
     for (int pair = 0; pair < pairs; pair++)
         cva_draw(&job->outer_normals, (uint32_t)((k - 1) * pairs + pair),
                  job->first + (uint64_t)from, z + 2 * pair);
     for (int a = 0; a < d; a++) {
-        const double s0 = job->s0[a], sigma = job->sigma[a], shift = cva_drift(job, a) * t;
+        const double s0 = job->s0[a], sigma = job->sigma[a], shift = cva_drift(job, all, a);
+        const double step = cva_scale(job, since, a, root);
         double moved[CVA_WIDTH], s[CVA_WIDTH];
         CVA_EACH(l) moved[l] = 0;
         for (int b = 0; b <= a; b++) {
@@ -93,7 +97,7 @@ CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const 
     const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
     const double strike = c->strike, discount = t->discount, deviation = t->deviation;
     double forward[CVA_WIDTH];
-    if (t->left == 0) {
+    if (t->left.years == 0) {
         cva_pay_lanes(c, s, worth);
         return;
     }
@@ -101,7 +105,7 @@ CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const 
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];
         const double *from = s + a * CVA_WIDTH, weight = sum ? c->weight[i] : 1;
-        const double growth = i ? shoal_exp((job->rate - job->dividend[a]) * t->left) : t->growth;
+        const double growth = i ? shoal_exp(cva_growth(job, t->left, a)) : t->growth;
         CVA_EACH(l) forward[l] = fma(weight * from[l], growth, forward[l]);
     }
     if (c->payoff == SHOAL_CVA_FORWARD)
@@ -348,14 +352,16 @@ CVA_CALL void cva_note_node(const cva_job *job, int64_t k, int64_t path) {
     const cva_node *n = &job->node[path];
     const int64_t each = cva_items(job);
     const int64_t items = job->items == 0 || n->level < 0 ? 0 : each << n->level;
-    const double discount = shoal_exp(-job->rate * cva_time(job, k));
+    const double discount = cva_discount_over(job, cva_between(job, 0, k));
     double *to = job->row + path * job->width + CVA_ROW_HEAD + CVA_LISTS * job->exposures;
     for (int l = 0; l < CVA_WIDTH; l++)
         for (int64_t i = CVA_LANE(l); i < job->contracts; i += CVA_LANES) {
             const cva_contract *c = &job->contract[i];
             const int64_t at = i * job->paths + path;
             double sum = 0;
-            for (int64_t e = 0; e < items && c->kind >= CVA_NESTED; e++)
+            const int by_paths = c->kind == CVA_NESTED ||
+                                 (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
+            for (int64_t e = 0; e < items && by_paths; e++)
                 sum += job->sums[(n->first * each + e) * job->places + c->place];
             const double mean = items ? sum / (double)(job->paths_inner << n->level) : 0;
             to[i * job->exposures + job->date] = discount * (job->worth[at] + mean) + job->paid[at];

@@ -3,7 +3,7 @@
  * plan.c - plans for CVA: the public function, its argument checks, the choice between closed forms
  * and inner paths, the chances of default.
  */
-#include "cva/plan.h"
+#include "cva/span.h"
 #include "smallsym/plan.h"
 #include <float.h>
 #include <math.h>
@@ -41,7 +41,7 @@ static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) 
         if (s == SHOAL_OK && m->dividend)
             s = shoal_check_number(ctx, "dividend", a, m->dividend[a], -1e3, 1e3);
     }
-    return s;
+    return s == SHOAL_OK ? shoal_cva_check_curves(ctx, m) : s;
 }
 
 static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
@@ -218,7 +218,16 @@ static shoal_status check_growth(shoal_cva *p) {
     double last = j->horizon;
     for (int64_t i = 0; i < j->contracts; i++)
         if (j->contract[i].maturity > last) last = j->contract[i].maturity;
-    for (int a = 0; a < j->assets; a++)
+    for (int64_t k = 1; k < j->moments && j->integral; k++)
+        for (int a = 0; a < j->assets; a++) {
+            const cva_span all = cva_between(j, 0, k);
+            const double rate = fabs(cva_rate(j, all)), growth = fabs(cva_growth(j, all, a));
+            if (rate + growth + cva_of_asset(j, all, a, CVA_VARIANCE) > MAX_GROWTH)
+                return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                                  "the curves of asset %d are too large for %g years", a,
+                                  all.years);
+        }
+    for (int a = 0; a < j->assets && !j->integral; a++)
         if ((fabs(j->rate) + fabs(j->dividend[a]) + j->sigma[a] * j->sigma[a]) * last > MAX_GROWTH)
             return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                               "rate %g, dividend[%d] %g or sigma[%d] %g is too large for %g years",
@@ -247,7 +256,8 @@ static shoal_status make_chances(shoal_cva *p, const shoal_cva_counterparty *c) 
         const int64_t date = j->exposure[k - 1];
         if (date < 0) continue;
         p->chance[date] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
-        p->share[date] = (1 - c->recovery) * exp(-j->rate * t) * p->chance[date];
+        p->share[date] =
+            (1 - c->recovery) * exp(-cva_rate(j, cva_between(j, 0, k))) * p->chance[date];
         before = here;
     }
     return s;
@@ -304,7 +314,10 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_j
     to->sigma = add(k, from->sigma, d, sizeof(double));
     to->dividend = add(k, from->dividend, d, sizeof(double));
     to->load = add(k, from->load, d * (d + 1) / 2, sizeof(double));
-    to->time = add(k, from->time, from->dates + 1, sizeof(double));
+    const int64_t integrals = from->integral ? from->moments * cva_integrals(d) : 0;
+    to->time = add(k, from->time, from->moments, sizeof(double));
+    if (integrals) to->integral = add(k, from->integral, integrals, sizeof(double));
+    if (from->knots) to->knot = add(k, from->knot, from->knots, sizeof *to->knot);
     to->stop = add(k, from->stop, from->stops, sizeof *to->stop);
     to->sign = add(k, from->sign, from->sets, sizeof *to->sign);
     to->european = add(k, from->european, from->europeans, sizeof *to->european);
@@ -437,7 +450,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     shoal_status s = shoal_plan_new(p->where, sizeof *p->room, p, &p->room);
     if (s == SHOAL_OK) s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
-    if (s == SHOAL_OK) s = shoal_cva_make_dates(p, contracts, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_dates(p, m, contracts, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_curves(p, m);
     if (s == SHOAL_OK) s = check_growth(p);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
     if (s == SHOAL_OK) s = make_chances(p, c);
@@ -473,6 +487,8 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     if (s == SHOAL_OK) s = check_market(ctx, market);
     if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s == SHOAL_OK && opts->estimator == SHOAL_CVA_BY_INNER && shoal_cva_has_curves(market))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner has no curves; the others have");
     if (s == SHOAL_OK) s = fill_plan(*plan, market, contracts, count, counterparty, opts);
     return shoal_plan_made(s, plan);
 }

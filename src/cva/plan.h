@@ -77,6 +77,7 @@ SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k,
 
 typedef struct cva_contract {
     int kind, payoff, assets;
+    int64_t end;     /* the moment of its maturity                                               */
     int64_t last;    /* with early exercise: the date of its maturity                            */
     const char *may; /* [date - 1]: whether it may be exercised there; on the last it must be    */
     int64_t set;
@@ -115,7 +116,13 @@ typedef struct cva_job {
     double horizon; /* the last date of exposure                                                 */
     /* dates.c: all dates; those of exposure; those that inner paths go to, where some contract may be exercised */
     int64_t dates, exposures, stops;
-    const double *time;       /* [date]; time[0] is 0                                             */
+    /* moments: the dates, then with curves the maturities and knots that are no dates */
+    const double *time; /* [moment]; time[0] is 0                                           */
+    int64_t moments;
+    const double *
+        integral; /* [moment][cva_integrals]: from 0, of curves (curves.c); NULL: the market is flat */
+    int64_t knots;            /* moments between which all volatilities are constant              */
+    const int64_t *knot;      /* [knot]: its moment                                               */
     const int64_t *exposure;  /* [date - 1]: its number from 0; -1: none                          */
     const int64_t *exposed;   /* [exposure]: its date                                             */
     const int64_t *stop;      /* [stop]: its date                                                 */
@@ -169,15 +176,6 @@ SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) { return j
 SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
     const double left = c->maturity - cva_time(job, k), same = CVA_SAME * c->maturity;
     return left <= same && left >= -same ? 0 : left;
-}
-
-/* What a contract is worth on a path at date k, for a validation; `ends`: it is paid. */
-SHOAL_HD static inline void cva_note(const cva_job *job, const cva_contract *c, int64_t k,
-                                     int64_t path, double worth, int ends) {
-    if (!job->worth) return;
-    const int64_t at = (c - job->contract) * job->paths + path;
-    job->worth[at] = ends ? 0 : worth;
-    if (ends) job->paid[at] += shoal_exp(-job->rate * cva_time(job, k)) * worth;
 }
 
 /* Numbers of the table per stop: scale L, of TILE rows at a time column by column; shift, back and sigma of each asset, and
@@ -252,6 +250,7 @@ typedef struct cva_fit {
     double *numbers; /* rule.at                                                 */
     int64_t blocks;
     double *at, *cash; /* [block][asset][lane], [block][lane]                   */
+    double *base;      /* with knots: `at` at the last one before the date      */
     double *prices[2]; /* [block][asset][lane] at dates of either parity        */
     double *moments;   /* [block][region][1 + 2 variables]                      */
     double *gram;      /* [task][region][triangle, right-hand side]             */
@@ -316,9 +315,16 @@ struct shoal_cva {
     cva_contract *contracts; /* the job's                                                       */
 };
 
+/* curves.c: checks, and the integrals of the curves of a market at all moments; the moments that are no dates. */
+shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m);
+shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m);
+/* Whether it has any; the knots of its volatilities up to `end`, ascending: how many (`to` NULL counts at most). */
+int shoal_cva_has_curves(const shoal_cva_market *m);
+int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to);
+
 /* dates.c: the dates of the plan, and where its contracts may be exercised. */
-shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_contract *from,
-                                  const shoal_cva_opts *o);
+shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,
+                                  const shoal_cva_contract *from, const shoal_cva_opts *o);
 
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);

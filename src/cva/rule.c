@@ -9,7 +9,7 @@
  *
  * Contracts on one asset need no paths: line.c.
  */
-#include "cva/plan.h"
+#include "cva/span.h"
 #include <shoal/smallsym.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +78,11 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
     for (int m = 1; m < c->assets; m++) {
         const int64_t a = c->asset[m], first = c->asset[0];
         equal &= j->sigma[a] == j->sigma[first] && j->dividend[a] == j->dividend[first];
+        for (int64_t k = 1; j->integral && k < j->moments; k++) {
+            const cva_span since = cva_between(j, 0, k);
+            for (int what = 0; what < CVA_OF_ASSET; what++)
+                equal &= cva_of_asset(j, since, a, what) == cva_of_asset(j, since, first, what);
+        }
         for (int n = 0; n < m; n++)
             equal &= j->correlation[a * j->assets + c->asset[n]] ==
                      j->correlation[c->asset[1] * j->assets + first];
@@ -185,12 +190,22 @@ static uint64_t seed_of(uint64_t seed, int rule, const cva_contract *c) {
     return shoal_half(&w, 0);
 }
 
+/* Of the contract's assets. */
+static void take_integrals(const cva_job *j, const cva_contract *c, double *to) {
+    for (int64_t k = 0; k < j->moments; k++) {
+        const double *from = j->integral + k * cva_integrals(j->assets);
+        *to++ = from[0];
+        for (int n = 0; n < c->assets; n++, to += CVA_OF_ASSET)
+            memcpy(to, from + 1 + CVA_OF_ASSET * c->asset[n], CVA_OF_ASSET * sizeof *to);
+    }
+}
+
 /* The market of the contract's assets, and the memory of a fit. */
 static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contract *c, int rule,
                              int64_t paths, cva_fit *f) {
     const cva_job *j = &p->job;
     const int64_t d = c->assets;
-    double *market;
+    double *market, *integral;
     int64_t *asset;
     *f = (cva_fit){ .job = *j, .c = *c };
     f->rule.basis = basis_of(j, c, rule, paths);
@@ -204,12 +219,14 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
     } rooms[] = { { 3 * d + d * (d + 1) / 2 + d * d, &market },
                   { lanes * d, &f->at },
                   { lanes, &f->cash },
+                  { j->knots ? lanes * d : 0, &f->base },
+                  { j->integral ? j->moments * cva_integrals(d) : 0, &integral },
                   { lanes * d, &f->prices[0] },
                   { lanes * d, &f->prices[1] },
                   { f->blocks * moments, &f->moments },
                   { tasks * 2 * cva_gram_numbers(cva_columns(b)), &f->gram } };
     shoal_status s = shoal_plan_host(scratch, d, sizeof *asset, &asset);
-    for (int i = 0; i < 7 && s == SHOAL_OK; i++)
+    for (int i = 0; i < 9 && s == SHOAL_OK; i++)
         s = shoal_plan_host(scratch, rooms[i].numbers, sizeof(double), rooms[i].to);
     if (s == SHOAL_OK)
         s = shoal_plan_host(&p->head, (c->last - 1) * cva_rule_numbers(b), sizeof(double),
@@ -223,6 +240,7 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
         for (int64_t e = 0; e < d; e++)
             correlation[a * d + e] = j->correlation[row * j->assets + c->asset[e]];
     }
+    if (j->integral) take_integrals(j, c, integral), f->job.integral = integral;
     f->job.assets = (int)d, f->job.s0 = market, f->job.sigma = market + d;
     f->job.dividend = market + 2 * d, f->job.load = load;
     f->job.walk_normals =

@@ -8,7 +8,7 @@
  * their ranks are selected among the exposures of a date.
  */
 #include "core/loops.h"
-#include "cva/plan.h"
+#include "cva/span.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,7 +265,7 @@ static void make_date(const shoal_cva *p, const double *samples, int64_t paths, 
     }
     make_quantile(&of, paths, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
     make_quantile(&of, paths, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
-    to->discount = exp(-p->job.rate * to->time);
+    to->discount = exp(-cva_rate(&p->job, cva_between(&p->job, 0, p->job.exposed[k])));
     to->default_probability = p->chance[k];
     to->cva = p->share[k] * to->epe;
     to->inner = p->job.inner[k];

@@ -76,7 +76,7 @@ typedef struct dual { /* of a path, discounted */
 static shoal_status step_bound(shoal_cva *p, cva_job *j, const cva_contract *c, int64_t k,
                                char *now, dual *at) {
     const int last = k == c->last;
-    const double discount = exp(-j->rate * cva_time(j, k));
+    const double discount = exp(-cva_rate(j, cva_between(j, 0, k)));
     shoal_status s = SHOAL_OK;
     shoal_cva_begin_date(p, j, k);
     if (!last) p->judge->decide(&p->host, j, c, &c->rule[0], k, now);
@@ -140,9 +140,9 @@ shoal_status shoal_cva_make_prices(shoal_cva *p) {
         const cva_contract *c = &j.contract[i];
         const int american = c->kind == CVA_AMERICAN, line = american && cva_is_line(c);
         double *price = p->price + PRICE_NUMBERS * i;
-        if (c->kind == CVA_CLOSED) price[PRICE] = cva_closed_value(&j, c, j.s0, c->maturity);
+        if (c->kind == CVA_CLOSED) price[PRICE] = cva_closed_value(&j, c, j.s0, 0);
         if (line) {
-            price[PRICE] = cva_line_value(&j, c, j.s0[c->asset[0]], c->maturity) + c->rule[0].today;
+            price[PRICE] = cva_line_value(&j, c, j.s0[c->asset[0]], 0) + c->rule[0].today;
             price[PRICE_ERROR] = 0;
         }
         price[UPPER] = price[PRICE], price[UPPER_ERROR] = price[PRICE_ERROR];

@@ -6,11 +6,16 @@
 #ifndef SHOAL_CVA_VALUES_H
 #define SHOAL_CVA_VALUES_H
 
-#include "cva/plan.h"
+#include "cva/span.h"
 #include "pricing/black.h"
 
-SHOAL_HD static inline double cva_drift(const cva_job *job, int64_t a) {
-    return job->rate - job->dividend[a] - 0.5 * job->sigma[a] * job->sigma[a];
+/* What a contract is worth on a path at date k, for a validation; `ends`: it is paid. */
+SHOAL_HD static inline void cva_note(const cva_job *job, const cva_contract *c, int64_t k,
+                                     int64_t path, double worth, int ends) {
+    if (!job->worth) return;
+    const int64_t at = (c - job->contract) * job->paths + path;
+    job->worth[at] = ends ? 0 : worth;
+    if (ends) job->paid[at] += cva_discount_over(job, cva_between(job, 0, k)) * worth;
 }
 
 /* Whether a European contract with `left` years to go is worth what a formula says. */
@@ -20,31 +25,33 @@ SHOAL_HD static inline int cva_is_known(const cva_contract *c, double left) {
 
 /* What the formula of a contract needs at a date, whatever the prices. */
 typedef struct cva_terms {
-    double left, discount, deviation, growth; /* growth of its first asset */
+    cva_span left;
+    double discount, deviation, growth; /* growth of its first asset */
     int put;
 } cva_terms;
 
 SHOAL_HD static inline cva_terms cva_terms_of(const cva_job *job, const cva_contract *c,
-                                              double left) {
+                                              cva_span left) {
     const int64_t a = c->asset[0];
     cva_terms t;
-    t.left = left, t.discount = shoal_exp(-job->rate * left);
-    t.deviation = job->sigma[a] * sqrt(left);
-    t.growth = shoal_exp((job->rate - job->dividend[a]) * left);
+    t.left = left, t.discount = cva_discount_over(job, left);
+    t.deviation = cva_deviation(job, left, a);
+    t.growth = shoal_exp(cva_growth(job, left, a));
     t.put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
     return t;
 }
 
-/* The European value at prices `spot` with `left` years to go, of a contract that has a closed form. */
+/* The European value at prices `spot` of date k, of a contract that has a closed form. */
 SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_contract *c,
-                                               const double *spot, double left) {
-    if (left == 0) return cva_pay(c, spot);
+                                               const double *spot, int64_t k) {
+    const cva_span left = cva_rest(job, c, k);
+    if (left.years == 0) return cva_pay(c, spot);
     const cva_terms t = cva_terms_of(job, c, left);
     double forward = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];
         const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[i] : 1;
-        forward = fma(weight * spot[a], shoal_exp((job->rate - job->dividend[a]) * left), forward);
+        forward = fma(weight * spot[a], shoal_exp(cva_growth(job, left, a)), forward);
     }
     if (c->payoff == SHOAL_CVA_FORWARD) return t.discount * (forward - c->strike);
     return t.discount * black_value(forward, c->strike, t.deviation, t.put);
@@ -52,13 +59,14 @@ SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_con
 
 /* The same of a contract on one asset, at its price s. */
 SHOAL_HD static inline double cva_line_value(const cva_job *job, const cva_contract *c, double s,
-                                             double left) {
+                                             int64_t k) {
+    const cva_span left = cva_rest(job, c, k);
     const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
     const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
     const int64_t a = c->asset[0];
-    const double forward = weight * s * shoal_exp((job->rate - job->dividend[a]) * left);
-    return shoal_exp(-job->rate * left) *
-           black_value(forward, c->strike, job->sigma[a] * sqrt(left), put);
+    const double forward = weight * s * shoal_exp(cva_growth(job, left, a));
+    return cva_discount_over(job, left) *
+           black_value(forward, c->strike, cva_deviation(job, left, a), put);
 }
 
 /* The premium of going on at the point of the grid that is `place` points from its first one: cubic between four. */
@@ -77,11 +85,9 @@ SHOAL_HD static inline double cva_premium(const cva_rule *r, int64_t k, double p
 SHOAL_HD static inline double cva_line_hold(const cva_job *job, const cva_contract *c,
                                             const cva_rule *r, int64_t k, double s) {
     const int64_t a = c->asset[0];
-    const double t = cva_time(job, k), sigma = job->sigma[a];
-    const double brownian =
-        sigma > 0 ? (shoal_log(s / job->s0[a]) - cva_drift(job, a) * t) / sigma : 0;
-    return cva_line_value(job, c, s, c->maturity - t) +
-           cva_premium(r, k, (brownian - r->start) / r->step);
+    const double sigma = job->sigma[a], drift = cva_drift(job, cva_between(job, 0, k), a);
+    const double brownian = sigma > 0 ? (shoal_log(s / job->s0[a]) - drift) / sigma : 0;
+    return cva_line_value(job, c, s, k) + cva_premium(r, k, (brownian - r->start) / r->step);
 }
 
 #endif

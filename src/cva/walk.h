@@ -78,14 +78,17 @@ CVA_CALL void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first
 
 /* ---- prices ------------------------------------------------------------------------------------ */
 
-/* at[a] += scale L Z of the first assets, [asset][lane]; `step` is the first Philox block. */
+/* at[a] += L Z of the first assets over a span, [asset][lane], times the root of `keep`; `flat` is the deviation in a
+ * flat market, `step` the first Philox block. */
 CVA_CALL void cva_add_normals(const cva_job *job, int assets, const shoal_stream *stream,
-                              uint32_t step, uint64_t first, double scale, real *at) {
+                              uint32_t step, uint64_t first, cva_span span, double keep,
+                              double flat, real *at) {
     real z[CVA_NORMALS][CVA_WIDTH];
     for (int b = 0; b < assets; b++) {
         if (b % CVA_NORMALS == 0) cva_draw(stream, step++, first, z);
         const real *now = z[b % CVA_NORMALS];
         for (int a = b; a < assets; a++) {
+            const double scale = job->integral ? sqrt(keep * cva_clock(job, span, a)) : flat;
             const real load = (real)(scale * job->load[a * (a + 1) / 2 + b]);
             real *to = at + a * CVA_WIDTH;
             CVA_EACH(l) to[l] = real_fma(load, now[l], to[l]);
@@ -98,11 +101,11 @@ SHOAL_HD static inline uint32_t cva_blocks(const cva_job *job) {
     return (uint32_t)((job->assets + CVA_NORMALS - 1) / CVA_NORMALS);
 }
 
-/* Prices of the first assets `time` years after `spot`. */
-CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot, double time,
+/* Prices of the first assets a span after `spot`. */
+CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot, cva_span span,
                               const real *at, real *s) {
     for (int a = 0; a < assets; a++) {
-        const real start = (real)spot[a], shift = (real)(cva_drift(job, a) * time);
+        const real start = (real)spot[a], shift = (real)cva_drift(job, span, a);
         const real sigma = (real)job->sigma[a];
         const real *from = at + a * CVA_WIDTH;
         real *to = s + a * CVA_WIDTH;
@@ -255,20 +258,21 @@ CVA_CALL int64_t cva_before(const cva_job *job, int64_t k, int64_t stop) {
 /* Moves to a stop from the one before: Brownian motions `at` since date k, and the prices s. */
 CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, const double *spot,
                        uint64_t first, real *at, real *s) {
-    const double t = cva_time(job, job->stop[stop]);
-    const double dt = t - cva_time(job, cva_before(job, k, stop));
+    const int64_t to = job->stop[stop];
+    const cva_span step = cva_between(job, cva_before(job, k, stop), to);
     cva_add_normals(job, assets, &job->walk_normals,
-                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, sqrt(dt), at);
-    cva_make_prices(job, assets, spot, t - cva_time(job, k), at, s);
+                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, step, 1,
+                    sqrt(step.years), at);
+    cva_make_prices(job, assets, spot, cva_between(job, k, to), at, s);
 }
 
 /* The discount from a stop to date k; of an asset's forward price over the step to the stop. */
 CVA_CALL real cva_discount(const cva_job *job, int64_t k, int64_t stop) {
-    return (real)shoal_exp(-job->rate * (cva_time(job, job->stop[stop]) - cva_time(job, k)));
+    return (real)cva_discount_over(job, cva_between(job, k, job->stop[stop]));
 }
 CVA_CALL real cva_back(const cva_job *job, int64_t k, int64_t stop, int64_t a) {
-    const double dt = cva_time(job, job->stop[stop]) - cva_time(job, cva_before(job, k, stop));
-    return (real)shoal_exp((job->dividend[a] - job->rate) * dt);
+    const cva_span step = cva_between(job, cva_before(job, k, stop), job->stop[stop]);
+    return (real)shoal_exp(-cva_growth(job, step, a));
 }
 
 #else /* the same from a table that all paths share */
@@ -286,17 +290,18 @@ CVA_CALL const real *cva_shifts(const cva_job *job, int64_t stop) {
 
 /* Row a of the table of a stop. */
 CVA_CALL void cva_fill_table(const cva_job *job, int64_t k, int64_t stop, int a) {
-    const double t = cva_time(job, job->stop[stop]), now = cva_time(job, k);
-    const double dt = t - cva_time(job, cva_before(job, k, stop)), scale = sqrt(dt);
+    const cva_span whole = cva_between(job, k, job->stop[stop]);
+    const cva_span step = cva_between(job, cva_before(job, k, stop), job->stop[stop]);
+    const double scale = a < job->assets ? cva_scale(job, step, a, sqrt(step.years)) : 0;
     real *tile = (real *)cva_table(job, stop) + cva_tile_at(a / CVA_TILE);
     real *shift = (real *)cva_shifts(job, stop);
     for (int b = 0; b < a / CVA_TILE * CVA_TILE + CVA_TILE; b++)
         tile[b * CVA_TILE + a % CVA_TILE] =
             b <= a && a < job->assets ? (real)(scale * job->load[a * (a + 1) / 2 + b]) : 0;
-    if (a == 0) shift[3 * job->assets] = (real)shoal_exp(-job->rate * (t - now));
+    if (a == 0) shift[3 * job->assets] = (real)cva_discount_over(job, whole);
     if (a >= job->assets) return;
-    shift[a] = (real)(cva_drift(job, a) * (t - now));
-    shift[job->assets + a] = (real)shoal_exp((job->dividend[a] - job->rate) * dt);
+    shift[a] = (real)cva_drift(job, whole, a);
+    shift[job->assets + a] = (real)shoal_exp(-cva_growth(job, step, a));
     shift[2 * job->assets + a] = (real)job->sigma[a];
 }
 
@@ -375,17 +380,17 @@ CVA_CALL void cva_follow_line(const cva_job *job, const cva_contract *c, int64_t
             o->alive[l] = real_pick(ends, 0, o->alive[l]);
         }
     }
-    const double now = cva_time(job, k);
-    const double start = job->control ? cva_line_value(job, c, spot[a], c->maturity - now) : 0;
+    const double start = job->control ? cva_line_value(job, c, spot[a], k) : 0;
     const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
     const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
     for (int l = 0; l < CVA_WIDTH; l++) {
         y[l] = start;
         if (o->alive[l] > 0) continue;
-        const double s = (double)o->price[l], t = cva_time(job, (int64_t)o->date[l]);
+        const double s = (double)o->price[l];
+        const int64_t date = (int64_t)o->date[l];
         const double gain = down ? c->strike - weight * s : weight * s - c->strike;
-        const double over = job->control ? cva_line_value(job, c, s, c->maturity - t) : 0;
-        y[l] += shoal_exp(-job->rate * (t - now)) * ((gain > 0 ? gain : 0) - over);
+        const double over = job->control ? cva_line_value(job, c, s, date) : 0;
+        y[l] += cva_discount_over(job, cva_between(job, k, date)) * ((gain > 0 ? gain : 0) - over);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "models/plan.h"
 #include "rng/normal.h"
 #include <float.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,13 @@ static void make_trajectories(bullet_plan *b, uint64_t seed, int64_t count) {
     }
 }
 
+/* Whether a path from a point can pay: its count is P2 at most, and the dates left bring it to P1. */
+static bool can_pay(const bullet_plan *b, const shoal_bullet_point *at) {
+    const int64_t seen = bullet_count(&b->model, &b->d, at, at->x);
+    const int64_t left = b->d.last > at->k ? b->d.last - at->k : 0;
+    return b->model.p1 <= b->model.p2 && seen <= b->model.p2 && seen + left >= b->model.p1;
+}
+
 /* S_T is lognormal: over an event of probability p, S_T > K or rarer, the mean of S_T is at most its
  * share Phi(Phi^-1(p) + s). Without noise, or if the count cannot come to pay, the value is known. */
 static double ceiling(const shoal_price *plan, int64_t group, int64_t strike, double probability,
@@ -131,10 +139,7 @@ static double ceiling(const shoal_price *plan, int64_t group, int64_t strike, do
     const shoal_bullet_point *at = &b->points[group];
     const double tau = (double)(b->d.steps - at->k) * b->d.dt, s = b->model.sigma * sqrt(tau);
     (void)strike, (void)deviation; /* there is one strike, and the deviation is known */
-    const int64_t seen = bullet_count(&b->model, &b->d, at, at->x);
-    const int64_t left = b->d.last > at->k ? b->d.last - at->k : 0;
-    if (s == 0 || b->model.p1 > b->model.p2 || seen > b->model.p2 || seen + left < b->model.p1)
-        return 0;
+    if (s == 0 || !can_pay(b, at)) return 0;
     if (b->certain) return probability;
     const double cost = b->model.strike * exp(-b->model.rate * tau);
     const double above = shoal_normcdf(log(at->x / cost) / s - 0.5 * s); /* P(S_T > K) */
@@ -151,14 +156,19 @@ static double bump_of(const bullet_plan *b, const shoal_bullet_point *at, const 
     return o->bump > 0 || at->k >= b->d.last || !(bend > 0) ? usual : fmin(usual, bend);
 }
 
+/* Steps that are simulated from a point: none if the value is known to be 0. */
+static int64_t steps_from(const bullet_plan *b, const shoal_bullet_point *at) {
+    return can_pay(b, at) ? b->d.steps - at->k : 0;
+}
+
 /* A bumped x has the count of x: on the other side of the barrier a date that counts now would count
  * otherwise, and the difference would have the jump of the value in it. */
 static bullet_start start_of(const bullet_plan *b, const shoal_bullet_point *at,
                              const shoal_price_opts *o) {
     const shoal_bullet *m = &b->model;
-    const double tau = (double)(b->d.steps - at->k) * b->d.dt;
-    const int64_t looks = b->d.last - at->k;
-    bullet_start s = { .steps = (int32_t)(b->d.steps - at->k),
+    const int64_t steps = steps_from(b, at), looks = steps > 0 ? b->d.last - at->k : 0;
+    const double tau = (double)steps * b->d.dt;
+    bullet_start s = { .steps = (int32_t)steps,
                        .looks = (int32_t)(looks > 0 ? looks : 0),
                        .x = at->x,
                        .discount = exp(-m->rate * tau),
@@ -206,7 +216,7 @@ static shoal_status fill_plan(bullet_plan *b, const shoal_price_opts *o,
         memcpy(b->points, points, (size_t)count * sizeof *points);
     else
         b->points[0] = (shoal_bullet_point){ .x = m->s0 }; /* count is 1 */
-    for (int64_t i = 0; i < p->groups; i++) p->steps += b->d.steps - b->points[i].k;
+    for (int64_t i = 0; i < p->groups; i++) p->steps += steps_from(b, &b->points[i]);
     b->pde = (shoal_pde_opts){ .variant = p->choice.variant_name,
                                .type = o->type,
                                .nx = o->nx,

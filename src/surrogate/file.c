@@ -104,7 +104,7 @@ static uint32_t number_at(const unsigned char *bytes, size_t at) {
 /* Magic, version, size, checksum; then nothing but what was written. */
 static shoal_status check(shoal_context *ctx, const unsigned char *bytes, size_t size) {
     if (size < HEAD + TAIL || memcmp(bytes, magic, sizeof magic) != 0)
-        return shoal_fail(ctx, SHOAL_E_ARG, "not a model file");
+        return shoal_fail(ctx, SHOAL_E_ARG, "not a model file; `shoal train` writes model files");
     const uint32_t version = number_at(bytes, 8), promised = number_at(bytes, 12);
     if (version != SHOAL_SURROGATE_VERSION)
         return shoal_fail(ctx, SHOAL_E_ARG, "model file version %u; this program reads version %d",

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fuzz_parts.c - libFuzzer target: any bytes as the files of `shoal merge-parts`, parts of prices and of CVA,
- * with lines "---" between them.
+ * with lines "---" between them. Parts are given the version of this program and their checksum.
  *
  * The commands that the parts name are not run: what they would be given must be whole. All numbers that
  * a part promises are there, and no word names a file to write.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/cva/cva.h"
+#include "cli/common/units.h"
 #include "cli/network/dataset.h"
-#include "cli/price/price.h"
+#include "core/crc32.h"
 #include "fuzz.h"
 
 enum { PARTS = 4 };
-
-/* One that does not change, so that files of the corpus stay parts. */
-const char *shoal_version(void) { return "0.0.0"; }
 
 /* ---- what stands for the commands ------------------------------------------------------------- */
 
@@ -41,27 +40,21 @@ static void check_words(int argc, char **argv) {
 }
 
 static int use_parts(cli *c, int argc, char **argv) {
-    const price_parts *parts = c->parts;
-    int64_t next = 0;
-    volatile double used = 0;
+    const unit_files *files = c->parts;
+    volatile unsigned char used = 0;
     check_words(argc, argv);
-    for (int64_t i = 0; i < parts->count; i++) {
-        const part *p = &parts->part[i].part;
-        if (p->first != next || p->shard != i + 1 || p->shards != parts->count) abort();
-        next += p->count;
-        for (int64_t k = 0; k < p->count * parts->part[i].width; k++)
-            used += parts->part[i].sums[k];
+    for (int64_t i = 0; i < files->count; i++) {
+        const shoal_unit *u = &files->file[i].about;
+        const unsigned char *bytes = u->result;
+        if (u->unit != i || u->units != files->count) abort();
+        if (strlen(u->kind) >= SHOAL_UNITS_KIND || strcmp(u->version, shoal_version()) != 0)
+            abort();
+        if (u->first < 0 || u->rows < 0 || u->first > u->all - u->rows) abort();
+        for (size_t k = 0; k < (size_t)u->rows * u->row_bytes; k++) used ^= bytes[k];
+        for (size_t k = 0; k < u->input_bytes; k++) used ^= ((const unsigned char *)u->inputs)[k];
     }
-    (void)used;
-    return CLI_OK;
-}
-
-static int use_joined(cli *c, int argc, char **argv) {
-    const cva_joined *joined = c->parts;
-    volatile double used = 0;
-    check_words(argc, argv);
-    if (!joined->book || !joined->market) abort();
-    for (int64_t k = 0; k < joined->paths * joined->width; k++) used += joined->rows[k];
+    for (int i = 0; i < UNIT_TEXTS; i++)
+        if (files->text[i]) used ^= (unsigned char)strlen(files->text[i]);
     (void)used;
     return CLI_OK;
 }
@@ -99,7 +92,7 @@ const cli_command price_heston_command = PRICE("price heston");
 const cli_command price_expou_command = PRICE("price expou");
 const cli_command price_bullet_command = PRICE("price bullet");
 const cli_command price_american_command = PRICE("price american");
-const cli_command cva_command = { "cva", .run = use_joined, .tables = { { cva_words, 0 } } };
+const cli_command cva_command = { "cva", .run = use_parts, .tables = { { cva_words, 0 } } };
 
 /* No option of merge-parts names a method, and no context is opened. */
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant) {
@@ -107,9 +100,16 @@ int cli_check_method(const char *who, const char *module, const char *method, co
     abort();
 }
 int cli_open(cli *c) {
-    (void)c;
-    abort();
+    static shoal_context *ctx;
+    if (!ctx && shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &ctx) != SHOAL_OK)
+        abort();
+    c->ctx = ctx;
+    return CLI_OK;
 }
+int cli_status(cli *c, shoal_status status) {
+    return status == SHOAL_OK ? CLI_OK : cli_fail(CLI_INPUT, "%s", shoal_message(c->ctx));
+}
+void cli_catch_interrupt(void) {}
 void cli_note_no_seed(const cli *c) { (void)c; }
 void cli_note_no_fast_math(const cli *c) { (void)c; }
 
@@ -125,12 +125,32 @@ int dataset_merge(cli *c, const char *const *path, int count, const char *output
 
 /* ---- the files --------------------------------------------------------------------------------- */
 
+enum { AT_VERSION = 64, VERSION = 16, CHECKSUM = 4 };
+
+/* What fuzzers cannot guess. */
+static void seal(const fuzz_file *file) {
+    struct stat about;
+    unsigned char *bytes;
+    if (fstat(file->fd, &about) != 0 || about.st_size < AT_VERSION + VERSION + CHECKSUM) return;
+    const size_t size = (size_t)about.st_size;
+    if (!(bytes = malloc(size)) || pread(file->fd, bytes, size, 0) != about.st_size) abort();
+    memset(bytes + AT_VERSION, 0, VERSION);
+    memcpy(bytes + AT_VERSION, shoal_version(), strlen(shoal_version()));
+    const uint32_t crc = shoal_crc32(0, bytes, size - CHECKSUM);
+    memcpy(bytes + size - CHECKSUM, &crc, CHECKSUM);
+    if (pwrite(file->fd, bytes, size, 0) != about.st_size) abort();
+    free(bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static char name[] = "shoal merge-parts";
     fuzz_file file[PARTS];
     char *argv[PARTS + 2] = { name };
     const int count = fuzz_files_of(bytes, size, file, PARTS);
-    for (int i = 0; i < count; i++) argv[i + 1] = file[i].path;
+    for (int i = 0; i < count; i++) {
+        argv[i + 1] = file[i].path;
+        seal(&file[i]);
+    }
     cli c = { .backend = "cpu", .seed = CLI_SEED };
     if (count > 0) merge_parts_command.run(&c, count + 1, argv);
     for (int i = 0; i < count; i++) fuzz_file_close(&file[i]);

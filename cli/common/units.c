@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * units.c - Monte Carlo commands in units: their inputs, runs in a folder and on several devices, the files of --shard,
+ * and merge-parts.
+ */
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/file.h"
+
+/* ---- inputs ----------------------------------------------------------------------------------- */
+
+typedef struct inputs {
+    char *bytes;
+    size_t size;
+    FILE *to;
+    int words;
+} inputs;
+
+static void add_word(inputs *in, const char *word) {
+    fwrite(word, 1, strlen(word) + 1, in->to);
+    in->words++;
+}
+
+/* The command and its options in one form. False: no memory. */
+static bool add_words(inputs *in, const cli *c, const unit_job *job) {
+    bool lost = false;
+    cli_row row;
+    add_word(in, job->command->name);
+    for (int i = 0; (row = cli_row_at(job->command, c, job->arguments, i)).option; i++) {
+        if (!(row.option->in & IN_PART)) continue;
+        const bool flag = row.option->kind == OPT_FLAG, set = cli_option_set(&row);
+        char name[CLI_NAME], *value = cli_option_text(&row);
+        snprintf(name, sizeof name, "--%s", row.option->name);
+        if (value || (flag && set)) add_word(in, name);
+        if (value) add_word(in, value);
+        lost |= !flag && set && !value;
+        free(value);
+    }
+    return !lost;
+}
+
+/* The caller frees in->bytes in any case. */
+static int make_inputs(const cli *c, const unit_job *job, inputs *in) {
+    char *words = NULL;
+    size_t size = 0;
+    *in = (inputs){ .to = open_memstream(&words, &size) };
+    if (!in->to) return cli_no_memory();
+    bool good = add_words(in, c, job);
+    good = fclose(in->to) == 0 && good;
+    in->to = open_memstream(&in->bytes, &in->size);
+    if (in->to) {
+        fprintf(in->to, "%d%c", in->words, 0);
+        fwrite(words, 1, size, in->to);
+        for (int i = 0; i < UNIT_TEXTS && job->text[i]; i++) add_word(in, job->text[i]);
+        good = fclose(in->to) == 0 && good;
+    }
+    free(words);
+    return good && in->bytes ? CLI_OK : cli_no_memory();
+}
+
+/* ---- runs ------------------------------------------------------------------------------------- */
+
+bool units_wanted(const cli *c, const char *checkpoint) { return c->parts || checkpoint; }
+
+/* The units of a plan: of n, or of as many as the library chooses. */
+static int make_units(cli *c, const unit_job *job, void *plan, int64_t n, shoal_units **units) {
+    inputs in;
+    int code = make_inputs(c, job, &in);
+    const shoal_units_opts o = { .units = n, .inputs = in.bytes, .input_bytes = in.size };
+    if (code == CLI_OK) code = cli_status(c, job->units(job->of, plan, &o, units));
+    free(in.bytes);
+    return code;
+}
+
+int units_write(cli *c, const unit_job *job, void *plan, int64_t shard, int64_t shards,
+                const char *path, unit_file *out) {
+    shoal_units *units = NULL;
+    shoal_units_info info;
+    io_error err;
+    io_out *file;
+    *out = (unit_file){ .path = path };
+    int code = make_units(c, job, plan, shards, &units);
+    if (code == CLI_OK) code = cli_status(c, shoal_units_describe(units, &info));
+    if (code == CLI_OK && !(out->bytes = malloc(info.bytes)))
+        code = cli_fail(CLI_UNAVAILABLE, "not enough memory: the part has %zu bytes", info.bytes);
+    cli_catch_interrupt();
+    if (code == CLI_OK)
+        code = cli_status(c, shoal_units_run(units, shard - 1, 1, out->bytes, &out->size));
+    shoal_units_free(units);
+    if (code == CLI_OK)
+        code = cli_status(c, shoal_units_read(c->ctx, out->bytes, out->size, &out->about));
+    if (code != CLI_OK) return code;
+    int status = io_out_open(path, &file, &err);
+    if (status == IO_OK) {
+        status = io_write(io_out_file(file), out->bytes, out->size, &err);
+        status = io_out_end(file, status, &err);
+    }
+    return cli_io(status, &err);
+}
+
+/* The parts that merge-parts has read. */
+static int add_files(cli *c, const unit_files *files, shoal_units *units) {
+    for (int i = 0; i < files->count; i++) {
+        const unit_file *f = &files->file[i];
+        const shoal_status s = shoal_units_add(units, f->bytes, f->size);
+        if (s == SHOAL_E_ARG)
+            return cli_fail(CLI_INPUT, "%s: not a part: %s", f->path, shoal_message(c->ctx));
+        if (s != SHOAL_OK) return cli_status(c, s);
+    }
+    return CLI_OK;
+}
+
+/* A folder that cannot be used. */
+static int file_status(cli *c, shoal_status s) {
+    if (s != SHOAL_E_FILE) return cli_status(c, s);
+    return cli_fail(CLI_OUTPUT, "--checkpoint: %s", shoal_message(c->ctx));
+}
+
+int units_run(cli *c, const unit_job *job, void *plan, shoal_units **units) {
+    const unit_files *files = c->parts;
+    shoal_units_info info = { 0 };
+    *units = NULL;
+    int code = make_units(c, job, plan, files ? files->file[0].about.units : 0, units);
+    if (code == CLI_OK && files) return add_files(c, files, *units);
+    if (code == CLI_OK && job->checkpoint)
+        code = file_status(c, shoal_units_keep(*units, job->checkpoint));
+    if (code == CLI_OK) code = cli_status(c, shoal_units_describe(*units, &info));
+    if (code == CLI_OK && info.done > 0)
+        cli_note(c, "%s: continuing after %lld of %s", job->checkpoint, (long long)info.done,
+                 CLI_COUNT(info.units, "unit"));
+    cli_catch_interrupt();
+    if (code == CLI_OK) code = file_status(c, shoal_units_work(units, 1, NULL));
+    if (code == CLI_INTERRUPTED && job->checkpoint)
+        cli_note(c, "interrupted; the same command continues from %s", job->checkpoint);
+    return code;
+}
+
+/* ---- merge-parts ------------------------------------------------------------------------------ */
+
+static int bad_part(const unit_file *f, const char *what) {
+    return cli_fail(CLI_INPUT, "%s: not a part: %s", f->path, what);
+}
+
+static int read_part(cli *c, const char *path, unit_file *f) {
+    io_error err;
+    char *bytes = NULL;
+    f->path = path;
+    const int status = io_file_read(path, INT64_MAX, &bytes, &f->size, &err);
+    if (status != IO_OK) return cli_io(status, &err);
+    f->bytes = bytes;
+    const shoal_status s = shoal_units_read(c->ctx, f->bytes, f->size, &f->about);
+    if (s == SHOAL_E_ARG)
+        return cli_fail(CLI_INPUT, "%s: %s; parts are written by --shard I/N -o PART", path,
+                        shoal_message(c->ctx));
+    if (s != SHOAL_OK) return cli_status(c, s);
+    return strcmp(f->about.version, shoal_version()) == 0
+               ? CLI_OK
+               : bad_part(f, "it was written by another version of shoal");
+}
+
+static int by_unit(const void *a, const void *b) {
+    const shoal_unit *x = &((const unit_file *)a)->about, *y = &((const unit_file *)b)->about;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+/* All of one run, each once. */
+static int check_parts(unit_file *file, int count) {
+    const unit_file *one = file;
+    for (int i = 1; i < count; i++)
+        if (strcmp(one->about.digest, file[i].about.digest) != 0)
+            return cli_fail(CLI_INPUT, "%s and %s are parts of different runs", one->path,
+                            file[i].path);
+    qsort(file, (size_t)count, sizeof *file, by_unit);
+    for (int i = 0; i < count; i++) {
+        const shoal_unit *u = &file[i].about;
+        if (i > 0 && u->unit == file[i - 1].about.unit)
+            return cli_fail(CLI_INPUT, "%s and %s are the same part, %lld of %lld",
+                            file[i - 1].path, file[i].path, (long long)u->unit + 1,
+                            (long long)u->units);
+        if (u->unit != i) break;
+        if (i + 1 == u->units) return CLI_OK;
+    }
+    int missing = 0;
+    while (missing < count && file[missing].about.unit == missing) missing++;
+    return cli_fail(CLI_INPUT, "part %d of %lld is missing", missing + 1,
+                    (long long)one->about.units);
+}
+
+/* The next word of inputs, or NULL. */
+static const char *next_word(const char **at, const char *end) {
+    const char *word = *at, *zero = word < end ? memchr(word, 0, (size_t)(end - word)) : NULL;
+    *at = zero ? zero + 1 : end;
+    return zero ? word : NULL;
+}
+
+/* The option of a command that a word of a part names; NULL: parts have no such option. */
+static const cli_option *option_of(const cli_command *command, const char *word) {
+    cli_row row;
+    for (int i = 0; (row = cli_row_at(command, NULL, NULL, i)).option; i++)
+        if (row.option->in & IN_PART && strncmp(word, "--", 2) == 0 &&
+            strcmp(word + 2, row.option->name) == 0)
+            return row.option;
+    return NULL;
+}
+
+enum { MOST_WORDS = 4096 };
+
+/* A command line as it is run. */
+typedef struct words {
+    char *argv[MOST_WORDS + 6], name[CLI_NAME + 16];
+    int argc;
+} words;
+
+static int read_words(const unit_file *f, const cli_command *const *commands, words *w,
+                      const cli_command **command, const char *text[UNIT_TEXTS]) {
+    const char *at = f->about.inputs, *end = at + f->about.input_bytes;
+    const char *first = next_word(&at, end), *name = next_word(&at, end);
+    const int count = first ? atoi(first) : 0;
+    if (!name || count < 1 || count > MOST_WORDS) return bad_part(f, "it names no command");
+    while (*commands && strcmp(name, (*commands)->name) != 0) commands++;
+    if (!*commands) return bad_part(f, "this program has no such command");
+    *command = *commands;
+    snprintf(w->name, sizeof w->name, "shoal %.*s", CLI_NAME, name);
+    w->argv[w->argc++] = w->name;
+    for (int i = 1; i < count; i++) {
+        const char *word = next_word(&at, end);
+        const cli_option *o = word ? option_of(*command, word) : NULL;
+        if (!o) return bad_part(f, "it has an unknown argument");
+        w->argv[w->argc++] = (char *)(uintptr_t)word;
+        if (o->kind == OPT_FLAG) continue;
+        word = ++i < count ? next_word(&at, end) : NULL;
+        if (!word) return bad_part(f, "it has an unknown argument");
+        w->argv[w->argc++] = (char *)(uintptr_t)word;
+    }
+    for (int i = 0; i < UNIT_TEXTS; i++) text[i] = next_word(&at, end);
+    return at == end ? CLI_OK : bad_part(f, "its inputs do not end where they should");
+}
+
+static int run_parts(cli *c, const cli_command *const *commands, unit_files *files,
+                     const char *plot, const char *output) {
+    const cli_command *command = NULL;
+    words *w = calloc(1, sizeof *w);
+    int code =
+        w ? read_words(&files->file[0], commands, w, &command, files->text) : cli_no_memory();
+    const char *const more[] = { "--plot", plot, "--output", output };
+    for (int i = 0; i < 4 && code == CLI_OK; i += 2) {
+        if (!more[i + 1]) continue;
+        w->argv[w->argc++] = (char *)(uintptr_t)more[i];
+        w->argv[w->argc++] = (char *)(uintptr_t)more[i + 1];
+    }
+    if (code == CLI_OK) {
+        snprintf(c->command, sizeof c->command, "%s", command->name);
+        c->parts = files;
+        code = command->run(c, w->argc, w->argv);
+    }
+    free(w);
+    return code;
+}
+
+int units_merge(cli *c, const cli_command *const *commands, const char *const *path, int count,
+                const char *plot, const char *output) {
+    unit_files files = { calloc((size_t)count, sizeof *files.file), count, { NULL } };
+    int code = files.file ? cli_open(c) : cli_no_memory();
+    for (int i = 0; i < count && code == CLI_OK; i++) code = read_part(c, path[i], &files.file[i]);
+    if (code == CLI_OK) code = check_parts(files.file, count);
+    if (code == CLI_OK) code = run_parts(c, commands, &files, plot, output);
+    for (int i = 0; i < count && files.file; i++) free(files.file[i].bytes);
+    free(files.file);
+    return code;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * curves.c - term structures of a market: their integrals at all moments of a plan.
+ *
+ * The integral of a curve is linear between its points, so that forward rates and forward variances are piecewise
+ * constant. Assets whose volatilities have different shapes have correlated returns over a step only if all
+ * volatilities are constant in it: the times at which they change, the knots, are moments. Paths stop there.
+ */
+#include "cva/span.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_POINTS = 1 << 16 };
+
+static const shoal_cva_curve none;
+
+static const shoal_cva_curve *curve_of(const shoal_cva_curve *list, int64_t a) {
+    return list ? &list[a] : &none;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------ */
+
+/* squared: values are volatilities. */
+static shoal_status check_curve(shoal_context *ctx, const shoal_cva_curve *c, int squared) {
+    const shoal_array given[] = { { "time", c->time, c->count == 0 },
+                                  { "value", c->value, c->count == 0 } };
+    shoal_status s = shoal_check_count(ctx, "count", c->count, 0, MAX_POINTS);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    double before = 0, variance = 0;
+    for (int64_t i = 0; i < c->count && s == SHOAL_OK; i++) {
+        const double t = c->time[i], now = c->value[i] * c->value[i] * t;
+        s = shoal_check_number(ctx, "value", i, c->value[i], squared ? 0 : -1e3, 1e3);
+        if (s == SHOAL_OK && (!(t > before) || !(t <= 1e6)))
+            s = shoal_fail(ctx, SHOAL_E_ARG, "time[%lld] is %g; it must be above %g, up to 1e6",
+                           (long long)i, t, before);
+        if (s == SHOAL_OK && squared && now < variance * (1 - CVA_SAME))
+            s = shoal_fail(
+                ctx, SHOAL_E_ARG,
+                "value[%lld] is %g; with a variance that does not fall it is at least %g",
+                (long long)i, c->value[i], sqrt(variance / t));
+        before = t, variance = now;
+    }
+    return s;
+}
+
+shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m) {
+    shoal_status s = check_curve(ctx, &m->rates, 0);
+    if (s != SHOAL_OK) return shoal_fail_at(ctx, s, "rates", -1, "");
+    for (int64_t a = 0; a < m->assets && s == SHOAL_OK; a++) {
+        s = shoal_fail_at(ctx, check_curve(ctx, curve_of(m->dividends, a), 0), "dividends", a, "");
+        if (s == SHOAL_OK)
+            s = shoal_fail_at(ctx, check_curve(ctx, curve_of(m->sigmas, a), 1), "sigmas", a, "");
+    }
+    return s;
+}
+
+int shoal_cva_has_curves(const shoal_cva_market *m) {
+    int any = m->rates.count > 0;
+    for (int64_t a = 0; a < m->assets; a++)
+        any |= curve_of(m->dividends, a)->count > 0 || curve_of(m->sigmas, a)->count > 0;
+    return any;
+}
+
+static int ascending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One asset needs none: its returns over a step have one variance. */
+int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to) {
+    int64_t count = 0, kept = 0;
+    for (int64_t a = 0; a < m->assets && m->assets > 1; a++) {
+        const shoal_cva_curve *c = curve_of(m->sigmas, a);
+        for (int64_t i = 0; i + 1 < c->count; i++, count++)
+            if (to) to[count] = c->time[i];
+    }
+    if (!to) return count;
+    qsort(to, (size_t)count, sizeof *to, ascending);
+    for (int64_t i = 0; i < count; i++)
+        if (to[i] < end * (1 - CVA_SAME) && (!kept || to[i] > to[kept - 1] * (1 + CVA_SAME)))
+            to[kept++] = to[i];
+    return kept;
+}
+
+/* ---- integrals --------------------------------------------------------------------------------- */
+
+/* From 0 to t. */
+static double integral_of(const shoal_cva_curve *c, int squared, double flat, double t) {
+    double from = 0, before = 0, slope = squared ? flat * flat : flat;
+    for (int64_t i = 0; i < c->count; i++) {
+        const double here = (squared ? c->value[i] * c->value[i] : c->value[i]) * c->time[i];
+        slope = (here - before) / (c->time[i] - from);
+        if (t <= c->time[i]) break;
+        before = here, from = c->time[i];
+    }
+    return fma(slope, t - from, before);
+}
+
+/* The moment of a time that is one. */
+static int64_t moment_of(const cva_job *j, double t) {
+    int64_t first = 0, end = j->moments - 1;
+    while (first < end) {
+        const int64_t middle = first + (end - first) / 2;
+        if (j->time[middle] < t * (1 - CVA_SAME))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Maturities and knots that are no dates are behind the last of them. */
+static shoal_status make_moments(shoal_cva *p, const shoal_cva_market *m) {
+    cva_job *j = &p->job;
+    double last = j->time[j->dates], *time, *knot;
+    int64_t *list, count = j->dates + 1, most = shoal_cva_knots(m, 0, NULL);
+    for (int64_t i = 0; i < j->contracts; i++) last = fmax(last, j->contract[i].maturity);
+    shoal_status s = shoal_plan_host(&p->head, count + j->contracts + most, sizeof *time, &time);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, most + 1, sizeof *list, &list);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, most + 1, sizeof *knot, &knot);
+    if (s != SHOAL_OK) return s;
+    memcpy(time, j->time, (size_t)count * sizeof *time);
+    for (int64_t i = 0; i < j->contracts; i++) time[count++] = j->contract[i].maturity;
+    j->knots = shoal_cva_knots(m, last, knot);
+    for (int64_t i = 0; i < j->knots; i++) time[count++] = knot[i];
+    qsort(time + j->dates + 1, (size_t)(count - j->dates - 1), sizeof *time, ascending);
+    for (int64_t k = j->dates + 1; k < count; k++)
+        if (time[k] > time[j->moments - 1] * (1 + CVA_SAME)) time[j->moments++] = time[k];
+    j->time = time, j->knot = list;
+    for (int64_t i = 0; i < j->contracts; i++)
+        p->contracts[i].end = moment_of(j, fmax(j->contract[i].maturity, 0));
+    for (int64_t i = 0; i < j->knots; i++) list[i] = moment_of(j, knot[i]);
+    if ((double)count * (double)(j->knots + 1) * j->assets >= 4294967296.0)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "sigmas: %lld dates, %lld times at which volatilities change and %d "
+                          "assets are too many",
+                          (long long)j->dates, (long long)j->knots, j->assets);
+    return SHOAL_OK;
+}
+
+shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m) {
+    cva_job *j = &p->job;
+    const int64_t d = j->assets, numbers = cva_integrals(d);
+    double *table, *sigma = (double *)(uintptr_t)j->sigma, last = 0;
+    j->moments = j->dates + 1;
+    if (!shoal_cva_has_curves(m)) return SHOAL_OK;
+    shoal_status s = make_moments(p, m);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->moments * numbers, sizeof *table, &table);
+    if (s != SHOAL_OK) return s;
+    for (int64_t k = 0; k < j->moments; k++) {
+        const double t = j->time[k], rate = integral_of(&m->rates, 0, m->rate, t);
+        double *to = table + k * numbers;
+        *to++ = rate, last = fmax(last, t);
+        for (int64_t a = 0; a < d; a++, to += CVA_OF_ASSET) {
+            to[CVA_GROWTH] = rate - integral_of(curve_of(m->dividends, a), 0, j->dividend[a], t);
+            to[CVA_VARIANCE] = integral_of(curve_of(m->sigmas, a), 1, m->sigma[a], t);
+        }
+    }
+    for (int64_t a = 0; a < d && last > 0; a++)
+        sigma[a] = sqrt(integral_of(curve_of(m->sigmas, a), 1, m->sigma[a], last) / last);
+    j->integral = table;
+    return SHOAL_OK;
+}
