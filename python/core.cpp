@@ -17,6 +17,7 @@
 #include "xla.h"
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -153,6 +154,16 @@ template <class T> static void assign(T &member, nb::handle value, Keep &keep) {
     }
 }
 
+/* What a value must be. */
+template <class T> static std::string wanted() {
+    if constexpr (std::is_same_v<T, const char *> || std::is_same_v<T, char>) return "a word";
+    if constexpr (std::is_floating_point_v<T>) return "a number";
+    if constexpr (std::is_integral_v<T>)
+        return "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+               std::to_string(std::numeric_limits<T>::max());
+    return "a list of numbers";
+}
+
 template <class T> static nb::object value_of(const T &member) {
     if constexpr (std::is_array_v<T>) {
         nb::list list;
@@ -173,6 +184,7 @@ struct Row {
     const char *name;
     void (*set)(void *, nb::handle, Keep &);
     nb::object (*get)(const void *);
+    std::string (*wanted)();
 };
 #define FIELD(member)                                                                              \
     Row {                                                                                          \
@@ -181,7 +193,8 @@ struct Row {
                 if constexpr (!std::is_array_v<decltype(S::member)>)                               \
                     assign(static_cast<S *>(s)->member, v, k);                                     \
             },                                                                                     \
-            [](const void *s) { return value_of(static_cast<const S *>(s)->member); }       \
+            [](const void *s) { return value_of(static_cast<const S *>(s)->member); },       \
+            wanted<decltype(S::member)>       \
     }
 template <class T> const std::vector<Row> &rows();
 #define ROWS(type, ...)                                                                            \
@@ -293,8 +306,9 @@ template <class T> static T filled(nb::dict values, Keep &keep, T result = {}) {
         try {
             found->set(&result, value, keep);
         } catch (const nb::cast_error &) {
-            throw nb::type_error(
-                (name + ": cannot be " + nb::cast<std::string>(nb::repr(value))).c_str());
+            throw nb::type_error((name + " is " + nb::cast<std::string>(nb::repr(value)) +
+                                  "; it must be " + found->wanted())
+                                     .c_str());
         }
     }
     return result;
@@ -574,8 +588,8 @@ static bool tridiag_in_place(Plan &plan, nb::handle numpy, nb::tuple shapes, nb:
 /* ---- calls from XLA ------------------------------------------------------------------------------ */
 
 /* XLA, the compiler of JAX, calls one handler per kind of device, without Python. A call has buffers and four
- * attributes: "call", a row of XLA_CALLS; "settings", of which Python makes a plan; "system", the numbers per system in the first
- * buffer, which tell how many systems there are; "fields", of the outcomes in the last buffer. */
+ * attributes: "call", a row of XLA_CALLS; "settings", of which Python makes a plan; "system", the numbers per system in
+ * the first buffer, which tell how many systems there are; "fields", of the outcomes in the last buffer. */
 struct XlaCall {
     const char *name;
     void (*destroy)(void *);

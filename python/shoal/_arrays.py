@@ -16,7 +16,7 @@ from . import _core
 
 F64, F32, I32 = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32)
 TYPES = {"float64": 0, "float32": 1}
-_WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 _names: dict[Any, str] = {}  # numpy and torch take microseconds to tell the name of a type
 READY = 0x101  # numpy's flags: C contiguous, aligned
 
@@ -319,6 +319,8 @@ def _same(a: Any, name: str = "") -> Any:
 
 
 def _to_numpy(a: Any, name: str = "") -> Any:
+    if isinstance(a, np.ma.MaskedArray) and np.ma.is_masked(a):
+        raise TypeError(f"{name} is a masked array: fill it by .filled(), or omit what is masked")
     try:
         return np.asarray(a)
     except (ValueError, TypeError) as error:
@@ -326,7 +328,17 @@ def _to_numpy(a: Any, name: str = "") -> Any:
 
 
 def _detached(a: Any, name: str = "") -> Any:
-    return a.detach() if a.requires_grad else a
+    torch = Torch.module
+    if a.layout is not torch.strided:
+        raise TypeError(f"{name} is a sparse tensor: make it dense by .to_dense()")
+    if not a.requires_grad:
+        return a
+    if torch.is_grad_enabled():
+        raise TypeError(
+            f"{name} requires a gradient, and this function has none: pass {name}.detach(), or call it under "
+            "torch.no_grad()"
+        )
+    return a.detach()
 
 
 def _on_gpu() -> Any:
@@ -433,11 +445,23 @@ def common_type(library: Any, names: Sequence[str], arrays: Sequence[Any]) -> st
     single = True
     for name, a in zip(names, arrays):
         dtype = library.dtype(a)
-        if dtype == "float64" or dtype in _WHOLE:
+        if dtype == "float64" or dtype in WHOLE:
             single = False
         elif dtype != "float32":
             raise bad_type(name, dtype)
     return "float32" if single else "float64"
+
+
+def batch_of(names: Sequence[str], shapes: Sequence[Any], cores: Sequence[int]) -> tuple[int, ...]:
+    """What the leading dimensions broadcast to; `cores` are the numbers of dimensions that belong to one system."""
+    for name, shape, core in zip(names, shapes, cores):
+        if len(shape) < core:
+            raise ValueError(f"{name} has {len(shape)} dimensions; it must have at least {core}")
+    try:
+        return np.broadcast_shapes(*(tuple(shape[: len(shape) - core]) for shape, core in zip(shapes, cores)))
+    except ValueError:
+        seen = ", ".join(f"{name} {tuple(shape)}" for name, shape in zip(names, shapes))
+        raise ValueError(f"the leading dimensions do not broadcast: {seen}") from None
 
 
 def prepare(
@@ -466,15 +490,7 @@ def prepare(
     door, device, arrays = takes(names, values)
     library = door.library
     kind = common_type(library, names, arrays)
-    for name, a, core in zip(names, arrays, cores):
-        if a.ndim < core:
-            raise ValueError(f"{name} has {a.ndim} dimensions; it must have at least {core}")
-    shapes = [tuple(a.shape[: a.ndim - core]) for a, core in zip(arrays, cores)]
-    try:
-        batch = np.broadcast_shapes(*shapes)
-    except ValueError:
-        seen = ", ".join(f"{name} {tuple(a.shape)}" for name, a in zip(names, arrays))
-        raise ValueError(f"the leading dimensions do not broadcast: {seen}") from None
+    batch = batch_of(names, [a.shape for a in arrays], cores)
     arrays = [
         library.convert(a, kind, batch + tuple(a.shape[a.ndim - core :])) for a, core in zip(arrays, cores)
     ]

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import TYPES
-from ._devices import device_number, dtype_name
+from ._devices import device_number, dtype_name, whole
 from ._progress import progress as shown
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
@@ -33,6 +33,12 @@ class CvaValidation:
     - `passed`: whether no |z| exceeds `limit`, which a right program does in 1 of 1000 runs
     - `worst_z`, of `scores` ones; `contract`, the row of the book, and `time`, where it is
     - `table`: a dict of arrays [contract, date]: `price`, `price_error`, `upper`, `upper_error`, `mean`, `error`, `z`
+
+    >>> import shoal
+    >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
+    >>> book = [{"payoff": "call", "assets": "ALFA", "strike": 100.0, "maturity": 1.0}]
+    >>> shoal.cva(book, market, dates=2, outer=64, validate=True).validation.passed
+    True
     """
 
     def __init__(self, result: dict[str, Any], table: Any, times: Any) -> None:
@@ -42,7 +48,15 @@ class CvaValidation:
         self.table = {name: table[:, :, i] for i, name in enumerate(_core.cva_check_columns)}
 
     def to_pandas(self) -> Any:
-        """The table as a DataFrame, one row per contract and date."""
+        """The table as a DataFrame, one row per contract and date.
+
+        >>> import shoal
+        >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
+        >>> book = [{"payoff": "call", "assets": "ALFA", "strike": 100.0, "maturity": 1.0}]
+        >>> check = shoal.cva(book, market, dates=2, outer=64, validate=True).validation
+        >>> check.to_pandas().shape  # doctest: +SKIP
+        (2, 9)
+        """
         import pandas
 
         contracts, dates = self.table["z"].shape
@@ -59,7 +73,16 @@ class CvaValidation:
 class CvaResult:
     """The CVA of a book: `cva`, `stderr`, `bias`, and `interval`, the 95 % interval from both; `rule_bias`, the change
     by a second exercise rule, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of
-    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None."""
+    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None.
+
+    >>> import shoal
+    >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
+    >>> book = [{"payoff": "call", "assets": "ALFA", "strike": 100.0, "maturity": 1.0}]
+    >>> result = shoal.cva(book, market, dates=2, outer=64)
+    >>> low, high = result.interval
+    >>> bool(low < result.cva < high), result.profile["time"]
+    (True, array([0.5, 1. ]))
+    """
 
     def __init__(self, value: dict[str, float], profile: list[dict[str, Any]], counts: dict[str, Any],
                  info: dict[str, Any], again: dict[str, Any],
@@ -72,7 +95,14 @@ class CvaResult:
         self.counts, self.info, self._again, self.validation = counts, info, again, validation
 
     def to_pandas(self) -> Any:
-        """The profile as a DataFrame, one row per date."""
+        """The profile as a DataFrame, one row per date.
+
+        >>> import shoal
+        >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
+        >>> book = [{"payoff": "call", "assets": "ALFA", "strike": 100.0, "maturity": 1.0}]
+        >>> shoal.cva(book, market, dates=2, outer=64).to_pandas().shape[0]  # doctest: +SKIP
+        2
+        """
         import pandas
 
         return pandas.DataFrame(self.profile)
@@ -81,6 +111,15 @@ class CvaResult:
         """Writes the program's page about this CVA: profile, convergence, conditions, solvers, times.
 
         The program simulates once more, with the same seed and the same numbers.
+
+        >>> import os, tempfile
+        >>> import shoal
+        >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
+        >>> book = [{"payoff": "call", "assets": "ALFA", "strike": 100.0, "maturity": 1.0}]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     shoal.cva(book, market, dates=2, outer=64).report(f"{folder}/cva.html")
+        ...     os.listdir(folder)
+        ['cva.html']
         """
         again = self._again
         with tempfile.TemporaryDirectory() as folder:
@@ -208,6 +247,26 @@ def _book(book: Any, names: list[str], netting: bool) -> tuple[list[dict[str, An
     return contracts, columns
 
 
+def _hazard(hazard: Any) -> list[tuple[float, float]]:
+    """Pieces (until, rate) of a number or a list of such pairs."""
+    try:
+        if np.ndim(hazard) == 0:
+            return [(math.inf, float(hazard))]
+        return [(float(until), float(rate)) for until, rate in hazard]
+    except (TypeError, ValueError):
+        raise TypeError(f"hazard is {hazard!r}; it must be a rate, or a list of pairs (until, rate)") from None
+
+
+_WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
+          "inner_count is": "the length of inner is"}  # fmt: skip
+
+
+def _in_words_of_tables(message: str) -> str:
+    """The message of an error, with the names that tables have in place of the library's."""
+    word = next((word for word in _WORDS if message.startswith(word)), "")
+    return _WORDS.get(word, "") + message[len(word) :]
+
+
 def cva(
     book: Any,
     market: Any,
@@ -261,7 +320,8 @@ def cva(
     """
     assets, names, market_columns = _market(market, rate)
     contracts, book_columns = _book(book, names, netting)
-    pieces = [(math.inf, float(hazard))] if np.ndim(hazard) == 0 else [(float(t), float(h)) for t, h in hazard]
+    pieces = _hazard(hazard)
+    outer = whole("outer", outer)
     party = {"pieces": len(pieces), "hazard": [h for _, h in pieces], "until": [t for t, _ in pieces],
              "recovery": recovery, "collateral": int(threshold is not None),
              "threshold": 0.0 if threshold is None else threshold}  # fmt: skip
@@ -269,7 +329,7 @@ def cva(
         party["until"] = None
     if estimator not in _ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; it must be one of {', '.join(_ESTIMATORS)}")
-    counts = [] if inner is None else [int(inner)] if np.ndim(inner) == 0 else [int(m) for m in inner]
+    counts = [] if inner is None else [whole("inner", m) for m in ([inner] if np.ndim(inner) == 0 else inner)]
     times = None
     if isinstance(dates, str):
         times = _steps(dates, horizon or max([c["maturity"] for c in contracts], default=0.0), "dates")
@@ -288,7 +348,7 @@ def cva(
         try:
             plan = _core.cva(context(device_number(device)), assets, contracts, party, options)
         except ValueError as error:
-            raise ValueError(str(error).replace("contracts[", "book[")) from None
+            raise ValueError(_in_words_of_tables(str(error))) from None
         samples = np.empty((outer, _core.cva_width(plan)))
         total = _core.cva_run(plan, 0, outer, samples)
     info = _core.cva_describe(plan)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,22 @@ def placed(device: int, wanted: Any) -> int:
     if device < 0:
         return -2 - number
     raise ValueError(f"the arrays are on CUDA device {device}, but device is {wanted!r}: move them, or omit device")
+
+
+def whole(name: str, value: Any) -> int:
+    """An argument that is a whole number; 1e6 is one, too."""
+    try:
+        return int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
+
+
+def real(name: str, value: Any) -> float:
+    """An argument that is a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; it must be a number") from None
 
 
 def dtype_name(dtype: Any, allowed: Any = TYPES) -> str:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import _adjoints, _core, _linalg, _sorting
-from ._arrays import NUMPY, TYPES, Door, Numpy, bad_type
+from ._arrays import NUMPY, TYPES, Door, Numpy, bad_type, batch_of
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, Result
 from ._runtime import Kind, new_context
 
@@ -64,15 +64,7 @@ def _common(names: str, *arrays: Any) -> list[Any]:
 
 
 def _batch(names: str, arrays: Any, cores: Any) -> tuple[int, ...]:
-    """The leading dimensions of all, the `cores` last ones of each apart."""
-    for name, a, core in zip(names.split(), arrays, cores):
-        if a.ndim < core:
-            raise ValueError(f"{name} has {a.ndim} dimensions; it must have at least {core}")
-    try:
-        return np.broadcast_shapes(*(a.shape[: a.ndim - core] for a, core in zip(arrays, cores)))
-    except ValueError:
-        seen = ", ".join(f"{name} {a.shape}" for name, a in zip(names.split(), arrays))
-        raise ValueError(f"the leading dimensions do not broadcast: {seen}") from None
+    return batch_of(names.split(), [a.shape for a in arrays], cores)
 
 
 def _int32(shape: Any) -> Any:
@@ -118,12 +110,7 @@ def _systems(A: Any, b: Any) -> tuple[Any, Any, bool]:
     A, b = _common("A b", A, b)
     vector = b.ndim == 1
     batch = _batch("A b", (A, b), (2, 1 if vector else 2))
-    if A.shape[-1] != A.shape[-2]:
-        raise ValueError(f"A has shape {A.shape}; its last two dimensions must be equal")
-    rows, n = b.shape[-1 if vector else -2], A.shape[-1]
-    if rows != n:
-        hint = "" if vector or b.shape[-1] != n else "; for one vector per system pass b[..., None]"
-        raise ValueError(f"b has {rows} rows per system, A has {n}{hint}")
+    _linalg.check_square(A.shape, b.shape)
     b = b[:, None] if vector else b
     return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(b, (*batch, *b.shape[-2:])), vector
 
@@ -213,9 +200,7 @@ def _same_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> Any:
     dl, d, du, b = _common("dl d du b", dl, d, du, b)
     cores = (1, 1, 1, 2 if matrix_rhs else 1)
     batch = _batch("dl d du b", (dl, d, du, b), cores)
-    for name, a, core in zip(("dl", "d", "du", "b"), (dl, d, du, b), cores):
-        if a.shape[-core] != d.shape[-1]:
-            raise ValueError(f"{name} has {a.shape[-core]} rows per system, d has {d.shape[-1]}")
+    _linalg.check_rows(dl.shape, d.shape, du.shape, b.shape, matrix_rhs)
     b = b if matrix_rhs else b[..., None]
     dl, d, du = (jnp.broadcast_to(v, (*batch, v.shape[-1])) for v in (dl, d, du))
     return dl, d, du, jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
@@ -311,9 +296,9 @@ def recurrence(s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: 
     if order != 1 or method != "auto":
         raise ValueError("a traced array of JAX: order must be 1 and method 'auto'")
     s, t, w0 = _common("s t w0", s, t, 0.0 if w0 is None else w0)
-    if s.ndim == 0 or t.ndim == 0 or s.shape[-1] != t.shape[-1]:
-        raise ValueError(f"s has shape {s.shape}, t has {t.shape}; both must be (..., n)")
-    batch = jnp.broadcast_shapes(s.shape[:-1], t.shape[:-1], w0.shape)
+    batch = _batch("s t w0", (s, t, w0), (1, 1, 0))
+    if s.shape[-1] != t.shape[-1]:
+        raise ValueError(f"s has {s.shape[-1]} rows per segment, t has {t.shape[-1]}")
     s, t = (jnp.broadcast_to(v, (*batch, v.shape[-1])) for v in (s, t))
     return _recurrence(s, t, jnp.broadcast_to(w0, batch), reverse)
 

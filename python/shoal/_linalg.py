@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._arrays import TYPES, Door, check_out, check_overlap, door_of, key_of, prepare, takes
+from ._arrays import TYPES, Door, check_out, check_overlap, common_type, door_of, key_of, prepare, takes
 from ._autograd import module_for
-from ._devices import placed
+from ._devices import device_number, dtype_name, placed, whole
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
 from ._runtime import Kind, keep_call, new_plan, plan, recent_call
 
@@ -54,6 +55,18 @@ def _autograd(*values: Any, device: Any = None, runs: bool = False) -> Any:
     return None
 
 
+def check_square(A: Any, b: Any) -> None:
+    """The shapes of A, at least 2 dimensions, and b."""
+    if len(A) < 2 or A[-1] != A[-2]:
+        raise ValueError(f"A has shape {tuple(A)}; its last two dimensions must be equal")
+    if len(b) == 0:
+        raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
+    n, rows = A[-1], b[-1 if len(b) == 1 else -2]
+    if rows != n:
+        hint = "" if len(b) < 2 or b[-1] != n else "; for one vector per system pass b[..., None]"
+        raise ValueError(f"b has {rows} rows per system, A has {n}{hint}")
+
+
 def _square(A: Any, b: Any) -> tuple[Door, int, str, tuple[int, ...], Any, Any, tuple[int, ...]]:
     """A (..., n, n) and b (n,) or (..., n, k), ready; and the shape of x."""
     ndim = getattr(b, "ndim", None)
@@ -66,14 +79,7 @@ def _square(A: Any, b: Any) -> tuple[Door, int, str, tuple[int, ...], Any, Any, 
         door, device, kind, batch, (A, b) = prepare(("A", "b"), (A, b), (2, 1))
     else:
         door, device, kind, batch, (A, b) = prepare(("A", "b"), (A, b), (2, 2))
-    shape = A.shape
-    n = shape[-1]
-    if shape[-2] != n:
-        raise ValueError(f"A has shape {tuple(shape)}; its last two dimensions must be equal")
-    rows = b.shape[-1 if ndim == 1 else -2]
-    if rows != n:
-        hint = "" if ndim < 2 or b.shape[-1] != n else "; for one vector per system pass b[..., None]"
-        raise ValueError(f"b has {rows} rows per system, A has {n}{hint}")
+    check_square(A.shape, b.shape[len(batch) :])
     return door, device, kind, batch, A, b, b.shape
 
 
@@ -178,16 +184,22 @@ def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", devi
 # ---- tridiagonal systems ----------------------------------------------------------------------------
 
 
-def _bands(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> tuple[Any, ...]:
-    door, device, kind, batch, arrays = prepare(_BANDS, (dl, d, du, b), (1, 1, 1, 2 if matrix_rhs else 1))
-    n = arrays[1].shape[-1]
-    for name, a, axis in zip(_BANDS, arrays, (-1, -1, -1, -2 if matrix_rhs else -1)):
-        if a.shape[axis] != n:
+def check_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> None:
+    """The shapes of the bands and b."""
+    n = d[-1]
+    for name, shape, axis in zip(_BANDS, (dl, d, du, b), (-1, -1, -1, -2 if matrix_rhs else -1)):
+        if shape[axis] != n:
             raise ValueError(
-                f"{name} has {a.shape[axis]} rows per system, d has {n}; all bands have n rows, "
+                f"{name} has {shape[axis]} rows per system, d has {n}; all bands have n rows, "
                 "dl[..., 0] and du[..., -1] are not read"
             )
-    return door, device, kind, batch, arrays, n
+
+
+def _bands(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> tuple[Any, ...]:
+    door, device, kind, batch, arrays = prepare(_BANDS, (dl, d, du, b), (1, 1, 1, 2 if matrix_rhs else 1))
+    dl, d, du, b = arrays
+    check_rows(dl.shape, d.shape, du.shape, b.shape, matrix_rhs)
+    return door, device, kind, batch, arrays, arrays[1].shape[-1]
 
 
 def solve_tridiagonal_ex(
@@ -329,14 +341,14 @@ class TridiagonalPlan:
         periodic: bool = False,
         transposed: bool = False,
     ) -> None:
-        from ._devices import device_number, dtype_name
-
         self._kind, self._device = dtype_name(dtype), device_number(device)
-        self._bands = (int(count), int(n))
-        self._shape = self._bands if nrhs is None else (*self._bands, int(nrhs))
+        self._bands = (whole("count", count), whole("n", n))
+        self._shape = self._bands if nrhs is None else (*self._bands, whole("nrhs", nrhs))
+        words: dict[str, Any] = {"nrhs": nrhs, "method": method, "periodic": periodic, "transposed": transposed}
+        self._made_by = partial(TridiagonalPlan, **words), (n, count, dtype, device)
         self._shapes = (self._bands, self._bands, self._bands, self._shape)
         self._seen: dict[Any, Door] = {}  # keys of arguments that passed all checks
-        self._plan = new_plan(_TRIDIAG, self._device, int(n), int(count), 1 if nrhs is None else int(nrhs),
+        self._plan = new_plan(_TRIDIAG, self._device, self._bands[1], self._bands[0], 1 if nrhs is None else nrhs,
                               TYPES[self._kind], method, None, int(periodic), int(transposed), 0.0, 0.0)  # fmt: skip
 
     def solve(self, dl: Any, d: Any, du: Any, b: Any, *, out: Any = None) -> Any:
@@ -406,6 +418,10 @@ class TridiagonalPlan:
         """
         self._plan.close()
 
+    def __reduce__(self) -> Any:
+        """A copy, in this process or another one, is a new plan for the same systems."""
+        return self._made_by
+
     def __enter__(self) -> TridiagonalPlan:
         return self
 
@@ -436,6 +452,9 @@ def recurrence(
     module = _autograd(s, t, w0, device=device)
     if module is not None:
         return module.recurrence(s, t, w0, reverse=reverse, order=order, method=method)
+    if isinstance(order, bool) or order not in (1, 2, 3, 4):
+        raise ValueError(f"order is {order!r}; it must be 1 to 4")
+    order = int(order)
     names, values, cores = ["s", "t"], [s, t], [1 if order == 1 else 2, 1]
     if w0 is not None:
         names, values, cores = [*names, "w0"], [*values, w0], [*cores, 0 if order == 1 else 1]
@@ -466,7 +485,12 @@ def recurrence(
 
 
 class EighResult(NamedTuple):
-    """Eigenvalues, ascending, and eigenvectors, one per column."""
+    """Eigenvalues, ascending, and eigenvectors, one per column.
+
+    >>> import shoal
+    >>> shoal.eigh([[2.0]]).eigenvalues
+    array([2.])
+    """
 
     eigenvalues: Any
     eigenvectors: Any
@@ -529,7 +553,8 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
     device = placed(number, device)
     samples, n = psi.shape[-2:]
     if y.shape[-1 if vector else -2] != samples:
-        raise ValueError(f"y has {y.shape[-1 if vector else -2]} samples, psi has {samples}")
+        hint = "" if vector or y.shape[-1] != samples else "; for one vector per regression pass y[..., None]"
+        raise ValueError(f"y has {y.shape[-1 if vector else -2]} samples, psi has {samples}{hint}")
     if samples == 0:
         raise ValueError("psi has no samples: its dimension M is 0; it must be at least 1")
     nrhs = 1 if vector else y.shape[-1]
@@ -550,7 +575,12 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
 
 
 class Factor:
-    """The factors L D L^T of symmetric matrices, kept for solves. Made by `factor`."""
+    """The factors L D L^T of symmetric matrices, kept for solves. Made by `factor`.
+
+    >>> import shoal
+    >>> shoal.factor([[4.0]])
+    <shoal.Factor: 1 matrix of order 1, float64>
+    """
 
     def __init__(self, A: Any, where: Any = None) -> None:
         door, number, kind, batch, A, n = _symmetric(A)
@@ -609,6 +639,7 @@ class Factor:
             raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
         if library.device(b) != self._number:
             raise ValueError("b is on another device than A: move it there")
+        common_type(library, ("b",), (b,))
         core = 1 if b.ndim == 1 else 2
         if b.shape[-core] != self._n:
             raise ValueError(f"b has {b.shape[-core]} rows per system, A has {self._n}")
@@ -627,7 +658,8 @@ class Factor:
         return door.give(x)
 
     def __repr__(self) -> str:
-        return f"<shoal.Factor: {_size(self._batch)} matrices of order {self._n}, {self._kind}>"
+        count = _size(self._batch)
+        return f"<shoal.Factor: {count} {'matrix' if count == 1 else 'matrices'} of order {self._n}, {self._kind}>"
 
 
 def factor(A: Any, *, device: Any = None) -> Factor:
@@ -652,6 +684,10 @@ class SymmetricIndefinite:
 
     Attributes: `rank`; `inertia`, the numbers of positive, negative and zero eigenvalues; `permutation`: row i of M is
     row permutation[i] of A; `log_abs_det`, `sign_det`; `info`, all results of the library.
+
+    >>> import shoal
+    >>> shoal.symmetric_indefinite([[0.0, 1.0], [1.0, 0.0]])
+    <shoal.SymmetricIndefinite: order 2, rank 2, inertia (1, 1, 0)>
     """
 
     def __init__(self, A: Any, pivot: str, tol: float, alpha: float, growth: bool) -> None:
@@ -725,6 +761,9 @@ class SymmetricIndefinite:
         self._call(_core.symindef_rcond, self._door.library.pointer(self._A), result)
         return float(result[0])
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a SymmetricIndefinite cannot be copied or pickled: keep A and factor it again")
+
     def ldl(self) -> tuple[Any, Any, Any]:
         """(M, D, permutation) as arrays of numpy: A[permutation][:, permutation] = M D M^T.
 
@@ -742,8 +781,7 @@ class SymmetricIndefinite:
         return M, D, self.permutation
 
     def __repr__(self) -> str:
-        plus, minus, zero = self.inertia
-        return f"<shoal.SymmetricIndefinite: order {self._n}, rank {self.rank}, inertia +{plus} -{minus} 0{zero}>"
+        return f"<shoal.SymmetricIndefinite: order {self._n}, rank {self.rank}, inertia {self.inertia}>"
 
 
 def symmetric_indefinite(
@@ -767,5 +805,7 @@ def symmetric_indefinite(
     """
     from ._progress import progress as shown
 
+    if pivot not in (words := _core.methods("symindef")):
+        raise ValueError(f"pivot is {pivot!r}; it must be one of {', '.join(words)}")
     with shown("symmetric_indefinite", progress):
         return SymmetricIndefinite(A, pivot, tol, alpha, growth)

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import TYPES
-from ._devices import device_number, dtype_name, library_for
+from ._devices import device_number, dtype_name, library_for, real, whole
 from ._linalg import _size
 from ._runtime import Kind, plan
 
@@ -69,7 +69,12 @@ class Generator:
         alpha, lam, df = (*parameters, 0.0, 0.0, 0.0)[:3]
         stream = (0, 0, 0) if points else (self.step, self.purpose, self.draw)
         where = library.stream(number)
-        work = plan(_RNG, number, where, method, variant, TYPES.get(kind, 0), self.seed, *stream, alpha, lam, df, points)
+        try:
+            work = plan(_RNG, number, where, method, variant, TYPES.get(kind, 0), self.seed, *stream, alpha, lam, df,
+                        points)  # fmt: skip
+        except ValueError as error:  # the library's word for it is lambda
+            name = "mean" if method == "poisson" else "noncentrality"
+            raise ValueError(str(error).replace("lambda is", f"{name} is")) from None
         out = library.empty((*shape, points) if points else shape, kind, number)
         count = _size(shape)
         fill = _core.rng_fillu if whole else _core.rng_fill
@@ -103,7 +108,7 @@ class Generator:
         >>> bool(shoal.Generator(42).gamma(2.0, 1000).min() > 0)
         True
         """
-        return self._fill("gamma", shape, dtype, device, float(alpha))
+        return self._fill("gamma", shape, dtype, device, real("alpha", alpha))
 
     def poisson(self, mean: float, shape: Any, device: Any = "cpu") -> Any:
         """Poisson counts, as uint32.
@@ -112,7 +117,7 @@ class Generator:
         >>> shoal.Generator(42).poisson(3.0, 4).dtype
         dtype('uint32')
         """
-        return self._fill("poisson", shape, None, device, 0.0, float(mean))
+        return self._fill("poisson", shape, None, device, 0.0, real("mean", mean))
 
     def ncchisq(self, df: float, noncentrality: float, shape: Any, dtype: Any = "float64", device: Any = "cpu") -> Any:
         """Noncentral chi-squared numbers.
@@ -121,7 +126,7 @@ class Generator:
         >>> bool(shoal.Generator(42).ncchisq(3.0, 1.0, 1000).min() > 0)
         True
         """
-        return self._fill("ncchisq", shape, dtype, device, 0.0, float(noncentrality), float(df))
+        return self._fill("ncchisq", shape, dtype, device, 0.0, real("noncentrality", noncentrality), real("df", df))
 
     def words(self, shape: Any, device: Any = "cpu") -> Any:
         """Random bits, as uint32: Philox4x32-10.
@@ -139,7 +144,7 @@ class Generator:
         >>> shoal.Generator(42).sobol(8, 3).shape
         (8, 3)
         """
-        return self._fill("sobol", count, dtype, device, points=int(dimensions))
+        return self._fill("sobol", count, dtype, device, points=whole("dimensions", dimensions))
 
     def __repr__(self) -> str:
         return f"<shoal.Generator: seed {self.seed}, step {self.step}, path {self.path}>"

@@ -24,7 +24,15 @@ WIDTHS = [sum(w for i, (_, _, w) in enumerate(_FIELDS) if mask >> i & 1) for mas
 
 
 class LinAlgError(np.linalg.LinAlgError):
-    """A system without an answer. `index`: its place in the batch; `status`: why, as `shoal.status_text` tells."""
+    """A system without an answer. `index`: its place in the batch; `status`: why, as `shoal.status_text` tells.
+
+    >>> import shoal
+    >>> try:
+    ...     shoal.solve_tridiagonal([0.0], [0.0], [0.0], [1.0])
+    ... except shoal.LinAlgError as error:
+    ...     shoal.status_text(error.status)
+    'singular'
+    """
 
     def __init__(self, message: str, index: tuple[int, ...] = (), status: int = 0) -> None:
         super().__init__(message)
@@ -130,12 +138,10 @@ class Result:
         return rows
 
     def __repr__(self) -> str:
-        lines = [f"<shoal.Result of {self.module}: x {tuple(self.x.shape)} {self._door.library.dtype(self._answer())}"]
+        dtype = str(self.x.dtype).removeprefix("torch.")
+        lines = [f"<shoal.Result of {self.module}: x {tuple(self.x.shape)} {dtype}"]
         lines += [f"  {name:<17} {text}" for name, text in self._summary()]
         return "\n".join(lines) + ">"
-
-    def _answer(self) -> Any:
-        return self._door.take(self.x, "x")
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th style='text-align:left'>{n}</th><td>{t}</td></tr>" for n, t in self._summary())

@@ -8,6 +8,8 @@ import os
 import threading
 from typing import Any, Callable
 
+import numpy as np
+
 from . import _core
 
 log = logging.getLogger("shoal")
@@ -150,14 +152,14 @@ def set_num_threads(threads: int) -> None:
     >>> shoal.set_num_threads(0)
     """
     global _threads
-    if isinstance(threads, bool) or not isinstance(threads, int) or not 0 <= threads <= 1024:
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 0 <= threads <= 1024:
         raise ValueError(f"threads is {threads!r}; it must be a whole number from 0 (all cores) to 1024")
     if _forked and threads != 1:
         raise RuntimeError(
             "this process was forked, and OpenMP's threads do not survive a fork: it can use one thread; "
             "start processes with multiprocessing.get_context('spawn') or 'forkserver' to use more"
         )
-    _threads = threads
+    _threads = int(threads)
     clear_cache()
 
 

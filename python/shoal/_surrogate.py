@@ -16,7 +16,12 @@ from ._tables import columns_of
 
 
 class Prediction(NamedTuple):
-    """Prices, their derivatives, and which rows lie outside of the ranges that the network was trained on."""
+    """Prices, their derivatives, and which rows lie outside of the ranges that the network was trained on.
+
+    >>> import shoal
+    >>> shoal.Prediction([0.1], [-0.5], [0.05], [False]).price
+    [0.1]
+    """
 
     price: Any
     by_strike: Any
@@ -28,11 +33,16 @@ class Surrogate:
     """A neural network in place of Monte Carlo: prices of calls on an asset that costs 1, and their derivatives.
 
     `names`: its inputs, in their order; `ranges`: {name: (least, most)} of the training set; `info`: the rest.
+
+    >>> import shoal
+    >>> shoal.Surrogate.load("examples/expou.net").ranges["strike"]  # doctest: +SKIP
+    (0.5, 1.5)
     """
 
-    def __init__(self, net: Any) -> None:
-        self._net = net
-        self.info: dict[str, Any] = _core.surrogate_describe(net)
+    def __init__(self, content: bytes, device: Any = "cpu") -> None:
+        self._made_by = content, device
+        self._net = _core.surrogate(context(device_number(device)), content)
+        self.info: dict[str, Any] = _core.surrogate_describe(self._net)
         inputs = self.info["inputs"]
         self.names: list[str] = self.info["names"][:inputs]
         self.ranges = dict(zip(self.names, zip(self.info["least"], self.info["most"])))
@@ -45,13 +55,21 @@ class Surrogate:
         >>> net = shoal.Surrogate.load("examples/expou.net")  # doctest: +SKIP
         """
         with open(os.fspath(path), "rb") as file:
-            return cls(_core.surrogate(context(device_number(device)), file.read()))
+            content = file.read()
+        try:
+            return cls(content, device)
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from None
 
     def predict(self, table: Any, *, derivatives: bool = True, dtype: Any = "float32") -> Prediction:
         """Prices of the rows of a table, by the columns' names: a DataFrame, a dict of columns, a list of dicts or a .csv
         file; or of an array (rows, inputs) in the order of `names`. dtype: of the network's arithmetic.
 
         `outside` marks rows with an input outside of its range: nothing bounds the error of their price.
+
+        >>> import shoal
+        >>> net = shoal.Surrogate.load("examples/expou.net")  # doctest: +SKIP
+        >>> net.predict({name: [(low + high) / 2] for name, (low, high) in net.ranges.items()})  # doctest: +SKIP
         """
         if isinstance(table, np.ndarray):
             x = np.ascontiguousarray(table, dtype=np.float64)
@@ -78,6 +96,9 @@ class Surrogate:
             _core.surrogate_predict(self._net, 0, 0, 0, rows, x, TYPES[dtype_name(dtype)], price, *pointers)
             _core.surrogate_outside(self._net, 0, 0, 0, rows, x, outside)
         return Prediction(price, by["strike"], by["maturity"], outside != 0)
+
+    def __reduce__(self) -> Any:
+        return Surrogate, self._made_by
 
     def __repr__(self) -> str:
         return f"<shoal.Surrogate: {', '.join(self.names)} to {self.info['target']}, {self.info['weights']} weights>"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
@@ -10,19 +11,48 @@ from torch import Tensor
 from torch.library import custom_op
 
 from . import _adjoints, _linalg, _sorting
-from ._arrays import door_of
+from ._arrays import WHOLE, bad_type, batch_of, door_of
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, Result
 
 _SOLVE = STATUS | RESIDUAL | RCOND | METHOD
 _BANDS = STATUS | RESIDUAL | METHOD
+_TYPES = {getattr(torch, name) for name in ("float32", "float64", *WHOLE) if hasattr(torch, name)}
 
 
-def _common(*tensors: Any) -> list[Tensor]:
-    """Tensors of one type, on one device."""
-    like = next(t for t in tensors if isinstance(t, Tensor))
-    made = [t if isinstance(t, Tensor) else torch.as_tensor(t, device=like.device) for t in tensors]
-    single = all(t.dtype == torch.float32 for t in made)
-    return [t.to(torch.float32 if single else torch.float64) for t in made]
+def for_tensor(value: Any) -> Any:
+    """This module, which differentiates functions of a tensor."""
+    if not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(value):
+        raise TypeError(
+            "vmap, jacrev and jvp of torch.func do not reach into Shoal: pass a batch as leading dimensions, and "
+            "differentiate by torch.autograd"
+        )
+    return sys.modules[__name__]
+
+
+def _common(names: str, *values: Any) -> list[Tensor]:
+    """Tensors of one type, on one device; a number becomes one."""
+    like = next(v for v in values if isinstance(v, Tensor))
+    tensors, dtype = [], torch.float32
+    for name, v in zip(names.split(), values):
+        t = like.new_tensor(v, dtype=dtype) if isinstance(v, (int, float)) else v
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{name} is no tensor of torch, and other arguments are: convert one of them")
+        if t.dtype not in _TYPES:
+            raise bad_type(name, str(t.dtype)[6:])
+        if t.device != like.device:
+            raise ValueError(f"{name} is on {t.device}, other arguments are on {like.device}: move one of them")
+        dtype = dtype if t.dtype == torch.float32 else torch.float64
+        tensors.append(t)
+    return [t.to(dtype) for t in tensors]
+
+
+def _expand(names: str, tensors: Any, cores: Any) -> tuple[Any, ...]:
+    """The batch, and the tensors with its leading dimensions, contiguous."""
+    if torch.compiler.is_compiling():  # the sizes may be symbols
+        batch = torch.broadcast_shapes(*(t.shape[: t.ndim - core] for t, core in zip(tensors, cores)))
+    else:
+        batch = batch_of(names.split(), [t.shape for t in tensors], cores)
+    return batch, *(t.expand((*batch, *t.shape[t.ndim - core :])).contiguous() for t, core in zip(tensors, cores))
 
 
 def _result(x: Tensor, module: str, block: Tensor, fields: int, batch: Any) -> Result:
@@ -40,7 +70,7 @@ def _raise(result: Result) -> Any:
 
 @custom_op("shoal::solve", mutates_args=())
 def _solve_op(A: Tensor, b: Tensor, method: str, triangle: str) -> tuple[Tensor, Tensor]:
-    x, _, block, _, _ = _linalg._solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, _SOLVE)
+    x, _, block, _, _ = _linalg._solve(A.detach(), b.detach(), method, None, triangle, 0, False, 0.0, 0.0, _SOLVE)
     return x, block
 
 
@@ -66,15 +96,10 @@ _solve_op.register_autograd(_solve_back, setup_context=_keep_solve)
 def solve_ex(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower", **options: Any) -> Result:
     if any(options.get(name) for name in ("variant", "refine", "estimate", "tol", "cond")):
         raise ValueError("with gradients, solve_ex takes method and triangle alone; call it under torch.no_grad()")
-    A, b = _common(A, b)
+    A, b = _common("A b", A, b)
+    _linalg.check_square(A.shape, b.shape)
     vector = b.ndim == 1
-    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
-        raise ValueError(f"A has shape {tuple(A.shape)}; its last two dimensions must be equal")
-    if b.ndim == 0 or b.shape[-1 if vector else -2] != A.shape[-1]:
-        raise ValueError(f"b has shape {tuple(b.shape)}; A has {A.shape[-1]} rows per system")
-    b = b[:, None] if vector else b
-    batch = torch.broadcast_shapes(A.shape[:-2], b.shape[:-2])
-    A, b = A.expand(*batch, *A.shape[-2:]).contiguous(), b.expand(*batch, *b.shape[-2:]).contiguous()
+    batch, A, b = _expand("A b", (A, b[:, None] if vector else b), (2, 2))
     x, block = _solve_op(A, b, method, triangle)
     return _result(x[..., 0] if vector else x, "smallsym", block, _SOLVE, batch)
 
@@ -90,6 +115,7 @@ def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> A
 def _bands_op(
     dl: Tensor, d: Tensor, du: Tensor, b: Tensor, periodic: bool, transposed: bool, method: str
 ) -> tuple[Tensor, Tensor]:
+    dl, d, du, b = (v.detach() for v in (dl, d, du, b))
     x, _, block, _, _ = _linalg._solve_bands(dl, d, du, b, periodic, method, None, transposed, True, 0.0, 0.0, _BANDS)
     return x, block
 
@@ -124,15 +150,10 @@ def solve_tridiagonal_ex(
 ) -> Result:  # fmt: skip
     if any(options.get(name) for name in ("variant", "rcond", "tol", "cond")):
         raise ValueError("with gradients, rcond, variant, tol and cond are not computed; call it under torch.no_grad()")
-    dl, d, du, b = _common(dl, d, du, b)
-    b = b if matrix_rhs else b[..., None]
-    n = d.shape[-1]
-    for name, rows in (("dl", dl.shape[-1]), ("du", du.shape[-1]), ("b", b.shape[-2])):
-        if rows != n:
-            raise ValueError(f"{name} has {rows} rows per system, d has {n}")
-    batch = torch.broadcast_shapes(dl.shape[:-1], d.shape[:-1], du.shape[:-1], b.shape[:-2])
-    bands = [v.expand(*batch, n).contiguous() for v in (dl, d, du)]
-    x, block = _bands_op(*bands, b.expand(*batch, *b.shape[-2:]).contiguous(), periodic, transposed, method)
+    tensors = _common("dl d du b", dl, d, du, b)
+    batch, *bands, b = _expand("dl d du b", tensors, (1, 1, 1, 2 if matrix_rhs else 1))
+    _linalg.check_rows(bands[0].shape, bands[1].shape, bands[2].shape, b.shape, matrix_rhs)
+    x, block = _bands_op(*bands, b if matrix_rhs else b[..., None], periodic, transposed, method)
     return _result(x if matrix_rhs else x[..., 0], "tridiag", block, _BANDS, batch)
 
 
@@ -145,7 +166,7 @@ def solve_tridiagonal(*arguments: Any, **options: Any) -> Any:
 
 @custom_op("shoal::recurrence", mutates_args=())
 def _recurrence_op(s: Tensor, t: Tensor, w0: Tensor, reverse: bool, method: str) -> Tensor:
-    w: Tensor = _linalg.recurrence(s, t, w0, reverse=reverse, method=method)
+    w: Tensor = _linalg.recurrence(s.detach(), t.detach(), w0.detach(), reverse=reverse, method=method)
     return w
 
 
@@ -176,12 +197,10 @@ _recurrence_op.register_autograd(_recurrence_back, setup_context=_keep_recurrenc
 def recurrence(s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: int = 1, method: str = "auto") -> Any:
     if order != 1:
         raise ValueError(f"order is {order}; gradients are computed for order 1: call it under torch.no_grad()")
-    s, t, w0 = _common(s, t, 0.0 if w0 is None else w0)
+    _, s, t, w0 = _expand("s t w0", _common("s t w0", s, t, 0.0 if w0 is None else w0), (1, 1, 0))
     if s.shape[-1] != t.shape[-1]:
         raise ValueError(f"s has {s.shape[-1]} rows per segment, t has {t.shape[-1]}")
-    batch = torch.broadcast_shapes(s.shape[:-1], t.shape[:-1], w0.shape)
-    s, t = (v.expand(*batch, v.shape[-1]).contiguous() for v in (s, t))
-    return _recurrence_op(s, t, w0.expand(batch).contiguous(), reverse, method)
+    return _recurrence_op(s, t, w0, reverse, method)
 
 
 # ---- eigenpairs, sorting ----------------------------------------------------------------------------
@@ -189,7 +208,7 @@ def recurrence(s: Any, t: Any, w0: Any = None, *, reverse: bool = False, order: 
 
 @custom_op("shoal::eigh", mutates_args=())
 def _eigh_op(A: Tensor, triangle: str) -> tuple[Tensor, Tensor]:
-    w, V = _linalg.eigh(A, triangle=triangle)
+    w, V = _linalg.eigh(A.detach(), triangle=triangle)
     return w, V
 
 
@@ -212,13 +231,13 @@ _eigh_op.register_autograd(_eigh_back, setup_context=_keep_eigh)
 
 
 def eigh(A: Any, *, triangle: str = "lower") -> Any:
-    (A,) = _common(A)
+    (A,) = _common("A", A)
     return _linalg.EighResult(*_eigh_op(A.contiguous(), triangle))
 
 
 @custom_op("shoal::argsort", mutates_args=())
 def _argsort_op(keys: Tensor, descending: bool) -> Tensor:
-    index: Tensor = _sorting.sort(keys, True, descending=descending)[1]
+    index: Tensor = _sorting.sort(keys.detach(), True, descending=descending)[1]
     return index
 
 

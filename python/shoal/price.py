@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import TYPES
-from ._devices import device_number, dtype_name
+from ._arrays import TYPES, batch_of
+from ._devices import device_number, dtype_name, real, whole
 from ._progress import progress as shown
 from ._runtime import context
 
@@ -103,11 +103,15 @@ class PriceResult:
         return f"<shoal.PriceResult: {np.shape(self.price)} prices by {self.method}>"
 
 
-def _numbers(name: str, value: Any) -> Any:
+def _array(name: str, value: Any) -> Any:
     try:
-        result = np.asarray(value, dtype=np.float64)
+        return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number or an array of numbers, not {value!r}") from None
+
+
+def _numbers(name: str, value: Any) -> Any:
+    result = _array(name, value)
     if result.ndim > 1:
         raise ValueError(f"{name} has {result.ndim} dimensions; it must be a number or have one")
     return result
@@ -118,9 +122,19 @@ def _grid(strike: Any, maturity: Any) -> tuple[Any, Any, Any]:
     return strike, maturity, maturity.shape + strike.shape
 
 
+def _none(shape: Any, strike: Any, maturity: Any, method: str) -> PriceResult:
+    """The prices of no options."""
+    info = {"method": method, "fits": []}
+    return PriceResult(np.empty((0, len(_COLUMNS))), shape, strike[()], maturity[()], info, 0)
+
+
 def _simulate(plan: Any, contracts: int, paths: int, target: float | None, progress: bool, label: str) -> Any:
     values = np.full((contracts, len(_COLUMNS)), np.nan)
-    goal: dict[str, Any] = {"target": target} if target is not None else {"paths": int(paths)}
+    goal: dict[str, Any] = {"paths": whole("paths", paths)}
+    if target is not None:
+        if not real("target", target) > 0:
+            raise ValueError(f"target is {target!r}; it must be above 0: a standard error")
+        goal = {"target": float(target)}
     with shown(label, progress):
         return values, _core.price_simulate(plan, goal, values)
 
@@ -140,6 +154,8 @@ def _by_maturity(
     paths: int, target: float | None, progress: bool,
 ) -> PriceResult:  # fmt: skip
     strike, maturity, shape = _grid(strike, maturity)
+    if 0 in shape:
+        return _none(shape, strike, maturity, options["method"])
     order = np.argsort(maturity.reshape(-1), kind="stable")
     strikes, maturities = strike.reshape(-1), maturity.reshape(-1)[order]
     options.update(
@@ -273,6 +289,8 @@ def bullet(
         raise ValueError(f"count is {count!r}; it must be one letter, 'A' to 'F'")
     strike, maturity, shape = _grid(strike, maturity)
     options = _options(method, variant, seed, antithetic, control, greeks, dtype)
+    if 0 in shape:
+        return _none(shape, strike, maturity, method)
     rows, info, samples = [], {"method": method}, 0
     for years in maturity.reshape(-1).tolist():
         for one in strike.reshape(-1).tolist():
@@ -282,8 +300,7 @@ def bullet(
             values, done = _simulate(plan, 1, paths, target, progress, "bullet")
             info, samples = _core.price_describe(plan), done["samples"]
             rows.append(values)
-    values = np.concatenate(rows) if rows else np.empty((0, len(_COLUMNS)))
-    return PriceResult(values, shape, strike[()], maturity[()], info, samples)
+    return PriceResult(np.concatenate(rows), shape, strike[()], maturity[()], info, samples)
 
 
 def _vanilla(
@@ -293,12 +310,11 @@ def _vanilla(
     if payoff not in ("put", "call"):
         raise ValueError(f"payoff is {payoff!r}; one asset has a put or a call")
     names = ("s0", "strike", "rate", "sigma", "maturity", "dividend")
-    try:
-        given = [np.asarray(numbers[name], dtype=np.float64) for name in names]
-    except (TypeError, ValueError):
-        raise TypeError(f"{', '.join(names)} must be numbers or arrays of numbers") from None
-    prices = None if prices is None else np.asarray(prices, dtype=np.float64)
-    arrays = np.broadcast_arrays(*given, *([] if prices is None else [prices]))
+    given = {name: _array(name, numbers[name]) for name in names}
+    if prices is not None:
+        given["price"] = _array("price", prices)
+    batch_of(list(given), [a.shape for a in given.values()], [0] * len(given))
+    arrays = np.broadcast_arrays(*given.values())
     shape = arrays[0].shape
     s0, strike, rate, sigma, maturity, dividend, *known = (np.ascontiguousarray(a).reshape(-1) for a in arrays)
     found = [np.empty(s0.size) for _ in (_VANILLA if prices is None else ("sigma",))]
@@ -311,7 +327,12 @@ def _vanilla(
 
 
 class ImpliedVol(NamedTuple):
-    """Volatilities, NaN where `status` is not "ok": "too low", "too high", "invalid", "two boundaries", "unsettled"."""
+    """Volatilities, NaN where `status` is not "ok": "too low", "too high", "invalid", "two boundaries", "unsettled".
+
+    >>> import shoal
+    >>> str(shoal.price.implied_vol(200.0, 100.0, 1.0).status)
+    'too high'
+    """
 
     sigma: Any
     status: Any
@@ -419,6 +440,8 @@ def american(
         method = "lsm" if simulated or many or payoff not in ("put", "call") else "exact"
     dates, paths = 50 if dates is None else dates, 262144 if paths is None else paths
     strike, maturity, shape = _grid(strike, maturity)
+    if 0 in shape:
+        return _none(shape, strike, maturity, method)
     if method == "exact":
         numbers = {"s0": s0, "sigma": sigma, "rate": rate, "dividend": 0.0 if dividend is None else dividend}
         return _exact(strike, maturity, shape, payoff, numbers, nodes, device)

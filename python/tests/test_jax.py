@@ -143,6 +143,10 @@ def test_gradients():
     for reverse in (False, True):
         check(lambda s, t, w: shoal.recurrence(s, t, w, reverse=reverse), dl, y, jnp.ones(2))  # noqa: B023
     check(lambda A: shoal.eigh(sym(A))[0], A)
+    check(lambda A: abs(shoal.eigh(sym(A))[1]), A)
+    check(lambda A: shoal.solve(sym(A), b[0, :, 0]), A)
+    for periodic in (False, True):
+        check(lambda *a: shoal.solve_tridiagonal(*a, periodic, transposed=True), dl, 6 + du, du, y)  # noqa: B023
     check(lambda k: shoal.sort(k), y)
 
 

@@ -419,13 +419,94 @@ def test_arrays_on_two_devices_are_refused(monkeypatch):
         shoal.solve_ex(A, b, device="cuda:0")
 
 
+def test_no_argument_is_cast_silently():
+    A, b = np.eye(2), np.ones(2)
+    f, P = shoal.factor(A), shoal.symmetric_indefinite(A)
+    for call in (f.solve, P.solve, lambda b: shoal.lstsq(A, b), lambda b: shoal.recurrence(b, A[0])):
+        for wrong, words in ((b + 1j, "complex128.*real"), (b.astype(np.float16), "float16.*float32"),
+                             (b.astype(object), "object.*dtype=float")):  # fmt: skip
+            with pytest.raises(TypeError, match=words):
+                call(wrong)
+    with pytest.raises(TypeError, match="A is a masked array"):
+        shoal.solve(np.ma.masked_array(A, mask=[[1, 0], [0, 0]]), b)
+    assert shoal.solve(np.ma.masked_array(A), b).tolist() == [1, 1]
+    for bad in (3.5, "3", None):
+        with pytest.raises(TypeError, match="n is .*; it must be a whole number"):
+            shoal.TridiagonalPlan(bad, 2)
+    with pytest.raises(TypeError, match="paths is 1.5"):
+        shoal.price.heston(paths=1.5)
+    for bad in (0, 5, -1, 1.5, True, "1"):
+        with pytest.raises(ValueError, match=f"order is {bad!r}; it must be 1 to 4"):
+            shoal.recurrence(np.ones((3, 1)), np.ones(3), order=bad)
+    with pytest.raises(ValueError, match=r"y\[..., None\]"):
+        shoal.lstsq(np.ones((3, 5, 2)), np.ones((3, 5)))
+
+
+def test_copies_and_pickles():
+    import copy
+    import pickle
+
+    A, b = symmetric(3, 2, 2), rng.normal(size=(3, 2, 1))
+    for again in (copy.deepcopy, lambda v: pickle.loads(pickle.dumps(v))):
+        r = shoal.solve_ex(A, b)
+        assert repr(again(r)) == repr(r) and again(r).x.tolist() == r.x.tolist()
+        np.testing.assert_array_equal(again(shoal.factor(A)).solve(b), shoal.factor(A).solve(b))
+        assert repr(again(shoal.Generator(3).at(5, step=2))) == repr(shoal.Generator(3).at(5, step=2))
+        plan = again(shoal.TridiagonalPlan(4, 2, "float32", periodic=True))
+        dl, d, du = bands(2, 4, dtype=np.float32)
+        np.testing.assert_array_equal(plan.solve(dl, d, du, d), shoal.solve_tridiagonal(dl, d, du, d, True))
+        error = again(shoal.LinAlgError("words", (1, 2), -3))
+        assert (str(error), error.index, error.status) == ("words", (1, 2), -3)
+        with pytest.raises(TypeError, match="factor it again"):
+            again(shoal.symmetric_indefinite(A[0]))
+        price = shoal.price.heston([0.9, 1.0], method="analytic")
+        assert again(price).price.tolist() == price.price.tolist()
+        if (ROOT / "examples" / "expou.net").exists():
+            net = shoal.Surrogate.load(ROOT / "examples" / "expou.net")
+            x = np.array([[(low + high) / 2 for low, high in net.ranges.values()]])
+            assert again(net).predict(x).price == net.predict(x).price
+
+
+def test_every_public_name_has_an_example():
+    import inspect
+
+    def without(owner, prefix):
+        for name in getattr(owner, "__all__", None) or dir(owner):
+            value = inspect.getattr_static(owner, name)
+            value = getattr(value, "__func__", value)
+            if name.startswith("_") or not (inspect.ismodule(value) or inspect.isclass(value) or inspect.isfunction(value)):
+                continue
+            if ">>>" not in (value.__doc__ or "") and not inspect.ismodule(value):
+                yield prefix + name
+            if not inspect.isfunction(value):
+                yield from without(value, f"{prefix}{name}.")
+
+    assert list(without(shoal, "")) == []
+
+
+def test_types_are_strict():
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy"], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_another_interpreter_is_refused():
+    pytest.importorskip("_xxsubinterpreters")
+    code = """
+import _xxsubinterpreters as interpreters
+inside = "try:\\n import shoal\\nexcept ImportError:\\n pass\\nelse:\\n raise SystemExit"
+assert interpreters.run_string(interpreters.create(), inside) is None
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
 def test_words_are_checked():
     A, b = np.eye(2), np.ones(2)
     with pytest.raises(ValueError, match="nosuch"):
         shoal.solve(A, b, method="nosuch")
     with pytest.raises(TypeError, match="options are words and numbers"):
         shoal.solve_ex(A, b, method=["auto"])
-    with pytest.raises(TypeError, match="refine: cannot be 4294967297"):  # not 1
+    with pytest.raises(TypeError, match="refine is 4294967297; it must be a whole number from -2147483648"):  # not 1
         shoal.solve_ex(A, b, refine=2**32 + 1)
     with pytest.raises(TypeError, match="shape is 2.5; it must be a whole number"):
         shoal.Generator(1).normal(2.5)
@@ -464,6 +545,13 @@ def test_prices_over_strikes_and_maturities():
         shoal.price.heston("one")
     with pytest.raises(ValueError, match="kappa"):
         shoal.price.heston(kappa=-1.0)
+    with pytest.raises(ValueError, match="target is 0.0; it must be above 0"):
+        shoal.price.heston(target=0.0)
+    with pytest.raises(TypeError, match="seed is -1; it must be a whole number from 0"):
+        shoal.price.heston(seed=-1)
+    for call in (shoal.price.heston, shoal.price.expou, shoal.price.bullet, shoal.price.american):
+        assert call([], [0.5, 1.0]).price.shape == (2, 0) and call(1.0, []).price.shape == (0,)
+    assert shoal.price.american([], method="exact").price.shape == (0,)
 
 
 def test_bullet_and_american_prices():
@@ -661,6 +749,14 @@ def test_tables_of_a_cva_name_what_is_wrong():
                          ([np.nan], "dates is missing"), (0, "dates is 0")):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             shoal.cva(BOOK, MARKET, dates=dates)
+    for words, options in (("hazard is 'a'", {"hazard": "a"}), ("hazard is .0.1, 0.2.", {"hazard": [0.1, 0.2]}),
+                           ("outer is 1.5", {"outer": 1.5}), ("inner is 'x'", {"inner": ["x"]})):  # fmt: skip
+        with pytest.raises(TypeError, match=words):
+            shoal.cva(BOOK, MARKET, **options)
+    with pytest.raises(ValueError, match="the length of inner is 3; it must be 0, 1 or dates, 2"):
+        shoal.cva(BOOK, MARKET, dates=2, inner=[3, 4, 5])
+    with pytest.raises(ValueError, match=r"market: volatility\[0\] is -0.2"):
+        shoal.cva(BOOK, {**MARKET, "volatility": [-0.2, 0.2]})
     with pytest.raises(ValueError, match="validate is 1"):
         shoal.cva(BOOK, MARKET, kept=True, validate=True)
     assert shoal.cva([{**AMERICAN, "maturity": 0, "exercise": "1m"}], MARKET, dates="1m", outer=16).cva == 0

@@ -96,6 +96,51 @@ def test_half_precision_says_what_to_convert_to(device):
             shoal.solve(symmetric((4, 4), device).to(dtype), torch.ones(4, dtype=dtype, device=device))
 
 
+def test_functions_with_gradients_check_their_arguments(device):
+    A, b = symmetric((2, 3, 3), device).requires_grad_(), draw(2, 3, 1, device=device)
+    for dtype in (torch.float16, torch.bfloat16, torch.complex128):
+        for given in ((A.detach().to(dtype).requires_grad_(), b), (A, b.to(dtype))):
+            with pytest.raises(TypeError, match=str(dtype)[6:]):
+                shoal.solve(*given)
+    for given, error, words in (
+        ((A, b.cpu().numpy()), TypeError, "b is no tensor of torch"),
+        ((A[0, 0, 0], b), ValueError, r"A has shape \(\)"),
+        ((A, b[0, 0, 0]), ValueError, "b has no dimensions"),
+        ((A, b[:, :2]), ValueError, "b has 2 rows per system, A has 3"),
+        ((A, b[[0, 0, 0]]), ValueError, "do not broadcast: A .2, 3, 3., b .3, 3, 1."),
+    ):
+        with pytest.raises(error, match=words):
+            shoal.solve(*given)
+    d = draw(3, device=device).requires_grad_()
+    with pytest.raises(ValueError, match="du has 2 rows per system, d has 3"):
+        shoal.solve_tridiagonal(d, d, d[:2], d)
+    with pytest.raises(ValueError, match="dl has 0 dimensions"):
+        shoal.solve_tridiagonal(d[0], d, d, d)
+    with pytest.raises(ValueError, match="s has 0 dimensions"):
+        shoal.recurrence(d[0], d)
+    with pytest.raises(ValueError, match="t has 2"):
+        shoal.recurrence(d, d[:2])
+    with pytest.raises(TypeError, match="sparse.*to_dense"):
+        shoal.solve(A.detach()[0].to_sparse(), b[0])
+    assert "systems" in repr(shoal.solve_ex(A, b))
+
+
+def test_no_gradient_is_lost_silently(device):
+    A, b = symmetric((3, 3), device).requires_grad_(), draw(3, device=device)
+    plan = shoal.TridiagonalPlan(1, 3, device=device)
+    v = b[:, None]
+    for call in (
+        lambda: shoal.factor(A), lambda: shoal.lstsq(A, b), lambda: shoal.symmetric_indefinite(A),
+        lambda: shoal.merge(A, A), lambda: plan.solve(v, A[:, :1].contiguous(), v, v), lambda: shoal.factor(A.detach()).solve(A[0]),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="requires a gradient.*detach"):
+            call()
+        with torch.no_grad():
+            call()
+    with pytest.raises(TypeError, match="torch.func.*leading dimensions"):
+        torch.func.jacrev(lambda b: shoal.solve(A.detach(), b))(b)
+
+
 def test_gradients(device):
     sym = lambda A: (A + A.mT) / 2
     A, b = symmetric((2, 3, 3), device).requires_grad_(), draw(2, 3, 2, device=device).requires_grad_()
@@ -145,6 +190,24 @@ def test_torch_compile_keeps_the_operators(device):
     compiled = torch.compile(f, backend="aot_eager", fullgraph=True)
     expected = torch.autograd.grad(f(A, b), A)[0]
     assert torch.allclose(torch.autograd.grad(compiled(A, b), A)[0], expected)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_torch_compile_keeps_every_function_whole(device, dynamic):
+    compiled = lambda f: torch.compile(f, backend="aot_eager", fullgraph=True, dynamic=dynamic)  # noqa: E731
+    A, d = symmetric((3, 4, 4), device), draw(3, 4, device=device) + 6
+    for f, given in (
+        (shoal.solve, (A, d[..., None])), (lambda d: shoal.solve_tridiagonal(d / 6, d, d / 6, d, True), (d,)),
+        (lambda d: shoal.recurrence(d / 9, d), (d,)), (lambda A: shoal.eigh(A)[0], (A,)), (shoal.sort, (d,)),
+    ):  # fmt: skip
+        g = compiled(f)
+        for count in (3, 2):
+            part = [a[:count] for a in given]
+            assert torch.allclose(g(*part), f(*part))
+            part[0] = part[0].clone().requires_grad_()
+            (slope,) = torch.autograd.grad(g(*part).sum(), part[0])
+            (expected,) = torch.autograd.grad(f(*part).sum(), part[0])
+            assert torch.allclose(slope, expected)
 
 
 def test_threads_of_both_openmp_runtimes_in_one_process(device):
