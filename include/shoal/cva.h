@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva.h - credit valuation adjustment of a book of contracts with one counterparty, by nested Monte
+ * cva.h - credit valuation adjustment of a book of contracts with one or more counterparties, by nested Monte
  * Carlo on assets of Black and Scholes.
  *
  *     shoal_cva *plan;
@@ -14,6 +14,9 @@
  * E_k = sum of min(V+, threshold) over the sets
  *
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k).
+ *
+ * with the hazard, recovery and threshold of each set's counterparty. shoal_cva_adjust() adds DVA and funding costs and
+ * has results by counterparty and netting set, shoal_cva_trades() those by trade.
  *
  * Default does not depend on the assets. The dates of exposure are those of the options and every
  * maturity up to the horizon. The dates of exercise are a separate list.
@@ -101,11 +104,12 @@ typedef struct shoal_cva_counterparty {
 
 /* A credit default swap at par: its spread pays for the protection. */
 typedef struct shoal_cds {
-    double maturity; /* years                                                                   */
-    double spread;   /* per 360 days: 0.01 is 100 basis points                                  */
-    int64_t payments;      /* length of payment; 0: every quarter of a year, back from maturity */
-    const double *payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
-    double start;          /* with payment: of the first period, at most 0                      */
+    double maturity;  /* years                                                                   */
+    double spread;    /* per 360 days: 0.01 is 100 basis points                                  */
+    int64_t payments; /* length of payment; 0: every quarter of a year, back from maturity */
+    const double *
+        payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
+    double start;      /* with payment: of the first period, at most 0                      */
     double settlement; /* when the premium that accrued before today is paid back               */
 } shoal_cds;
 
@@ -147,6 +151,14 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     uint64_t seed;
     int control;  /* 1: inner paths and regressions have control variates, -1: they do not    [1] */
     int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
+    int by_set;   /* 1: rows have what results by counterparty and netting set need
+                                                   [0; 1 with several counterparties] */
+    int by_trade; /* 1: by_set, and shoal_cva_run_trades() may be called    [0] */
+    int64_t parties;      /* how many counterparties the argument points to   [1] */
+    const int64_t *party; /* of each netting set, from 0            [NULL: all 0] */
+    const shoal_cva_counterparty
+        *own; /* our own default, for the DVA: hazard and recovery [none] */
+    shoal_cva_curve borrowing, lending; /* spreads over the interest rate, of FVA        [0] */
     /* Wished standard error of the CVA. create measures on a pilot run how many outer paths that takes
      * (shoal_cva_info.outer), and chooses inner paths unless they are given. outer may then be 0.  [none] */
     double target;
@@ -157,7 +169,7 @@ typedef struct shoal_cva shoal_cva; /* a plan; contents private */
 typedef struct shoal_cva_info {
     double horizon;
     int64_t dates; /* of exposure: those of the options and every maturity up to the horizon */
-    int64_t sets;
+    int64_t sets, parties;
     int64_t expired;    /* contracts that are worth nothing            */
     int64_t closed;     /* valued by a closed form                     */
     int64_t nested;     /* European ones that are simulated            */
@@ -197,6 +209,14 @@ SHOAL_API int64_t shoal_cva_width(const shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
                                      shoal_cva_counts *counts);
 
+/* The same of a plan with opts.by_trade. totals, shoal_cva_totals() numbers, are added to those that are there: in any
+ * order of pieces they are the same. values, or NULL, has room for paths x contracts x dates: what each contract, times
+ * its quantity, is worth to us at a date, payments on that date included, not discounted. */
+SHOAL_API int64_t shoal_cva_totals(const shoal_cva *plan);
+SHOAL_API shoal_status shoal_cva_run_trades(shoal_cva *plan, int64_t first, int64_t paths,
+                                            double *samples, shoal_cva_counts *counts,
+                                            int64_t *totals, double *values);
+
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
     double rule_bias,
@@ -221,16 +241,60 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
      * difference that half of the inner paths make */
     double pfe95, pfe95_low, pfe95_high;
     double pfe99, pfe99_low, pfe99_high;
-    double discount, default_probability; /* e^(-rate t_k); that of default since the last date  */
+    double es95,
+        es99; /* expected shortfall: mean of the largest 5 %, 1 % of the exposures        */
+    /* e^(-rate t_k); that of default since the last date, NaN of several counterparties */
+    double discount, default_probability;
     double cva;    /* what the date adds                                                 */
     int64_t inner; /* inner paths, of the first level                                    */
 } shoal_cva_date;
 
 /* The result from rows of samples, path after path from number 0; profile, or NULL, has room for
  * the dates of shoal_cva_describe().
- * Needs two numbers of memory per path for each thread, up to the number of dates. */
+ * Needs six numbers of memory per path for each thread, up to the number of dates. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
+
+typedef enum shoal_cva_part {
+    SHOAL_CVA_BOOK,
+    SHOAL_CVA_COUNTERPARTY,
+    SHOAL_CVA_SET
+} shoal_cva_part;
+
+/* Costs are above 0: the value of a book is pv - cva + dva - fva, fva = fca - fba. What is not known is NaN. */
+typedef struct shoal_cva_adjustments {
+    double pv, pv_error; /* price today; NaN without opts.by_set                              */
+    double cva, cva_error;
+    double dva, dva_error; /* the counterparty's expected loss if we default; 0 without opts.own */
+    double fca, fca_error; /* cost of funding the exposure, benefit of the other side's: until    */
+    double fba, fba_error; /* the first default                                                  */
+    double fva, fva_error;
+    double epe, ene; /* means over time up to the horizon                                    */
+    double eepe;     /* Basel's effective EPE of the first year, added up over netting sets; NaN
+                        of several sets without opts.by_set                                   */
+    double pfe95, pfe99, es95, es99; /* the largest of all dates                              */
+} shoal_cva_adjustments;
+
+/* Of the book, of counterparty `index`, or of netting set `index`: these need opts.by_set. profile, or NULL: as in
+ * shoal_cva_result(), without biases. */
+SHOAL_API shoal_status shoal_cva_adjust(const shoal_cva *plan, const double *samples, int64_t paths,
+                                        shoal_cva_part part, int64_t index,
+                                        shoal_cva_adjustments *result, shoal_cva_date *profile);
+
+/* Contributions of a contract, its quantity included: over the contracts of a netting set they add up to those of
+ * the set, by Euler's allocation. With an exposure E of a set worth V a contract worth v has E / V v of it:
+ * 1 {V > 0} v without collateral. */
+typedef struct shoal_cva_trade {
+    double pv, pv_error;
+    double cva, cva_error;
+    double dva, fca, fba, fva;
+    double epe, ene, eepe;
+} shoal_cva_trade;
+
+/* Of all contracts, from the totals of paths 0 .. paths - 1. profile, or NULL: contracts x dates x 2, contributions to
+ * EPE and to ENE. */
+SHOAL_API shoal_status shoal_cva_trades(const shoal_cva *plan, const int64_t *totals, int64_t paths,
+                                        shoal_cva_trade *trades, double *profile);
 
 typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of exposure */
     double price, price_error;   /* today: a closed form, or by other paths          */

@@ -30,6 +30,9 @@ CVA_CALL void cva_begin_path(const cva_job *job, int64_t path) {
     for (int64_t i = 0; i < CVA_RULES * job->places; i++) job->exercised[i * job->paths + path] = 0;
     for (int64_t i = 0; i < job->places; i++) job->holds[i * job->paths + path] = 0;
     for (int64_t i = 0; i < job->contracts && job->paid; i++) job->paid[i * job->paths + path] = 0;
+    for (int64_t i = 0; i < job->contracts && job->owed; i++) job->owed[i * job->paths + path] = 0;
+    for (int64_t i = 0; i < job->sets && job->list_by_set; i++)
+        job->row[path * job->width + cva_set_share(job, i)] = 0;
     for (int i = 0; i < CVA_ROW_HEAD; i++) job->row[path * job->width + i] = 0;
 }
 
@@ -40,6 +43,7 @@ CVA_CALL void cva_clear_path(const cva_job *job, int64_t path) {
     for (int64_t i = 0; i < job->sets; i++) job->differ[path * job->sets + i] = 0;
     for (int64_t i = 0; i < job->contracts && job->worth; i++)
         job->worth[i * job->paths + path] = 0;
+    for (int64_t i = 0; i < job->contracts && job->here; i++) job->here[i * job->paths + path] = 0;
 }
 
 CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
@@ -203,7 +207,7 @@ CVA_CALL int cva_needs_paths(const cva_job *job, int64_t k, int64_t path, int *k
         const int here = c->kind == CVA_NESTED ? cva_left(job, c, k) > 0
                                                : job->holds[c->place * job->paths + path] != 0;
         needs |= here;
-        *kinked |= here && (job->collateral || !job->sign[c->set]);
+        *kinked |= here && (cva_party_of(job, c->set)->collateral || !job->sign[c->set]);
     }
     return needs;
 }
@@ -256,22 +260,40 @@ CVA_CALL void cva_add_item(const cva_job *job, int64_t item) {
 
 /* ---- exposures --------------------------------------------------------------------------------- */
 
-/* What is not covered of a set's value to us; a set of one sign has no kink. */
-CVA_CALL double cva_uncovered(const cva_job *job, int sign, double value) {
-    if (!job->collateral && sign) return sign > 0 ? value : 0;
-    const double above = value > 0 ? value : 0;
-    return job->collateral && above > job->threshold ? job->threshold : above;
-}
-
 /* Exposures of both sides. */
 typedef struct cva_sides {
     double ours, theirs;
 } cva_sides;
 
-/* Adds those of a set that is worth `value`. */
-CVA_CALL void cva_expose(const cva_job *job, int64_t set, double value, cva_sides *to) {
-    to->ours += cva_uncovered(job, job->sign[set], value);
-    to->theirs += cva_uncovered(job, -job->sign[set], -value);
+/* Those of a set that is worth `value`. */
+CVA_CALL cva_sides cva_expose(const cva_job *job, int64_t set, double value) {
+    const cva_party *party = cva_party_of(job, set);
+    cva_sides s;
+    s.ours = cva_uncovered(party, job->sign[set], value);
+    s.theirs = cva_uncovered(party, -job->sign[set], -value);
+    return s;
+}
+
+/* The items of a node. */
+typedef struct cva_groups {
+    int64_t first, each, count, items; /* items of a group; groups; items of all */
+    int none;                          /* there are no items                     */
+    double inner;                      /* paths of a group                       */
+    double chance;                     /* of the node's level; 0: it is 0        */
+} cva_groups;
+
+CVA_CALL cva_groups cva_groups_of(const cva_job *job, int64_t path) {
+    const cva_node *n = &job->node[path];
+    cva_groups g;
+    g.none = job->items == 0 || n->level < 0;
+    g.each = cva_items(job), g.count = g.none ? 1 : 1LL << n->level;
+    g.first = g.none ? 0 : n->first * g.each, g.items = g.count * g.each;
+    g.inner = (double)job->paths_inner, g.chance = 0;
+    if (!g.none && n->level > 0) {
+        const int above = n->level < job->top_level;
+        g.chance = job->at_least[n->level] - (above ? job->at_least[n->level + 1] : 0);
+    }
+    return g;
 }
 
 /* The sum of so many items of a set. */
@@ -285,66 +307,86 @@ CVA_CALL double cva_sum_items(const cva_job *job, int64_t set, int64_t first, in
     return cva_fold(x);
 }
 
+/* Exposures of a set at a node: by all inner paths, by half of them, by the other rule; the mean over groups, and that with
+ * the correction of the level. */
+typedef struct cva_exposures {
+    cva_sides whole, half, other, plain, best;
+} cva_exposures;
+
 /* The formula is in nodes.c. */
-CVA_CALL void cva_expose_node(const cva_job *job, int64_t path) {
-    const cva_node *n = &job->node[path];
-    const int none = job->items == 0 || n->level < 0;
-    const int64_t each = cva_items(job), groups = none ? 1 : 1LL << n->level;
-    const int64_t first = none ? 0 : n->first * each, items = groups * each;
-    const int64_t first_half = items > 1 ? items / 2 : 1;
-    const double inner = (double)job->paths_inner;
-    const double inner_half =
-        items > 1 ? (double)(first_half / each * job->paths_inner + first_half % each * CVA_LANES)
-                  : inner;
+CVA_CALL cva_exposures cva_expose_set(const cva_job *job, const cva_groups *g, int64_t path,
+                                      int64_t set) {
     const double *base = job->value + path * CVA_LEVELS * job->sets;
-    cva_sides whole = { 0, 0 }, half = { 0, 0 }, other = { 0, 0 }, halves = { 0, 0 };
+    const int64_t half = g->items > 1 ? g->items / 2 : 1;
+    double all = base[set], some = base[CVA_HALF * job->sets + set];
+    cva_exposures e;
+    if (!g->none) {
+        const double paths = half / g->each * g->inner + (double)(half % g->each * CVA_LANES);
+        all += cva_sum_items(job, set, g->first, g->items) / ((double)g->count * g->inner);
+        some += cva_sum_items(job, set, g->first, half) / (g->items > 1 ? paths : g->inner);
+    }
+    e.whole = cva_expose(job, set, all), e.half = cva_expose(job, set, some);
+    e.other = cva_expose(job, set, all + job->differ[path * job->sets + set]);
+    e.plain = e.best = e.whole;
+    if (!(g->chance > 0)) return e;
     double ours[CVA_WIDTH], theirs[CVA_WIDTH];
-    for (int l = 0; l < CVA_WIDTH; l++) ours[l] = theirs[l] = 0;
-    for (int64_t set = 0; set < job->sets; set++) {
-        double all = base[set], some = base[CVA_HALF * job->sets + set];
-        if (!none) {
-            all += cva_sum_items(job, set, first, items) / ((double)groups * inner);
-            some += cva_sum_items(job, set, first, first_half) / inner_half;
-        }
-        cva_expose(job, set, all, &whole);
-        cva_expose(job, set, some, &half);
-        cva_expose(job, set, all + job->differ[path * job->sets + set], &other);
-        for (int l = 0; l < CVA_WIDTH && n->level > 0 && !none; l++)
-            for (int64_t group = CVA_LANE(l); group < groups; group += CVA_LANES) {
-                const double *sums = job->net + (first + group * each) * job->sets + set;
-                cva_sides here = { 0, 0 };
-                double sum = 0;
-                for (int64_t i = 0; i < each; i++) sum += sums[i * job->sets];
-                cva_expose(job, set, base[set] + sum / inner, &here);
-                ours[l] += here.ours, theirs[l] += here.theirs;
-            }
-        for (int64_t second = 0; second < 2 && n->level > 0 && !none; second++) {
-            const double sum = cva_sum_items(job, set, first + second * (items / 2), items / 2);
-            cva_expose(job, set, base[set] + sum / ((double)(groups / 2) * inner), &halves);
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        ours[l] = theirs[l] = 0;
+        for (int64_t group = CVA_LANE(l); group < g->count; group += CVA_LANES) {
+            const double *sums = job->net + (g->first + group * g->each) * job->sets + set;
+            double sum = 0;
+            for (int64_t i = 0; i < g->each; i++) sum += sums[i * job->sets];
+            const cva_sides here = cva_expose(job, set, base[set] + sum / g->inner);
+            ours[l] += here.ours, theirs[l] += here.theirs;
         }
     }
-    cva_sides plain = whole, best = whole;
-    if (!none && n->level > 0) {
-        const int above = n->level < job->top_level;
-        const double chance = job->at_least[n->level] - (above ? job->at_least[n->level + 1] : 0);
-        plain.ours = cva_fold(ours) / (double)groups;
-        plain.theirs = cva_fold(theirs) / (double)groups;
-        best.ours = plain.ours + (whole.ours - 0.5 * halves.ours) / chance;
-        best.theirs = plain.theirs + (whole.theirs - 0.5 * halves.theirs) / chance;
+    e.plain.ours = cva_fold(ours) / (double)g->count;
+    e.plain.theirs = cva_fold(theirs) / (double)g->count;
+    cva_sides halves = { 0, 0 };
+    for (int64_t second = 0; second < 2; second++) {
+        const double sum =
+            cva_sum_items(job, set, g->first + second * (g->items / 2), g->items / 2);
+        const cva_sides here =
+            cva_expose(job, set, base[set] + sum / ((double)(g->count / 2) * g->inner));
+        halves.ours += here.ours, halves.theirs += here.theirs;
+    }
+    e.best.ours = e.plain.ours + (e.whole.ours - 0.5 * halves.ours) / g->chance;
+    e.best.theirs = e.plain.theirs + (e.whole.theirs - 0.5 * halves.theirs) / g->chance;
+    return e;
+}
+
+CVA_CALL void cva_add_sides(cva_sides *to, cva_sides more) {
+    to->ours += more.ours, to->theirs += more.theirs;
+}
+
+CVA_CALL void cva_expose_node(const cva_job *job, int64_t path) {
+    const cva_groups g = cva_groups_of(job, path);
+    const int inner_only = job->estimator == SHOAL_CVA_BY_INNER;
+    cva_exposures all = { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } };
+    double *row = job->row + path * job->width, cva = 0, plain = 0, rule = 0;
+    for (int64_t set = 0; set < job->sets; set++) {
+        const cva_exposures e = cva_expose_set(job, &g, path, set);
+        const double share = job->share[job->party_of[set] * job->exposures + job->date];
+        cva += share * e.best.ours, plain += share * (inner_only ? e.half.ours : e.plain.ours);
+        rule += share * (e.whole.ours - e.other.ours);
+        cva_add_sides(&all.whole, e.whole), cva_add_sides(&all.half, e.half);
+        cva_add_sides(&all.other, e.other), cva_add_sides(&all.best, e.best);
+        if (!job->list_by_set || CVA_LANE(0) > 0) continue;
+        double *list = row + cva_set_list(job, set) + job->date;
+        list[CVA_SET_OURS * job->exposures] = e.best.ours;
+        list[CVA_SET_THEIRS * job->exposures] = e.best.theirs;
+        list[CVA_SET_WHOLE * job->exposures] = e.whole.ours;
+        row[cva_set_share(job, set)] += share * e.best.ours;
     }
     if (CVA_LANE(0) > 0) return;
-    double *row = job->row + path * job->width;
     double *list = row + CVA_ROW_HEAD + job->date;
-    const int inner_only = job->estimator == SHOAL_CVA_BY_INNER;
-    row[CVA_ROW_CVA] += job->share * best.ours;
-    row[CVA_ROW_PLAIN] += job->share * (inner_only ? half.ours : plain.ours);
-    row[CVA_ROW_RULE] += job->share * (whole.ours - other.ours);
-    list[CVA_LIST_OURS * job->exposures] = best.ours;
-    list[CVA_LIST_THEIRS * job->exposures] = best.theirs;
-    list[CVA_LIST_WHOLE * job->exposures] = whole.ours;
-    list[CVA_LIST_HALF * job->exposures] = half.ours;
-    list[CVA_LIST_RULE * job->exposures] = whole.ours - other.ours;
-    list[CVA_LIST_RULE_THEIRS * job->exposures] = whole.theirs - other.theirs;
+    row[CVA_ROW_CVA] += cva, row[CVA_ROW_PLAIN] += plain, row[CVA_ROW_RULE] += rule;
+    list[CVA_LIST_OURS * job->exposures] = all.best.ours;
+    list[CVA_LIST_THEIRS * job->exposures] = all.best.theirs;
+    list[CVA_LIST_WHOLE * job->exposures] = all.whole.ours;
+    list[CVA_LIST_HALF * job->exposures] = all.half.ours;
+    list[CVA_LIST_RULE * job->exposures] = all.whole.ours - all.other.ours;
+    list[CVA_LIST_RULE_THEIRS * job->exposures] = all.whole.theirs - all.other.theirs;
 }
 
 /* For a validation: what each contract is worth at the node, and has paid before. */
@@ -359,13 +401,82 @@ CVA_CALL void cva_note_node(const cva_job *job, int64_t k, int64_t path) {
             const cva_contract *c = &job->contract[i];
             const int64_t at = i * job->paths + path;
             double sum = 0;
-            const int by_paths = c->kind == CVA_NESTED ||
-                                 (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
-            for (int64_t e = 0; e < items && by_paths; e++)
+            for (int64_t e = 0; e < items && cva_is_walked(job, c); e++)
                 sum += job->sums[(n->first * each + e) * job->places + c->place];
             const double mean = items ? sum / (double)(job->paths_inner << n->level) : 0;
             to[i * job->exposures + job->date] = discount * (job->worth[at] + mean) + job->paid[at];
         }
+}
+
+/* ---- results by trade -----------------------------------------------------------------------------
+ *
+ * Euler allocation. An exposure E of a set that is worth V = sum of v_i is E = sum of (E / V) v_i: without collateral that
+ * is 1 {V > 0} v_i. A node with a level has several V, and the formula of nodes.c is linear in their E: so is its
+ * allocation. Sums over paths are whole numbers, so that they do not depend on the order.
+ */
+
+CVA_CALL void cva_add_whole(int64_t *sum, int64_t more) {
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)more);
+}
+
+/* Adds x times `unit` to a sum: whole ones, and 2^-CVA_LOW_BITS of them, rounded down. */
+CVA_CALL void cva_add_total(int64_t *sum, double x, double unit) {
+    const double most = 2305843009213693952.0, y = x * unit; /* 2^61 */
+    const double z = y > most ? most : y > -most ? y : -most, whole = floor(z);
+    cva_add_whole(&sum[0], (int64_t)whole);
+    cva_add_whole(&sum[1], (int64_t)((z - whole) * (double)(1LL << CVA_LOW_BITS)));
+}
+
+/* What a contract is worth to us by items of a node, and its share of their set's exposures. */
+CVA_CALL double cva_allot_items(const cva_job *job, const cva_contract *c, int64_t path,
+                                int64_t first, int64_t count, double paths, cva_sides *share) {
+    const int64_t at = (c - job->contract) * job->paths + path;
+    double sum = 0, net = 0;
+    for (int64_t i = first; i < first + count && cva_is_walked(job, c); i++)
+        sum += job->sums[i * job->places + c->place];
+    for (int64_t i = first; i < first + count; i++) net += job->net[i * job->sets + c->set];
+    const double worth = c->quantity * (job->here[at] + (count ? sum / paths : 0));
+    const double all =
+        job->value[path * CVA_LEVELS * job->sets + c->set] + (count ? net / paths : 0);
+    const cva_sides e = cva_expose(job, c->set, all);
+    share->ours = all != 0 ? e.ours / all * worth : 0;
+    share->theirs = all != 0 ? e.theirs / all * worth : 0;
+    return worth;
+}
+
+/* Of a contract at a node: adds its share of the exposures to `sum`, [CVA_TOTAL_LISTS][CVA_LIMBS]. */
+CVA_CALL void cva_allot(const cva_job *job, const cva_contract *c, int64_t path, int64_t *sum) {
+    const cva_groups g = cva_groups_of(job, path);
+    const int64_t at = (c - job->contract) * job->paths + path, half = g.items / 2;
+    const double paths = (double)g.count * g.inner;
+    cva_sides e, here;
+    const double worth = cva_allot_items(job, c, path, g.first, g.none ? 0 : g.items, paths, &e);
+    if (g.chance > 0) {
+        cva_sides halves = { 0, 0 }, plain = { 0, 0 };
+        for (int64_t second = 0; second < 2; second++) {
+            cva_allot_items(job, c, path, g.first + second * half, half, 0.5 * paths, &here);
+            cva_add_sides(&halves, here);
+        }
+        for (int64_t group = 0; group < g.count; group++) {
+            cva_allot_items(job, c, path, g.first + group * g.each, g.each, g.inner, &here);
+            cva_add_sides(&plain, here);
+        }
+        e.ours = plain.ours / (double)g.count + (e.ours - 0.5 * halves.ours) / g.chance;
+        e.theirs = plain.theirs / (double)g.count + (e.theirs - 0.5 * halves.theirs) / g.chance;
+    }
+    job->owed[at] += job->share[job->party_of[c->set] * job->exposures + job->date] * e.ours;
+    cva_add_total(sum, e.ours, c->unit);
+    cva_add_total(sum + CVA_LIMBS, e.theirs, c->unit);
+    if (job->values)
+        job->values[(path * job->contracts + (c - job->contract)) * job->exposures + job->date] =
+            worth;
+}
+
+/* After the last date: the share of the CVA and its square. */
+CVA_CALL void cva_allot_end(const cva_job *job, const cva_contract *c, int64_t path, int64_t *sum) {
+    const double owed = job->owed[(c - job->contract) * job->paths + path] * c->unit;
+    cva_add_total(sum, owed, 1);
+    cva_add_total(sum + CVA_LIMBS, owed * owed, CVA_SQUARE_UNIT);
 }
 
 #endif

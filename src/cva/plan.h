@@ -83,6 +83,7 @@ typedef struct cva_contract {
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
+    double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
     const double *weight;
     const float *single_weight; /* the same for kernels in f32                                    */
@@ -103,16 +104,24 @@ typedef struct cva_node {
 
 enum { CVA_MAX_LEVEL = 14 };
 
+/* A counterparty: how much of what a netting set is worth is not covered by collateral. */
+typedef struct cva_party {
+    int collateral;
+    double threshold;
+} cva_party;
+
 typedef struct cva_job {
     int assets;
     double rate;
-    int control, estimator, kept, collateral, is_pilot;
-    double threshold;
+    int control, estimator, kept, is_pilot;
     uint64_t seed;
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
-    int64_t contracts, sets, places;
+    int64_t contracts, sets, places, parties;
+    const cva_party *party;  /* [party] */
+    const int64_t *party_of; /* [set]   */
+    const double *share; /* [party][exposure]: of the CVA that an exposure then has              */
     double horizon; /* the last date of exposure                                                 */
     /* dates.c: all dates; those of exposure; those that inner paths go to, where some contract may be exercised */
     int64_t dates, exposures, stops;
@@ -147,14 +156,17 @@ typedef struct cva_job {
     void *table;  /* GPU: what inner paths need to move to a stop: [stop][cva_table_numbers]      */
     double *cube; /* GPU: numbers of some contracts, [contract][path] */
     int64_t cube_room;
-    /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
-     * been paid, discounted */
-    double *worth, *paid;
+    /* [contract][path] or NULL. Of a validation: closed forms and what is known without inner paths, undiscounted; what has been
+     * paid, discounted. Of results by trade: the same values, payments at the date included; their shares of the CVA so far */
+    double *worth, *paid, *here, *owed;
+    int64_t *total; /* of results by trade: [contract][cva_total_numbers]; NULL: none       */
+    double *values; /* [path][contract][exposure]: what they are worth to us; NULL: not wanted */
+    int64_t
+        list_by_set; /* of the row: the number of the first list of netting sets; 0: there is none */
     /* of a date */
     shoal_stream walk_normals;
     int64_t ahead; /* the first stop after it                                                    */
     int64_t date;  /* of exposure; -1: none                                                      */
-    double share;  /* of the CVA that an exposure then has                                        */
     int64_t paths_inner; /* inner paths of a group */
     int top_level;
     double at_least[CVA_MAX_LEVEL + 1]; /* P(level >= l)                                          */
@@ -168,6 +180,10 @@ typedef struct cva_job {
 } cva_job;
 
 SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) { return job->time[k]; }
+
+SHOAL_HD static inline const cva_party *cva_party_of(const cva_job *job, int64_t set) {
+    return &job->party[job->party_of[set]];
+}
 
 /* Times that differ by less, relatively, are the same. */
 #define CVA_SAME 1e-9
@@ -192,6 +208,12 @@ SHOAL_HD static inline int64_t cva_table_numbers(int assets) {
 /* Items of a group of inner paths. */
 SHOAL_HD static inline int64_t cva_items(const cva_job *job) {
     return (job->paths_inner + CVA_LANES - 1) / CVA_LANES;
+}
+
+/* Whether a contract is valued on inner paths before its end. */
+SHOAL_HD static inline int cva_is_walked(const cva_job *job, const cva_contract *c) {
+    return c->kind == CVA_NESTED ||
+           (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
 }
 
 /* Whether a contract is a put or a call on one asset. */
@@ -227,6 +249,7 @@ typedef struct cva_method {
     cva_stage *fill;   /* their items                                                            */
     cva_stage *add;    /* nets the sums of items                                                 */
     cva_stage *expose; /* exposures into the rows                                                */
+    cva_stage *allot;  /* their shares by contract                                               */
 } cva_method;
 
 /* The cell of inner paths: sums over the items, on either backend. */
@@ -273,7 +296,7 @@ typedef struct cva_fitter { /* f64 alone */
 
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
  * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
- * discounted values and what was paid before. */
+ * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -284,6 +307,26 @@ enum {
     CVA_LIST_RULE_THEIRS,
     CVA_LISTS
 };
+enum { CVA_SET_OURS, CVA_SET_THEIRS, CVA_SET_WHOLE, CVA_SET_LISTS };
+
+/* Where the lists of a netting set begin in a row, and its share of the CVA is. */
+SHOAL_HD static inline int64_t cva_set_list(const cva_job *job, int64_t set) {
+    return CVA_ROW_HEAD + (job->list_by_set + CVA_SET_LISTS * set) * job->exposures;
+}
+SHOAL_HD static inline int64_t cva_set_share(const cva_job *job, int64_t set) {
+    return cva_set_list(job, job->sets) + set;
+}
+
+/* Sums of a contract over paths, each two whole numbers (outer.h): our exposure and theirs per date of exposure, then the
+ * share of the CVA and its square. */
+enum { CVA_TOTAL_OURS, CVA_TOTAL_THEIRS, CVA_TOTAL_LISTS };
+enum { CVA_TOTAL_CVA, CVA_TOTAL_SQUARE, CVA_TOTAL_TAIL };
+enum { CVA_LIMBS = 2, CVA_LOW_BITS = 40 };
+#define CVA_SIZE_UNIT   1048576.0             /* 2^20: a contract of its usual size in its units */
+#define CVA_SQUARE_UNIT (1.0 / CVA_SIZE_UNIT) /* of squares                                      */
+SHOAL_HD static inline int64_t cva_total_numbers(const cva_job *job) {
+    return CVA_LIMBS * (CVA_TOTAL_LISTS * job->exposures + CVA_TOTAL_TAIL);
+}
 
 struct shoal_cva {
     shoal_plan head;
@@ -303,10 +346,14 @@ struct shoal_cva {
     shoal_cva_estimator estimator;
     shoal_american_opts american;
     american_plan
-        *batch;     /* what problems of early exercise leave for the next ones to work in    */
-    double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
-    double *chance; /* [exposure]: that probability                                             */
-    double *price;  /* of a validation: [contract] numbers of validate.c; else NULL              */
+        *batch;    /* what problems of early exercise leave for the next ones to work in    */
+    double *share; /* [party][exposure]: (1 - recovery) e^(-rate t) P(default since the last one) */
+    double *chance; /* [party][exposure]: that probability                                       */
+    double *own;    /* [exposure]: as share, of our own default                                  */
+    double *borrow, *lend; /* [party][exposure]: what an exposure costs, or brings, in funding */
+    double *price;   /* today: [contract] numbers of validate.c; NULL: not wanted                */
+    double *present; /* of the book, the parties, the sets: price and error; NULL: not wanted    */
+    int validates, by_set, by_trade;
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     int is_pilot; /* every node gets the levels */
@@ -345,6 +392,9 @@ shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks);
 
 /* validate.c: prices today, of other paths than the outer ones. */
 shoal_status shoal_cva_make_prices(shoal_cva *p);
+enum { CVA_PRICE, CVA_PRICE_ERROR, CVA_UPPER, CVA_UPPER_ERROR, CVA_PRICE_NUMBERS };
+/* The size of what a contract pays. */
+double shoal_cva_size(const cva_job *j, const cva_contract *c);
 
 /* run.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
 double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
@@ -352,6 +402,9 @@ double shoal_cva_mean(const double *at, const double *less, int64_t stride, int6
 
 /* run.c: random numbers and stops of the inner paths from date k. */
 void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k);
+
+/* run.c: lists of a row before those of netting sets. */
+int64_t shoal_cva_lists(const shoal_cva *p);
 
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
