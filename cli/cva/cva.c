@@ -32,7 +32,18 @@ static const cli_option options[] = {
     { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
       .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the tenors are standard: they end on the 20th of June or December." },
     { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .given = offsetof(cva_options, recovery_given), .in = IN_BOTH },
-    { "threshold",   OPT_REAL,     AT(party.threshold),  "H",        2, "collateral covers the value of a netting set above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
+    { "sets",        OPT_INPUT,    AT(sets),             "FILE.csv", 2, "collateral of netting sets: columns set, threshold, mta, independent, mpor, one-way; an empty field takes the option of that name", .usual = "the options below, for all sets" },
+    { "threshold",   OPT_REAL,     AT(csa.threshold),    "H",        2, "collateral covers the value of a netting set above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
+    { "mta",         OPT_REAL,     AT(csa.transfer),     "A",        2, "minimum transfer amount of collateral: the value above H + A is covered", 0, 1e300, .usual = "0", .in = IN_PART },
+    { "independent", OPT_REAL,     AT(csa.independent),  "I",        2, "independent amount that the counterparty has posted, segregated; below 0: that we have posted", .usual = "0", .in = IN_PART },
+    { "mpor",        OPT_OTHER,    AT(period_words),     "T",        2, "margin period of risk: the last margin call is T (2w, 0.04) before an exposure", .usual = "0", .in = IN_PART, .parse = cva_keep_words, .text = cva_period_text,
+      .more = "Payments that are due in the period are not made by either side. Every date of exposure gets one more date, that of the margin call. Not with --estimator inner." },
+    { "one-way",     OPT_CHOICE,   AT(csa.one_way),      NULL,       2, "who alone posts collateral", .words = "no|counterparty|us", .in = IN_PART },
+    { "hazard-vol",  OPT_POSITIVE, AT(party.volatility), "V",        2, "volatility of the hazard rate, lognormal around --hazard, which keeps the default probabilities", .max = 10, .usual = "the hazard rate is known", .in = IN_PART | IN_JSON_SET },
+    { "hazard-reversion", OPT_POSITIVE, AT(party.reversion), "A",    2, "mean reversion of the logarithm of the hazard rate", .max = 1000, .usual = "none", .in = IN_PART | IN_JSON_SET },
+    { "hazard-correlation", OPT_OTHER, AT(correlation_words), "RHO|ASSET:RHO,..", 2, "correlation of the hazard rate with all assets, or with some", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_correlation_text },
+    { "default-jump", OPT_OTHER,   AT(jump_words),       "J|ASSET:J,..", 2, "jump of all assets, or of some, when the counterparty defaults: -0.2 is a fall by 20 percent", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_jump_text,
+      .more = "Until default the assets grow more by as much as the jump costs, so that their forward prices stay. Not with --estimator inner." },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "no netting: the exposure of every contract counts separately", .in = IN_PART },
     { "dates",       OPT_OTHER,    AT(dates_words),      "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = cva_keep_words, .text = cva_dates_text,
       .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
@@ -88,10 +99,11 @@ static void check(void *arguments, struct argp_state *state) {
     const char *other =
         cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
-    if (o->cds_words && o->hazard_words)
-        argp_error(state, "--cds and --hazard exclude each other");
-    if (o->rate != 0 && o->rates_words)
-        argp_error(state, "--rate and --rates exclude each other");
+    if (o->cds_words && o->hazard_words) argp_error(state, "--cds and --hazard exclude each other");
+    if (!(o->party.volatility > 0) && (o->party.reversion > 0 || o->correlation_words))
+        argp_error(state, "--hazard-%s needs --hazard-vol",
+                   o->correlation_words ? "correlation" : "reversion");
+    if (o->rate != 0 && o->rates_words) argp_error(state, "--rate and --rates exclude each other");
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare shard checkpoint", name);
@@ -185,9 +197,10 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .rates = o->rates,
                                       .dividends = b->dividends,
                                       .sigmas = b->sigmas };
+    shoal_cva_counterparty party = o->party;
+    party.csas = cva_has_collateral(b) ? b->sets : 0, party.csa = b->csa;
     return status_of(
-        c, o, b,
-        shoal_cva_create(c->ctx, &market, b->contract, b->count, &o->party, &o->opts, plan));
+        c, o, b, shoal_cva_create(c->ctx, &market, b->contract, b->count, &party, &o->opts, plan));
 }
 
 /* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
@@ -341,13 +354,12 @@ static void note_maturities(cli *c, const cva_options *o, const cva_book *b, dou
     int64_t first = 0, count = maturing(b, -INFINITY, 0, &first);
     if (b->count == 0) cli_note(c, "%s has no contracts: the CVA is 0", o->book);
     if (count > 0)
-        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s",
-                 o->book, (long long)b->line[first], b->contract[first].maturity,
+        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s", o->book,
+                 (long long)b->line[first], b->contract[first].maturity,
                  CLI_COUNT(count, "such contract"));
     count = maturing(b, horizon * (1 + 1e-9), INFINITY, &first);
     if (horizon > 0 && count > 0)
-        cli_note(c,
-                 "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
+        cli_note(c, "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
                  o->book, (long long)b->line[first], b->contract[first].maturity, horizon,
                  CLI_COUNT(count, "such contract"));
 }
@@ -363,8 +375,7 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
             at = i;
     }
     if (count > 0 && r->info.dates > 1)
-        cli_note(c,
-                 "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
+        cli_note(c, "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
                  o->book, (long long)b->line[at], CLI_COUNT(count, "such contract"));
 }
 
@@ -400,19 +411,32 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     return code;
 }
 
+/* Every contract is a netting set, with the collateral of its own one. */
+static int net_nothing(cva_book *b) {
+    shoal_cva_csa *csa = calloc((size_t)b->count + 1, sizeof *csa);
+    if (!csa) return cli_no_memory();
+    for (int64_t i = 0; i < b->count; i++)
+        csa[i] = b->csa[b->contract[i].set], b->contract[i].set = i;
+    free(b->csa);
+    b->csa = csa;
+    return CLI_OK;
+}
+
 static int command(cli *c, int argc, char **argv) {
     static const double hazard = 0.05;
-    cva_options o = { .party = { .pieces = 1, .hazard = &hazard, .recovery = 0.4, .threshold = -1 },
+    cva_options o = { .party = { .pieces = 1, .hazard = &hazard, .recovery = 0.4 },
+                      .csa = { .threshold = -1 },
                       .opts = { .dates = 10, .outer = 4096, .control = 1 } };
     cva_book book = { 0 };
     int code = cli_parse(c, &cva_command, argc, argv, &o);
     if (!o.opts.solver) o.opts.solver = "auto";
     if (o.opts.target > 0 && !o.outer_given) o.opts.outer = 0; /* the pilot run chooses */
-    o.party.collateral = o.party.threshold >= 0;
     if (code == CLI_OK) code = cva_read_settings(c, &o);
     book.today = o.today;
     if (code == CLI_OK) code = cva_read_market(c, o.market, cva_text_of(c, 1), &book);
     if (code == CLI_OK) code = cva_read_book(c, o.book, cva_text_of(c, 0), &book);
+    if (code == CLI_OK) code = cva_read_sets(c, &o, cva_text_of(c, 2), &book);
+    if (code == CLI_OK) code = cva_read_wrong_way(&o, &book);
     if (code == CLI_OK && c->parts && o.dates)
         code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
     if (code == CLI_OK) code = cva_make_times(c, &o, &book);
@@ -420,8 +444,7 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o);
     o.opts.seed = c->seed;
-    for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
-        book.contract[i].set = i;
+    if (code == CLI_OK && o.no_netting) code = net_nothing(&book);
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
     cva_book_free(&book);
     cva_free_settings(&o);

@@ -23,8 +23,9 @@ typedef struct cva_book {
     double **exercise;    /* own times of exercise, per contract; NULL: none */
     bool has_correlation; /* the market gives correlations */
     int64_t sets;
-    char **set;               /* names of netting sets            */
-    char *text, *market_text; /* the files as they were read */
+    char **set;                           /* names of netting sets            */
+    shoal_cva_csa *csa;                   /* their collateral: cva_read_sets() */
+    char *text, *market_text, *sets_text; /* the files as they were read */
 } cva_book;
 
 #define CVA_ESTIMATORS "rule|amc|inner" /* of shoal_cva_estimator */
@@ -63,20 +64,22 @@ char *cva_curve_text(const shoal_cva_curve *curve, char between);
 void cva_curve_free(shoal_cva_curve *curve);
 
 typedef struct cva_options {
-    const char *book, *market, *output, *plot, *report, *checkpoint;
+    const char *book, *market, *sets, *output, *plot, *report, *checkpoint;
     double rate;
     int64_t today; /* days from 1970-01-01; 0: not given */
-    const char *cds_words, *rates_words, *hazard_words, *dates_words,
-        *horizon_words;    /* as they were given; NULL: not */
-    shoal_cva_curve rates; /* zero rates */
-    shoal_cva_curve swaps;        /* spreads of credit default swaps by maturity */
+    const char *cds_words, *rates_words, *hazard_words, *dates_words, *horizon_words, *period_words,
+        *correlation_words, *jump_words; /* as they were given; NULL: not */
+    shoal_cva_curve rates;               /* zero rates */
+    shoal_cva_curve swaps;               /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
-    const char *dates;            /* a file of dates, or NULL */
-    double step;                  /* of dates, or 0           */
-    double *time;                 /* dates, or NULL           */
-    shoal_cva_counterparty party; /* .threshold below 0: no collateral */
-    double *hazard;               /* of the party, where it was given  */
+    const char *dates; /* a file of dates, or NULL */
+    double step;       /* of dates, or 0           */
+    double *time;      /* dates, or NULL           */
+    shoal_cva_counterparty party;
+    shoal_cva_csa csa; /* of sets that have no other; .threshold below 0: no collateral */
+    double *by_asset;  /* correlations with the hazard rate and jumps at default, as given */
+    double *hazard;    /* of the party, where it was given  */
     shoal_cva_opts opts;
     int64_t shard, shards; /* shards 0: not a part */
 } cva_options;
@@ -91,11 +94,25 @@ char *cva_rates_text(const void *arguments);
 char *cva_hazard_text(const void *arguments);
 char *cva_dates_text(const void *arguments);
 char *cva_horizon_text(const void *arguments);
+char *cva_period_text(const void *arguments);
+char *cva_correlation_text(const void *arguments);
+char *cva_jump_text(const void *arguments);
 int cva_read_settings(const cli *c, cva_options *o);
 /* swaps.c: the hazard rates of o->swaps. */
 int cva_bootstrap(cli *c, cva_options *o);
 int cva_make_times(const cli *c, cva_options *o, const cva_book *b);
 void cva_free_settings(cva_options *o);
+
+/* counterparty.c: the agreements of the book's netting sets, b->csa, from --sets or `text` and from options. */
+int cva_read_sets(const cli *c, const cva_options *o, const char *text, cva_book *b);
+bool cva_has_collateral(const cva_book *b);
+enum { CVA_CSA_TEXT = 256 };
+void cva_csa_text(const shoal_cva_csa *a, char text[CVA_CSA_TEXT]);
+void cva_print_collateral(const cva_book *b);
+void cva_json_collateral(io_json *j, const cva_book *b);
+/* Correlations and jumps, by asset. */
+int cva_read_wrong_way(cva_options *o, const cva_book *b);
+void cva_print_wrong_way(const cva_options *o, const cva_book *b);
 
 typedef struct cva_result {
     shoal_cva_info info;
@@ -150,7 +167,7 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
 bool cva_in_units(const cli *c, const cva_options *o);
 int cva_run_units(cli *c, const cva_options *o, const cva_book *book, shoal_cva *plan,
                   cva_result *r);
-/* Parts: the text of the book, 0, or of the market, 1; NULL: there are no parts. */
+/* Parts: the text of the book, 0, of the market, 1, or of --sets, 2; NULL: there are no parts. */
 const char *cva_text_of(const cli *c, int i);
 
 /* `shoal cva --compare`. */

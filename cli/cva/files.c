@@ -376,4 +376,6 @@ void cva_book_free(cva_book *b) {
     free(b->weight);
     free(b->text);
     free(b->market_text);
+    free(b->sets_text);
+    free(b->csa);
 }

@@ -343,6 +343,28 @@ static void hazard_fact(FILE *file, const cva_options *o) {
     fputs(o->party.pieces > 1 ? " later</dd>\n" : "</dd>\n", file);
 }
 
+static void collateral_facts(FILE *file, const cva_book *b) {
+    for (int64_t set = 0; set < b->sets && cva_has_collateral(b); set++) {
+        char text[CVA_CSA_TEXT];
+        fputs("<dt>collateral", file);
+        if (b->sets > 1) fputs(" of set ", file), io_html_text(file, b->set[set]);
+        cva_csa_text(&b->csa[set], text);
+        fprintf(file, "</dt><dd>%s</dd>\n", text);
+    }
+}
+
+/* "ALFA -0.2, BRAVO 0.1"; x NULL: nothing. */
+static void by_asset_fact(FILE *file, const char *name, const cva_book *b, const double *x) {
+    if (!x) return;
+    fprintf(file, "<dt>%s</dt><dd>", name);
+    for (int64_t a = 0; a < b->assets; a++) {
+        fputs(a ? ", " : "", file);
+        io_html_text(file, b->asset[a]);
+        fprintf(file, " %g", x[a]);
+    }
+    fputs("</dd>\n", file);
+}
+
 static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_book *b,
                       const cva_result *r) {
     char text[64];
@@ -353,7 +375,11 @@ static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_
     io_html_fact(file, "market", o->market);
     hazard_fact(file, o);
     number_fact(file, "recovery", o->party.recovery);
-    if (o->party.collateral) number_fact(file, "threshold of collateral", o->party.threshold);
+    collateral_facts(file, b);
+    if (o->party.volatility > 0)
+        number_fact(file, "volatility of the hazard rate", o->party.volatility);
+    by_asset_fact(file, "correlation of the hazard rate", b, o->party.correlation);
+    by_asset_fact(file, "jump at default", b, o->party.jump);
     number_fact(file, "netting sets", (double)r->info.sets);
     if (b->assets > 1 && !b->has_correlation)
         io_html_fact(file, "correlations", "not given: independent assets");

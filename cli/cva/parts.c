@@ -42,7 +42,7 @@ int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *pl
     const unit_job job = { .command = &cva_command,
                            .arguments = o,
                            .of = &of,
-                           .text = { b->text, b->market_text },
+                           .text = { b->text, b->market_text, b->sets_text },
                            .checkpoint = o->checkpoint,
                            .make = make,
                            .units = make_units,

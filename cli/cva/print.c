@@ -13,7 +13,7 @@ static const cli_option date_results[] = {
     DATE("epe_low", epe_low), DATE("epe_high", epe_high), DATE("ene", ene), DATE("ene_stderr", ene_error),
     DATE("ene_bias", ene_bias), DATE("ene_low", ene_low), DATE("ene_high", ene_high), DATE("pfe95", pfe95),
     DATE("pfe95_low", pfe95_low), DATE("pfe95_high", pfe95_high), DATE("pfe99", pfe99), DATE("pfe99_low", pfe99_low),
-    DATE("pfe99_high", pfe99_high), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("pfe99_high", pfe99_high), DATE("epe_default", epe_default), DATE("epe_default_stderr", epe_default_error), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
     DATE("inner", inner),
     { 0 }
 };
@@ -126,6 +126,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (o->party.until) io_json_doubles(j, "hazard_until", o->party.until, o->party.pieces);
     if (o->opts.estimator != SHOAL_CVA_BY_INNER && o->opts.rule_paths)
         io_json_int(j, "rule_paths", o->opts.rule_paths);
+    cva_json_collateral(j, b);
     io_json_int(j, "contracts", b->count);
     cli_json_results(j, info_results, r);
     if (o->opts.target > 0) {
@@ -240,15 +241,16 @@ void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]) {
 
 int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     if (c->json) return print_json(c, o, b, r);
-    printf(
-        "book          %s: %lld by closed form, %lld nested, %lld american, %lld expired\n",
-        CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
-        (long long)r->info.american, (long long)r->info.expired);
+    printf("book          %s: %lld by closed form, %lld nested, %lld american, %lld expired\n",
+           CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
+           (long long)r->info.american, (long long)r->info.expired);
     printf("paths         %lld outer, %lld inner, %s, seed %llu, on %s, %s\n", (long long)r->outer,
            (long long)r->counts.inner_paths, CLI_COUNT(r->info.dates, "date"),
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
     if (o->opts.target > 0) print_choice(r);
     print_assumptions(o, b);
+    cva_print_collateral(b);
+    cva_print_wrong_way(o, b);
     printf("time          %s rules and pilot run, %s outer paths, %s nested, %s american\n",
            CLI_TIME(r->rules), CLI_TIME(r->counts.seconds[0]), CLI_TIME(r->counts.seconds[1]),
            CLI_TIME(r->counts.seconds[2]));
@@ -349,8 +351,8 @@ static int print_rows_json(cli *c, const cva_options *o, const row *rows, int co
 static int print_rows(cli *c, const cva_options *o, const row *rows, int count) {
     if (c->json) return print_rows_json(c, o, rows, count);
     printf("paths         %lld outer, %s, seed %llu, on %s, %s\n\n", (long long)o->opts.outer,
-           CLI_COUNT(o->opts.dates, "date"), (unsigned long long)c->seed,
-           c->machine.backend, c->machine.device);
+           CLI_COUNT(o->opts.dates, "date"), (unsigned long long)c->seed, c->machine.backend,
+           c->machine.device);
     static const char *const names[] = { "rule", "amc", "inner" };
     printf("%-9s %-6s %-8s %-4s %12s %9s %9s %11s %9s %8s %11s %9s %9s\n", "estimator", "solver",
            "basis", "type", "cva", "stderr", "bias", "difference", "stderr", "errors", "truncated",

@@ -11,11 +11,11 @@
  *     shoal_cva_free(plan);
  *
  * At the dates of exposure t_1 < t_2 < .. every outer path has a value V of each netting set, and with the exposure
- * E_k = sum of min(V+, threshold) over the sets
+ * E_k = sum of V+ over the sets, less what collateral covers (shoal_cva_csa),
  *
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k).
  *
- * Default does not depend on the assets. The dates of exposure are those of the options and every
+ * Default does not depend on the assets, unless the counterparty has wrong-way risk. The dates of exposure are those of the options and every
  * maturity up to the horizon. The dates of exercise are a separate list.
  *
  * The value of a contract is a closed form if there is one. Otherwise it is a mean over inner paths that
@@ -90,22 +90,53 @@ typedef struct shoal_cva_contract {
     int64_t set;            /* of netting, from 0: values within a set are added up               */
 } shoal_cva_contract;
 
+typedef enum shoal_cva_posting { /* who posts collateral */
+                                 SHOAL_CVA_BOTH_POST,
+                                 SHOAL_CVA_THEY_POST,
+                                 SHOAL_CVA_WE_POST
+} shoal_cva_posting;
+
+/* The collateral agreement of a netting set. At the last margin call before time t, at t - period, the set was worth
+ * V_c; with H = threshold + transfer, a side that posts has posted the value beyond H,
+ *
+ *     C = max(V_c - H, 0) - max(-V_c - H, 0),
+ *
+ * and the exposure is max(V - C - independent, 0). Payments due in the period are not made: V has them. */
+typedef struct shoal_cva_csa {
+    int collateral;     /* 1: C is posted; 0: there is the independent amount alone */
+    double threshold;   /* at least 0                                               */
+    double transfer;    /* minimum transfer amount                                  */
+    double independent; /* above 0: they have posted it, below 0: we have; it is segregated */
+    double period;      /* margin period of risk, in years; 0: V_c is V. Up to 4 different ones */
+    shoal_cva_posting one_way;
+} shoal_cva_csa;
+
 typedef struct shoal_cva_counterparty {
     int64_t pieces;       /* of the hazard rate, at least 1                                     */
     const double *hazard; /* hazard[i] up to time until[i], the last for ever                   */
     const double *until;  /* ascending; NULL if there is one piece                              */
     double recovery;      /* 0 to 1                                                             */
-    int collateral;       /* 1: each side posts what a set is worth above the threshold         */
-    double threshold;     /* of collateral, at least 0                                          */
+    int64_t csas;         /* length of csa; 0: no collateral                                */
+    const shoal_cva_csa
+        *csa; /* 1: that of all netting sets; more: of set i; later sets have none */
+    /* Wrong-way risk. With a volatility the hazard rate is phi(t) e^y, dy = -reversion y dt + volatility dW, with phi
+     * such that the mean default probabilities are those of `hazard`. */
+    double volatility;
+    double reversion;
+    const double *correlation; /* [asset]: of W and the W of the assets; NULL: 0                 */
+    const double *
+        jump; /* [asset]: its price jumps by this share at default, above -1; NULL: 0. Until then it grows
+                           by -jump times the hazard rate more, which keeps its mean             */
 } shoal_cva_counterparty;
 
 /* A credit default swap at par: its spread pays for the protection. */
 typedef struct shoal_cds {
-    double maturity; /* years                                                                   */
-    double spread;   /* per 360 days: 0.01 is 100 basis points                                  */
-    int64_t payments;      /* length of payment; 0: every quarter of a year, back from maturity */
-    const double *payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
-    double start;          /* with payment: of the first period, at most 0                      */
+    double maturity;  /* years                                                                   */
+    double spread;    /* per 360 days: 0.01 is 100 basis points                                  */
+    int64_t payments; /* length of payment; 0: every quarter of a year, back from maturity */
+    const double *
+        payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
+    double start;      /* with payment: of the first period, at most 0                      */
     double settlement; /* when the premium that accrued before today is paid back               */
 } shoal_cds;
 
@@ -221,6 +252,8 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
      * difference that half of the inner paths make */
     double pfe95, pfe95_low, pfe95_high;
     double pfe99, pfe99_low, pfe99_high;
+    /* the mean exposure given default since the last date: with wrong-way risk it is not that of the profile */
+    double epe_default, epe_default_error;
     double discount, default_probability; /* e^(-rate t_k); that of default since the last date  */
     double cva;    /* what the date adds                                                 */
     int64_t inner; /* inner paths, of the first level                                    */

@@ -44,7 +44,8 @@ static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) 
     return s == SHOAL_OK ? shoal_cva_check_curves(ctx, m) : s;
 }
 
-static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
+static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c,
+                                       int64_t assets) {
     const shoal_array given[] = { { "hazard", c->hazard, 0 },
                                   { "until", c->until, c->pieces == 1 } };
     shoal_status s = shoal_check_count(ctx, "pieces", c->pieces, 1, MAX_PIECES);
@@ -56,9 +57,8 @@ static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_count
                            c->until[i], i ? c->until[i - 1] : 0);
     }
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "recovery", -1, c->recovery, 0, 1);
-    if (s == SHOAL_OK && c->collateral && !(c->threshold >= 0))
-        s = shoal_fail(ctx, SHOAL_E_ARG, "threshold is %g; it must be at least 0", c->threshold);
-    return s;
+    if (s == SHOAL_OK) s = shoal_cva_check_csas(ctx, c);
+    return s == SHOAL_OK ? shoal_cva_check_hazard(ctx, c, assets) : s;
 }
 
 /* Ascending, above 0 and up to `most`. */
@@ -248,19 +248,24 @@ static double hazard_to(const shoal_cva_counterparty *c, double t) {
 
 static shoal_status make_chances(shoal_cva *p, const shoal_cva_counterparty *c) {
     const cva_job *j = &p->job;
+    double *integrated; /* [date] */
     shoal_status s = shoal_plan_host(&p->head, j->exposures, sizeof *p->share, &p->share);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->exposures, sizeof *p->chance, &p->chance);
+    if (s == SHOAL_OK)
+        s = shoal_plan_host(&p->head, j->exposures, sizeof *p->integrated, &p->integrated);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->dates + 1, sizeof *integrated, &integrated);
     double before = 0;
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
         const double t = cva_time(j, k), here = hazard_to(c, t);
         const int64_t date = j->exposure[k - 1];
+        integrated[k] = here;
         if (date < 0) continue;
         p->chance[date] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
         p->share[date] =
             (1 - c->recovery) * exp(-cva_rate(j, cva_between(j, 0, k))) * p->chance[date];
-        before = here;
+        p->integrated[date] = before = here;
     }
-    return s;
+    return s == SHOAL_OK ? shoal_cva_make_hazard(p, c, integrated) : s;
 }
 
 /* Host arrays one after the other, as they will lie at `base`: a first round without `host` measures them. */
@@ -320,6 +325,10 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_j
     if (from->knots) to->knot = add(k, from->knot, from->knots, sizeof *to->knot);
     to->stop = add(k, from->stop, from->stops, sizeof *to->stop);
     to->sign = add(k, from->sign, from->sets, sizeof *to->sign);
+    if (from->csa) to->csa = add(k, from->csa, from->sets, sizeof *to->csa);
+    if (from->jump) to->jump = add(k, from->jump, d, sizeof(double));
+    if (from->hazard) to->hazard = add(k, from->hazard, from->dates, sizeof *to->hazard);
+    if (from->hazard) to->hazard_load = add(k, from->hazard_load, d, sizeof(double));
     to->european = add(k, from->european, from->europeans, sizeof *to->european);
     to->american = add(k, from->american, from->americans, sizeof *to->american);
     to->nested = add(k, from->nested, from->nesteds, sizeof *to->nested);
@@ -403,7 +412,7 @@ static int has_kinks(const shoal_cva *p) {
         const cva_contract *c = &p->job.contract[i];
         const int by_paths =
             c->kind == CVA_NESTED || (c->kind == CVA_AMERICAN && p->estimator == SHOAL_CVA_BY_RULE);
-        if (by_paths && (p->job.collateral || !p->job.sign[c->set])) return 1;
+        if (by_paths && cva_has_kink(&p->job, c->set)) return 1;
     }
     return 0;
 }
@@ -436,7 +445,6 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     p->judge = judges[0][level];
     p->estimator = o->estimator, j->control = o->control >= 0;
     j->estimator = (int)o->estimator, j->kept = o->kept != 0, j->seed = o->seed;
-    j->collateral = c->collateral != 0, j->threshold = c->threshold;
     snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
     p->american = (shoal_american_opts){ .degree = o->degree,
                                          .raw = o->raw,
@@ -447,14 +455,20 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                                          .control = o->control };
     j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_OUTER);
     j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+    j->hazard_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_HAZARD);
     shoal_status s = shoal_plan_new(p->where, sizeof *p->room, p, &p->room);
     if (s == SHOAL_OK) s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_csas(p, c);
     if (s == SHOAL_OK) s = shoal_cva_make_dates(p, m, contracts, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_slots(p);
     if (s == SHOAL_OK) s = shoal_cva_make_curves(p, m);
     if (s == SHOAL_OK) s = check_growth(p);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
     if (s == SHOAL_OK) s = make_chances(p, c);
+    if (s == SHOAL_OK && o->estimator == SHOAL_CVA_BY_INNER && (j->periods || j->jump))
+        s = shoal_fail(p->head.ctx, SHOAL_E_ARG, "estimator inner has no %s; the others have",
+                       j->jump ? "jump at default" : "margin period");
     if (s == SHOAL_OK) s = make_signs(p);
     if (s == SHOAL_OK) s = make_lists(p);
     if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || o->validate))
@@ -485,7 +499,7 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     s = shoal_check_count(ctx, "count", count, 0, MAX_CONTRACTS);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
     if (s == SHOAL_OK) s = check_market(ctx, market);
-    if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);
+    if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty, market->assets);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
     if (s == SHOAL_OK && opts->estimator == SHOAL_CVA_BY_INNER && shoal_cva_has_curves(market))
         s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner has no curves; the others have");

@@ -55,7 +55,7 @@ typedef struct cva_rule {
     double start, step; /* the first point of the grid, and from one to the next */
     const double *at; /* [date - 1][cva_rule_numbers]: dates before the last                      */
     const float *single; /* the same for kernels in f32                                           */
-    double today; /* of one asset: the premium of going on at t = 0                          */
+    double today; /* at t = 0: of one asset the premium of going on, else its value           */
 } cva_rule;
 
 SHOAL_HD static inline int cva_columns(const cva_basis *b) {
@@ -103,11 +103,33 @@ typedef struct cva_node {
 
 enum { CVA_MAX_LEVEL = 14 };
 
+/* Collateral of a netting set: what each side leaves uncovered (infinity: it posts none), the independent amounts, and
+ * the number of its margin period, from 1. Without a period, collateral covers the value at the same date. */
+typedef struct cva_csa {
+    int is_none, period;
+    double theirs, ours;
+    double held, posted;
+} cva_csa;
+
+enum { CVA_PERIODS = 4 }; /* different margin periods above 0 */
+
+/* What exposures at a date see of other values than those of the date: at the last margin call, or after the jump at
+ * default. [path][set], but spot [path][asset], holds [place][path], flow [path][rule][set], net [item][set]. */
+typedef struct cva_view {
+    int64_t date;
+    double *spot, *value, *differ, *flow, *net;
+    char *holds;
+} cva_view;
+
+/* Of the hazard rate at a step, shift[date] e^y with y' = decay y + along (z of the assets) + across z. */
+typedef struct cva_hazard_step {
+    double decay, along, across, half; /* half: of shift times the years of the step */
+} cva_hazard_step;
+
 typedef struct cva_job {
     int assets;
     double rate;
-    int control, estimator, kept, collateral, is_pilot;
-    double threshold;
+    int control, estimator, kept, is_pilot;
     uint64_t seed;
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
@@ -133,7 +155,13 @@ typedef struct cva_job {
     int64_t europeans, americans, nesteds;
     const int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either               */
     const int64_t *inner; /* [exposure]                                                         */
-    shoal_stream outer_normals, inner_normals;
+    const cva_csa *csa;   /* [set]; NULL: no set has collateral                                 */
+    int periods;          /* margin periods above 0                                             */
+    int wrong_way;        /* 1: rows have the lists of wrong-way risk                           */
+    const double *jump;   /* [asset]: of its price at default; NULL: there are none             */
+    const cva_hazard_step *hazard; /* [date - 1]; NULL: the hazard rate is known                */
+    const double *hazard_load;     /* [asset]: of z, in y                                       */
+    shoal_stream outer_normals, inner_normals, hazard_normals;
     /* of a run */
     uint64_t first;
     int64_t paths;
@@ -147,6 +175,10 @@ typedef struct cva_job {
     void *table;  /* GPU: what inner paths need to move to a stop: [stop][cva_table_numbers]      */
     double *cube; /* GPU: numbers of some contracts, [contract][path] */
     int64_t cube_room;
+    /* with margin periods: what has been paid before the date, discounted, and at it; else NULL: [path][rule][set] */
+    double *flow, *flow_now;
+    /* with a hazard rate that is not known: y, and the integrated rate, to the date and to the last exposure: [path] */
+    double *log_hazard, *integrated, *integrated_before;
     /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
      * been paid, discounted */
     double *worth, *paid;
@@ -155,7 +187,15 @@ typedef struct cva_job {
     int64_t ahead; /* the first stop after it                                                    */
     int64_t date;  /* of exposure; -1: none                                                      */
     double share;  /* of the CVA that an exposure then has                                        */
-    int64_t paths_inner; /* inner paths of a group */
+    double chance; /* of default since the last exposure                                          */
+    double discount; /* from the exposure to today                                                */
+    double known_hazard, known_before; /* integrated: to the date and to the last exposure        */
+    int is_margin; /* 1: only sets with a margin period are valued                                */
+    cva_view to;   /* what `keep` fills: a slot                                                   */
+    double *slots; /* of margin calls (margin.c)                                                  */
+    char *slot_holds;
+    cva_view before[CVA_PERIODS], after; /* views of the exposures                                */
+    int64_t paths_inner;                 /* inner paths of a group */
     int top_level;
     double at_least[CVA_MAX_LEVEL + 1]; /* P(level >= l)                                          */
     /* of paths from .. from + count - 1, which are valued together */
@@ -187,6 +227,24 @@ SHOAL_HD static inline int64_t cva_tile_at(int64_t tile) {
 SHOAL_HD static inline int64_t cva_table_numbers(int assets) {
     const int64_t numbers = cva_tile_at((assets + CVA_TILE - 1) / CVA_TILE) + 3 * assets + 1;
     return (numbers + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
+}
+
+/* GPU: numbers per path and contract with early exercise in the cube. */
+static inline int64_t cva_planes(const cva_job *job) { return job->flow ? 4 : 2; }
+
+/* Whether the exposure of a set has kinks as a function of its value. */
+SHOAL_HD static inline int cva_has_kink(const cva_job *job, int64_t set) {
+    return (job->csa && !job->csa[set].is_none) || !job->sign[set];
+}
+
+/* The margin period of a set, from 1; 0: none. */
+SHOAL_HD static inline int cva_period_of(const cva_job *job, int64_t set) {
+    return job->csa ? job->csa[set].period : 0;
+}
+
+/* Whether a contract is valued in this view. */
+SHOAL_HD static inline int cva_is_seen(const cva_job *job, const cva_contract *c) {
+    return !job->is_margin || cva_period_of(job, c->set) > 0;
 }
 
 /* Items of a group of inner paths. */
@@ -225,6 +283,8 @@ typedef struct cva_method {
     cva_stage *settle; /* adds what exercise by the rules pays, or what `amc` says               */
     cva_stage *plan;   /* the nodes of the paths that are valued together, and their groups      */
     cva_stage *fill;   /* their items                                                            */
+    cva_stage *keep;   /* the view of a margin call                                              */
+    cva_stage *jump;   /* prices after the jump at default, and values of 0: in the view of it   */
     cva_stage *add;    /* nets the sums of items                                                 */
     cva_stage *expose; /* exposures into the rows                                                */
 } cva_method;
@@ -282,8 +342,17 @@ enum {
     CVA_LIST_HALF,
     CVA_LIST_RULE, /* exposures by the rule less those by the other        */
     CVA_LIST_RULE_THEIRS,
+    CVA_LISTS_ALWAYS,
+    /* wrong-way risk: our exposure at default times the chance of default given the path over that without, and
+     * this ratio */
+    CVA_LIST_DEFAULT = CVA_LISTS_ALWAYS,
+    CVA_LIST_WEIGHT,
     CVA_LISTS
 };
+
+SHOAL_HD static inline int64_t cva_lists(const cva_job *job) {
+    return job->wrong_way ? CVA_LISTS : CVA_LISTS_ALWAYS;
+}
 
 struct shoal_cva {
     shoal_plan head;
@@ -306,7 +375,11 @@ struct shoal_cva {
         *batch;     /* what problems of early exercise leave for the next ones to work in    */
     double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
     double *chance; /* [exposure]: that probability                                             */
-    double *price;  /* of a validation: [contract] numbers of validate.c; else NULL              */
+    double *integrated; /* [exposure]: the hazard rate from 0                                   */
+    /* margin.c: [period][exposure] of the margin call, its date and slot; [date] the slot that is kept there, or -1 */
+    int64_t *call_date, *call_slot, *slot_at, slots;
+    double period[CVA_PERIODS];
+    double *price; /* of a validation: [contract] numbers of validate.c; else NULL              */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     int is_pilot; /* every node gets the levels */
@@ -329,6 +402,26 @@ int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to);
 shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,
                                   const shoal_cva_contract *from, const shoal_cva_opts *o);
 
+/* dates.c: the date of a time that is one. */
+int64_t shoal_cva_date_of(const cva_job *j, double time);
+
+/* margin.c: the collateral of netting sets, before the dates; the slots of margin calls, when dates are known. */
+shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c);
+shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_counterparty *c);
+shoal_status shoal_cva_make_slots(shoal_cva *p);
+/* The time of the margin call before an exposure; 0: today. */
+double shoal_cva_call_time(double exposure, double period);
+/* Numbers of a slot, and the arrays in it. */
+int64_t shoal_cva_slot_numbers(const cva_job *j);
+cva_view shoal_cva_slot(const cva_job *j, int64_t slot);
+
+/* hazard.c: checks; the steps of a hazard rate that is not known, whose default probabilities are those of the known
+ * one: hazard[date] is its integral. */
+shoal_status shoal_cva_check_hazard(shoal_context *ctx, const shoal_cva_counterparty *c,
+                                    int64_t assets);
+shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c,
+                                   const double *hazard);
+
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
@@ -350,7 +443,8 @@ shoal_status shoal_cva_make_prices(shoal_cva *p);
 double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
                       double *error);
 
-/* run.c: random numbers and stops of the inner paths from date k. */
+/* run.c: random numbers and stops of the inner paths from date k; and all that belongs to an exposure there. */
+void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k);
 void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k);
 
 /* run.c: shoal_cva_run() without its checks. */

@@ -90,4 +90,10 @@ SHOAL_HD static inline double cva_line_hold(const cva_job *job, const cva_contra
     return cva_line_value(job, c, s, k) + cva_premium(r, k, (brownian - r->start) / r->step);
 }
 
+/* The same today, of a contract on any assets. */
+SHOAL_HD static inline double cva_value_today(const cva_job *job, const cva_contract *c) {
+    const double line = cva_is_line(c) ? cva_line_value(job, c, job->s0[c->asset[0]], 0) : 0;
+    return line + c->rule[0].today;
+}
+
 #endif
