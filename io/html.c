@@ -8,6 +8,8 @@
 
 #include "status.h"
 
+enum { SORTED = 12 }; /* columns of a sorted table */
+
 static const char css[] =
     ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"
     "--mark:#0f6fb8;--good:#1b7f4d;--bad:#b3261e}"
@@ -39,10 +41,19 @@ static const char css[] =
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 20px;margin:0}"
     "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
     "summary{cursor:pointer;color:var(--mark);margin:10px 0}"
+    "details{margin:12px 0}details[open]>summary{margin-bottom:12px}"
+    ".sorted>input{position:absolute;opacity:0;pointer-events:none}"
+    ".sorted table{display:grid}.sorted thead,.sorted tbody,.sorted tr{display:contents}"
+    ".sorted label{cursor:pointer;display:block}.sorted th:hover{color:var(--mark)}"
     "code{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}"
+    ".small{display:none}"
     "footer{margin-top:48px;color:var(--soft);font-size:14px}"
     "@media(max-width:600px){main{padding:20px 12px 40px}h1{font-size:26px}.lead{font-size:16px}"
-    "h2{margin:30px 0 10px}th,td{padding:6px 8px}.chart{padding:2px}}";
+    "h2{margin:30px 0 10px}th,td{padding:6px 8px}.chart{padding:2px}.big{display:none}"
+    ".small{display:block}}"
+    "@media print{main{max-width:none;padding:0}h2{break-after:avoid}.card,.chart,tr{break-inside:avoid}"
+    ".wide{overflow:visible}body{font-size:12px}table{font-size:11px}th,td{padding:3px 6px}"
+    ".cards{grid-template-columns:repeat(4,1fr)}summary{list-style:none}}";
 
 void io_html_text(FILE *file, const char *text) {
     size_t left = strlen(text);
@@ -68,7 +79,14 @@ void io_html_begin(FILE *file, const char *title) {
           "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>",
           file);
     io_html_text(file, title);
-    fprintf(file, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n", css);
+    fprintf(file, "</title>\n<style>%s", css);
+    for (int k = 0; k < SORTED;
+         k++) /* a checked button orders the cells by the rank of their row */
+        fprintf(
+            file,
+            ".k%d:checked~.wide td{order:var(--k%d)}.k%d:checked~.wide label.k%d{color:var(--mark)}",
+            k, k, k, k);
+    fputs("</style>\n</head>\n<body>\n<main>\n", file);
 }
 
 void io_html_end(FILE *file) { fputs("</main>\n</body>\n</html>\n", file); }

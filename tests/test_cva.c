@@ -145,7 +145,7 @@ TEST(netting_and_collateral) {
                 CHECK(fabs(apart.profile[k].epe - d->epe - d->ene) < noise);
             }
             shoal_cva_csa csa = { .collateral = 1 };
-            c.count = 1, c.counterparty.csas = 1, c.counterparty.csa = &csa;
+            c.count = 1, c.opts.csas = 1, c.opts.csa = &csa;
             CHECK(cva_of(targets[t].ctx, &c).value.cva == 0);
             csa.threshold = 5;
             const cva_outcome covered = cva_of(targets[t].ctx, &c);

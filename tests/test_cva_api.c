@@ -106,7 +106,7 @@ TEST(counterparties_and_options) {
                 "until[1] is 1");
         REFUSED(c.counterparty.hazard = negative + 1, "hazard[0] is -0.1");
         REFUSED(c.counterparty.recovery = 1.5, "recovery is 1.5");
-        REFUSED((c.counterparty.csas = 1, c.counterparty.csa = &below), "csa[0]: threshold is -1");
+        REFUSED((c.opts.csas = 1, c.opts.csa = &below), "csa[0]: threshold is -1");
         REFUSED(c.opts.dates = 0, "dates is 0");
         REFUSED(c.opts.outer = 0, "outer is 0");
         REFUSED(c.opts.horizon = -1, "horizon is -1");

@@ -57,6 +57,7 @@ static int read_set(const char *path, const io_cells *t, int64_t i, const cva_op
         return cli_unknown_in(path, t->line[i], "set", name.text, "the book has", set_name, b);
     if (seen[set]++) return cva_wrong(&name, "is there twice");
     shoal_cva_csa *to = &csa[set];
+    if (isnan(to->threshold)) to->threshold = -1;
     if (threshold.text && *threshold.text) to->collateral = 1;
     if (to->collateral && to->threshold < 0) to->threshold = 0;
     int code = take_number(threshold, &to->threshold);
@@ -105,26 +106,46 @@ static int read_sets(const cli *c, const cva_options *o, const char *text, cva_b
 }
 
 int cva_read_sets(const cli *c, const cva_options *o, const char *text, cva_book *b) {
-    const bool file = text ? *text != 0 : o->sets != NULL;
+    const shoal_cva_csa *usual = &o->csa;
+    const bool more = usual->transfer > 0 || usual->period > 0 || usual->one_way;
     bool any = false;
+    if (!o->sets && !more && usual->independent == 0) return CLI_OK;
     b->csa = calloc((size_t)b->sets + 1, sizeof *b->csa);
     if (!b->csa) return cli_no_memory();
-    shoal_cva_csa usual = o->csa;
-    usual.collateral = usual.threshold >= 0;
-    for (int64_t set = 0; set < b->sets; set++) b->csa[set] = usual;
-    const int code = file ? read_sets(c, o, text, b, b->csa) : CLI_OK;
+    for (int64_t set = 0; set < b->sets; set++) {
+        shoal_cva_csa *a = &b->csa[set];
+        *a = *usual;
+        a->threshold = b->parties ? b->terms[b->set_of[set]].threshold : o->party.threshold;
+        a->collateral = a->threshold >= 0;
+    }
+    const int code = o->sets ? read_sets(c, o, text, b, b->csa) : CLI_OK;
     for (int64_t set = 0; set < b->sets; set++) {
         any |= b->csa[set].collateral;
         if (!b->csa[set].collateral) b->csa[set].threshold = 0;
     }
-    const char *other = usual.transfer > 0 ? "mta" : usual.period > 0 ? "mpor" : "one-way";
-    if (code == CLI_OK && !any && b->sets &&
-        (usual.transfer > 0 || usual.period > 0 || usual.one_way))
+    const char *other = usual->transfer > 0 ? "mta" : usual->period > 0 ? "mpor" : "one-way";
+    if (code == CLI_OK && !any && b->sets && more)
         return cli_fail(CLI_USAGE,
                         "--%s needs --threshold, or one in --sets; 0: collateral covers the whole "
                         "value",
                         other);
     return code;
+}
+
+int cva_undo_sets(cva_book *b) {
+    shoal_cva_csa *csa = calloc((size_t)b->count + 1, sizeof *csa);
+    if (!csa) return cli_no_memory();
+    for (int64_t i = 0; i < b->count; i++) csa[i] = b->csa[b->contract[i].set];
+    free(b->csa);
+    b->csa = csa;
+    return CLI_OK;
+}
+
+bool cva_has_views(const cva_options *o, const cva_book *b) {
+    bool any = o->party.jump != NULL;
+    for (int64_t set = 0; b->csa && set < b->sets; set++)
+        any |= b->csa[set].collateral && b->csa[set].period > 0;
+    return any;
 }
 
 /* ---- wrong-way risk ------------------------------------------------------------------------------ */
@@ -163,7 +184,7 @@ static int read_by_asset(const char *option, const char *words, double least, do
     return CLI_OK;
 }
 
-int cva_read_wrong_way(cva_options *o, const cva_book *b) {
+int cva_read_wrong_way(cva_options *o, cva_book *b) {
     int code = CLI_OK;
     o->by_asset = calloc((size_t)(2 * b->assets) + 1, sizeof *o->by_asset);
     if (!o->by_asset) return cli_no_memory();
@@ -175,6 +196,10 @@ int cva_read_wrong_way(cva_options *o, const cva_book *b) {
     if (o->correlation_words) o->party.correlation = o->by_asset;
     for (int64_t a = 0; a < b->assets; a++)
         if (jump[a] != 0) o->party.jump = jump; /* not if all are 0 */
+    for (int64_t i = 0; i < b->parties; i++) {
+        b->terms[i].volatility = o->party.volatility, b->terms[i].reversion = o->party.reversion;
+        b->terms[i].correlation = o->party.correlation, b->terms[i].jump = o->party.jump;
+    }
     return code;
 }
 
@@ -201,17 +226,10 @@ void cva_csa_text(const shoal_cva_csa *a, char text[CVA_CSA_TEXT]) {
 #undef ADD
 }
 
-bool cva_has_collateral(const cva_book *b) {
-    bool any = false;
-    for (int64_t set = 0; set < b->sets; set++)
-        any |= b->csa[set].collateral || b->csa[set].independent != 0;
-    return any;
-}
-
 /* One line for all sets that are alike. */
 void cva_print_collateral(const cva_book *b) {
     char text[CVA_CSA_TEXT];
-    for (int64_t set = 0; set < b->sets && cva_has_collateral(b); set++) {
+    for (int64_t set = 0; b->csa && set < b->sets; set++) {
         int64_t first = 0, alike = 0;
         while (!same_csa(&b->csa[first], &b->csa[set])) first++;
         if (first < set) continue;
@@ -226,7 +244,7 @@ void cva_print_collateral(const cva_book *b) {
 }
 
 void cva_json_collateral(io_json *j, const cva_book *b) {
-    if (!cva_has_collateral(b)) return;
+    if (!b->csa) return;
     io_json_array_line(j, "collateral");
     for (int64_t set = 0; set < b->sets; set++) {
         const shoal_cva_csa *a = &b->csa[set];

@@ -13,7 +13,7 @@ static const cli_option date_results[] = {
     DATE("epe_low", epe_low), DATE("epe_high", epe_high), DATE("ene", ene), DATE("ene_stderr", ene_error),
     DATE("ene_bias", ene_bias), DATE("ene_low", ene_low), DATE("ene_high", ene_high), DATE("pfe95", pfe95),
     DATE("pfe95_low", pfe95_low), DATE("pfe95_high", pfe95_high), DATE("pfe99", pfe99), DATE("pfe99_low", pfe99_low),
-    DATE("pfe99_high", pfe99_high), DATE("epe_default", epe_default), DATE("epe_default_stderr", epe_default_error), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("pfe99_high", pfe99_high), DATE("es95", es95), DATE("es99", es99), DATE("epe_default", epe_default), DATE("epe_default_stderr", epe_default_error), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
     DATE("inner", inner),
     { 0 }
 };
@@ -33,6 +33,15 @@ static const cli_option value_results[] = {
     RESULT("high", value.high), RESULT("rule_bias", value.rule_bias), RESULT("rule_bias_stderr", value.rule_bias_error),
     RESULT("inner_bias", value.inner_bias), RESULT("inner_bias_stderr", value.inner_bias_error),
     RESULT("correction", value.correction), RESULT("correction_stderr", value.correction_error),
+    RESULT("pv", all.pv), RESULT("pv_stderr", all.pv_error), RESULT("dva", all.dva), RESULT("dva_stderr", all.dva_error),
+    RESULT("fca", all.fca), RESULT("fba", all.fba), RESULT("fva", all.fva), RESULT("fva_stderr", all.fva_error),
+    RESULT("mean_epe", all.epe), RESULT("mean_ene", all.ene), RESULT("eepe", all.eepe), RESULT("peak_pfe95", all.pfe95),
+    RESULT("peak_pfe99", all.pfe99), RESULT("peak_es95", all.es95), RESULT("peak_es99", all.es99),
+    { 0 }
+};
+static const cli_option more_results[] = {
+    RESULT("cva", more.cva), RESULT("cva_stderr", more.cva_error), RESULT("dva", more.dva), RESULT("fva", more.fva),
+    RESULT("pv", more.pv),
     { 0 }
 };
 #define SCORE(name, member) CLI_RESULT(name, shoal_cva_validation, member)
@@ -137,6 +146,13 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (r->outer > 0) {
         cli_json_results(j, value_results, r);
         json_profile(j, r);
+        if (r->before) {
+            io_json_object_line(j, "incremental");
+            cli_json_results(j, more_results, r);
+            io_json_double(j, "cva_before", r->before->cva);
+            io_json_close(j);
+        }
+        if (r->trade) cva_json_breakdown(j, b, r);
     }
     if (r->check) json_validation(j, b, r);
     io_json_bool(j, "correlation_given", b->has_correlation);
@@ -268,6 +284,16 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (v->correction_error > 1e-12 * v->cva)
         printf("levels        %s of the CVA are corrections of positive parts\n",
                CLI_MEASURED(v->correction, v->correction_error));
+    if (o->own.pieces) printf("dva           %s\n", CLI_MEASURED(r->all.dva, r->all.dva_error));
+    if (o->opts.borrowing.count || o->opts.lending.count)
+        printf(
+            "fva           %s: cost %s, benefit %s\n", CLI_MEASURED(r->all.fva, r->all.fva_error),
+            CLI_ROUNDED(r->all.fca, r->all.fca_error), CLI_ROUNDED(r->all.fba, r->all.fba_error));
+    if (r->before)
+        printf("incremental   %s of the CVA is that of %s in %s; without: %s\n",
+               CLI_MEASURED(r->more.cva, r->more.cva_error),
+               CLI_COUNT(b->count - b->own, "contract"), o->add,
+               CLI_MEASURED(r->before->cva, r->before->cva_error));
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
@@ -286,6 +312,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", cva_date(date, r, k), text[0],
                d->epe_error, d->epe_bias, text[1], d->ene_error, text[2], text[3], text[4]);
     }
+    if (o->breakdown && r->trade) cva_print_breakdown(b, r);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 

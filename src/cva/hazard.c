@@ -146,46 +146,74 @@ static shoal_status make_load(shoal_cva *p, const shoal_cva_counterparty *c, dou
     return s;
 }
 
-shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c,
-                                   const double *integrated) {
-    cva_job *j = &p->job;
-    const int64_t d = j->assets;
+int shoal_cva_jumps(const shoal_cva_counterparty *c, int64_t assets) {
+    int any = 0;
+    for (int64_t a = 0; a < assets && c->jump; a++) any |= c->jump[a] != 0;
+    return any;
+}
+
+double shoal_cva_hazard_to(const shoal_cva_counterparty *c, double t) {
+    double sum = 0, from = 0;
+    for (int64_t i = 0; i < c->pieces && from < t; i++) {
+        const double to = i + 1 < c->pieces && c->until[i] < t ? c->until[i] : t;
+        sum += c->hazard[i] * (to - from);
+        from = to;
+    }
+    return sum;
+}
+
+/* The steps of one counterparty; without a volatility y stays 0. */
+static shoal_status make_steps(shoal_cva *p, const shoal_cva_counterparty *c, double *load,
+                               cva_hazard_step *steps) {
+    const cva_job *j = &p->job;
     const double a = c->reversion, nu = c->volatility;
-    cva_hazard_step *steps;
-    double *numbers, rest = 1;
-    int jumps = 0;
-    shoal_status s = shoal_plan_host(&p->head, 2 * d, sizeof *numbers, &numbers);
-    for (int64_t i = 0; i < d && c->jump && s == SHOAL_OK; i++)
-        jumps |= c->jump[i] != 0, numbers[d + i] = c->jump[i];
-    if (jumps) j->jump = numbers + d;
-    j->wrong_way = jumps || nu > 0;
-    if (s != SHOAL_OK || !(nu > 0)) return s;
-    s = make_load(p, c, numbers, &rest);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->dates + 1, sizeof *steps, &steps);
+    double rest = 1, before = 0, known = 0; /* before: the variance of y */
     grid *b = calloc(1, sizeof *b);
-    if (s == SHOAL_OK && !b)
-        s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for hazard rates");
+    shoal_status s = b ? make_load(p, c, load, &rest)
+                       : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for hazard rates");
     for (int i = 0; i < POINTS && s == SHOAL_OK; i++) b->g[i] = 1;
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
         const double dt = j->time[k] - j->time[k - 1], decay = exp(-a * dt);
         const double variance = nu * nu * rise(2 * a, dt);
-        const double before = b->deviation * b->deviation, here = decay * decay * before + variance;
+        const double here = decay * decay * before + variance;
         /* the correlation of the increments of y and of a Brownian motion, over that of dW */
-        const double with = rise(a, dt) / sqrt(dt * rise(2 * a, dt));
-        const double along = fmin(with, 1), own = 1 - along * along * (1 - rest * rest);
+        const double along = fmin(rise(a, dt) / sqrt(dt * rise(2 * a, dt)), 1);
+        const double own = 1 - along * along * (1 - rest * rest);
+        const double now = shoal_cva_hazard_to(c, j->time[k]);
         make_points(b, sqrt(here), here > 0 ? decay * before / here : 0,
                     here > 0 ? sqrt(before * variance / here) : 0);
-        const double known = integrated[k] - integrated[k - 1];
-        const double half = known > 0 ? find_half(b, exp(-integrated[k]), 0.5 * known) : 0;
-        survival(b, half);
-        steps[k - 1] = (cva_hazard_step){ .decay = decay,
-                                          .along = sqrt(variance) * along,
-                                          .across = sqrt(variance) * sqrt(fmax(own, 0)),
-                                          .half = half };
+        steps[k - 1] =
+            (cva_hazard_step){ .decay = decay,
+                               .along = sqrt(variance) * along,
+                               .across = sqrt(variance) * sqrt(fmax(own, 0)),
+                               .half =
+                                   now > known ? find_half(b, exp(-now), 0.5 * (now - known)) : 0 };
+        survival(b, steps[k - 1].half);
         memcpy(b->g, b->next, sizeof b->g);
-        b->deviation = sqrt(here);
+        b->deviation = sqrt(here), before = here, known = now;
     }
     free(b);
-    j->hazard = steps, j->hazard_load = numbers;
+    return s;
+}
+
+shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c) {
+    cva_job *j = &p->job;
+    const int64_t d = j->assets;
+    cva_hazard_step *steps;
+    double *load, *jump;
+    int moves = 0, jumps = 0;
+    for (int64_t i = 0; i < j->parties; i++)
+        moves |= c[i].volatility > 0, jumps |= shoal_cva_jumps(&c[i], d);
+    shoal_status s = shoal_plan_host(&p->head, d, sizeof *jump, &jump);
+    if (s == SHOAL_OK && jumps) {
+        if (c[0].jump) memcpy(jump, c[0].jump, (size_t)d * sizeof *jump);
+        j->jump = jump;
+    }
+    if (s != SHOAL_OK || !moves) return s;
+    s = shoal_plan_host(&p->head, j->parties * d, sizeof *load, &load);
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->parties * j->dates, sizeof *steps, &steps);
+    for (int64_t i = 0; i < j->parties && s == SHOAL_OK; i++)
+        s = make_steps(p, &c[i], load + i * d, steps + i * j->dates);
+    j->hazard = steps, j->hazard_load = load;
     return s;
 }

@@ -46,30 +46,30 @@ static shoal_status make_csa(shoal_cva *p, const shoal_cva_csa *a, cva_csa *to) 
                             "period is %g; there can be %d different ones", a->period, CVA_PERIODS);
 }
 
-shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c) {
+shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c,
+                                 const shoal_cva_opts *o) {
     cva_job *j = &p->job;
     cva_csa *csa;
     int any = 0;
-    for (int64_t set = 0; set < c->csas; set++)
-        any |= c->csa[set].collateral || c->csa[set].independent != 0;
-    if (!any) return SHOAL_OK;
     shoal_status s = shoal_plan_host(&p->head, j->sets, sizeof *csa, &csa);
     for (int64_t set = 0; set < j->sets && s == SHOAL_OK; set++) {
-        const int64_t at = c->csas == 1 ? 0 : set;
-        csa[set].is_none = 1;
-        if (at < c->csas)
-            s = shoal_fail_at(p->head.ctx, make_csa(p, &c->csa[at], &csa[set]), "csa", at, "");
+        const shoal_cva_counterparty *party = &c[j->party_of[set]];
+        const shoal_cva_csa usual = { .collateral = party->collateral != 0,
+                                      .threshold = party->threshold };
+        const int64_t at = o->csas == 1 ? 0 : set;
+        s = make_csa(p, at < o->csas ? &o->csa[at] : &usual, &csa[set]);
+        any |= !csa[set].is_none;
     }
-    j->csa = csa;
+    if (any) j->csa = csa;
     return s;
 }
 
-shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_counterparty *c) {
-    const shoal_array given[] = { { "csa", c->csa, c->csas == 0 } };
-    shoal_status s = shoal_check_count(ctx, "csas", c->csas, 0, INT32_MAX);
+shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_opts *o) {
+    const shoal_array given[] = { { "csa", o->csa, o->csas == 0 } };
+    shoal_status s = shoal_check_count(ctx, "csas", o->csas, 0, INT32_MAX);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
-    for (int64_t i = 0; i < c->csas && s == SHOAL_OK; i++)
-        s = shoal_fail_at(ctx, check_csa(ctx, &c->csa[i]), "csa", i, "");
+    for (int64_t i = 0; i < o->csas && s == SHOAL_OK; i++)
+        s = shoal_fail_at(ctx, check_csa(ctx, &o->csa[i]), "csa", i, "");
     return s;
 }
 

@@ -105,6 +105,7 @@ static shoal_status all_nodes(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_cou
         j->items = 0;
         if (j->nesteds > 0) s = value_items(p, j, k, counts);
         if (s == SHOAL_OK) s = p->cell->expose(p->where, j, k);
+        if (s == SHOAL_OK && j->total && j->contracts > 0) s = p->cell->allot(p->where, j, k);
     }
     return s;
 }

@@ -146,6 +146,23 @@ static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
     return SHOAL_OK;
 }
 
+static shoal_status allot(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int ends = job->date == job->exposures - 1;
+    (void)k;
+    ON_THREADS(ctx->threads, dynamic, 1)
+    for (int64_t i = 0; i < job->contracts; i++) {
+        const cva_contract *c = &job->contract[i];
+        int64_t *to = job->total + i * cva_total_numbers(job);
+        int64_t *at = to + CVA_LIMBS * CVA_TOTAL_LISTS * job->date;
+        int64_t *tail = to + CVA_LIMBS * CVA_TOTAL_LISTS * job->exposures;
+        for (int64_t path = job->from; path < job->from + job->count; path++) {
+            cva_allot(job, c, path, at);
+            if (ends) cva_allot_end(job, c, path, tail);
+        }
+    }
+    return SHOAL_OK;
+}
+
 const cva_method R(cva_outer) = { .begin = begin,
                                   .move = move,
                                   .value = value,
@@ -155,7 +172,8 @@ const cva_method R(cva_outer) = { .begin = begin,
                                   .keep = keep,
                                   .jump = jump,
                                   .add = add,
-                                  .expose = expose };
+                                  .expose = expose,
+                                  .allot = allot };
 
 /* ---- of a validation ----------------------------------------------------------------------------- */
 

@@ -156,6 +156,35 @@ __global__ void __launch_bounds__(OUTER_BLOCK) expose_kernel(cva_job job, int64_
     }
 }
 
+/* Adds the sums of a warp, [CVA_TOTAL_LISTS][CVA_LIMBS], to those of all. */
+__device__ void add_totals(int64_t *to, const int64_t *sum) {
+    for (int i = 0; i < CVA_TOTAL_LISTS * CVA_LIMBS; i++) {
+        long long x = (long long)sum[i];
+        for (int distance = CVA_LANES / 2; distance > 0; distance /= 2)
+            x += __shfl_down_sync(0xffffffffu, x, distance);
+        if (threadIdx.x % CVA_LANES == 0)
+            atomicAdd((unsigned long long *)(to + i), (unsigned long long)x);
+    }
+}
+
+/* A block takes a contract and a tile of paths. */
+__global__ void __launch_bounds__(OUTER_BLOCK) allot_kernel(cva_job job) {
+    const int64_t tiles = (job.count + TILE - 1) / TILE, ends = job.date == job.exposures - 1;
+    for (int64_t task = blockIdx.x; task < job.contracts * tiles; task += gridDim.x) {
+        const int64_t i = task / tiles, begin = job.from + task % tiles * TILE;
+        const int64_t last = job.from + job.count, end = begin + TILE < last ? begin + TILE : last;
+        const cva_contract *c = &job.contract[i];
+        int64_t *to = job.total + i * cva_total_numbers(&job);
+        int64_t sum[CVA_TOTAL_LISTS * CVA_LIMBS] = { 0 }, tail[CVA_TOTAL_TAIL * CVA_LIMBS] = { 0 };
+        for (int64_t path = begin + threadIdx.x; path < end; path += OUTER_BLOCK) {
+            cva_allot(&job, c, path, sum);
+            if (ends) cva_allot_end(&job, c, path, tail);
+        }
+        add_totals(to + CVA_LIMBS * CVA_TOTAL_LISTS * job.date, sum);
+        if (ends) add_totals(to + CVA_LIMBS * CVA_TOTAL_LISTS * job.exposures, tail);
+    }
+}
+
 } // namespace
 
 static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
@@ -242,5 +271,13 @@ static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
     return shoal_launched(ctx, "cva, exposures");
 }
 
-extern "C" const cva_method R(cva_outer) = { begin, move, value, settle, plan,
-                                             fill,  keep, jump,  add,    expose };
+static shoal_status allot(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int64_t tiles = (job->count + TILE - 1) / TILE;
+    (void)k;
+    SHOAL_LAUNCH(allot_kernel, dim3(shoal_grid(job->contracts * tiles)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job);
+    return shoal_launched(ctx, "cva, results by trade");
+}
+
+extern "C" const cva_method R(cva_outer) = { begin, move, value, settle, plan, fill,
+                                             keep,  jump, add,   expose, allot };

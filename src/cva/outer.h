@@ -32,11 +32,14 @@ CVA_CALL void cva_begin_path(const cva_job *job, int64_t path) {
     }
     for (int64_t i = 0; i < CVA_RULES * job->sets && job->flow; i++)
         job->flow[path * CVA_RULES * job->sets + i] = 0;
-    if (job->hazard)
-        job->log_hazard[path] = job->integrated[path] = job->integrated_before[path] = 0;
+    for (int64_t i = path; i < job->parties * job->paths && job->hazard; i += job->paths)
+        job->log_hazard[i] = job->integrated[i] = job->integrated_before[i] = 0;
     for (int64_t i = 0; i < CVA_RULES * job->places; i++) job->exercised[i * job->paths + path] = 0;
     for (int64_t i = 0; i < job->places; i++) job->holds[i * job->paths + path] = 0;
     for (int64_t i = 0; i < job->contracts && job->paid; i++) job->paid[i * job->paths + path] = 0;
+    for (int64_t i = 0; i < job->contracts && job->owed; i++) job->owed[i * job->paths + path] = 0;
+    for (int64_t i = 0; i < job->sets && job->list_by_set; i++)
+        job->row[path * job->width + cva_set_share(job, i)] = 0;
     for (int i = 0; i < CVA_ROW_HEAD; i++) job->row[path * job->width + i] = 0;
 }
 
@@ -47,6 +50,7 @@ CVA_CALL void cva_clear_path(const cva_job *job, int64_t path, int64_t k) {
     for (int64_t i = 0; i < job->sets; i++) job->differ[path * job->sets + i] = 0;
     for (int64_t i = 0; i < job->contracts && job->worth; i++)
         job->worth[i * job->paths + path] = 0;
+    for (int64_t i = 0; i < job->contracts && job->here; i++) job->here[i * job->paths + path] = 0;
     if (!job->flow) return;
     const double discount = k > 0 ? cva_discount_over(job, cva_between(job, 0, k - 1)) : 0;
     double *flow = job->flow + path * CVA_RULES * job->sets;
@@ -57,21 +61,26 @@ CVA_CALL void cva_clear_path(const cva_job *job, int64_t path, int64_t k) {
     }
 }
 
-/* The hazard rate of a date, from the normals z of its step, and its integral by trapezoids. */
-CVA_CALL void cva_move_hazard(const cva_job *job, int64_t from, int64_t k, double (*z)[CVA_WIDTH]) {
-    const cva_hazard_step *step = &job->hazard[k - 1];
+/* The hazard rate of a counterparty at a date, from the normals z of its step, and its integral by trapezoids. */
+CVA_CALL void cva_move_hazard(const cva_job *job, int64_t from, int64_t k, int64_t party,
+                              double (*z)[CVA_WIDTH]) {
+    const cva_hazard_step *step = &job->hazard[party * job->dates + k - 1];
     double own[CVA_NORMALS][CVA_WIDTH], with[CVA_WIDTH];
-    cva_draw(&job->hazard_normals, (uint32_t)(k - 1), job->first + (uint64_t)from, own);
+    cva_draw(&job->hazard_normals, (uint32_t)((k - 1) * job->parties + party),
+             job->first + (uint64_t)from, own);
     CVA_EACH(l) with[l] = 0;
     for (int a = 0; a < job->assets; a++) {
-        const double load = job->hazard_load[a];
+        const double load = job->hazard_load[party * job->assets + a];
         CVA_EACH(l) with[l] = fma(load, z[a][l], with[l]);
     }
     for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
-        double *at = job->log_hazard + from + l, *sum = job->integrated + from + l;
-        const double before = shoal_exp(*at);
-        *at = fma(step->decay, *at, fma(step->along, with[l], step->across * own[0][l]));
-        *sum = fma(step->half, before + shoal_exp(*at), *sum);
+        const int64_t at = party * job->paths + from + l;
+        const double y = job->log_hazard[at], before = shoal_exp(y);
+        const double moved =
+            fma(step->decay, y, fma(step->along, with[l], step->across * own[0][l]));
+        if (job->was_exposed) job->integrated_before[at] = job->integrated[at];
+        job->log_hazard[at] = moved;
+        job->integrated[at] = fma(step->half, before + shoal_exp(moved), job->integrated[at]);
     }
 }
 
@@ -100,19 +109,21 @@ CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
         for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++)
             job->brownian[(from + l) * d + a] = moved[l], job->spot[(from + l) * d + a] = s[l];
     }
-    if (job->hazard && job->log_hazard) cva_move_hazard(job, from, k, z);
+    for (int64_t party = 0; party < job->parties && job->log_hazard; party++)
+        cva_move_hazard(job, from, k, party, z);
 }
 
 /* ---- default ------------------------------------------------------------------------------------- */
 
-/* The chance of default since the last exposure, given the path, over that without. */
-CVA_CALL double cva_weight_of(const cva_job *job, int64_t path) {
-    if (!job->hazard || !(job->chance > 0)) return 1;
-    return (shoal_exp(-job->integrated_before[path]) - shoal_exp(-job->integrated[path])) /
-           job->chance;
+/* The chance of a counterparty's default since the last exposure, given the path, over that without. */
+CVA_CALL double cva_weight_of(const cva_job *job, int64_t party, int64_t path) {
+    const double chance = job->chance[party * job->exposures + job->date];
+    const int64_t at = party * job->paths + path;
+    if (!(chance > 0)) return 1;
+    return (shoal_exp(-job->integrated_before[at]) - shoal_exp(-job->integrated[at])) / chance;
 }
 
-/* Prices at default since the last exposure: they jump by J, and without default S grows by -J times the hazard rate
+/* Prices at default of the only counterparty since the last exposure: they jump by J, and without default S grows by -J times the hazard rate
  * more than the market says, which keeps its mean. With H the integrated hazard rate, the mean over times of default is
  *
  *     S (e^(-(1 + J) H_before) - e^(-(1 + J) H)) / (e^(-H_before) - e^(-H)). */
@@ -386,40 +397,53 @@ typedef struct cva_sides {
     double ours, theirs, lost;
 } cva_sides;
 
-CVA_CALL double cva_positive(double x) { return x > 0 ? x : 0; }
-
-/* What is not covered of a set's value; one of one sign has no kink. */
-CVA_CALL double cva_uncovered(const cva_csa *csa, int sign, int ours, double value) {
-    if ((!csa || csa->is_none) && sign) return sign > 0 ? value : 0;
-    const double above = cva_positive(value);
-    if (!csa || csa->is_none) return above;
-    const double most = ours ? csa->theirs : csa->ours;
-    return cva_positive((above > most ? most : above) - (ours ? csa->held : csa->posted));
-}
-
 CVA_CALL double cva_collateral(const cva_csa *csa, double value) {
     if (value > csa->theirs) return value - csa->theirs;
     return -value > csa->ours ? value + csa->ours : 0;
 }
 
-/* Adds the exposures of a set. */
-CVA_CALL void cva_expose(const cva_job *job, int64_t set, cva_worth w, cva_sides *to) {
+/* Those of a set. */
+CVA_CALL cva_sides cva_expose(const cva_job *job, int64_t set, cva_worth w) {
     const cva_csa *csa = job->csa ? &job->csa[set] : NULL;
     const int sign = job->sign[set], period = cva_period_of(job, set);
-    if (!period) {
-        to->ours += cva_uncovered(csa, sign, 1, w.now);
-        to->theirs += cva_uncovered(csa, -sign, 0, -w.now);
-    } else {
+    cva_sides s;
+    if (period) {
         const double covered = cva_collateral(csa, w.before);
-        to->ours += cva_positive(w.now - covered - csa->held);
-        to->theirs += cva_positive(covered - w.now - csa->posted);
+        s.ours = cva_positive(w.now - covered - csa->held);
+        s.theirs = cva_positive(covered - w.now - csa->posted);
+    } else {
+        s.ours = cva_uncovered(csa, sign, 1, w.now);
+        s.theirs = cva_uncovered(csa, -sign, 0, -w.now);
     }
-    if (!job->jump) return;
+    s.lost = s.ours;
+    if (!job->jump) return s;
     if (!csa || csa->is_none)
-        to->lost += cva_uncovered(csa, sign, 1, w.after);
+        s.lost = cva_uncovered(csa, sign, 1, w.after);
     else
-        to->lost +=
-            cva_positive(w.after - cva_collateral(csa, period ? w.before : w.now) - csa->held);
+        s.lost = cva_positive(w.after - cva_collateral(csa, period ? w.before : w.now) - csa->held);
+    return s;
+}
+
+/* The items of a node. */
+typedef struct cva_groups {
+    int64_t first, each, count, items; /* items of a group; groups; items of all */
+    int none;                          /* there are no items                     */
+    double inner;                      /* paths of a group                       */
+    double chance;                     /* of the node's level; 0: it is 0        */
+} cva_groups;
+
+CVA_CALL cva_groups cva_groups_of(const cva_job *job, int64_t path) {
+    const cva_node *n = &job->node[path];
+    cva_groups g;
+    g.none = job->items == 0 || n->level < 0;
+    g.each = cva_items(job), g.count = g.none ? 1 : 1LL << n->level;
+    g.first = g.none ? 0 : n->first * g.each, g.items = g.count * g.each;
+    g.inner = (double)job->paths_inner, g.chance = 0;
+    if (!g.none && n->level > 0) {
+        const int above = n->level < job->top_level;
+        g.chance = job->at_least[n->level] - (above ? job->at_least[n->level + 1] : 0);
+    }
+    return g;
 }
 
 /* The sum of so many items of a set. */
@@ -494,76 +518,101 @@ CVA_CALL cva_worth cva_other_worth(const cva_job *job, int64_t path, int64_t set
     return w;
 }
 
+/* Exposures of a set at a node: by all inner paths, by half of them, by the other rule; the mean over groups, and that with
+ * the correction of the level. */
+typedef struct cva_exposures {
+    cva_sides whole, half, other, plain, best;
+} cva_exposures;
+
+CVA_CALL void cva_add_sides(cva_sides *to, cva_sides more) {
+    to->ours += more.ours, to->theirs += more.theirs, to->lost += more.lost;
+}
+
+/* plain + (whole - half of halves) / chance */
+CVA_CALL double cva_corrected(double plain, double whole, double halves, double chance) {
+    return plain + (whole - 0.5 * halves) / chance;
+}
+
 /* The formula is in nodes.c. */
-CVA_CALL void cva_expose_node(const cva_job *job, int64_t path) {
-    const cva_node *n = &job->node[path];
-    const int none = job->items == 0 || n->level < 0;
-    const int64_t each = cva_items(job), groups = none ? 1 : 1LL << n->level;
-    const int64_t first = none ? 0 : n->first * each, items = groups * each;
-    const int64_t first_half = items > 1 ? items / 2 : 1;
-    const double inner = (double)job->paths_inner;
-    const double inner_half =
-        items > 1 ? (double)(first_half / each * job->paths_inner + first_half % each * CVA_LANES)
-                  : inner;
-    cva_sides whole = { 0, 0, 0 }, half = whole, other = whole, halves = whole;
+CVA_CALL cva_exposures cva_expose_set(const cva_job *job, const cva_groups *g, int64_t path,
+                                      int64_t set) {
+    const int64_t half = g->items > 1 ? g->items / 2 : 1;
+    const cva_worth known = cva_known_worth(job, path, set, CVA_ALL);
+    cva_worth all = known, some = cva_known_worth(job, path, set, CVA_HALF);
+    cva_exposures e;
+    if (!g->none) {
+        const double paths = half / g->each * g->inner + (double)(half % g->each * CVA_LANES);
+        cva_add_items(job, set, g->first, g->items, (double)g->count * g->inner, &all);
+        cva_add_items(job, set, g->first, half, g->items > 1 ? paths : g->inner, &some);
+    }
+    e.whole = cva_expose(job, set, all), e.half = cva_expose(job, set, some);
+    e.other = cva_expose(job, set, cva_other_worth(job, path, set, all));
+    e.plain = e.best = e.whole;
+    if (!(g->chance > 0)) return e;
     double ours[CVA_WIDTH], theirs[CVA_WIDTH], lost[CVA_WIDTH];
-    for (int l = 0; l < CVA_WIDTH; l++) ours[l] = theirs[l] = lost[l] = 0;
-    for (int64_t set = 0; set < job->sets; set++) {
-        const cva_worth known = cva_known_worth(job, path, set, CVA_ALL);
-        cva_worth all = known, some = cva_known_worth(job, path, set, CVA_HALF);
-        if (!none) {
-            cva_add_items(job, set, first, items, (double)groups * inner, &all);
-            cva_add_items(job, set, first, first_half, inner_half, &some);
-        }
-        cva_expose(job, set, all, &whole);
-        cva_expose(job, set, some, &half);
-        cva_expose(job, set, cva_other_worth(job, path, set, all), &other);
-        for (int l = 0; l < CVA_WIDTH && n->level > 0 && !none; l++)
-            for (int64_t group = CVA_LANE(l); group < groups; group += CVA_LANES) {
-                cva_worth here = known;
-                cva_sides sides = { 0, 0, 0 };
-                cva_add_group(job, set, first + group * each, &here);
-                cva_expose(job, set, here, &sides);
-                ours[l] += sides.ours, theirs[l] += sides.theirs, lost[l] += sides.lost;
-            }
-        for (int64_t second = 0; second < 2 && n->level > 0 && !none; second++) {
-            cva_worth here = known;
-            cva_add_items(job, set, first + second * (items / 2), items / 2,
-                          (double)(groups / 2) * inner, &here);
-            cva_expose(job, set, here, &halves);
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        ours[l] = theirs[l] = lost[l] = 0;
+        for (int64_t group = CVA_LANE(l); group < g->count; group += CVA_LANES) {
+            cva_worth w = known;
+            cva_add_group(job, set, g->first + group * g->each, &w);
+            const cva_sides here = cva_expose(job, set, w);
+            ours[l] += here.ours, theirs[l] += here.theirs, lost[l] += here.lost;
         }
     }
-    cva_sides plain = whole, best = whole;
-    if (!none && n->level > 0) {
-        const int above = n->level < job->top_level;
-        const double chance = job->at_least[n->level] - (above ? job->at_least[n->level + 1] : 0);
-        plain.ours = cva_fold(ours) / (double)groups;
-        plain.theirs = cva_fold(theirs) / (double)groups;
-        plain.lost = job->jump ? cva_fold(lost) / (double)groups : 0;
-        best.ours = plain.ours + (whole.ours - 0.5 * halves.ours) / chance;
-        best.theirs = plain.theirs + (whole.theirs - 0.5 * halves.theirs) / chance;
-        best.lost = plain.lost + (whole.lost - 0.5 * halves.lost) / chance;
+    e.plain.ours = cva_fold(ours) / (double)g->count;
+    e.plain.theirs = cva_fold(theirs) / (double)g->count;
+    e.plain.lost = cva_fold(lost) / (double)g->count;
+    cva_sides halves = { 0, 0, 0 };
+    for (int64_t second = 0; second < 2; second++) {
+        cva_worth w = known;
+        cva_add_items(job, set, g->first + second * (g->items / 2), g->items / 2,
+                      (double)(g->count / 2) * g->inner, &w);
+        cva_add_sides(&halves, cva_expose(job, set, w));
+    }
+    e.best.ours = cva_corrected(e.plain.ours, e.whole.ours, halves.ours, g->chance);
+    e.best.theirs = cva_corrected(e.plain.theirs, e.whole.theirs, halves.theirs, g->chance);
+    e.best.lost = cva_corrected(e.plain.lost, e.whole.lost, halves.lost, g->chance);
+    return e;
+}
+
+/* Of the CVA that an exposure of a set has on a path. */
+CVA_CALL double cva_share_of(const cva_job *job, int64_t set, int64_t path) {
+    const int64_t party = job->party_of[set];
+    const double share = job->share[party * job->exposures + job->date];
+    return job->hazard ? share * cva_weight_of(job, party, path) : share;
+}
+
+CVA_CALL void cva_expose_node(const cva_job *job, int64_t path) {
+    const cva_groups g = cva_groups_of(job, path);
+    const int inner_only = job->estimator == SHOAL_CVA_BY_INNER;
+    const cva_sides none = { 0, 0, 0 };
+    cva_exposures all = { none, none, none, none, none };
+    double *row = job->row + path * job->width, cva = 0, plain = 0, rule = 0;
+    for (int64_t set = 0; set < job->sets; set++) {
+        const cva_exposures e = cva_expose_set(job, &g, path, set);
+        const double share = cva_share_of(job, set, path);
+        cva += share * e.best.lost, plain += share * (inner_only ? e.half.lost : e.plain.lost);
+        rule += share * (e.whole.lost - e.other.lost);
+        cva_add_sides(&all.whole, e.whole), cva_add_sides(&all.half, e.half);
+        cva_add_sides(&all.other, e.other), cva_add_sides(&all.best, e.best);
+        if (!job->list_by_set || CVA_LANE(0) > 0) continue;
+        double *list = row + cva_set_list(job, set) + job->date;
+        list[CVA_SET_OURS * job->exposures] = e.best.ours;
+        list[CVA_SET_THEIRS * job->exposures] = e.best.theirs;
+        list[CVA_SET_WHOLE * job->exposures] = e.whole.ours;
+        if (job->wrong_way) list[CVA_SET_LOSS * job->exposures] = share * e.best.lost;
+        row[cva_set_share(job, set)] += share * e.best.lost;
     }
     if (CVA_LANE(0) > 0) return;
-    double *row = job->row + path * job->width;
     double *list = row + CVA_ROW_HEAD + job->date;
-    const int inner_only = job->estimator == SHOAL_CVA_BY_INNER, jumps = job->jump != NULL;
-    const double weight = cva_weight_of(job, path), share = job->share * weight;
-    const double change = jumps ? whole.lost - other.lost : whole.ours - other.ours;
-    if (inner_only) plain = half;
-    row[CVA_ROW_CVA] += share * (jumps ? best.lost : best.ours);
-    row[CVA_ROW_PLAIN] += share * (jumps ? plain.lost : plain.ours);
-    row[CVA_ROW_RULE] += share * change;
-    list[CVA_LIST_OURS * job->exposures] = best.ours;
-    list[CVA_LIST_THEIRS * job->exposures] = best.theirs;
-    list[CVA_LIST_WHOLE * job->exposures] = whole.ours;
-    list[CVA_LIST_HALF * job->exposures] = half.ours;
-    list[CVA_LIST_RULE * job->exposures] = whole.ours - other.ours;
-    list[CVA_LIST_RULE_THEIRS * job->exposures] = whole.theirs - other.theirs;
-    if (job->hazard) job->integrated_before[path] = job->integrated[path];
-    if (!job->wrong_way) return;
-    list[CVA_LIST_DEFAULT * job->exposures] = weight * (jumps ? best.lost : best.ours);
-    list[CVA_LIST_WEIGHT * job->exposures] = weight;
+    row[CVA_ROW_CVA] += cva, row[CVA_ROW_PLAIN] += plain, row[CVA_ROW_RULE] += rule;
+    list[CVA_LIST_OURS * job->exposures] = all.best.ours;
+    list[CVA_LIST_THEIRS * job->exposures] = all.best.theirs;
+    list[CVA_LIST_WHOLE * job->exposures] = all.whole.ours;
+    list[CVA_LIST_HALF * job->exposures] = all.half.ours;
+    list[CVA_LIST_RULE * job->exposures] = all.whole.ours - all.other.ours;
+    list[CVA_LIST_RULE_THEIRS * job->exposures] = all.whole.theirs - all.other.theirs;
+    if (job->wrong_way) list[CVA_LIST_LOSS * job->exposures] = cva;
 }
 
 /* For a validation: what each contract is worth at the node, and has paid before. */
@@ -578,13 +627,83 @@ CVA_CALL void cva_note_node(const cva_job *job, int64_t k, int64_t path) {
             const cva_contract *c = &job->contract[i];
             const int64_t at = i * job->paths + path;
             double sum = 0;
-            const int by_paths = c->kind == CVA_NESTED ||
-                                 (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
-            for (int64_t e = 0; e < items && by_paths; e++)
+            for (int64_t e = 0; e < items && cva_is_walked(job, c); e++)
                 sum += job->sums[(n->first * each + e) * job->places + c->place];
             const double mean = items ? sum / (double)(job->paths_inner << n->level) : 0;
             to[i * job->exposures + job->date] = discount * (job->worth[at] + mean) + job->paid[at];
         }
+}
+
+/* ---- results by trade -----------------------------------------------------------------------------
+ *
+ * Euler allocation. An exposure E of a set that is worth V = sum of v_i is E = sum of (E / V) v_i: without collateral that
+ * is 1 {V > 0} v_i. A node with a level has several V, and the formula of nodes.c is linear in their E: so is its
+ * allocation. Sums over paths are whole numbers, so that they do not depend on the order.
+ */
+
+CVA_CALL void cva_add_whole(int64_t *sum, int64_t more) {
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)more);
+}
+
+/* Adds x times `unit` to a sum: whole ones, and 2^-CVA_LOW_BITS of them, rounded down. */
+CVA_CALL void cva_add_total(int64_t *sum, double x, double unit) {
+    const double most = 2305843009213693952.0, y = x * unit; /* 2^61 */
+    const double z = y > most ? most : y > -most ? y : -most, whole = floor(z);
+    cva_add_whole(&sum[0], (int64_t)whole);
+    cva_add_whole(&sum[1], (int64_t)((z - whole) * (double)(1LL << CVA_LOW_BITS)));
+}
+
+/* What a contract is worth to us by items of a node, and its share of their set's exposures. */
+CVA_CALL double cva_allot_items(const cva_job *job, const cva_contract *c, int64_t path,
+                                int64_t first, int64_t count, double paths, cva_sides *share) {
+    const int64_t at = (c - job->contract) * job->paths + path;
+    double sum = 0, net = 0;
+    for (int64_t i = first; i < first + count && cva_is_walked(job, c); i++)
+        sum += job->sums[i * job->places + c->place];
+    for (int64_t i = first; i < first + count; i++) net += job->net[i * job->sets + c->set];
+    const double worth = c->quantity * (job->here[at] + (count ? sum / paths : 0));
+    const double all =
+        job->value[path * CVA_LEVELS * job->sets + c->set] + (count ? net / paths : 0);
+    const cva_worth w = { all, 0, 0 };
+    const cva_sides e = cva_expose(job, c->set, w);
+    share->ours = share->lost = all != 0 ? e.ours / all * worth : 0;
+    share->theirs = all != 0 ? e.theirs / all * worth : 0;
+    return worth;
+}
+
+/* Of a contract at a node: adds its share of the exposures to `sum`, [CVA_TOTAL_LISTS][CVA_LIMBS]. */
+CVA_CALL void cva_allot(const cva_job *job, const cva_contract *c, int64_t path, int64_t *sum) {
+    const cva_groups g = cva_groups_of(job, path);
+    const int64_t at = (c - job->contract) * job->paths + path, half = g.items / 2;
+    const double paths = (double)g.count * g.inner;
+    cva_sides e, here;
+    const double worth = cva_allot_items(job, c, path, g.first, g.none ? 0 : g.items, paths, &e);
+    if (g.chance > 0) {
+        cva_sides halves = { 0, 0, 0 }, plain = halves;
+        for (int64_t second = 0; second < 2; second++) {
+            cva_allot_items(job, c, path, g.first + second * half, half, 0.5 * paths, &here);
+            cva_add_sides(&halves, here);
+        }
+        for (int64_t group = 0; group < g.count; group++) {
+            cva_allot_items(job, c, path, g.first + group * g.each, g.each, g.inner, &here);
+            cva_add_sides(&plain, here);
+        }
+        e.ours = plain.ours / (double)g.count + (e.ours - 0.5 * halves.ours) / g.chance;
+        e.theirs = plain.theirs / (double)g.count + (e.theirs - 0.5 * halves.theirs) / g.chance;
+    }
+    job->owed[at] += cva_share_of(job, c->set, path) * e.ours;
+    cva_add_total(sum, e.ours, c->unit);
+    cva_add_total(sum + CVA_LIMBS, e.theirs, c->unit);
+    if (job->values)
+        job->values[(path * job->contracts + (c - job->contract)) * job->exposures + job->date] =
+            worth;
+}
+
+/* After the last date: the share of the CVA and its square. */
+CVA_CALL void cva_allot_end(const cva_job *job, const cva_contract *c, int64_t path, int64_t *sum) {
+    const double owed = job->owed[(c - job->contract) * job->paths + path] * c->unit;
+    cva_add_total(sum, owed, 1);
+    cva_add_total(sum + CVA_LIMBS, owed * owed, CVA_SQUARE_UNIT);
 }
 
 #endif

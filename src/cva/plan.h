@@ -83,6 +83,7 @@ typedef struct cva_contract {
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
+    double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
     const double *weight;
     const float *single_weight; /* the same for kernels in f32                                    */
@@ -134,7 +135,10 @@ typedef struct cva_job {
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
-    int64_t contracts, sets, places;
+    int64_t contracts, sets, places, parties;
+    const int64_t *party_of; /* [set] */
+    const double *share;  /* [party][exposure]: of the CVA that an exposure then has              */
+    const double *chance; /* [party][exposure]: of default since the last exposure                */
     double horizon; /* the last date of exposure                                                 */
     /* dates.c: all dates; those of exposure; those that inner paths go to, where some contract may be exercised */
     int64_t dates, exposures, stops;
@@ -159,8 +163,8 @@ typedef struct cva_job {
     int periods;          /* margin periods above 0                                             */
     int wrong_way;        /* 1: rows have the lists of wrong-way risk                           */
     const double *jump;   /* [asset]: of its price at default; NULL: there are none             */
-    const cva_hazard_step *hazard; /* [date - 1]; NULL: the hazard rate is known                */
-    const double *hazard_load;     /* [asset]: of z, in y                                       */
+    const cva_hazard_step *hazard; /* [party][date - 1]; NULL: hazard rates are known           */
+    const double *hazard_load;     /* [party][asset]: of z, in y                                */
     shoal_stream outer_normals, inner_normals, hazard_normals;
     /* of a run */
     uint64_t first;
@@ -177,19 +181,22 @@ typedef struct cva_job {
     int64_t cube_room;
     /* with margin periods: what has been paid before the date, discounted, and at it; else NULL: [path][rule][set] */
     double *flow, *flow_now;
-    /* with a hazard rate that is not known: y, and the integrated rate, to the date and to the last exposure: [path] */
+    /* with a hazard rate that is not known: y, and the integrated rate, to the date and to the last exposure: [party][path] */
     double *log_hazard, *integrated, *integrated_before;
-    /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
-     * been paid, discounted */
-    double *worth, *paid;
+    /* [contract][path] or NULL. Of a validation: closed forms and what is known without inner paths, undiscounted; what has been
+     * paid, discounted. Of results by trade: the same values, payments at the date included; their shares of the CVA so far */
+    double *worth, *paid, *here, *owed;
+    int64_t *total; /* of results by trade: [contract][cva_total_numbers]; NULL: none       */
+    double *values; /* [path][contract][exposure]: what they are worth to us; NULL: not wanted */
+    int64_t
+        list_by_set; /* of the row: the number of the first list of netting sets; 0: there is none */
     /* of a date */
     shoal_stream walk_normals;
     int64_t ahead; /* the first stop after it                                                    */
     int64_t date;  /* of exposure; -1: none                                                      */
-    double share;  /* of the CVA that an exposure then has                                        */
-    double chance; /* of default since the last exposure                                          */
     double discount; /* from the exposure to today                                                */
     double known_hazard, known_before; /* integrated: to the date and to the last exposure        */
+    int was_exposed; /* 1: the date before is one of exposure                                     */
     int is_margin; /* 1: only sets with a margin period are valued                                */
     cva_view to;   /* what `keep` fills: a slot                                                   */
     double *slots; /* of margin calls (margin.c)                                                  */
@@ -252,6 +259,12 @@ SHOAL_HD static inline int64_t cva_items(const cva_job *job) {
     return (job->paths_inner + CVA_LANES - 1) / CVA_LANES;
 }
 
+/* Whether a contract is valued on inner paths before its end. */
+SHOAL_HD static inline int cva_is_walked(const cva_job *job, const cva_contract *c) {
+    return c->kind == CVA_NESTED ||
+           (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
+}
+
 /* Whether a contract is a put or a call on one asset. */
 SHOAL_HD static inline int cva_is_line(const cva_contract *c) {
     return c->assets == 1 && (c->payoff < SHOAL_CVA_BASKET_PUT || c->weight[0] > 0);
@@ -287,6 +300,7 @@ typedef struct cva_method {
     cva_stage *jump;   /* prices after the jump at default, and values of 0: in the view of it   */
     cva_stage *add;    /* nets the sums of items                                                 */
     cva_stage *expose; /* exposures into the rows                                                */
+    cva_stage *allot;  /* their shares by contract                                               */
 } cva_method;
 
 /* The cell of inner paths: sums over the items, on either backend. */
@@ -333,7 +347,7 @@ typedef struct cva_fitter { /* f64 alone */
 
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
  * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
- * discounted values and what was paid before. */
+ * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -343,12 +357,33 @@ enum {
     CVA_LIST_RULE, /* exposures by the rule less those by the other        */
     CVA_LIST_RULE_THEIRS,
     CVA_LISTS_ALWAYS,
-    /* wrong-way risk: our exposure at default times the chance of default given the path over that without, and
-     * this ratio */
-    CVA_LIST_DEFAULT = CVA_LISTS_ALWAYS,
-    CVA_LIST_WEIGHT,
+    CVA_LIST_LOSS = CVA_LISTS_ALWAYS, /* wrong-way risk: share of the CVA */
     CVA_LISTS
 };
+enum { CVA_SET_OURS, CVA_SET_THEIRS, CVA_SET_WHOLE, CVA_SET_LISTS_ALWAYS };
+enum { CVA_SET_LOSS = CVA_SET_LISTS_ALWAYS, CVA_SET_LISTS }; /* LOSS: with wrong-way risk */
+SHOAL_HD static inline int64_t cva_set_lists(const cva_job *job) {
+    return job->wrong_way ? CVA_SET_LISTS : CVA_SET_LISTS_ALWAYS;
+}
+
+/* Where the lists of a netting set begin in a row, and its share of the CVA is. */
+SHOAL_HD static inline int64_t cva_set_list(const cva_job *job, int64_t set) {
+    return CVA_ROW_HEAD + (job->list_by_set + cva_set_lists(job) * set) * job->exposures;
+}
+SHOAL_HD static inline int64_t cva_set_share(const cva_job *job, int64_t set) {
+    return cva_set_list(job, job->sets) + set;
+}
+
+/* Sums of a contract over paths, each two whole numbers (outer.h): our exposure and theirs per date of exposure, then the
+ * share of the CVA and its square. */
+enum { CVA_TOTAL_OURS, CVA_TOTAL_THEIRS, CVA_TOTAL_LISTS };
+enum { CVA_TOTAL_CVA, CVA_TOTAL_SQUARE, CVA_TOTAL_TAIL };
+enum { CVA_LIMBS = 2, CVA_LOW_BITS = 40 };
+#define CVA_SIZE_UNIT   1048576.0             /* 2^20: a contract of its usual size in its units */
+#define CVA_SQUARE_UNIT (1.0 / CVA_SIZE_UNIT) /* of squares                                      */
+SHOAL_HD static inline int64_t cva_total_numbers(const cva_job *job) {
+    return CVA_LIMBS * (CVA_TOTAL_LISTS * job->exposures + CVA_TOTAL_TAIL);
+}
 
 SHOAL_HD static inline int64_t cva_lists(const cva_job *job) {
     return job->wrong_way ? CVA_LISTS : CVA_LISTS_ALWAYS;
@@ -372,14 +407,18 @@ struct shoal_cva {
     shoal_cva_estimator estimator;
     shoal_american_opts american;
     american_plan
-        *batch;     /* what problems of early exercise leave for the next ones to work in    */
-    double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
-    double *chance; /* [exposure]: that probability                                             */
-    double *integrated; /* [exposure]: the hazard rate from 0                                   */
+        *batch;    /* what problems of early exercise leave for the next ones to work in    */
+    double *share; /* [party][exposure]: (1 - recovery) e^(-rate t) P(default since the last one) */
+    double *chance; /* [party][exposure]: that probability                                       */
+    double *integrated; /* [exposure]: the hazard rate of the first party from 0                 */
+    double *own; /* [exposure]: as share, of our own default                                  */
+    double *borrow, *lend; /* [party][exposure]: what an exposure costs, or brings, in funding */
     /* margin.c: [period][exposure] of the margin call, its date and slot; [date] the slot that is kept there, or -1 */
     int64_t *call_date, *call_slot, *slot_at, slots;
     double period[CVA_PERIODS];
-    double *price; /* of a validation: [contract] numbers of validate.c; else NULL              */
+    double *price;   /* today: [contract] numbers of validate.c; NULL: not wanted                */
+    double *present; /* of the book, the parties, the sets: price and error; NULL: not wanted    */
+    int validates, by_set, by_trade;
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     int is_pilot; /* every node gets the levels */
@@ -406,8 +445,9 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,
 int64_t shoal_cva_date_of(const cva_job *j, double time);
 
 /* margin.c: the collateral of netting sets, before the dates; the slots of margin calls, when dates are known. */
-shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c);
-shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_counterparty *c);
+shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c,
+                                 const shoal_cva_opts *o);
+shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_opts *o);
 shoal_status shoal_cva_make_slots(shoal_cva *p);
 /* The time of the margin call before an exposure; 0: today. */
 double shoal_cva_call_time(double exposure, double period);
@@ -415,12 +455,13 @@ double shoal_cva_call_time(double exposure, double period);
 int64_t shoal_cva_slot_numbers(const cva_job *j);
 cva_view shoal_cva_slot(const cva_job *j, int64_t slot);
 
-/* hazard.c: checks; the steps of a hazard rate that is not known, whose default probabilities are those of the known
- * one: hazard[date] is its integral. */
+/* hazard.c: checks; the jumps at default, and the steps of hazard rates that are not known. hazard_to: a known one,
+ * integrated from 0 to t. */
 shoal_status shoal_cva_check_hazard(shoal_context *ctx, const shoal_cva_counterparty *c,
                                     int64_t assets);
-shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c,
-                                   const double *hazard);
+int shoal_cva_jumps(const shoal_cva_counterparty *c, int64_t assets);
+double shoal_cva_hazard_to(const shoal_cva_counterparty *c, double t);
+shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c);
 
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
@@ -438,6 +479,9 @@ shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks);
 
 /* validate.c: prices today, of other paths than the outer ones. */
 shoal_status shoal_cva_make_prices(shoal_cva *p);
+enum { CVA_PRICE, CVA_PRICE_ERROR, CVA_UPPER, CVA_UPPER_ERROR, CVA_PRICE_NUMBERS };
+/* The size of what a contract pays. */
+double shoal_cva_size(const cva_job *j, const cva_contract *c);
 
 /* run.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
 double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
@@ -446,6 +490,9 @@ double shoal_cva_mean(const double *at, const double *less, int64_t stride, int6
 /* run.c: random numbers and stops of the inner paths from date k; and all that belongs to an exposure there. */
 void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k);
 void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k);
+
+/* run.c: lists of a row before those of netting sets. */
+int64_t shoal_cva_lists(const shoal_cva *p);
 
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
