@@ -140,6 +140,8 @@ int cva_read_sets(const cli *c, const cva_options *o, const char *text, cva_book
 int cva_undo_sets(cva_book *b);
 /* Whether collateral is called before an exposure, or assets jump at default: trades then have no contributions. */
 bool cva_has_views(const cva_options *o, const cva_book *b);
+/* What --estimator inner does not have of this; NULL: nothing. */
+const char *cva_inner_lacks(const cva_options *o, const cva_book *b);
 enum { CVA_CSA_TEXT = 256 };
 void cva_csa_text(const shoal_cva_csa *a, char text[CVA_CSA_TEXT]);
 void cva_print_collateral(const cva_book *b);

@@ -399,7 +399,9 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     row rows[RUNS];
     cva_result first = { 0 };
     int code = CLI_OK, count = 0;
-    bool unsuited = false;
+    const char *lacks = cva_inner_lacks(options, book);
+    bool unsuited = lacks != NULL;
+    if (lacks) cli_note(c, "--estimator inner is left out: it has no %s", lacks);
     cli_progress bar;
     cli_catch_interrupt();
     cli_progress_begin(&bar, c, "comparing", RUNS);

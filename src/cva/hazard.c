@@ -11,7 +11,8 @@
  *     g_k(y) = e^(-phi dt e^y / 2) E[g_(k-1)(y') e^(-phi dt e^y' / 2)],   P_k = E g_k(y_k),
  *
  * y' = y_(k-1) given y_k = y is normal. g_k is smooth: it is kept on a grid of y over its deviation, with interpolation of
- * order INTERPOLATION, and means are sums over equidistant points of the normal law, whose error is far below 1e-12.
+ * order INTERPOLATION, and means are sums over equidistant points of the normal law. With a volatility of 1.5 and 5 years phi
+ * changes by 1e-10 with four times as many points.
  */
 #include "american/plan.h"
 #include "cva/span.h"

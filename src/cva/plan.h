@@ -363,7 +363,7 @@ enum {
 enum { CVA_SET_OURS, CVA_SET_THEIRS, CVA_SET_WHOLE, CVA_SET_LISTS_ALWAYS };
 enum { CVA_SET_LOSS = CVA_SET_LISTS_ALWAYS, CVA_SET_LISTS }; /* LOSS: with wrong-way risk */
 SHOAL_HD static inline int64_t cva_set_lists(const cva_job *job) {
-    return job->wrong_way ? CVA_SET_LISTS : CVA_SET_LISTS_ALWAYS;
+    return job->wrong_way ? (int64_t)CVA_SET_LISTS : (int64_t)CVA_SET_LISTS_ALWAYS;
 }
 
 /* Where the lists of a netting set begin in a row, and its share of the CVA is. */
