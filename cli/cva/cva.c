@@ -481,7 +481,8 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     if (code == CLI_OK && o->output && !o->shards && r.outer > 0)
         code = cva_write_csv(o->output, &r);
     if (code == CLI_OK && o->tables && r.outer > 0) code = cva_write_tables(o->tables, o, b, &r);
-    if (code == CLI_OK && o->plot && r.outer > 0) code = cli_io(cva_plot(o->plot, &r, &err), &err);
+    if (code == CLI_OK && o->plot && r.outer > 0)
+        code = cli_io(cva_plot(o->plot, o, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
     if (code == CLI_OK) code = cva_print(c, o, b, &r);

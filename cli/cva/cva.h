@@ -223,7 +223,7 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
 /* Date k of the profile. One unit for all: days if a date is not a number of whole months. */
 char *cva_date(char text[CLI_NUMBER], const cva_result *r, int64_t k);
 /* Draws the profile. */
-int cva_plot(const char *path, const cva_result *r, io_error *err);
+int cva_plot(const char *path, const cva_options *o, const cva_result *r, io_error *err);
 
 /* The date of the largest mean exposure. */
 const shoal_cva_date *cva_peak(const cva_result *r);

@@ -24,13 +24,15 @@ enum { WIDE = 960, HIGH = 400 };
 enum { PFE99, PFE95, EPE, ENE, EXPOSURES };
 
 typedef struct profile_chart {
+    char years[40];
     double *numbers; /* time, the series, and 0, each of `dates` numbers */
     io_series series[EXPOSURES];
     char subtitle[160];
     io_chart chart;
 } profile_chart;
 
-static int begin_profile(const cva_result *r, profile_chart *p, io_error *err) {
+static int begin_profile(const cva_options *o, const cva_result *r, profile_chart *p,
+                         io_error *err) {
     static const char *const names[] = { "PFE 99 %", "PFE 95 %", "EPE", "-ENE" };
     const int64_t n = r->info.dates;
     p->numbers = malloc((size_t)((EXPOSURES + 2) * n) * sizeof *p->numbers);
@@ -47,19 +49,22 @@ static int begin_profile(const cva_result *r, profile_chart *p, io_error *err) {
             names[i], n, p->numbers, .y = y, .base = i < EPE ? y + n : zero, .no_markers = n > 12
         };
     }
+    char today[CVA_DAY] = "";
+    if (o->today) cva_day_text(o->today, today);
+    snprintf(p->years, sizeof p->years, "years%s%s", o->today ? " from " : "", today);
     snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %.6g +- %.2g",
              (long long)r->outer, r->value.cva, r->value.error);
-    p->chart = (io_chart){ "Exposure",         p->subtitle,         "years",
+    p->chart = (io_chart){ "Exposure",         p->subtitle,         p->years,
                            "exposure",         .y_from_zero = true, .series_count = EXPOSURES,
                            .series = p->series };
     return IO_OK;
 }
 
 /* Into the page, for a screen or a phone, or, without one, a file of its own. */
-static int show_profile(FILE *page, bool wide, const char *path, const cva_result *r,
-                        io_error *err) {
+static int show_profile(FILE *page, bool wide, const char *path, const cva_options *o,
+                        const cva_result *r, io_error *err) {
     profile_chart p;
-    int status = begin_profile(r, &p, err);
+    int status = begin_profile(o, r, &p, err);
     if (status != IO_OK) return status;
     if (page) {
         p.chart.title = NULL;
@@ -71,8 +76,8 @@ static int show_profile(FILE *page, bool wide, const char *path, const cva_resul
     return status;
 }
 
-int cva_plot(const char *path, const cva_result *r, io_error *err) {
-    return show_profile(NULL, false, path, r, err);
+int cva_plot(const char *path, const cva_options *o, const cva_result *r, io_error *err) {
+    return show_profile(NULL, false, path, o, r, err);
 }
 
 /* At M, M / sqrt 2, M / 2, .. paths. */
@@ -188,9 +193,17 @@ static void set_text(sheet *t, int64_t row, int column, const char *text) {
     snprintf(t->text[row * t->columns + column], CELL, "%s", text);
 }
 
+/* "1.316" of a number with an error of 0.021; without an error six digits. */
+static const char *rounded(char text[32], double value, double error) {
+    if (error > 0) return cli_rounded(text, value, error);
+    snprintf(text, 32, "%.6g", value);
+    return text;
+}
+#define ROUNDED(value, error) rounded((char[32]){ 0 }, value, error)
+
 /* A number, rounded to its error. */
 static void set_number(sheet *t, int64_t row, int column, double value, double error) {
-    set_text(t, row, column, isfinite(value) ? CLI_ROUNDED(value, error) : "–");
+    set_text(t, row, column, isfinite(value) ? ROUNDED(value, error) : "–");
     t->key[row * t->columns + column] = value;
 }
 
@@ -275,7 +288,7 @@ static const char *measured(char text[160], double value, double error) {
     if (error > 0)
         snprintf(text, 160, "%s ± %s", CLI_ROUNDED(value, error), CLI_ROUNDED(error, error));
     else
-        snprintf(text, 160, "%s", CLI_ROUNDED(value, error));
+        snprintf(text, 160, "%s", ROUNDED(value, error));
     return text;
 }
 
@@ -340,8 +353,8 @@ static void cards(FILE *file, const cva_options *o, const cva_result *r) {
     }
     if (isfinite(a->pv)) {
         const double all = a->pv - r->value.cva + a->dva - a->fva;
-        snprintf(label, sizeof label, "value today, before adjustments; after them %s",
-                 CLI_ROUNDED(all, fmax(error, a->pv_error)));
+        snprintf(label, sizeof label, "PV: value today, before adjustments; after them %s",
+                 ROUNDED(all, fmax(error, a->pv_error)));
         io_html_card(file, measured(value, a->pv, a->pv_error), label);
     }
     snprintf(label, sizeof label, "peak EPE: largest mean exposure, at %s",
@@ -362,11 +375,11 @@ static void cards(FILE *file, const cva_options *o, const cva_result *r) {
                 r->value.bias);
 }
 
-static int exposure(FILE *file, const cva_result *r, io_error *err) {
+static int exposure(FILE *file, const cva_options *o, const cva_result *r, io_error *err) {
     fputs("<h2>Exposure</h2>\n<div class=\"wide chart big\">\n", file);
-    int status = show_profile(file, true, NULL, r, err);
+    int status = show_profile(file, true, NULL, o, r, err);
     fputs("</div>\n<div class=\"wide chart small\">\n", file);
-    if (status == IO_OK) status = show_profile(file, false, NULL, r, err);
+    if (status == IO_OK) status = show_profile(file, false, NULL, o, r, err);
     fputs(
         "</div>\n<p>EPE is the mean of what the counterparties would owe us, ENE of what we would owe "
         "them. PFE 95 %: 95 of 100 paths stay below it.</p>\n",
@@ -478,11 +491,12 @@ static void incremental(FILE *file, const cva_options *o, const cva_book *b, con
     if (!r->before) return;
     fprintf(file, "<h2>What is added</h2>\n<p>%s of ", CLI_COUNT(b->count - b->own, "contract"));
     io_html_text(file, o->add);
-    fprintf(file, " change the CVA by <b>%s</b>", measured(text, r->more.cva, r->more.cva_error));
+    fprintf(file, " change%s the CVA by <b>%s</b>", b->count - b->own == 1 ? "s" : "",
+            measured(text, r->more.cva, r->more.cva_error));
     fprintf(file, ", from %s to %s, on the same paths.",
             CLI_ROUNDED(r->before->cva, r->before->cva_error),
             CLI_ROUNDED(r->value.cva, r->value.error));
-    if (isfinite(r->more.pv)) fprintf(file, " Their value today is %.6g.", r->more.pv);
+    if (isfinite(r->more.pv)) fprintf(file, " Value today: %.6g.", r->more.pv);
     if (o->own.pieces) fprintf(file, " DVA changes by %.3g.", r->more.dva);
     if (o->opts.borrowing.count || o->opts.lending.count)
         fprintf(file, " FVA changes by %.3g.", r->more.fva);
@@ -770,12 +784,12 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
     } else
         fputs("<p>Not validated: <code>--validate</code> runs the martingale test.</p>\n", file);
     cards(file, o, r);
-    status = exposure(file, r, err);
+    status = exposure(file, o, r, err);
     if (status == IO_OK) status = parts(file, b, r, err);
     incremental(file, o, b, r);
     if (status == IO_OK && r->totals) status = trades(file, o, b, r, err);
     assumptions(file, o, b, r);
-    fputs("<h2>Details</h2>\n", file);
+    fputs("<h2 class=\"screen\">Details</h2>\n", file);
     profile(file, o, r);
     book_and_market(file, o, b, r);
     if (status == IO_OK) status = diagnostics(file, r, err);
