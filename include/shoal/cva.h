@@ -102,12 +102,12 @@ typedef struct shoal_cva_counterparty {
 
 /* A credit default swap at par: its premiums are worth as much as its protection. */
 typedef struct shoal_cds {
-    double maturity;       /* years                                                               */
-    double spread;         /* per 360 days: 0.01 is 100 basis points                              */
-    int64_t payments;      /* length of payment; 0: quarters of a year, back from maturity  */
-    const double *payment; /* ends of the premium periods, when premiums are paid; the last */
-    double start;          /* is at maturity. start: of the first period, at most 0         */
-    double settlement;     /* when the premium that accrued before today is paid back       */
+    double maturity;       /* years                                                          */
+    double spread;         /* per 360 days: 0.01 is 100 basis points                         */
+    int64_t payments;      /* length of payment; 0: quarters of a year, back from maturity   */
+    const double *payment; /* dates of premiums, ends of their periods; the last is maturity */
+    double start;          /* with payment: start of the first period, at most 0             */
+    double settlement;     /* when the premium that accrued before today is paid back        */
 } shoal_cds;
 
 /* Hazard rates from spreads, by the ISDA standard model with the zero rates `rates` (NULL or no points: `rate`).
