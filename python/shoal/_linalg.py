@@ -104,7 +104,7 @@ def solve_ex(
 
     method: "auto" is safe for every symmetric matrix; `shoal.methods("smallsym")` lists the others. refine: steps of
     refinement. estimate: rcond is a 1-norm estimate, not the bound from the pivots. tol, cond: the limits of a warning.
-    device: "cuda" takes arrays on the host through the GPU in pieces, however large they are; default: where they are.
+    device: "cuda" sends host arrays of any size through the GPU in pieces; default: the device of the arrays.
 
     >>> import numpy as np, shoal
     >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
