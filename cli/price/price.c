@@ -37,7 +37,7 @@ const cli_option price_simulation[] = {
     { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: also no hedge of the regressed cash flows", .value = -1, .in = IN_PART },
     { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "plot convergence, smile, density, or what the method computes", .without = "shard", .ends = "svg|png" },
     { "checkpoint", OPT_TEXT,     AT(checkpoint),      "DIR",   20, "keep finished units of paths in DIR; the same command continues", .without = "shard",
-      .more = "DIR is made if it is not there. It is for one command, version of Shoal and number of paths; other units are refused. Remove it when the run is done." },
+      .more = "DIR is created if needed. It belongs to one command, version of Shoal and number of paths; other units are refused. Delete it after the run." },
     { "shard",      OPT_SHARD,    AT(shard),           "I/N",   20, "simulate part I of N, from 1, and write it to -o; see merge-parts", .with = "output" },
     { "output",     OPT_OUTPUT,   AT(output),          "FILE",  20, "where to write the part, or other results of the model", .letter = 'o' },
     { 0 }
