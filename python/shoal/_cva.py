@@ -17,6 +17,7 @@ from . import _core
 from ._arrays import TYPES
 from ._devices import device_number, dtype_name, whole
 from ._progress import progress as shown
+from ._results import with_error
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
 
@@ -141,9 +142,10 @@ class CvaResult:
                 raise RuntimeError(f"the report could not be written: {done.stderr.strip()}")
 
     def __repr__(self) -> str:
+        profile, peak = self.profile, self.profile["epe"].argmax()
         return (
-            f"<shoal.CvaResult: {self.cva:.6g} ± {self.stderr:.2g}, bias {self.bias:.2g}; "
-            f"{len(self.profile['time'])} dates, peak EPE {self.profile['epe'].max():.4g}>"
+            f"<shoal.CvaResult: {with_error(self.cva, self.stderr)}, bias {self.bias:.2g}; {len(profile['time'])} dates, "
+            f"peak EPE {with_error(profile['epe'][peak], profile['epe_error'][peak])}>"
         )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,14 @@ _FIELDS = (
 )
 STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD = (1 << i for i in range(6))
 WIDTHS = [sum(w for i, (_, _, w) in enumerate(_FIELDS) if mask >> i & 1) for mask in range(64)]
+
+
+def with_error(value: float, error: float) -> str:
+    """The value with the digits that its error leaves: "0.1197 ± 0.0011"."""
+    if not 0 < error < math.inf:
+        return f"{value:.6g}"
+    place = 1 - math.floor(math.log10(error))
+    return f"{round(value, place):.{max(place, 0)}f} ± {error:.2g}"
 
 
 class LinAlgError(np.linalg.LinAlgError):

@@ -14,6 +14,7 @@ from . import _core
 from ._arrays import TYPES, batch_of
 from ._devices import device_number, dtype_name, real, whole
 from ._progress import progress as shown
+from ._results import with_error
 from ._runtime import context
 
 __all__ = ["ImpliedVol", "PriceResult", "american", "bullet", "expou", "heston", "implied_vol"]
@@ -99,7 +100,7 @@ class PriceResult:
 
     def __repr__(self) -> str:
         if np.ndim(self.price) == 0:
-            return f"<shoal.PriceResult: {self.price:.6g} ± {self.stderr:.2g} by {self.method}>"
+            return f"<shoal.PriceResult: {with_error(self.price, self.stderr)} by {self.method}>"
         return f"<shoal.PriceResult: {np.shape(self.price)} prices by {self.method}>"
 
 
