@@ -29,7 +29,7 @@ def with_error(value: float, error: float) -> str:
     if not 0 < error < math.inf:
         return f"{value:.6g}"
     place = 1 - math.floor(math.log10(error))
-    return f"{round(value, place):.{max(place, 0)}f} ± {error:.2g}"
+    return " ± ".join(f"{round(x, place):.{max(place, 0)}f}" for x in (value, error))
 
 
 class LinAlgError(np.linalg.LinAlgError):
