@@ -93,7 +93,7 @@ typedef struct shoal_cva_contract {
 
 typedef struct shoal_cva_counterparty {
     int64_t pieces;       /* of the hazard rate, at least 1                                     */
-    const double *hazard; /* hazard[i] up to time until[i], the last for ever                   */
+    const double *hazard; /* hazard[i] up to time until[i]; the last one continues               */
     const double *until;  /* ascending; NULL if there is one piece                              */
     double recovery;      /* 0 to 1                                                             */
     int collateral;       /* 1: each side posts what a set is worth above the threshold         */
@@ -131,7 +131,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int64_t dates;        /* of exposure                                                        */
     const double *time;   /* their times in years, ascending; NULL: k horizon / dates           */
     double horizon;       /* the last date of exposure            [the last maturity or time]   */
-    int64_t outer;        /* outer paths that are meant to be run                               */
+    int64_t outer;        /* number of outer paths of the whole run                             */
     int64_t inner_count;  /* numbers in inner: 0, 1, or one per date that is given              */
     const int64_t *inner; /* inner paths; odd numbers are raised by 1          [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
@@ -177,7 +177,7 @@ SHOAL_API shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_mark
 SHOAL_API void shoal_cva_free(shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info);
 
-/* Counts of a run, added to the numbers that are there. */
+/* Counts of a run. shoal_cva_run() adds to the numbers in the struct. */
 typedef struct shoal_cva_counts {
     int64_t inner_paths; /* simulated; SHOAL_CVA_BY_INNER: those with half of them included      */
     double seconds[3];   /* outer paths and closed forms; inner paths of European contracts;
