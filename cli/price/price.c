@@ -125,8 +125,15 @@ static int on_progress(const shoal_price_progress *now, void *with) {
     return cli_interrupted() || s->refused;
 }
 
+/* " for 3 of 20 values"; nothing if there is only one value. */
+static const char *for_some(char text[64], int64_t some, int64_t all) {
+    snprintf(text, 64, " for %lld of %lld values", (long long)some, (long long)all);
+    return all > 1 ? text : "";
+}
+
 /* Errors that the standard errors do not show. */
 static void note_errors(const cli *c, price_outcome *out) {
+    char text[64];
     const shoal_price_value *coarse = NULL; /* the value whose steps are the worst */
     int64_t count = 0;
     double most = 0;
@@ -139,18 +146,16 @@ static void note_errors(const cli *c, price_outcome *out) {
         if (!coarse || v->bias > coarse->bias) coarse = v;
     }
     if (out->unpaid > 0)
-        cli_note(
-            c,
-            "no path paid at %lld of %lld values: 0 +- 0 is not an estimate there; the values are "
-            "below %.2g with 95 %% confidence",
-            (long long)out->unpaid, (long long)out->info.contracts, most);
+        cli_note(c,
+                 "no path paid%s: 0 +- 0 is not an estimate; with 95 %% confidence the value is "
+                 "below %.2g",
+                 for_some(text, out->unpaid, out->info.contracts), most);
     if (coarse)
-        cli_note(
-            c,
-            "the bias of %lld steps may exceed the standard error at %lld of %lld values: bias up to "
-            "%.2g, standard error %.2g; more --steps reduce it",
-            (long long)out->info.steps, (long long)count, (long long)out->info.contracts,
-            coarse->bias, coarse->error);
+        cli_note(c,
+                 "the bias of %s may exceed the standard error%s: bias up to %.2g, standard error "
+                 "%.2g; more --steps reduce it",
+                 CLI_COUNT(out->info.steps, "step"), for_some(text, count, out->info.contracts),
+                 coarse->bias, coarse->error);
 }
 
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out) {
