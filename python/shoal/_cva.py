@@ -28,11 +28,11 @@ _VALIDATION_FAILED = 70  # the program's exit code
 
 
 class CvaValidation:
-    """The martingale test of a run: for every contract and date, what the contract is worth and has paid must have
-    today's price as its discounted mean. `z` is the difference in standard errors.
+    """The martingale test of a run: at every date, a contract's discounted value plus its earlier discounted cash flows
+    must have its price today as mean. `z` is the difference in standard errors.
 
-    - `passed`: whether no |z| exceeds `limit`, which a right program does in 1 of 1000 runs
-    - `worst_z`, of `scores` ones; `contract`, the row of the book, and `time`, where it is
+    - `passed`: True if no |z| exceeds `limit`; a correct program exceeds it in 1 of 1000 runs
+    - `worst_z`, the largest of `scores` numbers, with its `contract` (row of the book) and `time`
     - `table`: a dict of arrays [contract, date]: `price`, `price_error`, `upper`, `upper_error`, `mean`, `error`, `z`
 
     >>> import shoal

@@ -33,7 +33,7 @@ def with_error(value: float, error: float) -> str:
 
 
 class LinAlgError(np.linalg.LinAlgError):
-    """A system without an answer. `index`: its place in the batch; `status`: why, as `shoal.status_text` tells.
+    """A system without an answer. `index`: its place in the batch; `status`: the reason, as a number for `shoal.status_text`.
 
     >>> import shoal
     >>> try:
@@ -49,7 +49,7 @@ class LinAlgError(np.linalg.LinAlgError):
 
 
 class Result:
-    """What a call found: the answer `x` and a verdict for every system.
+    """The result of a call: the answer `x` and a verdict for every system.
 
     Attributes are arrays of the library and device of the input, with the shape of the batch:
 

@@ -33,7 +33,7 @@ class PriceResult:
     - `implied_vol`: of Black and Scholes, NaN if no volatility has that price
     - `greeks`: a dict of delta, gamma, vega and their standard errors if they were computed, else empty
     - `bias`: a bound of the discretisation error; `bound`: above 0 if no path paid
-    - `strike`, `maturity`, `method`, `paths`: what was priced, and how
+    - `strike`, `maturity`, `method`, `paths`: the arguments and the method that was used
 
     >>> import shoal
     >>> r = shoal.price.heston([0.9, 1.0, 1.1], [0.5, 1.0], method="analytic")
