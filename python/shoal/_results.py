@@ -33,7 +33,7 @@ def with_error(value: float, error: float) -> str:
 
 
 class LinAlgError(np.linalg.LinAlgError):
-    """A system without an answer. `index`: its place in the batch; `status`: the reason, as a number for `shoal.status_text`.
+    """A system without an answer. `index`: its place in the batch; `status`: the reason (`shoal.status_text`).
 
     >>> import shoal
     >>> try:
