@@ -77,7 +77,7 @@ static const char doc[] =
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva book.csv --market market.csv --plot profile.svg\n"
-    "  shoal cva book.csv --market market.csv --rate 0.03 --dates 1m --report cva.html\n"
+    "  shoal cva book.csv --market market.csv --rate 0.03 --report cva.html\n"
     "  shoal cva book.csv --market market.csv --hazard 1:0.02,3:0.05 --json\n"
     "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
@@ -215,7 +215,7 @@ static int64_t first_outer(const cva_options *o, const cva_result *r) {
 /* The time that the other outer paths take, from that of the first few. */
 static void note_estimate(cli *c, cva_result *r, double seconds) {
     r->estimate = seconds;
-    if (seconds > WORTH_SAYING)
+    if (seconds > WORTH_SAYING && r->info.outer <= MOST_FOR_TARGET) /* otherwise it is refused */
         cli_note(
             c,
             "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "
