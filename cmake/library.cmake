@@ -195,6 +195,7 @@ function(shoal_add_library name)
             endif()
             if(NOT level STREQUAL "base")
                 target_compile_options(${target} PRIVATE -march=x86-64-${level})
+                target_precompile_headers(${target} PRIVATE <immintrin.h>) # longer than most files that include it
             endif()
         endforeach()
         set(cuda_files ${files} ${cuda_only})
