@@ -52,8 +52,8 @@ static int begin_profile(const cva_options *o, const cva_result *r, profile_char
     char today[CVA_DAY] = "";
     if (o->today) cva_day_text(o->today, today);
     snprintf(p->years, sizeof p->years, "years%s%s", o->today ? " from " : "", today);
-    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %.6g +- %.2g",
-             (long long)r->outer, r->value.cva, r->value.error);
+    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %s", (long long)r->outer,
+             CLI_MEASURED(r->value.cva, r->value.error));
     p->chart = (io_chart){ "Exposure",         p->subtitle,         p->years,
                            "exposure",         .y_from_zero = true, .series_count = EXPOSURES,
                            .series = p->series };
