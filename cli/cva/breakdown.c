@@ -45,6 +45,9 @@ static int parts_of(cli *c, const shoal_cva *plan, const cva_result *r, shoal_cv
     return code;
 }
 
+/* With a margin period or a jump at default. */
+static const shoal_cva_trade not_known = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+
 int cva_break_down(cli *c, const shoal_cva *plan, const cva_book *b, cva_result *r) {
     int code =
         parts_of(c, plan, r, SHOAL_CVA_COUNTERPARTY, r->info.parties, &r->party, &r->party_profile);
@@ -53,9 +56,11 @@ int cva_break_down(cli *c, const shoal_cva *plan, const cva_book *b, cva_result 
     r->trade = calloc((size_t)b->count + 1, sizeof *r->trade);
     r->trade_profile = calloc((size_t)(2 * b->count * r->info.dates) + 1, sizeof *r->trade_profile);
     if (!r->trade || !r->trade_profile) return cli_no_memory();
-    if (code == CLI_OK)
-        code =
-            cli_status(c, shoal_cva_trades(plan, r->totals, r->outer, r->trade, r->trade_profile));
+    if (code == CLI_OK && r->totals)
+        return cli_status(c,
+                          shoal_cva_trades(plan, r->totals, r->outer, r->trade, r->trade_profile));
+    for (int64_t i = 0; i < b->count; i++) r->trade[i] = not_known;
+    for (int64_t i = 0; i < 2 * b->count * r->info.dates; i++) r->trade_profile[i] = NAN;
     return code;
 }
 
@@ -253,7 +258,7 @@ enum { TOP = 20 };
 void cva_print_breakdown(const cva_book *b, const cva_result *r) {
     static const char heads[] = "%-16s %-16s %11s %11s %9s %11s %11s %10s %10s %10s %10s\n";
     char text[CVA_NAME];
-    int64_t *order = cva_by_size(b, r);
+    int64_t *order = r->totals ? cva_by_size(b, r) : NULL;
     printf("\n");
     printf(heads, "counterparty", "set", "pv", "cva", "stderr", "dva", "fva", "epe", "ene", "eepe",
            "pfe95");
@@ -262,6 +267,7 @@ void cva_print_breakdown(const cva_book *b, const cva_result *r) {
         for (int64_t set = 0; set < r->info.sets; set++)
             if (b->set_of[set] == i) print_part("", cva_set_name(b, set), &r->set[set]);
     }
+    if (!r->totals) return;
     printf("\n%-16s %-16s %11s %11s %9s %11s %11s %10s %10s %10s\n", "trade", "set", "pv", "cva",
            "stderr", "dva", "fva", "epe", "ene", "eepe");
     for (int64_t k = 0; order && k < b->count && k < TOP; k++) {

@@ -25,12 +25,12 @@ static const cli_option options[] = {
     { "book",        OPT_INPUT,    AT(book),             "FILE.csv", 1, "the contracts, instead of BOOK", .in = IN_BOTH },
     { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility, dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
     { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .in = IN_BOTH },
-    { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: R1 up to T1, R2 up to T2, ..; or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
+    { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: T1:R1,T2:R2,.. or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
       .more = "Forward rates are constant between the times; the last one continues." },
-    { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, like 2026-11-19: times may then be dates, too, counted in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
-    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty, or piecewise constant T1:H1,T2:H2,..: H1 up to T1, H2 up to T2; the last one continues; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
+    { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, as in 2026-11-19; then times may also be dates, which count in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
+    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
     { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
-      .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the tenors are standard: they end on the 20th of June or December." },
+      .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the swaps end on standard dates, 20 June or 20 December." },
     { "counterparties", OPT_INPUT, AT(parties),          "FILE.csv", 2, "counterparties of the book's column counterparty: columns counterparty, and maybe hazard, cds, recovery, threshold, in place of these options", .in = IN_BOTH,
       .more = "hazard is a number or points like 1y:0.02 3y:0.05; cds has points of spreads. A field that is empty is that of the options. Without this file all counterparties have the options." },
     { "own-hazard",  OPT_OTHER,    AT(own_words),        "H|T:H,..|F.csv", 2, "our own hazard rate, for the DVA; as --hazard", .usual = "no DVA", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_own_text },
@@ -39,6 +39,17 @@ static const cli_option options[] = {
     { "lending",     OPT_OTHER,    AT(lending_words),    "S|T:S,..|F.csv", 2, "spread over the interest rate that we save on what the book is worth to the counterparties, for the FVA", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_lending_text },
     { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .given = offsetof(cva_options, recovery_given), .in = IN_BOTH },
     { "threshold",   OPT_REAL,     AT(party.threshold),  "H",        2, "collateral covers the value of a netting set above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
+    { "sets",        OPT_INPUT,    AT(sets),             "FILE.csv", 2, "collateral of netting sets: columns set, and maybe threshold, mta, independent, mpor, one-way; a field that is empty is that of the options", .in = IN_BOTH },
+    { "mta",         OPT_REAL,     AT(csa.transfer),     "A",        2, "minimum transfer amount of collateral: the value above H + A is covered", 0, 1e300, .usual = "0", .in = IN_PART },
+    { "independent", OPT_REAL,     AT(csa.independent),  "I",        2, "independent amount that the counterparty has posted, segregated; below 0: that we have posted", .usual = "0", .in = IN_PART },
+    { "mpor",        OPT_OTHER,    AT(period_words),     "T",        2, "margin period of risk: the last margin call is T (2w, 0.04) before an exposure", .usual = "0", .in = IN_PART, .parse = cva_keep_words, .text = cva_period_text,
+      .more = "Payments that are due in the period are not made by either side. Every date of exposure gets one more date, that of the margin call. Not with --estimator inner; --breakdown then has no contributions of trades." },
+    { "one-way",     OPT_CHOICE,   AT(csa.one_way),      NULL,       2, "who alone posts collateral", .words = "no|counterparty|us", .in = IN_PART },
+    { "hazard-vol",  OPT_POSITIVE, AT(party.volatility), "V",        2, "volatility of the hazard rate, lognormal around --hazard, which keeps the default probabilities", .max = 10, .usual = "the hazard rate is known", .in = IN_PART | IN_JSON_SET },
+    { "hazard-reversion", OPT_POSITIVE, AT(party.reversion), "A",    2, "mean reversion of the logarithm of the hazard rate", .max = 1000, .usual = "none", .in = IN_PART | IN_JSON_SET },
+    { "hazard-correlation", OPT_OTHER, AT(correlation_words), "RHO|ASSET:RHO,..", 2, "correlation of the hazard rate with all assets, or with some", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_correlation_text },
+    { "default-jump", OPT_OTHER,   AT(jump_words),       "J|ASSET:J,..", 2, "jump of all assets, or of some, when the counterparty defaults: -0.2 is a fall by 20 percent", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_jump_text,
+      .more = "Until default the assets grow more by as much as the jump costs, so that their forward prices stay. Of one counterparty. Not with --estimator inner; --breakdown then has no contributions of trades." },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "no netting: the exposure of every contract counts separately", .in = IN_PART },
     { "dates",       OPT_OTHER,    AT(dates_words),      "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = cva_keep_words, .text = cva_dates_text,
       .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
@@ -50,7 +61,7 @@ static const cli_option options[] = {
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: by closed forms if available, or always by inner paths", .words = "closed|nested", .in = IN_BOTH },
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
       .more = "inner is the method of the paper; it is biased." },
-    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, "refused: it is --estimator now", .usual = "", .parse = parse_stopping },
+    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, NULL, .parse = parse_stopping },
     { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths on which an exercise rule is fitted", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
     { "not-stopped", OPT_FLAG,     AT(opts.kept),        NULL,       3, "value contracts as if they had never been exercised", .key = "!stopped", .in = IN_BOTH },
     { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "with --estimator inner: degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less, so that at least 20 inner paths per function remain", .in = IN_PART | IN_JSON_SET },
@@ -69,7 +80,7 @@ static const cli_option options[] = {
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "checkpoint",  OPT_TEXT,     AT(checkpoint),       "DIR",      3, "keep finished units of outer paths in DIR; the same command continues",
-      .more = "DIR is made if it is not there. It is for one command, version of Shoal, book and market; other units are refused. Its files have 48 N + 24 bytes per path. Remove it when the run is done. Not with --compare, --shard, --target-se." },
+      .more = "DIR is created if needed. It belongs to one command, version of Shoal, book and market; other units are refused. It takes 48 N + 24 bytes per path for N dates. Delete it after the run. Not with --compare, --shard, --target-se." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
@@ -93,7 +104,7 @@ static const char doc[] =
     "counterparty. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva book.csv --market market.csv --plot profile.svg\n"
-    "  shoal cva book.csv --market market.csv --rate 0.03 --dates 1m --report cva.html\n"
+    "  shoal cva book.csv --market market.csv --rate 0.03 --report cva.html\n"
     "  shoal cva book.csv --market market.csv --hazard 1:0.02,3:0.05 --json\n"
     "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
@@ -106,6 +117,9 @@ static void check(void *arguments, struct argp_state *state) {
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     if (o->cds_words && o->hazard_words) argp_error(state, "--cds and --hazard exclude each other");
     if (o->rate != 0 && o->rates_words) argp_error(state, "--rate and --rates exclude each other");
+    if (!(o->party.volatility > 0) && (o->party.reversion > 0 || o->correlation_words))
+        argp_error(state, "--hazard-%s needs --hazard-vol",
+                   o->correlation_words ? "correlation" : "reversion");
     other = cli_given_among(&cva_command, o, "breakdown tables add cube", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     other = cli_given_among(&cva_command, o, "shard checkpoint target-se", name);
@@ -213,7 +227,8 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .sigmas = b->sigmas };
     shoal_cva_opts opts = o->opts;
     if (o->own.pieces) opts.own = &o->own;
-    if (cva_has_breakdown(o)) opts.by_trade = 1;
+    if (cva_has_breakdown(o)) *(cva_has_views(o, b) ? &opts.by_set : &opts.by_trade) = 1;
+    if (b->csa) opts.csas = b->sets, opts.csa = b->csa;
     if (b->parties) opts.parties = b->parties, opts.party = b->set_of;
     return status_of(c, o, b,
                      shoal_cva_create(c->ctx, &market, b->contract, b->count,
@@ -247,7 +262,7 @@ static int64_t first_outer(const cva_options *o, const cva_result *r) {
 /* The time that the other outer paths take, from that of the first few. */
 static void note_estimate(cli *c, cva_result *r, double seconds) {
     r->estimate = seconds;
-    if (seconds > WORTH_SAYING)
+    if (seconds > WORTH_SAYING && r->info.outer <= MOST_FOR_TARGET) /* otherwise it is refused */
         cli_note(
             c,
             "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "
@@ -421,6 +436,9 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
 static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     note_maturities(c, o, b, r->info.horizon);
     note_exercise(c, o, b, r);
+    if (cva_has_breakdown(o) && cva_has_views(o, b))
+        cli_note(c, "no contributions of trades: there are none with a margin period or a jump at "
+                    "default");
     if (r->outer < 2 || !(r->value.bias > r->value.error)) return;
     const bool inner = o->opts.estimator == SHOAL_CVA_BY_INNER;
     cli_note(c, "the bias may be %.3g, more than the standard error of %.2g: %s", r->value.bias,
@@ -513,7 +531,10 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o, &o.swaps, &o.party, &o.hazard);
     if (code == CLI_OK) code = cva_complete_parties(c, &o, &book);
+    if (code == CLI_OK) code = cva_read_wrong_way(&o, &book);
+    if (code == CLI_OK) code = cva_read_sets(c, &o, cva_text_of(c, 3), &book);
     o.opts.seed = c->seed;
+    if (code == CLI_OK && o.no_netting && book.csa) code = cva_undo_sets(&book);
     if (code == CLI_OK && o.no_netting) code = cva_undo_netting(&book);
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
     cva_book_free(&book);

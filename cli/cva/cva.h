@@ -34,7 +34,8 @@ typedef struct cva_book {
     shoal_cva_curve *swaps; /* [party]: spreads in place of hazard rates                       */
     bool has_parties;       /* the names are those of a file                                   */
     int64_t own;            /* contracts of the book; those behind are of --add */
-    char *text, *market_text, *parties_text; /* the files as they were read */
+    shoal_cva_csa *csa;     /* [set]: collateral; NULL: as the counterparties have */
+    char *text, *market_text, *parties_text, *sets_text; /* the files as they were read */
 } cva_book;
 
 #define CVA_ESTIMATORS "rule|amc|inner" /* of shoal_cva_estimator */
@@ -84,17 +85,18 @@ char *cva_curve_text(const shoal_cva_curve *curve, char between);
 void cva_curve_free(shoal_cva_curve *curve);
 
 struct cva_options {
-    const char *book, *market, *output, *plot, *report, *checkpoint, *parties, *add, *cube, *tables;
+    const char *book, *market, *output, *plot, *report, *checkpoint, *parties, *sets, *add, *cube,
+        *tables;
     const char *own_words, *borrowing_words, *lending_words;
     shoal_cva_counterparty own; /* our own default            */
     double *own_hazard;         /* where it was given         */
     bool breakdown;             /* results by counterparty, netting set and trade */
     double rate;
     int64_t today; /* days from 1970-01-01; 0: not given */
-    const char *cds_words, *rates_words, *hazard_words, *dates_words,
-        *horizon_words;    /* as they were given; NULL: not */
-    shoal_cva_curve rates; /* zero rates */
-    shoal_cva_curve swaps; /* spreads of credit default swaps by maturity */
+    const char *cds_words, *rates_words, *hazard_words, *dates_words, *horizon_words, *period_words,
+        *correlation_words, *jump_words; /* as they were given; NULL: not */
+    shoal_cva_curve rates;               /* zero rates */
+    shoal_cva_curve swaps;               /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
@@ -102,6 +104,8 @@ struct cva_options {
     double *time;                 /* dates, or NULL           */
     shoal_cva_counterparty party; /* .threshold below 0: no collateral */
     double *hazard;               /* of the party, where it was given  */
+    shoal_cva_csa csa;            /* of sets that have no other, but for the threshold */
+    double *by_asset;             /* correlations with the hazard rate, and jumps at default */
     shoal_cva_opts opts;
     int64_t shard, shards; /* shards 0: not a part */
 };
@@ -119,12 +123,32 @@ char *cva_borrowing_text(const void *arguments);
 char *cva_lending_text(const void *arguments);
 char *cva_dates_text(const void *arguments);
 char *cva_horizon_text(const void *arguments);
+char *cva_period_text(const void *arguments);
+char *cva_correlation_text(const void *arguments);
+char *cva_jump_text(const void *arguments);
 int cva_read_settings(const cli *c, cva_options *o);
 /* swaps.c: the hazard rates of some swaps; *hazard is theirs, from malloc. */
 int cva_bootstrap(cli *c, const cva_options *o, const shoal_cva_curve *swaps,
                   shoal_cva_counterparty *party, double **hazard);
 int cva_make_times(const cli *c, cva_options *o, const cva_book *b);
 void cva_free_settings(cva_options *o);
+
+/* counterparty.c: the agreements of netting sets, b->csa, from --sets or `text` and from options; counterparties are complete,
+ * and contracts net. */
+int cva_read_sets(const cli *c, const cva_options *o, const char *text, cva_book *b);
+/* Every contract is a set with the agreement that its own one had. */
+int cva_undo_sets(cva_book *b);
+/* Whether collateral is called before an exposure, or assets jump at default: trades then have no contributions. */
+bool cva_has_views(const cva_options *o, const cva_book *b);
+/* What --estimator inner does not have of this; NULL: nothing. */
+const char *cva_inner_lacks(const cva_options *o, const cva_book *b);
+enum { CVA_CSA_TEXT = 256 };
+void cva_csa_text(const shoal_cva_csa *a, char text[CVA_CSA_TEXT]);
+void cva_print_collateral(const cva_book *b);
+void cva_json_collateral(io_json *j, const cva_book *b);
+/* Correlations and jumps, by asset, of all counterparties. */
+int cva_read_wrong_way(cva_options *o, cva_book *b);
+void cva_print_wrong_way(const cva_options *o, const cva_book *b);
 
 typedef struct cva_result {
     shoal_cva_info info;
@@ -215,7 +239,7 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
 bool cva_in_units(const cli *c, const cva_options *o);
 int cva_run_units(cli *c, const cva_options *o, const cva_book *book, shoal_cva *plan,
                   cva_result *r);
-/* Parts: the text of the book, 0, or of the market, 1; NULL: there are no parts. */
+/* Parts: the text of the book, 0, the market, 1, counterparties, 2, or sets, 3; NULL: there are no parts. */
 const char *cva_text_of(const cli *c, int i);
 
 /* `shoal cva --compare`. */

@@ -94,6 +94,8 @@ static int keep_curves(const io_cells *t, cva_book *b) {
         }
     if (fclose(file) != 0) return cli_no_memory();
     free(b->market_text);
+    free(b->sets_text);
+    free(b->csa);
     b->market_text = text;
     return CLI_OK;
 }
@@ -292,8 +294,8 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     const int of_payoff = read_payoff(&payoff, &c->payoff);
     code = cva_worse(code, of_payoff);
     if (of_payoff == CLI_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
-        code = cva_worse(
-            code, cva_wrong(&style, "does not go with a forward, which has no early exercise"));
+        code =
+            cva_worse(code, cva_wrong(&style, "must be european: a forward has no early exercise"));
     if (of_payoff != CLI_OK) c->payoff = SHOAL_CVA_FORWARD; /* of any number of assets */
     const int of_assets = read_assets(&assets, b, c, b->index + i * b->assets);
     code = cva_worse(code, of_assets);
@@ -389,4 +391,6 @@ void cva_book_free(cva_book *b) {
     free(b->weight);
     free(b->text);
     free(b->market_text);
+    free(b->sets_text);
+    free(b->csa);
 }

@@ -52,8 +52,8 @@ static int begin_profile(const cva_options *o, const cva_result *r, profile_char
     char today[CVA_DAY] = "";
     if (o->today) cva_day_text(o->today, today);
     snprintf(p->years, sizeof p->years, "years%s%s", o->today ? " from " : "", today);
-    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %.6g +- %.2g",
-             (long long)r->outer, r->value.cva, r->value.error);
+    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %s", (long long)r->outer,
+             CLI_MEASURED(r->value.cva, r->value.error));
     p->chart = (io_chart){ "Exposure",         p->subtitle,         p->years,
                            "exposure",         .y_from_zero = true, .series_count = EXPOSURES,
                            .series = p->series };
@@ -650,7 +650,9 @@ static void number_fact(FILE *file, const char *name, double value) {
 }
 
 /* "0.05", or "0.02 until 1, 0.05 later". */
-static void hazard_fact(FILE *file, const char *name, const shoal_cva_counterparty *p) {
+/* covered: collateral is said elsewhere. */
+static void hazard_fact(FILE *file, const char *name, const shoal_cva_counterparty *p,
+                        bool covered) {
     fputs("<dt>", file);
     io_html_text(file, name);
     fputs("</dt><dd>", file);
@@ -659,7 +661,7 @@ static void hazard_fact(FILE *file, const char *name, const shoal_cva_counterpar
         if (i < p->pieces - 1) fprintf(file, " until %.4g", p->until[i]);
     }
     fprintf(file, "%s; recovery %g", p->pieces > 1 ? " later" : "", p->recovery);
-    if (p->collateral) fprintf(file, "; collateral above %g", p->threshold);
+    if (p->collateral && !covered) fprintf(file, "; collateral above %g", p->threshold);
     fputs("</dd>\n", file);
 }
 
@@ -673,6 +675,28 @@ static void curve_fact(FILE *file, const char *name, const shoal_cva_curve *curv
     fputs("</dd>\n", file);
 }
 
+static void collateral_facts(FILE *file, const cva_book *b) {
+    for (int64_t set = 0; b->csa && set < b->sets; set++) {
+        char text[CVA_CSA_TEXT];
+        fputs("<dt>collateral of ", file);
+        io_html_text(file, cva_set_name(b, set));
+        cva_csa_text(&b->csa[set], text);
+        fprintf(file, "</dt><dd>%s</dd>\n", text);
+    }
+}
+
+/* "ALFA -0.2, BRAVO 0.1"; x NULL: nothing. */
+static void by_asset_fact(FILE *file, const char *name, const cva_book *b, const double *x) {
+    if (!x) return;
+    fprintf(file, "<dt>%s</dt><dd>", name);
+    for (int64_t a = 0; a < b->assets; a++) {
+        fputs(a ? ", " : "", file);
+        io_html_text(file, b->asset[a]);
+        fprintf(file, " %g", x[a]);
+    }
+    fputs("</dd>\n", file);
+}
+
 enum { PARTIES_SHOWN = 20 };
 
 static void assumptions(FILE *file, const cva_options *o, const cva_book *b, const cva_result *r) {
@@ -682,11 +706,11 @@ static void assumptions(FILE *file, const cva_options *o, const cva_book *b, con
     else
         number_fact(file, "interest rate", o->rate);
     for (int64_t i = 0; i < b->parties && i < PARTIES_SHOWN; i++)
-        hazard_fact(file, b->party[i], &b->terms[i]);
+        hazard_fact(file, b->party[i], &b->terms[i], b->csa);
     if (b->parties > PARTIES_SHOWN)
         number_fact(file, "more counterparties", (double)(b->parties - PARTIES_SHOWN));
-    if (!b->parties) hazard_fact(file, "hazard rate", &o->party);
-    if (o->own.pieces) hazard_fact(file, "our hazard rate", &o->own);
+    if (!b->parties) hazard_fact(file, "hazard rate", &o->party, b->csa);
+    if (o->own.pieces) hazard_fact(file, "our hazard rate", &o->own, true);
     curve_fact(file, "borrowing spread", &o->opts.borrowing);
     curve_fact(file, "lending spread", &o->opts.lending);
     io_html_fact(file, "assets", "lognormal (Black and Scholes)");
@@ -696,6 +720,11 @@ static void assumptions(FILE *file, const cva_options *o, const cva_book *b, con
                                       : "not given: independent assets");
     io_html_fact(file, "American contracts",
                  r->info.american ? estimators[o->opts.estimator] : NULL);
+    collateral_facts(file, b);
+    if (o->party.volatility > 0)
+        number_fact(file, "volatility of the hazard rate", o->party.volatility);
+    by_asset_fact(file, "correlation of the hazard rate", b, o->party.correlation);
+    by_asset_fact(file, "jump at default", b, o->party.jump);
     io_html_fact(file, "default", "at the dates of exposure");
     fputs("</dl></div>\n", file);
 }
@@ -758,7 +787,7 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
     status = exposure(file, o, r, err);
     if (status == IO_OK) status = parts(file, b, r, err);
     incremental(file, o, b, r);
-    if (status == IO_OK && b->count > 0) status = trades(file, o, b, r, err);
+    if (status == IO_OK && r->totals) status = trades(file, o, b, r, err);
     assumptions(file, o, b, r);
     fputs("<h2 class=\"screen\">Details</h2>\n", file);
     profile(file, o, r);

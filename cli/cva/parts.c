@@ -40,10 +40,11 @@ const char *cva_text_of(const cli *c, int i) {
 
 int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *plan, cva_result *r) {
     const run of = { o, b };
+    const char *parties = b->parties_text ? b->parties_text : b->sets_text ? "" : NULL;
     const unit_job job = { .command = &cva_command,
                            .arguments = o,
                            .of = &of,
-                           .text = { b->text, b->market_text, b->parties_text },
+                           .text = { b->text, b->market_text, parties, b->sets_text },
                            .checkpoint = o->checkpoint,
                            .make = make,
                            .units = make_units,

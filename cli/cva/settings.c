@@ -173,6 +173,21 @@ char *cva_horizon_text(const void *arguments) {
     return text;
 }
 
+char *cva_period_text(const void *arguments) {
+    const cva_options *o = arguments;
+    char *text = o->csa.period > 0 ? malloc(64) : NULL;
+    if (text) io_real_text(o->csa.period, text);
+    return text;
+}
+
+static char *copy(const char *words) { return words ? strdup(words) : NULL; }
+char *cva_correlation_text(const void *arguments) {
+    return copy(((const cva_options *)arguments)->correlation_words);
+}
+char *cva_jump_text(const void *arguments) {
+    return copy(((const cva_options *)arguments)->jump_words);
+}
+
 int cva_read_settings(const cli *c, cva_options *o) {
     const char *end = o->horizon_words;
     int code = CLI_OK;
@@ -190,6 +205,10 @@ int cva_read_settings(const cli *c, cva_options *o) {
     if (code == CLI_OK && end && !cva_read_time(end, strlen(end), o->today, &o->opts.horizon))
         code =
             cli_fail(CLI_USAGE, "--horizon: '%s' %s", end, cva_no_time(end, strlen(end), o->today));
+    const char *period = o->period_words;
+    if (code == CLI_OK && period &&
+        (!cva_read_years(period, strlen(period), 0, &o->csa.period) || o->csa.period < 0))
+        code = cli_fail(CLI_USAGE, "--mpor: '%s' is not a time: years, 1d, 1w, 1m, 1y", period);
     return code;
 }
 
@@ -223,6 +242,7 @@ void cva_free_settings(cva_options *o) {
     cva_curve_free(&o->opts.borrowing);
     cva_curve_free(&o->opts.lending);
     free(o->hazard);
+    free(o->by_asset);
     free(o->own_hazard);
     free(o->time);
     free((int64_t *)(uintptr_t)o->opts.inner);

@@ -176,7 +176,16 @@ static void make_date(const source *s, int64_t k, double *room, shoal_cva_date *
     const int64_t party = s->set && s->sets > 0 ? p->job.party_of[s->set[0]] : 0;
     to->default_probability =
         s->set || p->job.parties == 1 ? p->chance[party * p->job.exposures + k] : NAN;
-    to->cva = date_cva(s, k, to->epe);
+    const double share =
+        p->job.parties == 1 || s->set ? p->share[party * p->job.exposures + k] : NAN;
+    to->epe_default = to->epe, to->epe_default_error = to->epe_error;
+    to->cva = p->job.wrong_way ? 0 : date_cva(s, k, to->epe);
+    if (p->job.wrong_way) {
+        take(s, k, CVA_LIST_LOSS, CVA_SET_LOSS, x[OURS]);
+        to->cva = shoal_cva_mean(x[OURS], NULL, 1, paths, &to->epe_default_error);
+        to->epe_default = share > 0 ? to->cva / share : NAN;
+        to->epe_default_error /= share > 0 ? share : NAN;
+    }
     to->inner = p->job.inner[k];
 }
 
@@ -255,7 +264,7 @@ static double effective(const cva_job *j, const double *x, double now, int64_t *
 
 /* What a set that is worth `pv` exposes us to today. */
 static double exposure_now(const cva_job *j, int64_t set, double pv) {
-    return cva_uncovered(cva_party_of(j, set), j->sign[set], pv);
+    return cva_uncovered(j->csa ? &j->csa[set] : NULL, j->sign[set], 1, pv);
 }
 
 /* The mean of a column of rows. */

@@ -32,7 +32,7 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
 }
 
 int64_t shoal_cva_lists(const shoal_cva *p) {
-    return CVA_LISTS + (p->validates ? p->job.contracts : 0);
+    return cva_lists(&p->job) + (p->validates ? p->job.contracts : 0);
 }
 
 int64_t shoal_cva_totals(const shoal_cva *plan) {
@@ -48,14 +48,21 @@ int64_t shoal_cva_width(const shoal_cva *plan) {
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
-void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k) {
+void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k) {
     const shoal_words seed =
         shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
     j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+    if (j->ahead > 0 && p->job.stop[j->ahead - 1] > k) j->ahead = 0;
     while (j->ahead < p->job.stops && p->job.stop[j->ahead] <= k) j->ahead++;
+}
+
+void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k) {
+    shoal_cva_look_from(p, j, k);
     j->date = k > 0 ? p->job.exposure[k - 1] : -1;
     if (j->date < 0) return;
-    j->paths_inner = p->job.inner[j->date];
+    j->paths_inner = p->job.inner[j->date], j->known_hazard = p->integrated[j->date];
+    j->known_before = j->date > 0 ? p->integrated[j->date - 1] : 0;
+    j->discount = exp(-cva_rate(&p->job, cva_between(&p->job, 0, k)));
     j->top_level = p->top_level;
     while (j->top_level > 0 && j->paths_inner << j->top_level > SHOAL_CVA_INNER) j->top_level--;
 }
@@ -64,12 +71,16 @@ static shoal_status walk(shoal_cva *p, cva_job *j, shoal_cva_counts *counts) {
     const shoal_stage stage = shoal_stage_begin(p->head.ctx, "outer paths");
     const int64_t end = p->job.exposed[j->exposures - 1];
     shoal_status s = p->cell->begin(p->where, j, 0);
+    if (s == SHOAL_OK && p->slot_at && p->slot_at[0] >= 0) { /* a margin call today */
+        shoal_cva_begin_date(p, j, 0);
+        s = shoal_cva_nodes(p, j, 0, counts);
+    }
     for (int64_t k = 1; k <= end && s == SHOAL_OK; k++) {
         s = shoal_stage_step(p->head.ctx, &stage, (double)(k - 1), (double)k, (double)end);
         if (s != SHOAL_OK) break;
         shoal_cva_begin_date(p, j, k);
+        j->was_exposed = k > 1 && p->job.exposure[k - 2] >= 0;
         s = p->cell->move(p->where, j, k);
-        if (s == SHOAL_OK && j->date >= 0 && j->europeans > 0) s = p->cell->value(p->where, j, k);
         if (s == SHOAL_OK) s = shoal_cva_nodes(p, j, k, counts);
     }
     return shoal_stage_end(p->head.ctx, &stage, s);
@@ -90,9 +101,12 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
     const int64_t here = t->sum ? paths * j->contracts : 0;
     const int walks = device && j->americans > 0 && p->estimator == SHOAL_CVA_BY_RULE;
     const int64_t worth = p->validates ? paths * j->contracts : 0;
+    const int64_t slots = p->slots, calls = slots > 0 ? paths * CVA_RULES * j->sets : 0;
+    const int64_t jumps = j->jump ? paths : 0, hazards = j->hazard ? j->parties * paths : 0;
+    const int64_t planes = slots > 0 ? 4 : 2;
     const int64_t numbers =
-        paths * (j->europeans > 2 * j->americans ? j->europeans : 2 * j->americans);
-    j->cube_room = numbers < CUBE ? numbers : CUBE > 2 * paths ? CUBE : 2 * paths;
+        paths * (j->europeans > planes * j->americans ? j->europeans : planes * j->americans);
+    j->cube_room = numbers < CUBE ? numbers : CUBE > planes * paths ? CUBE : planes * paths;
     const struct {
         int64_t count;
         size_t size;
@@ -113,6 +127,17 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
                     &j->table },
                   { paths, sizeof(cva_node), &j->node },
                   { 1, sizeof(int64_t), &j->groups },
+                  { calls, sizeof(double), &j->flow },
+                  { calls, sizeof(double), &j->flow_now },
+                  { slots * shoal_cva_slot_numbers(j), sizeof(double), &j->slots },
+                  { slots * paths * j->places, 1, &j->slot_holds },
+                  { jumps * j->assets, sizeof(double), &j->after.spot },
+                  { jumps * CVA_LEVELS * j->sets, sizeof(double), &j->after.value },
+                  { jumps * j->sets, sizeof(double), &j->after.differ },
+                  { jumps * j->places, 1, &j->after.holds },
+                  { hazards, sizeof(double), &j->log_hazard },
+                  { hazards, sizeof(double), &j->integrated },
+                  { hazards, sizeof(double), &j->integrated_before },
                   { paths * CVA_RULES * j->places, 1, &j->exercised },
                   { paths * j->places, 1, &j->holds } };
     enum { LISTS = sizeof lists / sizeof *lists, ALIGNED = 64 };

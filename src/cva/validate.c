@@ -223,7 +223,7 @@ shoal_status shoal_cva_validate(const shoal_cva *plan, const double *samples, in
         s = shoal_fail(ctx, SHOAL_E_ARG, "the plan was created without opts.validate");
     if (s != SHOAL_OK) return s;
     const int64_t width = shoal_cva_width(plan), dates = j->exposures;
-    const double *column = samples + CVA_ROW_HEAD + CVA_LISTS * dates;
+    const double *column = samples + CVA_ROW_HEAD + cva_lists(j) * dates;
     *result = (shoal_cva_validation){ .contract = -1, .date = -1 };
     for (int64_t i = 0; i < j->contracts; i++)
         for (int64_t k = 0; k < dates; k++, column++) {
