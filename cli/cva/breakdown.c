@@ -214,10 +214,10 @@ int cva_write_tables(const char *folder, const cva_options *o, const cva_book *b
 void cva_json_breakdown(io_json *j, const cva_book *b, const cva_result *r) {
     tables t;
     if (make_tables(b, r, &t) != CLI_OK) return;
-    cli_json_result_list(j, "counterparties", party_results, t.party, sizeof *t.party,
+    cli_json_result_list(j, "by_counterparty", party_results, t.party, sizeof *t.party,
                          r->info.parties);
-    cli_json_result_list(j, "sets", set_results, t.set, sizeof *t.set, r->info.sets);
-    cli_json_result_list(j, "trades", trade_results, t.trade, sizeof *t.trade, b->count);
+    cli_json_result_list(j, "by_set", set_results, t.set, sizeof *t.set, r->info.sets);
+    cli_json_result_list(j, "by_trade", trade_results, t.trade, sizeof *t.trade, b->count);
     cli_json_result_list(j, "profiles", date_results, t.date, sizeof *t.date, t.dates);
     free_tables(&t);
 }
