@@ -58,8 +58,6 @@ static const cli_option options[] = {
       .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs. Not with --compare, --not-stopped." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
-    { "checkpoint",  OPT_TEXT,     AT(checkpoint),       "DIR",      3, "keep finished units of outer paths in DIR; the same command continues",
-      .more = "DIR is made if it is not there. It is for one command, version of Shoal, book and market; other units are refused. Its files have 48 N + 24 bytes per path. Remove it when the run is done. Not with --compare, --shard, --target-se." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
@@ -88,17 +86,13 @@ static void check(void *arguments, struct argp_state *state) {
     const char *other =
         cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
-    if (o->cds_words && o->hazard_words)
-        argp_error(state, "--cds and --hazard exclude each other");
-    if (o->rate != 0 && o->rates_words)
-        argp_error(state, "--rate and --rates exclude each other");
+    if (o->cds_words && o->hazard_words) argp_error(state, "--cds and --hazard exclude each other");
+    if (o->rate != 0 && o->rates_words) argp_error(state, "--rate and --rates exclude each other");
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
-    other = cli_given_among(&cva_command, o, "compare shard checkpoint", name);
+    other = cli_given_among(&cva_command, o, "compare shard", name);
     if (o->opts.target > 0 && other)
         argp_error(state, "--target-se and %s exclude each other", other);
-    other = cli_given_among(&cva_command, o, "compare shard", name);
-    if (o->checkpoint && other) argp_error(state, "--checkpoint and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare plot report", name);
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
@@ -271,7 +265,9 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     shoal_cva *plan = NULL;
     *r = (cva_result){ .outer = 0 };
     const double start = cli_now();
-    int code = cva_create(c, o, b, &plan);
+    const bool in_units = cva_in_units(c, o);
+    int code = in_units ? cva_announce(c, o, b) : CLI_OK;
+    if (code == CLI_OK) code = cva_create(c, o, b, &plan);
     r->rules = cli_now() - start;
     if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
     if (code == CLI_OK) {
@@ -280,8 +276,7 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         if (!r->profile) code = cli_no_memory();
     }
     if (code == CLI_OK)
-        code =
-            cva_in_units(c, o) ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
+        code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
     r->seconds = cli_now() - start;
     if (code == CLI_OK && r->outer > 0)
         code =
@@ -341,13 +336,12 @@ static void note_maturities(cli *c, const cva_options *o, const cva_book *b, dou
     int64_t first = 0, count = maturing(b, -INFINITY, 0, &first);
     if (b->count == 0) cli_note(c, "%s has no contracts: the CVA is 0", o->book);
     if (count > 0)
-        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s",
-                 o->book, (long long)b->line[first], b->contract[first].maturity,
+        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s", o->book,
+                 (long long)b->line[first], b->contract[first].maturity,
                  CLI_COUNT(count, "such contract"));
     count = maturing(b, horizon * (1 + 1e-9), INFINITY, &first);
     if (horizon > 0 && count > 0)
-        cli_note(c,
-                 "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
+        cli_note(c, "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
                  o->book, (long long)b->line[first], b->contract[first].maturity, horizon,
                  CLI_COUNT(count, "such contract"));
 }
@@ -363,8 +357,7 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
             at = i;
     }
     if (count > 0 && r->info.dates > 1)
-        cli_note(c,
-                 "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
+        cli_note(c, "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
                  o->book, (long long)b->line[at], CLI_COUNT(count, "such contract"));
 }
 
@@ -433,5 +426,6 @@ const cli_command cva_command = { "cva",
                                   .args = "BOOK --market FILE.csv",
                                   .doc = doc,
                                   .run = command,
-                                  .tables = { { options, 0 } },
+                                  .tables = { { options, 0 },
+                                              { unit_options, offsetof(cva_options, units) } },
                                   .check = check };

@@ -7,6 +7,7 @@
 
 #include "cli/common/cli.h"
 #include "cli/common/options.h"
+#include "cli/common/units.h"
 
 typedef struct cva_book {
     int64_t assets; /* of the market */
@@ -63,13 +64,13 @@ char *cva_curve_text(const shoal_cva_curve *curve, char between);
 void cva_curve_free(shoal_cva_curve *curve);
 
 typedef struct cva_options {
-    const char *book, *market, *output, *plot, *report, *checkpoint;
+    const char *book, *market, *output, *plot, *report;
     double rate;
     int64_t today; /* days from 1970-01-01; 0: not given */
     const char *cds_words, *rates_words, *hazard_words, *dates_words,
         *horizon_words;    /* as they were given; NULL: not */
     shoal_cva_curve rates; /* zero rates */
-    shoal_cva_curve swaps;        /* spreads of credit default swaps by maturity */
+    shoal_cva_curve swaps; /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
@@ -79,6 +80,7 @@ typedef struct cva_options {
     double *hazard;               /* of the party, where it was given  */
     shoal_cva_opts opts;
     int64_t shard, shards; /* shards 0: not a part */
+    unit_settings units;
 } cva_options;
 
 /* settings.c: options that are times or curves. They are read when all are parsed; dates when the book is. */
@@ -146,8 +148,10 @@ double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, doub
 int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *book,
                    const cva_result *r, io_error *err);
 
-/* In units: the part of --shard, those that merge-parts has read, --checkpoint. The outer paths of the plan. */
+/* In units: the part of --shard, those that merge-parts has read, and whatever units_wanted() knows. Before the plan is
+ * made, other processes are told; then its outer paths. */
 bool cva_in_units(const cli *c, const cva_options *o);
+int cva_announce(cli *c, const cva_options *o, const cva_book *book);
 int cva_run_units(cli *c, const cva_options *o, const cva_book *book, shoal_cva *plan,
                   cva_result *r);
 /* Parts: the text of the book, 0, or of the market, 1; NULL: there are no parts. */

@@ -118,7 +118,8 @@ typedef struct shoal_unit {
     const int64_t *counts;
 } shoal_unit;
 
-/* Reads and checks the bytes of any unit, which are aligned as those of malloc(). The message of SHOAL_E_ARG says what is wrong with them. */
+/* Reads and checks the bytes of any unit, which are aligned as those of malloc(). The message of SHOAL_E_ARG says
+ * what is wrong with them. */
 SHOAL_API shoal_status shoal_units_read(shoal_context *ctx, const void *bytes, size_t size,
                                         shoal_unit *unit);
 
@@ -133,6 +134,15 @@ SHOAL_API shoal_status shoal_units_keep(shoal_units *units, const char *folder);
  * others continue; *lost, or NULL, receives how many have failed, and their messages are those of their contexts. The
  * call fails if none is left, if it is cancelled, or if a unit cannot be written. Units that are finished stay. */
 SHOAL_API shoal_status shoal_units_work(shoal_units *const *workers, int count, int *lost);
+
+/* Which worker did a unit in shoal_units_work(), and when. */
+typedef struct shoal_units_trace {
+    int worker;        /* its number, from 0; -1: none did, or it was there before */
+    double begin, end; /* seconds since the call began                             */
+} shoal_units_trace;
+
+/* [units], of the last call whose first worker this was; NULL: there was none. */
+SHOAL_API const shoal_units_trace *shoal_units_traces(const shoal_units *units);
 
 #ifdef __cplusplus
 }
