@@ -12,7 +12,7 @@
 
 /* clang-format off */
 #define AT(member) CLI_AT(unit_settings, member)
-#define UNLESS     "compare shard target-se"
+#define UNLESS     "compare shard"
 const cli_option unit_options[] = {
     { .kind = OPT_HEADING, .group = 90, .help = "Long runs (docs/scale.md):" },
     { "checkpoint", OPT_TEXT,   AT(checkpoint), "DIR",    90, "keep finished units in DIR; the same command continues", .without = UNLESS,

@@ -90,7 +90,8 @@ static void check(void *arguments, struct argp_state *state) {
     if (o->rate != 0 && o->rates_words) argp_error(state, "--rate and --rates exclude each other");
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
-    other = cli_given_among(&cva_command, o, "compare shard", name);
+    other =
+        cli_given_among(&cva_command, o, "compare shard checkpoint units scale scale-plot", name);
     if (o->opts.target > 0 && other)
         argp_error(state, "--target-se and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare plot report", name);

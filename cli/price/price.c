@@ -31,7 +31,7 @@ const cli_option price_simulation[] = {
       .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error. american and bullet step from date to date." },
     { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "arithmetic of paths: f32 or f64; exact steps and sums are always f64", .words = CLI_TYPES, .in = IN_BOTH,
       .more = "f32 with --math fast uses special functions of a GPU." },
-    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard paths", .in = IN_JSON_SET,
+    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard checkpoint units scale scale-plot paths", .in = IN_JSON_SET,
       .more = "If that needs more than 2^40 paths, the run ends with a message that gives the time it would take. If no path paid, the simulation ends when the 95 % bound of the value is at most E, or after 2^22 paths. A note then gives the bound. The JSON object has it as bound, and the number of such values as unpaid." },
     { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as a control variate [conditional: yes]", .in = IN_PART },
     { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: also no hedge of the regressed cash flows", .value = -1, .in = IN_PART },
@@ -234,10 +234,12 @@ static int run_units(price_job *job, price_outcome *out) {
     int code = begin(&s);
     const int64_t each = code == CLI_OK ? out->info.paths_each : 1;
     const int64_t all = o->paths / each + (o->paths % each > 0);
-    if (code == CLI_OK && out->info.deterministic)
+    if (code == CLI_OK && out->info.deterministic) {
+        job->c->is_spread = false;
         return o->shards || o->units.checkpoint
                    ? cli_fail(CLI_USAGE, "--checkpoint: %s simulates no paths", out->info.method)
                    : price_by_formula(job->c, job->plan, out->values);
+    }
     if (code == CLI_OK && o->shards) {
         code = units_write(job->c, &u, job->plan, o->shard, o->shards, o->output, &part);
         const int64_t end = (part.about.first + part.about.rows) * SHOAL_PRICE_UNIT;
