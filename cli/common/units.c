@@ -139,6 +139,18 @@ int units_run(cli *c, const unit_job *job, void *plan, shoal_units **units) {
     return files->count ? add_files(c, files, *units) : units_answer(c, *units);
 }
 
+double units_seconds(const shoal_units *units) {
+    const shoal_units_trace *t = shoal_units_traces(units);
+    shoal_units_info info = { 0 };
+    double wall = 0;
+    if (shoal_units_describe(units, &info) != SHOAL_OK) return 0;
+    for (int64_t i = 0; t && i < info.units; i++) {
+        if (t[i].worker < 0) return info.seconds;
+        if (t[i].end > wall) wall = t[i].end;
+    }
+    return t ? wall : 0;
+}
+
 /* ---- merge-parts ------------------------------------------------------------------------------ */
 
 static int bad_part(const char *path, const char *what) {

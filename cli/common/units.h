@@ -68,6 +68,9 @@ int units_run(cli *c, const unit_job *job, void *plan, shoal_units **units);
  * keep. */
 int units_merge(cli *c, const char *const *path, int count, const char *plot, const char *output);
 
+/* Seconds of a run: by the clock, or, if some units were there before, those of all units. */
+double units_seconds(const shoal_units *units);
+
 /* What the processes of mpirun do except rank 0: units of any command, until rank 0 ends. */
 int units_serve(const cli *c);
 /* At the end of rank 0: ends the others. */

@@ -137,11 +137,9 @@ static unit_job units_of(const arguments *a) {
 static int make_units_rows(maker *m) {
     const unit_job job = units_of(m->a);
     shoal_units *units = NULL;
-    shoal_units_info info = { 0 };
     int code = units_run(m->c, &job, m->plan, &units);
-    if (code == CLI_OK) code = cli_status(m->c, shoal_units_describe(units, &info));
     const double *values = shoal_units_rows(units);
-    m->seconds = info.seconds;
+    m->seconds = units_seconds(units);
     m->parameters = malloc((size_t)MOST_ROWS * SHOAL_DATASET_COLUMNS * sizeof(double));
     if (code == CLI_OK && !m->parameters) code = cli_no_memory();
     while (code == CLI_OK && m->work.rows < m->end) {

@@ -248,10 +248,8 @@ static int run_units(price_job *job, price_outcome *out) {
             code = add_blocks(&s, part.about.result,
                               (end < all ? end : all) - part.about.first * SHOAL_PRICE_UNIT);
     } else if (code == CLI_OK) {
-        shoal_units_info info = { 0 };
         code = units_run(job->c, &u, job->plan, &units);
-        if (code == CLI_OK) code = cli_status(job->c, shoal_units_describe(units, &info));
-        out->seconds = job->c->parts ? 0 : info.seconds;
+        out->seconds = units_seconds(units);
         if (code == CLI_OK) code = add_blocks(&s, shoal_units_rows(units), all);
     }
     shoal_units_free(units);
