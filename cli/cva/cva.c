@@ -25,12 +25,12 @@ static const cli_option options[] = {
     { "book",        OPT_INPUT,    AT(book),             "FILE.csv", 1, "the contracts, instead of BOOK", .in = IN_BOTH },
     { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility, dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
     { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .in = IN_BOTH },
-    { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: R1 up to T1, R2 up to T2, ..; or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
+    { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: T1:R1,T2:R2,.. or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
       .more = "Forward rates are constant between the times; the last one continues." },
-    { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, like 2026-11-19: times may then be dates, too, counted in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
-    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty, or piecewise constant T1:H1,T2:H2,..: H1 up to T1, H2 up to T2; the last one continues; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
+    { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, as in 2026-11-19; then times may also be dates, which count in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
+    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
     { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
-      .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the tenors are standard: they end on the 20th of June or December." },
+      .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the swaps end on standard dates, 20 June or 20 December." },
     { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .given = offsetof(cva_options, recovery_given), .in = IN_BOTH },
     { "threshold",   OPT_REAL,     AT(party.threshold),  "H",        2, "collateral covers the value of a netting set above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "no netting: the exposure of every contract counts separately", .in = IN_PART },
@@ -44,7 +44,7 @@ static const cli_option options[] = {
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: by closed forms if available, or always by inner paths", .words = "closed|nested", .in = IN_BOTH },
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
       .more = "inner is the method of the paper; it is biased." },
-    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, "refused: it is --estimator now", .usual = "", .parse = parse_stopping },
+    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, NULL, .parse = parse_stopping },
     { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths on which an exercise rule is fitted", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
     { "not-stopped", OPT_FLAG,     AT(opts.kept),        NULL,       3, "value contracts as if they had never been exercised", .key = "!stopped", .in = IN_BOTH },
     { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "with --estimator inner: degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less, so that at least 20 inner paths per function remain", .in = IN_PART | IN_JSON_SET },
@@ -75,7 +75,7 @@ static const char doc[] =
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva book.csv --market market.csv --plot profile.svg\n"
-    "  shoal cva book.csv --market market.csv --rate 0.03 --dates 1m --report cva.html\n"
+    "  shoal cva book.csv --market market.csv --rate 0.03 --report cva.html\n"
     "  shoal cva book.csv --market market.csv --hazard 1:0.02,3:0.05 --json\n"
     "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
@@ -212,7 +212,7 @@ static int64_t first_outer(const cva_options *o, const cva_result *r) {
 /* The time that the other outer paths take, from that of the first few. */
 static void note_estimate(cli *c, cva_result *r, double seconds) {
     r->estimate = seconds;
-    if (seconds > WORTH_SAYING)
+    if (seconds > WORTH_SAYING && r->info.outer <= MOST_FOR_TARGET) /* otherwise it is refused */
         cli_note(
             c,
             "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "

@@ -296,8 +296,8 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     const int of_payoff = read_payoff(&payoff, &c->payoff);
     code = cva_worse(code, of_payoff);
     if (of_payoff == CLI_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
-        code = cva_worse(
-            code, cva_wrong(&style, "does not go with a forward, which has no early exercise"));
+        code =
+            cva_worse(code, cva_wrong(&style, "must be european: a forward has no early exercise"));
     if (of_payoff != CLI_OK) c->payoff = SHOAL_CVA_FORWARD; /* of any number of assets */
     const int of_assets = read_assets(&assets, b, c, b->index + i * b->assets);
     code = cva_worse(code, of_assets);

@@ -39,8 +39,8 @@ static int begin_profile(const cva_result *r, profile_chart *p, io_error *err) {
     }
     for (int i = 0; i < 4; i++)
         p->series[i] = (io_series){ names[i], n, p->numbers, .y = p->numbers + (i + 1) * n };
-    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %.6g +- %.2g",
-             (long long)r->outer, r->value.cva, r->value.error);
+    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %s", (long long)r->outer,
+             CLI_MEASURED(r->value.cva, r->value.error));
     p->chart = (io_chart){ "Exposure", p->subtitle,       "years",
                            "exposure", .series_count = 4, .series = p->series };
     return IO_OK;
@@ -239,10 +239,10 @@ static void profile(FILE *file, const cva_result *r) {
         char text[CVA_SHOWN][32], date[CLI_NUMBER];
         cva_show(d, text);
         fprintf(file,
-                "<tr><td>%s</td><td>%s</td><td>%.2g</td><td>%s</td><td>%s</td><td>%s</td>"
+                "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>"
                 "<td>%s</td><td>%lld</td></tr>\n",
-                cva_date(date, r, k), text[0], d->epe_error, text[1], text[2], text[3], text[4],
-                (long long)d->inner);
+                cva_date(date, r, k), text[0], CLI_ROUNDED(d->epe_error, d->epe_error), text[1],
+                text[2], text[3], text[4], (long long)d->inner);
     }
     fputs("</tbody></table></div>\n", file);
 }

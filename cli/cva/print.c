@@ -4,6 +4,7 @@
  */
 #include "cva.h"
 
+#include <math.h>
 #include <string.h>
 
 /* clang-format off */
@@ -169,6 +170,13 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
                  (long long)b->line[v->contract], o->book, cva_date(date, r, v->date));
 }
 
+/* A price by simulation is rounded to its error; six digits of one by a formula or a grid. */
+static const char *price_text(char text[32], double price, double error) {
+    if (error > 0) return cli_rounded(text, price, error);
+    snprintf(text, 32, "%.6g", price);
+    return text;
+}
+
 /* Prices, and a column per date with the scores. */
 static void print_validation(const cva_options *o, const cva_book *b, const cva_result *r) {
     char text[256];
@@ -182,10 +190,13 @@ static void print_validation(const cva_options *o, const cva_book *b, const cva_
         const shoal_cva_check *row = r->check + i * r->info.dates;
         printf("%6lld ", (long long)b->line[i]);
         if (b->id) printf("%-12s ", b->id[i]);
-        printf("%-12s %11s %9.2g %11s       ", cva_payoffs[b->contract[i].payoff],
-               CLI_ROUNDED(row->price, row->price_error), row->price_error,
-               CLI_ROUNDED(row->upper, row->upper_error));
-        for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.2f", row[k].z);
+        char price[32], upper[32];
+        printf("%-12s %11s %9s %11s       ", cva_payoffs[b->contract[i].payoff],
+               price_text(price, row->price, row->price_error),
+               CLI_ROUNDED(row->price_error, row->price_error),
+               price_text(upper, row->upper, row->upper_error));
+        for (int64_t k = 0; k < r->info.dates; k++)
+            printf(" %6.2f", fabs(row[k].z) < 0.005 ? 0 : row[k].z);
         putchar('\n');
     }
 }
@@ -280,8 +291,9 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         const shoal_cva_date *d = &r->profile[k];
         char text[CVA_SHOWN][32], date[CLI_NUMBER];
         cva_show(d, text);
-        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", cva_date(date, r, k), text[0],
-               d->epe_error, d->epe_bias, text[1], d->ene_error, text[2], text[3], text[4]);
+        printf("%-10s %10s %8s %8.1g %10s %8s %10s %10s %11s\n", cva_date(date, r, k), text[0],
+               CLI_ROUNDED(d->epe_error, d->epe_error), d->epe_bias, text[1],
+               CLI_ROUNDED(d->ene_error, d->ene_error), text[2], text[3], text[4]);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -356,11 +368,12 @@ static int print_rows(cli *c, const cva_options *o, const row *rows, int count) 
            "failed", "seconds");
     for (int i = 0; i < count; i++) {
         const row *r = &rows[i];
-        printf(
-            "%-9s %-6s %-8s %-4s %12.8g %9.2g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
-            names[r->estimator], r->solver, r->basis, cli_type_name(r->type), r->value.cva,
-            r->value.error, r->value.bias, r->difference, r->difference_error, r->off,
-            100 * r->truncated, 100 * r->failed, r->seconds);
+        printf("%-9s %-6s %-8s %-4s %12s %9s %9.2g %11s %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
+               names[r->estimator], r->solver, r->basis, cli_type_name(r->type),
+               CLI_ROUNDED(r->value.cva, r->value.error),
+               CLI_ROUNDED(r->value.error, r->value.error), r->value.bias,
+               CLI_ROUNDED(r->difference, r->difference_error), r->difference_error, r->off,
+               100 * r->truncated, 100 * r->failed, r->seconds);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }

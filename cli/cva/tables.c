@@ -42,9 +42,13 @@ int cva_number(cva_field f, double missing, double *value) {
 }
 
 int cva_need_columns(const char *path, const io_cells *t, const char *const *names) {
+    char all[128] = "";
+    for (size_t i = 0, used = 0; names[1] && names[i]; i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
+                                 i ? ", " : "; the file must have ", names[i]);
     for (; *names; names++)
         if (io_table_column(&t->head, *names) < 0)
-            return cli_fail(CLI_INPUT, "%s has no column %s", path, *names);
+            return cli_fail(CLI_INPUT, "%s has no column %s%s", path, *names, all);
     return CLI_OK;
 }
 

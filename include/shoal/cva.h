@@ -43,8 +43,9 @@ extern "C" {
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
-/* A term structure: the mean of a rate from today to time[i] is value[i]. Its integral, value[i] time[i], is
- * linear between these times and beyond the last: the forward rate is piecewise constant. */
+/* A term structure: value[i] is the mean of a rate from today to time[i]. Its integral, value[i] time[i], is
+ * interpolated linearly between these times and continued beyond the last. So the forward rate is piecewise
+ * constant. */
 typedef struct shoal_cva_curve {
     int64_t count;      /* of points; 0: no curve       */
     const double *time; /* years, ascending and above 0 */
@@ -52,7 +53,7 @@ typedef struct shoal_cva_curve {
 } shoal_cva_curve;
 
 /* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number or curve per asset. A curve replaces
- * the number. Not with SHOAL_CVA_BY_INNER. */
+ * the number. SHOAL_CVA_BY_INNER refuses curves. */
 typedef struct shoal_cva_market {
     int64_t assets;
     double rate;
@@ -60,9 +61,9 @@ typedef struct shoal_cva_market {
     const double *dividend;           /* NULL: 0                                               */
     const double *correlation;        /* of the W, assets x assets; NULL: they are independent */
     shoal_cva_curve rates;            /* zero rates, continuously compounded                   */
-    const shoal_cva_curve *dividends; /* dividend yields; NULL: no curves               */
-    const shoal_cva_curve
-        *sigmas; /* volatilities up to a time: sigma^2 time must not fall; NULL: no curves */
+    const shoal_cva_curve *dividends; /* dividend yields; NULL: no curves                      */
+    /* volatilities of options with these maturities; sigma^2 time must not fall; NULL: no curves */
+    const shoal_cva_curve *sigmas;
 } shoal_cva_market;
 
 /* B is the sum of weight S over the contract's assets. All payoffs except the forward's are at least 0. */
@@ -92,27 +93,26 @@ typedef struct shoal_cva_contract {
 
 typedef struct shoal_cva_counterparty {
     int64_t pieces;       /* of the hazard rate, at least 1                                     */
-    const double *hazard; /* hazard[i] up to time until[i], the last for ever                   */
+    const double *hazard; /* hazard[i] up to time until[i]; the last one continues               */
     const double *until;  /* ascending; NULL if there is one piece                              */
     double recovery;      /* 0 to 1                                                             */
     int collateral;       /* 1: each side posts what a set is worth above the threshold         */
     double threshold;     /* of collateral, at least 0                                          */
 } shoal_cva_counterparty;
 
-/* A credit default swap at par: its spread pays for the protection. */
+/* A credit default swap at par: its premiums are worth as much as its protection. */
 typedef struct shoal_cds {
-    double maturity;  /* years                                                                   */
-    double spread;    /* per 360 days: 0.01 is 100 basis points                                  */
-    int64_t payments; /* length of payment; 0: every quarter of a year, back from maturity */
-    const double *
-        payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
-    double start;      /* with payment: of the first period, at most 0                      */
-    double settlement; /* when the premium that accrued before today is paid back               */
+    double maturity;       /* years                                                          */
+    double spread;         /* per 360 days: 0.01 is 100 basis points                         */
+    int64_t payments;      /* length of payment; 0: quarters of a year, back from maturity   */
+    const double *payment; /* dates of premiums, ends of their periods; the last is maturity */
+    double start;          /* with payment: start of the first period, at most 0             */
+    double settlement;     /* when the premium that accrued before today is paid back        */
 } shoal_cds;
 
-/* hazard[i], from the maturity of swap i - 1 to that of swap i, from spreads in ascending order of maturity: the
- * ISDA standard model with piecewise constant hazard rates and the zero rates `rates` (NULL or no points: `rate`).
- * With until[i] = cds[i].maturity they are a shoal_cva_counterparty. */
+/* Hazard rates from spreads, by the ISDA standard model with the zero rates `rates` (NULL or no points: `rate`).
+ * Maturities ascend. hazard[i] applies from the maturity of swap i - 1 to that of swap i, as in a
+ * shoal_cva_counterparty with until[i] = cds[i].maturity. */
 SHOAL_API shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate,
                                            const shoal_cva_curve *rates, double recovery,
                                            const shoal_cds *cds, int64_t count, double *hazard);
@@ -131,7 +131,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int64_t dates;        /* of exposure                                                        */
     const double *time;   /* their times in years, ascending; NULL: k horizon / dates           */
     double horizon;       /* the last date of exposure            [the last maturity or time]   */
-    int64_t outer;        /* outer paths that are meant to be run                               */
+    int64_t outer;        /* number of outer paths of the whole run                             */
     int64_t inner_count;  /* numbers in inner: 0, 1, or one per date that is given              */
     const int64_t *inner; /* inner paths; odd numbers are raised by 1          [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
@@ -148,7 +148,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     uint64_t seed;
     int control;  /* 1: inner paths and regressions have control variates, -1: they do not    [1] */
     int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
-    /* Wished standard error of the CVA. create measures on a pilot run how many outer paths that takes
+    /* Target for the standard error of the CVA. A pilot run of create estimates the outer paths that it takes
      * (shoal_cva_info.outer), and chooses inner paths unless they are given. outer may then be 0.  [none] */
     double target;
 } shoal_cva_opts;
@@ -163,9 +163,9 @@ typedef struct shoal_cva_info {
     int64_t closed;     /* valued by a closed form                     */
     int64_t nested;     /* European ones that are simulated            */
     int64_t american;   /* those with early exercise                   */
-    double outer;       /* paths that opts.target needs, by the pilot run; 0: no target */
-    int64_t inner;      /* inner paths at the first date, of the first level */
-    double level_share; /* of nodes that get further levels of inner paths; 0: none needs them */
+    double outer;       /* outer paths for opts.target, by the pilot run; 0: no target     */
+    int64_t inner;      /* inner paths at the first date, first level                      */
+    double level_share; /* share of the nodes with more levels of inner paths              */
 } shoal_cva_info;
 
 /* SHOAL_E_ARG names what is not allowed; a message about a contract begins with contracts[i]. On error
@@ -177,7 +177,7 @@ SHOAL_API shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_mark
 SHOAL_API void shoal_cva_free(shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info);
 
-/* Counts of a run, added to the numbers that are there. */
+/* Counts of a run. shoal_cva_run() adds to the numbers in the struct. */
 typedef struct shoal_cva_counts {
     int64_t inner_paths; /* simulated; SHOAL_CVA_BY_INNER: those with half of them included      */
     double seconds[3];   /* outer paths and closed forms; inner paths of European contracts;
@@ -193,22 +193,22 @@ typedef struct shoal_cva_counts {
 /* Numbers of a path; the first is its share of the CVA. */
 SHOAL_API int64_t shoal_cva_width(const shoal_cva *plan);
 
-/* Simulates outer paths first .. first + paths - 1: samples has paths x width numbers, on the host.
- * counts may be NULL. Outer paths run on the CPU. */
+/* Simulates outer paths first .. first + paths - 1. samples has paths x width numbers, in host memory. counts may be
+ * NULL. */
 SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
                                      shoal_cva_counts *counts);
 
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
     double rule_bias,
-        rule_bias_error; /* the CVA minus that by a second rule, with fewer functions and fitted
-                                          on other paths. 0 with SHOAL_CVA_BY_INNER                 */
+        rule_bias_error; /* the CVA minus the CVA by a second rule, which has fewer functions and
+                                    is fitted on other paths. 0 with SHOAL_CVA_BY_INNER      */
     double inner_bias,
         inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths minus
                                             that with all; else 0: their noise makes no bias     */
-    double bias;      /* the sizes of both                                                       */
+    double bias;      /* |rule_bias| + |inner_bias|                                              */
     double low, high; /* cva -+ 1.96 sqrt(error^2 + bias^2)                                      */
-    double correction, correction_error; /* what the levels of inner paths have added to cva     */
+    double correction, correction_error; /* contribution of the levels of inner paths to cva     */
 } shoal_cva_value;
 
 typedef struct shoal_cva_date { /* one date of the profile; not discounted                      */
@@ -222,14 +222,13 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
      * difference that half of the inner paths make */
     double pfe95, pfe95_low, pfe95_high;
     double pfe99, pfe99_low, pfe99_high;
-    double discount, default_probability; /* e^(-rate t_k); that of default since the last date  */
-    double cva;    /* what the date adds                                                 */
+    double discount, default_probability; /* e^(-rate t_k); of default since the date before     */
+    double cva;    /* contribution of this date                                          */
     int64_t inner; /* inner paths, of the first level                                    */
 } shoal_cva_date;
 
-/* The result from rows of samples, path after path from number 0; profile, or NULL, has room for
- * the dates of shoal_cva_describe().
- * Needs two numbers of memory per path for each thread, up to the number of dates. */
+/* The result from the samples of paths 0 .. paths - 1. profile (or NULL) has room for the dates of
+ * shoal_cva_describe(). Takes memory for two numbers per path and thread. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
 
@@ -244,9 +243,9 @@ typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of e
 
 typedef struct shoal_cva_validation {
     int passed;             /* 1: no |z| is above the limit                             */
-    double z, limit;        /* the largest; by chance one is above it in 1 of 1000 runs */
-    int64_t contract, date; /* of z, from 0; -1: there are no contracts                 */
-    int64_t scores;         /* how many z there are                                     */
+    double z, limit;        /* the largest; a correct run exceeds the limit in 1 of 1000 */
+    int64_t contract, date; /* of the largest z, from 0; -1: there are no contracts     */
+    int64_t scores;         /* number of z                                              */
 } shoal_cva_validation;
 
 /* The martingale test of a plan with opts.validate, from rows of samples. At every date, the mean of a

@@ -17,6 +17,7 @@ from . import _core
 from ._arrays import TYPES
 from ._devices import device_number, dtype_name, whole
 from ._progress import progress as shown
+from ._results import with_error
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
 
@@ -27,11 +28,11 @@ _VALIDATION_FAILED = 70  # the program's exit code
 
 
 class CvaValidation:
-    """The martingale test of a run: for every contract and date, what the contract is worth and has paid must have
-    today's price as its discounted mean. `z` is the difference in standard errors.
+    """The martingale test of a run: at every date, a contract's discounted value plus its earlier discounted cash flows
+    must have its price today as mean. `z` is the difference in standard errors.
 
-    - `passed`: whether no |z| exceeds `limit`, which a right program does in 1 of 1000 runs
-    - `worst_z`, of `scores` ones; `contract`, the row of the book, and `time`, where it is
+    - `passed`: True if no |z| exceeds `limit`; a correct program exceeds it in 1 of 1000 runs
+    - `worst_z`, the largest of `scores` numbers, with its `contract` (row of the book) and `time`
     - `table`: a dict of arrays [contract, date]: `price`, `price_error`, `upper`, `upper_error`, `mean`, `error`, `z`
 
     >>> import shoal
@@ -141,9 +142,10 @@ class CvaResult:
                 raise RuntimeError(f"the report could not be written: {done.stderr.strip()}")
 
     def __repr__(self) -> str:
+        profile, peak = self.profile, self.profile["epe"].argmax()
         return (
-            f"<shoal.CvaResult: {self.cva:.6g} ± {self.stderr:.2g}, bias {self.bias:.2g}; "
-            f"{len(self.profile['time'])} dates, peak EPE {self.profile['epe'].max():.4g}>"
+            f"<shoal.CvaResult: {with_error(self.cva, self.stderr)}, bias {self.bias:.2g}; {len(profile['time'])} dates, "
+            f"peak EPE {with_error(profile['epe'][peak], profile['epe_error'][peak])}>"
         )
 
 

@@ -95,7 +95,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 2);
     if (s == SHOAL_OK && o->validate && o->kept)
         s = shoal_fail(ctx, SHOAL_E_ARG,
-                       "validate is 1; contracts that are kept are no martingales");
+                       "validate is 1; it must be 0 with kept, whose values are no martingales");
     if (s != SHOAL_OK || shoal_is_auto(o->solver)) return s;
     return shoal_find_method(&shoal_smallsym_module, o->solver)
                ? SHOAL_OK
@@ -488,7 +488,7 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
     if (s == SHOAL_OK && opts->estimator == SHOAL_CVA_BY_INNER && shoal_cva_has_curves(market))
-        s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner has no curves; the others have");
+        s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner takes no curves; use rule or amc");
     if (s == SHOAL_OK) s = fill_plan(*plan, market, contracts, count, counterparty, opts);
     return shoal_plan_made(s, plan);
 }
