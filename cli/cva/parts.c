@@ -5,6 +5,7 @@
 #include "cva.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/common/units.h"
 
@@ -29,16 +30,18 @@ static shoal_status make_units(const void *of, void *plan, const shoal_units_opt
 static void free_plan(void *plan) { shoal_cva_free(plan); }
 
 bool cva_in_units(const cli *c, const cva_options *o) {
-    if (o->compare || o->opts.target > 0) return false;
+    if (o->compare || o->add || o->cube || o->opts.target > 0) return false;
     return o->shards || units_wanted(c, &o->units);
 }
 
 static unit_job units_of(const run *r) {
+    const cva_book *b = r->book;
+    const char *parties = b->parties_text ? b->parties_text : b->sets_text ? "" : NULL;
     return (unit_job){ .command = &cva_command,
                        .arguments = r->o,
                        .settings = &r->o->units,
                        .of = r,
-                       .text = { r->book->text, r->book->market_text },
+                       .text = { b->text, b->market_text, parties, b->sets_text },
                        .make = make,
                        .units = make_units,
                        .free = free_plan };
@@ -64,11 +67,17 @@ int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *pl
         r->part = part.bytes;
         r->samples = (double *)(uintptr_t)part.about.result;
         r->first = part.about.first, r->outer = r->planned = part.about.rows;
+        if (code == CLI_OK && r->totals)
+            memcpy(r->totals, part.about.counts + SHOAL_UNITS_CVA_TOTALS,
+                   (size_t)r->total_count * sizeof *r->totals);
     } else {
         code = units_run(c, &job, plan, &r->units);
         r->samples = (double *)(uintptr_t)shoal_units_rows(r->units);
         r->outer = r->planned = o->opts.outer;
         if (code == CLI_OK) code = cli_status(c, shoal_units_cva_counts(r->units, &r->counts));
+        if (code == CLI_OK && r->totals)
+            memcpy(r->totals, shoal_units_counts(r->units) + SHOAL_UNITS_CVA_TOTALS,
+                   (size_t)r->total_count * sizeof *r->totals);
     }
     if (code != CLI_OK) r->outer = 0;
     return code;
