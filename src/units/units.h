@@ -24,7 +24,8 @@ struct shoal_units {
     char *there; /* [units]: 1: it has been added     */
     char *rows;  /* NULL before the first one is added */
     char *folder;
-    int lock; /* an open file, with the folder      */
+    int lock;                 /* an open file, with the folder      */
+    shoal_units_trace *trace; /* [units], of work.c; or NULL */
 };
 
 /* The first row of a unit; that of unit `units` is the number of rows. */
