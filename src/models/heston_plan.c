@@ -33,9 +33,8 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / sizeof *methods,
                                            &automatic };
 
-#define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
-#define VEGA_SHARE  0.02  /* of v0: up and down                               */
-#define BIAS_SMALL  5e-5  /* of the forward: of the default steps             */
+#define VEGA_SHARE 0.02 /* of v0: up and down                               */
+#define BIAS_SMALL 5e-5 /* of the forward: of the default steps             */
 enum { EXACT_STEPS = 64, EXACT_MOST = 1 << 14 }; /* default steps             */
 enum { MOST_LEGS = 8 }; /* whose own steps the bias distinguishes             */
 
@@ -54,6 +53,38 @@ static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
         { "sigma", m->sigma, 0, 1e6 },          { "rho", m->rho, -1, 1 },
     };
     return shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
+}
+
+shoal_status shoal_heston_check(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_heston_options *options, int64_t count) {
+    if (!ctx) return SHOAL_E_ARG;
+    const int none = count == 0;
+    const shoal_array given[] = { { "model", model, 0 }, { "options", options, 0 } };
+    shoal_status s = shoal_ready(ctx);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = check_model(ctx, model);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "count", count, 0, INT64_MAX / 4096);
+    if (s != SHOAL_OK) return s;
+    const shoal_array arrays[] = { { "strike", options->strike, none },
+                                   { "maturity", options->maturity, none } };
+    s = shoal_check_pointers(ctx, arrays, 2);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        const double rate = options->rate ? options->rate[i] : model->rate;
+        const double dividend = options->dividend ? options->dividend[i] : model->dividend;
+        const double growth = (fabs(rate) + fabs(dividend)) * options->maturity[i];
+        if (!(options->strike[i] >= 0 && options->strike[i] <= 1e300))
+            s = shoal_fail(ctx, SHOAL_E_ARG, "strike[%lld] is %g; it must be at least 0 and finite",
+                           (long long)i, options->strike[i]);
+        else if (!(options->maturity[i] >= 0 && options->maturity[i] <= 1e300))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "maturity[%lld] is %g; it must be at least 0 and finite", (long long)i,
+                           options->maturity[i]);
+        else if (!(growth < 600))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "rate %g or dividend %g of option %lld is too large for maturity %g",
+                           rate, dividend, (long long)i, options->maturity[i]);
+    }
+    return s;
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -100,13 +131,13 @@ static void make_leg(const shoal_heston *m, double sigma, price_leg *leg) {
 static price_bias exact_bias(const shoal_price *p, int64_t group, int64_t strike) {
     const heston_plan *h = (const heston_plan *)p;
     if (group < MOST_LEGS)
-        return shoal_heston_bias(&h->model, p->legs, group + 1, p->strikes[strike]);
+        return shoal_heston_bias(p->head.ctx, &h->model, p->legs, group + 1, p->strikes[strike]);
     price_leg all = p->legs[group];
     for (int64_t k = 0; k < group; k++) all.dt = fmax(all.dt, p->legs[k].dt);
     all.steps = all.dt > 0 ? (int32_t)fmax(1, floor(all.maturity / all.dt)) : 0;
     all.dt = all.steps ? all.maturity / all.steps : 0;
     make_leg(&h->model, h->job.noise, &all);
-    return shoal_heston_bias(&h->model, &all, 1, p->strikes[strike]);
+    return shoal_heston_bias(p->head.ctx, &h->model, &all, 1, p->strikes[strike]);
 }
 
 /* Of Euler's steps. They take the mean of the integral of v as a sum, which is known; what v adds by
@@ -153,7 +184,7 @@ static int64_t default_steps(const heston_plan *h, const shoal_price_opts *o) {
     for (; leg.steps < EXACT_MOST; leg.steps *= 2) {
         leg.dt = end / leg.steps;
         make_leg(m, h->job.noise, &leg);
-        const price_bias b = shoal_heston_bias(m, &leg, 1, 1);
+        const price_bias b = shoal_heston_bias(h->p.head.ctx, m, &leg, 1, 1);
         if (fabs(b.value - share * b.control) + b.slack <= BIAS_SMALL) break;
     }
     return leg.steps;

@@ -144,10 +144,17 @@ struct shoal_pde {
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
+#define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
+
+/* heston_plan.c: SHOAL_E_ARG, naming the number, unless the model and these options are allowed. */
+shoal_status shoal_heston_check(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_heston_options *options, int64_t count);
+/* heston_analytic.c: the places of these maturities in ascending order, from malloc; NULL: no memory. */
+int64_t *shoal_heston_order(const double *maturity, int64_t count);
 /* heston_analytic.c: what the steps of `exact` and `conditional` change in a price at the last of
  * these legs. */
-price_bias shoal_heston_bias(const shoal_heston *model, const price_leg *legs, int64_t count,
-                             double strike);
+price_bias shoal_heston_bias(const shoal_context *ctx, const shoal_heston *model,
+                             const price_leg *legs, int64_t count, double strike);
 /* heston_analytic.c, bullet_quad.c, pde_plan.c: values without paths. */
 shoal_status shoal_heston_analytic(const shoal_price *plan, const shoal_heston *model,
                                    shoal_price_value *values);
