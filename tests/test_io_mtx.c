@@ -156,7 +156,8 @@ TEST(mtx_tridiagonal) {
 
 TEST(mtx_messages) {
     expect("", IO_E_FORMAT, "A.mtx: file is empty");
-    expect("hello\n", IO_E_FORMAT, "A.mtx:1: not a Matrix Market file: the first line must begin with %%MatrixMarket");
+    expect("hello\n", IO_E_FORMAT,
+           "A.mtx:1: not a Matrix Market file: the first line must begin with %%MatrixMarket");
     expect("%%MatrixMarket matrix coordinate real\n", IO_E_FORMAT,
            "A.mtx:1: the first line needs 5 words");
     expect("%%MatrixMarket matrix coordinate complex general\n", IO_E_FORMAT,

@@ -182,7 +182,9 @@ static shoal_status cva(shoal_context *ctx, watcher *w, int64_t rule_paths, int6
                         shoal_cva_estimator estimator) {
     const int64_t assets[] = { 0, 1 }, inner = 512;
     const double spots[] = { 100, 100 }, volatilities[] = { 0.2, 0.3 };
-    const shoal_cva_market market = { 2, 0.05, spots, volatilities, NULL, NULL };
+    const shoal_cva_market market = {
+        .assets = 2, .rate = 0.05, .s0 = spots, .sigma = volatilities
+    };
     const shoal_cva_contract contract = { .payoff = SHOAL_CVA_BASKET_PUT,
                                           .american = 1,
                                           .strike = 100,

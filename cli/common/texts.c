@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * texts.c - numbers, times and counts as people read them; the message about an unknown word of a file.
+ * texts.c - numbers, times and counts as people read them; endings of names; the message about an unknown word.
  */
 #include "cli.h"
 
 #include <math.h>
 #include <string.h>
+
+bool cli_ends_in(const char *name, const char *ending) {
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
 
 int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
                    const char *have, io_names *names, const void *of) {

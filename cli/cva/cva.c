@@ -88,10 +88,8 @@ static void check(void *arguments, struct argp_state *state) {
     const char *other =
         cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
-    if (o->cds_words && o->hazard_words)
-        argp_error(state, "--cds and --hazard exclude each other");
-    if (o->rate != 0 && o->rates_words)
-        argp_error(state, "--rate and --rates exclude each other");
+    if (o->cds_words && o->hazard_words) argp_error(state, "--cds and --hazard exclude each other");
+    if (o->rate != 0 && o->rates_words) argp_error(state, "--rate and --rates exclude each other");
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare shard checkpoint", name);
@@ -341,13 +339,12 @@ static void note_maturities(cli *c, const cva_options *o, const cva_book *b, dou
     int64_t first = 0, count = maturing(b, -INFINITY, 0, &first);
     if (b->count == 0) cli_note(c, "%s has no contracts: the CVA is 0", o->book);
     if (count > 0)
-        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s",
-                 o->book, (long long)b->line[first], b->contract[first].maturity,
+        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s", o->book,
+                 (long long)b->line[first], b->contract[first].maturity,
                  CLI_COUNT(count, "such contract"));
     count = maturing(b, horizon * (1 + 1e-9), INFINITY, &first);
     if (horizon > 0 && count > 0)
-        cli_note(c,
-                 "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
+        cli_note(c, "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
                  o->book, (long long)b->line[first], b->contract[first].maturity, horizon,
                  CLI_COUNT(count, "such contract"));
 }
@@ -363,8 +360,7 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
             at = i;
     }
     if (count > 0 && r->info.dates > 1)
-        cli_note(c,
-                 "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
+        cli_note(c, "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
                  o->book, (long long)b->line[at], CLI_COUNT(count, "such contract"));
 }
 

@@ -69,7 +69,7 @@ typedef struct cva_options {
     const char *cds_words, *rates_words, *hazard_words, *dates_words,
         *horizon_words;    /* as they were given; NULL: not */
     shoal_cva_curve rates; /* zero rates */
-    shoal_cva_curve swaps;        /* spreads of credit default swaps by maturity */
+    shoal_cva_curve swaps; /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */

@@ -240,10 +240,9 @@ void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]) {
 
 int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     if (c->json) return print_json(c, o, b, r);
-    printf(
-        "book          %s: %lld by closed form, %lld nested, %lld american, %lld expired\n",
-        CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
-        (long long)r->info.american, (long long)r->info.expired);
+    printf("book          %s: %lld by closed form, %lld nested, %lld american, %lld expired\n",
+           CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
+           (long long)r->info.american, (long long)r->info.expired);
     printf("paths         %lld outer, %lld inner, %s, seed %llu, on %s, %s\n", (long long)r->outer,
            (long long)r->counts.inner_paths, CLI_COUNT(r->info.dates, "date"),
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
@@ -349,8 +348,8 @@ static int print_rows_json(cli *c, const cva_options *o, const row *rows, int co
 static int print_rows(cli *c, const cva_options *o, const row *rows, int count) {
     if (c->json) return print_rows_json(c, o, rows, count);
     printf("paths         %lld outer, %s, seed %llu, on %s, %s\n\n", (long long)o->opts.outer,
-           CLI_COUNT(o->opts.dates, "date"), (unsigned long long)c->seed,
-           c->machine.backend, c->machine.device);
+           CLI_COUNT(o->opts.dates, "date"), (unsigned long long)c->seed, c->machine.backend,
+           c->machine.device);
     static const char *const names[] = { "rule", "amc", "inner" };
     printf("%-9s %-6s %-8s %-4s %12s %9s %9s %11s %9s %8s %11s %9s %9s\n", "estimator", "solver",
            "basis", "type", "cva", "stderr", "bias", "difference", "stderr", "errors", "truncated",

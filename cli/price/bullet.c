@@ -414,8 +414,8 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command price_bullet_command = {
-    "price bullet", "calls that pay if S was below a barrier on p1 to p2 dates",
-    .doc = doc, .run = command,
+    "price bullet", "calls that pay if S was below a barrier on p1 to p2 dates", .doc = doc,
+    .run = command,
     .tables = { { options, 0 },
                 { price_european, offsetof(bullet_arguments, o) },
                 { price_simulation, offsetof(bullet_arguments, o) } }

@@ -101,11 +101,12 @@ typedef struct shoal_cva_counterparty {
 
 /* A credit default swap at par: its spread pays for the protection. */
 typedef struct shoal_cds {
-    double maturity; /* years                                                                   */
-    double spread;   /* per 360 days: 0.01 is 100 basis points                                  */
-    int64_t payments;      /* length of payment; 0: every quarter of a year, back from maturity */
-    const double *payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
-    double start;          /* with payment: of the first period, at most 0                      */
+    double maturity;  /* years                                                                   */
+    double spread;    /* per 360 days: 0.01 is 100 basis points                                  */
+    int64_t payments; /* length of payment; 0: every quarter of a year, back from maturity */
+    const double *
+        payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
+    double start;      /* with payment: of the first period, at most 0                      */
     double settlement; /* when the premium that accrued before today is paid back               */
 } shoal_cds;
 

@@ -461,7 +461,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
         s = shoal_cva_fit_rules(p, o->rule_paths);
     if (s == SHOAL_OK && o->validate) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && p->where->ops) s = make_device(p);
-    const int kinks = o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
+    const int kinks = s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
     if (s == SHOAL_OK && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
     return s;
 }
