@@ -101,6 +101,7 @@ typedef struct shoal_price shoal_price; /* a plan; contents private */
  *     exact        poisson normal   exact steps of the variance, trapezoids for its integral
  *     conditional  poisson normal   the same, and Black-Scholes given the variance path
  *     analytic                      the semi-closed form; no sampling error
+ *     qe                            Andersen's quadratic-exponential scheme, with the right mean of S
  */
 /* Methods of "expou":
  *

@@ -209,7 +209,7 @@ def heston(
     """Calls or puts in Heston's model: dS = (rate - dividend) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + sigma
     sqrt(v) dW.
 
-    method: "euler", "exact", "conditional", or "analytic" (no paths). target: simulate until no standard error is above
+    method: "euler", "qe", "exact", "conditional", or "analytic" (no paths). target: simulate until no standard error is above
     it, instead of `paths`. The same seed gives the same prices on every device. With method "analytic" and greeks the
     result also has `gradient`, the derivatives in all parameters.
 

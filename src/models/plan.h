@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC };
+enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC, HESTON_QE };
 enum { EULER_FULL, EULER_PLUS, EULER_ABS };
 enum { VARIANCE_POISSON, VARIANCE_NORMAL };
 
@@ -143,6 +143,11 @@ struct shoal_pde {
 };
 
 /* ---- functions ---------------------------------------------------------------------------------- */
+
+/* (x/2) coth(x/2) - 1: what trapezoids of step x make of the integral of e^-t, less 1. */
+static inline double price_trapezoid(double x) {
+    return x > 1e-3 ? 0.5 * x / tanh(0.5 * x) - 1 : x * x / 12;
+}
 
 #define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
 
