@@ -23,10 +23,12 @@ static const struct {
     { "two boundaries", "there are two exercise boundaries: a put has dividend < rate < 0, or a "
                         "call rate < dividend < 0" },
     { "unsettled", "Newton's method did not converge" },
+    { "too low", "no volatility gives so low a price, or more than one does" },
+    { "too high", "no volatility gives so high a price" },
 };
 
 typedef struct result {
-    double maturity, strike, price, error, implied_vol, boundary;
+    double maturity, strike, price, error, implied_vol, boundary, sigma;
     double delta, gamma, vega, theta, rho;
     const char *status;
     int32_t state; /* shoal_vanilla_status */
@@ -34,9 +36,9 @@ typedef struct result {
 
 /* clang-format off */
 #define VALUE(member) CLI_RESULT(#member, result, member)
-enum { VALUES = 2, GREEKS = 7, COLUMNS = 12 }; /* places in the table, and its end */
+enum { VALUES = 2, FOUND = 7, GREEKS = 8, COLUMNS = 13 }; /* places in the table, and its end */
 static const cli_option columns[COLUMNS + 1] = {
-    VALUE(maturity), VALUE(strike), VALUE(price), VALUE(error), VALUE(implied_vol), VALUE(boundary), VALUE(status),
+    VALUE(maturity), VALUE(strike), VALUE(price), VALUE(error), VALUE(implied_vol), VALUE(boundary), VALUE(status), VALUE(sigma),
     VALUE(delta), VALUE(gamma), VALUE(vega), VALUE(theta), VALUE(rho),
     { 0 }
 };
@@ -77,7 +79,7 @@ static int check_numbers(const price_options *o, double sigma) {
 
 /* clang-format off */
 enum { /* arrays of one number per option, for the library; the first are columns of a file */
-    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, INPUTS,
+    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, QUOTE, INPUTS,
     PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
 };
 static const struct {
@@ -87,7 +89,7 @@ static const struct {
 } inputs[INPUTS] = {
     [S0] = { "s0", 0, true }, [STRIKE] = { "strike", 0, true }, [RATE] = { "rate", -INFINITY, true },
     [SIGMA] = { "sigma", 0, false }, [MATURITY] = { "maturity", 0, false }, [DIVIDEND] = { "dividend", -INFINITY, true },
-    [CALL] = { "call", 0, false },
+    [CALL] = { "call", 0, false }, [QUOTE] = { "price", 0, false },
 };
 /* clang-format on */
 
@@ -95,6 +97,7 @@ typedef struct book {
     int64_t count;
     double *at[ARRAYS]; /* at[0] from malloc */
     int32_t *call, *status;
+    bool quoted; /* prices are given, and volatilities wanted */
 } book;
 
 static int book_create(book *b, int64_t count) {
@@ -141,6 +144,7 @@ static int read_book(book *b, const char *path, const price_options *o, double s
                                   "there are", input_name, NULL);
             break;
         }
+        if (k == QUOTE) b->quoted = true;
         for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
             const double x = b->at[k][i] = table.data[i * table.cols + c];
             if (!(inputs[k].above ? x > inputs[k].min : x >= inputs[k].min) ||
@@ -152,6 +156,8 @@ static int read_book(book *b, const char *path, const price_options *o, double s
                                                   : "0 or above");
         }
     }
+    if (code == CLI_OK && b->quoted && io_table_column(&table, "sigma") >= 0)
+        code = cli_fail(CLI_INPUT, "%s: the columns sigma and price exclude each other", path);
     io_table_free(&table);
     return code;
 }
@@ -161,17 +167,37 @@ static int read_book(book *b, const char *path, const price_options *o, double s
 /* Of a boundary of fewer points, for the error. */
 static int64_t fewer(int64_t nodes) { return nodes * 3 / 4; }
 
-static int compute(cli *c, book *b, int64_t nodes, result *to) {
+/* The volatilities of quoted prices; those without one keep their status. */
+static shoal_status imply(cli *c, book *b, const shoal_vanilla *all,
+                          const shoal_vanilla_opts *fine) {
+    int32_t *found = calloc((size_t)b->count + 1, sizeof *found);
+    if (!found) return SHOAL_E_NOMEM;
+    const shoal_status s =
+        shoal_vanilla_implied(c->ctx, all, b->count, fine, b->at[QUOTE], b->at[SIGMA], found);
+    for (int64_t i = 0; i < b->count; i++)
+        if (found[i]) b->status[i] = found[i];
+    free(found);
+    return s;
+}
+
+static int compute(cli *c, book *b, const price_exact_opts *e, result *to) {
     double **at = b->at;
     for (int64_t i = 0; i < b->count; i++) b->call[i] = at[CALL][i] != 0;
     const shoal_vanilla all = { at[S0],       at[STRIKE],   at[RATE], at[SIGMA],
                                 at[MATURITY], at[DIVIDEND], b->call };
-    const shoal_vanilla_opts fine = { .nodes = nodes }, coarse = { .nodes = fewer(nodes) };
+    const shoal_vanilla_opts fine = { .nodes = e->nodes, .european = e->european };
+    const shoal_vanilla_opts coarse = { .nodes = fewer(e->nodes), .european = e->european };
     const shoal_vanilla_opts black = { .european = 1 };
     const shoal_vanilla_values values = { at[PRICE], at[DELTA], at[GAMMA],   at[VEGA],
                                           at[THETA], at[RHO],   at[BOUNDARY] };
     const shoal_vanilla_values price = { .price = at[COARSE] };
-    shoal_status s = shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, b->status);
+    int32_t *valued = calloc((size_t)b->count + 1, sizeof *valued);
+    if (!valued) return cli_no_memory();
+    shoal_status s = b->quoted ? imply(c, b, &all, &fine) : SHOAL_OK;
+    if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, valued);
+    for (int64_t i = 0; i < b->count; i++)
+        if (!b->status[i]) b->status[i] = valued[i];
+    free(valued);
     if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &coarse, &price, NULL);
     if (s == SHOAL_OK)
         s = shoal_vanilla_implied(c->ctx, &all, b->count, &black, at[PRICE], at[VOL], NULL);
@@ -182,6 +208,7 @@ static int compute(cli *c, book *b, int64_t nodes, result *to) {
                           .error = fabs(at[PRICE][i] - at[COARSE][i]),
                           .implied_vol = at[VOL][i],
                           .boundary = at[BOUNDARY][i],
+                          .sigma = at[SIGMA][i],
                           .delta = at[DELTA][i],
                           .gamma = at[GAMMA][i],
                           .vega = at[VEGA][i],
@@ -195,78 +222,79 @@ static int compute(cli *c, book *b, int64_t nodes, result *to) {
 /* ---- results ------------------------------------------------------------------------------------ */
 
 /* A price is rounded to its error, of which two digits count; six of the rest. */
-static const char *number(char text[32], int column, const result *r) {
-    const double value = cli_result_number(columns, column, r);
+static const char *number(char text[32], const cli_option *rows, int column, const result *r) {
+    const double value = cli_result_number(rows, column, r);
     if (isnan(value)) return "-";
     if (column == VALUES) return cli_rounded(text, value, r->error);
     snprintf(text, 32, column == VALUES + 1 ? "%.2g" : "%.6g", value);
     return text;
 }
 
-static void print_table(const cli *c, const price_options *o, double sigma, int64_t nodes,
-                        const result *results, int64_t count, const char *file) {
-    const int last = o->opts.greeks ? COLUMNS : GREEKS;
+static void print_table(const cli *c, const price_options *o, const price_exact_opts *e,
+                        const cli_option *rows, const result *results, int64_t count) {
     char text[32];
-    if (file)
-        printf("options       %s of %s\n", CLI_COUNT(count, "option"), file);
+    if (e->file)
+        printf("options       %s of %s%s\n", CLI_COUNT(count, "option"), e->file,
+               e->european ? ", European" : "");
     else
-        printf(
-            "option        %s at %g, rate %g, dividend %g, volatility %g, exercise at any time\n",
-            o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, sigma);
+        printf("option        %s at %g, rate %g, dividend %g, volatility %g, exercise at %s\n",
+               o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, e->sigma,
+               e->european ? "maturity" : "any time");
     printf("method        exact, on %s, %s\n", c->machine.backend, c->machine.device);
     printf(
         "nodes         %lld; the error is the change from %lld nodes, there is no sampling error\n",
-        (long long)nodes, (long long)fewer(nodes));
+        (long long)e->nodes, (long long)fewer(e->nodes));
     for (int64_t i = count > 1 ? -1 : 0; i < count; i++) { /* -1: the names */
         if (count > 1) putchar('\n');
-        for (int k = count > 1 ? 0 : VALUES; k < last; k++) {
-            if (columns[k].kind == OPT_TEXT) continue;
-            const char *value = i < 0 ? columns[k].name : number(text, k, &results[i]);
+        for (int k = count > 1 ? 0 : VALUES; rows[k].kind != OPT_END; k++) {
+            if (rows[k].kind == OPT_TEXT) continue;
+            const char *value = i < 0 ? rows[k].name : number(text, rows, k, &results[i]);
             if (count > 1)
                 printf(k == VALUES ? " %14s" : " %11s", value);
             else
-                printf("%-13s %s\n", columns[k].name, value);
+                printf("%-13s %s\n", rows[k].name, value);
         }
     }
     if (count > 1) putchar('\n');
 }
 
-static int print_json(cli *c, const void *arguments, const price_options *o, int64_t nodes,
-                      const cli_option *rows, const result *results, const book *b,
-                      const char *file, int code) {
+static int print_json(cli *c, const void *arguments, const price_options *o,
+                      const price_exact_opts *e, const cli_option *rows, const result *results,
+                      const book *b, int code) {
     io_json *j = cli_json_begin(c, "price american");
     cli_row row;
     for (int i = 0; (row = cli_row_at(&price_american_command, c, arguments, i)).option; i++)
         if (row.option->in & IN_JSON && !cli_among(price_simulated, row.option->name))
             cli_option_json(j, &row);
     io_json_string(j, "method", o->opts.method);
-    io_json_int(j, "nodes", nodes);
-    if (b->count == 1 && !file)
+    io_json_int(j, "nodes", e->nodes);
+    if (b->count == 1 && !e->file)
         cli_json_results(j, rows + VALUES, results);
     else
         cli_json_result_list(j, "surface", rows, results, sizeof *results, b->count);
-    if (o->output || file) cli_json_files(j, c, &price_american_command, arguments);
+    if (o->output || e->file) cli_json_files(j, c, &price_american_command, arguments);
     return cli_json_end(c, code);
 }
 
-int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes,
-                const char *file) {
+int price_exact(cli *c, const void *arguments, const price_options *o, const price_exact_opts *e) {
     int64_t failed = 0, first = 0;
+    int shown = 0;
     cli_option rows[COLUMNS + 1];
     book b = { 0 };
     result *results = NULL;
-    int code = check_numbers(o, sigma);
-    if (code == CLI_OK && file)
-        code = read_book(&b, file, o, sigma);
+    int code = check_numbers(o, e->sigma);
+    if (code == CLI_OK && e->file)
+        code = read_book(&b, e->file, o, e->sigma);
     else if (code == CLI_OK) {
         code = book_create(&b, o->strike.count * o->maturity.count);
-        if (code == CLI_OK) set_defaults(&b, o, sigma);
+        if (code == CLI_OK) set_defaults(&b, o, e->sigma);
     }
     if (code == CLI_OK && !(results = calloc((size_t)b.count + 1, sizeof *results)))
         code = cli_no_memory();
-    if (code == CLI_OK) code = compute(c, &b, nodes, results);
-    for (int k = 0; k <= COLUMNS; k++)
-        rows[k] = columns[k < GREEKS || o->opts.greeks ? k : COLUMNS];
+    if (code == CLI_OK) code = compute(c, &b, e, results);
+    for (int k = 0; k < COLUMNS; k++)
+        if (k == FOUND ? b.quoted : k < GREEKS || o->opts.greeks) rows[shown++] = columns[k];
+    rows[shown] = columns[COLUMNS];
     if (code == CLI_OK && o->output)
         code = cli_csv_result_list(o->output, rows, results, sizeof *results, b.count);
     if (code == CLI_OK) {
@@ -276,9 +304,9 @@ int price_exact(cli *c, const void *arguments, const price_options *o, double si
             code = cli_fail(CLI_FAILED, "%lld of %s without a price: %s", (long long)failed,
                             CLI_COUNT(b.count, "option"), states[results[first].state].reason);
         if (c->json)
-            code = print_json(c, arguments, o, nodes, rows, results, &b, file, code);
+            code = print_json(c, arguments, o, e, rows, results, &b, code);
         else
-            print_table(c, o, sigma, nodes, results, b.count, file);
+            print_table(c, o, e, rows, results, b.count);
     }
     free(results);
     book_free(&b);
