@@ -27,18 +27,33 @@ static const struct {
     { "too high", "no volatility gives so high a price" },
 };
 
+/* clang-format off */
+enum { /* arrays of one number per option, for the library; the first are columns of a file */
+    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, QUOTE, INPUTS,
+    PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
+};
+static const struct {
+    const char *name;
+    double min; /* of a number in a file */
+    bool above; /* ... and not equal     */
+} inputs[INPUTS] = {
+    [S0] = { "s0", 0, true }, [STRIKE] = { "strike", 0, true }, [RATE] = { "rate", -INFINITY, true },
+    [SIGMA] = { "sigma", 0, false }, [MATURITY] = { "maturity", 0, false }, [DIVIDEND] = { "dividend", -INFINITY, true },
+    [CALL] = { "call", 0, false }, [QUOTE] = { "price", 0, false },
+};
+
 typedef struct result {
-    double maturity, strike, price, error, implied_vol, boundary, sigma;
+    double input[INPUTS];
+    double price, error, implied_vol, boundary;
     double delta, gamma, vega, theta, rho;
     const char *status;
     int32_t state; /* shoal_vanilla_status */
 } result;
 
-/* clang-format off */
 #define VALUE(member) CLI_RESULT(#member, result, member)
-enum { VALUES = 2, FOUND = 7, GREEKS = 8, COLUMNS = 13 }; /* places in the table, and its end */
-static const cli_option columns[COLUMNS + 1] = {
-    VALUE(maturity), VALUE(strike), VALUE(price), VALUE(error), VALUE(implied_vol), VALUE(boundary), VALUE(status), VALUE(sigma),
+enum { GREEKS = 5, VALUES = 10 }; /* places in the table, and its end */
+static const cli_option outputs[VALUES + 1] = {
+    VALUE(price), VALUE(error), VALUE(implied_vol), VALUE(boundary), VALUE(status),
     VALUE(delta), VALUE(gamma), VALUE(vega), VALUE(theta), VALUE(rho),
     { 0 }
 };
@@ -77,27 +92,12 @@ static int check_numbers(const price_options *o, double sigma) {
 
 /* ---- the options -------------------------------------------------------------------------------- */
 
-/* clang-format off */
-enum { /* arrays of one number per option, for the library; the first are columns of a file */
-    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, QUOTE, INPUTS,
-    PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
-};
-static const struct {
-    const char *name;
-    double min; /* of a number in a file */
-    bool above; /* ... and not equal     */
-} inputs[INPUTS] = {
-    [S0] = { "s0", 0, true }, [STRIKE] = { "strike", 0, true }, [RATE] = { "rate", -INFINITY, true },
-    [SIGMA] = { "sigma", 0, false }, [MATURITY] = { "maturity", 0, false }, [DIVIDEND] = { "dividend", -INFINITY, true },
-    [CALL] = { "call", 0, false }, [QUOTE] = { "price", 0, false },
-};
-/* clang-format on */
-
 typedef struct book {
     int64_t count;
     double *at[ARRAYS]; /* at[0] from malloc */
     int32_t *call, *status;
-    bool quoted; /* prices are given, and volatilities wanted */
+    int shown[INPUTS], showing; /* the inputs that the results repeat: columns of the file */
+    bool quoted;                /* prices are given: sigma is what they imply              */
 } book;
 
 static int book_create(book *b, int64_t count) {
@@ -118,10 +118,11 @@ static void book_free(book *b) {
 static void set_defaults(book *b, const price_options *o, double sigma) {
     for (int64_t i = 0; i < b->count; i++) {
         b->at[S0][i] = o->s0, b->at[RATE][i] = o->rate, b->at[DIVIDEND][i] = o->dividend;
-        b->at[SIGMA][i] = sigma, b->at[CALL][i] = !o->opts.put;
+        b->at[SIGMA][i] = sigma, b->at[CALL][i] = !o->opts.put, b->at[QUOTE][i] = 0;
         b->at[STRIKE][i] = o->strike.values[i % o->strike.count];
         b->at[MATURITY][i] = o->maturity.values[i / o->strike.count % o->maturity.count];
     }
+    b->shown[0] = MATURITY, b->shown[1] = STRIKE, b->showing = 2;
 }
 
 static const char *input_name(const void *of, int k) {
@@ -144,6 +145,7 @@ static int read_book(book *b, const char *path, const price_options *o, double s
                                   "there are", input_name, NULL);
             break;
         }
+        b->shown[c] = k == QUOTE ? SIGMA : k, b->showing = c + 1; /* names of columns differ */
         if (k == QUOTE) b->quoted = true;
         for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
             const double x = b->at[k][i] = table.data[i * table.cols + c];
@@ -167,16 +169,17 @@ static int read_book(book *b, const char *path, const price_options *o, double s
 /* Of a boundary of fewer points, for the error. */
 static int64_t fewer(int64_t nodes) { return nodes * 3 / 4; }
 
-/* The volatilities of quoted prices; those without one keep their status. */
-static shoal_status imply(cli *c, book *b, const shoal_vanilla *all,
-                          const shoal_vanilla_opts *fine) {
-    int32_t *found = calloc((size_t)b->count + 1, sizeof *found);
-    if (!found) return SHOAL_E_NOMEM;
-    const shoal_status s =
-        shoal_vanilla_implied(c->ctx, all, b->count, fine, b->at[QUOTE], b->at[SIGMA], found);
+/* The volatilities of quoted prices, and the values by them; statuses are of the first that fails. */
+static shoal_status imply(cli *c, book *b, const shoal_vanilla *all, const shoal_vanilla_opts *fine,
+                          const shoal_vanilla_values *values) {
+    int32_t *valued = calloc((size_t)b->count + 1, sizeof *valued);
+    if (!valued) return SHOAL_E_NOMEM;
+    shoal_status s =
+        shoal_vanilla_implied(c->ctx, all, b->count, fine, b->at[QUOTE], b->at[SIGMA], b->status);
+    if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, all, b->count, fine, values, valued);
     for (int64_t i = 0; i < b->count; i++)
-        if (found[i]) b->status[i] = found[i];
-    free(found);
+        if (!b->status[i]) b->status[i] = valued[i];
+    free(valued);
     return s;
 }
 
@@ -191,24 +194,17 @@ static int compute(cli *c, book *b, const price_exact_opts *e, result *to) {
     const shoal_vanilla_values values = { at[PRICE], at[DELTA], at[GAMMA],   at[VEGA],
                                           at[THETA], at[RHO],   at[BOUNDARY] };
     const shoal_vanilla_values price = { .price = at[COARSE] };
-    int32_t *valued = calloc((size_t)b->count + 1, sizeof *valued);
-    if (!valued) return cli_no_memory();
-    shoal_status s = b->quoted ? imply(c, b, &all, &fine) : SHOAL_OK;
-    if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, valued);
-    for (int64_t i = 0; i < b->count; i++)
-        if (!b->status[i]) b->status[i] = valued[i];
-    free(valued);
+    shoal_status s = b->quoted
+                         ? imply(c, b, &all, &fine, &values)
+                         : shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, b->status);
     if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &coarse, &price, NULL);
     if (s == SHOAL_OK)
         s = shoal_vanilla_implied(c->ctx, &all, b->count, &black, at[PRICE], at[VOL], NULL);
-    for (int64_t i = 0; i < b->count && s == SHOAL_OK; i++)
-        to[i] = (result){ .maturity = at[MATURITY][i],
-                          .strike = at[STRIKE][i],
-                          .price = at[PRICE][i],
+    for (int64_t i = 0; i < b->count && s == SHOAL_OK; i++) {
+        to[i] = (result){ .price = at[PRICE][i],
                           .error = fabs(at[PRICE][i] - at[COARSE][i]),
                           .implied_vol = at[VOL][i],
                           .boundary = at[BOUNDARY][i],
-                          .sigma = at[SIGMA][i],
                           .delta = at[DELTA][i],
                           .gamma = at[GAMMA][i],
                           .vega = at[VEGA][i],
@@ -216,25 +212,39 @@ static int compute(cli *c, book *b, const price_exact_opts *e, result *to) {
                           .rho = at[RHO][i],
                           .status = states[b->status[i]].name,
                           .state = b->status[i] };
+        for (int k = 0; k < INPUTS; k++) to[i].input[k] = at[k][i];
+    }
     return cli_status(c, s);
 }
 
 /* ---- results ------------------------------------------------------------------------------------ */
 
+/* The columns: inputs that are shown, then values. */
+static void name_columns(const book *b, bool greeks, cli_option columns[INPUTS + VALUES + 1]) {
+    for (int i = 0; i < b->showing; i++)
+        *columns++ =
+            (cli_option){ .name = inputs[b->shown[i]].name,
+                          .kind = OPT_REAL,
+                          .at = offsetof(result, input) + sizeof(double) * (size_t)b->shown[i],
+                          .size = sizeof(double) };
+    for (int i = 0; i <= VALUES; i++) columns[i] = outputs[i < GREEKS || greeks ? i : VALUES];
+}
+
 /* A price is rounded to its error, of which two digits count; six of the rest. */
-static const char *number(char text[32], const cli_option *rows, int column, const result *r) {
-    const double value = cli_result_number(rows, column, r);
+static const char *number(char text[32], const cli_option *column, const result *r) {
+    const double value = cli_result_number(column, 0, r);
     if (isnan(value)) return "-";
-    if (column == VALUES) return cli_rounded(text, value, r->error);
-    snprintf(text, 32, column == VALUES + 1 ? "%.2g" : "%.6g", value);
+    if (strcmp(column->name, "price") == 0) return cli_rounded(text, value, r->error);
+    snprintf(text, 32, strcmp(column->name, "error") == 0 ? "%.2g" : "%.6g", value);
     return text;
 }
 
 static void print_table(const cli *c, const price_options *o, const price_exact_opts *e,
-                        const cli_option *rows, const result *results, int64_t count) {
+                        const cli_option *columns, const result *results, const book *b) {
+    const bool table = b->count > 1 || e->file;
     char text[32];
     if (e->file)
-        printf("options       %s of %s%s\n", CLI_COUNT(count, "option"), e->file,
+        printf("options       %s of %s%s\n", CLI_COUNT(b->count, "option"), e->file,
                e->european ? ", European" : "");
     else
         printf("option        %s at %g, rate %g, dividend %g, volatility %g, exercise at %s\n",
@@ -244,22 +254,22 @@ static void print_table(const cli *c, const price_options *o, const price_exact_
     printf(
         "nodes         %lld; the error is the change from %lld nodes, there is no sampling error\n",
         (long long)e->nodes, (long long)fewer(e->nodes));
-    for (int64_t i = count > 1 ? -1 : 0; i < count; i++) { /* -1: the names */
-        if (count > 1) putchar('\n');
-        for (int k = count > 1 ? 0 : VALUES; rows[k].kind != OPT_END; k++) {
-            if (rows[k].kind == OPT_TEXT) continue;
-            const char *value = i < 0 ? rows[k].name : number(text, rows, k, &results[i]);
-            if (count > 1)
-                printf(k == VALUES ? " %14s" : " %11s", value);
+    for (int64_t i = table ? -1 : 0; i < b->count; i++) { /* -1: the names */
+        if (table) putchar('\n');
+        for (const cli_option *k = table ? columns : columns + b->showing; k->name; k++) {
+            if (k->kind == OPT_TEXT) continue;
+            const char *value = i < 0 ? k->name : number(text, k, &results[i]);
+            if (table)
+                printf(strcmp(k->name, "price") == 0 ? " %14s" : " %11s", value);
             else
-                printf("%-13s %s\n", rows[k].name, value);
+                printf("%-13s %s\n", k->name, value);
         }
     }
-    if (count > 1) putchar('\n');
+    if (table) putchar('\n');
 }
 
 static int print_json(cli *c, const void *arguments, const price_options *o,
-                      const price_exact_opts *e, const cli_option *rows, const result *results,
+                      const price_exact_opts *e, const cli_option *columns, const result *results,
                       const book *b, int code) {
     io_json *j = cli_json_begin(c, "price american");
     cli_row row;
@@ -269,17 +279,16 @@ static int print_json(cli *c, const void *arguments, const price_options *o,
     io_json_string(j, "method", o->opts.method);
     io_json_int(j, "nodes", e->nodes);
     if (b->count == 1 && !e->file)
-        cli_json_results(j, rows + VALUES, results);
+        cli_json_results(j, columns + b->showing, results);
     else
-        cli_json_result_list(j, "surface", rows, results, sizeof *results, b->count);
+        cli_json_result_list(j, "surface", columns, results, sizeof *results, b->count);
     if (o->output || e->file) cli_json_files(j, c, &price_american_command, arguments);
     return cli_json_end(c, code);
 }
 
 int price_exact(cli *c, const void *arguments, const price_options *o, const price_exact_opts *e) {
     int64_t failed = 0, first = 0;
-    int shown = 0;
-    cli_option rows[COLUMNS + 1];
+    cli_option columns[INPUTS + VALUES + 1];
     book b = { 0 };
     result *results = NULL;
     int code = check_numbers(o, e->sigma);
@@ -292,11 +301,9 @@ int price_exact(cli *c, const void *arguments, const price_options *o, const pri
     if (code == CLI_OK && !(results = calloc((size_t)b.count + 1, sizeof *results)))
         code = cli_no_memory();
     if (code == CLI_OK) code = compute(c, &b, e, results);
-    for (int k = 0; k < COLUMNS; k++)
-        if (k == FOUND ? b.quoted : k < GREEKS || o->opts.greeks) rows[shown++] = columns[k];
-    rows[shown] = columns[COLUMNS];
+    name_columns(&b, o->opts.greeks, columns);
     if (code == CLI_OK && o->output)
-        code = cli_csv_result_list(o->output, rows, results, sizeof *results, b.count);
+        code = cli_csv_result_list(o->output, columns, results, sizeof *results, b.count);
     if (code == CLI_OK) {
         for (int64_t i = b.count - 1; i >= 0; i--)
             if (results[i].state) failed++, first = i;
@@ -304,9 +311,9 @@ int price_exact(cli *c, const void *arguments, const price_options *o, const pri
             code = cli_fail(CLI_FAILED, "%lld of %s without a price: %s", (long long)failed,
                             CLI_COUNT(b.count, "option"), states[results[first].state].reason);
         if (c->json)
-            code = print_json(c, arguments, o, e, rows, results, &b, code);
+            code = print_json(c, arguments, o, e, columns, results, &b, code);
         else
-            print_table(c, o, e, rows, results, b.count);
+            print_table(c, o, e, columns, results, &b);
     }
     free(results);
     book_free(&b);
