@@ -56,6 +56,7 @@ static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
         double s[SHOAL_CVA_ASSETS * CVA_WIDTH], worth[CVA_WIDTH];
         take_prices(job, from, s);
         for (int64_t i = 0; i < job->europeans; i++) {
+            if (shoal_is_cancelled(ctx, from, job->paths / ctx->threads + 1)) break;
             const cva_contract *c = &job->contract[job->european[i]];
             const double left = cva_left(job, c, k);
             if (!cva_is_known(c, left)) continue;
@@ -76,6 +77,7 @@ static shoal_status settle(shoal_context *ctx, const cva_job *job, int64_t k) {
         double s[SHOAL_CVA_ASSETS * CVA_WIDTH], adds[CVA_WIDTH], differs[CVA_WIDTH];
         take_prices(job, from, s);
         for (int64_t i = 0; i < job->americans; i++) {
+            if (shoal_is_cancelled(ctx, from, job->paths / ctx->threads + 1)) break;
             const cva_contract *c = &job->contract[job->american[i]];
             cva_settle(job, c, from, k, s, adds, differs);
             for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
@@ -119,6 +121,7 @@ static shoal_status add(shoal_context *ctx, const cva_job *job, int64_t k) {
 static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
     ON_THREADS(ctx->threads, dynamic, CVA_TASK)
     for (int64_t path = job->from; path < job->from + job->count; path++) {
+        if (shoal_is_cancelled(ctx, 0, 1)) continue;
         cva_expose_node(job, path);
         if (job->worth) cva_note_node(job, k, path);
     }
