@@ -270,7 +270,10 @@ ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(ma
      FIELD(exercises), FIELD(exercise), FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight),
      FIELD(set))
 ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
-     FIELD(collateral), FIELD(threshold))
+     FIELD(collateral), FIELD(threshold), FIELD(volatility), FIELD(reversion), FIELD(correlation),
+     FIELD(jump))
+ROWS(shoal_cva_csa, FIELD(collateral), FIELD(threshold), FIELD(transfer), FIELD(independent),
+     FIELD(period), FIELD(one_way))
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
      FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
      FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
@@ -285,8 +288,8 @@ ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(rule_bias), FIELD(rule_bia
 ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(epe_bias), FIELD(epe_low),
      FIELD(epe_high), FIELD(ene), FIELD(ene_error), FIELD(ene_bias), FIELD(ene_low),
      FIELD(ene_high), FIELD(pfe95), FIELD(pfe95_low), FIELD(pfe95_high), FIELD(pfe99),
-     FIELD(pfe99_low), FIELD(pfe99_high), FIELD(discount), FIELD(default_probability), FIELD(cva),
-     FIELD(inner))
+     FIELD(pfe99_low), FIELD(pfe99_high), FIELD(epe_default), FIELD(epe_default_error),
+     FIELD(discount), FIELD(default_probability), FIELD(cva), FIELD(inner))
 ROWS(shoal_cva_check, FIELD(price), FIELD(price_error), FIELD(upper), FIELD(upper_error),
      FIELD(mean), FIELD(error), FIELD(z))
 ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract), FIELD(date),
@@ -903,12 +906,14 @@ NB_MODULE(_core, m) {
 
     static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
     m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty,
-                    nb::dict options) {
+                    nb::list agreements, nb::dict options) {
         Keep keep;
         const auto assets = filled<shoal_cva_market>(market, keep);
         const auto book = filled_list<shoal_cva_contract>(contracts, keep);
         const auto other = filled<shoal_cva_counterparty>(counterparty, keep);
-        const auto opts = filled<shoal_cva_opts>(options, keep);
+        const auto csa = filled_list<shoal_cva_csa>(agreements, keep);
+        auto opts = filled<shoal_cva_opts>(options, keep);
+        opts.csas = (int64_t)csa.size(), opts.csa = csa.data();
         return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {
             return shoal_cva_create(c, &assets, book.data(), (int64_t)book.size(), &other, &opts,
                                     p);

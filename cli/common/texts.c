@@ -96,12 +96,18 @@ char *cli_years(char text[CLI_NUMBER], double years) {
 }
 
 char *cli_count(char text[CLI_NUMBER], int64_t n, const char *noun) {
+    static const struct {
+        char last;
+        int less;
+        const char *end;
+    } plurals[] = { { 'x', 2, "ices" }, { 'y', 1, "ies" }, { 0, 0, "s" } }; /* matrix, party */
     const size_t length = strlen(noun);
-    const bool x = length && noun[length - 1] == 'x'; /* matrix */
+    int k = 0;
+    while (plurals[k].last && (!length || noun[length - 1] != plurals[k].last)) k++;
     if (n == 1 || n == -1)
         snprintf(text, CLI_NUMBER, "%lld %s", (long long)n, noun);
     else
-        snprintf(text, CLI_NUMBER, "%lld %.*s%s", (long long)n, (int)length - 2 * x, noun,
-                 x ? "ices" : "s");
+        snprintf(text, CLI_NUMBER, "%lld %.*s%s", (long long)n, (int)length - plurals[k].less, noun,
+                 plurals[k].end);
     return text;
 }

@@ -14,7 +14,7 @@ static const cli_option date_results[] = {
     DATE("epe_low", epe_low), DATE("epe_high", epe_high), DATE("ene", ene), DATE("ene_stderr", ene_error),
     DATE("ene_bias", ene_bias), DATE("ene_low", ene_low), DATE("ene_high", ene_high), DATE("pfe95", pfe95),
     DATE("pfe95_low", pfe95_low), DATE("pfe95_high", pfe95_high), DATE("pfe99", pfe99), DATE("pfe99_low", pfe99_low),
-    DATE("pfe99_high", pfe99_high), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("pfe99_high", pfe99_high), DATE("es95", es95), DATE("es99", es99), DATE("epe_default", epe_default), DATE("epe_default_stderr", epe_default_error), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
     DATE("inner", inner),
     { 0 }
 };
@@ -34,6 +34,15 @@ static const cli_option value_results[] = {
     RESULT("high", value.high), RESULT("rule_bias", value.rule_bias), RESULT("rule_bias_stderr", value.rule_bias_error),
     RESULT("inner_bias", value.inner_bias), RESULT("inner_bias_stderr", value.inner_bias_error),
     RESULT("correction", value.correction), RESULT("correction_stderr", value.correction_error),
+    RESULT("pv", all.pv), RESULT("pv_stderr", all.pv_error), RESULT("dva", all.dva), RESULT("dva_stderr", all.dva_error),
+    RESULT("fca", all.fca), RESULT("fba", all.fba), RESULT("fva", all.fva), RESULT("fva_stderr", all.fva_error),
+    RESULT("mean_epe", all.epe), RESULT("mean_ene", all.ene), RESULT("eepe", all.eepe), RESULT("peak_pfe95", all.pfe95),
+    RESULT("peak_pfe99", all.pfe99), RESULT("peak_es95", all.es95), RESULT("peak_es99", all.es99),
+    { 0 }
+};
+static const cli_option more_results[] = {
+    RESULT("cva", more.cva), RESULT("cva_stderr", more.cva_error), RESULT("dva", more.dva), RESULT("fva", more.fva),
+    RESULT("pv", more.pv),
     { 0 }
 };
 #define SCORE(name, member) CLI_RESULT(name, shoal_cva_validation, member)
@@ -127,6 +136,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (o->party.until) io_json_doubles(j, "hazard_until", o->party.until, o->party.pieces);
     if (o->opts.estimator != SHOAL_CVA_BY_INNER && o->opts.rule_paths)
         io_json_int(j, "rule_paths", o->opts.rule_paths);
+    cva_json_collateral(j, b);
     io_json_int(j, "contracts", b->count);
     cli_json_results(j, info_results, r);
     if (o->opts.target > 0) {
@@ -137,6 +147,13 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (r->outer > 0) {
         cli_json_results(j, value_results, r);
         json_profile(j, r);
+        if (r->before) {
+            io_json_object_line(j, "incremental");
+            cli_json_results(j, more_results, r);
+            io_json_double(j, "cva_before", r->before->cva);
+            io_json_close(j);
+        }
+        if (r->trade) cva_json_breakdown(j, b, r);
     }
     if (r->check) json_validation(j, b, r);
     io_json_bool(j, "correlation_given", b->has_correlation);
@@ -259,6 +276,8 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
     if (o->opts.target > 0) print_choice(r);
     print_assumptions(o, b);
+    cva_print_collateral(b);
+    cva_print_wrong_way(o, b);
     printf("time          %s rules and pilot run, %s outer paths, %s nested, %s american\n",
            CLI_TIME(r->rules), CLI_TIME(r->counts.seconds[0]), CLI_TIME(r->counts.seconds[1]),
            CLI_TIME(r->counts.seconds[2]));
@@ -276,6 +295,16 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (v->correction_error > 1e-12 * v->cva)
         printf("levels        %s of the CVA are corrections of positive parts\n",
                CLI_MEASURED(v->correction, v->correction_error));
+    if (o->own.pieces) printf("dva           %s\n", CLI_MEASURED(r->all.dva, r->all.dva_error));
+    if (o->opts.borrowing.count || o->opts.lending.count)
+        printf(
+            "fva           %s: cost %s, benefit %s\n", CLI_MEASURED(r->all.fva, r->all.fva_error),
+            CLI_ROUNDED(r->all.fca, r->all.fca_error), CLI_ROUNDED(r->all.fba, r->all.fba_error));
+    if (r->before)
+        printf("incremental   %s of the CVA is that of %s in %s; without: %s\n",
+               CLI_MEASURED(r->more.cva, r->more.cva_error),
+               CLI_COUNT(b->count - b->own, "contract"), o->add,
+               CLI_MEASURED(r->before->cva, r->before->cva_error));
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
@@ -295,6 +324,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
                CLI_ROUNDED(d->epe_error, d->epe_error), d->epe_bias, text[1],
                CLI_ROUNDED(d->ene_error, d->ene_error), text[2], text[3], text[4]);
     }
+    if (o->breakdown && r->trade) cva_print_breakdown(b, r);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
@@ -382,7 +412,9 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     row rows[RUNS];
     cva_result first = { 0 };
     int code = CLI_OK, count = 0;
-    bool unsuited = false;
+    const char *lacks = cva_inner_lacks(options, book);
+    bool unsuited = lacks != NULL;
+    if (lacks) cli_note(c, "--estimator inner is left out: it has no %s", lacks);
     cli_progress bar;
     cli_catch_interrupt();
     cli_progress_begin(&bar, c, "comparing", RUNS);

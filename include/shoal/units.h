@@ -29,10 +29,11 @@
 extern "C" {
 #endif
 
-#define SHOAL_UNITS_MOST   1000000 /* maximum units per job                     */
-#define SHOAL_UNITS_COUNTS 64      /* maximum counts per unit                   */
-#define SHOAL_UNITS_KIND   32      /* room for the name of a kind, with its NUL */
-#define SHOAL_UNITS_DIGEST 65      /* room for a digest in hexadecimal          */
+#define SHOAL_UNITS_MOST       1000000     /* maximum units per job                     */
+#define SHOAL_UNITS_COUNTS     (1LL << 32) /* maximum counts per unit               */
+#define SHOAL_UNITS_CVA_TOTALS (10 + SHOAL_CVA_METHODS + SHOAL_CVA_DECADES)
+#define SHOAL_UNITS_KIND       32 /* room for the name of a kind, with its NUL */
+#define SHOAL_UNITS_DIGEST     65 /* room for a digest in hexadecimal          */
 
 typedef struct shoal_units shoal_units; /* contents private */
 
@@ -70,7 +71,8 @@ SHOAL_API shoal_status shoal_units_price(shoal_price *plan, int64_t paths,
 /* Outer paths 0 .. outer - 1: rows are those of shoal_cva_run(). */
 SHOAL_API shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_opts *opts,
                                        shoal_units **units);
-/* The counts of shoal_units_cva(), over the units that are added. */
+/* The counts of shoal_units_cva(), of the units that are there; and the totals of a plan with opts.by_trade, from
+ * number SHOAL_UNITS_CVA_TOTALS of shoal_units_counts() on. */
 SHOAL_API shoal_status shoal_units_cva_counts(const shoal_units *units, shoal_cva_counts *counts);
 /* Rows 0 .. samples - 1 of the design: rows have SHOAL_DATASET_VALUES numbers. */
 SHOAL_API shoal_status shoal_units_dataset(shoal_dataset *plan, int64_t samples,

@@ -24,6 +24,7 @@ from ._tables import columns_of, is_missing, number, words
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
 _ESTIMATORS = ("rule", "amc", "inner")
 _YEARS = {"d": 1 / 365, "w": 7 / 365, "m": 1 / 12, "y": 1.0}
+_ONE_WAY = ("no", "counterparty", "us")  # who alone posts collateral
 _VALIDATION_FAILED = 70  # the program's exit code
 
 
@@ -124,8 +125,10 @@ class CvaResult:
         """
         again = self._again
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("book", "market"):
+            for name in ("book", "market", "sets"):
                 columns = again[name]
+                if not columns:
+                    continue
                 with open(os.path.join(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
                     writer = csv.writer(file)
                     writer.writerow(columns)
@@ -136,7 +139,7 @@ class CvaResult:
                         )  # fmt: skip
             command = [sys.executable, "-m", "shoal", "cva", os.path.join(folder, "book.csv"), "--market",
                        os.path.join(folder, "market.csv"), "--quiet", "--report", os.fspath(path),
-                       *again["options"]]  # fmt: skip
+                       *again["options"], *(["--sets", os.path.join(folder, "sets.csv")] if again["sets"] else [])]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode not in (0, _VALIDATION_FAILED):
                 raise RuntimeError(f"the report could not be written: {done.stderr.strip()}")
@@ -199,7 +202,9 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
     return result, names, columns
 
 
-def _book(book: Any, names: list[str], netting: bool) -> tuple[list[dict[str, Any]], dict[str, list[Any]]]:
+def _book(
+    book: Any, names: list[str], netting: bool
+) -> tuple[list[dict[str, Any]], dict[str, list[Any]], list[Any]]:
     columns = columns_of(book, "book")
     known = ("payoff", "assets", "strike", "maturity", "style", "exercise", "weights", "quantity", "set")
     for needed in known[:4]:
@@ -246,7 +251,7 @@ def _book(book: Any, names: list[str], netting: bool) -> tuple[list[dict[str, An
             times = _steps(exercise[0], contract["maturity"], where) if step else [_time(t, where) for t in exercise]
             contract["exercises"], contract["exercise"] = len(times), times
         contracts.append(contract)
-    return contracts, columns
+    return contracts, columns, list(sets) if netting else columns.get("set", [None] * len(contracts))
 
 
 def _hazard(hazard: Any) -> list[tuple[float, float]]:
@@ -257,6 +262,56 @@ def _hazard(hazard: Any) -> list[tuple[float, float]]:
         return [(float(until), float(rate)) for until, rate in hazard]
     except (TypeError, ValueError):
         raise TypeError(f"hazard is {hazard!r}; it must be a rate, or a list of pairs (until, rate)") from None
+
+
+def _period(value: Any, where: str) -> float:
+    return 0.0 if value == 0 or is_missing(value) else _time(value, where)
+
+
+def _agreements(
+    sets: Any, names: list[Any], usual: dict[str, Any]
+) -> tuple[list[dict[str, Any]], dict[str, list[Any]]]:
+    """The collateral of each netting set of the book, in its order; the columns of `sets`."""
+    columns = {} if sets is None else columns_of(sets, "sets")
+    known = ("set", "threshold", "mta", "independent", "mpor", "one-way")
+    for name in columns:
+        if name not in known:
+            raise ValueError(f"sets: unknown column '{name}'; the columns are {', '.join(known)}")
+    if sets is not None and "set" not in columns:
+        raise ValueError("sets has no column 'set'")
+    rows = {}
+    for i, name in enumerate(columns.get("set", [])):
+        if name not in names:
+            raise ValueError(f"sets[{i}]: unknown set {name!r}; the book has {', '.join(map(str, names))}")
+        given = {column: columns[column][i] for column in columns if not is_missing(columns[column][i])}
+        rows[name] = ({**usual, **given}, f"sets[{i}]")
+    agreements = []
+    for name in names:
+        row, where = rows.get(name, (usual, "collateral"))
+        threshold = row["threshold"]
+        if row["one-way"] not in _ONE_WAY:
+            raise ValueError(f"{where}: one-way is {row['one-way']!r}; it must be one of {', '.join(_ONE_WAY)}")
+        agreement = {
+            "collateral": int(not is_missing(threshold)), "threshold": number(threshold, f"{where}: threshold", 0.0),
+            "transfer": number(row["mta"], f"{where}: mta"), "period": _period(row["mpor"], f"{where}: mpor"),
+            "independent": number(row["independent"], f"{where}: independent"), "one_way": _ONE_WAY.index(row["one-way"]),
+        }  # fmt: skip
+        if not agreement["collateral"] and (agreement["transfer"] or agreement["period"] or agreement["one_way"]):
+            raise ValueError(f"{where}: mta, mpor and one-way need a threshold; 0: collateral covers the whole value")
+        agreements.append(agreement)
+    return agreements, columns
+
+
+def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
+    """A number per asset: of a number, of all; of a dict, of some."""
+    if value is None:
+        return None
+    if not hasattr(value, "keys"):
+        return [number(value, where)] * len(names)
+    for name in value:
+        if name not in names:
+            raise ValueError(f"{where}: unknown asset {name!r}; the market has {', '.join(names)}")
+    return [number(value.get(name), f"{where}[{name!r}]", 0.0) for name in names]
 
 
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
@@ -277,6 +332,15 @@ def cva(
     hazard: Any = 0.05,
     recovery: float = 0.4,
     threshold: float | None = None,
+    mta: float = 0.0,
+    independent: float = 0.0,
+    mpor: Any = 0.0,
+    one_way: str = "no",
+    sets: Any = None,
+    hazard_vol: float = 0.0,
+    hazard_reversion: float = 0.0,
+    hazard_correlation: Any = None,
+    default_jump: Any = None,
     netting: bool = True,
     dates: Any = 10,
     horizon: float = 0.0,
@@ -304,7 +368,10 @@ def cva(
     strike, maturity, and maybe style (european, american), exercise (of an american contract: a step, "3m", or a list
     of times), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
     and a column of correlations per asset. hazard: the hazard rate of the counterparty, or a list of (until, rate).
-    threshold: of collateral. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
+    threshold, mta (minimum transfer amount), independent (amount), mpor (margin period of risk: years or "2w") and one_way
+    ("counterparty" or "us" alone posts) are the collateral of all netting sets; sets: a table with columns set, and maybe
+    these, of some. hazard_vol, hazard_reversion, hazard_correlation (a number, or a dict by asset) let the hazard rate move
+    with the assets; default_jump: of the assets' prices at default. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
     Ctrl-C stops the run. docs/cva.md describes what is computed.
@@ -321,12 +388,16 @@ def cva(
     (True, (1, 3))
     """
     assets, names, market_columns = _market(market, rate)
-    contracts, book_columns = _book(book, names, netting)
+    contracts, book_columns, set_names = _book(book, names, netting)
+    usual = {"threshold": threshold, "mta": mta, "independent": independent, "mpor": mpor, "one-way": one_way}
+    agreements, set_columns = _agreements(sets, set_names, usual)
+    correlation = _by_asset(hazard_correlation, names, "hazard_correlation")
+    jump = _by_asset(default_jump, names, "default_jump")
     pieces = _hazard(hazard)
     outer = whole("outer", outer)
     party = {"pieces": len(pieces), "hazard": [h for _, h in pieces], "until": [t for t, _ in pieces],
-             "recovery": recovery, "collateral": int(threshold is not None),
-             "threshold": 0.0 if threshold is None else threshold}  # fmt: skip
+             "recovery": recovery, "volatility": hazard_vol, "reversion": hazard_reversion,
+             "correlation": correlation, "jump": jump}  # fmt: skip
     if len(pieces) == 1:
         party["until"] = None
     if estimator not in _ESTIMATORS:
@@ -348,7 +419,7 @@ def cva(
         options["inner"] = None
     with shown("cva", progress):
         try:
-            plan = _core.cva(context(device_number(device)), assets, contracts, party, options)
+            plan = _core.cva(context(device_number(device)), assets, contracts, party, agreements, options)
         except ValueError as error:
             raise ValueError(_in_words_of_tables(str(error))) from None
         samples = np.empty((outer, _core.cva_width(plan)))
@@ -365,11 +436,16 @@ def cva(
                 f"--seed={seed}", f"--estimator={estimator}", "--type=" + ("f32" if options["type"] else "f64"),
                 "--hazard=" + (repr(pieces[0][1]) if len(pieces) == 1 else ",".join(f"{t!r}:{h!r}" for t, h in pieces)),
                 *([f"--inner={','.join(map(str, counts))}"] if counts else []),
-                *(f"--{name}={given}" for name, given in (("threshold", threshold), ("horizon", horizon),
+                *([] if threshold is None else [f"--threshold={threshold}"]),
+                *(f"--{name}={','.join(f'{a}:{x!r}' for a, x in zip(names, list_of))}" for name, list_of in
+                  (("hazard-correlation", correlation), ("default-jump", jump)) if list_of),
+                *([f"--one-way={one_way}"] if one_way != "no" else []),
+                *(f"--{name}={given}" for name, given in (("mta", mta), ("independent", independent), ("mpor", mpor),
+                  ("hazard-vol", hazard_vol), ("hazard-reversion", hazard_reversion), ("horizon", horizon),
                   ("rule-paths", rule_paths), ("degree", degree), ("solver", solver), ("cond", cond)) if given),
                 *(word for word, given in (("--exposure=nested", nested), ("--not-stopped", kept),
                   ("--raw-basis", raw), ("--no-control", not control), ("--no-netting", not netting),
                   ("--validate", validate)) if given),
                 ]  # fmt: skip
-    again = {"book": book_columns, "market": market_columns, "options": words_of}
+    again = {"book": book_columns, "market": market_columns, "sets": set_columns, "options": words_of}
     return CvaResult(value, profile, total, info, again, validation)

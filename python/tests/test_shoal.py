@@ -726,6 +726,36 @@ def test_dates_exercise_and_validation_of_a_cva_are_those_of_the_program(tmp_pat
     assert "passed" in (tmp_path / "r.html").read_text()
 
 
+def test_collateral_and_wrong_way_risk_are_those_of_the_program(tmp_path):
+    import json
+
+    book = [{**BOOK[0], "set": "one"}, {**BOOK[1], "set": "two"}]
+    (tmp_path / "book.csv").write_text("payoff,assets,strike,maturity,quantity,set\ncall,ALFA,100,1,1,one\n"
+                                       "forward,ALFA BRAVO,95,1,-1,two\n")  # fmt: skip
+    (tmp_path / "market.csv").write_text("asset,spot,volatility,ALFA,BRAVO\nALFA,100,0.2,1,0.5\nBRAVO,90,0.25,0.5,1\n")
+    (tmp_path / "sets.csv").write_text("set,mpor,one-way,independent\ntwo,2w,counterparty,1\n")
+    sets = [{"set": "two", "mpor": "2w", "one-way": "counterparty", "independent": 1}]
+    r = shoal.cva(book, MARKET, dates=3, outer=64, threshold=1, mta=0.5, sets=sets, hazard_vol=0.8, hazard_reversion=0.2,
+                  hazard_correlation={"ALFA": 0.4}, default_jump=-0.1)  # fmt: skip
+    words = ["--threshold=1", "--mta=0.5", "--sets=sets.csv", "--hazard-vol=0.8", "--hazard-reversion=0.2",
+             "--hazard-correlation=ALFA:0.4", "--default-jump=-0.1", "--dates=3", "--outer=64", "--json"]  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", *words],
+                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["cva"] == r.cva and said["epe_default"] == r.profile["epe_default"].tolist()
+    r.report(tmp_path / "r.html")
+    assert "jump at default" in (tmp_path / "r.html").read_text()
+    for words, options in (("mta, mpor and one-way need a threshold", {"mpor": "2w"}),
+                           ("unknown set 'three'; the book has one, two", {"sets": [{"set": "three"}]}),
+                           ("one-way is 'them'", {"threshold": 1, "one_way": "them"}),
+                           ("sets: unknown column 'colour'", {"sets": [{"set": "one", "colour": 1}]}),
+                           ("default_jump: unknown asset 'C'", {"default_jump": {"C": 1}}),
+                           ("jump\\[0\\] is -2", {"default_jump": -2})):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            shoal.cva(book, MARKET, dates=2, outer=16, **options)
+
+
 def test_a_validation_tells_what_fails():
     options = {"rate": 0.06, "dates": 10, "estimator": "inner", "control": False, "inner": 4, "validate": True}
     v = shoal.cva([AMERICAN], MARKET, outer=4096, **options).validation

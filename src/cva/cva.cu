@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t
             const cva_span left = cva_rest(&job, c, k);
             if (c->kind != CVA_NESTED) continue;
             double sum = 0;
-            if (left.years > 0) {
+            if (left.years > 0 && cva_is_seen(&job, c)) {
                 cva_nest_pay(&job, c, job.spot + item->path * job.assets, left, &b);
                 sum = cva_discount_over(&job, left) * fold_item(item, lane, (double)b.all[0]);
             }
@@ -111,8 +111,10 @@ static shoal_status nest(shoal_context *ctx, const cva_job *job, int64_t k) {
 
 static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     const int64_t rows = (job->assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
-    SHOAL_LAUNCH(table_kernel, dim3(shoal_blocks((job->stops - job->ahead) * rows, FOLLOW_BLOCK)),
-                 dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
+    if (job->stops > job->ahead)
+        SHOAL_LAUNCH(table_kernel,
+                     dim3(shoal_blocks((job->stops - job->ahead) * rows, FOLLOW_BLOCK)),
+                     dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
     const int64_t tasks = job->items * job->americans;
     SHOAL_LAUNCH(follow_kernel, dim3(shoal_blocks(tasks * CVA_LANES, FOLLOW_BLOCK)),
                  dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
