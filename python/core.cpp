@@ -121,6 +121,7 @@ static nb::object numpy_key(nb::tuple values, nb::handle numpy, nb::handle libra
 [[noreturn]] static void raise(shoal_status status, const std::string &message) {
     PyObject *type = status == SHOAL_E_NOMEM                               ? PyExc_MemoryError
                      : status == SHOAL_E_TYPE                              ? PyExc_TypeError
+                     : status == SHOAL_E_FILE                              ? PyExc_OSError
                      : status == SHOAL_E_BACKEND || status == SHOAL_E_CUDA ? PyExc_RuntimeError
                                                                            : PyExc_ValueError;
     std::string text = message.empty() ? shoal_status_text(status) : message;
@@ -291,6 +292,11 @@ ROWS(shoal_cva_check, FIELD(price), FIELD(price_error), FIELD(upper), FIELD(uppe
      FIELD(mean), FIELD(error), FIELD(z))
 ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract), FIELD(date),
      FIELD(scores))
+ROWS(shoal_dataset_opts, FIELD(design), FIELD(samples), FIELD(seed), FIELD(nu2), FIELD(target),
+     FIELD(most_paths), FIELD(refine))
+ROWS(shoal_range, FIELD(low), FIELD(high), FIELD(log))
+ROWS(shoal_units_info, FIELD(kind), FIELD(units), FIELD(done), FIELD(rows), FIELD(bytes),
+     FIELD(seconds))
 ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names),
      FIELD(map), FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs),
      FIELD(validation))
@@ -808,6 +814,97 @@ static nb::dict price_simulate(Plan &plan, nb::dict goal, Array values) {
     return dict_of(done);
 }
 
+/* The values of `samples` samples from the sums of their blocks, as shoal_price_simulate() has them. */
+static void price_values(Plan &plan, Array sums, int64_t samples, Array values) {
+    auto *handle = handle_of<shoal_price>(plan, price_destroy);
+    std::vector<double> total(2 * (size_t)shoal_price_width(handle));
+    plan.context->run([&] {
+        const shoal_status status =
+            shoal_price_add(handle, static_cast<double *>(sums.data), samples, total.data());
+        return status == SHOAL_OK
+                   ? shoal_price_result(handle, total.data(), samples,
+                                        static_cast<shoal_price_value *>(values.data))
+                   : status;
+    });
+}
+
+/* ---- one job in units ---------------------------------------------------------------------------- */
+
+static constexpr auto units_destroy = destroy_plan<shoal_units, shoal_units_free>;
+
+/* The units of a plan, which lives as long as they do. */
+template <class Handle>
+static void bind_units(nb::module_ &m, const char *name, void (*destroy)(void *),
+                       shoal_status (*make)(Handle *, int64_t, const shoal_units_opts *,
+                                            shoal_units **)) {
+    m.def(name, [=](nb::object py, nb::object of, int64_t size, int64_t units, nb::bytes inputs) {
+        auto *handle = handle_of<Handle>(nb::cast<Plan &>(of), destroy);
+        shoal_units_opts opts = {};
+        opts.units = units, opts.inputs = inputs.c_str(), opts.input_bytes = inputs.size();
+        auto result = new_plan<shoal_units, shoal_units_free>(
+            py, [&](shoal_context *, shoal_units **u) { return make(handle, size, &opts, u); });
+        result->keeper = nb::make_tuple(py, of);
+        return result;
+    });
+}
+
+/* A job of Python: run(first, rows, address) writes rows, take(first, rows, address) receives them. */
+struct PythonJob {
+    nb::object run, take;
+
+    template <class... A> static shoal_status call(const nb::object &function, A... arguments) {
+        nb::gil_scoped_acquire acquired;
+        try {
+            function(arguments...);
+            return SHOAL_OK;
+        } catch (nb::python_error &e) {
+            e.restore(); /* Context::run() raises it */
+            return SHOAL_E_CANCELLED;
+        }
+    }
+    static void close(void *job) {
+        nb::gil_scoped_acquire acquired;
+        delete static_cast<PythonJob *>(job);
+    }
+};
+
+static std::unique_ptr<Plan> units_of_python(nb::object py, const std::string &kind, int64_t rows,
+                                             int64_t row_bytes, int64_t units, nb::bytes inputs,
+                                             nb::object run, nb::object take) {
+    auto *own = new PythonJob{ run, take };
+    shoal_units_job job = {};
+    job.kind = kind.c_str(), job.rows = rows, job.row_bytes = (size_t)row_bytes;
+    job.user = own, job.close = PythonJob::close;
+    job.run = [](shoal_context *, void *user, int64_t first, int64_t count, void *to, int64_t *) {
+        return PythonJob::call(static_cast<PythonJob *>(user)->run, first, count,
+                               reinterpret_cast<uintptr_t>(to));
+    };
+    shoal_units_opts opts = {};
+    opts.units = units, opts.inputs = inputs.c_str(), opts.input_bytes = inputs.size();
+    opts.user = own;
+    opts.take = [](shoal_context *, void *user, const shoal_unit *unit) {
+        return PythonJob::call(static_cast<PythonJob *>(user)->take, unit->first, unit->rows,
+                               reinterpret_cast<uintptr_t>(unit->result));
+    };
+    return new_plan<shoal_units, shoal_units_free>(py, [&](shoal_context *c, shoal_units **u) {
+        return shoal_units_create(c, &job, &opts, u);
+    });
+}
+
+static nb::bytes units_run(Plan &plan, int64_t unit) {
+    auto *handle = handle_of<shoal_units>(plan, units_destroy);
+    shoal_units_info info = {};
+    size_t size = 0;
+    std::vector<int64_t> bytes;
+    plan.context->run([&] {
+        const shoal_status status = shoal_units_describe(handle, &info);
+        if (status != SHOAL_OK) return status;
+        bytes.resize(info.bytes / sizeof(int64_t) + 1);
+        return shoal_units_run(handle, unit, 0, bytes.data(), &size);
+    });
+    return nb::bytes(bytes.data(), size);
+}
+
 /* ---- the program --------------------------------------------------------------------------------- */
 
 extern "C" int shoal_main(int argc, char **argv);
@@ -901,6 +998,8 @@ NB_MODULE(_core, m) {
     });
     m.attr("price_columns") = names_of<shoal_price_value>();
 
+    m.def("price_values", price_values);
+
     static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
     m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty,
                     nb::dict options) {
@@ -954,6 +1053,65 @@ NB_MODULE(_core, m) {
     });
     m.attr("cva_check_columns") = names_of<shoal_cva_check>();
     m.attr("cva_dates") = SHOAL_CVA_DATES;
+
+    static constexpr auto dataset_destroy = destroy_plan<shoal_dataset, shoal_dataset_free>;
+    m.def("dataset", [](nb::object py, nb::dict options, nb::list ranges) {
+        Keep keep;
+        auto opts = filled<shoal_dataset_opts>(options, keep);
+        shoal_dataset_ranges(&opts);
+        for (size_t i = 0; i < ranges.size() && i < SHOAL_DATASET_COLUMNS; i++)
+            opts.range[i] = filled(nb::cast<nb::dict>(ranges[i]), keep, opts.range[i]);
+        return new_plan<shoal_dataset, shoal_dataset_free>(
+            py, [&](shoal_context *c, shoal_dataset **p) { return shoal_dataset_create(c, &opts, p); });
+    });
+    m.def("dataset_columns", [](bool nu2) {
+        return listed([=](int i) { return shoal_dataset_column(nu2, i); });
+    });
+    m.def("dataset_design", [](Plan &plan, int64_t rows, Array design) {
+        auto *handle = handle_of<shoal_dataset>(plan, dataset_destroy);
+        plan.context->run([&] {
+            return shoal_dataset_design(handle, 0, rows, static_cast<double *>(design.data));
+        });
+    });
+
+    bind_units(m, "units_price", price_destroy, shoal_units_price);
+    bind_units(m, "units_cva", cva_destroy, shoal_units_cva);
+    bind_units(m, "units_dataset", dataset_destroy, shoal_units_dataset);
+    m.attr("units_most") = SHOAL_UNITS_MOST;
+    m.def("units_of_python", units_of_python, "context"_a, "kind"_a, "rows"_a, "row_bytes"_a,
+          "units"_a, "inputs"_a, "run"_a.none(), "take"_a.none());
+    m.def("units_run", units_run);
+    m.def("units_describe", [](Plan &plan) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        shoal_units_info info = {};
+        plan.context->run([&] { return shoal_units_describe(handle, &info); });
+        return dict_of(info);
+    });
+    m.def("units_missing", [](Plan &plan, int64_t unit) {
+        return shoal_units_missing(handle_of<shoal_units>(plan, units_destroy), unit);
+    });
+    m.def("units_add", [](Plan &plan, nb::bytes bytes) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        plan.context->run([&] { return shoal_units_add(handle, bytes.c_str(), bytes.size()); });
+    });
+    m.def("units_keep", [](Plan &plan, const std::string &folder) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        plan.context->run([&] { return shoal_units_keep(handle, folder.c_str()); });
+    });
+    m.def("units_work", [](Plan &plan) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        plan.context->run([&] { return shoal_units_work(&handle, 1, nullptr); });
+    });
+    m.def("units_rows", [](Plan &plan) { /* an address, 0 for none */
+        return reinterpret_cast<uintptr_t>(
+            shoal_units_rows(handle_of<shoal_units>(plan, units_destroy)));
+    });
+    m.def("units_cva_counts", [](Plan &plan) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        shoal_cva_counts counts = {};
+        plan.context->run([&] { return shoal_units_cva_counts(handle, &counts); });
+        return dict_of(counts);
+    });
 
     static constexpr auto net_destroy = destroy_plan<shoal_surrogate, shoal_surrogate_free>;
     m.def("surrogate", [](nb::object py, nb::bytes file) {

@@ -35,6 +35,7 @@ extern "C" {
 #define SHOAL_UNITS_DIGEST 65      /* room for a digest in hexadecimal          */
 
 typedef struct shoal_units shoal_units; /* contents private */
+typedef struct shoal_unit shoal_unit;   /* below */
 
 typedef struct shoal_units_opts { /* zero = default */
     int64_t
@@ -43,6 +44,10 @@ typedef struct shoal_units_opts { /* zero = default */
      * these bytes. Units with other bytes are refused. */
     const void *inputs;
     size_t input_bytes;
+    /* NULL, or receives every unit that is added, on the thread that adds it, one at a time; then there is no
+     * shoal_units_rows(): for results that do not fit into memory. Its failure is that of the call. */
+    shoal_status (*take)(shoal_context *ctx, void *user, const shoal_unit *unit);
+    void *user; /* of take */
 } shoal_units_opts;
 
 /* Any job: row i of the result depends on i alone. `run` writes rows first .. first + rows - 1 to `result`, on the
@@ -99,13 +104,13 @@ SHOAL_API shoal_status shoal_units_run(shoal_units *units, int64_t unit, int wit
 /* Adds a unit to the result, and writes it to the folder if there is one. A unit that is there already is not added
  * again. SHOAL_E_ARG says why a unit is refused: damaged, or of another job, version or input. */
 SHOAL_API shoal_status shoal_units_add(shoal_units *units, const void *bytes, size_t size);
-/* [rows][row_bytes], on the host; NULL until all units are there, or if there are no rows. */
+/* [rows][row_bytes], on the host; NULL until all units are there, if there are no rows, or with `take`. */
 SHOAL_API const void *shoal_units_rows(const shoal_units *units);
 /* The sums of the counts of the units that are there. */
 SHOAL_API const int64_t *shoal_units_counts(const shoal_units *units);
 
 /* What a unit says of itself. Pointers are into its bytes. */
-typedef struct shoal_unit {
+struct shoal_unit {
     const char *kind, *version;
     char digest[SHOAL_UNITS_DIGEST];
     int64_t unit, units;      /* unit from 0                       */
@@ -116,7 +121,7 @@ typedef struct shoal_unit {
     double seconds;     /* that it took                      */
     const void *result; /* rows x row_bytes              */
     const int64_t *counts;
-} shoal_unit;
+};
 
 /* Reads and checks the bytes of any unit, which are aligned as those of malloc(). The message of SHOAL_E_ARG says what is wrong with them. */
 SHOAL_API shoal_status shoal_units_read(shoal_context *ctx, const void *bytes, size_t size,

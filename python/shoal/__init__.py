@@ -14,6 +14,7 @@ function.
 from . import price
 from ._core import version as _version
 from ._cva import CvaResult, CvaValidation, cva
+from ._dataset import dataset
 from ._linalg import (
     EighResult,
     Factor,
@@ -51,6 +52,7 @@ __all__ = [
     "TridiagonalPlan",
     "clear_cache",
     "cva",
+    "dataset",
     "eigh",
     "factor",
     "info",

@@ -19,6 +19,7 @@ from ._devices import device_number, dtype_name, whole
 from ._progress import progress as shown
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
+from ._units import Units, gather, job_of
 
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
 _ESTIMATORS = ("rule", "amc", "inner")
@@ -294,6 +295,9 @@ def cva(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> CvaResult:
     """Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo.
 
@@ -305,7 +309,8 @@ def cva(
     threshold: of collateral. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
-    Ctrl-C stops the run. docs/cva.md describes what is computed.
+    Ctrl-C stops the run. executor: workers of concurrent.futures, with the same result; checkpoint: a folder that keeps
+    finished units; units: how many. docs/cva.md describes what is computed.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
@@ -349,8 +354,14 @@ def cva(
             plan = _core.cva(context(device_number(device)), assets, contracts, party, options)
         except ValueError as error:
             raise ValueError(_in_words_of_tables(str(error))) from None
-        samples = np.empty((outer, _core.cva_width(plan)))
-        total = _core.cva_run(plan, 0, outer, samples)
+        how = Units(executor, checkpoint, units)
+        if how.wanted():
+            job = job_of("cva", [assets, contracts, party, options], outer, device_number(device), units)
+            done = gather(job, how, plan)
+            total, samples = _core.units_cva_counts(done), _core.units_rows(done)
+        else:
+            samples = np.empty((outer, _core.cva_width(plan)))
+            total = _core.cva_run(plan, 0, outer, samples)
     info = _core.cva_describe(plan)
     value, profile = _core.cva_result(plan, samples, outer, info["dates"])
     validation = None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from ._autograd import module_for
 from ._devices import device_number, dtype_name, placed, whole
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
 from ._runtime import Kind, keep_call, new_plan, plan, recent_call
+from ._units import Units
 
 _SMALLSYM = Kind(
     _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
@@ -95,6 +97,10 @@ def solve_ex(
     tol: float = 0.0,
     cond: float = 0.0,
     device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> Result:
     """Solves symmetric systems A x = b in batches, with a verdict for every system. Never raises because of a system.
 
@@ -106,13 +112,21 @@ def solve_ex(
     refinement. estimate: rcond is a 1-norm estimate, not the bound from the pivots. tol, cond: the limits of a warning.
     device: "cuda" takes arrays on the host through the GPU in pieces, however large they are; default: where they are.
 
+    Batches larger than the memory: A and b may be paths of .npy files or maps of numpy (np.memmap). out: an array for x,
+    or the path of a new .npy file. executor: workers of concurrent.futures; checkpoint: a folder that keeps finished
+    units; units: how many. docs/python.md has examples.
+
     >>> import numpy as np, shoal
     >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
     >>> r = shoal.solve_ex(A, np.array([1.0, 2.0]))
     >>> r.x.round(4), bool(r.ok), bool(r.residual < 1e-15)
     (array([0.0909, 0.6364]), True, True)
     """
-    seen = key_of((A, b))
+    seen, how = key_of((A, b)), Units(executor, checkpoint, units)
+    if out is not None or how.wanted() or (seen is None and _has_path(A, b)):
+        options = {"method": method, "variant": variant, "triangle": triangle, "refine": refine, "estimate": estimate,
+                   "tol": tol, "cond": cond}  # fmt: skip
+        return _solve_files(A, b, options, device, out, how)
     module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
         found: Result = module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
@@ -160,7 +174,29 @@ def _solve(
     return door.give(x), door, block, batch, work
 
 
-def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", device: Any = None) -> Any:
+def _has_path(*values: Any) -> bool:
+    return any(isinstance(value, (str, os.PathLike)) for value in values)
+
+
+def _solve_files(A: Any, b: Any, options: dict[str, Any], device: Any, out: Any, how: Units) -> Result:
+    from . import _files
+
+    fields = STATUS | RESIDUAL | RCOND | METHOD
+    return _files.solve("smallsym", ("A", "b"), (A, b), (2, 2), options, fields, device, out, how)
+
+
+def solve(
+    A: Any,
+    b: Any,
+    method: str = "auto",
+    *,
+    triangle: str = "lower",
+    device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
+) -> Any:
     """Solves symmetric systems A x = b in batches. Raises LinAlgError, which names the first system without an answer.
 
     Shapes, types and methods are those of `solve_ex`. Answers with a warning are returned: `solve_ex` tells which.
@@ -171,7 +207,10 @@ def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", devi
     array([[0.0909, 0.6364],
            [0.0455, 0.3182]])
     """
-    seen = key_of((A, b))
+    seen, how = key_of((A, b)), Units(executor, checkpoint, units)
+    if out is not None or how.wanted() or (seen is None and _has_path(A, b)):
+        options = {"method": method, "triangle": triangle}
+        return _solve_files(A, b, options, device, out, how).raise_for_status().x
     module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
         return module.solve(A, b, method=method, triangle=triangle)
@@ -217,13 +256,17 @@ def solve_tridiagonal_ex(
     tol: float = 0.0,
     cond: float = 0.0,
     device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> Result:
     """Solves tridiagonal systems in batches, with a verdict for every system. Never raises because of a system.
 
     dl, d, du and b are (..., n): row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]. dl[0] and du[n-1] are not
     read, except with periodic=True: then they belong to x[n-1] and x[0]. With matrix_rhs=True b is (..., n, k).
     transposed=True solves with the transposed matrices. rcond=True estimates the condition, at the cost of 4 to 10
-    solves. device: as in `solve_ex`.
+    solves. device, and out to units for arrays in files: as in `solve_ex`.
 
     >>> import numpy as np, shoal
     >>> dl, d, du = np.full(4, -1.0), np.full(4, 2.0), np.full(4, -1.0)
@@ -231,7 +274,12 @@ def solve_tridiagonal_ex(
     >>> r.x, bool(r.ok), round(float(r.rcond), 3)
     (array([1., 1., 1., 1.]), True, 0.083)
     """
-    seen = key_of((dl, d, du, b))
+    fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
+    seen, how = key_of((dl, d, du, b)), Units(executor, checkpoint, units)
+    if out is not None or how.wanted() or (seen is None and _has_path(dl, d, du, b)):
+        options = {"periodic": periodic, "method": method, "variant": variant, "transposed": transposed,
+                   "matrix_rhs": matrix_rhs, "rcond": rcond, "tol": tol, "cond": cond}  # fmt: skip
+        return _bands_files(dl, d, du, b, options, fields, device, out, how)
     module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
         found: Result = module.solve_tridiagonal_ex(
@@ -239,10 +287,18 @@ def solve_tridiagonal_ex(
             rcond=rcond, tol=tol, cond=cond,
         )  # fmt: skip
         return found
-    fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
     x, door, block, batch, _ = _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond,
                                             fields, device, seen)  # fmt: skip
     return Result(x, "tridiag", door, block, fields, batch)
+
+
+def _bands_files(
+    dl: Any, d: Any, du: Any, b: Any, options: dict[str, Any], fields: int, device: Any, out: Any, how: Units
+) -> Result:
+    from . import _files
+
+    cores = (1, 1, 1, 2 if options["matrix_rhs"] else 1)
+    return _files.solve("tridiag", _BANDS, (dl, d, du, b), cores, options, fields, device, out, how)
 
 
 def _solve_bands(
@@ -291,6 +347,10 @@ def solve_tridiagonal(
     transposed: bool = False,
     matrix_rhs: bool = False,
     device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> Any:
     """Solves tridiagonal systems in batches. Raises LinAlgError, which names the first system without an answer.
 
@@ -302,7 +362,11 @@ def solve_tridiagonal(
     array([[1., 1., 1.],
            [1., 1., 1.]])
     """
-    seen = key_of((dl, d, du, b))
+    seen, how = key_of((dl, d, du, b)), Units(executor, checkpoint, units)
+    if out is not None or how.wanted() or (seen is None and _has_path(dl, d, du, b)):
+        options = {"periodic": periodic, "transposed": transposed, "matrix_rhs": matrix_rhs}
+        fields = STATUS | RESIDUAL | METHOD
+        return _bands_files(dl, d, du, b, options, fields, device, out, how).raise_for_status().x
     module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
         return module.solve_tridiagonal(dl, d, du, b, periodic, transposed=transposed, matrix_rhs=matrix_rhs)

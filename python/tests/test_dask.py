@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A local cluster of Dask: a worker that is killed, one that joins, a scheduler that is lost. Skipped without Dask."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import shoal
+
+distributed = pytest.importorskip("distributed")
+
+JOB = dict(method="euler", steps=8, paths=1 << 23, units=64)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return shoal.price.heston(**{**JOB, "units": None})
+
+
+def cluster(workers):
+    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None,
+                                    silence_logs=50)  # fmt: skip
+
+
+def after_some(folder, action):
+    """Runs `action` once three units are finished."""
+
+    def wait():
+        while len(list(folder.glob("unit-*"))) < 3:
+            time.sleep(0.002)
+        action()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_a_cluster_gives_the_same_bits(whole):
+    with cluster(2) as c, distributed.Client(c) as client:
+        r = shoal.price.heston(**JOB, executor=client.get_executor())
+        assert r.price == whole.price and r.stderr == whole.stderr
+        threads = client.run(lambda: os.environ["OMP_NUM_THREADS"])
+        assert set(threads.values()) == {"1"}
+
+
+def test_a_killed_worker_and_a_new_one(whole, tmp_path):
+    with cluster(2) as c, distributed.Client(c) as client:
+        pids = list(client.run(os.getpid).values())
+        thread = after_some(tmp_path / "kept", lambda: (os.kill(pids[0], signal.SIGKILL), c.scale(3)))
+        r = shoal.price.heston(**JOB, executor=client.get_executor(), checkpoint=tmp_path / "kept")
+        thread.join()
+        assert r.price == whole.price and r.stderr == whole.stderr
+        client.wait_for_workers(3, timeout=30)
+        assert pids[0] not in client.run(os.getpid).values()
+
+
+def test_a_lost_scheduler(whole, tmp_path):
+    """The scheduler is a process of its own, as on a cluster of machines, and is killed."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file",
+         str(tmp_path / "scheduler")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as scheduler:  # fmt: skip
+        workers = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(tmp_path / "scheduler"), "--nworkers",
+             "2", "--nthreads", "1", "--no-dashboard", "--death-timeout", "10"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        try:
+            client = distributed.Client(scheduler_file=str(tmp_path / "scheduler"), timeout=30)
+            client.wait_for_workers(2, timeout=30)
+            thread = after_some(tmp_path / "kept", scheduler.kill)
+            with pytest.raises(RuntimeError, match="the executor failed after .* of 64 units: .*the same call continues"):
+                shoal.price.heston(**JOB, executor=client.get_executor(), checkpoint=tmp_path / "kept")
+            thread.join()
+            kept = len(list((tmp_path / "kept").glob("unit-*")))
+            assert 3 <= kept < 64
+            with cluster(1) as c, distributed.Client(c) as other:
+                r = shoal.price.heston(**JOB, executor=other.get_executor(), checkpoint=tmp_path / "kept")
+            assert r.price == whole.price and r.stderr == whole.stderr
+        finally:
+            scheduler.kill()
+            workers.kill()
+            workers.wait()
