@@ -925,6 +925,8 @@ template <class F> static nb::list listed(F name) {
 }
 
 NB_MODULE(_core, m) {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        throw nb::import_error("shoal runs in the main interpreter of a process alone");
     nb::class_<Context>(m, "Context")
         .def(nb::init<nb::dict>())
         .def("describe",

@@ -90,7 +90,7 @@ def _rows_at(address: int, rows: int, row: Any) -> Any:
 def units_of_files(job: Job, _: str, arguments: list[Any], size: int, text: bytes, take: Any = None) -> Any:
     module, described, options, row_of = arguments
     row = _row_type(*row_of)
-    function = {"smallsym": _linalg.solve_ex, "tridiag": _linalg.solve_tridiagonal_ex}[module]
+    function: Any = {"smallsym": _linalg.solve_ex, "tridiag": _linalg.solve_tridiagonal_ex}[module]
     device = None if job.device < 0 else f"cuda:{job.device}"
     arrays: list[Any] = []
 
@@ -139,7 +139,8 @@ def solve(
     if module == "smallsym":
         _linalg.check_square(arrays[0].shape, shape)
     else:
-        _linalg.check_rows(*(a.shape for a in arrays), options["matrix_rhs"])
+        dl, d, du, b = (a.shape for a in arrays)
+        _linalg.check_rows(dl, d, du, b, options["matrix_rhs"])
     if 0 in shape:
         raise ValueError(f"b has shape {arrays[-1].shape}: the systems have no unknowns or no right-hand sides")
     kind = common_type(Numpy, names, arrays)

@@ -160,6 +160,7 @@ def _hand_out(units: Any, job: Job, executor: Executor, folder: Any) -> None:
     if lost is not None:
         done = _core.units_describe(units)["done"]
         kept = f"{folder} contains them, and the same call continues" if folder is not None else "pass checkpoint=DIR to keep them"
+        why = str(lost) or "the units were dropped; is the scheduler alive?"
         raise RuntimeError(
-            f"the executor failed after {done} of {count} units: {type(lost).__name__}: {lost}; {kept}"
+            f"the executor failed after {done} of {count} units: {type(lost).__name__}: {why}; {kept}"
         ) from lost

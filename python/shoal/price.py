@@ -327,7 +327,8 @@ def bullet(
     options = _options(method, variant, seed, antithetic, control, greeks, dtype)
     if 0 in shape:
         return _none(shape, strike, maturity, method)
-    rows, info, samples = [], {"method": method}, 0
+    rows: list[Any] = []
+    info, samples = {"method": method}, 0
     for years in maturity.reshape(-1).tolist():
         for one in strike.reshape(-1).tolist():
             parameters = {"s0": s0, "strike": one, "rate": rate, "maturity": years, "sigma": sigma,
