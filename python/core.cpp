@@ -1064,11 +1064,11 @@ NB_MODULE(_core, m) {
         for (size_t i = 0; i < ranges.size() && i < SHOAL_DATASET_COLUMNS; i++)
             opts.range[i] = filled(nb::cast<nb::dict>(ranges[i]), keep, opts.range[i]);
         return new_plan<shoal_dataset, shoal_dataset_free>(
-            py, [&](shoal_context *c, shoal_dataset **p) { return shoal_dataset_create(c, &opts, p); });
+            py,
+            [&](shoal_context *c, shoal_dataset **p) { return shoal_dataset_create(c, &opts, p); });
     });
-    m.def("dataset_columns", [](bool nu2) {
-        return listed([=](int i) { return shoal_dataset_column(nu2, i); });
-    });
+    m.def("dataset_columns",
+          [](bool nu2) { return listed([=](int i) { return shoal_dataset_column(nu2, i); }); });
     m.def("dataset_design", [](Plan &plan, int64_t rows, Array design) {
         auto *handle = handle_of<shoal_dataset>(plan, dataset_destroy);
         plan.context->run([&] {
@@ -1105,8 +1105,8 @@ NB_MODULE(_core, m) {
         plan.context->run([&] { return shoal_units_work(&handle, 1, nullptr); });
     });
     m.def("units_rows", [](Plan &plan) { /* an address, 0 for none */
-        return reinterpret_cast<uintptr_t>(
-            shoal_units_rows(handle_of<shoal_units>(plan, units_destroy)));
+                                         return reinterpret_cast<uintptr_t>(shoal_units_rows(
+                                             handle_of<shoal_units>(plan, units_destroy)));
     });
     m.def("units_cva_counts", [](Plan &plan) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A local cluster of Dask: a worker that is killed, one that joins, a scheduler that is lost. Skipped without Dask."""
+"""Executors of Dask and MPI: a worker that is killed, one that joins, a scheduler that is lost. Skipped without them."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,11 @@ import pytest
 
 import shoal
 
-distributed = pytest.importorskip("distributed")
+try:
+    import distributed
+except ImportError:
+    distributed = None
+dask = pytest.mark.skipif(distributed is None, reason="could not import 'distributed'")
 
 JOB = dict(method="euler", steps=8, paths=1 << 23, units=64)
 
@@ -40,6 +45,7 @@ def after_some(folder, action):
     return thread
 
 
+@dask
 def test_a_cluster_gives_the_same_bits(whole):
     with cluster(2) as c, distributed.Client(c) as client:
         r = shoal.price.heston(**JOB, executor=client.get_executor())
@@ -48,6 +54,7 @@ def test_a_cluster_gives_the_same_bits(whole):
         assert set(threads.values()) == {"1"}
 
 
+@dask
 def test_a_killed_worker_and_a_new_one(whole, tmp_path):
     with cluster(2) as c, distributed.Client(c) as client:
         pids = list(client.run(os.getpid).values())
@@ -59,6 +66,7 @@ def test_a_killed_worker_and_a_new_one(whole, tmp_path):
         assert pids[0] not in client.run(os.getpid).values()
 
 
+@dask
 def test_a_lost_scheduler(whole, tmp_path):
     """The scheduler is a process of its own, as on a cluster of machines, and is killed."""
     with subprocess.Popen(
@@ -75,6 +83,7 @@ def test_a_lost_scheduler(whole, tmp_path):
             with pytest.raises(RuntimeError, match="the executor failed after .* of 64 units: .*the same call continues"):
                 shoal.price.heston(**JOB, executor=client.get_executor(), checkpoint=tmp_path / "kept")
             thread.join()
+            client.close(timeout=1)
             kept = len(list((tmp_path / "kept").glob("unit-*")))
             assert 3 <= kept < 64
             with cluster(1) as c, distributed.Client(c) as other:
@@ -84,3 +93,23 @@ def test_a_lost_scheduler(whole, tmp_path):
             scheduler.kill()
             workers.kill()
             workers.wait()
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun")
+def test_ranks_of_mpi(whole, tmp_path):
+    pytest.importorskip("mpi4py")
+    script = tmp_path / "run.py"
+    script.write_text(f"""
+import shoal
+from mpi4py.futures import MPIPoolExecutor
+if __name__ == "__main__":
+    with MPIPoolExecutor() as executor:
+        r = shoal.price.heston(**{JOB}, executor=executor)
+        print(repr(float(r.price)), repr(float(r.stderr)))
+""")
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}  # fmt: skip
+    done = subprocess.run(["mpirun", "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script)], capture_output=True,
+                          text=True, timeout=300, env=environment)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [float(word) for word in done.stdout.split()] == [whole.price, whole.stderr]
