@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Systems in files: batches larger than the memory, piece by piece, here or on the workers of an executor.
 
-A unit is the answers and verdicts of some systems. Whoever computes it maps the files and reads its systems; the caller
-alone writes the answers.
+A unit is the answers and verdicts of some systems. A worker maps the files and reads the systems of its unit; only the
+caller writes answers.
 """
 
 from __future__ import annotations

@@ -122,8 +122,10 @@ def solve_ex(
     >>> r.x.round(4), bool(r.ok), bool(r.residual < 1e-15)
     (array([0.0909, 0.6364]), True, True)
     """
-    seen, how = key_of((A, b)), Units(executor, checkpoint, units)
-    if out is not None or how.wanted() or (seen is None and _has_path(A, b)):
+    seen = key_of((A, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(A, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
         options = {"method": method, "variant": variant, "triangle": triangle, "refine": refine, "estimate": estimate,
                    "tol": tol, "cond": cond}  # fmt: skip
         return _solve_files(A, b, options, device, out, how)
@@ -207,8 +209,10 @@ def solve(
     array([[0.0909, 0.6364],
            [0.0455, 0.3182]])
     """
-    seen, how = key_of((A, b)), Units(executor, checkpoint, units)
-    if out is not None or how.wanted() or (seen is None and _has_path(A, b)):
+    seen = key_of((A, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(A, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
         options = {"method": method, "triangle": triangle}
         return _solve_files(A, b, options, device, out, how).raise_for_status().x
     module = None if seen else _autograd(A, b, device=device, runs=True)
@@ -275,8 +279,10 @@ def solve_tridiagonal_ex(
     (array([1., 1., 1., 1.]), True, 0.083)
     """
     fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
-    seen, how = key_of((dl, d, du, b)), Units(executor, checkpoint, units)
-    if out is not None or how.wanted() or (seen is None and _has_path(dl, d, du, b)):
+    seen = key_of((dl, d, du, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(dl, d, du, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
         options = {"periodic": periodic, "method": method, "variant": variant, "transposed": transposed,
                    "matrix_rhs": matrix_rhs, "rcond": rcond, "tol": tol, "cond": cond}  # fmt: skip
         return _bands_files(dl, d, du, b, options, fields, device, out, how)
@@ -362,8 +368,10 @@ def solve_tridiagonal(
     array([[1., 1., 1.],
            [1., 1., 1.]])
     """
-    seen, how = key_of((dl, d, du, b)), Units(executor, checkpoint, units)
-    if out is not None or how.wanted() or (seen is None and _has_path(dl, d, du, b)):
+    seen = key_of((dl, d, du, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(dl, d, du, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
         options = {"periodic": periodic, "transposed": transposed, "matrix_rhs": matrix_rhs}
         fields = STATUS | RESIDUAL | METHOD
         return _bands_files(dl, d, du, b, options, fields, device, out, how).raise_for_status().x

@@ -70,7 +70,7 @@ def _of_files(*arguments: Any) -> Any:
     return units_of_files(*arguments)
 
 
-# How units are made of a job, by the function of _core that makes its plan.
+# What makes the units of a job, by the function of _core that makes its plan.
 _KINDS: dict[str, Callable[..., Any]] = {
     "price": _of_plan(_core.units_price),
     "american": _of_plan(_core.units_price),
