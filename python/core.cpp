@@ -16,6 +16,7 @@
 
 #include "xla.h"
 
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <map>
@@ -27,6 +28,9 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <cxxabi.h>
+#include <unistd.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -335,6 +339,41 @@ template <class T> static nb::list names_of() {
     return list;
 }
 
+/* ---- the GIL ------------------------------------------------------------------------------------- */
+
+/* Before 3.14 CPython ends a daemon thread that asks for the GIL after the main thread has ended, and unwinds its stack
+ * through functions that must not throw, which aborts the process. Such a thread waits here for the end, as in 3.14. */
+template <class F> static auto hang_at_exit(F take) {
+    try {
+        return take();
+    } catch (abi::__forced_unwind &) {
+        for (;;) pause();
+    }
+}
+struct Released {
+    PyThreadState *const state = PyEval_SaveThread();
+    Released() = default;
+    Released(const Released &) = delete;
+    ~Released() {
+        hang_at_exit([&] { PyEval_RestoreThread(state); });
+    }
+};
+struct Acquired {
+    const PyGILState_STATE state = hang_at_exit([] { return PyGILState_Ensure(); });
+    Acquired() = default;
+    Acquired(const Acquired &) = delete;
+    ~Acquired() { PyGILState_Release(state); }
+};
+
+extern "C" {
+__attribute__((weak)) int Py_IsFinalizing(void);  /* from 3.13 on */
+__attribute__((weak)) int _Py_IsFinalizing(void); /* before       */
+}
+static bool is_finalizing() {
+    auto *const asked = Py_IsFinalizing ? Py_IsFinalizing : _Py_IsFinalizing;
+    return asked && asked();
+}
+
 /* ---- contexts and plans -------------------------------------------------------------------------- */
 
 struct Context {
@@ -361,7 +400,8 @@ struct Context {
     }
     /* Called by long calls, without the GIL. Ctrl-C, and an exception of the function, end the call. */
     static int on_progress(void *user, const char *stage, double fraction) {
-        nb::gil_scoped_acquire acquired;
+        if (is_finalizing()) return 1;
+        const Acquired acquired;
         const nb::object call = static_cast<Context *>(user)->progress;
         try {
             if (PyErr_CheckSignals() != 0) nb::raise_python_error();
@@ -387,7 +427,7 @@ struct Context {
         shoal_status status;
         std::string message;
         {
-            nb::gil_scoped_release released;
+            const Released released;
             status = attempt(message, f);
         }
         if (PyErr_Occurred()) nb::raise_python_error(); /* a callback's */
@@ -395,11 +435,13 @@ struct Context {
     }
 };
 
+static constexpr char CLOSED[] = "the plan was closed: make a new one";
+
 struct Plan {
     nb::object
         keeper; /* Python's object of the context: no shared_ptr, which needs a symbol of glibc 2.32 */
     Context *context = nullptr;
-    void *handle = nullptr;
+    std::atomic<void *> handle{ nullptr };
     void (*destroy)(void *) = nullptr; /* also tells which module it belongs to */
     bool is_double = true;
     int64_t count = 0;
@@ -407,13 +449,26 @@ struct Plan {
     Plan() = default;
     Plan(const Plan &) = delete;
     ~Plan() { free(); }
+    /* Calls of other threads that have begun end first; those that wait find no handle. */
     void free() {
-        if (handle) {
-            nb::gil_scoped_release released; /* who has the lock may wait for the GIL */
-            std::lock_guard<std::recursive_mutex> guard(context->lock);
-            destroy(handle);
-        }
-        handle = nullptr;
+        void *const was = handle.exchange(nullptr);
+        if (!was) return;
+        const Released released; /* who has the lock may wait for the GIL */
+        std::unique_lock<std::recursive_mutex> guard(context->lock, std::defer_lock);
+        if (!is_finalizing())
+            guard.lock();
+        else if (!guard.try_lock())
+            return; /* a daemon thread has it for ever */
+        destroy(was);
+    }
+    /* Context::run(), unless another thread closes the plan first. */
+    template <class F> void run(F f) {
+        bool closed = false;
+        context->run([&]() -> shoal_status {
+            closed = !handle;
+            return closed ? SHOAL_OK : f();
+        });
+        if (closed) raise(SHOAL_E_ARG, CLOSED);
     }
 };
 template <class Handle, void (*Destroy)(Handle *)> static void destroy_plan(void *handle) {
@@ -431,9 +486,10 @@ static std::unique_ptr<Plan> new_plan(nb::object keeper, Create create) {
     return plan;
 }
 template <class Handle> static Handle *handle_of(const Plan &plan, void (*destroy)(void *)) {
-    if (!plan.handle) raise(SHOAL_E_ARG, "the plan was closed: make a new one");
+    void *const handle = plan.handle;
+    if (!handle) raise(SHOAL_E_ARG, CLOSED);
     if (plan.destroy != destroy) throw nb::type_error("a plan of another kind");
-    return static_cast<Handle *>(plan.handle);
+    return static_cast<Handle *>(handle);
 }
 
 /* PLANS: name, options, handle, create, free. */
@@ -508,7 +564,7 @@ static void bind_call(nb::module_ &m, const char *name, void (*destroy)(void *),
                     typename argument<A>::type... given) {
         auto *handle = handle_of<Handle>(plan, destroy);
         Context &context = *plan.context;
-        context.run([&] {
+        plan.run([&] {
             if (stream && stream != context.stream) {
                 shoal_set_stream(context.handle, reinterpret_cast<void *>(stream - 1));
                 context.stream = stream;
@@ -540,7 +596,7 @@ static void bind_last(nb::module_ &m, const char *name, void (*destroy)(void *),
     m.def(name, [=](Plan &plan) {
         auto *handle = handle_of<Handle>(plan, destroy);
         Info info = {};
-        plan.context->run([&] { return last(handle, &info); });
+        plan.run([&] { return last(handle, &info); });
         return dict_of(info);
     });
 }
@@ -553,7 +609,7 @@ static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *
     m.def(name, [=](Plan &plan) {
         auto *handle = handle_of<Handle>(plan, destroy);
         Info info = {};
-        plan.context->run([&] { return last(handle, &info); });
+        plan.run([&] { return last(handle, &info); });
         return info.failed;
     });
 }
@@ -578,7 +634,7 @@ static bool tridiag_in_place(Plan &plan, nb::handle numpy, nb::tuple shapes, nb:
     if (!writeable.from_python(out, 0, &nothing)) return false;
     for (size_t i = 0; i < 4; i++)
         if (x.overlaps(a[i]) && (i < 3 || x.begin() != a[i].begin())) return false;
-    plan.context->run([&] {
+    plan.run([&] {
         shoal_tridiag_outcome(handle, nullptr);
         const auto solve = [&](auto function, auto type) {
             const auto at = [&](const Plain &array) {
@@ -613,7 +669,7 @@ static shoal_status xla_run(Plan &plan, void *const *buffers, size_t count, unsi
     constexpr auto order = std::index_sequence_for<A...>();
     if (count != order.size() + (fields != 0)) return SHOAL_E_ARG;
     if constexpr (Outcome != nullptr) {
-        auto *handle = static_cast<Handle *>(plan.handle);
+        auto *handle = static_cast<Handle *>(plan.handle.load());
         const auto where = outcome_of(fields ? buffers[order.size()] : nullptr, plan.count, fields);
         const shoal_status status = Outcome(handle, fields ? &where : nullptr);
         if (status != SHOAL_OK) return status;
@@ -807,7 +863,7 @@ static nb::dict price_simulate(Plan &plan, nb::dict goal, Array values) {
     Keep keep;
     const auto wanted = filled<shoal_price_goal>(goal, keep);
     shoal_price_progress done = {};
-    plan.context->run([&] {
+    plan.run([&] {
         return shoal_price_simulate(handle, &wanted, static_cast<shoal_price_value *>(values.data),
                                     &done);
     });
@@ -818,7 +874,7 @@ static nb::dict price_simulate(Plan &plan, nb::dict goal, Array values) {
 static void price_values(Plan &plan, Array sums, int64_t samples, Array values) {
     auto *handle = handle_of<shoal_price>(plan, price_destroy);
     std::vector<double> total(2 * (size_t)shoal_price_width(handle));
-    plan.context->run([&] {
+    plan.run([&] {
         const shoal_status status =
             shoal_price_add(handle, static_cast<double *>(sums.data), samples, total.data());
         return status == SHOAL_OK
@@ -853,7 +909,7 @@ struct PythonJob {
     nb::object run, take;
 
     template <class... A> static shoal_status call(const nb::object &function, A... arguments) {
-        nb::gil_scoped_acquire acquired;
+        const Acquired acquired;
         try {
             function(arguments...);
             return SHOAL_OK;
@@ -896,7 +952,7 @@ static nb::bytes units_run(Plan &plan, int64_t unit) {
     shoal_units_info info = {};
     size_t size = 0;
     std::vector<int64_t> bytes;
-    plan.context->run([&] {
+    plan.run([&] {
         const shoal_status status = shoal_units_describe(handle, &info);
         if (status != SHOAL_OK) return status;
         bytes.resize(info.bytes / sizeof(int64_t) + 1);
@@ -927,6 +983,7 @@ template <class F> static nb::list listed(F name) {
 NB_MODULE(_core, m) {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
         throw nb::import_error("shoal runs in the main interpreter of a process alone");
+    nb::set_leak_warnings(false); /* of daemon threads that the exit ends */
     nb::class_<Context>(m, "Context")
         .def(nb::init<nb::dict>())
         .def("describe",
@@ -962,13 +1019,13 @@ NB_MODULE(_core, m) {
     m.def("price_describe", [](Plan &plan) {
         shoal_price_info info = {};
         auto *handle = handle_of<shoal_price>(plan, price_destroy);
-        plan.context->run([&] { return shoal_price_describe(handle, &info); });
+        plan.run([&] { return shoal_price_describe(handle, &info); });
         return dict_of(info);
     });
     m.def("american_fits", [](Plan &plan, int64_t count) {
         std::vector<shoal_american_fit> fits((size_t)count);
         auto *handle = handle_of<shoal_price>(plan, price_destroy);
-        plan.context->run([&] { return shoal_american_fits(handle, fits.data()); });
+        plan.run([&] { return shoal_american_fits(handle, fits.data()); });
         nb::list list;
         for (const auto &fit : fits) list.append(dict_of(fit));
         return list;
@@ -1018,7 +1075,7 @@ NB_MODULE(_core, m) {
     m.def("cva_describe", [](Plan &plan) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_info info = {};
-        plan.context->run([&] { return shoal_cva_describe(handle, &info); });
+        plan.run([&] { return shoal_cva_describe(handle, &info); });
         return dict_of(info);
     });
     m.def("cva_width",
@@ -1026,7 +1083,7 @@ NB_MODULE(_core, m) {
     m.def("cva_run", [](Plan &plan, int64_t first, int64_t paths, Array samples) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_counts counts = {};
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_cva_run(handle, first, paths, static_cast<double *>(samples.data),
                                  &counts);
         });
@@ -1036,7 +1093,7 @@ NB_MODULE(_core, m) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_value value = {};
         std::vector<shoal_cva_date> profile((size_t)dates);
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_cva_result(handle, static_cast<double *>(samples.data), paths, &value,
                                     profile.data());
         });
@@ -1047,7 +1104,7 @@ NB_MODULE(_core, m) {
     m.def("cva_validate", [](Plan &plan, Array samples, int64_t paths, Array checks) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_validation result = {};
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_cva_validate(handle, static_cast<double *>(samples.data), paths, &result,
                                       static_cast<shoal_cva_check *>(checks.data));
         });
@@ -1071,7 +1128,7 @@ NB_MODULE(_core, m) {
           [](bool nu2) { return listed([=](int i) { return shoal_dataset_column(nu2, i); }); });
     m.def("dataset_design", [](Plan &plan, int64_t rows, Array design) {
         auto *handle = handle_of<shoal_dataset>(plan, dataset_destroy);
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_dataset_design(handle, 0, rows, static_cast<double *>(design.data));
         });
     });
@@ -1086,7 +1143,7 @@ NB_MODULE(_core, m) {
     m.def("units_describe", [](Plan &plan) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
         shoal_units_info info = {};
-        plan.context->run([&] { return shoal_units_describe(handle, &info); });
+        plan.run([&] { return shoal_units_describe(handle, &info); });
         return dict_of(info);
     });
     m.def("units_missing", [](Plan &plan, int64_t unit) {
@@ -1094,15 +1151,15 @@ NB_MODULE(_core, m) {
     });
     m.def("units_add", [](Plan &plan, nb::bytes bytes) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
-        plan.context->run([&] { return shoal_units_add(handle, bytes.c_str(), bytes.size()); });
+        plan.run([&] { return shoal_units_add(handle, bytes.c_str(), bytes.size()); });
     });
     m.def("units_keep", [](Plan &plan, const std::string &folder) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
-        plan.context->run([&] { return shoal_units_keep(handle, folder.c_str()); });
+        plan.run([&] { return shoal_units_keep(handle, folder.c_str()); });
     });
     m.def("units_work", [](Plan &plan) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
-        plan.context->run([&] { return shoal_units_work(&handle, 1, nullptr); });
+        plan.run([&] { return shoal_units_work(&handle, 1, nullptr); });
     });
     m.def("units_rows", [](Plan &plan) { /* an address, 0 for none */
                                          return reinterpret_cast<uintptr_t>(shoal_units_rows(
@@ -1111,7 +1168,7 @@ NB_MODULE(_core, m) {
     m.def("units_cva_counts", [](Plan &plan) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
         shoal_cva_counts counts = {};
-        plan.context->run([&] { return shoal_units_cva_counts(handle, &counts); });
+        plan.run([&] { return shoal_units_cva_counts(handle, &counts); });
         return dict_of(counts);
     });
 
@@ -1125,7 +1182,7 @@ NB_MODULE(_core, m) {
     m.def("surrogate_describe", [](Plan &plan) {
         shoal_surrogate_info info = {};
         auto *handle = handle_of<shoal_surrogate>(plan, net_destroy);
-        plan.context->run([&] { return shoal_surrogate_describe(handle, &info); });
+        plan.run([&] { return shoal_surrogate_describe(handle, &info); });
         return dict_of(info);
     });
     auto no_outcome = (shoal_status(*)(shoal_surrogate *, const shoal_outcome *)) nullptr;

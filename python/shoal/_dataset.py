@@ -50,7 +50,9 @@ def dataset(
         raise ValueError(f"parametrisation is {parametrisation!r}; it must be beta or nu2")
     samples, nu2 = whole("samples", samples), parametrisation == "nu2"
     names = _core.dataset_columns(nu2)
-    given: dict[str, Any] = dict(ranges or {})
+    if ranges is not None and not isinstance(ranges, dict):
+        raise TypeError(f"ranges is a {type(ranges).__name__}; it must be a dict {{column: (low, high)}}")
+    given: dict[str, Any] = ranges or {}
     unknown = [name for name in given if name not in names]
     if unknown:
         raise ValueError(f"ranges: unknown column {unknown[0]!r}; the columns are {', '.join(names)}")

@@ -73,7 +73,7 @@ def _square(A: Any, b: Any) -> tuple[Door, int, str, tuple[int, ...], Any, Any, 
     """A (..., n, n) and b (n,) or (..., n, k), ready; and the shape of x."""
     ndim = getattr(b, "ndim", None)
     if ndim is None:
-        b = np.asarray(b)
+        b = door_of(b, "b").take(b, "b")
         ndim = b.ndim
     if ndim == 0:
         raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
@@ -618,8 +618,10 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
     >>> shoal.lstsq(psi, np.array([1.0, 3.0, 5.0])).round(12)
     array([1., 2.])
     """
-    vector = np.ndim(y) == 1 if not hasattr(y, "ndim") else y.ndim == 1
-    if (y.ndim if hasattr(y, "ndim") else np.ndim(y)) == 0:
+    if not hasattr(y, "ndim"):
+        y = door_of(y, "y").take(y, "y")
+    vector = y.ndim == 1
+    if y.ndim == 0:
         raise ValueError("y has no dimensions; it must be (M,) or (..., M, k)")
     door, number, kind, batch, (psi, y) = prepare(("psi", "y"), (psi, y), (2, 1 if vector else 2))
     device = placed(number, device)

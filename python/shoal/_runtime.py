@@ -205,7 +205,7 @@ def methods(module: str) -> list[str]:
     >>> shoal.methods("symindef")
     ['complete', 'partial', 'rook']
     """
-    found: list[str] = _core.methods(module)
+    found: list[str] = _core.methods(module) if isinstance(module, str) else []
     if not found:
         raise ValueError(f"module is {module!r}; it must be one of {', '.join(_core.modules())}")
     return found
@@ -218,5 +218,7 @@ def status_text(status: int) -> str:
     >>> shoal.status_text(-3)
     'singular'
     """
+    if not -(2**31) <= status < 2**31:
+        raise ValueError(f"status is {status}; it must be one of those that a Result holds")
     text: str = _core.system_text(int(status))
     return text

@@ -150,6 +150,8 @@ def _simulate(
         if target is not None or info["deterministic"]:
             why = "target is given" if target is not None else f"method {info['method']!r} simulates no paths"
             raise ValueError(f"{why}: omit executor, checkpoint and units")
+        if goal["paths"] < 1:
+            raise ValueError(f"paths is {goal['paths']}; it must be at least 1")
         samples = -(-goal["paths"] // info["paths_each"])
         done = gather(job_of(create, arguments, goal["paths"], number, how.units), how, plan)
     _core.price_values(plan, _core.units_rows(done), samples, values)

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -304,6 +305,44 @@ def test_threads_share_the_module():
     assert len(found) == 80 and all(found)
 
 
+def test_a_plan_is_closed_while_other_threads_use_it():
+    bands, holder, found = (np.ones((200, 32)), np.full((200, 32), 4.0), np.ones((200, 32)), np.ones((200, 32))), [], []
+    holder.append(shoal.TridiagonalPlan(32, 200))
+
+    def work():
+        while len(found) < 100:
+            try:
+                holder[0].solve(*bands)
+            except ValueError as error:
+                found.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    [t.start() for t in threads]
+    end = time.monotonic() + 2
+    while len(found) < 100 and time.monotonic() < end:
+        holder[0].close()
+        time.sleep(0.001)
+        holder[0] = shoal.TridiagonalPlan(32, 200)
+    found.extend([""] * 100)
+    [t.join() for t in threads]
+    assert set(found) <= {"", "the plan was closed: make a new one"} and found[0]
+
+
+def test_a_daemon_thread_does_not_stop_the_exit():
+    code = """
+import threading, time, numpy as np, shoal
+def work():
+    while True:
+        shoal.price.heston(method="euler", steps=2, paths=100_000)
+        shoal.solve(np.eye(3), np.ones(3))
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_fork_after_use():
     code = """
@@ -524,6 +563,22 @@ def test_words_are_checked():
         shoal.solve_tridiagonal(np.ones(2), np.ones(3), np.ones(3), np.ones(3))
     with pytest.raises(TypeError, match="int16"):
         shoal.sort(np.ones(3, np.int16))
+    with pytest.raises(TypeError, match="b is None; it must be an array"):
+        shoal.solve(A, None)
+    with pytest.raises(TypeError, match="y is None; it must be an array"):
+        shoal.lstsq(A, None)
+    with pytest.raises(TypeError, match="out is a str; it must be an array of numpy"):
+        shoal.TridiagonalPlan(2, 1).solve(*[np.ones((1, 2))] * 4, out="x")
+    with pytest.raises(ValueError, match="module is None"):
+        shoal.methods(None)
+    with pytest.raises(ValueError, match="status is 1099511627776"):
+        shoal.status_text(1 << 40)
+    with pytest.raises(TypeError, match=r"content is a str; it must be bytes: load\(path\)"):
+        shoal.Surrogate("net")
+    with pytest.raises(TypeError, match="ranges is a list"):
+        shoal.dataset(4, ranges=[1])
+    with pytest.raises(ValueError, match="paths is 0; it must be at least 1"):
+        shoal.price.heston(method="euler", paths=0, units=2)
     with pytest.raises(TypeError, match="a has int64 keys, b has float64"):
         shoal.merge(np.arange(3), np.ones(3))
 
