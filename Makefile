@@ -162,11 +162,11 @@ lint: ## clang-format, shellcheck, cppcheck and clang-tidy, as far as they are t
 	$(call with,cppcheck,find src io cli bench -name '*.c' | cppcheck --quiet --std=c11 --language=c --inline-suppr \
 	    --suppressions-list=.cppcheck --enable=warning$(comma)portability --error-exitcode=1 \
 	    -I include -I src -I . -DSHOAL_LEVEL=base -j $(JOBS) --file-list=-)
-	$(if $(shell command -v clang-tidy),$(call configure,$(BUILD)))
-	$(call with,clang-tidy,find src io cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p $(BUILD))
+	$(if $(shell command -v clang-tidy),$(call configure,build-lint,-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON))
+	$(call with,clang-tidy,find src io cli bench examples -name '*.c' | xargs -n 4 -P $(JOBS) clang-tidy -quiet -p build-lint)
 
 clean: ## remove what was built and written
-	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-python build-site build-coverage build-fuzz build-mutate out
+	rm -rf $(BUILD) $(TEST_BUILD) $(TEST_BUILD)-all build-python build-site build-coverage build-fuzz build-lint build-mutate out
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12

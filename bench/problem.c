@@ -481,8 +481,7 @@ static int read_parts(draft *d, view text) {
     if (which < 0) return unknown_word(d, "module", module, modules, NULL);
     d->grammar = bench_grammar_at(which);
     int code = read_words(d, "method", method, methods, d->grammar, &d->methods);
-    if (code == IO_OK && d->methods.count == 0 && !d->grammar->has_auto)
-        code = no_method(d);
+    if (code == IO_OK && d->methods.count == 0 && !d->grammar->has_auto) code = no_method(d);
     if (code != IO_OK) return code;
     if (backend.size > 0) {
         int at = find_name(backends, NULL, backend);

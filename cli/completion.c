@@ -162,7 +162,7 @@ static void offer_options(completing *p, const cli *c) {
     cli_row row;
     for (int i = 0; (row = cli_row_at(p->k, c, NULL, i)).option; i++) {
         const cli_option *o = row.option;
-        if (o->of && *p->first && !cli_among(o->of, p->first)) continue;
+        if (!o->help || (o->of && *p->first && !cli_among(o->of, p->first))) continue;
         if (o->name)
             offer(p, name, snprintf(name, sizeof name, "--%s", o->name), o->help);
         else if (o->letter)

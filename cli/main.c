@@ -25,12 +25,12 @@ static const cli_command eig_command = {
     .doc = "Computes eigenvalues, and on request eigenvectors, of many independent symmetric matrices."
 };
 static const cli_command price_command = {
-    "price", "price options by Monte Carlo or by formula", .noun = "module",
+    "price", "price options by Monte Carlo or by formula", .noun = "model",
     .below = (commands){ &price_heston_command, &price_expou_command, &price_bullet_command, &price_american_command, NULL },
     .doc = "Prices options by Monte Carlo or by formula, with standard errors.", .task = "Price derivatives"
 };
 static const cli_command dataset_command = {
-    "dataset", "simulate a data set of option prices to train a network", .noun = "module",
+    "dataset", "simulate a data set of option prices to train a network", .noun = "model",
     .below = (commands){ &dataset_expou_command, NULL },
     .doc = "Simulates data sets to train networks with.", .task = "Replace simulation by a network"
 };
@@ -102,8 +102,8 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv) {
     int found = 0; /* place of the command in argv */
     char name[64], args[64], *doc = dispatch_doc(k);
     if (!doc) return cli_no_memory();
-    snprintf(args, sizeof args, "%s [ARGUMENT...]",
-             strcmp(k->noun, "module") == 0 ? "MODULE" : "COMMAND");
+    snprintf(args, sizeof args, "%s [ARGUMENT...]", k->noun);
+    for (int i = 0; args[i] != ' '; i++) args[i] = (char)toupper(args[i]);
     cli_command group = *k;
     group.args = args, group.doc = doc, group.tables[0].rows = words;
     int code = cli_parse(c, &group, argc, argv, &found);

@@ -68,7 +68,6 @@ part == "COMMANDS" && /^  [a-z]/ {
     entry($0)
     next
 }
-/^Mandatory or optional arguments/ { next }
 /^Example:$/ {
     section("EXAMPLES")
     print ".nf"

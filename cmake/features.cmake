@@ -28,8 +28,10 @@ if(SHOAL_WERROR)
     list(APPEND SHOAL_C_WARNINGS -Werror)
 endif()
 set(SHOAL_ARITHMETIC -ffp-contract=off -fno-math-errno)
-# Files without the loops that count: after the -O3 of a release, not over the -O1 of another build.
+# Files without the loops that count, and files of the program, which only read and print: after the -O3 of a release, not
+# over the flags of another build.
 set(SHOAL_PLAIN $<$<CONFIG:Release>:-O2>)
+set(SHOAL_COLD $<$<CONFIG:Release>:-O1>)
 
 shoal_feature(compiler on "${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
 

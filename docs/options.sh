@@ -18,7 +18,7 @@ options_of() { # options_of [COMMAND...]: a list in Markdown
         }
         /^ Global options:/ { if (!global) exit; inside = 1; next }
         global && !inside { next }
-        /^Mandatory|^  -h, --help|^Example/ { exit }
+        /^  -h, --help|^Example/ { exit }
         # a heading without options is a sentence
         /^ [A-Za-z]/ { if (heading != "") print "\n" heading "."; sub(/^ /, ""); sub(/[.:]$/, ""); heading = $0; next }
         /^ +-/ {

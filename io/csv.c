@@ -287,19 +287,22 @@ int io_table_column(const io_table *table, const char *name) {
     return -1;
 }
 
+void io_csv_text(FILE *file, const char *text) {
+    const size_t length = strlen(text);
+    const bool quote =
+        strpbrk(text, ",\"\r\n") || (length && (is_space(text[0]) || is_space(text[length - 1])));
+    if (quote) putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', file);
+        putc(*text == '\n' || *text == '\r' ? ' ' : *text, file);
+    }
+    if (quote) putc('"', file);
+}
+
 void io_csv_header(FILE *file, const char *const *names, int cols) {
     for (int col = 0; col < cols; col++) {
-        const char *name = names[col];
-        size_t length = strlen(name);
-        bool quote = strpbrk(name, ",\"\r\n") ||
-                     (length && (is_space(name[0]) || is_space(name[length - 1])));
         if (col) putc(',', file);
-        if (quote) putc('"', file);
-        for (; *name; name++) {
-            if (*name == '"') putc('"', file);
-            putc(*name == '\n' || *name == '\r' ? ' ' : *name, file);
-        }
-        if (quote) putc('"', file);
+        io_csv_text(file, names[col]);
     }
     putc('\n', file);
 }

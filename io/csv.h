@@ -54,6 +54,9 @@ int io_csv_parse_cells(const char *name, const char *text, size_t size, io_cells
                        io_error *err);
 void io_cells_free(io_cells *cells);
 
+/* A field, quoted where needed. */
+void io_csv_text(FILE *file, const char *text);
+
 /* The names of a table, quoted where needed, and a row of it; numbers read back exactly. Check ferror
  * (io_out_commit does). */
 void io_csv_header(FILE *file, const char *const *names, int cols);

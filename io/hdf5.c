@@ -36,6 +36,24 @@ int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *
     return no_hdf5(path, IO_E_WRITE, err);
 }
 
+int io_h5_open_pieces(const char *path, const char *name, int ndim, const int64_t *shape,
+                      io_h5_pieces **pieces, io_error *err) {
+    (void)name, (void)ndim, (void)shape;
+    *pieces = NULL;
+    return no_hdf5(path, IO_E_WRITE, err);
+}
+
+int io_h5_write_piece(io_h5_pieces *pieces, int64_t first, int64_t count, const double *data,
+                      io_error *err) {
+    (void)pieces, (void)first, (void)count, (void)data, (void)err;
+    return IO_E_WRITE;
+}
+
+int io_h5_close_pieces(io_h5_pieces *pieces, int status, io_error *err) {
+    (void)pieces, (void)err;
+    return status;
+}
+
 #else
 
 #include <hdf5.h>
@@ -326,6 +344,72 @@ int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *
         status = fail(err, IO_E_WRITE, path, "cannot write");
     H5Pclose(groups);
     restore_errors(old);
+    return io_out_end(out, status, err);
+}
+
+struct io_h5_pieces {
+    io_out *out;
+    hid_t file, dataset;
+    int ndim;
+    hsize_t shape[IO_MAX_DIM];
+};
+
+int io_h5_open_pieces(const char *path, const char *name, int ndim, const int64_t *shape,
+                      io_h5_pieces **pieces, io_error *err) {
+    io_h5_pieces *p = malloc(sizeof *p);
+    *pieces = NULL;
+    if (!p) return io_fail(err, IO_E_MEMORY, "%s: out of memory", path);
+    *p = (io_h5_pieces){ .file = -1, .dataset = -1, .ndim = ndim };
+    int status = io_out_open(path, &p->out, err);
+    if (status != IO_OK) {
+        free(p);
+        return status;
+    }
+    for (int k = 0; k < ndim; k++) p->shape[k] = (hsize_t)shape[k];
+    const printing old = silence_errors();
+    hid_t space = H5Screate_simple(ndim, p->shape, NULL);
+    if (!io_out_temporary(p->out))
+        status = io_fail(err, IO_E_WRITE, "%s: HDF5 can only write plain files", path);
+    else
+        p->file = H5Fcreate(io_out_temporary(p->out), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    if (p->file >= 0)
+        p->dataset = H5Dcreate2(p->file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
+                                H5P_DEFAULT);
+    if (status == IO_OK && p->dataset < 0) status = fail(err, IO_E_WRITE, path, "cannot write");
+    if (space >= 0) H5Sclose(space);
+    restore_errors(old);
+    if (status != IO_OK) return io_h5_close_pieces(p, status, err);
+    *pieces = p;
+    return IO_OK;
+}
+
+int io_h5_write_piece(io_h5_pieces *p, int64_t first, int64_t count, const double *data,
+                      io_error *err) {
+    hsize_t start[IO_MAX_DIM] = { (hsize_t)first }, size[IO_MAX_DIM];
+    int status = IO_OK;
+    for (int k = 0; k < p->ndim; k++) size[k] = p->shape[k];
+    size[0] = (hsize_t)count;
+    const printing old = silence_errors();
+    hid_t space = H5Dget_space(p->dataset), memory = H5Screate_simple(p->ndim, size, NULL);
+    if (space < 0 || memory < 0 ||
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) < 0 ||
+        H5Dwrite(p->dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, data) < 0)
+        status = fail(err, IO_E_WRITE, io_out_path(p->out), "cannot write");
+    if (memory >= 0) H5Sclose(memory);
+    if (space >= 0) H5Sclose(space);
+    restore_errors(old);
+    return status;
+}
+
+int io_h5_close_pieces(io_h5_pieces *p, int status, io_error *err) {
+    const printing old = silence_errors();
+    const bool closed =
+        (p->dataset < 0 || H5Dclose(p->dataset) >= 0) && (p->file < 0 || H5Fclose(p->file) >= 0);
+    if (!closed && status == IO_OK)
+        status = fail(err, IO_E_WRITE, io_out_path(p->out), "cannot write");
+    restore_errors(old);
+    io_out *out = p->out;
+    free(p);
     return io_out_end(out, status, err);
 }
 

@@ -29,4 +29,14 @@ typedef struct io_h5_item {
  * HDF5 cannot write to a pipe. */
 int io_h5_write(const char *path, const io_h5_item *items, int count, io_error *err);
 
+/* One array of f8 that comes in pieces: some of its first index at a time. */
+typedef struct io_h5_pieces io_h5_pieces;
+/* On error *pieces is NULL. */
+int io_h5_open_pieces(const char *path, const char *name, int ndim, const int64_t *shape,
+                      io_h5_pieces **pieces, io_error *err);
+int io_h5_write_piece(io_h5_pieces *pieces, int64_t first, int64_t count, const double *data,
+                      io_error *err);
+/* The file appears if `status` is IO_OK; else it is removed, and `status` returned. */
+int io_h5_close_pieces(io_h5_pieces *pieces, int status, io_error *err);
+
 #endif

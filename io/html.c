@@ -8,6 +8,8 @@
 
 #include "status.h"
 
+enum { SORTED = 12 }; /* columns of a sorted table */
+
 static const char css[] =
     ":root{--ink:#1c2530;--soft:#5b6875;--line:#dfe4ea;--page:#fbfcfd;--card:#ffffff;"
     "--mark:#0f6fb8;--good:#1b7f4d;--bad:#b3261e}"
@@ -23,7 +25,7 @@ static const char css[] =
     ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:14px}"
     ".card{background:var(--card);border:1px solid var(--line);border-radius:10px;"
     "padding:14px 16px}"
-    ".card b{display:block;font-size:23px;line-height:1.25;font-weight:600}"
+    ".card b{display:block;font-size:20px;line-height:1.3;font-weight:600;white-space:nowrap}"
     ".card span{color:var(--soft);font-size:14px}"
     ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}"
     ".chart{padding:10px;margin:0 0 18px}"
@@ -39,10 +41,24 @@ static const char css[] =
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 20px;margin:0}"
     "dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}"
     "summary{cursor:pointer;color:var(--mark);margin:10px 0}"
+    "details{margin:12px 0}details[open]>summary{margin-bottom:12px}"
+    ".sorted>input{position:absolute;opacity:0;pointer-events:none}"
+    ".sorted table{display:grid}.sorted thead,.sorted tbody,.sorted tr{display:contents}"
+    ".sorted label{cursor:pointer;display:block}.sorted th:hover{color:var(--mark)}"
+    ".sorted th,.sorted td{padding:6px 9px}"
     "code{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}"
+    ".small{display:none}"
     "footer{margin-top:48px;color:var(--soft);font-size:14px}"
     "@media(max-width:600px){main{padding:20px 12px 40px}h1{font-size:26px}.lead{font-size:16px}"
-    "h2{margin:30px 0 10px}th,td{padding:6px 8px}.chart{padding:2px}}";
+    "h2{margin:30px 0 10px}th,td{padding:6px 8px}.chart{padding:2px}.big{display:none}"
+    ".small{display:block}}"
+    "@media print{:root{--page:#fff}main{max-width:none;padding:0}body{font-size:11px}"
+    "h1{font-size:22px}h2{font-size:14px;margin:16px 0 6px;break-after:avoid}.lead{font-size:13px}"
+    ".card,.chart{break-inside:avoid}.wide{overflow:visible}table{font-size:10px}"
+    "th,td,.sorted th,.sorted td{padding:2px 5px}details,.screen{display:none}"
+    ".card{padding:8px 10px}.card b{font-size:15px}.card span{font-size:10px;display:block}"
+    ".cards{grid-template-columns:repeat(4,minmax(0,1fr));gap:8px}.chart svg{max-height:230px}"
+    "dl{gap:1px 16px}footer{margin-top:12px;font-size:10px}}}";
 
 void io_html_text(FILE *file, const char *text) {
     size_t left = strlen(text);
@@ -68,7 +84,14 @@ void io_html_begin(FILE *file, const char *title) {
           "<meta name=\"color-scheme\" content=\"light dark\"/>\n<title>",
           file);
     io_html_text(file, title);
-    fprintf(file, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n", css);
+    fprintf(file, "</title>\n<style>%s", css);
+    for (int k = 0; k < SORTED;
+         k++) /* a checked button orders the cells by the rank of their row */
+        fprintf(
+            file,
+            ".k%d:checked~.wide td{order:var(--k%d)}.k%d:checked~.wide label.k%d{color:var(--mark)}",
+            k, k, k, k);
+    fputs("</style>\n</head>\n<body>\n<main>\n", file);
 }
 
 void io_html_end(FILE *file) { fputs("</main>\n</body>\n</html>\n", file); }

@@ -6,7 +6,8 @@
  *
  * Classes for what stands between: `lead` (p), `cards` and `card` (div), `charts` (div: two beside each
  * other where there is room), `chart` (div round an svg), `wide` (div round a table, scrolls), `l` (left),
- * `best`, `good`, `bad`.
+ * `best`, `good`, `bad`; `big` and `small` (div): for large screens and for phones alone; `screen`: not printed, as are details; `sorted` (div round buttons of the
+ * classes k0, k1, .. and a `wide` table whose rows have the ranks --k0, --k1, ..: the checked one orders them).
  */
 #ifndef SHOAL_IO_HTML_H
 #define SHOAL_IO_HTML_H

@@ -396,6 +396,7 @@ static int parse_value(parser *p, io_json_value *value) {
     skip_space(p);
     char c = p->at < p->end ? *p->at : '\0';
     const char *where = p->at;
+    value->offset = (size_t)(where - p->start);
     if (c == '{' || c == '[') {
         if (p->depth == IO_JSON_DEPTH) return fail_at(p, where, "nesting too deep");
         value->kind = c == '{' ? IO_JSON_OBJECT : IO_JSON_ARRAY;

@@ -96,6 +96,7 @@ struct io_json_value {
     double number;        /* INT, UINT (rounded) and DOUBLE                 */
     char *string;         /* STRING: UTF-8, zero-terminated                 */
     int64_t count;        /* members of an ARRAY or OBJECT                  */
+    size_t offset;        /* of its first byte in the text                  */
     io_json_value *first; /* first member, NULL when empty                  */
     io_json_value *next;  /* next member of the same parent                 */
 };

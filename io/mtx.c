@@ -139,7 +139,10 @@ static int bad_word(const reader *r, int i, const char *what) {
 static int read_banner(reader *r, io_matrix *m) {
     if (r->l.at == r->l.end) return io_fail(r->l.err, IO_E_FORMAT, "%s: file is empty", r->l.name);
     if (!next_line(&r->l) || r->l.fields == 0 || !field_is(&r->l, 0, "%%matrixmarket"))
-        return io_fail(r->l.err, IO_E_FORMAT, "%s:1: not a Matrix Market file: the first line must begin with %%%%MatrixMarket", r->l.name);
+        return io_fail(
+            r->l.err, IO_E_FORMAT,
+            "%s:1: not a Matrix Market file: the first line must begin with %%%%MatrixMarket",
+            r->l.name);
     if (r->l.fields != 5)
         return io_fail(r->l.err, IO_E_FORMAT, "%s:1: the first line needs 5 words", r->l.name);
     if (!field_is(&r->l, 1, "matrix")) return bad_word(r, 1, "object");
@@ -159,7 +162,7 @@ static int read_banner(reader *r, io_matrix *m) {
 
     if (r->pattern && (r->array || m->symmetry == IO_SKEW))
         return io_fail(r->l.err, IO_E_FORMAT,
-                       "%s:1: pattern goes with neither array nor skew-symmetric", r->l.name);
+                       "%s:1: pattern must not be combined with array or skew-symmetric", r->l.name);
     return IO_OK;
 }
 

@@ -98,8 +98,8 @@ static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
         }
     }
     return io_fail(err, IO_E_FORMAT,
-                   "%s: element type '%s' is not supported; supported are f4, f8, i4, u4, i8, u8", name,
-                   io_quote(text, length, quoted));
+                   "%s: element type '%s' is not supported; supported are f4, f8, i4, u4, i8, u8",
+                   name, io_quote(text, length, quoted));
 }
 
 static int parse_shape(cursor *c, const char *name, layout *to, io_error *err) {

@@ -128,6 +128,20 @@ static void draw_line(FILE *file, const plot *p, const io_series *s, int color) 
     fputs("\"/>\n", file);
 }
 
+/* The area between a line and its base, point by point forth and back. */
+static void draw_area(FILE *file, const plot *p, const io_series *s, int color) {
+    char letter = 'M';
+    fprintf(file, "<path class=\"f%d\" stroke=\"none\" fill-opacity=\"0.16\" d=\"", color);
+    for (int64_t i = 0; i < 2 * s->count; i++) {
+        const int64_t at = i < s->count ? i : 2 * s->count - 1 - i;
+        const double y = i < s->count ? s->y[at] : s->base[at];
+        if (!visible(p->chart, s, at) || !svg_usable(p->chart->y_scale, y)) continue;
+        fprintf(file, "%c%.1f %.1f", letter, svg_place(&p->x, s->x[at]), svg_place(&p->y, y));
+        letter = 'L';
+    }
+    fputs(letter == 'L' ? "Z\"/>\n" : "\"/>\n", file);
+}
+
 static void draw_errors(FILE *file, const plot *p, const io_series *s, int color) {
     fprintf(file, "<path class=\"e s%d\" d=\"", color);
     for (int64_t i = 0; i < s->count; i++) {
@@ -150,6 +164,8 @@ static void draw_series(FILE *file, const plot *p) {
             "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" viewBox=\"%.1f %.1f %.1f "
             "%.1f\" overflow=\"hidden\">\n",
             x, y, width, height, x, y, width, height);
+    for (int k = chart->series_count - 1; k >= 0; k--)
+        if (chart->series[k].base) draw_area(file, p, &chart->series[k], color_of(chart, k));
     for (int k = chart->series_count - 1; k >= 0; k--) { /* the first series lies on top */
         const io_series *s = &chart->series[k];
         int color = color_of(chart, k);

@@ -28,6 +28,7 @@ typedef struct io_series {
     int64_t count;
     const double *x, *y;
     const double *error; /* half height of error bars, or NULL                          */
+    const double *base;  /* colours the area between y and it, or NULL                  */
     int color;           /* 0: the next free colour; 1..IO_SVG_COLORS: that one         */
     bool dashed;         /* for peers                                                   */
     bool no_markers;     /* a smooth curve rather than measured points                  */

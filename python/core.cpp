@@ -275,11 +275,14 @@ ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(ma
      FIELD(exercises), FIELD(exercise), FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight),
      FIELD(set))
 ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
-     FIELD(collateral), FIELD(threshold))
+     FIELD(collateral), FIELD(threshold), FIELD(volatility), FIELD(reversion), FIELD(correlation),
+     FIELD(jump))
+ROWS(shoal_cva_csa, FIELD(collateral), FIELD(threshold), FIELD(transfer), FIELD(independent),
+     FIELD(period), FIELD(one_way))
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
      FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
      FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
-     FIELD(validate), FIELD(target))
+     FIELD(validate), FIELD(by_trade), FIELD(target))
 ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed),
      FIELD(nested), FIELD(american), FIELD(outer), FIELD(inner), FIELD(level_share))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
@@ -290,8 +293,12 @@ ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(rule_bias), FIELD(rule_bia
 ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(epe_bias), FIELD(epe_low),
      FIELD(epe_high), FIELD(ene), FIELD(ene_error), FIELD(ene_bias), FIELD(ene_low),
      FIELD(ene_high), FIELD(pfe95), FIELD(pfe95_low), FIELD(pfe95_high), FIELD(pfe99),
-     FIELD(pfe99_low), FIELD(pfe99_high), FIELD(discount), FIELD(default_probability), FIELD(cva),
-     FIELD(inner))
+     FIELD(pfe99_low), FIELD(pfe99_high), FIELD(epe_default), FIELD(epe_default_error),
+     FIELD(discount), FIELD(default_probability), FIELD(cva), FIELD(inner))
+ROWS(shoal_cva_adjustments, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(epe),
+     FIELD(ene), FIELD(eepe), FIELD(pfe95), FIELD(pfe99), FIELD(es95), FIELD(es99))
+ROWS(shoal_cva_trade, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(epe),
+     FIELD(ene), FIELD(eepe))
 ROWS(shoal_cva_check, FIELD(price), FIELD(price_error), FIELD(upper), FIELD(upper_error),
      FIELD(mean), FIELD(error), FIELD(z))
 ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract), FIELD(date),
@@ -1061,12 +1068,14 @@ NB_MODULE(_core, m) {
 
     static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
     m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty,
-                    nb::dict options) {
+                    nb::list agreements, nb::dict options) {
         Keep keep;
         const auto assets = filled<shoal_cva_market>(market, keep);
         const auto book = filled_list<shoal_cva_contract>(contracts, keep);
         const auto other = filled<shoal_cva_counterparty>(counterparty, keep);
-        const auto opts = filled<shoal_cva_opts>(options, keep);
+        const auto csa = filled_list<shoal_cva_csa>(agreements, keep);
+        auto opts = filled<shoal_cva_opts>(options, keep);
+        opts.csas = (int64_t)csa.size(), opts.csa = csa.data();
         return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {
             return shoal_cva_create(c, &assets, book.data(), (int64_t)book.size(), &other, &opts,
                                     p);
@@ -1080,14 +1089,39 @@ NB_MODULE(_core, m) {
     });
     m.def("cva_width",
           [](Plan &plan) { return shoal_cva_width(handle_of<shoal_cva>(plan, cva_destroy)); });
-    m.def("cva_run", [](Plan &plan, int64_t first, int64_t paths, Array samples) {
+    /* totals: for cva_trades(), cva_totals() whole numbers that are 0 at first; or 0 */
+    m.def("cva_run", [](Plan &plan, int64_t first, int64_t paths, Array samples, Array totals) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        auto *const rows = static_cast<double *>(samples.data);
+        auto *const sums = static_cast<int64_t *>(totals.data);
         shoal_cva_counts counts = {};
         plan.run([&] {
-            return shoal_cva_run(handle, first, paths, static_cast<double *>(samples.data),
-                                 &counts);
+            return sums ? shoal_cva_run_trades(handle, first, paths, rows, &counts, sums, nullptr)
+                        : shoal_cva_run(handle, first, paths, rows, &counts);
         });
         return dict_of(counts);
+    });
+    m.def("cva_totals",
+          [](Plan &plan) { return shoal_cva_totals(handle_of<shoal_cva>(plan, cva_destroy)); });
+    m.def("cva_set", [](Plan &plan, Array samples, int64_t paths, int64_t set) {
+        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        shoal_cva_adjustments found = {};
+        plan.run([&] {
+            return shoal_cva_adjust(handle, static_cast<double *>(samples.data), paths,
+                                    SHOAL_CVA_SET, set, &found, nullptr);
+        });
+        return dict_of(found);
+    });
+    m.def("cva_trades", [](Plan &plan, Array totals, int64_t paths, int64_t contracts) {
+        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        std::vector<shoal_cva_trade> found((size_t)contracts);
+        plan.run([&] {
+            return shoal_cva_trades(handle, static_cast<int64_t *>(totals.data), paths,
+                                    found.data(), nullptr);
+        });
+        nb::list list;
+        for (const auto &trade : found) list.append(dict_of(trade));
+        return list;
     });
     m.def("cva_result", [](Plan &plan, Array samples, int64_t paths, int64_t dates) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
@@ -1165,6 +1199,12 @@ NB_MODULE(_core, m) {
                                          return reinterpret_cast<uintptr_t>(shoal_units_rows(
                                              handle_of<shoal_units>(plan, units_destroy)));
     });
+    m.def("units_cva_totals",
+          [](Plan &plan) { /* an address */
+                           return reinterpret_cast<uintptr_t>(
+                               shoal_units_counts(handle_of<shoal_units>(plan, units_destroy)) +
+                               SHOAL_UNITS_CVA_TOTALS);
+          });
     m.def("units_cva_counts", [](Plan &plan) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
         shoal_cva_counts counts = {};

@@ -31,7 +31,6 @@ options_of() {
     help_of "$@" >"$work/help.$#"
     awk -v command="$*" '
         /^ Global options:/ { global = 1 }
-        / refused: / { next } # an old name, with a message
         /^  +-[^ ]|^      --[a-z]/ {
             line = substr($0, 1, 1) == " " ? $0 : ""
             sub(/^ +/, "", line); sub(/  .*/, "", line)

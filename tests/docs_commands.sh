@@ -118,7 +118,10 @@ first_ten_minutes() {
     local HOME=$work/home
     mkdir -p "$HOME"
     cd "$root" || exit 1
-    if [ -z "${LITERAL:-}" ]; then
+    if [ -n "${LITERAL:-}" ]; then # for this CPU, which takes a third of the time
+        make() { CMAKE_ARGS=-DSHOAL_ISA=native command make "$@"; }
+        pip() { SHOAL_ISA=native command pip "$@"; }
+    else
         make() { cmake --install "$build" --prefix "${2#PREFIX=}"; }
         pip() {
             "$python" -c 'import numpy, os; print(os.path.dirname(os.path.dirname(numpy.__file__)))' >"$work/packages"

@@ -4,20 +4,35 @@
 # the library once more over that. The race checker is 30 times slower than plain emulation, so it takes
 # those cases of a test that run every kernel (tiers.cmake).
 
-# emulated_program(name flavour): test_NAME_FLAVOUR over the emulated library, once
+# emulated_program(name flavour): test_NAME_FLAVOUR over the emulated library, once. With few cases it has the
+# objects of test_NAME, except under asan.
 function(emulated_program name flavour)
-    if(NOT TARGET test_${name}_${flavour})
-        shoal_test_program(test_${name}_${flavour} test_${name}.c shoal_emulated_${flavour} Threads::Threads)
+    set(program test_${name}_${flavour})
+    if(TARGET ${program})
+        return()
+    endif()
+    if(TARGET test_${name} AND tier_few_cases AND NOT flavour STREQUAL "asan")
+        add_executable(${program} $<TARGET_OBJECTS:test_${name}>)
+        set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
+        target_link_libraries(${program} PRIVATE shoal_emulated_${flavour} Threads::Threads m ${CMAKE_DL_LIBS})
+    else()
+        shoal_test_program(${program} test_${name}.c shoal_emulated_${flavour} Threads::Threads)
     endif()
 endfunction()
 
 foreach(flavour ${SIMT_FLAVOURS})
     set(library shoal_emulated_${flavour})
-    set(borrow) # with few cases, sanitizers look at the kernels for double, and at the library's host side
-    if(flavour IN_LIST tier_few_cases)
-        set(borrow BORROW shoal_emulated_plain)
+    set(shared)
+    if(tier_few_cases)
+        set(shared CPU shoal)
     endif()
-    shoal_add_library(${library} STATIC EMULATED ${flavour} ${borrow} FLAGS ${SIMT_FLAGS_${flavour}})
+    if(flavour IN_LIST tier_few_cases)
+        list(APPEND shared KERNELS shoal_emulated_plain)
+    endif()
+    if(flavour STREQUAL "tsan" AND tier_few_cases)
+        list(APPEND shared COMMON shoal_emulated_plain OWN ${tsan_kernels_quick})
+    endif()
+    shoal_add_library(${library} STATIC EMULATED ${flavour} ${shared} FLAGS ${SIMT_FLAGS_${flavour}})
     set(order)
     if(flavour STREQUAL "plain") # sanitized code runs in order
         set(order ENVIRONMENT SIMT_ORDER=12345 SIMT_LEAKS=1)

@@ -32,7 +32,7 @@ __extension__ typedef __float128 wide;
 
 enum { NEAR = 30, PROMISE_ROWS = 64, PROMISE_NAME = 48, SHOWN = 8 };
 
-static inline wide wide_abs(wide v) { return v < 0 ? -v : v; }
+static inline wide wide_abs(wide v) { return v < 0 ? -v : v + 0; } /* -0 + 0 is 0 */
 static inline wide wide_max(wide v, wide w) { return v > w ? v : w; }
 
 /* 2^e, beyond the range of double as well. */

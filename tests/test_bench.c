@@ -217,7 +217,7 @@ TEST(rng_keys) {
 
 TEST(rng_errors_name_the_part) {
     static const bench_refusal cases[] = {
-        { "rng", "unknown method ''; there are words, uniform" },
+        { "rng", "rng needs a method, for example rng:words" },
         { "rng:auto", "method 'auto'" },
         { "rng:normall", "unknown method 'normall'; there are words" },
         { "rng:uniform::f16", "unknown type 'f16'; there are f64, f32, u32" },

@@ -47,7 +47,7 @@ END {
 AWK
 check "tags are balanced" awk -f balance.awk page/cva.html
 pictures() { [ "$(grep -c 'class="shoal-chart"' page/cva.html)" -eq "$1" ]; }
-check "three pictures without regressions" pictures 3
+check "five pictures without regressions" pictures 5
 check "a page for a phone" grep -q '<meta name="viewport" content="width=device-width' page/cva.html
 elsewhere() { grep -qiE '<script|<link|src=|href=|url\(|@import' page/cva.html; }
 check "nothing from elsewhere" eval '! elsewhere'
@@ -62,14 +62,14 @@ shown() { grep -qF "$1" page/cva.html; }
 value_of() { sed -n "s/^$1=//p" leaves; }
 error=$(number stderr)
 check "the page has the CVA and its standard error" shown "<b>$(rounded "$(number cva)" "$error") ± $(rounded "$error" "$error")</b>"
-check "the page has the bias" shown "<b>$(awk -v x="$(number bias)" 'BEGIN { printf "%.2g", x }')</b>"
-check "the page has the interval" shown "<b>$(rounded "$(number low)" "$error") to $(rounded "$(number high)" "$error")</b>"
+check "the page has the bias" shown "The bias of the CVA is estimated as $(awk -v x="$(number bias)" 'BEGIN { printf "%.2g", x }')"
+check "the page has the interval" shown "95 %: $(rounded "$(number low)" "$error") to $(rounded "$(number high)" "$error")"
 check "the page has the profile" shown "<td>$(rounded "$(value_of epe.3)" "$(value_of epe_stderr.3)")</td>"
 quantile_error=$(awk -v a="$(value_of pfe99_low.3)" -v b="$(value_of pfe99_high.3)" 'BEGIN { print (b - a) / 3.92 }')
 check "the page has quantiles" shown "<td>$(rounded "$(value_of pfe99.3)" "$quantile_error")</td>"
 expect 0 cva call.csv --market market.csv --outer 64 --report page/cva.html $on
 check "the page of a book without regressions" awk -f balance.awk page/cva.html
-check "three pictures" pictures 3
+check "five pictures" pictures 5
 check "where the page is" grep -q '^report  *page/cva.html$' out
 check "ten lines or fewer" [ "$(wc -l <out)" -le 10 ]
 printf 'asset,spot,volatility\nA&<B>,100,0.2\n' >odd.csv
@@ -106,7 +106,7 @@ expect 64 cva put.csv --market market.csv --compare --report x.html; said "--com
 
 # --- estimators ---
 expect 0 $put --estimator inner --report page/cva.html $on
-check "six pictures with regressions" pictures 6
+check "eight pictures with regressions" pictures 8
 expect 0 $put --estimator inner --no-control --json $on
 json; leaf estimator=inner; leaf control=false
 check "inner paths that are not hedged exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'

@@ -76,7 +76,7 @@ expect 0 cva years.csv --market points.csv --cds 5:0.006 --outer 2 $on --json; j
 check "a spread of 60 basis points" near "$(sed -n 's/^hazard\.0=//p' leaves)" 0.01013889 1e-6
 expect 0 cva years.csv --market points.csv --cds 1:0.006,5:0.01 --shard 1/1 -o cds.part --rate 0.02 --outer 8 $on
 expect 0 merge-parts cds.part --json $on
-expect 66 cva years.csv --market points.csv --cds 1:0.02,5:0.001 $on; said "--cds: cds[1]: spread is 0.001; with those before it"
+expect 66 cva years.csv --market points.csv --cds 1:0.02,5:0.001 $on; said "--cds: cds[1]: spread is 0.001; after the spreads before it"
 expect 64 cva years.csv --market points.csv --cds 1:0.02 --hazard 0.1 $on; said "--cds and --hazard exclude each other"
 expect 64 cva years.csv --market points.csv --cds 0.02 $on; said "--cds: '0.02' is neither a list"
 
@@ -103,6 +103,6 @@ expect 64 cva years.csv --market points.csv --valuation-date 2026-02-29 $on; sai
 expect 64 cva years.csv --market points.csv --horizon 2027-01-01 $on; said "--horizon: '2027-01-01' is a date"
 expect 64 cva years.csv --market points.csv --dates 2027-01-01, $on; said "dates need --valuation-date"
 expect 66 cva book.csv --market points.csv $on; said "book.csv:2: column maturity: '2028-11-18' is a date"
-expect 64 cva years.csv --market points.csv --estimator inner $on; said "estimator inner has no curves"
+expect 64 cva years.csv --market points.csv --estimator inner $on; said "estimator inner takes no curves"
 
 summary test_cli_cva_market.sh

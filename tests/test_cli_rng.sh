@@ -46,7 +46,7 @@ expect 64 gen rng normal --count 5 --purpose 4000 -o x $on; said "purpose is 400
 expect 64 gen rng sobol --count 5 --n 2 --first 4294967295 -o x $on; said "end of the stream"
 expect 64 gen rng words --count 5 --first 18446744073709551614 -o x $on; said "end of the stream"
 expect 64 gen rng sobol --count 1e18 --n 1000 -o x $on; said "too large"
-expect 64 verify rng; said "unknown method ''; there are words"
+expect 64 verify rng; said "problem: rng needs a method, for example rng:words"
 expect 64 verify rng:poisson:::lambda=-1; said "lambda"; silent out
 expect 64 verify rng:gamma:::alpha=0; said "alpha"; silent out
 expect 64 verify rng:normal:::nrhs=1; said "key 'nrhs'"

@@ -19,7 +19,7 @@
 TEST(every_status_has_its_text) {
     SHOAL_STATUS_LIST(CHECK_STATUS)
     SHOAL_SYSTEM_LIST(CHECK_SYSTEM)
-    CHECK((0 SHOAL_STATUS_LIST(COUNT_ENTRY)) == 9 && (0 SHOAL_SYSTEM_LIST(COUNT_ENTRY)) == 9);
+    CHECK((0 SHOAL_STATUS_LIST(COUNT_ENTRY)) == 10 && (0 SHOAL_SYSTEM_LIST(COUNT_ENTRY)) == 9);
     CHECK(SHOAL_SYSTEM_OVERFLOW == -5 && strstr(shoal_system_text(-5), "overflow"));
     CHECK(strstr(shoal_status_text((shoal_status)77), "unknown"));
     CHECK(strstr(shoal_system_text(-77), "unknown"));

@@ -144,13 +144,14 @@ TEST(netting_and_collateral) {
                 const double noise = nested ? 4 * (d->epe_error + d->ene_error) : 1e-12;
                 CHECK(fabs(apart.profile[k].epe - d->epe - d->ene) < noise);
             }
-            c.count = 1, c.counterparty.collateral = 1;
+            shoal_cva_csa csa = { .collateral = 1 };
+            c.count = 1, c.opts.csas = 1, c.opts.csa = &csa;
             CHECK(cva_of(targets[t].ctx, &c).value.cva == 0);
-            c.counterparty.threshold = 5;
+            csa.threshold = 5;
             const cva_outcome covered = cva_of(targets[t].ctx, &c);
             CHECK(covered.value.cva > 0 && covered.value.cva < bought.value.cva);
             CHECK(covered.profile[3].pfe99 == 5 && bought.profile[3].pfe99 > 5);
-            c.counterparty.threshold = 1e9;
+            csa.threshold = 1e9;
             CHECK(cva_of(targets[t].ctx, &c).value.cva == bought.value.cva);
         }
 }

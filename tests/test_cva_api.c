@@ -95,6 +95,7 @@ TEST(contracts) {
 TEST(counterparties_and_options) {
     static const double negative[] = { 0.1, -0.1 }, falling[] = { 2, 1 }, rates[] = { 0.1, 0.1 };
     static const int64_t none[] = { 0 };
+    const shoal_cva_csa below = { .collateral = 1, .threshold = -1 };
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         REFUSED(c.counterparty.pieces = 0, "pieces is 0");
@@ -105,7 +106,7 @@ TEST(counterparties_and_options) {
                 "until[1] is 1");
         REFUSED(c.counterparty.hazard = negative + 1, "hazard[0] is -0.1");
         REFUSED(c.counterparty.recovery = 1.5, "recovery is 1.5");
-        REFUSED((c.counterparty.collateral = 1, c.counterparty.threshold = -1), "threshold is -1");
+        REFUSED((c.opts.csas = 1, c.opts.csa = &below), "csa[0]: threshold is -1");
         REFUSED(c.opts.dates = 0, "dates is 0");
         REFUSED(c.opts.outer = 0, "outer is 0");
         REFUSED(c.opts.horizon = -1, "horizon is -1");

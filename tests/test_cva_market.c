@@ -259,7 +259,7 @@ TEST(hazard_of_swaps) {
                       hazard_of[i], about);
         cds[1].spread = 0.001;
         CHECK(shoal_cds_bootstrap(ctx, 0, NULL, 0.4, cds, 5, hazard_of) == SHOAL_E_ARG);
-        CHECK(strstr(shoal_message(ctx), "cds[1]: spread is 0.001; with those before it"));
+        CHECK(strstr(shoal_message(ctx), "cds[1]: spread is 0.001; after the spreads before it"));
         cds[1].spread = 0.01, cds[2].maturity = 2;
         CHECK(shoal_cds_bootstrap(ctx, 0, NULL, 0.4, cds, 5, hazard_of) == SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "cds[2]: maturity is 2; it must be above 2"));
@@ -296,7 +296,7 @@ TEST(what_is_refused) {
                                           "not fall it is at least 0.174");
         REFUSED((c.market.dividends = &negative, c.contract[0].maturity = 100),
                 "asset 0 are too large for");
-        REFUSED(c.opts.estimator = SHOAL_CVA_BY_INNER, "estimator inner has no curves");
+        REFUSED(c.opts.estimator = SHOAL_CVA_BY_INNER, "estimator inner takes no curves");
     }
 }
 

@@ -156,7 +156,8 @@ TEST(mtx_tridiagonal) {
 
 TEST(mtx_messages) {
     expect("", IO_E_FORMAT, "A.mtx: file is empty");
-    expect("hello\n", IO_E_FORMAT, "A.mtx:1: not a Matrix Market file: the first line must begin with %%MatrixMarket");
+    expect("hello\n", IO_E_FORMAT,
+           "A.mtx:1: not a Matrix Market file: the first line must begin with %%MatrixMarket");
     expect("%%MatrixMarket matrix coordinate real\n", IO_E_FORMAT,
            "A.mtx:1: the first line needs 5 words");
     expect("%%MatrixMarket matrix coordinate complex general\n", IO_E_FORMAT,
@@ -168,7 +169,7 @@ TEST(mtx_messages) {
     expect("%%MatrixMarket matrix coordinate real hermitian\n", IO_E_FORMAT,
            "A.mtx:1: symmetry 'hermitian' is not supported");
     expect("%%MatrixMarket matrix array pattern general\n", IO_E_FORMAT,
-           "A.mtx:1: pattern goes with neither array nor skew-symmetric");
+           "A.mtx:1: pattern must not be combined with array or skew-symmetric");
     expect(BANNER "%\n\n", IO_E_FORMAT, "A.mtx:3: file ends before its size line");
     expect(BANNER "3 3\n", IO_E_FORMAT, "A.mtx:2: the size line needs rows, columns and entries");
     expect(BANNER "3 -3 1\n1 1 1\n", IO_E_FORMAT, "A.mtx:2: negative size");

@@ -308,7 +308,7 @@ TEST(arguments_are_checked) {
         CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_ARG,
                    "steps_per_date is -1");
         o = (shoal_pde_opts){ .variant = "magic" };
-        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_METHOD, "pcr thomas");
+        CHECK_SAYS(ctx, shoal_pde_create(ctx, &m, 1, &o, &plan), SHOAL_E_METHOD, "pcr, thomas");
         o = (shoal_pde_opts){ .nx = 9 };
         CHECK_SAYS(ctx, shoal_pde_create(ctx, two, 2, &o, &plan), SHOAL_E_ARG,
                    "those of the first");

@@ -37,7 +37,7 @@ TEST(bad_options_are_named) {
                SHOAL_E_ARG, "df");
         refuse(ctx, (shoal_rng_opts){ 0 }, SHOAL_E_ARG, "method");
         refuse(ctx, (shoal_rng_opts){ .method = "cauchy" }, SHOAL_E_METHOD, "cauchy");
-        refuse(ctx, (shoal_rng_opts){ .method = "auto" }, SHOAL_E_METHOD, "'auto' (words ");
+        refuse(ctx, (shoal_rng_opts){ .method = "auto" }, SHOAL_E_METHOD, "'auto' (words, ");
         CHECK(shoal_describe(ctx, NULL) == SHOAL_E_ARG);
         CHECK(strstr(shoal_message(ctx), "machine is NULL"));
         refuse(ctx, (shoal_rng_opts){ .method = "normal", .variant = "polar" }, SHOAL_E_METHOD,

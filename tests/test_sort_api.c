@@ -45,11 +45,11 @@ TEST(sort_create_refuses) {
         { { .count = 2, .offsets = fair, .stride = 9 }, SHOAL_E_ARG, "stride is 9" },
         { { .n = 1, .count = 1, .method = "magic" },
           SHOAL_E_METHOD,
-          "mergepath batchmerge batchsort" },
+          "mergepath, batchmerge, batchsort" },
         { { .n = 1, .count = 1, .method = "mergepath" }, SHOAL_E_METHOD, "does not sort" },
         { { .n = 1, .count = 1, .method = "batchsort", .variant = "x" },
           SHOAL_E_METHOD,
-          "network merge" },
+          "network, merge" },
         { { .n = 1, .count = 1, .variant = "merge" }, SHOAL_E_METHOD, "auto has no variants" },
     };
     for (int t = 0; t < target_count; t++) {

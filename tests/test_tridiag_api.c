@@ -61,7 +61,7 @@ TEST(create_refuses_bad_sizes_and_words) {
         CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &modest, NULL), SHOAL_E_ARG, "plan");
         shoal_tridiag_opts magic = { .nrhs = 1, .method = "magic" };
         CHECK_SAYS(ctx, shoal_tridiag_create(ctx, &magic, &plan), SHOAL_E_METHOD,
-                   "thomas cr pcr hybrid lupp");
+                   "thomas, cr, pcr, hybrid, lupp");
     }
     shoal_tridiag *plan = (shoal_tridiag *)&modest;
     CHECK(shoal_tridiag_create(NULL, &modest, &plan) == SHOAL_E_ARG);

@@ -235,7 +235,11 @@ TEST(arguments) {
           .run = run_plain },
         { .kind = "k", .rows = -1, .row_bytes = 8, .run = run_plain },
         { .kind = "k", .rows = 1, .run = run_plain },
-        { .kind = "k", .rows = 1, .row_bytes = 8, .counts = 65, .run = run_plain },
+        { .kind = "k",
+          .rows = 1,
+          .row_bytes = 8,
+          .counts = SHOAL_UNITS_COUNTS + 1,
+          .run = run_plain },
         { .kind = "k", .rows = 1, .row_bytes = 8 }
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -95,7 +95,9 @@ set(tsan_cases_american bits many_functions)
 set(tsan_cases_american_exact limits bounds)
 set(tsan_cases_cva bits)
 set(tsan_cases_cva_american bits half)
+set(tsan_cases_cva_credit bits)
 set(tsan_cases_cva_market bits)
+set(tsan_cases_cva_xva bits)
 set(tsan_cases_dataset bits)
 set(tsan_cases_surrogate what_is_refused cannot_use)
 set(tsan_cases_surrogate_cells few_rows)
@@ -129,7 +131,9 @@ set(asan_cases_quick_pde many)
 set(asan_cases_quick_american bits)
 set(asan_cases_quick_american_exact limits bounds)
 set(asan_cases_quick_cva_american half inner_paths_of_a_date)
+set(asan_cases_quick_cva_credit bits)
 set(asan_cases_quick_cva_market bits)
+set(asan_cases_quick_cva_xva bits)
 set(asan_cases_quick_dataset bits)
 set(asan_cases_quick_surrogate outside)
 set(asan_cases_quick_surrogate_cells few_rows)
@@ -148,6 +152,11 @@ set(tsan_cases_quick_sort_merge figure_1)
 set(tsan_cases_quick_american_exact limits)
 set(tsan_cases_quick_dataset bits)
 set(tsan_cases_quick_surrogate_cells few_rows)
+
+# The .cu files that the race checker watches in the quick tier: those of the cases above. The other kernels, and in the
+# quick tier everything that is not a kernel, are compiled without it.
+set(tsan_kernels_quick ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CUDA_ALGORITHMS} ${SHOAL_PAPER_ALGORITHMS})
+list(FILTER tsan_kernels_quick EXCLUDE REGEX "^(rng|models|cva)/|american/american")
 
 # The bench over the emulated GPU. Of its tests, those that measure take long there, and are not what could
 # go wrong; with sanitizers, the slowest kernels are left to the library's own tests.

@@ -51,6 +51,13 @@ what (became|becomes) of|what became of each system|the status of
 (is|are|was|were) (looked for|not looked (up|for))([^a-z]|$)|pointers are not looked up|checked
 (^|[^a-z])there (is|are) not([.,;:)]|$)|where there is not|if there is none
 biased (upwards|downwards)|biased upwards|biased up (down)
+if (it|they) (is|are) not there|DIR is made if it is not there|does not exist; created if needed
+that are there([^-a-z]|$)|the numbers that are there|present; added; in the struct
+so many (bytes|paths|points|units|rows|numbers|systems|assets|dates)|in pieces of so many bytes|this many
+(^|[^a-z])(stands?|stood) in (the|its|their) |a number stands in the column|is in; is part of
+(^|[^a-z])wished|the wished error|target; given
+(^|[^a-z])for ever([^-a-z]|$)|the last one for ever|without end; continues
+(goes|go) with (neither|a|the) |pattern goes with neither array|can be combined with
 END
 
 # the texts, as file:line:text

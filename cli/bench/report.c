@@ -20,7 +20,8 @@ typedef struct arguments {
 } arguments;
 
 static const cli_option options[] = { { "output", OPT_MADE, CLI_AT(arguments, output), "FILE", 1,
-                                        "the page; folders are created", .letter = 'o', .ends = "html" },
+                                        "the page; folders are created", .letter = 'o',
+                                        .ends = "html" },
                                       { 0 } };
 
 /* clang-format off */

@@ -92,9 +92,6 @@ int cli_dispatch(cli *c, const cli_command *k, int argc, char **argv);
 
 /* --- files of options (outputs.c) --- */
 
-/* Whether a file name ends so, and is not all ending. */
-bool cli_ends_in(const char *name, const char *ending);
-
 /* Whether both names are of one file that exists; either may be NULL. */
 bool cli_same_file(const char *a, const char *b);
 
@@ -140,6 +137,9 @@ int cli_check_kind(const char *who, const char *module, const char *kind);
 /* --- numbers as people read them (texts.c) ---
  *
  * CLI_MEASURED and so on have the memory of their text, for a call of printf. */
+
+/* Whether a file name ends so, and is not all ending. */
+bool cli_ends_in(const char *name, const char *ending);
 
 enum { CLI_NUMBER = 64 };
 /* "1.316" of 1.31634 with a standard error of 0.021; ten digits where the error is 0 or not known. */

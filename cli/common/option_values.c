@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/csv.h"
 #include "io/file.h"
 
 /* ---- reading ---------------------------------------------------------------------------------- */
@@ -354,7 +355,7 @@ int cli_csv_result_list(const char *path, const cli_option *rows, const void *of
                 is_real(rows[k].kind) || rows[k].kind == OPT_INT ? NULL : cli_option_text(&row);
             if (k) putc(',', file);
             if (!word) io_real_text(cli_result_number(rows, k, at), text);
-            fputs(word ? word : text, file);
+            io_csv_text(file, word ? word : text);
             free(word);
         }
         putc('\n', file);

@@ -306,6 +306,7 @@ static char *help_of(const cli_row *row) {
     const cli_option *o = row->option;
     const char *which = getenv("SHOAL_HELP"),
                *more = which && strcmp(which, "long") == 0 ? o->more : NULL;
+    if (!o->help) return NULL;
     const size_t size = strlen(o->help) + (more ? strlen(more) : 0) + ROOM;
     char *help = malloc(size), *value = NULL;
     if (!help) return NULL; /* an option without an explanation */
@@ -345,6 +346,7 @@ static struct argp_option *make_options(const parsing *p) {
                                                 .arg = !valued  ? NULL
                                                        : o->arg ? o->arg
                                                                 : o->words,
+                                                .flags = o->help ? 0 : OPTION_HIDDEN,
                                                 .doc = help_of(&row),
                                                 .group = o->group };
     }
@@ -377,7 +379,7 @@ static const char *long_name(const void *of, int i) {
     const parsing *p = of;
     const cli_option *o;
     for (int row = 0; (o = cli_row_at(p->k, p->c, NULL, row).option); row++)
-        if (o->name && i-- == 0) {
+        if (o->name && o->help && i-- == 0) {
             snprintf(name, sizeof name, "--%s", o->name);
             return name;
         }
@@ -410,11 +412,17 @@ static int check_options(const parsing *p, int argc, char **argv) {
     return CLI_OK;
 }
 
+/* Drops argp's line on "mandatory or optional arguments" from --help. */
+static char *keep_help(int key, const char *text, void *input) {
+    (void)input;
+    return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
+}
+
 int cli_parse(cli *c, const cli_command *k, int argc, char **argv, void *arguments) {
     parsing p = { .c = c, .k = k, .arguments = arguments };
     if (check_options(&p, argc, argv) != CLI_OK) return CLI_USAGE;
     struct argp_option *options = make_options(&p);
-    const struct argp argp = { options, parse, k->args, k->doc, NULL, NULL, NULL };
+    const struct argp argp = { options, parse, k->args, k->doc, NULL, keep_help, NULL };
     const error_t error =
         options ? argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP, NULL, &p) : ENOMEM;
     for (struct argp_option *o = options; o && (o->doc || o->key); o++)

@@ -72,7 +72,7 @@ struct cli_option {
     size_t at, size;     /* of the member: CLI_AT                                               */
     const char *arg;     /* name of the value; NULL: .words                                     */
     int group;           /* of --help                                                           */
-    const char *help;    /* without default and range                                           */
+    const char *help;    /* without default and range; NULL: --help does not list the option    */
     double min, max;     /* range                                                               */
     int in;              /* IN_PART and so on                                                  */
     char letter;         /* short name                                                          */

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * texts.c - numbers, times and counts as people read them; the message about an unknown word of a file.
+ * texts.c - numbers, times and counts as people read them; endings of names; the message about an unknown word.
  */
 #include "cli.h"
 
 #include <math.h>
 #include <string.h>
+
+bool cli_ends_in(const char *name, const char *ending) {
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
 
 int cli_unknown_in(const char *path, int64_t line, const char *what, const char *word,
                    const char *have, io_names *names, const void *of) {
@@ -91,12 +96,18 @@ char *cli_years(char text[CLI_NUMBER], double years) {
 }
 
 char *cli_count(char text[CLI_NUMBER], int64_t n, const char *noun) {
+    static const struct {
+        char last;
+        int less;
+        const char *end;
+    } plurals[] = { { 'x', 2, "ices" }, { 'y', 1, "ies" }, { 0, 0, "s" } }; /* matrix, party */
     const size_t length = strlen(noun);
-    const bool x = length && noun[length - 1] == 'x'; /* matrix */
+    int k = 0;
+    while (plurals[k].last && (!length || noun[length - 1] != plurals[k].last)) k++;
     if (n == 1 || n == -1)
         snprintf(text, CLI_NUMBER, "%lld %s", (long long)n, noun);
     else
-        snprintf(text, CLI_NUMBER, "%lld %.*s%s", (long long)n, (int)length - 2 * x, noun,
-                 x ? "ices" : "s");
+        snprintf(text, CLI_NUMBER, "%lld %.*s%s", (long long)n, (int)length - plurals[k].less, noun,
+                 plurals[k].end);
     return text;
 }

@@ -19,7 +19,7 @@ typedef struct unit_file {
     shoal_unit about;
 } unit_file;
 
-enum { UNIT_TEXTS = 2 };
+enum { UNIT_TEXTS = 4 };
 
 /* All parts of a run, in their order, as cli.parts. */
 typedef struct unit_files {

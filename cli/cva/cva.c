@@ -25,14 +25,31 @@ static const cli_option options[] = {
     { "book",        OPT_INPUT,    AT(book),             "FILE.csv", 1, "the contracts, instead of BOOK", .in = IN_BOTH },
     { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility, dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
     { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .in = IN_BOTH },
-    { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: R1 up to T1, R2 up to T2, ..; or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
+    { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: T1:R1,T2:R2,.. or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
       .more = "Forward rates are constant between the times; the last one continues." },
-    { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, like 2026-11-19: times may then be dates, too, counted in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
-    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty, or piecewise constant T1:H1,T2:H2,..: H1 up to T1, H2 up to T2; the last one continues; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
+    { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, as in 2026-11-19; then times may also be dates, which count in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
+    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
     { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
-      .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the tenors are standard: they end on the 20th of June or December." },
+      .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the swaps end on standard dates, 20 June or 20 December." },
+    { "counterparties", OPT_INPUT, AT(parties),          "FILE.csv", 2, "counterparties of the book's column counterparty: columns counterparty, and maybe hazard, cds, recovery, threshold, in place of these options", .in = IN_BOTH,
+      .more = "hazard is a number or points like 1y:0.02 3y:0.05; cds has points of spreads. A field that is empty is that of the options. Without this file all counterparties have the options." },
+    { "own-hazard",  OPT_OTHER,    AT(own_words),        "H|T:H,..|F.csv", 2, "our own hazard rate, for the DVA; as --hazard", .usual = "no DVA", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_own_text },
+    { "own-recovery", OPT_REAL,    AT(own.recovery),     "R",        2, "share of what we owe that is recovered when we default", 0, 1, .in = IN_BOTH },
+    { "borrowing",   OPT_OTHER,    AT(borrowing_words),  "S|T:S,..|F.csv", 2, "spread over the interest rate at which we fund exposures, for the FVA", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_borrowing_text },
+    { "lending",     OPT_OTHER,    AT(lending_words),    "S|T:S,..|F.csv", 2, "spread over the interest rate that we save on what the book is worth to the counterparties, for the FVA", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_lending_text },
     { "recovery",    OPT_REAL,     AT(party.recovery),   "R",        2, "share of an exposure that is recovered at default", 0, 1, .given = offsetof(cva_options, recovery_given), .in = IN_BOTH },
     { "threshold",   OPT_REAL,     AT(party.threshold),  "H",        2, "collateral covers the value of a netting set above H", 0, 1e300, .usual = "no collateral", .in = IN_PART | IN_JSON_SET },
+    { "sets",        OPT_INPUT,    AT(sets),             "FILE.csv", 2, "collateral of netting sets: columns set, and maybe threshold, mta, independent, mpor, one-way; a field that is empty is that of the options", .in = IN_BOTH },
+    { "mta",         OPT_REAL,     AT(csa.transfer),     "A",        2, "minimum transfer amount of collateral: the value above H + A is covered", 0, 1e300, .usual = "0", .in = IN_PART },
+    { "independent", OPT_REAL,     AT(csa.independent),  "I",        2, "independent amount that the counterparty has posted, segregated; below 0: that we have posted", .usual = "0", .in = IN_PART },
+    { "mpor",        OPT_OTHER,    AT(period_words),     "T",        2, "margin period of risk: the last margin call is T (2w, 0.04) before an exposure", .usual = "0", .in = IN_PART, .parse = cva_keep_words, .text = cva_period_text,
+      .more = "Payments that are due in the period are not made by either side. Every date of exposure gets one more date, that of the margin call. Not with --estimator inner; --breakdown then has no contributions of trades." },
+    { "one-way",     OPT_CHOICE,   AT(csa.one_way),      NULL,       2, "who alone posts collateral", .words = "no|counterparty|us", .in = IN_PART },
+    { "hazard-vol",  OPT_POSITIVE, AT(party.volatility), "V",        2, "volatility of the hazard rate, lognormal around --hazard, which keeps the default probabilities", .max = 10, .usual = "the hazard rate is known", .in = IN_PART | IN_JSON_SET },
+    { "hazard-reversion", OPT_POSITIVE, AT(party.reversion), "A",    2, "mean reversion of the logarithm of the hazard rate", .max = 1000, .usual = "none", .in = IN_PART | IN_JSON_SET },
+    { "hazard-correlation", OPT_OTHER, AT(correlation_words), "RHO|ASSET:RHO,..", 2, "correlation of the hazard rate with all assets, or with some", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_correlation_text },
+    { "default-jump", OPT_OTHER,   AT(jump_words),       "J|ASSET:J,..", 2, "jump of all assets, or of some, when the counterparty defaults: -0.2 is a fall by 20 percent", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_jump_text,
+      .more = "Until default the assets grow more by as much as the jump costs, so that their forward prices stay. Of one counterparty. Not with --estimator inner; --breakdown then has no contributions of trades." },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "no netting: the exposure of every contract counts separately", .in = IN_PART },
     { "dates",       OPT_OTHER,    AT(dates_words),      "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = cva_keep_words, .text = cva_dates_text,
       .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
@@ -44,7 +61,7 @@ static const cli_option options[] = {
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: by closed forms if available, or always by inner paths", .words = "closed|nested", .in = IN_BOTH },
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
       .more = "inner is the method of the paper; it is biased." },
-    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, "refused: it is --estimator now", .usual = "", .parse = parse_stopping },
+    { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, NULL, .parse = parse_stopping },
     { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths on which an exercise rule is fitted", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
     { "not-stopped", OPT_FLAG,     AT(opts.kept),        NULL,       3, "value contracts as if they had never been exercised", .key = "!stopped", .in = IN_BOTH },
     { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "with --estimator inner: degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less, so that at least 20 inner paths per function remain", .in = IN_PART | IN_JSON_SET },
@@ -56,13 +73,21 @@ static const cli_option options[] = {
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "arithmetic of inner paths and regressions: f32 or f64", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
     { "validate",    OPT_FLAG,     AT(opts.validate),    NULL,       3, "the martingale test: at every date, the value and the earlier cash flows of each contract must give its price today; exit code 70 if not", .in = IN_PART,
       .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs. Not with --compare, --not-stopped." },
+    { "breakdown",   OPT_FLAG,     AT(breakdown),        NULL,       3, "results by counterparty, netting set and trade; also with --report and --tables", .in = IN_BOTH,
+      .more = "Trades have contributions, which add up to the netting set. Not with --compare." },
+    { "add",         OPT_INPUT,    AT(add),              "TRADE.csv", 3, "incremental CVA: add these contracts to the book, and print what they change on the same paths", .in = IN_JSON_SET,
+      .more = "The file has the columns of a book. Not with --compare, --shard, --checkpoint, --target-se." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "checkpoint",  OPT_TEXT,     AT(checkpoint),       "DIR",      3, "keep finished units of outer paths in DIR; the same command continues",
-      .more = "DIR is made if it is not there. It is for one command, version of Shoal, book and market; other units are refused. Its files have 48 N + 24 bytes per path. Remove it when the run is done. Not with --compare, --shard, --target-se." },
+      .more = "DIR is created if needed. It belongs to one command, version of Shoal, book and market; other units are refused. It takes 48 N + 24 bytes per path for N dates. Delete it after the run. Not with --compare, --shard, --target-se." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
+    { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv",
+      .more = "DIR is made if it is not there. Not with --compare, --shard." },
+    { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .ends = "npy|h5",
+      .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come. Not with --add, --compare, --shard, --checkpoint, --target-se." },
     { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile", .ends = "svg" },
     { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write an HTML page: CVA, profile (also as a table), convergence, condition numbers, solvers, outcomes, times, book, market and options", .ends = "html",
       .more = "The page is self-contained. Missing folders are created. stdout then has at most ten lines." },
@@ -71,13 +96,15 @@ static const cli_option options[] = {
 };
 
 static const char doc[] =
-    "Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo: its standard error, an "
+    "Credit valuation adjustment of a book of contracts, with DVA and FVA, by nested Monte Carlo: its standard error, an "
     "estimate of its bias, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
-    "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, set, id."
-    "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one. "
+    "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, counterparty, "
+    "set, id."
+    "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one per "
+    "counterparty. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
     "  shoal cva book.csv --market market.csv --plot profile.svg\n"
-    "  shoal cva book.csv --market market.csv --rate 0.03 --dates 1m --report cva.html\n"
+    "  shoal cva book.csv --market market.csv --rate 0.03 --report cva.html\n"
     "  shoal cva book.csv --market market.csv --hazard 1:0.02,3:0.05 --json\n"
     "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
@@ -88,10 +115,17 @@ static void check(void *arguments, struct argp_state *state) {
     const char *other =
         cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
-    if (o->cds_words && o->hazard_words)
-        argp_error(state, "--cds and --hazard exclude each other");
-    if (o->rate != 0 && o->rates_words)
-        argp_error(state, "--rate and --rates exclude each other");
+    if (o->cds_words && o->hazard_words) argp_error(state, "--cds and --hazard exclude each other");
+    if (o->rate != 0 && o->rates_words) argp_error(state, "--rate and --rates exclude each other");
+    if (!(o->party.volatility > 0) && (o->party.reversion > 0 || o->correlation_words))
+        argp_error(state, "--hazard-%s needs --hazard-vol",
+                   o->correlation_words ? "correlation" : "reversion");
+    other = cli_given_among(&cva_command, o, "breakdown tables add cube", name);
+    if (o->compare && other) argp_error(state, "--compare has no %s", other);
+    other = cli_given_among(&cva_command, o, "shard checkpoint target-se", name);
+    if (o->add && other) argp_error(state, "--add and %s exclude each other", other);
+    if (o->cube && other) argp_error(state, "--cube and %s exclude each other", other);
+    if (o->add && o->cube) argp_error(state, "--add and --cube exclude each other");
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare shard checkpoint", name);
@@ -99,7 +133,7 @@ static void check(void *arguments, struct argp_state *state) {
         argp_error(state, "--target-se and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare shard", name);
     if (o->checkpoint && other) argp_error(state, "--checkpoint and %s exclude each other", other);
-    other = cli_given_among(&cva_command, o, "compare plot report", name);
+    other = cli_given_among(&cva_command, o, "compare plot report tables", name);
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
     if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
@@ -114,7 +148,8 @@ static void check(void *arguments, struct argp_state *state) {
 enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
 /* The first pieces are at once / these: by the second one the time is estimated. */
 enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
-enum { WORTH_SAYING = 10 }; /* seconds */
+enum { CUBE_NUMBERS = 1 << 22 }; /* of a cube at a time */
+enum { WORTH_SAYING = 10 };      /* seconds */
 /* Outer paths for --target-se: the most, and those that are run if the pilot run says that it takes more. */
 enum { MOST_FOR_TARGET = 1 << 24, BEYOND_TARGET = 4096 };
 
@@ -168,8 +203,13 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
     if (status == SHOAL_E_ARG &&
         sscanf(shoal_message(c->ctx), "contracts[%lld]: %n", &i, &length) == 1 && i >= 0 &&
         i < b->count)
-        return cli_fail(CLI_INPUT, "%s:%lld: %s", o->book, (long long)b->line[i],
+        return cli_fail(CLI_INPUT, "%s:%lld: %s", cva_file_of(o, b, i), (long long)b->line[i],
                         shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG &&
+        sscanf(shoal_message(c->ctx), "counterparty[%lld]: %n", &i, &length) == 1 && i >= 0 &&
+        i < b->parties)
+        return cli_fail(CLI_INPUT, "%s: counterparty %s: %s", o->parties ? o->parties : o->book,
+                        b->party[i], shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "correlation", 11) == 0)
         return blame_correlation(o, b, shoal_message(c->ctx));
     return cli_status(c, status);
@@ -185,9 +225,14 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .rates = o->rates,
                                       .dividends = b->dividends,
                                       .sigmas = b->sigmas };
-    return status_of(
-        c, o, b,
-        shoal_cva_create(c->ctx, &market, b->contract, b->count, &o->party, &o->opts, plan));
+    shoal_cva_opts opts = o->opts;
+    if (o->own.pieces) opts.own = &o->own;
+    if (cva_has_breakdown(o)) *(cva_has_views(o, b) ? &opts.by_set : &opts.by_trade) = 1;
+    if (b->csa) opts.csas = b->sets, opts.csa = b->csa;
+    if (b->parties) opts.parties = b->parties, opts.party = b->set_of;
+    return status_of(c, o, b,
+                     shoal_cva_create(c->ctx, &market, b->contract, b->count,
+                                      b->parties ? b->terms : &o->party, &opts, plan));
 }
 
 /* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
@@ -217,7 +262,7 @@ static int64_t first_outer(const cva_options *o, const cva_result *r) {
 /* The time that the other outer paths take, from that of the first few. */
 static void note_estimate(cli *c, cva_result *r, double seconds) {
     r->estimate = seconds;
-    if (seconds > WORTH_SAYING)
+    if (seconds > WORTH_SAYING && r->info.outer <= MOST_FOR_TARGET) /* otherwise it is refused */
         cli_note(
             c,
             "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "
@@ -234,6 +279,8 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     const double begun = cli_now();
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
+    cva_cube *cube = NULL;
+    if (o->cube) code = cva_cube_open(o->cube, outer, b->count, r->info.dates, &cube);
     while (code == CLI_OK) {
         r->planned = outer;
         double *samples = realloc(r->samples, (size_t)(outer * r->width + 1) * sizeof *r->samples);
@@ -246,11 +293,18 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
             const int64_t most = at_once / (pieces == 0   ? FIRST_PIECE
                                             : pieces == 1 ? SECOND_PIECE
                                                           : 1);
-            const int64_t here = left < most ? left : most;
+            int64_t here = left < most ? left : most;
             const double start = cli_now();
-            code = status_of(
-                c, o, b,
-                shoal_cva_run(plan, r->outer, here, r->samples + r->outer * r->width, &r->counts));
+            double *rows = r->samples + r->outer * r->width, *values = NULL;
+            if (cube && here > CUBE_NUMBERS / (b->count * r->info.dates + 1) + 1)
+                here = CUBE_NUMBERS / (b->count * r->info.dates + 1) + 1;
+            if (cube && !(values = cva_cube_room(cube, here))) code = cli_no_memory();
+            if (code == CLI_OK)
+                code = status_of(c, o, b,
+                                 r->totals ? shoal_cva_run_trades(plan, r->outer, here, rows,
+                                                                  &r->counts, r->totals, values)
+                                           : shoal_cva_run(plan, r->outer, here, rows, &r->counts));
+            if (code == CLI_OK && cube) code = cva_cube_write(cube, r->outer, here);
             if (code == CLI_OK && ++pieces == 2 && left > here)
                 note_estimate(c, r, (cli_now() - start) * (double)(left - here) / (double)here);
             if (code == CLI_OK) r->outer += here;
@@ -264,6 +318,8 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
         if (code == CLI_OK) outer = (int64_t)wanted(o, r);
     }
     cli_progress_end(&bar);
+    if (cube && cva_cube_close(cube, code == CLI_OK && r->outer == outer) != CLI_OK)
+        code = CLI_OUTPUT;
     return code;
 }
 
@@ -277,7 +333,9 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     if (code == CLI_OK) {
         r->width = shoal_cva_width(plan);
         r->profile = calloc((size_t)r->info.dates, sizeof *r->profile);
-        if (!r->profile) code = cli_no_memory();
+        r->total_count = shoal_cva_totals(plan);
+        if (r->total_count) r->totals = calloc((size_t)r->total_count, sizeof *r->totals);
+        if (!r->profile || (r->total_count && !r->totals)) code = cli_no_memory();
     }
     if (code == CLI_OK)
         code =
@@ -286,6 +344,12 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     if (code == CLI_OK && r->outer > 0)
         code =
             status_of(c, o, b, shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
+    if (code == CLI_OK && r->outer > 0)
+        code = status_of(
+            c, o, b,
+            shoal_cva_adjust(plan, r->samples, r->outer, SHOAL_CVA_BOOK, 0, &r->all, NULL));
+    if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
+        code = cva_break_down(c, plan, b, r);
     if (code == CLI_OK && o->opts.validate && r->outer > 1) {
         r->check = calloc((size_t)(b->count * r->info.dates) + 1, sizeof *r->check);
         code = r->check ? status_of(c, o, b,
@@ -298,6 +362,8 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
 }
 
 void cva_result_free(cva_result *r) {
+    free(r->party), free(r->set), free(r->party_profile), free(r->set_profile);
+    free(r->trade), free(r->trade_profile), free(r->totals), free(r->before);
     free(r->check);
     if (!r->units && !r->part) free(r->samples);
     shoal_units_free(r->units);
@@ -341,13 +407,12 @@ static void note_maturities(cli *c, const cva_options *o, const cva_book *b, dou
     int64_t first = 0, count = maturing(b, -INFINITY, 0, &first);
     if (b->count == 0) cli_note(c, "%s has no contracts: the CVA is 0", o->book);
     if (count > 0)
-        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s",
-                 o->book, (long long)b->line[first], b->contract[first].maturity,
+        cli_note(c, "%s:%lld: maturity %g: expired, and counts as nothing; %s", o->book,
+                 (long long)b->line[first], b->contract[first].maturity,
                  CLI_COUNT(count, "such contract"));
     count = maturing(b, horizon * (1 + 1e-9), INFINITY, &first);
     if (horizon > 0 && count > 0)
-        cli_note(c,
-                 "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
+        cli_note(c, "%s:%lld: maturity %g: exposures after the horizon, %g, are not counted; %s",
                  o->book, (long long)b->line[first], b->contract[first].maturity, horizon,
                  CLI_COUNT(count, "such contract"));
 }
@@ -363,8 +428,7 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
             at = i;
     }
     if (count > 0 && r->info.dates > 1)
-        cli_note(c,
-                 "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
+        cli_note(c, "%s:%lld: exercise is possible at maturity only: no date is before it; %s",
                  o->book, (long long)b->line[at], CLI_COUNT(count, "such contract"));
 }
 
@@ -372,6 +436,9 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
 static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     note_maturities(c, o, b, r->info.horizon);
     note_exercise(c, o, b, r);
+    if (cva_has_breakdown(o) && cva_has_views(o, b))
+        cli_note(c, "no contributions of trades: there are none with a margin period or a jump at "
+                    "default");
     if (r->outer < 2 || !(r->value.bias > r->value.error)) return;
     const bool inner = o->opts.estimator == SHOAL_CVA_BY_INNER;
     cli_note(c, "the bias may be %.3g, more than the standard error of %.2g: %s", r->value.bias,
@@ -380,14 +447,42 @@ static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_res
                    : "more paths for the exercise rules (--rule-paths)");
 }
 
+/* What the added contracts change: the same paths again, with none of them. */
+static int subtract(cli *c, const cva_options *o, const cva_book *b, cva_result *r) {
+    cva_book without = *b;
+    cva_result before = { 0 };
+    without.contract = malloc((size_t)b->count * sizeof *b->contract);
+    r->before = malloc(sizeof *r->before);
+    int code = without.contract && r->before ? CLI_OK : cli_no_memory();
+    for (int64_t i = 0; i < b->count && code == CLI_OK; i++) {
+        without.contract[i] = b->contract[i];
+        if (i >= b->own) without.contract[i].quantity = 0;
+    }
+    if (code == CLI_OK) code = cva_compute(c, o, &without, "outer paths", &before);
+    if (code == CLI_OK && before.outer == r->outer) {
+        *r->before = before.all;
+        r->more.cva = cva_mean(r, &before, r->outer, &r->more.cva_error);
+        r->more.dva = r->all.dva - before.all.dva, r->more.fva = r->all.fva - before.all.fva;
+        r->more.pv = r->all.pv - before.all.pv;
+    } else {
+        free(r->before), r->before = NULL;
+    }
+    cva_result_free(&before);
+    free(without.contract);
+    return code;
+}
+
 static int run(cli *c, const cva_options *o, const cva_book *b) {
     cva_result r = { 0 };
     io_error err;
     int code = cva_compute(c, o, b, "outer paths", &r);
+    if (code == CLI_OK && o->add && b->count > b->own && r.outer > 0) code = subtract(c, o, b, &r);
     if (code == CLI_OK) notes(c, o, b, &r);
     if (code == CLI_OK && o->output && !o->shards && r.outer > 0)
         code = cva_write_csv(o->output, &r);
-    if (code == CLI_OK && o->plot && r.outer > 0) code = cli_io(cva_plot(o->plot, &r, &err), &err);
+    if (code == CLI_OK && o->tables && r.outer > 0) code = cva_write_tables(o->tables, o, b, &r);
+    if (code == CLI_OK && o->plot && r.outer > 0)
+        code = cli_io(cva_plot(o->plot, o, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
     if (code == CLI_OK) code = cva_print(c, o, b, &r);
@@ -400,11 +495,24 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     return code;
 }
 
+/* Reads the contracts of --add, and adds them. */
+static int add_book(cli *c, const cva_options *o, cva_book *b, cva_book *more) {
+    int code = o->parties ? cva_read_parties(c, o->parties, NULL, more) : CLI_OK;
+    more->assets = b->assets, more->asset = b->asset, more->s0 = b->s0, more->sigmas = b->sigmas;
+    more->today = b->today;
+    if (code == CLI_OK) code = cva_read_book(c, o->add, NULL, more);
+    if (code == CLI_OK && b->count > 0 && (b->parties > 0) != (more->parties > 0))
+        code = cli_fail(CLI_INPUT, "%s has no column counterparty; %s has",
+                        b->parties ? o->add : o->book, b->parties ? o->book : o->add);
+    return code == CLI_OK ? cva_append(b, more) : code;
+}
+
 static int command(cli *c, int argc, char **argv) {
     static const double hazard = 0.05;
-    cva_options o = { .party = { .pieces = 1, .hazard = &hazard, .recovery = 0.4, .threshold = -1 },
+    cva_options o = { .own = { .recovery = 0.4 },
+                      .party = { .pieces = 1, .hazard = &hazard, .recovery = 0.4, .threshold = -1 },
                       .opts = { .dates = 10, .outer = 4096, .control = 1 } };
-    cva_book book = { 0 };
+    cva_book book = { 0 }, more = { 0 };
     int code = cli_parse(c, &cva_command, argc, argv, &o);
     if (!o.opts.solver) o.opts.solver = "auto";
     if (o.opts.target > 0 && !o.outer_given) o.opts.outer = 0; /* the pilot run chooses */
@@ -412,18 +520,26 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cva_read_settings(c, &o);
     book.today = o.today;
     if (code == CLI_OK) code = cva_read_market(c, o.market, cva_text_of(c, 1), &book);
+    if (code == CLI_OK && o.parties)
+        code = cva_read_parties(c, o.parties, cva_text_of(c, 2), &book);
     if (code == CLI_OK) code = cva_read_book(c, o.book, cva_text_of(c, 0), &book);
+    if (code == CLI_OK && o.add) code = add_book(c, &o, &book, &more);
     if (code == CLI_OK && c->parts && o.dates)
         code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
     if (code == CLI_OK) code = cva_make_times(c, &o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o);
+    if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o, &o.swaps, &o.party, &o.hazard);
+    if (code == CLI_OK) code = cva_complete_parties(c, &o, &book);
+    if (code == CLI_OK) code = cva_read_wrong_way(&o, &book);
+    if (code == CLI_OK) code = cva_read_sets(c, &o, cva_text_of(c, 3), &book);
     o.opts.seed = c->seed;
-    for (int64_t i = 0; code == CLI_OK && o.no_netting && i < book.count; i++)
-        book.contract[i].set = i;
+    if (code == CLI_OK && o.no_netting && book.csa) code = cva_undo_sets(&book);
+    if (code == CLI_OK && o.no_netting) code = cva_undo_netting(&book);
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
     cva_book_free(&book);
+    more.assets = 0, more.asset = NULL, more.s0 = NULL, more.sigmas = NULL; /* those of the book */
+    cva_book_free(&more);
     cva_free_settings(&o);
     return code;
 }

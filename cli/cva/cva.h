@@ -8,6 +8,8 @@
 #include "cli/common/cli.h"
 #include "cli/common/options.h"
 
+typedef struct cva_options cva_options;
+
 typedef struct cva_book {
     int64_t assets; /* of the market */
     char **asset;   /* their names   */
@@ -23,8 +25,17 @@ typedef struct cva_book {
     double **exercise;    /* own times of exercise, per contract; NULL: none */
     bool has_correlation; /* the market gives correlations */
     int64_t sets;
-    char **set;               /* names of netting sets            */
-    char *text, *market_text; /* the files as they were read */
+    char **set;      /* names of netting sets            */
+    int64_t *set_of; /* [set]: its counterparty          */
+    int64_t parties; /* 0: neither a file nor a column of counterparties */
+    char **party;    /* their names                                      */
+    shoal_cva_counterparty
+        *terms;             /* [party]: .pieces 0, .recovery or .threshold NaN: as the options */
+    shoal_cva_curve *swaps; /* [party]: spreads in place of hazard rates                       */
+    bool has_parties;       /* the names are those of a file                                   */
+    int64_t own;            /* contracts of the book; those behind are of --add */
+    shoal_cva_csa *csa;     /* [set]: collateral; NULL: as the counterparties have */
+    char *text, *market_text, *parties_text, *sets_text; /* the files as they were read */
 } cva_book;
 
 #define CVA_ESTIMATORS "rule|amc|inner" /* of shoal_cva_estimator */
@@ -37,6 +48,17 @@ extern const char *const cva_payoffs[CVA_PAYOFFS];
  * A note lists columns that are ignored. `text` stands for the contents of the file, unless it is NULL. */
 int cva_read_market(const cli *c, const char *path, const char *text, cva_book *book);
 int cva_read_book(const cli *c, const char *path, const char *text, cva_book *book);
+/* parties.c: counterparties, one per line, before the book is read; terms that are missing are those of the options; spreads
+ * of swaps become hazard rates. */
+int cva_read_parties(const cli *c, const char *path, const char *text, cva_book *book);
+int cva_complete_parties(cli *c, const cva_options *o, cva_book *book);
+/* The number of a counterparty, a new one unless they are those of a file; the number of a netting set. */
+int cva_find_party(cva_book *b, const char *name, int64_t *party);
+int cva_find_set(cva_book *b, const char *name, int64_t party, int64_t *set);
+/* Every contract is a netting set. */
+int cva_undo_netting(cva_book *b);
+/* Adds the contracts of another book of the same market and counterparties; `more` keeps their memory. */
+int cva_append(cva_book *b, const cva_book *more);
 void cva_book_free(cva_book *book);
 
 /* A date like 2027-06-30: days from 1970-01-01; and back. */
@@ -62,14 +84,19 @@ int cva_curve_points(const char *text, int64_t today, shoal_cva_curve *curve);
 char *cva_curve_text(const shoal_cva_curve *curve, char between);
 void cva_curve_free(shoal_cva_curve *curve);
 
-typedef struct cva_options {
-    const char *book, *market, *output, *plot, *report, *checkpoint;
+struct cva_options {
+    const char *book, *market, *output, *plot, *report, *checkpoint, *parties, *sets, *add, *cube,
+        *tables;
+    const char *own_words, *borrowing_words, *lending_words;
+    shoal_cva_counterparty own; /* our own default            */
+    double *own_hazard;         /* where it was given         */
+    bool breakdown;             /* results by counterparty, netting set and trade */
     double rate;
     int64_t today; /* days from 1970-01-01; 0: not given */
-    const char *cds_words, *rates_words, *hazard_words, *dates_words,
-        *horizon_words;    /* as they were given; NULL: not */
-    shoal_cva_curve rates; /* zero rates */
-    shoal_cva_curve swaps;        /* spreads of credit default swaps by maturity */
+    const char *cds_words, *rates_words, *hazard_words, *dates_words, *horizon_words, *period_words,
+        *correlation_words, *jump_words; /* as they were given; NULL: not */
+    shoal_cva_curve rates;               /* zero rates */
+    shoal_cva_curve swaps;               /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
@@ -77,9 +104,11 @@ typedef struct cva_options {
     double *time;                 /* dates, or NULL           */
     shoal_cva_counterparty party; /* .threshold below 0: no collateral */
     double *hazard;               /* of the party, where it was given  */
+    shoal_cva_csa csa;            /* of sets that have no other, but for the threshold */
+    double *by_asset;             /* correlations with the hazard rate, and jumps at default */
     shoal_cva_opts opts;
     int64_t shard, shards; /* shards 0: not a part */
-} cva_options;
+};
 
 /* settings.c: options that are times or curves. They are read when all are parsed; dates when the book is. */
 void cva_keep_words(struct argp_state *state, const cli_option *row, const char *text,
@@ -89,13 +118,37 @@ void cva_parse_today(struct argp_state *state, const cli_option *row, const char
 char *cva_today_text(const void *arguments);
 char *cva_rates_text(const void *arguments);
 char *cva_hazard_text(const void *arguments);
+char *cva_own_text(const void *arguments);
+char *cva_borrowing_text(const void *arguments);
+char *cva_lending_text(const void *arguments);
 char *cva_dates_text(const void *arguments);
 char *cva_horizon_text(const void *arguments);
+char *cva_period_text(const void *arguments);
+char *cva_correlation_text(const void *arguments);
+char *cva_jump_text(const void *arguments);
 int cva_read_settings(const cli *c, cva_options *o);
-/* swaps.c: the hazard rates of o->swaps. */
-int cva_bootstrap(cli *c, cva_options *o);
+/* swaps.c: the hazard rates of some swaps; *hazard is theirs, from malloc. */
+int cva_bootstrap(cli *c, const cva_options *o, const shoal_cva_curve *swaps,
+                  shoal_cva_counterparty *party, double **hazard);
 int cva_make_times(const cli *c, cva_options *o, const cva_book *b);
 void cva_free_settings(cva_options *o);
+
+/* counterparty.c: the agreements of netting sets, b->csa, from --sets or `text` and from options; counterparties are complete,
+ * and contracts net. */
+int cva_read_sets(const cli *c, const cva_options *o, const char *text, cva_book *b);
+/* Every contract is a set with the agreement that its own one had. */
+int cva_undo_sets(cva_book *b);
+/* Whether collateral is called before an exposure, or assets jump at default: trades then have no contributions. */
+bool cva_has_views(const cva_options *o, const cva_book *b);
+/* What --estimator inner does not have of this; NULL: nothing. */
+const char *cva_inner_lacks(const cva_options *o, const cva_book *b);
+enum { CVA_CSA_TEXT = 256 };
+void cva_csa_text(const shoal_cva_csa *a, char text[CVA_CSA_TEXT]);
+void cva_print_collateral(const cva_book *b);
+void cva_json_collateral(io_json *j, const cva_book *b);
+/* Correlations and jumps, by asset, of all counterparties. */
+int cva_read_wrong_way(cva_options *o, cva_book *b);
+void cva_print_wrong_way(const cva_options *o, const cva_book *b);
 
 typedef struct cva_result {
     shoal_cva_info info;
@@ -110,7 +163,15 @@ typedef struct cva_result {
     void *part;         /* the same, of a part */
     int64_t width;
     shoal_cva_validation validation;
-    shoal_cva_check *check; /* [contract][date], with --validate; else NULL */
+    shoal_cva_check *check;                      /* [contract][date], with --validate; else NULL */
+    shoal_cva_adjustments all;                   /* of the book */
+    shoal_cva_adjustments *party, *set;          /* NULL: no breakdown */
+    shoal_cva_date *party_profile, *set_profile; /* [party][date], [set][date] */
+    shoal_cva_trade *trade;
+    double *trade_profile; /* [contract][EPE, ENE][date] */
+    int64_t *totals, total_count;
+    shoal_cva_adjustments *before; /* of the book without what --add adds; NULL: nothing is added */
+    shoal_cva_adjustments more, more_error; /* the difference, by path: cva, dva, fva alone   */
     double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
     double seconds, rules; /* all of it; of these, until the rules of exercise stood */
 } cva_result;
@@ -122,6 +183,34 @@ int cva_create(cli *c, const cva_options *o, const cva_book *book, shoal_cva **p
 void cva_result_free(cva_result *r);
 
 int cva_write_csv(const char *path, const cva_result *r);
+/* breakdown.c: results by counterparty, netting set and trade. */
+bool cva_has_breakdown(const cva_options *o);
+/* Fills the results from the samples and totals. */
+int cva_break_down(cli *c, const shoal_cva *plan, const cva_book *b, cva_result *r);
+/* The files of --tables. */
+int cva_write_tables(const char *folder, const cva_options *o, const cva_book *b,
+                     const cva_result *r);
+void cva_json_breakdown(io_json *j, const cva_book *b, const cva_result *r);
+void cva_print_breakdown(const cva_book *b, const cva_result *r);
+/* Names: of a counterparty, a netting set, a trade. */
+enum { CVA_NAME = 64 };
+const char *cva_party_name(const cva_book *b, int64_t party);
+const char *cva_set_name(const cva_book *b, int64_t set);
+const char *cva_trade_name(const cva_book *b, int64_t i, char text[CVA_NAME]);
+/* The trades by the size of their contribution to the CVA, from malloc; NULL: no memory. */
+int64_t *cva_by_size(const cva_book *b, const cva_result *r);
+/* The file that a contract is from. */
+const char *cva_file_of(const cva_options *o, const cva_book *b, int64_t i);
+
+/* cube.c: values of all contracts, paths and dates into a file, as they come. */
+typedef struct cva_cube cva_cube;
+int cva_cube_open(const char *path, int64_t paths, int64_t contracts, int64_t dates,
+                  cva_cube **cube);
+/* Room for the values of so many paths; they are written when they are there. */
+double *cva_cube_room(cva_cube *cube, int64_t paths);
+int cva_cube_write(cva_cube *cube, int64_t first, int64_t paths);
+/* The file appears, if `good`. */
+int cva_cube_close(cva_cube *cube, bool good);
 int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
 
 /* The numbers of a date, each rounded to its error: EPE, ENE, PFE 95 %, PFE 99 %, CVA. */
@@ -134,7 +223,7 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
 /* Date k of the profile. One unit for all: days if a date is not a number of whole months. */
 char *cva_date(char text[CLI_NUMBER], const cva_result *r, int64_t k);
 /* Draws the profile. */
-int cva_plot(const char *path, const cva_result *r, io_error *err);
+int cva_plot(const char *path, const cva_options *o, const cva_result *r, io_error *err);
 
 /* The date of the largest mean exposure. */
 const shoal_cva_date *cva_peak(const cva_result *r);
@@ -150,7 +239,7 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
 bool cva_in_units(const cli *c, const cva_options *o);
 int cva_run_units(cli *c, const cva_options *o, const cva_book *book, shoal_cva *plan,
                   cva_result *r);
-/* Parts: the text of the book, 0, or of the market, 1; NULL: there are no parts. */
+/* Parts: the text of the book, 0, the market, 1, counterparties, 2, or sets, 3; NULL: there are no parts. */
 const char *cva_text_of(const cli *c, int i);
 
 /* `shoal cva --compare`. */

@@ -6,7 +6,7 @@
  * asset, under its name, with the correlations of the line's asset.
  * Book: columns payoff, assets (names with blanks between them), strike, maturity, and maybe style
  * [european], exercise (a step, or times with blanks), weights (numbers with blanks), quantity [1],
- * set [all contracts net], id (of a trade, for the outputs).
+ * counterparty, set [all contracts with a counterparty net], id (of a trade, for the outputs).
  * Columns may have any order, and other names that are usual. Others are ignored, unless they look like one that is missing.
  * Dates: column time. A time is a number of years, or of days, weeks, months or years: 1d, 1w, 1m, 1y.
  */
@@ -70,17 +70,6 @@ static int read_asset(const cli *c, const char *path, const io_cells *t, int64_t
         code, read_curve(c, path, t, i, "dividend", 0, b, &b->dividend[i], &b->dividends[i]));
 }
 
-static void write_field(FILE *file, const char *text, bool last) {
-    const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted) fputc('"', file);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', file);
-        fputc(*text, file);
-    }
-    fputs(quoted ? "\"" : "", file);
-    fputc(last ? '\n' : ',', file);
-}
-
 /* The text of a market in which points stand for curves, which may be in files: that of its parts. */
 static int keep_curves(const io_cells *t, cva_book *b) {
     bool any = false;
@@ -99,11 +88,14 @@ static int keep_curves(const io_cells *t, cva_book *b) {
             for (int i = 0; i < 2 && row >= 0; i++)
                 if (strcmp(t->head.names[col], names[i]) == 0 && lists[i][row].count)
                     points = cva_curve_text(&lists[i][row], ' ');
-            write_field(file, points ? points : cell, col == t->head.cols - 1);
+            io_csv_text(file, points ? points : cell);
+            fputc(col == t->head.cols - 1 ? '\n' : ',', file);
             free(points);
         }
     if (fclose(file) != 0) return cli_no_memory();
     free(b->market_text);
+    free(b->sets_text);
+    free(b->csa);
     b->market_text = text;
     return CLI_OK;
 }
@@ -261,14 +253,19 @@ static int read_exercise(const cva_field *f, int64_t today, shoal_cva_contract *
     return *time ? CLI_OK : cli_no_memory();
 }
 
-static int read_set(const cva_field *f, cva_book *b, int64_t *set) {
-    const char *name = f->text ? f->text : "";
-    for (*set = 0; *set < b->sets; ++*set)
-        if (strcmp(b->set[*set], name) == 0) return CLI_OK;
-    b->set[*set] = strdup(name);
-    if (!b->set[*set]) return cli_no_memory();
-    b->sets++;
-    return CLI_OK;
+static const char *party_name(const void *of, int i) {
+    const cva_book *b = of;
+    return i < b->parties ? b->party[i] : NULL;
+}
+
+/* A netting set belongs to a counterparty. */
+static int read_set(const cva_field *f, const cva_field *party, cva_book *b, int64_t *set) {
+    int64_t of = 0;
+    int code = party->text ? cva_find_party(b, party->text, &of) : CLI_OK;
+    if (code == CLI_INPUT)
+        return cli_unknown_in(f->path, f->line, "counterparty", party->text, "there are",
+                              party_name, b);
+    return code == CLI_OK ? cva_find_set(b, f->text ? f->text : "", of, set) : code;
 }
 
 /* The id of a trade: any text. */
@@ -286,7 +283,8 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     const cva_field strike = cva_field_of(path, t, i, "strike"),
                     assets = cva_field_of(path, t, i, "assets");
     const cva_field weights = cva_field_of(path, t, i, "weights"),
-                    set = cva_field_of(path, t, i, "set");
+                    set = cva_field_of(path, t, i, "set"),
+                    party = cva_field_of(path, t, i, "counterparty");
     b->line[i] = t->line[i];
     int code = CLI_OK;
     if (style.text && strcmp(style.text, "american") == 0)
@@ -296,8 +294,8 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     const int of_payoff = read_payoff(&payoff, &c->payoff);
     code = cva_worse(code, of_payoff);
     if (of_payoff == CLI_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
-        code = cva_worse(
-            code, cva_wrong(&style, "does not go with a forward, which has no early exercise"));
+        code =
+            cva_worse(code, cva_wrong(&style, "must be european: a forward has no early exercise"));
     if (of_payoff != CLI_OK) c->payoff = SHOAL_CVA_FORWARD; /* of any number of assets */
     const int of_assets = read_assets(&assets, b, c, b->index + i * b->assets);
     code = cva_worse(code, of_assets);
@@ -314,18 +312,24 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     if (of_maturity == CLI_OK)
         code = cva_worse(code, read_exercise(&exercise, b->today, c, &b->exercise[i]));
     code = cva_worse(code, cva_number(cva_field_of(path, t, i, "quantity"), 1, &c->quantity));
-    code = cva_worse(code, read_set(&set, b, &c->set));
+    code = cva_worse(code, read_set(&set, &party, b, &c->set));
     return cva_worse(code, read_id(path, t, i, b));
 }
 
 int cva_read_book(const cli *c, const char *path, const char *text, cva_book *b) {
     static const char *const needed[] = { "payoff", "assets", "strike", "maturity", NULL };
     static const cva_column columns[] = {
-        { .name = "payoff" },  { .name = "assets", .alias = { "asset", "ticker" } },
-        { .name = "strike" },  { .name = "maturity" },
-        { .name = "style" },   { .name = "exercise" },
-        { .name = "weights" }, { .name = "quantity", .alias = { "notional" } },
-        { .name = "set" },     { .name = "id", .alias = { "trade", "trade_id" } },
+        { .name = "payoff" },
+        { .name = "assets", .alias = { "asset", "ticker" } },
+        { .name = "strike" },
+        { .name = "maturity" },
+        { .name = "style" },
+        { .name = "exercise" },
+        { .name = "weights" },
+        { .name = "quantity", .alias = { "notional" } },
+        { .name = "set", .alias = { "netting_set", "netting set", "nettingset" } },
+        { .name = "id", .alias = { "trade", "trade_id", "trade id", "tradeid" } },
+        { .name = "counterparty", .alias = { "party", "cpty", "counter_party" } },
         { .name = NULL }
     };
     io_cells t;
@@ -339,15 +343,17 @@ int cva_read_book(const cli *c, const char *path, const char *text, cva_book *b)
     b->contract = calloc(rows, sizeof *b->contract);
     b->line = calloc(rows, sizeof *b->line);
     b->exercise = calloc(rows, sizeof *b->exercise);
-    b->set = calloc(rows, sizeof *b->set);
     b->index = calloc(all, sizeof *b->index);
     b->weight = calloc(all, sizeof *b->weight);
-    if (!b->contract || !b->line || !b->exercise || !b->set || !b->index || !b->weight)
-        code = cli_no_memory();
+    if (!b->contract || !b->line || !b->exercise || !b->index || !b->weight) code = cli_no_memory();
+    b->own = b->count;
     if (io_table_column(&t.head, "id") >= 0) b->id = calloc(rows, sizeof *b->id);
     if (io_table_column(&t.head, "id") >= 0 && !b->id) code = cli_no_memory();
     if (code == CLI_OK) code = cva_check_columns(c, path, &t, columns, NULL, 0);
     if (code == CLI_OK) code = cva_need_columns(path, &t, needed);
+    if (code == CLI_OK && b->has_parties && io_table_column(&t.head, "counterparty") < 0)
+        code =
+            cli_fail(CLI_INPUT, "%s has no column counterparty; --counterparties needs it", path);
     const bool made = code == CLI_OK;
     for (int64_t i = 0; made && i < b->count && (code == CLI_OK || code == CLI_INPUT); i++) {
         const int here = read_contract(path, &t, i, b);
@@ -361,6 +367,15 @@ int cva_read_book(const cli *c, const char *path, const char *text, cva_book *b)
 void cva_book_free(cva_book *b) {
     for (int64_t i = 0; b->asset && i < b->assets; i++) free(b->asset[i]);
     for (int64_t i = 0; b->set && i < b->sets; i++) free(b->set[i]);
+    for (int64_t i = 0; b->party && i < b->parties; i++) free(b->party[i]);
+    for (int64_t i = 0; b->terms && i < b->parties; i++)
+        free((double *)(uintptr_t)b->terms[i].hazard);
+    for (int64_t i = 0; b->swaps && i < b->parties; i++) cva_curve_free(&b->swaps[i]);
+    free(b->party);
+    free(b->terms);
+    free(b->swaps);
+    free(b->set_of);
+    free(b->parties_text);
     for (int64_t i = 0; b->exercise && i < b->count; i++) free(b->exercise[i]);
     for (int64_t i = 0; b->id && i < b->count; i++) free(b->id[i]);
     free(b->id);
@@ -376,4 +391,6 @@ void cva_book_free(cva_book *b) {
     free(b->weight);
     free(b->text);
     free(b->market_text);
+    free(b->sets_text);
+    free(b->csa);
 }

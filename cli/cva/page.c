@@ -20,52 +20,64 @@
 
 enum { NARROW = 430, LOW = 320, POINTS = 40, MIN_PATHS = 8 };
 
+enum { WIDE = 960, HIGH = 400 };
+enum { PFE99, PFE95, EPE, ENE, EXPOSURES };
+
 typedef struct profile_chart {
-    double *numbers; /* time and four series, each of `dates` numbers */
-    io_series series[4];
+    char years[40];
+    double *numbers; /* time, the series, and 0, each of `dates` numbers */
+    io_series series[EXPOSURES];
     char subtitle[160];
     io_chart chart;
 } profile_chart;
 
-static int begin_profile(const cva_result *r, profile_chart *p, io_error *err) {
+static int begin_profile(const cva_options *o, const cva_result *r, profile_chart *p,
+                         io_error *err) {
     static const char *const names[] = { "PFE 99 %", "PFE 95 %", "EPE", "-ENE" };
     const int64_t n = r->info.dates;
-    p->numbers = malloc((size_t)(5 * n) * sizeof *p->numbers);
+    p->numbers = malloc((size_t)((EXPOSURES + 2) * n) * sizeof *p->numbers);
     if (!p->numbers) return io_fail(err, IO_E_MEMORY, "not enough memory");
     for (int64_t k = 0; k < n; k++) {
         const shoal_cva_date *d = &r->profile[k];
-        const double all[] = { d->time, d->pfe99, d->pfe95, d->epe, -d->ene };
-        for (int i = 0; i < 5; i++) p->numbers[i * n + k] = all[i];
+        const double all[] = { d->time, d->pfe99, d->pfe95, d->epe, -d->ene, 0 };
+        for (int i = 0; i < EXPOSURES + 2; i++) p->numbers[i * n + k] = all[i];
     }
-    for (int i = 0; i < 4; i++)
-        p->series[i] = (io_series){ names[i], n, p->numbers, .y = p->numbers + (i + 1) * n };
-    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %.6g +- %.2g",
-             (long long)r->outer, r->value.cva, r->value.error);
-    p->chart = (io_chart){ "Exposure", p->subtitle,       "years",
-                           "exposure", .series_count = 4, .series = p->series };
+    const double *zero = p->numbers + (EXPOSURES + 1) * n;
+    for (int i = 0; i < EXPOSURES; i++) {
+        const double *y = p->numbers + (i + 1) * n;
+        p->series[i] = (io_series){
+            names[i], n, p->numbers, .y = y, .base = i < EPE ? y + n : zero, .no_markers = n > 12
+        };
+    }
+    char today[CVA_DAY] = "";
+    if (o->today) cva_day_text(o->today, today);
+    snprintf(p->years, sizeof p->years, "years%s%s", o->today ? " from " : "", today);
+    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %s", (long long)r->outer,
+             CLI_MEASURED(r->value.cva, r->value.error));
+    p->chart = (io_chart){ "Exposure",         p->subtitle,         p->years,
+                           "exposure",         .y_from_zero = true, .series_count = EXPOSURES,
+                           .series = p->series };
     return IO_OK;
 }
 
-/* Into the page, or, without one, a file of its own. */
-static int show_profile(FILE *page, const char *path, const cva_result *r, io_error *err) {
+/* Into the page, for a screen or a phone, or, without one, a file of its own. */
+static int show_profile(FILE *page, bool wide, const char *path, const cva_options *o,
+                        const cva_result *r, io_error *err) {
     profile_chart p;
-    int status = begin_profile(r, &p, err);
+    int status = begin_profile(o, r, &p, err);
     if (status != IO_OK) return status;
     if (page) {
-        p.chart.subtitle = "means, and quantiles over outer paths";
-        p.chart.width = NARROW, p.chart.height = LOW;
+        p.chart.title = NULL;
+        p.chart.subtitle = NULL;
+        p.chart.width = wide ? WIDE : NARROW, p.chart.height = wide ? HIGH : LOW;
     }
     status = page ? io_svg_lines(page, &p.chart, err) : io_svg_write_lines(path, &p.chart, err);
     free(p.numbers);
     return status;
 }
 
-int cva_plot(const char *path, const cva_result *r, io_error *err) {
-    return show_profile(NULL, path, r, err);
-}
-
-static int draw_profile(FILE *file, const cva_result *r, io_error *err) {
-    return show_profile(file, NULL, r, err);
+int cva_plot(const char *path, const cva_options *o, const cva_result *r, io_error *err) {
+    return show_profile(NULL, false, path, o, r, err);
 }
 
 /* At M, M / sqrt 2, M / 2, .. paths. */
@@ -151,63 +163,371 @@ static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
     return draw_bars(file, "Time", NULL, "seconds", 4, names, all, err);
 }
 
+/* ---- sorted tables ----------------------------------------------------------------------------
+ *
+ * A table without scripts whose heads sort it: a button per column, and per row its rank in that column, by which CSS orders
+ * the cells. */
+
+enum { CELL = 96, COLUMNS = 16 };
+
+typedef struct sheet {
+    const char *const *names;
+    int columns, left; /* the first `left` columns are text */
+    int64_t rows;
+    char (*text)[CELL]; /* [row][column] */
+    double *key;
+} sheet;
+
+static int make_sheet(sheet *t, const char *const *names, int columns, int left, int64_t rows,
+                      io_error *err) {
+    const size_t cells = (size_t)(rows * columns) + 1;
+    *t = (sheet){
+        names, columns, left, rows, calloc(cells, sizeof *t->text), calloc(cells, sizeof *t->key)
+    };
+    if (t->text && t->key) return IO_OK;
+    free(t->text), free(t->key);
+    return io_fail(err, IO_E_MEMORY, "not enough memory");
+}
+
+static void set_text(sheet *t, int64_t row, int column, const char *text) {
+    snprintf(t->text[row * t->columns + column], CELL, "%s", text);
+}
+
+/* "1.316" of a number with an error of 0.021; without an error six digits. */
+static const char *rounded(char text[32], double value, double error) {
+    if (error > 0) return cli_rounded(text, value, error);
+    snprintf(text, 32, "%.6g", value);
+    return text;
+}
+#define ROUNDED(value, error) rounded((char[32]){ 0 }, value, error)
+
+/* A number, rounded to its error. */
+static void set_number(sheet *t, int64_t row, int column, double value, double error) {
+    set_text(t, row, column, isfinite(value) ? ROUNDED(value, error) : "–");
+    t->key[row * t->columns + column] = value;
+}
+
+typedef struct rank {
+    const sheet *t;
+    int column;
+    int64_t row;
+} rank;
+
+/* Numbers fall, texts ascend. */
+static int by_column(const void *a, const void *b) {
+    const rank *x = a, *y = b;
+    const int64_t i = x->row * x->t->columns + x->column, k = y->row * y->t->columns + y->column;
+    if (x->column < x->t->left) {
+        const int order = strcmp(x->t->text[i], y->t->text[k]);
+        if (order) return order;
+    } else if (x->t->key[i] != y->t->key[k])
+        return x->t->key[i] < y->t->key[k] ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The rows of a sheet in the order of a column. */
+static void sort_sheet(const sheet *t, int column, rank *order) {
+    for (int64_t i = 0; i < t->rows; i++) order[i] = (rank){ t, column, i };
+    qsort(order, (size_t)t->rows, sizeof *order, by_column);
+}
+
+/* Frees the sheet. `id` is a letter; `first`: the column that it is sorted by. */
+static int show_sheet(FILE *file, sheet *t, char id, int first, io_error *err) {
+    rank *order = malloc((size_t)(t->rows + 1) * sizeof *order);
+    int *place = malloc((size_t)(t->rows * t->columns + 1) * sizeof *place);
+    for (int column = 0; order && place && column < t->columns; column++) {
+        sort_sheet(t, column, order);
+        for (int64_t i = 0; i < t->rows; i++)
+            place[order[i].row * t->columns + column] = (int)i + 1;
+    }
+    if (order && place) {
+        fputs("<div class=\"sorted\">\n", file);
+        for (int k = 0; k < t->columns && t->rows > 1; k++)
+            fprintf(file, "<input type=\"radio\" name=\"%c\" id=\"%c%d\" class=\"k%d\"%s/>", id, id,
+                    k, k, k == first ? " checked=\"checked\"" : "");
+        fprintf(file,
+                "\n<div class=\"wide\"><table style=\"grid-template-columns:repeat(%d,auto)\">"
+                "<thead><tr>",
+                t->columns);
+        for (int k = 0; k < t->columns; k++) {
+            fputs(k < t->left ? "<th class=\"l\">" : "<th>", file);
+            if (t->rows > 1) fprintf(file, "<label for=\"%c%d\" class=\"k%d\">", id, k, k);
+            io_html_text(file, t->names[k]);
+            fputs(t->rows > 1 ? "</label></th>" : "</th>", file);
+        }
+        fputs("</tr></thead><tbody>\n", file);
+        sort_sheet(t, first, order);
+        for (int64_t i = 0; i < t->rows; i++) {
+            const int64_t row = order[i].row * t->columns;
+            fputs("<tr style=\"", file);
+            for (int k = 0; k < t->columns; k++)
+                fprintf(file, "%s--k%d:%d", k ? ";" : "", k, place[row + k]);
+            fputs("\">", file);
+            for (int k = 0; k < t->columns; k++) {
+                fputs(k < t->left ? "<td class=\"l\">" : "<td>", file);
+                io_html_text(file, t->text[row + k]);
+                fputs("</td>", file);
+            }
+            fputs("</tr>\n", file);
+        }
+        fputs("</tbody></table></div></div>\n", file);
+    }
+    const bool good = order && place;
+    free(order), free(place), free(t->text), free(t->key);
+    return good ? IO_OK : io_fail(err, IO_E_MEMORY, "not enough memory");
+}
+
 /* ---- the page --------------------------------------------------------------------------------- */
 
 static const char *const estimators[] = { "exercise rules, on inner paths",
                                           "exercise rules, by regression",
                                           "regressions on inner paths" };
 
-static void cards(FILE *file, const cva_result *r) {
-    char value[160], label[128], date[CLI_NUMBER];
-    const shoal_cva_date *top = cva_peak(r);
-    fputs("<div class=\"cards\">\n", file);
-    const double error = r->value.error;
-    snprintf(value, sizeof value, "%s ± %s", CLI_ROUNDED(r->value.cva, error),
-             CLI_ROUNDED(error, error));
-    io_html_card(file, value, "CVA, and its standard error");
-    snprintf(value, sizeof value, "%s to %s", CLI_ROUNDED(r->value.low, error),
-             CLI_ROUNDED(r->value.high, error));
-    io_html_card(file, value, "95 % interval of the CVA: standard error and bias");
-    if (r->value.bias > 0) {
-        snprintf(value, sizeof value, "%.2g", r->value.bias);
-        io_html_card(file, value, "bias of the CVA, estimated");
-    }
-    snprintf(value, sizeof value, "%s ± %s", CLI_ROUNDED(top->epe, top->epe_error),
-             CLI_ROUNDED(top->epe_error, top->epe_error));
-    snprintf(label, sizeof label, "peak EPE (mean exposure), at %s",
-             cva_date(date, r, top - r->profile));
-    io_html_card(file, value, label);
-    if (r->counts.systems > 0)
-        io_html_card(file, io_html_count(r->counts.systems, value), "regressions");
-    io_html_card(file, CLI_TIME(r->seconds), "computing time");
-    fputs("</div>\n", file);
+/* "1.316 ± 0.021" */
+static const char *measured(char text[160], double value, double error) {
+    if (error > 0)
+        snprintf(text, 160, "%s ± %s", CLI_ROUNDED(value, error), CLI_ROUNDED(error, error));
+    else
+        snprintf(text, 160, "%s", ROUNDED(value, error));
+    return text;
 }
 
-static int charts(FILE *file, const cva_result *r, io_error *err) {
+/* A date of the profile: of the calendar, if today is known. */
+static const char *day_of(char text[CLI_NUMBER], const cva_options *o, const cva_result *r,
+                          int64_t k) {
+    if (!o->today) return cva_date(text, r, k);
+    cva_day_text(o->today + llround(365 * r->profile[k].time), text);
+    return text;
+}
+
+/* The largest PFE of a profile, and its error. */
+static const shoal_cva_date *peak_pfe(const shoal_cva_date *profile, int64_t dates, double *error) {
+    const shoal_cva_date *top = profile;
+    for (int64_t k = 1; k < dates; k++)
+        if (profile[k].pfe95 > top->pfe95) top = &profile[k];
+    *error = (top->pfe95_high - top->pfe95_low) / 3.92;
+    return top;
+}
+
+/* The risk in one sentence. */
+static void verdict(FILE *file, const cva_options *o, const cva_book *b, const cva_result *r) {
+    char text[160];
+    const shoal_cva_value *v = &r->value;
+    const char *who = r->info.parties > 1 ? "the counterparties" : "the counterparty";
+    fprintf(file, "<p class=\"lead\">");
+    io_html_text(file, o->book);
+    char today[CVA_DAY];
+    if (o->today) {
+        cva_day_text(o->today, today);
+        fprintf(file, " on %s", today);
+    }
+    fprintf(
+        file,
+        ": %s with %s in %s. If %s default%s, the book is expected to lose <b>%s</b> in today's "
+        "money (CVA); with 95 %% confidence between %s and %s.</p>\n",
+        CLI_COUNT(b->count, "contract"),
+        r->info.parties > 1 ? CLI_COUNT(r->info.parties, "counterparty") : "one counterparty",
+        CLI_COUNT(r->info.sets, "netting set"), who, r->info.parties > 1 ? "" : "s",
+        measured(text, v->cva, v->error), CLI_ROUNDED(v->low, v->error),
+        CLI_ROUNDED(v->high, v->error));
+}
+
+static void cards(FILE *file, const cva_options *o, const cva_result *r) {
+    char value[160], label[160], date[CLI_NUMBER];
+    const shoal_cva_date *top = cva_peak(r);
+    const shoal_cva_adjustments *a = &r->all;
+    const double error = r->value.error;
+    const bool funded = o->opts.borrowing.count || o->opts.lending.count;
+    double pfe_error;
+    fputs("<div class=\"cards\">\n", file);
+    snprintf(label, sizeof label, "CVA: expected loss at default; 95 %%: %s to %s",
+             CLI_ROUNDED(r->value.low, error), CLI_ROUNDED(r->value.high, error));
+    io_html_card(file, measured(value, r->value.cva, error), label);
+    if (o->own.pieces)
+        io_html_card(file, measured(value, a->dva, a->dva_error),
+                     "DVA: what our own default is worth");
+    if (funded) {
+        snprintf(label, sizeof label, "FVA: funding costs %s, saves %s",
+                 CLI_ROUNDED(a->fca, a->fca_error), CLI_ROUNDED(a->fba, a->fba_error));
+        io_html_card(file, measured(value, a->fva, a->fva_error), label);
+    }
+    if (isfinite(a->pv)) {
+        const double all = a->pv - r->value.cva + a->dva - a->fva;
+        snprintf(label, sizeof label, "PV: value today, before adjustments; after them %s",
+                 ROUNDED(all, fmax(error, a->pv_error)));
+        io_html_card(file, measured(value, a->pv, a->pv_error), label);
+    }
+    snprintf(label, sizeof label, "peak EPE: largest mean exposure, at %s",
+             day_of(date, o, r, top - r->profile));
+    io_html_card(file, measured(value, top->epe, top->epe_error), label);
+    top = peak_pfe(r->profile, r->info.dates, &pfe_error);
+    snprintf(label, sizeof label, "peak PFE: 95 %% of the paths stay below; at %s",
+             day_of(date, o, r, top - r->profile));
+    io_html_card(file, CLI_ROUNDED(top->pfe95, pfe_error), label);
+    if (isfinite(a->eepe)) {
+        const double share = r->value.cva > 0 ? error / r->value.cva : 0;
+        io_html_card(file, CLI_ROUNDED(a->eepe, a->eepe * share), "EEPE of the first year (Basel)");
+    }
+    fputs("</div>\n", file);
+    if (r->value.bias > 0)
+        fprintf(file,
+                "<p>The bias of the CVA is estimated as %.2g; the interval contains it.</p>\n",
+                r->value.bias);
+}
+
+static int exposure(FILE *file, const cva_options *o, const cva_result *r, io_error *err) {
+    fputs("<h2>Exposure</h2>\n<div class=\"wide chart big\">\n", file);
+    int status = show_profile(file, true, NULL, o, r, err);
+    fputs("</div>\n<div class=\"wide chart small\">\n", file);
+    if (status == IO_OK) status = show_profile(file, false, NULL, o, r, err);
+    fputs(
+        "</div>\n<p>EPE is the mean of what the counterparties would owe us, ENE of what we would owe "
+        "them. PFE 95 %: 95 of 100 paths stay below it.</p>\n",
+        file);
+    return status;
+}
+
+/* Rows of counterparties or netting sets. */
+static void set_part(sheet *t, int64_t row, int column, const shoal_cva_adjustments *a,
+                     const shoal_cva_date *profile, int64_t dates) {
+    double epe = 0, ene = 0, pfe;
+    for (int64_t k = 0; k < dates; k++)
+        epe = fmax(epe, profile[k].epe_error), ene = fmax(ene, profile[k].ene_error);
+    peak_pfe(profile, dates, &pfe);
+    const double numbers[][2] = { { a->cva, a->cva_error }, { a->dva, a->dva_error },
+                                  { a->fva, a->fva_error }, { a->pv, a->pv_error },
+                                  { a->epe, epe },          { a->ene, ene },
+                                  { a->eepe, epe },         { a->pfe95, pfe },
+                                  { a->es95, pfe } };
+    for (int i = 0; i < 9; i++) set_number(t, row, column + i, numbers[i][0], numbers[i][1]);
+}
+
+static int parts(FILE *file, const cva_book *b, const cva_result *r, io_error *err) {
+    static const char *const names[] = { "counterparty", "CVA", "DVA",  "FVA",      "PV",
+                                         "EPE",          "ENE", "EEPE", "PFE 95 %", "ES 95 %" };
+    static const char *const set_names[] = { "counterparty", "netting set", "CVA",    "DVA",
+                                             "FVA",          "PV",          "EPE",    "ENE",
+                                             "EEPE",         "PFE 95 %",    "ES 95 %" };
+    sheet t;
+    int status = IO_OK;
+    if (r->info.parties > 1) {
+        fputs("<h2>Counterparties</h2>\n", file);
+        status = make_sheet(&t, names, 10, 1, r->info.parties, err);
+        for (int64_t i = 0; status == IO_OK && i < r->info.parties; i++) {
+            set_text(&t, i, 0, cva_party_name(b, i));
+            set_part(&t, i, 1, &r->party[i], r->party_profile + i * r->info.dates, r->info.dates);
+        }
+        if (status == IO_OK) status = show_sheet(file, &t, 'p', 1, err);
+    }
+    if (status != IO_OK) return status;
+    const int skip = r->info.parties > 1 ? 0 : 1;
+    fputs("<h2>Netting sets</h2>\n", file);
+    status = make_sheet(&t, set_names + skip, 11 - skip, 2 - skip, r->info.sets, err);
+    for (int64_t i = 0; status == IO_OK && i < r->info.sets; i++) {
+        if (!skip) set_text(&t, i, 0, cva_party_name(b, b->set_of[i]));
+        set_text(&t, i, 1 - skip, cva_set_name(b, i));
+        set_part(&t, i, 2 - skip, &r->set[i], r->set_profile + i * r->info.dates, r->info.dates);
+    }
+    if (status == IO_OK) status = show_sheet(file, &t, 's', 2 - skip, err);
+    fputs(
+        "<p>EPE and ENE are means over time; PFE and ES (expected shortfall) the largest of all dates.</p>\n",
+        file);
+    return status;
+}
+
+enum { TOP = 10 };
+
+static int trades(FILE *file, const cva_options *o, const cva_book *b, const cva_result *r,
+                  io_error *err) {
+    static const char *const names[] = { "trade", "netting set", "payoff", "CVA", "DVA",
+                                         "FVA",   "PV",          "EPE",    "ENE", "EEPE" };
+    char name[TOP][CVA_NAME];
+    const char *bar[TOP];
+    double value[TOP];
+    int64_t *order = cva_by_size(b, r);
+    sheet t;
+    int status = order ? IO_OK : io_fail(err, IO_E_MEMORY, "not enough memory"), count = 0;
+    for (; order && count < TOP && count < b->count; count++) {
+        bar[count] = cva_trade_name(b, order[count], name[count]);
+        value[count] = r->trade[order[count]].cva;
+    }
+    free(order);
+    fputs(
+        "<h2>Trades</h2>\n<p>Contributions to the netting sets: they add up to the CVA. A trade that "
+        "offsets others has one below 0.</p>\n<div class=\"wide chart\">\n",
+        file);
+    if (status == IO_OK && count > 0)
+        status = draw_bars(file, b->count > TOP ? "Top 10 contributions" : "Contributions", NULL,
+                           "CVA", count, bar, value, err);
+    fputs("</div>\n", file);
+    if (status == IO_OK) status = make_sheet(&t, names, 10, 3, b->count, err);
+    if (status != IO_OK) return status;
+    (void)o;
+    for (int64_t i = 0; i < b->count; i++) {
+        char text[CVA_NAME];
+        const shoal_cva_contract *c = &b->contract[i];
+        const shoal_cva_trade *a = &r->trade[i];
+        const double share = a->cva != 0 ? a->cva_error / fabs(a->cva) : 0;
+        set_text(&t, i, 0, cva_trade_name(b, i, text));
+        set_text(&t, i, 1, cva_set_name(b, c->set));
+        set_text(&t, i, 2, cva_payoffs[c->payoff]);
+        const double numbers[][2] = {
+            { a->cva, a->cva_error },          { a->dva, fabs(a->dva) * share },
+            { a->fva, fabs(a->fva) * share },  { a->pv, a->pv_error },
+            { a->epe, fabs(a->epe) * share },  { a->ene, fabs(a->ene) * share },
+            { a->eepe, fabs(a->eepe) * share }
+        };
+        for (int k = 0; k < 7; k++) set_number(&t, i, 3 + k, numbers[k][0], numbers[k][1]);
+    }
+    if (b->count > 2 * TOP)
+        fprintf(file, "<details><summary>All %lld trades</summary>\n", (long long)b->count);
+    status = show_sheet(file, &t, 't', 3, err);
+    if (b->count > 2 * TOP) fputs("</details>\n", file);
+    return status;
+}
+
+static void incremental(FILE *file, const cva_options *o, const cva_book *b, const cva_result *r) {
+    char text[160];
+    if (!r->before) return;
+    fprintf(file, "<h2>What is added</h2>\n<p>%s of ", CLI_COUNT(b->count - b->own, "contract"));
+    io_html_text(file, o->add);
+    fprintf(file, " change%s the CVA by <b>%s</b>", b->count - b->own == 1 ? "s" : "",
+            measured(text, r->more.cva, r->more.cva_error));
+    fprintf(file, ", from %s to %s, on the same paths.",
+            CLI_ROUNDED(r->before->cva, r->before->cva_error),
+            CLI_ROUNDED(r->value.cva, r->value.error));
+    if (isfinite(r->more.pv)) fprintf(file, " Value today: %.6g.", r->more.pv);
+    if (o->own.pieces) fprintf(file, " DVA changes by %.3g.", r->more.dva);
+    if (o->opts.borrowing.count || o->opts.lending.count)
+        fprintf(file, " FVA changes by %.3g.", r->more.fva);
+    fputs("</p>\n", file);
+}
+
+static int diagnostics(FILE *file, const cva_result *r, io_error *err) {
     static int (*const draw[])(FILE *, const cva_result *,
-                               io_error *) = { draw_profile,    draw_convergence, draw_stages,
-                                               draw_conditions, draw_solvers,     draw_outcomes };
-    enum { ALWAYS = 3, ALL = 6 }; /* the others are about regressions */
+                               io_error *) = { draw_convergence, draw_stages, draw_conditions,
+                                               draw_solvers, draw_outcomes };
+    enum { ALWAYS = 2, ALL = 5 }; /* the others are about regressions */
     const int count = r->counts.systems > 0 ? ALL : ALWAYS;
     int status = IO_OK;
-    fprintf(file, "<h2>Exposure, convergence, %stime</h2>\n<div class=\"charts\">\n",
-            count == ALL ? "regressions, " : "");
+    fputs("<details><summary>Diagnostics: convergence, time, regressions</summary>\n"
+          "<div class=\"charts\">\n",
+          file);
     for (int i = 0; i < count && status == IO_OK; i++) {
         fputs("<div class=\"wide chart\">\n", file);
         status = draw[i](file, r, err);
         fputs("</div>\n", file);
     }
-    fputs(
-        "</div>\n<p>EPE is the mean of the positive part of the book's value to us, ENE the mean of "
-        "the negative part, PFE a quantile of the positive part.</p>\n",
-        file);
+    fprintf(file, "</div>\n<p>Computing time %s.</p>\n", CLI_TIME(r->seconds));
     if (r->counts.systems > 0)
-        fputs(
-            "<p>At every date, every outer path solves one regression per American contract that it "
-            "still holds. A truncated regression is solved without its smallest eigenvalues. An "
-            "empty one has no path in the money. The condition numbers are the solver's "
-            "bounds.</p>\n",
-            file);
+        fprintf(
+            file,
+            "<p>%lld regressions: at every date, every outer path solves one per American "
+            "contract that it still holds. A truncated regression is solved without its smallest "
+            "eigenvalues. An empty one has no path in the money. The condition numbers are the "
+            "solver's bounds.</p>\n",
+            (long long)r->counts.systems);
+    fputs("</details>\n", file);
     return status;
 }
 
@@ -229,31 +549,31 @@ static void heads(FILE *file, const char *const *names, int count, int left, cha
     fputs("</tr></thead><tbody>\n", file);
 }
 
-static void profile(FILE *file, const cva_result *r) {
-    static const char *const names[] = { "time",     "EPE",      "±",   "ENE",
-                                         "PFE 95 %", "PFE 99 %", "CVA", "inner paths" };
-    fputs("<h2>Profile</h2>\n", file);
-    heads(file, names, 8, 0, NULL, 0);
+static void profile(FILE *file, const cva_options *o, const cva_result *r) {
+    static const char *const names[] = { "date",     "EPE",     "±",   "ENE",        "PFE 95 %",
+                                         "PFE 99 %", "ES 95 %", "CVA", "inner paths" };
+    fputs("<details><summary>Exposure by date</summary>\n", file);
+    heads(file, names, 9, 0, NULL, 0);
     for (int64_t k = 0; k < r->info.dates; k++) {
         const shoal_cva_date *d = &r->profile[k];
         char text[CVA_SHOWN][32], date[CLI_NUMBER];
         cva_show(d, text);
         fprintf(file,
                 "<tr><td>%s</td><td>%s</td><td>%.2g</td><td>%s</td><td>%s</td><td>%s</td>"
-                "<td>%s</td><td>%lld</td></tr>\n",
-                cva_date(date, r, k), text[0], d->epe_error, text[1], text[2], text[3], text[4],
+                "<td>%s</td><td>%s</td><td>%lld</td></tr>\n",
+                day_of(date, o, r, k), text[0], d->epe_error, text[1], text[2], text[3],
+                CLI_ROUNDED(d->es95, (d->pfe95_high - d->pfe95_low) / 3.92), text[4],
                 (long long)d->inner);
     }
-    fputs("</tbody></table></div>\n", file);
+    fputs("</tbody></table></div></details>\n", file);
 }
 
-/* `set` is the name of its netting set; without one, the number is shown. */
-static void contract(FILE *file, const cva_book *b, int64_t at, const char *set) {
+static void contract(FILE *file, const cva_book *b, int64_t at) {
     const shoal_cva_contract *c = &b->contract[at];
     fputs("<tr>", file);
     if (b->id) {
         fputs("<td class=\"l\">", file);
-        io_html_text(file, b->id[at]);
+        io_html_text(file, b->id[at] ? b->id[at] : "");
         fputs("</td>", file);
     }
     fprintf(file, "<td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
@@ -267,10 +587,7 @@ static void contract(FILE *file, const cva_book *b, int64_t at, const char *set)
     cell(file, "%g", c->maturity);
     cell(file, "%g", c->quantity);
     fputs("<td>", file);
-    if (*set)
-        io_html_text(file, set);
-    else
-        fprintf(file, "%lld", (long long)c->set + 1);
+    io_html_text(file, cva_set_name(b, c->set));
     fputs("</td></tr>\n", file);
 }
 
@@ -296,17 +613,16 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
                                            "strike", "maturity", "quantity", "netting set" };
     static const char *const of_market[] = { "asset", "spot", "volatility", "dividend" };
     fprintf(file,
-            "<h2>Book</h2>\n<p>%s: %lld by closed form, %lld nested, %lld American, "
-            "%lld expired.</p>\n",
+            "<details><summary>Book and market</summary>\n<p>%s: %lld by closed form, %lld nested, "
+            "%lld American, %lld expired.</p>\n",
             CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
             (long long)r->info.american, (long long)r->info.expired);
     if (b->id)
         heads(file, of_book, 8, 4, NULL, 0);
     else
         heads(file, of_book + 1, 7, 3, NULL, 0);
-    for (int64_t i = 0; i < b->count; i++) /* without netting, sets are not those of the book */
-        contract(file, b, i, o->no_netting ? "" : b->set[b->contract[i].set]);
-    fputs("</tbody></table></div>\n<h2>Market</h2>\n", file);
+    for (int64_t i = 0; i < b->count; i++) contract(file, b, i);
+    fputs("</tbody></table></div>\n", file);
     fputs(o->rates.count ? "<p>Zero rates by years: " : "<p>Interest rate ", file);
     if (o->rates.count)
         points(file, &o->rates);
@@ -324,7 +640,7 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
         for (int64_t k = 0; k < b->assets; k++) cell(file, "%g", b->correlation[i * b->assets + k]);
         fputs("</tr>\n", file);
     }
-    fputs("</tbody></table></div>\n", file);
+    fputs("</tbody></table></div></details>\n", file);
 }
 
 static void number_fact(FILE *file, const char *name, double value) {
@@ -334,29 +650,93 @@ static void number_fact(FILE *file, const char *name, double value) {
 }
 
 /* "0.05", or "0.02 until 1, 0.05 later". */
-static void hazard_fact(FILE *file, const cva_options *o) {
-    fputs("<dt>hazard rate</dt><dd>", file);
-    for (int64_t i = 0; i < o->party.pieces; i++) {
-        fprintf(file, "%s%g", i ? ", " : "", o->party.hazard[i]);
-        if (i < o->party.pieces - 1) fprintf(file, " until %g", o->party.until[i]);
+/* covered: collateral is said elsewhere. */
+static void hazard_fact(FILE *file, const char *name, const shoal_cva_counterparty *p,
+                        bool covered) {
+    fputs("<dt>", file);
+    io_html_text(file, name);
+    fputs("</dt><dd>", file);
+    for (int64_t i = 0; i < p->pieces; i++) {
+        fprintf(file, "%s%.4g", i ? ", " : "", p->hazard[i]);
+        if (i < p->pieces - 1) fprintf(file, " until %.4g", p->until[i]);
     }
-    fputs(o->party.pieces > 1 ? " later</dd>\n" : "</dd>\n", file);
+    fprintf(file, "%s; recovery %g", p->pieces > 1 ? " later" : "", p->recovery);
+    if (p->collateral && !covered) fprintf(file, "; collateral above %g", p->threshold);
+    fputs("</dd>\n", file);
 }
 
-static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_book *b,
-                      const cva_result *r) {
+static void curve_fact(FILE *file, const char *name, const shoal_cva_curve *curve) {
+    if (!curve->count) return;
+    fprintf(file, "<dt>%s</dt><dd>", name);
+    if (curve->count == 1)
+        fprintf(file, "%g", curve->value[0]);
+    else
+        points(file, curve);
+    fputs("</dd>\n", file);
+}
+
+static void collateral_facts(FILE *file, const cva_book *b) {
+    for (int64_t set = 0; b->csa && set < b->sets; set++) {
+        char text[CVA_CSA_TEXT];
+        fputs("<dt>collateral of ", file);
+        io_html_text(file, cva_set_name(b, set));
+        cva_csa_text(&b->csa[set], text);
+        fprintf(file, "</dt><dd>%s</dd>\n", text);
+    }
+}
+
+/* "ALFA -0.2, BRAVO 0.1"; x NULL: nothing. */
+static void by_asset_fact(FILE *file, const char *name, const cva_book *b, const double *x) {
+    if (!x) return;
+    fprintf(file, "<dt>%s</dt><dd>", name);
+    for (int64_t a = 0; a < b->assets; a++) {
+        fputs(a ? ", " : "", file);
+        io_html_text(file, b->asset[a]);
+        fprintf(file, " %g", x[a]);
+    }
+    fputs("</dd>\n", file);
+}
+
+enum { PARTIES_SHOWN = 20 };
+
+static void assumptions(FILE *file, const cva_options *o, const cva_book *b, const cva_result *r) {
+    fputs("<h2>Assumptions</h2>\n<div class=\"card\"><dl>\n", file);
+    if (o->rates.count)
+        curve_fact(file, "zero rates", &o->rates);
+    else
+        number_fact(file, "interest rate", o->rate);
+    for (int64_t i = 0; i < b->parties && i < PARTIES_SHOWN; i++)
+        hazard_fact(file, b->party[i], &b->terms[i], b->csa);
+    if (b->parties > PARTIES_SHOWN)
+        number_fact(file, "more counterparties", (double)(b->parties - PARTIES_SHOWN));
+    if (!b->parties) hazard_fact(file, "hazard rate", &o->party, b->csa);
+    if (o->own.pieces) hazard_fact(file, "our hazard rate", &o->own, true);
+    curve_fact(file, "borrowing spread", &o->opts.borrowing);
+    curve_fact(file, "lending spread", &o->opts.lending);
+    io_html_fact(file, "assets", "lognormal (Black and Scholes)");
+    io_html_fact(file, "correlations",
+                 b->assets == 1       ? NULL
+                 : b->has_correlation ? "those of the market file"
+                                      : "not given: independent assets");
+    io_html_fact(file, "American contracts",
+                 r->info.american ? estimators[o->opts.estimator] : NULL);
+    collateral_facts(file, b);
+    if (o->party.volatility > 0)
+        number_fact(file, "volatility of the hazard rate", o->party.volatility);
+    by_asset_fact(file, "correlation of the hazard rate", b, o->party.correlation);
+    by_asset_fact(file, "jump at default", b, o->party.jump);
+    io_html_fact(file, "default", "at the dates of exposure");
+    fputs("</dl></div>\n", file);
+}
+
+static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_result *r) {
     char text[64];
     time_t now = time(NULL);
     struct tm utc;
-    fputs("<h2>The run</h2>\n<div class=\"card\"><dl>\n", file);
+    fputs("<details><summary>The run</summary>\n<div class=\"card\"><dl>\n", file);
     io_html_fact(file, "book", o->book);
     io_html_fact(file, "market", o->market);
-    hazard_fact(file, o);
-    number_fact(file, "recovery", o->party.recovery);
-    if (o->party.collateral) number_fact(file, "threshold of collateral", o->party.threshold);
     number_fact(file, "netting sets", (double)r->info.sets);
-    if (b->assets > 1 && !b->has_correlation)
-        io_html_fact(file, "correlations", "not given: independent assets");
     number_fact(file, "dates", (double)r->info.dates);
     number_fact(file, "horizon", r->info.horizon);
     io_html_fact(file, "outer paths", io_html_count(r->outer, text));
@@ -377,7 +757,7 @@ static void run_facts(FILE *file, const cli *c, const cva_options *o, const cva_
     io_html_fact(file, "Shoal", shoal_version());
     if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc))
         io_html_fact(file, "date", text);
-    fputs("</dl></div>\n", file);
+    fputs("</dl></div></details>\n", file);
 }
 
 int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *b,
@@ -388,10 +768,8 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
     if (status != IO_OK) return status;
     FILE *file = io_out_file(out);
     io_html_begin(file, "Shoal: CVA of a book");
-    fputs(
-        "<h1>Credit valuation adjustment</h1>\n<p class=\"lead\">The expected loss on the book if "
-        "the counterparty defaults, by nested Monte Carlo, with its error and diagnostics.</p>\n",
-        file);
+    fputs("<h1>Counterparty credit risk</h1>\n", file);
+    verdict(file, o, b, r);
     if (r->outer < r->planned)
         fprintf(file,
                 "<p class=\"bad\">The run was interrupted: %lld of %lld outer paths are "
@@ -403,12 +781,19 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
         fprintf(file, "<p class=\"%s\">Validation ", r->validation.passed ? "good" : "bad");
         io_html_text(file, text);
         fputs("</p>\n", file);
-    }
-    cards(file, r);
-    status = charts(file, r, err);
-    profile(file, r);
+    } else
+        fputs("<p>Not validated: <code>--validate</code> runs the martingale test.</p>\n", file);
+    cards(file, o, r);
+    status = exposure(file, o, r, err);
+    if (status == IO_OK) status = parts(file, b, r, err);
+    incremental(file, o, b, r);
+    if (status == IO_OK && r->totals) status = trades(file, o, b, r, err);
+    assumptions(file, o, b, r);
+    fputs("<h2 class=\"screen\">Details</h2>\n", file);
+    profile(file, o, r);
     book_and_market(file, o, b, r);
-    run_facts(file, c, o, b, r);
+    if (status == IO_OK) status = diagnostics(file, r, err);
+    run_facts(file, c, o, r);
     fprintf(file, "<footer>Written by <code>shoal cva</code>, version %s.</footer>\n",
             shoal_version());
     io_html_end(file);

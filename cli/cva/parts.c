@@ -5,6 +5,7 @@
 #include "cva.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/common/units.h"
 
@@ -39,10 +40,11 @@ const char *cva_text_of(const cli *c, int i) {
 
 int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *plan, cva_result *r) {
     const run of = { o, b };
+    const char *parties = b->parties_text ? b->parties_text : b->sets_text ? "" : NULL;
     const unit_job job = { .command = &cva_command,
                            .arguments = o,
                            .of = &of,
-                           .text = { b->text, b->market_text },
+                           .text = { b->text, b->market_text, parties, b->sets_text },
                            .checkpoint = o->checkpoint,
                            .make = make,
                            .units = make_units,
@@ -54,11 +56,17 @@ int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *pl
         r->part = part.bytes;
         r->samples = (double *)(uintptr_t)part.about.result;
         r->first = part.about.first, r->outer = r->planned = part.about.rows;
+        if (code == CLI_OK && r->totals)
+            memcpy(r->totals, part.about.counts + SHOAL_UNITS_CVA_TOTALS,
+                   (size_t)r->total_count * sizeof *r->totals);
     } else {
         code = units_run(c, &job, plan, &r->units);
         r->samples = (double *)(uintptr_t)shoal_units_rows(r->units);
         r->outer = r->planned = o->opts.outer;
         if (code == CLI_OK) code = cli_status(c, shoal_units_cva_counts(r->units, &r->counts));
+        if (code == CLI_OK && r->totals)
+            memcpy(r->totals, shoal_units_counts(r->units) + SHOAL_UNITS_CVA_TOTALS,
+                   (size_t)r->total_count * sizeof *r->totals);
     }
     if (code != CLI_OK) r->outer = 0;
     return code;

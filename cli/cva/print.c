@@ -4,6 +4,7 @@
  */
 #include "cva.h"
 
+#include <math.h>
 #include <string.h>
 
 /* clang-format off */
@@ -13,7 +14,7 @@ static const cli_option date_results[] = {
     DATE("epe_low", epe_low), DATE("epe_high", epe_high), DATE("ene", ene), DATE("ene_stderr", ene_error),
     DATE("ene_bias", ene_bias), DATE("ene_low", ene_low), DATE("ene_high", ene_high), DATE("pfe95", pfe95),
     DATE("pfe95_low", pfe95_low), DATE("pfe95_high", pfe95_high), DATE("pfe99", pfe99), DATE("pfe99_low", pfe99_low),
-    DATE("pfe99_high", pfe99_high), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
+    DATE("pfe99_high", pfe99_high), DATE("es95", es95), DATE("es99", es99), DATE("epe_default", epe_default), DATE("epe_default_stderr", epe_default_error), DATE("discount", discount), DATE("default_probability", default_probability), DATE("cva", cva),
     DATE("inner", inner),
     { 0 }
 };
@@ -33,6 +34,15 @@ static const cli_option value_results[] = {
     RESULT("high", value.high), RESULT("rule_bias", value.rule_bias), RESULT("rule_bias_stderr", value.rule_bias_error),
     RESULT("inner_bias", value.inner_bias), RESULT("inner_bias_stderr", value.inner_bias_error),
     RESULT("correction", value.correction), RESULT("correction_stderr", value.correction_error),
+    RESULT("pv", all.pv), RESULT("pv_stderr", all.pv_error), RESULT("dva", all.dva), RESULT("dva_stderr", all.dva_error),
+    RESULT("fca", all.fca), RESULT("fba", all.fba), RESULT("fva", all.fva), RESULT("fva_stderr", all.fva_error),
+    RESULT("mean_epe", all.epe), RESULT("mean_ene", all.ene), RESULT("eepe", all.eepe), RESULT("peak_pfe95", all.pfe95),
+    RESULT("peak_pfe99", all.pfe99), RESULT("peak_es95", all.es95), RESULT("peak_es99", all.es99),
+    { 0 }
+};
+static const cli_option more_results[] = {
+    RESULT("cva", more.cva), RESULT("cva_stderr", more.cva_error), RESULT("dva", more.dva), RESULT("fva", more.fva),
+    RESULT("pv", more.pv),
     { 0 }
 };
 #define SCORE(name, member) CLI_RESULT(name, shoal_cva_validation, member)
@@ -126,6 +136,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (o->party.until) io_json_doubles(j, "hazard_until", o->party.until, o->party.pieces);
     if (o->opts.estimator != SHOAL_CVA_BY_INNER && o->opts.rule_paths)
         io_json_int(j, "rule_paths", o->opts.rule_paths);
+    cva_json_collateral(j, b);
     io_json_int(j, "contracts", b->count);
     cli_json_results(j, info_results, r);
     if (o->opts.target > 0) {
@@ -136,6 +147,13 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
     if (r->outer > 0) {
         cli_json_results(j, value_results, r);
         json_profile(j, r);
+        if (r->before) {
+            io_json_object_line(j, "incremental");
+            cli_json_results(j, more_results, r);
+            io_json_double(j, "cva_before", r->before->cva);
+            io_json_close(j);
+        }
+        if (r->trade) cva_json_breakdown(j, b, r);
     }
     if (r->check) json_validation(j, b, r);
     io_json_bool(j, "correlation_given", b->has_correlation);
@@ -169,6 +187,13 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
                  (long long)b->line[v->contract], o->book, cva_date(date, r, v->date));
 }
 
+/* A price by simulation is rounded to its error; six digits of one by a formula or a grid. */
+static const char *price_text(char text[32], double price, double error) {
+    if (error > 0) return cli_rounded(text, price, error);
+    snprintf(text, 32, "%.6g", price);
+    return text;
+}
+
 /* Prices, and a column per date with the scores. */
 static void print_validation(const cva_options *o, const cva_book *b, const cva_result *r) {
     char text[256];
@@ -182,10 +207,13 @@ static void print_validation(const cva_options *o, const cva_book *b, const cva_
         const shoal_cva_check *row = r->check + i * r->info.dates;
         printf("%6lld ", (long long)b->line[i]);
         if (b->id) printf("%-12s ", b->id[i]);
-        printf("%-12s %11s %9.2g %11s       ", cva_payoffs[b->contract[i].payoff],
-               CLI_ROUNDED(row->price, row->price_error), row->price_error,
-               CLI_ROUNDED(row->upper, row->upper_error));
-        for (int64_t k = 0; k < r->info.dates; k++) printf(" %6.2f", row[k].z);
+        char price[32], upper[32];
+        printf("%-12s %11s %9s %11s       ", cva_payoffs[b->contract[i].payoff],
+               price_text(price, row->price, row->price_error),
+               CLI_ROUNDED(row->price_error, row->price_error),
+               price_text(upper, row->upper, row->upper_error));
+        for (int64_t k = 0; k < r->info.dates; k++)
+            printf(" %6.2f", fabs(row[k].z) < 0.005 ? 0 : row[k].z);
         putchar('\n');
     }
 }
@@ -240,15 +268,16 @@ void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]) {
 
 int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     if (c->json) return print_json(c, o, b, r);
-    printf(
-        "book          %s: %lld by closed form, %lld nested, %lld american, %lld expired\n",
-        CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
-        (long long)r->info.american, (long long)r->info.expired);
+    printf("book          %s: %lld by closed form, %lld nested, %lld american, %lld expired\n",
+           CLI_COUNT(b->count, "contract"), (long long)r->info.closed, (long long)r->info.nested,
+           (long long)r->info.american, (long long)r->info.expired);
     printf("paths         %lld outer, %lld inner, %s, seed %llu, on %s, %s\n", (long long)r->outer,
            (long long)r->counts.inner_paths, CLI_COUNT(r->info.dates, "date"),
            (unsigned long long)c->seed, c->machine.backend, c->machine.device);
     if (o->opts.target > 0) print_choice(r);
     print_assumptions(o, b);
+    cva_print_collateral(b);
+    cva_print_wrong_way(o, b);
     printf("time          %s rules and pilot run, %s outer paths, %s nested, %s american\n",
            CLI_TIME(r->rules), CLI_TIME(r->counts.seconds[0]), CLI_TIME(r->counts.seconds[1]),
            CLI_TIME(r->counts.seconds[2]));
@@ -266,6 +295,16 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
     if (v->correction_error > 1e-12 * v->cva)
         printf("levels        %s of the CVA are corrections of positive parts\n",
                CLI_MEASURED(v->correction, v->correction_error));
+    if (o->own.pieces) printf("dva           %s\n", CLI_MEASURED(r->all.dva, r->all.dva_error));
+    if (o->opts.borrowing.count || o->opts.lending.count)
+        printf(
+            "fva           %s: cost %s, benefit %s\n", CLI_MEASURED(r->all.fva, r->all.fva_error),
+            CLI_ROUNDED(r->all.fca, r->all.fca_error), CLI_ROUNDED(r->all.fba, r->all.fba_error));
+    if (r->before)
+        printf("incremental   %s of the CVA is that of %s in %s; without: %s\n",
+               CLI_MEASURED(r->more.cva, r->more.cva_error),
+               CLI_COUNT(b->count - b->own, "contract"), o->add,
+               CLI_MEASURED(r->before->cva, r->before->cva_error));
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);
@@ -281,9 +320,11 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
         const shoal_cva_date *d = &r->profile[k];
         char text[CVA_SHOWN][32], date[CLI_NUMBER];
         cva_show(d, text);
-        printf("%-10s %10s %8.2g %8.1g %10s %8.2g %10s %10s %11s\n", cva_date(date, r, k), text[0],
-               d->epe_error, d->epe_bias, text[1], d->ene_error, text[2], text[3], text[4]);
+        printf("%-10s %10s %8s %8.1g %10s %8s %10s %10s %11s\n", cva_date(date, r, k), text[0],
+               CLI_ROUNDED(d->epe_error, d->epe_error), d->epe_bias, text[1],
+               CLI_ROUNDED(d->ene_error, d->ene_error), text[2], text[3], text[4]);
     }
+    if (o->breakdown && r->trade) cva_print_breakdown(b, r);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
@@ -349,19 +390,20 @@ static int print_rows_json(cli *c, const cva_options *o, const row *rows, int co
 static int print_rows(cli *c, const cva_options *o, const row *rows, int count) {
     if (c->json) return print_rows_json(c, o, rows, count);
     printf("paths         %lld outer, %s, seed %llu, on %s, %s\n\n", (long long)o->opts.outer,
-           CLI_COUNT(o->opts.dates, "date"), (unsigned long long)c->seed,
-           c->machine.backend, c->machine.device);
+           CLI_COUNT(o->opts.dates, "date"), (unsigned long long)c->seed, c->machine.backend,
+           c->machine.device);
     static const char *const names[] = { "rule", "amc", "inner" };
     printf("%-9s %-6s %-8s %-4s %12s %9s %9s %11s %9s %8s %11s %9s %9s\n", "estimator", "solver",
            "basis", "type", "cva", "stderr", "bias", "difference", "stderr", "errors", "truncated",
            "failed", "seconds");
     for (int i = 0; i < count; i++) {
         const row *r = &rows[i];
-        printf(
-            "%-9s %-6s %-8s %-4s %12.8g %9.2g %9.2g %11.3e %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
-            names[r->estimator], r->solver, r->basis, cli_type_name(r->type), r->value.cva,
-            r->value.error, r->value.bias, r->difference, r->difference_error, r->off,
-            100 * r->truncated, 100 * r->failed, r->seconds);
+        printf("%-9s %-6s %-8s %-4s %12s %9s %9.2g %11s %9.1e %8.2f %9.3g %% %7.3g %% %9.4g\n",
+               names[r->estimator], r->solver, r->basis, cli_type_name(r->type),
+               CLI_ROUNDED(r->value.cva, r->value.error),
+               CLI_ROUNDED(r->value.error, r->value.error), r->value.bias,
+               CLI_ROUNDED(r->difference, r->difference_error), r->difference_error, r->off,
+               100 * r->truncated, 100 * r->failed, r->seconds);
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -370,7 +412,9 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
     row rows[RUNS];
     cva_result first = { 0 };
     int code = CLI_OK, count = 0;
-    bool unsuited = false;
+    const char *lacks = cva_inner_lacks(options, book);
+    bool unsuited = lacks != NULL;
+    if (lacks) cli_note(c, "--estimator inner is left out: it has no %s", lacks);
     cli_progress bar;
     cli_catch_interrupt();
     cli_progress_begin(&bar, c, "comparing", RUNS);

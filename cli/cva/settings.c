@@ -50,36 +50,67 @@ char *cva_rates_text(const void *arguments) {
 }
 
 /* "0.05", "1:0.02,3:0.05", "hazard.csv". */
-static int read_hazard(const cli *c, cva_options *o) {
+static int read_hazard(const cli *c, const cva_options *o, const char *name, const char *words,
+                       shoal_cva_counterparty *party, double **made) {
     shoal_cva_curve curve = { .count = 0 };
-    const char *words = o->hazard_words;
     double *rate = malloc(sizeof *rate);
     if (!rate) return cli_no_memory();
     if (io_text_double(words, strlen(words), rate)) {
-        o->hazard = rate, o->party.pieces = 1, o->party.hazard = rate, o->party.until = NULL;
+        *made = rate, party->pieces = 1, party->hazard = rate, party->until = NULL;
     } else {
         free(rate);
-        const int code = read_curve(c, "hazard", words, o->today, &curve);
+        const int code = read_curve(c, name, words, o->today, &curve);
         if (code != CLI_OK) {
             cva_curve_free(&curve);
             return code;
         }
-        o->hazard = (double *)curve.time, o->party.pieces = curve.count;
-        o->party.hazard = curve.value, o->party.until = curve.count > 1 ? curve.time : NULL;
+        *made = (double *)curve.time, party->pieces = curve.count;
+        party->hazard = curve.value, party->until = curve.count > 1 ? curve.time : NULL;
     }
-    for (int64_t i = 0; i < o->party.pieces; i++)
-        if (!(o->party.hazard[i] >= 0) || !isfinite(o->party.hazard[i]))
-            return cli_fail(CLI_USAGE, "--hazard: '%s': a rate must be finite and at least 0",
+    for (int64_t i = 0; i < party->pieces; i++)
+        if (!(party->hazard[i] >= 0) || !isfinite(party->hazard[i]))
+            return cli_fail(CLI_USAGE, "--%s: '%s': a rate must be finite and at least 0", name,
                             words);
     return CLI_OK;
 }
 
-char *cva_hazard_text(const void *arguments) {
-    const shoal_cva_counterparty *p = &((const cva_options *)arguments)->party;
+static char *hazard_text(const shoal_cva_counterparty *p) {
     const shoal_cva_curve curve = { p->pieces, p->until, p->hazard };
     char *text = p->until ? cva_curve_text(&curve, ',') : malloc(64);
     if (text && !p->until) io_real_text(p->hazard[0], text);
     return text;
+}
+
+char *cva_hazard_text(const void *arguments) {
+    return hazard_text(&((const cva_options *)arguments)->party);
+}
+
+char *cva_own_text(const void *arguments) {
+    const cva_options *o = arguments;
+    return o->own.pieces ? hazard_text(&o->own) : NULL;
+}
+
+/* "0.01" is a curve of one point. */
+static int read_spread(const cli *c, const cva_options *o, const char *name, const char *words,
+                       shoal_cva_curve *curve) {
+    char points[64];
+    double value;
+    if (!words) return CLI_OK;
+    const bool flat = io_text_double(words, strlen(words), &value);
+    snprintf(points, sizeof points, "1:%.40s", words);
+    return read_curve(c, name, flat ? points : words, o->today, curve);
+}
+
+static char *spread_text(const shoal_cva_curve *curve) {
+    return curve->count ? cva_curve_text(curve, ',') : NULL;
+}
+
+char *cva_borrowing_text(const void *arguments) {
+    return spread_text(&((const cva_options *)arguments)->opts.borrowing);
+}
+
+char *cva_lending_text(const void *arguments) {
+    return spread_text(&((const cva_options *)arguments)->opts.lending);
 }
 
 /* ---- times ------------------------------------------------------------------------------------ */
@@ -142,17 +173,42 @@ char *cva_horizon_text(const void *arguments) {
     return text;
 }
 
+char *cva_period_text(const void *arguments) {
+    const cva_options *o = arguments;
+    char *text = o->csa.period > 0 ? malloc(64) : NULL;
+    if (text) io_real_text(o->csa.period, text);
+    return text;
+}
+
+static char *copy(const char *words) { return words ? strdup(words) : NULL; }
+char *cva_correlation_text(const void *arguments) {
+    return copy(((const cva_options *)arguments)->correlation_words);
+}
+char *cva_jump_text(const void *arguments) {
+    return copy(((const cva_options *)arguments)->jump_words);
+}
+
 int cva_read_settings(const cli *c, cva_options *o) {
     const char *end = o->horizon_words;
     int code = CLI_OK;
     if (o->rates_words) code = read_curve(c, "rates", o->rates_words, o->today, &o->rates);
     if (code == CLI_OK && o->cds_words)
         code = read_curve(c, "cds", o->cds_words, o->today, &o->swaps);
-    if (code == CLI_OK && o->hazard_words) code = read_hazard(c, o);
+    if (code == CLI_OK && o->hazard_words)
+        code = read_hazard(c, o, "hazard", o->hazard_words, &o->party, &o->hazard);
+    if (code == CLI_OK && o->own_words)
+        code = read_hazard(c, o, "own-hazard", o->own_words, &o->own, &o->own_hazard);
+    if (code == CLI_OK)
+        code = read_spread(c, o, "borrowing", o->borrowing_words, &o->opts.borrowing);
+    if (code == CLI_OK) code = read_spread(c, o, "lending", o->lending_words, &o->opts.lending);
     if (code == CLI_OK && o->dates_words) code = read_dates(o);
     if (code == CLI_OK && end && !cva_read_time(end, strlen(end), o->today, &o->opts.horizon))
         code =
             cli_fail(CLI_USAGE, "--horizon: '%s' %s", end, cva_no_time(end, strlen(end), o->today));
+    const char *period = o->period_words;
+    if (code == CLI_OK && period &&
+        (!cva_read_years(period, strlen(period), 0, &o->csa.period) || o->csa.period < 0))
+        code = cli_fail(CLI_USAGE, "--mpor: '%s' is not a time: years, 1d, 1w, 1m, 1y", period);
     return code;
 }
 
@@ -183,7 +239,11 @@ int cva_make_times(const cli *c, cva_options *o, const cva_book *b) {
 void cva_free_settings(cva_options *o) {
     cva_curve_free(&o->rates);
     cva_curve_free(&o->swaps);
+    cva_curve_free(&o->opts.borrowing);
+    cva_curve_free(&o->opts.lending);
     free(o->hazard);
+    free(o->by_asset);
+    free(o->own_hazard);
     free(o->time);
     free((int64_t *)(uintptr_t)o->opts.inner);
 }

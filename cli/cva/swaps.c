@@ -70,27 +70,29 @@ static double *payments_of(int64_t today, date end, shoal_cds *swap) {
     return payment;
 }
 
-int cva_bootstrap(cli *c, cva_options *o) {
-    const int64_t count = o->swaps.count;
+int cva_bootstrap(cli *c, const cva_options *o, const shoal_cva_curve *swaps,
+                  shoal_cva_counterparty *party, double **made) {
+    const int64_t count = swaps->count;
     shoal_cds *swap = calloc((size_t)count, sizeof *swap);
     double *hazard = malloc((size_t)(2 * count) * sizeof *hazard);
     int64_t settles = o->today;
     int code = swap && hazard ? CLI_OK : cli_no_memory();
     for (int days = 0; days < 3; days++) settles = following(settles + 1);
     for (int64_t i = 0; i < count && code == CLI_OK; i++) {
-        swap[i] = (shoal_cds){ .maturity = o->swaps.time[i], .spread = o->swaps.value[i] };
+        swap[i] = (shoal_cds){ .maturity = swaps->time[i], .spread = swaps->value[i] };
         if (!o->today) continue;
         swap[i].settlement = (double)(settles - o->today) / 365;
-        if (!payments_of(o->today, maturity_of(o->today, o->swaps.time[i]), &swap[i]))
+        if (!payments_of(o->today, maturity_of(o->today, swaps->time[i]), &swap[i]))
             code = cli_no_memory();
     }
     if (code == CLI_OK &&
-        shoal_cds_bootstrap(c->ctx, o->rate, &o->rates, o->party.recovery, swap, count, hazard))
+        shoal_cds_bootstrap(c->ctx, o->rate, &o->rates, party->recovery, swap, count, hazard))
         code = cli_fail(CLI_INPUT, "--cds: %s", shoal_message(c->ctx));
     if (code == CLI_OK) {
         for (int64_t i = 0; i < count; i++) hazard[count + i] = swap[i].maturity;
-        o->hazard = hazard, o->party.pieces = count, o->party.hazard = hazard;
-        o->party.until = count > 1 ? hazard + count : NULL;
+        free(*made);
+        *made = hazard, party->pieces = count, party->hazard = hazard;
+        party->until = count > 1 ? hazard + count : NULL;
     } else
         free(hazard);
     for (int64_t i = 0; swap && i < count; i++) free((double *)(uintptr_t)swap[i].payment);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "io/json.h"
 
 enum { MAX_BYTES = 1 << 26 }; /* of a file */
 enum { MAX_PROBLEMS = 20 };   /* of a file, that are reported */
@@ -42,9 +43,13 @@ int cva_number(cva_field f, double missing, double *value) {
 }
 
 int cva_need_columns(const char *path, const io_cells *t, const char *const *names) {
+    char all[128] = "";
+    for (size_t i = 0, used = 0; names[1] && names[i]; i++)
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
+                                 i ? ", " : "; the file must have ", names[i]);
     for (; *names; names++)
         if (io_table_column(&t->head, *names) < 0)
-            return cli_fail(CLI_INPUT, "%s has no column %s", path, *names);
+            return cli_fail(CLI_INPUT, "%s has no column %s%s", path, *names, all);
     return CLI_OK;
 }
 
@@ -122,6 +127,91 @@ int cva_check_columns(const cli *c, const char *path, const io_cells *t, const c
     return code;
 }
 
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static int json_wrong(const char *path, const char *text, const io_json_value *value,
+                      const char *reason) {
+    long long line = 1;
+    for (size_t i = 0; i < value->offset; i++) line += text[i] == '\n';
+    return cli_fail(CLI_INPUT, "%s:%lld: %s%s%s", path, line, value->key ? value->key : "",
+                    value->key ? ": " : "", reason);
+}
+
+/* A number or a text at the end of a field: words have blanks between them. */
+static bool add_word(FILE *file, const io_json_value *value) {
+    char text[32];
+    if (value->kind == IO_JSON_STRING)
+        fputs(value->string, file);
+    else if (value->kind == IO_JSON_INT)
+        fprintf(file, "%lld", (long long)value->integer);
+    else if (value->kind == IO_JSON_DOUBLE)
+        fwrite(text, 1, (size_t)io_real_text(value->number, text), file);
+    else
+        return false;
+    return true;
+}
+
+static int json_field(const char *path, const char *text, const io_json_value *value, char **cell) {
+    size_t size;
+    FILE *file = open_memstream(cell, &size);
+    if (!file) return cli_no_memory();
+    bool good = true;
+    if (value && value->kind == IO_JSON_ARRAY)
+        for (const io_json_value *at = value->first; at && good; at = at->next) {
+            good = add_word(file, at);
+            if (at->next) fputc(' ', file);
+        }
+    else if (value && value->kind != IO_JSON_NULL)
+        good = add_word(file, value);
+    if (fclose(file) != 0) return cli_no_memory();
+    return good ? CLI_OK
+                : json_wrong(path, text, value, "is neither a number, a text nor a list of these");
+}
+
+/* The names of all members, in the order in which they appear. */
+static int json_columns(const char *path, const char *text, const io_json_value *rows,
+                        io_cells *t) {
+    for (const io_json_value *row = rows->first; row; row = row->next) {
+        t->head.rows++;
+        if (row->kind != IO_JSON_OBJECT)
+            return json_wrong(path, text, row, "is not an object {\"payoff\": \"call\", ..}");
+        for (const io_json_value *m = row->first; m; m = m->next) {
+            if (io_table_column(&t->head, m->key) >= 0) continue;
+            if (t->head.cols == IO_CSV_MAX_COLS) return json_wrong(path, text, m, "too many names");
+            char **names = realloc(t->head.names, (size_t)(t->head.cols + 1) * sizeof *names);
+            if (!names) return cli_no_memory();
+            t->head.names = names, names[t->head.cols] = strdup(m->key);
+            if (!names[t->head.cols++]) return cli_no_memory();
+        }
+    }
+    return CLI_OK;
+}
+
+/* A table as JSON: an array of objects, one per line of the table. */
+static int read_json(const char *path, const char *text, size_t size, io_cells *t) {
+    io_json_value *rows;
+    io_error err;
+    int code = cli_io(io_json_parse(path, text, size, &rows, &err), &err);
+    if (code == CLI_OK) code = json_columns(path, text, rows, t);
+    const size_t cells = (size_t)t->head.rows * (size_t)t->head.cols;
+    if (code == CLI_OK) {
+        t->text = calloc(cells + 1, sizeof *t->text);
+        t->line = calloc((size_t)t->head.rows + 1, sizeof *t->line);
+        if (!t->text || !t->line) code = cli_no_memory();
+    }
+    int64_t line = 1;
+    size_t at = 0, cell = 0;
+    for (const io_json_value *row = code == CLI_OK ? rows->first : NULL; row; row = row->next) {
+        for (; at < row->offset; at++) line += text[at] == '\n';
+        t->line[cell / (size_t)(t->head.cols ? t->head.cols : 1)] = line;
+        for (int col = 0; col < t->head.cols && (code == CLI_OK || code == CLI_INPUT); col++)
+            code = cva_worse(code, json_field(path, text, io_json_get(row, t->head.names[col]),
+                                              &t->text[cell++]));
+    }
+    io_json_free(rows);
+    return code;
+}
+
 /* The table in a file, or in the text that stands for it, which is kept. */
 int cva_read_table(const char *path, const char *text, const cva_column *columns, char **kept,
                    io_cells *t) {
@@ -134,6 +224,9 @@ int cva_read_table(const char *path, const char *text, const cva_column *columns
     else
         code = cli_io(io_file_read(path, MAX_BYTES, kept, &size, &err), &err);
     if (code == CLI_OK && !*kept) code = cli_no_memory();
-    if (code == CLI_OK) code = cli_io(io_csv_parse_cells(path, *kept, size, t, &err), &err);
+    if (code == CLI_OK && (*kept)[strspn(*kept, " \t\r\n")] == '[')
+        code = read_json(path, *kept, size, t);
+    else if (code == CLI_OK)
+        code = cli_io(io_csv_parse_cells(path, *kept, size, t, &err), &err);
     return code == CLI_OK ? rename_columns(path, t, columns) : code;
 }

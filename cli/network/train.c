@@ -171,8 +171,7 @@ static int run(cli *c, const arguments *a, surrogate_table *t, const surrogate_t
     int code = surrogate_suits(t, rows, a->validation ? v : t, a->o.target);
     if (code != CLI_OK) return code;
     if (held < 2)
-        return cli_fail(CLI_INPUT,
-                        "%s: too few rows for validation: %lld; at least 2 are needed",
+        return cli_fail(CLI_INPUT, "%s: too few rows for validation: %lld; at least 2 are needed",
                         a->validation ? a->validation : a->train, (long long)held);
     const shoal_surrogate_data train = data_of(t, 0, rows);
     const shoal_surrogate_data validation =

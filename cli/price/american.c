@@ -86,7 +86,7 @@ static const char doc[] =
     "linear in the prices. The payoff of a max-call is one more basis function beside the polynomials; there are up to 64 "
     "functions.\n\n"
     "Example:\n"
-    "  shoal price american --s0 36 --strike 36,40,44 --rate 0.06 --greeks -o prices.csv\n"
+    "  shoal price american --s0 36 --strike 36,40,44 --rate 0.06 -o prices.csv\n"
     "  shoal price american --s0 36 --strike 40 --rate 0.06 --dates 50\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
     "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110";

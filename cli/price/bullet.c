@@ -229,7 +229,7 @@ static const cli_option options[] = {
     { "at",      OPT_OTHER,    AT(at),         "K,X,J", 2, "value at date K, price X and count J; several separated by ';', or a file: .npy of shape (n, 3), .csv with columns k, x, j", .without = "lattice outer", .usual = "0,S0,0", .parse = parse_at, .text = at_text, .in = IN_PART },
     { "lattice", OPT_OTHER,    AT(lattice),    "K,X,J", 2, "grid: K dates, X prices from 0.7 to 1.3 s0, J counts from 0 to min(k, p2), evenly spaced", .without = "outer", .usual = "5,7,3", .parse = parse_lattice },
     { "outer",   OPT_INT,      AT(outer),      "N",  2, "nested: outer trajectories", 1, 1 << 22, .usual = "16", .in = IN_PART | IN_JSON_SET },
-    { "put",     OPT_FLAG,     AT(o.opts.put), NULL, 20, "no effect: a bullet option is a call" },
+    { "put",     OPT_FLAG,     AT(o.opts.put), NULL, 20, NULL },
     { "probability", OPT_FLAG, AT(o.opts.probability), NULL, 2, "instead of the price, the probability that the count is from p1 to p2; not with pde", .in = IN_PART },
     { "compare", OPT_FLAG,     AT(compare),    NULL, 2, "compare grid with nested, error against time: a table, CSV with -o, a plot with --plot",
       .more = "Errors are root mean squares against quadrature. Options that do not apply (--method, --at, ...) are refused." },
@@ -414,8 +414,8 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command price_bullet_command = {
-    "price bullet", "calls that pay if S was below a barrier on p1 to p2 dates",
-    .doc = doc, .run = command,
+    "price bullet", "calls that pay if S was below a barrier on p1 to p2 dates", .doc = doc,
+    .run = command,
     .tables = { { options, 0 },
                 { price_european, offsetof(bullet_arguments, o) },
                 { price_simulation, offsetof(bullet_arguments, o) } }

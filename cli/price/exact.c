@@ -25,18 +25,33 @@ static const struct {
     { "unsettled", "Newton's method did not converge" },
 };
 
+/* clang-format off */
+enum { /* arrays of one number per option, for the library; the first are columns of a file */
+    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, INPUTS,
+    PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
+};
+static const struct {
+    const char *name;
+    double min; /* of a number in a file */
+    bool above; /* ... and not equal     */
+} inputs[INPUTS] = {
+    [S0] = { "s0", 0, true }, [STRIKE] = { "strike", 0, true }, [RATE] = { "rate", -INFINITY, true },
+    [SIGMA] = { "sigma", 0, false }, [MATURITY] = { "maturity", 0, false }, [DIVIDEND] = { "dividend", -INFINITY, true },
+    [CALL] = { "call", 0, false },
+};
+
 typedef struct result {
-    double maturity, strike, price, error, implied_vol, boundary;
+    double input[INPUTS];
+    double price, error, implied_vol, boundary;
     double delta, gamma, vega, theta, rho;
     const char *status;
     int32_t state; /* shoal_vanilla_status */
 } result;
 
-/* clang-format off */
 #define VALUE(member) CLI_RESULT(#member, result, member)
-enum { VALUES = 2, GREEKS = 7, COLUMNS = 12 }; /* places in the table, and its end */
-static const cli_option columns[COLUMNS + 1] = {
-    VALUE(maturity), VALUE(strike), VALUE(price), VALUE(error), VALUE(implied_vol), VALUE(boundary), VALUE(status),
+enum { GREEKS = 5, VALUES = 10 }; /* places in the table, and its end */
+static const cli_option outputs[VALUES + 1] = {
+    VALUE(price), VALUE(error), VALUE(implied_vol), VALUE(boundary), VALUE(status),
     VALUE(delta), VALUE(gamma), VALUE(vega), VALUE(theta), VALUE(rho),
     { 0 }
 };
@@ -75,26 +90,11 @@ static int check_numbers(const price_options *o, double sigma) {
 
 /* ---- the options -------------------------------------------------------------------------------- */
 
-/* clang-format off */
-enum { /* arrays of one number per option, for the library; the first are columns of a file */
-    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, INPUTS,
-    PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
-};
-static const struct {
-    const char *name;
-    double min; /* of a number in a file */
-    bool above; /* ... and not equal     */
-} inputs[INPUTS] = {
-    [S0] = { "s0", 0, true }, [STRIKE] = { "strike", 0, true }, [RATE] = { "rate", -INFINITY, true },
-    [SIGMA] = { "sigma", 0, false }, [MATURITY] = { "maturity", 0, false }, [DIVIDEND] = { "dividend", -INFINITY, true },
-    [CALL] = { "call", 0, false },
-};
-/* clang-format on */
-
 typedef struct book {
     int64_t count;
     double *at[ARRAYS]; /* at[0] from malloc */
     int32_t *call, *status;
+    int shown[INPUTS], showing; /* the inputs that the results repeat: columns of the file */
 } book;
 
 static int book_create(book *b, int64_t count) {
@@ -119,6 +119,7 @@ static void set_defaults(book *b, const price_options *o, double sigma) {
         b->at[STRIKE][i] = o->strike.values[i % o->strike.count];
         b->at[MATURITY][i] = o->maturity.values[i / o->strike.count % o->maturity.count];
     }
+    b->shown[0] = MATURITY, b->shown[1] = STRIKE, b->showing = 2;
 }
 
 static const char *input_name(const void *of, int k) {
@@ -141,6 +142,7 @@ static int read_book(book *b, const char *path, const price_options *o, double s
                                   "there are", input_name, NULL);
             break;
         }
+        b->shown[c] = k, b->showing = c + 1; /* names of columns differ */
         for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
             const double x = b->at[k][i] = table.data[i * table.cols + c];
             if (!(inputs[k].above ? x > inputs[k].min : x >= inputs[k].min) ||
@@ -175,10 +177,8 @@ static int compute(cli *c, book *b, int64_t nodes, result *to) {
     if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &coarse, &price, NULL);
     if (s == SHOAL_OK)
         s = shoal_vanilla_implied(c->ctx, &all, b->count, &black, at[PRICE], at[VOL], NULL);
-    for (int64_t i = 0; i < b->count && s == SHOAL_OK; i++)
-        to[i] = (result){ .maturity = at[MATURITY][i],
-                          .strike = at[STRIKE][i],
-                          .price = at[PRICE][i],
+    for (int64_t i = 0; i < b->count && s == SHOAL_OK; i++) {
+        to[i] = (result){ .price = at[PRICE][i],
                           .error = fabs(at[PRICE][i] - at[COARSE][i]),
                           .implied_vol = at[VOL][i],
                           .boundary = at[BOUNDARY][i],
@@ -189,26 +189,40 @@ static int compute(cli *c, book *b, int64_t nodes, result *to) {
                           .rho = at[RHO][i],
                           .status = states[b->status[i]].name,
                           .state = b->status[i] };
+        for (int k = 0; k < INPUTS; k++) to[i].input[k] = at[k][i];
+    }
     return cli_status(c, s);
 }
 
 /* ---- results ------------------------------------------------------------------------------------ */
 
+/* The columns: inputs that are shown, then values. */
+static void name_columns(const book *b, bool greeks, cli_option columns[INPUTS + VALUES + 1]) {
+    for (int i = 0; i < b->showing; i++)
+        *columns++ =
+            (cli_option){ .name = inputs[b->shown[i]].name,
+                          .kind = OPT_REAL,
+                          .at = offsetof(result, input) + sizeof(double) * (size_t)b->shown[i],
+                          .size = sizeof(double) };
+    for (int i = 0; i <= VALUES; i++) columns[i] = outputs[i < GREEKS || greeks ? i : VALUES];
+}
+
 /* A price is rounded to its error, of which two digits count; six of the rest. */
-static const char *number(char text[32], int column, const result *r) {
-    const double value = cli_result_number(columns, column, r);
+static const char *number(char text[32], const cli_option *column, const result *r) {
+    const double value = cli_result_number(column, 0, r);
     if (isnan(value)) return "-";
-    if (column == VALUES) return cli_rounded(text, value, r->error);
-    snprintf(text, 32, column == VALUES + 1 ? "%.2g" : "%.6g", value);
+    if (strcmp(column->name, "price") == 0) return cli_rounded(text, value, r->error);
+    snprintf(text, 32, strcmp(column->name, "error") == 0 ? "%.2g" : "%.6g", value);
     return text;
 }
 
 static void print_table(const cli *c, const price_options *o, double sigma, int64_t nodes,
-                        const result *results, int64_t count, const char *file) {
-    const int last = o->opts.greeks ? COLUMNS : GREEKS;
+                        const cli_option *columns, const result *results, const book *b,
+                        const char *file) {
+    const bool table = b->count > 1 || file;
     char text[32];
     if (file)
-        printf("options       %s of %s\n", CLI_COUNT(count, "option"), file);
+        printf("options       %s of %s\n", CLI_COUNT(b->count, "option"), file);
     else
         printf(
             "option        %s at %g, rate %g, dividend %g, volatility %g, exercise at any time\n",
@@ -217,22 +231,22 @@ static void print_table(const cli *c, const price_options *o, double sigma, int6
     printf(
         "nodes         %lld; the error is the change from %lld nodes, there is no sampling error\n",
         (long long)nodes, (long long)fewer(nodes));
-    for (int64_t i = count > 1 ? -1 : 0; i < count; i++) { /* -1: the names */
-        if (count > 1) putchar('\n');
-        for (int k = count > 1 ? 0 : VALUES; k < last; k++) {
-            if (columns[k].kind == OPT_TEXT) continue;
-            const char *value = i < 0 ? columns[k].name : number(text, k, &results[i]);
-            if (count > 1)
-                printf(k == VALUES ? " %14s" : " %11s", value);
+    for (int64_t i = table ? -1 : 0; i < b->count; i++) { /* -1: the names */
+        if (table) putchar('\n');
+        for (const cli_option *k = table ? columns : columns + b->showing; k->name; k++) {
+            if (k->kind == OPT_TEXT) continue;
+            const char *value = i < 0 ? k->name : number(text, k, &results[i]);
+            if (table)
+                printf(strcmp(k->name, "price") == 0 ? " %14s" : " %11s", value);
             else
-                printf("%-13s %s\n", columns[k].name, value);
+                printf("%-13s %s\n", k->name, value);
         }
     }
-    if (count > 1) putchar('\n');
+    if (table) putchar('\n');
 }
 
 static int print_json(cli *c, const void *arguments, const price_options *o, int64_t nodes,
-                      const cli_option *rows, const result *results, const book *b,
+                      const cli_option *columns, const result *results, const book *b,
                       const char *file, int code) {
     io_json *j = cli_json_begin(c, "price american");
     cli_row row;
@@ -242,9 +256,9 @@ static int print_json(cli *c, const void *arguments, const price_options *o, int
     io_json_string(j, "method", o->opts.method);
     io_json_int(j, "nodes", nodes);
     if (b->count == 1 && !file)
-        cli_json_results(j, rows + VALUES, results);
+        cli_json_results(j, columns + b->showing, results);
     else
-        cli_json_result_list(j, "surface", rows, results, sizeof *results, b->count);
+        cli_json_result_list(j, "surface", columns, results, sizeof *results, b->count);
     if (o->output || file) cli_json_files(j, c, &price_american_command, arguments);
     return cli_json_end(c, code);
 }
@@ -252,7 +266,7 @@ static int print_json(cli *c, const void *arguments, const price_options *o, int
 int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes,
                 const char *file) {
     int64_t failed = 0, first = 0;
-    cli_option rows[COLUMNS + 1];
+    cli_option columns[INPUTS + VALUES + 1];
     book b = { 0 };
     result *results = NULL;
     int code = check_numbers(o, sigma);
@@ -265,10 +279,9 @@ int price_exact(cli *c, const void *arguments, const price_options *o, double si
     if (code == CLI_OK && !(results = calloc((size_t)b.count + 1, sizeof *results)))
         code = cli_no_memory();
     if (code == CLI_OK) code = compute(c, &b, nodes, results);
-    for (int k = 0; k <= COLUMNS; k++)
-        rows[k] = columns[k < GREEKS || o->opts.greeks ? k : COLUMNS];
+    name_columns(&b, o->opts.greeks, columns);
     if (code == CLI_OK && o->output)
-        code = cli_csv_result_list(o->output, rows, results, sizeof *results, b.count);
+        code = cli_csv_result_list(o->output, columns, results, sizeof *results, b.count);
     if (code == CLI_OK) {
         for (int64_t i = b.count - 1; i >= 0; i--)
             if (results[i].state) failed++, first = i;
@@ -276,9 +289,9 @@ int price_exact(cli *c, const void *arguments, const price_options *o, double si
             code = cli_fail(CLI_FAILED, "%lld of %s without a price: %s", (long long)failed,
                             CLI_COUNT(b.count, "option"), states[results[first].state].reason);
         if (c->json)
-            code = print_json(c, arguments, o, nodes, rows, results, &b, file, code);
+            code = print_json(c, arguments, o, nodes, columns, results, &b, file, code);
         else
-            print_table(c, o, sigma, nodes, results, b.count, file);
+            print_table(c, o, sigma, nodes, columns, results, &b, file);
     }
     free(results);
     book_free(&b);

@@ -27,17 +27,17 @@ const cli_option price_simulation[] = {
     { .kind = OPT_HEADING, .group = 20, .help = "Contract and simulation:" },
     { "method",     OPT_TEXT,     AT(opts.method),     "M",     20, "method of the model", .usual = "auto", .in = IN_PART },
     { "paths",      OPT_INT,      AT(paths),           "N",     20, "paths, up to 2^40", 1, SHOAL_PRICE_MOST, .usual = "262144; bullet grid and nested: 4096 per point", .in = IN_PART },
-    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "time steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per mean-reversion time if that is more; other methods: 64 or more", .in = IN_PART,
-      .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error. american and bullet step from date to date." },
+    { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "time steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per mean-reversion time if that is more; exact, conditional: 64 or more; american, bullet: one per date", .in = IN_PART,
+      .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error.." },
     { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "arithmetic of paths: f32 or f64; exact steps and sums are always f64", .words = CLI_TYPES, .in = IN_BOTH,
       .more = "f32 with --math fast uses special functions of a GPU." },
     { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard checkpoint paths", .in = IN_JSON_SET,
       .more = "If that needs more than 2^40 paths, the run ends with a message that gives the time it would take. If no path paid, the simulation ends when the 95 % bound of the value is at most E, or after 2^22 paths. A note then gives the bound. The JSON object has it as bound, and the number of such values as unpaid." },
-    { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as a control variate [conditional: yes]", .in = IN_PART },
+    { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as a control variate [conditional, american: yes]", .in = IN_PART },
     { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: also no hedge of the regressed cash flows", .value = -1, .in = IN_PART },
     { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "plot convergence, smile, density, or what the method computes", .without = "shard", .ends = "svg|png" },
     { "checkpoint", OPT_TEXT,     AT(checkpoint),      "DIR",   20, "keep finished units of paths in DIR; the same command continues", .without = "shard",
-      .more = "DIR is made if it is not there. It is for one command, version of Shoal and number of paths; other units are refused. Remove it when the run is done." },
+      .more = "DIR is created if needed. It belongs to one command, version of Shoal and number of paths; other units are refused. Delete it after the run." },
     { "shard",      OPT_SHARD,    AT(shard),           "I/N",   20, "simulate part I of N, from 1, and write it to -o; see merge-parts", .with = "output" },
     { "output",     OPT_OUTPUT,   AT(output),          "FILE",  20, "where to write the part, or other results of the model", .letter = 'o' },
     { 0 }
@@ -125,8 +125,15 @@ static int on_progress(const shoal_price_progress *now, void *with) {
     return cli_interrupted() || s->refused;
 }
 
+/* " for 3 of 20 values"; nothing if there is only one value. */
+static const char *for_some(char text[64], int64_t some, int64_t all) {
+    snprintf(text, 64, " for %lld of %lld values", (long long)some, (long long)all);
+    return all > 1 ? text : "";
+}
+
 /* Errors that the standard errors do not show. */
 static void note_errors(const cli *c, price_outcome *out) {
+    char text[64];
     const shoal_price_value *coarse = NULL; /* the value whose steps are the worst */
     int64_t count = 0;
     double most = 0;
@@ -139,18 +146,16 @@ static void note_errors(const cli *c, price_outcome *out) {
         if (!coarse || v->bias > coarse->bias) coarse = v;
     }
     if (out->unpaid > 0)
-        cli_note(
-            c,
-            "no path paid at %lld of %lld values: 0 +- 0 is not an estimate there; the values are "
-            "below %.2g with 95 %% confidence",
-            (long long)out->unpaid, (long long)out->info.contracts, most);
+        cli_note(c,
+                 "no path paid%s: 0 +- 0 is not an estimate; with 95 %% confidence the value is "
+                 "below %.2g",
+                 for_some(text, out->unpaid, out->info.contracts), most);
     if (coarse)
-        cli_note(
-            c,
-            "the bias of %lld steps may exceed the standard error at %lld of %lld values: bias up to "
-            "%.2g, standard error %.2g; more --steps reduce it",
-            (long long)out->info.steps, (long long)count, (long long)out->info.contracts,
-            coarse->bias, coarse->error);
+        cli_note(c,
+                 "the bias of %s may exceed the standard error%s: bias up to %.2g, standard error "
+                 "%.2g; more --steps reduce it",
+                 CLI_COUNT(out->info.steps, "step"), for_some(text, count, out->info.contracts),
+                 coarse->bias, coarse->error);
 }
 
 int price_simulate(cli *c, const price_options *o, shoal_price *plan, price_outcome *out) {

@@ -99,8 +99,8 @@ static int open_input(input *in) {
                         in->option, in->text, MAX_NUMBERS);
     if (in->count == 0) return cli_array_read(in->file, in->text);
     if (in->count == in->each) return CLI_OK;
-    return cli_fail(CLI_USAGE, "%s has %s, expected %d", in->option,
-                    CLI_COUNT(in->count, "number"), in->each);
+    return cli_fail(CLI_USAGE, "%s has %s, expected %d", in->option, CLI_COUNT(in->count, "number"),
+                    in->each);
 }
 
 static bool is_file(const input *in) { return in->text && in->count == 0; }

@@ -390,10 +390,6 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command solve_small_command = {
-    "solve small",
-    "small symmetric systems A x = b; least squares",
-    .doc = doc,
-    .run = command,
-    .tables = { { options, 0 }, { small_matrix_options, 0 } },
-    .check = check
+    "solve small",  "small symmetric systems A x = b; least squares",          .doc = doc,
+    .run = command, .tables = { { options, 0 }, { small_matrix_options, 0 } }, .check = check
 };

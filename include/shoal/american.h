@@ -117,8 +117,8 @@ typedef enum shoal_vanilla_status {
     SHOAL_VANILLA_INVALID, /* not finite, negative, or (|rate| + |dividend| + sigma^2) maturity > 60 */
     SHOAL_VANILLA_TWO_BOUNDARIES, /* a put with dividend < rate < 0, a call with rate < dividend < 0 */
     SHOAL_VANILLA_UNSETTLED, /* Newton's method did not converge                              */
-    SHOAL_VANILLA_TOO_LOW,   /* no volatility gives so low a price, or more than one does     */
-    SHOAL_VANILLA_TOO_HIGH   /* no volatility gives so high a price                           */
+    SHOAL_VANILLA_TOO_LOW,   /* the price is too low: no volatility gives it, or more than one */
+    SHOAL_VANILLA_TOO_HIGH   /* the price is too high: no volatility gives it                 */
 } shoal_vanilla_status;
 
 /* Arrays of `count` numbers in host memory; NULL: not computed. Without Greeks it takes about two thirds of
@@ -128,7 +128,8 @@ typedef struct shoal_vanilla_values {
     double *price, *delta, *gamma, *vega, *theta, *rho, *boundary;
 } shoal_vanilla_values;
 
-/* The values of `count` options by the integral equation of the exercise boundary. status (or NULL) receives a shoal_vanilla_status per option. */
+/* The values of `count` options by the integral equation of the exercise boundary. status (or NULL) receives a
+ * shoal_vanilla_status per option. */
 SHOAL_API shoal_status shoal_vanilla_value(shoal_context *ctx, const shoal_vanilla *options,
                                            int64_t count, const shoal_vanilla_opts *opts,
                                            const shoal_vanilla_values *values, int32_t *status);

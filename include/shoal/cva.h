@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva.h - credit valuation adjustment of a book of contracts with one counterparty, by nested Monte
+ * cva.h - credit valuation adjustment of a book of contracts with one or more counterparties, by nested Monte
  * Carlo on assets of Black and Scholes.
  *
  *     shoal_cva *plan;
@@ -11,11 +11,14 @@
  *     shoal_cva_free(plan);
  *
  * At the dates of exposure t_1 < t_2 < .. every outer path has a value V of each netting set, and with the exposure
- * E_k = sum of min(V+, threshold) over the sets
+ * E_k = sum of V+ over the sets, less what collateral covers (shoal_cva_csa),
  *
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k).
  *
- * Default does not depend on the assets. The dates of exposure are those of the options and every
+ * with the hazard, recovery and collateral of each set's counterparty. shoal_cva_adjust() adds DVA and funding costs and
+ * has results by counterparty and netting set, shoal_cva_trades() those by trade.
+ *
+ * Default does not depend on the assets, unless a counterparty has wrong-way risk. The dates of exposure are those of the options and every
  * maturity up to the horizon. The dates of exercise are a separate list.
  *
  * The value of a contract is a closed form if there is one. Otherwise it is a mean over inner paths that
@@ -43,8 +46,9 @@ extern "C" {
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
-/* A term structure: the mean of a rate from today to time[i] is value[i]. Its integral, value[i] time[i], is
- * linear between these times and beyond the last: the forward rate is piecewise constant. */
+/* A term structure: value[i] is the mean of a rate from today to time[i]. Its integral, value[i] time[i], is
+ * interpolated linearly between these times and continued beyond the last. So the forward rate is piecewise
+ * constant. */
 typedef struct shoal_cva_curve {
     int64_t count;      /* of points; 0: no curve       */
     const double *time; /* years, ascending and above 0 */
@@ -52,7 +56,7 @@ typedef struct shoal_cva_curve {
 } shoal_cva_curve;
 
 /* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number or curve per asset. A curve replaces
- * the number. Not with SHOAL_CVA_BY_INNER. */
+ * the number. SHOAL_CVA_BY_INNER refuses curves. */
 typedef struct shoal_cva_market {
     int64_t assets;
     double rate;
@@ -60,9 +64,9 @@ typedef struct shoal_cva_market {
     const double *dividend;           /* NULL: 0                                               */
     const double *correlation;        /* of the W, assets x assets; NULL: they are independent */
     shoal_cva_curve rates;            /* zero rates, continuously compounded                   */
-    const shoal_cva_curve *dividends; /* dividend yields; NULL: no curves               */
-    const shoal_cva_curve
-        *sigmas; /* volatilities up to a time: sigma^2 time must not fall; NULL: no curves */
+    const shoal_cva_curve *dividends; /* dividend yields; NULL: no curves                      */
+    /* volatilities of options with these maturities; sigma^2 time must not fall; NULL: no curves */
+    const shoal_cva_curve *sigmas;
 } shoal_cva_market;
 
 /* B is the sum of weight S over the contract's assets. All payoffs except the forward's are at least 0. */
@@ -90,28 +94,57 @@ typedef struct shoal_cva_contract {
     int64_t set;            /* of netting, from 0: values within a set are added up               */
 } shoal_cva_contract;
 
+typedef enum shoal_cva_posting { /* who posts collateral */
+                                 SHOAL_CVA_BOTH_POST,
+                                 SHOAL_CVA_THEY_POST,
+                                 SHOAL_CVA_WE_POST
+} shoal_cva_posting;
+
+/* The collateral agreement of a netting set. At the last margin call before time t, at t - period, the set was worth
+ * V_c; with H = threshold + transfer, a side that posts has posted the value beyond H,
+ *
+ *     C = max(V_c - H, 0) - max(-V_c - H, 0),
+ *
+ * and the exposure is max(V - C - independent, 0). Payments due in the period are not made: V has them. */
+typedef struct shoal_cva_csa {
+    int collateral;     /* 1: C is posted; 0: there is the independent amount alone */
+    double threshold;   /* at least 0                                               */
+    double transfer;    /* minimum transfer amount                                  */
+    double independent; /* above 0: they have posted it, below 0: we have; it is segregated */
+    double period;      /* margin period of risk, in years; 0: V_c is V. Up to 4 different ones */
+    shoal_cva_posting one_way;
+} shoal_cva_csa;
+
 typedef struct shoal_cva_counterparty {
     int64_t pieces;       /* of the hazard rate, at least 1                                     */
-    const double *hazard; /* hazard[i] up to time until[i], the last for ever                   */
+    const double *hazard; /* hazard[i] up to time until[i]; the last one continues               */
     const double *until;  /* ascending; NULL if there is one piece                              */
     double recovery;      /* 0 to 1                                                             */
     int collateral;       /* 1: each side posts what a set is worth above the threshold         */
     double threshold;     /* of collateral, at least 0                                          */
+    /* Wrong-way risk. With a volatility the hazard rate is phi(t) e^y, dy = -reversion y dt + volatility dW, with phi
+     * such that the mean default probabilities are those of `hazard`. */
+    double volatility;
+    double reversion;
+    const double *correlation; /* [asset]: of W and the W of the assets; NULL: 0                 */
+    /* [asset]: its price jumps by this share at default, above -1; NULL: 0. Until then it grows by -jump times the hazard
+     * rate more, which keeps its mean. Of a single counterparty. */
+    const double *jump;
 } shoal_cva_counterparty;
 
-/* A credit default swap at par: its spread pays for the protection. */
+/* A credit default swap at par: its premiums are worth as much as its protection. */
 typedef struct shoal_cds {
-    double maturity; /* years                                                                   */
-    double spread;   /* per 360 days: 0.01 is 100 basis points                                  */
-    int64_t payments;      /* length of payment; 0: every quarter of a year, back from maturity */
-    const double *payment; /* ends of the periods of accrual, when premiums are paid; the last is that of maturity */
-    double start;          /* with payment: of the first period, at most 0                      */
-    double settlement; /* when the premium that accrued before today is paid back               */
+    double maturity;       /* years                                                          */
+    double spread;         /* per 360 days: 0.01 is 100 basis points                         */
+    int64_t payments;      /* length of payment; 0: quarters of a year, back from maturity   */
+    const double *payment; /* dates of premiums, ends of their periods; the last is maturity */
+    double start;          /* with payment: start of the first period, at most 0             */
+    double settlement;     /* when the premium that accrued before today is paid back        */
 } shoal_cds;
 
-/* hazard[i], from the maturity of swap i - 1 to that of swap i, from spreads in ascending order of maturity: the
- * ISDA standard model with piecewise constant hazard rates and the zero rates `rates` (NULL or no points: `rate`).
- * With until[i] = cds[i].maturity they are a shoal_cva_counterparty. */
+/* Hazard rates from spreads, by the ISDA standard model with the zero rates `rates` (NULL or no points: `rate`).
+ * Maturities ascend. hazard[i] applies from the maturity of swap i - 1 to that of swap i, as in a
+ * shoal_cva_counterparty with until[i] = cds[i].maturity. */
 SHOAL_API shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate,
                                            const shoal_cva_curve *rates, double recovery,
                                            const shoal_cds *cds, int64_t count, double *hazard);
@@ -130,7 +163,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int64_t dates;        /* of exposure                                                        */
     const double *time;   /* their times in years, ascending; NULL: k horizon / dates           */
     double horizon;       /* the last date of exposure            [the last maturity or time]   */
-    int64_t outer;        /* outer paths that are meant to be run                               */
+    int64_t outer;        /* number of outer paths of the whole run                             */
     int64_t inner_count;  /* numbers in inner: 0, 1, or one per date that is given              */
     const int64_t *inner; /* inner paths; odd numbers are raised by 1          [sqrt(outer)]  */
     int nested;           /* 1: European contracts by inner paths, too                          */
@@ -147,7 +180,19 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     uint64_t seed;
     int control;  /* 1: inner paths and regressions have control variates, -1: they do not    [1] */
     int validate; /* 1: rows have what shoal_cva_validate() needs; not with kept          [0] */
-    /* Wished standard error of the CVA. create measures on a pilot run how many outer paths that takes
+    int by_set;   /* 1: rows have what results by counterparty and netting set need
+                                                   [0; 1 with several counterparties] */
+    int by_trade; /* 1: by_set, and shoal_cva_run_trades() may be called    [0] */
+    int64_t csas; /* length of csa                                        [0] */
+    const shoal_cva_csa
+        *csa;             /* 1: of all netting sets; more: of set i; in place of the threshold of
+                                 its counterparty, which later sets have         [none] */
+    int64_t parties;      /* how many counterparties the argument points to   [1] */
+    const int64_t *party; /* of each netting set, from 0            [NULL: all 0] */
+    const shoal_cva_counterparty
+        *own; /* our own default, for the DVA: hazard and recovery [none] */
+    shoal_cva_curve borrowing, lending; /* spreads over the interest rate, of FVA        [0] */
+    /* Target for the standard error of the CVA. A pilot run of create estimates the outer paths that it takes
      * (shoal_cva_info.outer), and chooses inner paths unless they are given. outer may then be 0.  [none] */
     double target;
 } shoal_cva_opts;
@@ -157,14 +202,14 @@ typedef struct shoal_cva shoal_cva; /* a plan; contents private */
 typedef struct shoal_cva_info {
     double horizon;
     int64_t dates; /* of exposure: those of the options and every maturity up to the horizon */
-    int64_t sets;
+    int64_t sets, parties;
     int64_t expired;    /* contracts that are worth nothing            */
     int64_t closed;     /* valued by a closed form                     */
     int64_t nested;     /* European ones that are simulated            */
     int64_t american;   /* those with early exercise                   */
-    double outer;       /* paths that opts.target needs, by the pilot run; 0: no target */
-    int64_t inner;      /* inner paths at the first date, of the first level */
-    double level_share; /* of nodes that get further levels of inner paths; 0: none needs them */
+    double outer;       /* outer paths for opts.target, by the pilot run; 0: no target     */
+    int64_t inner;      /* inner paths at the first date, first level                      */
+    double level_share; /* share of the nodes with more levels of inner paths              */
 } shoal_cva_info;
 
 /* SHOAL_E_ARG names what is not allowed; a message about a contract begins with contracts[i]. On error
@@ -176,7 +221,7 @@ SHOAL_API shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_mark
 SHOAL_API void shoal_cva_free(shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info);
 
-/* Counts of a run, added to the numbers that are there. */
+/* Counts of a run. shoal_cva_run() adds to the numbers in the struct. */
 typedef struct shoal_cva_counts {
     int64_t inner_paths; /* simulated; SHOAL_CVA_BY_INNER: those with half of them included      */
     double seconds[3];   /* outer paths and closed forms; inner paths of European contracts;
@@ -192,22 +237,30 @@ typedef struct shoal_cva_counts {
 /* Numbers of a path; the first is its share of the CVA. */
 SHOAL_API int64_t shoal_cva_width(const shoal_cva *plan);
 
-/* Simulates outer paths first .. first + paths - 1: samples has paths x width numbers, on the host.
- * counts may be NULL. Outer paths run on the CPU. */
+/* Simulates outer paths first .. first + paths - 1. samples has paths x width numbers, in host memory. counts may be
+ * NULL. */
 SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
                                      shoal_cva_counts *counts);
+
+/* The same of a plan with opts.by_trade. totals, shoal_cva_totals() numbers, are added to those that are there: in any
+ * order of pieces they are the same. values, or NULL, has room for paths x contracts x dates: what each contract, times
+ * its quantity, is worth to us at a date, payments on that date included, not discounted. */
+SHOAL_API int64_t shoal_cva_totals(const shoal_cva *plan);
+SHOAL_API shoal_status shoal_cva_run_trades(shoal_cva *plan, int64_t first, int64_t paths,
+                                            double *samples, shoal_cva_counts *counts,
+                                            int64_t *totals, double *values);
 
 typedef struct shoal_cva_value {
     double cva, error; /* the standard error over outer paths; NaN for fewer than 2              */
     double rule_bias,
-        rule_bias_error; /* the CVA minus that by a second rule, with fewer functions and fitted
-                                          on other paths. 0 with SHOAL_CVA_BY_INNER                 */
+        rule_bias_error; /* the CVA minus the CVA by a second rule, which has fewer functions and
+                                    is fitted on other paths. 0 with SHOAL_CVA_BY_INNER      */
     double inner_bias,
         inner_bias_error; /* SHOAL_CVA_BY_INNER: the CVA with half of the inner paths minus
                                             that with all; else 0: their noise makes no bias     */
-    double bias;      /* the sizes of both                                                       */
+    double bias;      /* |rule_bias| + |inner_bias|                                              */
     double low, high; /* cva -+ 1.96 sqrt(error^2 + bias^2)                                      */
-    double correction, correction_error; /* what the levels of inner paths have added to cva     */
+    double correction, correction_error; /* contribution of the levels of inner paths to cva     */
 } shoal_cva_value;
 
 typedef struct shoal_cva_date { /* one date of the profile; not discounted                      */
@@ -221,16 +274,61 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
      * difference that half of the inner paths make */
     double pfe95, pfe95_low, pfe95_high;
     double pfe99, pfe99_low, pfe99_high;
-    double discount, default_probability; /* e^(-rate t_k); that of default since the last date  */
-    double cva;    /* what the date adds                                                 */
+    double es95,
+        es99; /* expected shortfall: mean of the largest 5 %, 1 % of the exposures        */
+    /* the mean exposure given default since the last date: with wrong-way risk it is not that of the profile */
+    double epe_default, epe_default_error;
+    /* e^(-rate t_k); that of default since the last date, NaN of several counterparties */
+    double discount, default_probability;
+    double cva;    /* contribution of this date                                          */
     int64_t inner; /* inner paths, of the first level                                    */
 } shoal_cva_date;
 
-/* The result from rows of samples, path after path from number 0; profile, or NULL, has room for
- * the dates of shoal_cva_describe().
- * Needs two numbers of memory per path for each thread, up to the number of dates. */
+/* The result from the samples of paths 0 .. paths - 1. profile (or NULL) has room for the dates of
+ * shoal_cva_describe(). Takes memory for six numbers per path and thread. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
+
+typedef enum shoal_cva_part {
+    SHOAL_CVA_BOOK,
+    SHOAL_CVA_COUNTERPARTY,
+    SHOAL_CVA_SET
+} shoal_cva_part;
+
+/* Costs are above 0: the value of a book is pv - cva + dva - fva, fva = fca - fba. What is not known is NaN. */
+typedef struct shoal_cva_adjustments {
+    double pv, pv_error; /* price today; NaN without opts.by_set                              */
+    double cva, cva_error;
+    double dva, dva_error; /* the counterparty's expected loss if we default; 0 without opts.own */
+    double fca, fca_error; /* cost of funding the exposure, benefit of the other side's: until    */
+    double fba, fba_error; /* the first default                                                  */
+    double fva, fva_error;
+    double epe, ene; /* means over time up to the horizon                                    */
+    double eepe;     /* Basel's effective EPE of the first year, added up over netting sets; NaN
+                        of several sets without opts.by_set                                   */
+    double pfe95, pfe99, es95, es99; /* the largest of all dates                              */
+} shoal_cva_adjustments;
+
+/* Of the book, of counterparty `index`, or of netting set `index`: these need opts.by_set. profile, or NULL: as in
+ * shoal_cva_result(), without biases. */
+SHOAL_API shoal_status shoal_cva_adjust(const shoal_cva *plan, const double *samples, int64_t paths,
+                                        shoal_cva_part part, int64_t index,
+                                        shoal_cva_adjustments *result, shoal_cva_date *profile);
+
+/* Contributions of a contract, its quantity included: over the contracts of a netting set they add up to those of
+ * the set, by Euler's allocation. With an exposure E of a set worth V a contract worth v has E / V v of it:
+ * 1 {V > 0} v without collateral. */
+typedef struct shoal_cva_trade {
+    double pv, pv_error;
+    double cva, cva_error;
+    double dva, fca, fba, fva;
+    double epe, ene, eepe;
+} shoal_cva_trade;
+
+/* Of all contracts, from the totals of paths 0 .. paths - 1. profile, or NULL: contracts x dates x 2, contributions to
+ * EPE and to ENE. */
+SHOAL_API shoal_status shoal_cva_trades(const shoal_cva *plan, const int64_t *totals, int64_t paths,
+                                        shoal_cva_trade *trades, double *profile);
 
 typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of exposure */
     double price, price_error;   /* today: a closed form, or by other paths          */
@@ -243,9 +341,9 @@ typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of e
 
 typedef struct shoal_cva_validation {
     int passed;             /* 1: no |z| is above the limit                             */
-    double z, limit;        /* the largest; by chance one is above it in 1 of 1000 runs */
-    int64_t contract, date; /* of z, from 0; -1: there are no contracts                 */
-    int64_t scores;         /* how many z there are                                     */
+    double z, limit;        /* the largest; a correct run exceeds the limit in 1 of 1000 */
+    int64_t contract, date; /* of the largest z, from 0; -1: there are no contracts     */
+    int64_t scores;         /* number of z                                              */
 } shoal_cva_validation;
 
 /* The martingale test of a plan with opts.validate, from rows of samples. At every date, the mean of a

@@ -17,6 +17,7 @@ from . import _core
 from ._arrays import TYPES
 from ._devices import device_number, dtype_name, whole
 from ._progress import progress as shown
+from ._results import with_error
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
 from ._units import Units, gather, job_of
@@ -24,15 +25,16 @@ from ._units import Units, gather, job_of
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
 _ESTIMATORS = ("rule", "amc", "inner")
 _YEARS = {"d": 1 / 365, "w": 7 / 365, "m": 1 / 12, "y": 1.0}
+_ONE_WAY = ("no", "counterparty", "us")  # who alone posts collateral
 _VALIDATION_FAILED = 70  # the program's exit code
 
 
 class CvaValidation:
-    """The martingale test of a run: for every contract and date, what the contract is worth and has paid must have
-    today's price as its discounted mean. `z` is the difference in standard errors.
+    """The martingale test of a run: at every date, a contract's discounted value plus its earlier discounted cash flows
+    must have its price today as mean. `z` is the difference in standard errors.
 
-    - `passed`: whether no |z| exceeds `limit`, which a right program does in 1 of 1000 runs
-    - `worst_z`, of `scores` ones; `contract`, the row of the book, and `time`, where it is
+    - `passed`: True if no |z| exceeds `limit`; a correct program exceeds it in 1 of 1000 runs
+    - `worst_z`, the largest of `scores` numbers, with its `contract` (row of the book) and `time`
     - `table`: a dict of arrays [contract, date]: `price`, `price_error`, `upper`, `upper_error`, `mean`, `error`, `z`
 
     >>> import shoal
@@ -74,7 +76,9 @@ class CvaValidation:
 class CvaResult:
     """The CVA of a book: `cva`, `stderr`, `bias`, and `interval`, the 95 % interval from both; `rule_bias`, the change
     by a second exercise rule, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of
-    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None.
+    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None. With breakdown=True
+    `by_set` and `by_trade` are dicts of arrays, one entry per netting set and per row of the book: pv, cva, their standard
+    errors, epe, ene, eepe. Those of the trades of a set add up to those of the set.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
@@ -86,14 +90,15 @@ class CvaResult:
     """
 
     def __init__(self, value: dict[str, float], profile: list[dict[str, Any]], counts: dict[str, Any],
-                 info: dict[str, Any], again: dict[str, Any],
-                 validation: CvaValidation | None = None) -> None:  # fmt: skip
+                 info: dict[str, Any], again: dict[str, Any], validation: CvaValidation | None = None,
+                 by_set: dict[str, Any] | None = None, by_trade: dict[str, Any] | None = None) -> None:  # fmt: skip
         self.cva, self.stderr = value["cva"], value["error"]
         self.bias, self.interval = value["bias"], (value["low"], value["high"])
         self.rule_bias, self.rule_bias_stderr = value["rule_bias"], value["rule_bias_error"]
         self.inner_bias, self.inner_bias_stderr = value["inner_bias"], value["inner_bias_error"]
         self.profile = {name: np.array([date[name] for date in profile]) for name in profile[0]}
         self.counts, self.info, self._again, self.validation = counts, info, again, validation
+        self.by_set, self.by_trade = by_set, by_trade
 
     def to_pandas(self) -> Any:
         """The profile as a DataFrame, one row per date.
@@ -124,8 +129,10 @@ class CvaResult:
         """
         again = self._again
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("book", "market"):
+            for name in ("book", "market", "sets"):
                 columns = again[name]
+                if not columns:
+                    continue
                 with open(os.path.join(folder, f"{name}.csv"), "w", newline="", encoding="utf-8") as file:
                     writer = csv.writer(file)
                     writer.writerow(columns)
@@ -136,15 +143,16 @@ class CvaResult:
                         )  # fmt: skip
             command = [sys.executable, "-m", "shoal", "cva", os.path.join(folder, "book.csv"), "--market",
                        os.path.join(folder, "market.csv"), "--quiet", "--report", os.fspath(path),
-                       *again["options"]]  # fmt: skip
+                       *again["options"], *(["--sets", os.path.join(folder, "sets.csv")] if again["sets"] else [])]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode not in (0, _VALIDATION_FAILED):
                 raise RuntimeError(f"the report could not be written: {done.stderr.strip()}")
 
     def __repr__(self) -> str:
+        profile, peak = self.profile, self.profile["epe"].argmax()
         return (
-            f"<shoal.CvaResult: {self.cva:.6g} ± {self.stderr:.2g}, bias {self.bias:.2g}; "
-            f"{len(self.profile['time'])} dates, peak EPE {self.profile['epe'].max():.4g}>"
+            f"<shoal.CvaResult: {with_error(self.cva, self.stderr)}, bias {self.bias:.2g}; {len(profile['time'])} dates, "
+            f"peak EPE {with_error(profile['epe'][peak], profile['epe_error'][peak])}>"
         )
 
 
@@ -198,7 +206,9 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
     return result, names, columns
 
 
-def _book(book: Any, names: list[str], netting: bool) -> tuple[list[dict[str, Any]], dict[str, list[Any]]]:
+def _book(
+    book: Any, names: list[str], netting: bool
+) -> tuple[list[dict[str, Any]], dict[str, list[Any]], list[Any]]:
     columns = columns_of(book, "book")
     known = ("payoff", "assets", "strike", "maturity", "style", "exercise", "weights", "quantity", "set")
     for needed in known[:4]:
@@ -245,7 +255,7 @@ def _book(book: Any, names: list[str], netting: bool) -> tuple[list[dict[str, An
             times = _steps(exercise[0], contract["maturity"], where) if step else [_time(t, where) for t in exercise]
             contract["exercises"], contract["exercise"] = len(times), times
         contracts.append(contract)
-    return contracts, columns
+    return contracts, columns, list(sets) if netting else columns.get("set", [None] * len(contracts))
 
 
 def _hazard(hazard: Any) -> list[tuple[float, float]]:
@@ -258,8 +268,62 @@ def _hazard(hazard: Any) -> list[tuple[float, float]]:
         raise TypeError(f"hazard is {hazard!r}; it must be a rate, or a list of pairs (until, rate)") from None
 
 
+def _period(value: Any, where: str) -> float:
+    return 0.0 if value == 0 or is_missing(value) else _time(value, where)
+
+
+def _agreements(
+    sets: Any, names: list[Any], usual: dict[str, Any]
+) -> tuple[list[dict[str, Any]], dict[str, list[Any]]]:
+    """The collateral of each netting set of the book, in its order; the columns of `sets`."""
+    columns = {} if sets is None else columns_of(sets, "sets")
+    known = ("set", "threshold", "mta", "independent", "mpor", "one-way")
+    for name in columns:
+        if name not in known:
+            raise ValueError(f"sets: unknown column '{name}'; the columns are {', '.join(known)}")
+    if sets is not None and "set" not in columns:
+        raise ValueError("sets has no column 'set'")
+    rows = {}
+    for i, name in enumerate(columns.get("set", [])):
+        if name not in names:
+            raise ValueError(f"sets[{i}]: unknown set {name!r}; the book has {', '.join(map(str, names))}")
+        given = {column: columns[column][i] for column in columns if not is_missing(columns[column][i])}
+        rows[name] = ({**usual, **given}, f"sets[{i}]")
+    agreements = []
+    for name in names:
+        row, where = rows.get(name, (usual, "collateral"))
+        threshold = row["threshold"]
+        if row["one-way"] not in _ONE_WAY:
+            raise ValueError(f"{where}: one-way is {row['one-way']!r}; it must be one of {', '.join(_ONE_WAY)}")
+        agreement = {
+            "collateral": int(not is_missing(threshold)), "threshold": number(threshold, f"{where}: threshold", 0.0),
+            "transfer": number(row["mta"], f"{where}: mta"), "period": _period(row["mpor"], f"{where}: mpor"),
+            "independent": number(row["independent"], f"{where}: independent"), "one_way": _ONE_WAY.index(row["one-way"]),
+        }  # fmt: skip
+        if not agreement["collateral"] and (agreement["transfer"] or agreement["period"] or agreement["one_way"]):
+            raise ValueError(f"{where}: mta, mpor and one-way need a threshold; 0: collateral covers the whole value")
+        agreements.append(agreement)
+    return agreements, columns
+
+
+def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
+    """A number per asset: of a number, of all; of a dict, of some."""
+    if value is None:
+        return None
+    if not hasattr(value, "keys"):
+        return [number(value, where)] * len(names)
+    for name in value:
+        if name not in names:
+            raise ValueError(f"{where}: unknown asset {name!r}; the market has {', '.join(names)}")
+    return [number(value.get(name), f"{where}[{name!r}]", 0.0) for name in names]
+
+
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
-          "inner_count is": "the length of inner is"}  # fmt: skip
+          "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
+
+
+def _columns(first: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return first | {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
 
 def _in_words_of_tables(message: str) -> str:
@@ -276,6 +340,15 @@ def cva(
     hazard: Any = 0.05,
     recovery: float = 0.4,
     threshold: float | None = None,
+    mta: float = 0.0,
+    independent: float = 0.0,
+    mpor: Any = 0.0,
+    one_way: str = "no",
+    sets: Any = None,
+    hazard_vol: float = 0.0,
+    hazard_reversion: float = 0.0,
+    hazard_correlation: Any = None,
+    default_jump: Any = None,
     netting: bool = True,
     dates: Any = 10,
     horizon: float = 0.0,
@@ -291,6 +364,7 @@ def cva(
     cond: float = 0.0,
     control: bool = True,
     validate: bool = False,
+    breakdown: bool = False,
     seed: int = 1,
     dtype: Any = "float64",
     device: Any = "cpu",
@@ -306,9 +380,13 @@ def cva(
     strike, maturity, and maybe style (european, american), exercise (of an american contract: a step, "3m", or a list
     of times), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
     and a column of correlations per asset. hazard: the hazard rate of the counterparty, or a list of (until, rate).
-    threshold: of collateral. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
+    threshold, mta (minimum transfer amount), independent (amount), mpor (margin period of risk: years or "2w") and one_way
+    ("counterparty" or "us" alone posts) are the collateral of all netting sets; sets: a table with columns set, and maybe
+    these, of some. hazard_vol, hazard_reversion, hazard_correlation (a number, or a dict by asset) let the hazard rate move
+    with the assets; default_jump: of the assets' prices at default. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
+    breakdown: `.by_set` and `.by_trade` of the result.
     Ctrl-C stops the run. executor: workers of concurrent.futures, with the same result; checkpoint: a folder that keeps
     finished units; units: how many. docs/cva.md describes what is computed.
 
@@ -324,12 +402,16 @@ def cva(
     (True, (1, 3))
     """
     assets, names, market_columns = _market(market, rate)
-    contracts, book_columns = _book(book, names, netting)
+    contracts, book_columns, set_names = _book(book, names, netting)
+    usual = {"threshold": threshold, "mta": mta, "independent": independent, "mpor": mpor, "one-way": one_way}
+    agreements, set_columns = _agreements(sets, set_names, usual)
+    correlation = _by_asset(hazard_correlation, names, "hazard_correlation")
+    jump = _by_asset(default_jump, names, "default_jump")
     pieces = _hazard(hazard)
     outer = whole("outer", outer)
     party = {"pieces": len(pieces), "hazard": [h for _, h in pieces], "until": [t for t, _ in pieces],
-             "recovery": recovery, "collateral": int(threshold is not None),
-             "threshold": 0.0 if threshold is None else threshold}  # fmt: skip
+             "recovery": recovery, "volatility": hazard_vol, "reversion": hazard_reversion,
+             "correlation": correlation, "jump": jump}  # fmt: skip
     if len(pieces) == 1:
         party["until"] = None
     if estimator not in _ESTIMATORS:
@@ -345,23 +427,24 @@ def cva(
         "inner_count": len(counts), "inner": counts,
         "nested": int(nested), "kept": int(kept), "estimator": _ESTIMATORS.index(estimator), "rule_paths": rule_paths,
         "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
-        "seed": seed, "control": 1 if control else -1, "validate": int(validate),
+        "seed": seed, "control": 1 if control else -1, "validate": int(validate), "by_trade": int(breakdown),
     }  # fmt: skip
     if not counts:
         options["inner"] = None
     with shown("cva", progress):
         try:
-            plan = _core.cva(context(device_number(device)), assets, contracts, party, options)
+            plan = _core.cva(context(device_number(device)), assets, contracts, party, agreements, options)
         except ValueError as error:
             raise ValueError(_in_words_of_tables(str(error))) from None
         how = Units(executor, checkpoint, units)
         if how.wanted():
-            job = job_of("cva", [assets, contracts, party, options], outer, device_number(device), units)
+            job = job_of("cva", [assets, contracts, party, agreements, options], outer, device_number(device), units)
             done = gather(job, how, plan)
-            total, samples = _core.units_cva_counts(done), _core.units_rows(done)
+            total, samples, totals = _core.units_cva_counts(done), _core.units_rows(done), _core.units_cva_totals(done)
         else:
             samples = np.empty((outer, _core.cva_width(plan)))
-            total = _core.cva_run(plan, 0, outer, samples)
+            totals = np.zeros(_core.cva_totals(plan), np.int64) if breakdown else 0
+            total = _core.cva_run(plan, 0, outer, samples, totals)
     info = _core.cva_describe(plan)
     value, profile = _core.cva_result(plan, samples, outer, info["dates"])
     validation = None
@@ -369,16 +452,26 @@ def cva(
         table = np.empty((len(contracts), info["dates"], len(_core.cva_check_columns)))
         checked = _core.cva_validate(plan, samples, outer, table)
         validation = CvaValidation(checked, table, np.array([date["time"] for date in profile]))
+    by_set = by_trade = None
+    if breakdown:
+        shares = [_core.cva_set(plan, samples, outer, i) for i in range(info["sets"])]
+        by_set = _columns({"set": set_names}, shares)
+        by_trade = _columns({}, _core.cva_trades(plan, totals, outer, len(contracts)))
     days = dates if times is None else "".join(f"{t!r}," for t in times)
     words_of = [f"--rate={rate}", f"--recovery={recovery}", f"--dates={days}", f"--outer={outer}",
                 f"--seed={seed}", f"--estimator={estimator}", "--type=" + ("f32" if options["type"] else "f64"),
                 "--hazard=" + (repr(pieces[0][1]) if len(pieces) == 1 else ",".join(f"{t!r}:{h!r}" for t, h in pieces)),
                 *([f"--inner={','.join(map(str, counts))}"] if counts else []),
-                *(f"--{name}={given}" for name, given in (("threshold", threshold), ("horizon", horizon),
+                *([] if threshold is None else [f"--threshold={threshold}"]),
+                *(f"--{name}={','.join(f'{a}:{x!r}' for a, x in zip(names, list_of))}" for name, list_of in
+                  (("hazard-correlation", correlation), ("default-jump", jump)) if list_of),
+                *([f"--one-way={one_way}"] if one_way != "no" else []),
+                *(f"--{name}={given}" for name, given in (("mta", mta), ("independent", independent), ("mpor", mpor),
+                  ("hazard-vol", hazard_vol), ("hazard-reversion", hazard_reversion), ("horizon", horizon),
                   ("rule-paths", rule_paths), ("degree", degree), ("solver", solver), ("cond", cond)) if given),
                 *(word for word, given in (("--exposure=nested", nested), ("--not-stopped", kept),
                   ("--raw-basis", raw), ("--no-control", not control), ("--no-netting", not netting),
                   ("--validate", validate)) if given),
                 ]  # fmt: skip
-    again = {"book": book_columns, "market": market_columns, "options": words_of}
-    return CvaResult(value, profile, total, info, again, validation)
+    again = {"book": book_columns, "market": market_columns, "sets": set_columns, "options": words_of}
+    return CvaResult(value, profile, total, info, again, validation, by_set, by_trade)

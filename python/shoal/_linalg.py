@@ -105,12 +105,12 @@ def solve_ex(
     """Solves symmetric systems A x = b in batches, with a verdict for every system. Never raises because of a system.
 
     A is (..., n, n), of which one triangle is read. b is a vector (n,), or (..., n, k) with k right-hand sides per
-    system: NumPy 2's rule. Leading dimensions broadcast. float32 and float64 stay; whole numbers become float64; mixed
-    types become float64. On a GPU the call does not wait.
+    system: NumPy 2's rule. Leading dimensions broadcast. float32 and float64 are kept. Whole numbers and mixed types
+    become float64. On a GPU the call does not wait.
 
     method: "auto" is safe for every symmetric matrix; `shoal.methods("smallsym")` lists the others. refine: steps of
     refinement. estimate: rcond is a 1-norm estimate, not the bound from the pivots. tol, cond: the limits of a warning.
-    device: "cuda" takes arrays on the host through the GPU in pieces, however large they are; default: where they are.
+    device: "cuda" sends host arrays of any size through the GPU in pieces; default: the device of the arrays.
 
     Batches larger than the memory: A and b may be paths of .npy files or maps of numpy (np.memmap). out: an array for x,
     or the path of a new .npy file. executor: workers of concurrent.futures; checkpoint: a folder that keeps finished
@@ -201,7 +201,7 @@ def solve(
 ) -> Any:
     """Solves symmetric systems A x = b in batches. Raises LinAlgError, which names the first system without an answer.
 
-    Shapes, types and methods are those of `solve_ex`. Answers with a warning are returned: `solve_ex` tells which.
+    Shapes, types and methods are those of `solve_ex`. Answers with a warning are returned; `solve_ex` marks them.
 
     >>> import numpy as np, shoal
     >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
@@ -739,8 +739,9 @@ class Factor:
 def factor(A: Any, *, device: Any = None) -> Factor:
     """Factors symmetric matrices A (..., n, n) as L D L^T without pivoting, for many solves with the same matrices.
 
-    For positive definite matrices. `Factor.status` tells which have no factors; `symmetric_indefinite` pivots. device: as
-    in `solve_ex`; the factors stay beside A, and `Factor.solve` takes them through the GPU again.
+    For positive definite matrices. `Factor.status` is below 0 for a matrix without factors.
+    `symmetric_indefinite` pivots. device: as in `solve_ex`; the factors are in the memory of A, and `Factor.solve`
+    sends them through the GPU again.
 
     >>> import numpy as np, shoal
     >>> f = shoal.factor(np.array([[4.0, 2.0], [2.0, 3.0]]))

@@ -10,7 +10,7 @@ from ._runtime import log, watch
 
 class progress:
     """Shows the progress of the long calls of this thread within a with-block: a bar of tqdm if that is installed, else
-    lines of the logger "shoal". Calls of less than a twentieth of a second show nothing.
+    lines of the logger "shoal". Calls shorter than 0.05 s show nothing.
 
     Long calls are simulations, exercise rules, CVA, factorizations, networks and batches on the CPU. With or without a
     bar, Ctrl-C ends them within 0.3 s. If a GPU has begun a piece of work, the call waits until it is done.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,16 @@ STATUS, RESIDUAL, RCOND, RANK, INERTIA, METHOD = (1 << i for i in range(6))
 WIDTHS = [sum(w for i, (_, _, w) in enumerate(_FIELDS) if mask >> i & 1) for mask in range(64)]
 
 
+def with_error(value: float, error: float) -> str:
+    """The value with the digits that its error leaves: "0.1197 ± 0.0011"."""
+    if not 0 < error < math.inf:
+        return f"{value:.6g}"
+    place = 1 - math.floor(math.log10(error))
+    return " ± ".join(f"{round(x, place):.{max(place, 0)}f}" for x in (value, error))
+
+
 class LinAlgError(np.linalg.LinAlgError):
-    """A system without an answer. `index`: its place in the batch; `status`: why, as `shoal.status_text` tells.
+    """A system without an answer. `index`: its place in the batch; `status`: the reason (`shoal.status_text`).
 
     >>> import shoal
     >>> try:
@@ -40,7 +49,7 @@ class LinAlgError(np.linalg.LinAlgError):
 
 
 class Result:
-    """What a call found: the answer `x` and a verdict for every system.
+    """The result of a call: the answer `x` and a verdict for every system.
 
     Attributes are arrays of the library and device of the input, with the shape of the batch:
 

@@ -71,7 +71,7 @@ def sort(keys: Any, return_index: bool = False, *, descending: bool = False, dev
 def merge(a: Any, b: Any, *, descending: bool = False, device: Any = None) -> Any:
     """Merges sorted rows a (..., na) and b (..., nb) into sorted rows (..., na + nb). Equal keys of a come first.
 
-    The leading dimensions broadcast. device: as in `solve_ex`. If a row is not sorted, its result means nothing.
+    The leading dimensions broadcast. device: as in `solve_ex`. If a row is not sorted, its result is undefined.
 
     >>> import numpy as np, shoal
     >>> shoal.merge(np.array([1, 3, 5]), np.array([2, 4]))

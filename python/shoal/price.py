@@ -15,6 +15,7 @@ from . import _core
 from ._arrays import TYPES, batch_of
 from ._devices import device_number, dtype_name, real, whole
 from ._progress import progress as shown
+from ._results import with_error
 from ._runtime import context
 from ._units import Units, gather, job_of
 
@@ -34,7 +35,7 @@ class PriceResult:
     - `implied_vol`: of Black and Scholes, NaN if no volatility has that price
     - `greeks`: a dict of delta, gamma, vega and their standard errors if they were computed, else empty
     - `bias`: a bound of the discretisation error; `bound`: above 0 if no path paid
-    - `strike`, `maturity`, `method`, `paths`: what was priced, and how
+    - `strike`, `maturity`, `method`, `paths`: the arguments and the method that was used
 
     >>> import shoal
     >>> r = shoal.price.heston([0.9, 1.0, 1.1], [0.5, 1.0], method="analytic")
@@ -101,7 +102,7 @@ class PriceResult:
 
     def __repr__(self) -> str:
         if np.ndim(self.price) == 0:
-            return f"<shoal.PriceResult: {self.price:.6g} ± {self.stderr:.2g} by {self.method}>"
+            return f"<shoal.PriceResult: {with_error(self.price, self.stderr)} by {self.method}>"
         return f"<shoal.PriceResult: {np.shape(self.price)} prices by {self.method}>"
 
 

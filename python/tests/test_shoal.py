@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package with numpy alone: answers against numpy's, verdicts, shapes, types, and what is refused and how."""
 
+import math
 import os
 import pathlib
 import subprocess
@@ -739,7 +740,9 @@ def test_cva_is_that_of_the_program(tmp_path):
     import json
 
     assert json.loads(done.stdout)["cva"] == r.cva
-    assert len(r.profile["epe"]) == 4 and r.counts["inner_paths"] > 0 and "±" in repr(r)
+    assert len(r.profile["epe"]) == 4 and r.counts["inner_paths"] > 0
+    digits = 1 - math.floor(math.log10(r.stderr))
+    assert f"CvaResult: {r.cva:.{digits}f} ± {r.stderr:.{digits}f}, bias" in repr(r)
     r.report(tmp_path / "r.html")
     assert "<html" in (tmp_path / "r.html").read_text()[:200].lower()
 
@@ -776,6 +779,66 @@ def test_dates_exercise_and_validation_of_a_cva_are_those_of_the_program(tmp_pat
     assert twice.cva != once.cva and twice.validation is None
     r.report(tmp_path / "r.html")
     assert "passed" in (tmp_path / "r.html").read_text()
+
+
+def test_collateral_and_wrong_way_risk_are_those_of_the_program(tmp_path):
+    import json
+
+    book = [{**BOOK[0], "set": "one"}, {**BOOK[1], "set": "two"}]
+    (tmp_path / "book.csv").write_text("payoff,assets,strike,maturity,quantity,set\ncall,ALFA,100,1,1,one\n"
+                                       "forward,ALFA BRAVO,95,1,-1,two\n")  # fmt: skip
+    (tmp_path / "market.csv").write_text("asset,spot,volatility,ALFA,BRAVO\nALFA,100,0.2,1,0.5\nBRAVO,90,0.25,0.5,1\n")
+    (tmp_path / "sets.csv").write_text("set,mpor,one-way,independent\ntwo,2w,counterparty,1\n")
+    sets = [{"set": "two", "mpor": "2w", "one-way": "counterparty", "independent": 1}]
+    r = shoal.cva(book, MARKET, dates=3, outer=64, threshold=1, mta=0.5, sets=sets, hazard_vol=0.8, hazard_reversion=0.2,
+                  hazard_correlation={"ALFA": 0.4}, default_jump=-0.1)  # fmt: skip
+    words = ["--threshold=1", "--mta=0.5", "--sets=sets.csv", "--hazard-vol=0.8", "--hazard-reversion=0.2",
+             "--hazard-correlation=ALFA:0.4", "--default-jump=-0.1", "--dates=3", "--outer=64", "--json"]  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", *words],
+                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["cva"] == r.cva and said["epe_default"] == r.profile["epe_default"].tolist()
+    r.report(tmp_path / "r.html")
+    assert "jump at default" in (tmp_path / "r.html").read_text()
+    for words, options in (("mta, mpor and one-way need a threshold", {"mpor": "2w"}),
+                           ("unknown set 'three'; the book has one, two", {"sets": [{"set": "three"}]}),
+                           ("one-way is 'them'", {"threshold": 1, "one_way": "them"}),
+                           ("sets: unknown column 'colour'", {"sets": [{"set": "one", "colour": 1}]}),
+                           ("default_jump: unknown asset 'C'", {"default_jump": {"C": 1}}),
+                           ("jump\\[0\\] is -2", {"default_jump": -2})):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            shoal.cva(book, MARKET, dates=2, outer=16, **options)
+
+
+def test_a_cva_by_set_and_by_trade(tmp_path):
+    import csv
+    import json
+
+    book = [{**row, "set": name} for row, name in zip([*BOOK, AMERICAN], "XYX")]
+    options = {"rate": 0.03, "dates": 4, "outer": 256, "inner": 16, "rule_paths": 4096}
+    r = shoal.cva(book, MARKET, **options, breakdown=True)
+    plain = shoal.cva(book, MARKET, **options)
+    assert r.cva == plain.cva and plain.by_set is None and plain.by_trade is None
+    assert r.by_set["set"] == ["X", "Y"] and r.by_trade["cva"].shape == (3,)
+    np.testing.assert_allclose(r.by_set["cva"].sum(), r.cva, rtol=1e-12)
+    shares = [r.by_trade["cva"][[0, 2]].sum(), r.by_trade["cva"][1]]
+    np.testing.assert_allclose(shares, r.by_set["cva"], rtol=1e-9, atol=1e-12)
+    for name, rows in (("book", book), ("market", [dict(zip(MARKET, row)) for row in zip(*MARKET.values())])):
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            names = list(dict.fromkeys(key for row in rows for key in row))
+            writer = csv.DictWriter(file, names, restval="")
+            writer.writeheader()
+            writer.writerows({k: " ".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows)
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", "--json",
+                           "--breakdown", *words], capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert [v["cva"] for v in said["by_set"]] == r.by_set["cva"].tolist()
+    assert [v["cva"] for v in said["by_trade"]] == r.by_trade["cva"].tolist()
+    with pytest.raises(ValueError, match="breakdown is True; with a margin period"):
+        shoal.cva(book, MARKET, **options, breakdown=True, threshold=1.0, mpor="2w")
 
 
 def test_a_validation_tells_what_fails():

@@ -70,9 +70,9 @@ def same(a, b):
 
 
 def of_cva(**how):
-    r = shoal.cva(BOOK, MARKET, validate=True, **TERMS, **how)
+    r = shoal.cva(BOOK, MARKET, validate=True, breakdown=True, **TERMS, **how)
     return {"cva": r.cva, "stderr": r.stderr, "bias": r.bias, "profile": r.profile, "counts": r.counts,
-            "z": r.validation.table["z"]}  # fmt: skip
+            "z": r.validation.table["z"], "set": r.by_set, "trade": r.by_trade}  # fmt: skip
 
 
 def of_price(**how):

@@ -7,9 +7,12 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Before a loop whose turns are independent; before a loop to be unrolled four times; or as a whole. */
-#if defined(__CUDACC__) || defined(__clang__)
+/* Before a loop whose turns are independent; before a loop to be unrolled four times; or as a whole. nvcc's pass for
+ * the CPU knows neither spelling of the last. */
+#if defined(__CUDA_ARCH__) || defined(__clang__)
 #define UNROLLED _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define UNROLLED
 #else
 #define UNROLLED _Pragma("GCC unroll 16")
 #endif

@@ -52,13 +52,11 @@ shoal_status shoal_staged_word(shoal_plan *head, const char **word) {
 }
 
 shoal_status shoal_staged_refuse(shoal_plan *head, int given, const char *option) {
-    return given
-               ? shoal_fail(
-                     head->ctx, SHOAL_E_ARG,
-                     "%s: arrays on the host are staged in pieces of systems of one size, one after another; "
-                     "it must be 0",
-                     option)
-               : SHOAL_OK;
+    return given ? shoal_fail(head->ctx, SHOAL_E_ARG,
+                              "%s: not with .staging, which sends a batch in pieces of equal "
+                              "systems; make a plan per size, or a context without .staging",
+                              option)
+                 : SHOAL_OK;
 }
 
 shoal_status shoal_staged_create(shoal_plan *head, const shoal_staged_kind *kind, const void *opts,
@@ -224,8 +222,7 @@ static shoal_status check(shoal_context *ctx, const shoal_staged_array *arrays, 
         const void *memory = a->from ? a->from : a->to;
         if (memory && ctx->ops->owns(ctx, memory))
             return shoal_fail(ctx, SHOAL_E_MEMORY,
-                              "%s is memory of GPU %d: the context was opened with .staging, its "
-                              "arrays are on the host",
+                              "%s is memory of GPU %d; a context with .staging takes host memory",
                               a->name, ctx->device);
     }
     return SHOAL_OK;

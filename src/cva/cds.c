@@ -137,7 +137,8 @@ shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate, const shoal_cv
         if (value_of(&b, &cds[i]) > 1e-15)
             return shoal_fail(
                 ctx, SHOAL_E_ARG,
-                "cds[%lld]: spread is %g; with those before it the hazard rate is below 0",
+                "cds[%lld]: spread is %g; after the spreads before it that is a hazard rate below "
+                "0: raise it or leave it out",
                 (long long)i, cds[i].spread);
         hazard[i] = high;
         if (!(value_of(&b, &cds[i]) >= 0))

@@ -133,8 +133,8 @@ static shoal_status make_moments(shoal_cva *p, const shoal_cva_market *m) {
     for (int64_t i = 0; i < j->knots; i++) list[i] = moment_of(j, knot[i]);
     if ((double)count * (double)(j->knots + 1) * j->assets >= 4294967296.0)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                          "sigmas: %lld dates, %lld times at which volatilities change and %d "
-                          "assets are too many",
+                          "sigmas: %lld dates, %lld times of volatilities and %d assets are too "
+                          "many; use fewer dates or points",
                           (long long)j->dates, (long long)j->knots, j->assets);
     return SHOAL_OK;
 }

@@ -30,7 +30,7 @@ static void nest_item(const cva_job *job, int64_t k, int64_t at, cva_nest *b) {
         const cva_span left = cva_rest(job, c, k);
         if (c->kind != CVA_NESTED) continue;
         job->sums[at * job->places + c->place] = 0;
-        if (!(left.years > 0)) continue;
+        if (!(left.years > 0) || !cva_is_seen(job, c)) continue;
         cva_nest_pay(job, c, spot, left, b);
         for (int l = 0; l < CVA_LANES; l++) x[l] = l < item->lanes ? (double)b->all[l] : 0;
         job->sums[at * job->places + c->place] = cva_discount_over(job, left) * folded(x);

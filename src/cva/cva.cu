@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t
             const cva_span left = cva_rest(&job, c, k);
             if (c->kind != CVA_NESTED) continue;
             double sum = 0;
-            if (left.years > 0) {
+            if (left.years > 0 && cva_is_seen(&job, c)) {
                 cva_nest_pay(&job, c, job.spot + item->path * job.assets, left, &b);
                 sum = cva_discount_over(&job, left) * fold_item(item, lane, (double)b.all[0]);
             }

@@ -6,6 +6,7 @@
  *     the maturities, which are dates of exposure up to the horizon,
  *     the dates of exercise: of a contract's own list, or the given dates of exposure up to its maturity, and beyond
  *     the last of them, in steps as long as the last one,
+ *     the dates of margin calls, a margin period before each date of exposure (margin.c),
  *     the knots of the volatilities (curves.c) before the last of all these.
  *
  * The maturity of one contract adds no date of exercise to another. Outer paths go through all dates up to the horizon. Inner paths go
@@ -105,8 +106,17 @@ static void merge(moments *m) {
     m->count = kept + 1;
 }
 
-/* The date of a time that is one. */
-static int64_t date_of(const cva_job *j, double time) {
+static void add_calls(const cva_job *j, const double *period, moments *m) {
+    const int64_t count = m->count;
+    for (int64_t k = 0; k < count; k++)
+        for (int i = 0; i < j->periods && m->at[k].flags & EXPOSED; i++) {
+            const double t = shoal_cva_call_time(m->at[k].time, period[i]);
+            if (t > 0) add(m, t, 0);
+        }
+    merge(m);
+}
+
+int64_t shoal_cva_date_of(const cva_job *j, double time) {
     int64_t first = 1, end = j->dates;
     while (first < end) {
         const int64_t middle = first + (end - first) / 2;
@@ -130,11 +140,11 @@ static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, 
         cva_contract *c = &p->contracts[i];
         char *own;
         if (c->kind != CVA_AMERICAN) continue;
-        c->last = date_of(j, c->maturity), c->may = regular;
+        c->last = shoal_cva_date_of(j, c->maturity), c->may = regular;
         if (from[i].exercises) {
             s = shoal_plan_host(&p->head, c->last, 1, &own);
             for (int64_t e = 0; e < from[i].exercises && s == SHOAL_OK; e++)
-                own[date_of(j, from[i].exercise[e]) - 1] = 1;
+                own[shoal_cva_date_of(j, from[i].exercise[e]) - 1] = 1;
             c->may = own;
         }
         for (int64_t k = 0; k < c->last && s == SHOAL_OK; k++)
@@ -203,12 +213,15 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
     const int64_t knots = shoal_cva_knots(market, 0, NULL);
     int64_t most = o->dates + beyond + 1 + j->contracts + knots;
     for (int64_t i = 0; i < j->contracts; i++) most += from[i].exercises;
+    most += j->periods * (o->dates + 1 + j->contracts);
     moments m = { malloc((size_t)most * sizeof *m.at), 0 };
     double *room = malloc((size_t)(knots + 1) * sizeof *room);
     shoal_status s = SHOAL_OK;
     if (!m.at || !room) s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
     if (s == SHOAL_OK) {
         gather(j, from, o, beyond, step, &m);
+        merge(&m);
+        add_calls(j, p->period, &m);
         add_knots(market, room, &m);
         merge(&m);
         s = make_lists(p, from, o, &m);

@@ -18,7 +18,10 @@ static inline double cva_fold(double *x) {
 static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
     (void)k;
     ON_THREADS(ctx->threads, static)
-    for (int64_t path = 0; path < job->paths; path++) cva_begin_path(job, path);
+    for (int64_t path = 0; path < job->paths; path++) {
+        cva_begin_path(job, path);
+        cva_clear_path(job, path, 0);
+    }
     return SHOAL_OK;
 }
 
@@ -28,7 +31,7 @@ static shoal_status move(shoal_context *ctx, const cva_job *job, int64_t k) {
         cva_move_paths(job, from, k);
         for (int64_t path = from; path < from + CVA_WIDTH && path < job->paths && job->value;
              path++)
-            cva_clear_path(job, path);
+            cva_clear_path(job, path, k);
     }
     return SHOAL_OK;
 }
@@ -63,6 +66,8 @@ static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
             for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
                 cva_note(job, c, k, from + l, worth[l], left == 0);
                 cva_add_value(job, c, from + l, c->quantity * worth[l]);
+                if (job->flow && left == 0)
+                    cva_add_flow(job, c, from + l, c->quantity * worth[l], c->quantity * worth[l]);
             }
         }
     }
@@ -73,14 +78,16 @@ static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
 static shoal_status settle(shoal_context *ctx, const cva_job *job, int64_t k) {
     ON_THREADS(ctx->threads, static)
     for (int64_t from = 0; from < job->paths; from += CVA_WIDTH) {
-        double s[SHOAL_CVA_ASSETS * CVA_WIDTH], adds[CVA_WIDTH], differs[CVA_WIDTH];
+        double s[SHOAL_CVA_ASSETS * CVA_WIDTH];
+        cva_settled now[CVA_WIDTH];
         take_prices(job, from, s);
         for (int64_t i = 0; i < job->americans; i++) {
             const cva_contract *c = &job->contract[job->american[i]];
-            cva_settle(job, c, from, k, s, adds, differs);
+            cva_settle(job, c, from, k, s, now);
             for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
-                cva_add_value(job, c, from + l, adds[l]);
-                job->differ[(from + l) * job->sets + c->set] += differs[l];
+                cva_add_value(job, c, from + l, now[l].adds);
+                job->differ[(from + l) * job->sets + c->set] += now[l].differs;
+                if (job->flow) cva_add_flow(job, c, from + l, now[l].paid[0], now[l].paid[1]);
             }
         }
     }
@@ -109,6 +116,20 @@ static shoal_status fill(shoal_context *ctx, const cva_job *job, int64_t k) {
     return SHOAL_OK;
 }
 
+static shoal_status keep(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t path = 0; path < job->paths; path++) cva_keep_path(job, path);
+    return SHOAL_OK;
+}
+
+static shoal_status jump(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    ON_THREADS(ctx->threads, static)
+    for (int64_t path = 0; path < job->paths; path++) cva_jump_path(job, path);
+    return SHOAL_OK;
+}
+
 static shoal_status add(shoal_context *ctx, const cva_job *job, int64_t k) {
     (void)k;
     ON_THREADS(ctx->threads, static)
@@ -125,14 +146,34 @@ static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
     return SHOAL_OK;
 }
 
+static shoal_status allot(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int ends = job->date == job->exposures - 1;
+    (void)k;
+    ON_THREADS(ctx->threads, dynamic, 1)
+    for (int64_t i = 0; i < job->contracts; i++) {
+        const cva_contract *c = &job->contract[i];
+        int64_t *to = job->total + i * cva_total_numbers(job);
+        int64_t *at = to + CVA_LIMBS * CVA_TOTAL_LISTS * job->date;
+        int64_t *tail = to + CVA_LIMBS * CVA_TOTAL_LISTS * job->exposures;
+        for (int64_t path = job->from; path < job->from + job->count; path++) {
+            cva_allot(job, c, path, at);
+            if (ends) cva_allot_end(job, c, path, tail);
+        }
+    }
+    return SHOAL_OK;
+}
+
 const cva_method R(cva_outer) = { .begin = begin,
                                   .move = move,
                                   .value = value,
                                   .settle = settle,
                                   .plan = plan,
                                   .fill = fill,
+                                  .keep = keep,
+                                  .jump = jump,
                                   .add = add,
-                                  .expose = expose };
+                                  .expose = expose,
+                                  .allot = allot };
 
 /* ---- of a validation ----------------------------------------------------------------------------- */
 

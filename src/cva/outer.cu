@@ -25,13 +25,24 @@ enum { OUTER_BLOCK = 128, TILE = 512, SCAN_BLOCK = 1024 };
 namespace {
 
 __global__ void __launch_bounds__(OUTER_BLOCK) begin_kernel(cva_job job) {
-    SHOAL_GRID_STRIDE(path, job.paths) cva_begin_path(&job, path);
+    SHOAL_GRID_STRIDE(path, job.paths) {
+        cva_begin_path(&job, path);
+        cva_clear_path(&job, path, 0);
+    }
+}
+
+__global__ void __launch_bounds__(OUTER_BLOCK) keep_kernel(cva_job job) {
+    SHOAL_GRID_STRIDE(path, job.paths) cva_keep_path(&job, path);
+}
+
+__global__ void __launch_bounds__(OUTER_BLOCK) jump_kernel(cva_job job) {
+    SHOAL_GRID_STRIDE(path, job.paths) cva_jump_path(&job, path);
 }
 
 __global__ void __launch_bounds__(OUTER_BLOCK) move_kernel(cva_job job, int64_t k) {
     SHOAL_GRID_STRIDE(path, job.paths) {
         cva_move_paths(&job, path, k);
-        cva_clear_path(&job, path);
+        cva_clear_path(&job, path, k);
     }
 }
 
@@ -62,8 +73,12 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
         const int64_t n = task / tiles, path = task % tiles * OUTER_BLOCK + threadIdx.x;
         const cva_contract *c = &job.contract[job.american[first + n]];
         if (path >= job.paths) continue;
-        cva_settle(&job, c, path, k, job.spot + path * job.assets, job.cube + n * job.paths + path,
-                   job.cube + (count + n) * job.paths + path);
+        cva_settled now;
+        double *to = job.cube + n * job.paths + path;
+        const int64_t plane = count * job.paths;
+        cva_settle(&job, c, path, k, job.spot + path * job.assets, &now);
+        to[0] = now.adds, to[plane] = now.differs;
+        if (job.flow) to[2 * plane] = now.paid[0], to[3 * plane] = now.paid[1];
     }
 }
 
@@ -73,13 +88,17 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
     SHOAL_GRID_STRIDE(path, job.paths) {
         double *value = job.value + path * CVA_LEVELS * job.sets;
         for (int64_t n = 0; n < count;) {
-            const int64_t set = job.contract[list[n]].set;
+            const int64_t set = job.contract[list[n]].set, plane = count * job.paths;
             double sum = value[set], differ = job.differ[path * job.sets + set];
             for (; n < count && job.contract[list[n]].set == set; n++) {
                 const cva_contract *c = &job.contract[list[n]];
-                if (european && !cva_is_known(c, cva_left(&job, c, k))) continue;
-                sum += job.cube[n * job.paths + path];
-                if (!european) differ += job.cube[(count + n) * job.paths + path];
+                const double left = cva_left(&job, c, k), *from = job.cube + n * job.paths + path;
+                if (european && !cva_is_known(c, left)) continue;
+                sum += from[0];
+                if (!european) differ += from[plane];
+                if (job.flow && european && left == 0) cva_add_flow(&job, c, path, *from, *from);
+                if (job.flow && !european)
+                    cva_add_flow(&job, c, path, from[2 * plane], from[3 * plane]);
             }
             value[set] = value[job.sets + set] = sum;
             job.differ[path * job.sets + set] = differ;
@@ -137,6 +156,35 @@ __global__ void __launch_bounds__(OUTER_BLOCK) expose_kernel(cva_job job, int64_
     }
 }
 
+/* Adds the sums of a warp, [CVA_TOTAL_LISTS][CVA_LIMBS], to those of all. */
+__device__ void add_totals(int64_t *to, const int64_t *sum) {
+    for (int i = 0; i < CVA_TOTAL_LISTS * CVA_LIMBS; i++) {
+        long long x = (long long)sum[i];
+        for (int distance = CVA_LANES / 2; distance > 0; distance /= 2)
+            x += __shfl_down_sync(0xffffffffu, x, distance);
+        if (threadIdx.x % CVA_LANES == 0)
+            atomicAdd((unsigned long long *)(to + i), (unsigned long long)x);
+    }
+}
+
+/* A block takes a contract and a tile of paths. */
+__global__ void __launch_bounds__(OUTER_BLOCK) allot_kernel(cva_job job) {
+    const int64_t tiles = (job.count + TILE - 1) / TILE, ends = job.date == job.exposures - 1;
+    for (int64_t task = blockIdx.x; task < job.contracts * tiles; task += gridDim.x) {
+        const int64_t i = task / tiles, begin = job.from + task % tiles * TILE;
+        const int64_t last = job.from + job.count, end = begin + TILE < last ? begin + TILE : last;
+        const cva_contract *c = &job.contract[i];
+        int64_t *to = job.total + i * cva_total_numbers(&job);
+        int64_t sum[CVA_TOTAL_LISTS * CVA_LIMBS] = { 0 }, tail[CVA_TOTAL_TAIL * CVA_LIMBS] = { 0 };
+        for (int64_t path = begin + threadIdx.x; path < end; path += OUTER_BLOCK) {
+            cva_allot(&job, c, path, sum);
+            if (ends) cva_allot_end(&job, c, path, tail);
+        }
+        add_totals(to + CVA_LIMBS * CVA_TOTAL_LISTS * job.date, sum);
+        if (ends) add_totals(to + CVA_LIMBS * CVA_TOTAL_LISTS * job.exposures, tail);
+    }
+}
+
 } // namespace
 
 static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
@@ -170,7 +218,7 @@ static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
 }
 
 static shoal_status settle(shoal_context *ctx, const cva_job *job, int64_t k) {
-    const int64_t most = job->cube_room / job->paths / 2;
+    const int64_t most = job->cube_room / job->paths / cva_planes(job);
     const int64_t tiles = (job->paths + OUTER_BLOCK - 1) / OUTER_BLOCK;
     for (int64_t first = 0; first < job->americans; first += most) {
         const int64_t left = job->americans - first, count = left < most ? left : most;
@@ -196,6 +244,20 @@ static shoal_status fill(shoal_context *ctx, const cva_job *job, int64_t k) {
     return shoal_launched(ctx, "cva, items");
 }
 
+static shoal_status keep(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    SHOAL_LAUNCH(keep_kernel, dim3(shoal_blocks(job->paths, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job);
+    return shoal_launched(ctx, "cva, margin calls");
+}
+
+static shoal_status jump(shoal_context *ctx, const cva_job *job, int64_t k) {
+    (void)k;
+    SHOAL_LAUNCH(jump_kernel, dim3(shoal_blocks(job->paths, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job);
+    return shoal_launched(ctx, "cva, default");
+}
+
 static shoal_status add(shoal_context *ctx, const cva_job *job, int64_t k) {
     (void)k;
     SHOAL_LAUNCH(add_kernel, dim3(shoal_blocks(job->items, OUTER_BLOCK)), dim3(OUTER_BLOCK), 0,
@@ -209,4 +271,13 @@ static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
     return shoal_launched(ctx, "cva, exposures");
 }
 
-extern "C" const cva_method R(cva_outer) = { begin, move, value, settle, plan, fill, add, expose };
+static shoal_status allot(shoal_context *ctx, const cva_job *job, int64_t k) {
+    const int64_t tiles = (job->count + TILE - 1) / TILE;
+    (void)k;
+    SHOAL_LAUNCH(allot_kernel, dim3(shoal_grid(job->contracts * tiles)), dim3(OUTER_BLOCK), 0,
+                 ctx->stream, *job);
+    return shoal_launched(ctx, "cva, results by trade");
+}
+
+extern "C" const cva_method R(cva_outer) = { begin, move, value, settle, plan, fill,
+                                             keep,  jump, add,   expose, allot };

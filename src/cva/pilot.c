@@ -35,13 +35,20 @@ typedef struct measured {
     double fixed, steps;         /* cost: c, s  */
 } measured;
 
+/* What the CVA has of an exposure, in the mean of all counterparties. */
+static double mean_share(const shoal_cva *p, int64_t k) {
+    double sum = 0;
+    for (int64_t i = 0; i < p->job.parties; i++) sum += p->share[i * p->job.exposures + k];
+    return sum / (double)p->job.parties;
+}
+
 /* The exposure by all inner paths of a row less that by half of them, in the CVA. */
 static double half_of(const shoal_cva *p, const double *row) {
     double sum = 0;
     const int64_t dates = p->job.exposures;
     for (int64_t k = 0; k < dates; k++)
-        sum += p->share[k] * (row[CVA_ROW_HEAD + CVA_LIST_WHOLE * dates + k] -
-                              row[CVA_ROW_HEAD + CVA_LIST_HALF * dates + k]);
+        sum += mean_share(p, k) * (row[CVA_ROW_HEAD + CVA_LIST_WHOLE * dates + k] -
+                                   row[CVA_ROW_HEAD + CVA_LIST_HALF * dates + k]);
     return sum;
 }
 

@@ -44,7 +44,8 @@ static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) 
     return s == SHOAL_OK ? shoal_cva_check_curves(ctx, m) : s;
 }
 
-static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c) {
+static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c,
+                                       int64_t assets) {
     const shoal_array given[] = { { "hazard", c->hazard, 0 },
                                   { "until", c->until, c->pieces == 1 } };
     shoal_status s = shoal_check_count(ctx, "pieces", c->pieces, 1, MAX_PIECES);
@@ -58,6 +59,22 @@ static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_count
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "recovery", -1, c->recovery, 0, 1);
     if (s == SHOAL_OK && c->collateral && !(c->threshold >= 0))
         s = shoal_fail(ctx, SHOAL_E_ARG, "threshold is %g; it must be at least 0", c->threshold);
+    return s == SHOAL_OK ? shoal_cva_check_hazard(ctx, c, assets) : s;
+}
+
+static shoal_status check_counterparties(shoal_context *ctx, const shoal_cva_counterparty *c,
+                                         const shoal_cva_opts *o, int64_t assets) {
+    shoal_status s = shoal_check_count(ctx, "parties", o->parties, 0, MAX_CONTRACTS);
+    for (int64_t i = 0; i < o->parties && o->parties > 1 && s == SHOAL_OK; i++)
+        s = shoal_fail_at(ctx, check_counterparty(ctx, &c[i], assets), "counterparty", i, "");
+    if (s == SHOAL_OK && o->parties <= 1) s = check_counterparty(ctx, c, assets);
+    if (s == SHOAL_OK && o->own)
+        s = shoal_fail_at(ctx, check_counterparty(ctx, o->own, assets), "own", -1, "");
+    if (s == SHOAL_OK) s = shoal_cva_check_csas(ctx, o);
+    if (s == SHOAL_OK)
+        s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, &o->borrowing, 0), "borrowing", -1, "");
+    if (s == SHOAL_OK)
+        s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, &o->lending, 0), "lending", -1, "");
     return s;
 }
 
@@ -80,7 +97,9 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                    { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS },
                                    { "estimator", (int64_t)o->estimator, SHOAL_CVA_BY_RULE,
                                      SHOAL_CVA_BY_INNER } };
-    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_FLAG("validate", o->validate) };
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_FLAG("validate", o->validate),
+                                 SHOAL_FLAG("by_set", o->by_set),
+                                 SHOAL_FLAG("by_trade", o->by_trade) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
     shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
@@ -92,10 +111,10 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 2);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 4);
     if (s == SHOAL_OK && o->validate && o->kept)
         s = shoal_fail(ctx, SHOAL_E_ARG,
-                       "validate is 1; contracts that are kept are no martingales");
+                       "validate is 1; it must be 0 with kept, whose values are no martingales");
     if (s != SHOAL_OK || shoal_is_auto(o->solver)) return s;
     return shoal_find_method(&shoal_smallsym_module, o->solver)
                ? SHOAL_OK
@@ -235,32 +254,83 @@ static shoal_status check_growth(shoal_cva *p) {
     return SHOAL_OK;
 }
 
-/* The hazard rate, integrated from 0 to t. */
-static double hazard_to(const shoal_cva_counterparty *c, double t) {
-    double sum = 0, from = 0;
-    for (int64_t i = 0; i < c->pieces && from < t; i++) {
-        const double to = i + 1 < c->pieces && c->until[i] < t ? c->until[i] : t;
-        sum += c->hazard[i] * (to - from);
-        from = to;
-    }
-    return sum;
-}
-
-static shoal_status make_chances(shoal_cva *p, const shoal_cva_counterparty *c) {
-    const cva_job *j = &p->job;
-    shoal_status s = shoal_plan_host(&p->head, j->exposures, sizeof *p->share, &p->share);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->exposures, sizeof *p->chance, &p->chance);
+/* [exposure]: the chances of default since the last date, and of none before it; shares of an exposure that is lost. */
+static void fill_chances(const cva_job *j, const shoal_cva_counterparty *c, double *chance,
+                         double *share) {
     double before = 0;
-    for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
-        const double t = cva_time(j, k), here = hazard_to(c, t);
-        const int64_t date = j->exposure[k - 1];
-        if (date < 0) continue;
-        p->chance[date] = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
-        p->share[date] =
-            (1 - c->recovery) * exp(-cva_rate(j, cva_between(j, 0, k))) * p->chance[date];
+    for (int64_t date = 0; date < j->exposures; date++) {
+        const int64_t k = j->exposed[date];
+        const double here = shoal_cva_hazard_to(c, cva_time(j, k));
+        const double default_here = exp(-before) * -expm1(before - here) + 0.0; /* not -0 */
+        if (chance) chance[date] = default_here;
+        share[date] = (1 - c->recovery) * exp(-cva_rate(j, cva_between(j, 0, k))) * default_here;
         before = here;
     }
+}
+
+/* Shares of an exposure that funding takes, or brings, while both are there at the last date. */
+static void fill_funding(const cva_job *j, const shoal_cva_counterparty *c,
+                         const shoal_cva_counterparty *own, const shoal_cva_curve *spread,
+                         double *share) {
+    double before = 0, last = 0;
+    for (int64_t date = 0; date < j->exposures; date++) {
+        const int64_t k = j->exposed[date];
+        const double here = shoal_cva_integral(spread, 0, 0, cva_time(j, k));
+        const double both =
+            shoal_cva_hazard_to(c, last) + (own ? shoal_cva_hazard_to(own, last) : 0);
+        share[date] = exp(-both - cva_rate(j, cva_between(j, 0, k))) * (here - before);
+        before = here, last = cva_time(j, k);
+    }
+}
+
+static shoal_status make_chances(shoal_cva *p, const shoal_cva_counterparty *c,
+                                 const shoal_cva_opts *o) {
+    const cva_job *j = &p->job;
+    const int64_t dates = j->exposures, all = j->parties * dates;
+    double **const lists[] = { &p->share, &p->chance, &p->borrow, &p->lend, &p->own };
+    double *integrated;
+    shoal_status s = shoal_plan_host(&p->head, dates, sizeof *integrated, &integrated);
+    for (int i = 0; i < 5 && s == SHOAL_OK; i++)
+        s = shoal_plan_host(&p->head, i < 4 ? all : dates, sizeof **lists[i], lists[i]);
+    for (int64_t i = 0; i < j->parties && s == SHOAL_OK; i++) {
+        fill_chances(j, &c[i], p->chance + i * dates, p->share + i * dates);
+        fill_funding(j, &c[i], o->own, &o->borrowing, p->borrow + i * dates);
+        fill_funding(j, &c[i], o->own, &o->lending, p->lend + i * dates);
+    }
+    if (s == SHOAL_OK && o->own) fill_chances(j, o->own, NULL, p->own);
+    p->job.share = p->share, p->job.chance = p->chance, p->integrated = integrated;
+    for (int64_t date = 0; date < dates && s == SHOAL_OK; date++)
+        integrated[date] = shoal_cva_hazard_to(&c[0], cva_time(j, j->exposed[date]));
     return s;
+}
+
+/* Counterparties, and the one of each set. */
+static shoal_status make_parties(shoal_cva *p, const shoal_cva_counterparty *c,
+                                 const shoal_cva_opts *o) {
+    cva_job *j = &p->job;
+    int64_t *of;
+    j->parties = o->parties > 1 ? o->parties : 1;
+    for (int64_t i = 0; i < j->parties; i++)
+        j->wrong_way |= c[i].volatility > 0 || shoal_cva_jumps(&c[i], j->assets);
+    shoal_status s = shoal_plan_host(&p->head, j->sets, sizeof *of, &of);
+    for (int64_t i = 0; i < j->sets && s == SHOAL_OK; i++) {
+        of[i] = o->party ? o->party[i] : 0;
+        s = shoal_check_count(p->head.ctx, "party", of[i], 0, j->parties - 1);
+    }
+    j->party_of = of;
+    p->validates = o->validate, p->by_trade = o->by_trade;
+    p->by_set = o->by_set || o->by_trade || j->parties > 1;
+    if (p->by_set) j->list_by_set = shoal_cva_lists(p);
+    return s;
+}
+
+/* The power of 2 that a contract of its usual size has CVA_SIZE_UNIT of. */
+static void make_units(shoal_cva *p) {
+    for (int64_t i = 0; i < p->job.contracts; i++) {
+        cva_contract *c = &p->contracts[i];
+        const double size = fabs(c->quantity) * shoal_cva_size(&p->job, c);
+        c->unit = CVA_SIZE_UNIT / (size > 0 ? exp2(ceil(log2(size))) : 1);
+    }
 }
 
 /* Host arrays one after the other, as they will lie at `base`: a first round without `host` measures them. */
@@ -320,6 +390,16 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_j
     if (from->knots) to->knot = add(k, from->knot, from->knots, sizeof *to->knot);
     to->stop = add(k, from->stop, from->stops, sizeof *to->stop);
     to->sign = add(k, from->sign, from->sets, sizeof *to->sign);
+    if (from->csa) to->csa = add(k, from->csa, from->sets, sizeof *to->csa);
+    if (from->jump) to->jump = add(k, from->jump, d, sizeof(double));
+    const int64_t parties = from->parties, shares = parties * from->exposures;
+    if (from->hazard) {
+        to->hazard = add(k, from->hazard, parties * from->dates, sizeof *to->hazard);
+        to->hazard_load = add(k, from->hazard_load, parties * d, sizeof(double));
+    }
+    to->party_of = add(k, from->party_of, from->sets, sizeof *to->party_of);
+    to->share = add(k, from->share, shares, sizeof *to->share);
+    to->chance = add(k, from->chance, shares, sizeof *to->chance);
     to->european = add(k, from->european, from->europeans, sizeof *to->european);
     to->american = add(k, from->american, from->americans, sizeof *to->american);
     to->nested = add(k, from->nested, from->nesteds, sizeof *to->nested);
@@ -401,9 +481,7 @@ static shoal_status make_signs(shoal_cva *p) {
 static int has_kinks(const shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         const cva_contract *c = &p->job.contract[i];
-        const int by_paths =
-            c->kind == CVA_NESTED || (c->kind == CVA_AMERICAN && p->estimator == SHOAL_CVA_BY_RULE);
-        if (by_paths && (p->job.collateral || !p->job.sign[c->set])) return 1;
+        if (cva_is_walked(&p->job, c) && cva_has_kink(&p->job, c->set)) return 1;
     }
     return 0;
 }
@@ -422,6 +500,23 @@ static shoal_status check_regressions(shoal_cva *p, int64_t i, const shoal_cva_o
     return SHOAL_OK;
 }
 
+/* What cannot be seen at margin calls and after a jump. */
+static shoal_status check_views(const shoal_cva *p, const shoal_cva_opts *o) {
+    const cva_job *j = &p->job;
+    const char *what = j->jump ? "a jump at default" : "a margin period";
+    if (!j->jump && !j->periods) return SHOAL_OK;
+    if (o->estimator == SHOAL_CVA_BY_INNER)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "estimator inner has no %s; the others have",
+                          what + 2);
+    if (j->jump && j->parties > 1)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "jump is given; several counterparties have no jump at default");
+    if (o->by_trade)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "by_trade is 1; with %s there are no contributions of trades", what);
+    return SHOAL_OK;
+}
+
 static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                               const shoal_cva_contract *contracts, int64_t count,
                               const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
@@ -436,7 +531,6 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     p->judge = judges[0][level];
     p->estimator = o->estimator, j->control = o->control >= 0;
     j->estimator = (int)o->estimator, j->kept = o->kept != 0, j->seed = o->seed;
-    j->collateral = c->collateral != 0, j->threshold = c->threshold;
     snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
     p->american = (shoal_american_opts){ .degree = o->degree,
                                          .raw = o->raw,
@@ -447,21 +541,29 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                                          .control = o->control };
     j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_OUTER);
     j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+    j->hazard_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_HAZARD);
     shoal_status s = shoal_plan_new(p->where, sizeof *p->room, p, &p->room);
     if (s == SHOAL_OK) s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);
+    if (s == SHOAL_OK) s = make_parties(p, c, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_csas(p, c, o);
     if (s == SHOAL_OK) s = shoal_cva_make_dates(p, m, contracts, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_slots(p);
     if (s == SHOAL_OK) s = shoal_cva_make_curves(p, m);
     if (s == SHOAL_OK) s = check_growth(p);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
-    if (s == SHOAL_OK) s = make_chances(p, c);
+    if (s == SHOAL_OK) s = make_chances(p, c, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_hazard(p, c);
+    if (s == SHOAL_OK) s = check_views(p, o);
+    if (s == SHOAL_OK) make_units(p);
     if (s == SHOAL_OK) s = make_signs(p);
     if (s == SHOAL_OK) s = make_lists(p);
-    if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || o->validate))
+    const int prices = p->validates || p->by_set;
+    if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);
-    if (s == SHOAL_OK && o->validate) s = shoal_cva_make_prices(p);
+    if (s == SHOAL_OK && prices) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && p->where->ops) s = make_device(p);
-    const int kinks = o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
+    const int kinks = s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
     if (s == SHOAL_OK && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
     return s;
 }
@@ -485,10 +587,10 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     s = shoal_check_count(ctx, "count", count, 0, MAX_CONTRACTS);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
     if (s == SHOAL_OK) s = check_market(ctx, market);
-    if (s == SHOAL_OK) s = check_counterparty(ctx, counterparty);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s == SHOAL_OK) s = check_counterparties(ctx, counterparty, opts, market->assets);
     if (s == SHOAL_OK && opts->estimator == SHOAL_CVA_BY_INNER && shoal_cva_has_curves(market))
-        s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner has no curves; the others have");
+        s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner takes no curves; use rule or amc");
     if (s == SHOAL_OK) s = fill_plan(*plan, market, contracts, count, counterparty, opts);
     return shoal_plan_made(s, plan);
 }

@@ -55,7 +55,7 @@ typedef struct cva_rule {
     double start, step; /* the first point of the grid, and from one to the next */
     const double *at; /* [date - 1][cva_rule_numbers]: dates before the last                      */
     const float *single; /* the same for kernels in f32                                           */
-    double today; /* of one asset: the premium of going on at t = 0                          */
+    double today; /* at t = 0: of one asset the premium of going on, else its value           */
 } cva_rule;
 
 SHOAL_HD static inline int cva_columns(const cva_basis *b) {
@@ -83,6 +83,7 @@ typedef struct cva_contract {
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
+    double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
     const double *weight;
     const float *single_weight; /* the same for kernels in f32                                    */
@@ -103,16 +104,41 @@ typedef struct cva_node {
 
 enum { CVA_MAX_LEVEL = 14 };
 
+/* Collateral of a netting set: what each side leaves uncovered (infinity: it posts none), the independent amounts, and
+ * the number of its margin period, from 1. Without a period, collateral covers the value at the same date. */
+typedef struct cva_csa {
+    int is_none, period;
+    double theirs, ours;
+    double held, posted;
+} cva_csa;
+
+enum { CVA_PERIODS = 4 }; /* different margin periods above 0 */
+
+/* What exposures at a date see of other values than those of the date: at the last margin call, or after the jump at
+ * default. [path][set], but spot [path][asset], holds [place][path], flow [path][rule][set], net [item][set]. */
+typedef struct cva_view {
+    int64_t date;
+    double *spot, *value, *differ, *flow, *net;
+    char *holds;
+} cva_view;
+
+/* Of the hazard rate at a step, shift[date] e^y with y' = decay y + along (z of the assets) + across z. */
+typedef struct cva_hazard_step {
+    double decay, along, across, half; /* half: of shift times the years of the step */
+} cva_hazard_step;
+
 typedef struct cva_job {
     int assets;
     double rate;
-    int control, estimator, kept, collateral, is_pilot;
-    double threshold;
+    int control, estimator, kept, is_pilot;
     uint64_t seed;
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
-    int64_t contracts, sets, places;
+    int64_t contracts, sets, places, parties;
+    const int64_t *party_of; /* [set] */
+    const double *share;  /* [party][exposure]: of the CVA that an exposure then has              */
+    const double *chance; /* [party][exposure]: of default since the last exposure                */
     double horizon; /* the last date of exposure                                                 */
     /* dates.c: all dates; those of exposure; those that inner paths go to, where some contract may be exercised */
     int64_t dates, exposures, stops;
@@ -133,7 +159,13 @@ typedef struct cva_job {
     int64_t europeans, americans, nesteds;
     const int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either               */
     const int64_t *inner; /* [exposure]                                                         */
-    shoal_stream outer_normals, inner_normals;
+    const cva_csa *csa;   /* [set]; NULL: no set has collateral                                 */
+    int periods;          /* margin periods above 0                                             */
+    int wrong_way;        /* 1: rows have the lists of wrong-way risk                           */
+    const double *jump;   /* [asset]: of its price at default; NULL: there are none             */
+    const cva_hazard_step *hazard; /* [party][date - 1]; NULL: hazard rates are known           */
+    const double *hazard_load;     /* [party][asset]: of z, in y                                */
+    shoal_stream outer_normals, inner_normals, hazard_normals;
     /* of a run */
     uint64_t first;
     int64_t paths;
@@ -147,15 +179,30 @@ typedef struct cva_job {
     void *table;  /* GPU: what inner paths need to move to a stop: [stop][cva_table_numbers]      */
     double *cube; /* GPU: numbers of some contracts, [contract][path] */
     int64_t cube_room;
-    /* of a validation: [contract][path], else NULL. Closed forms and what is known without inner paths, undiscounted; what has
-     * been paid, discounted */
-    double *worth, *paid;
+    /* with margin periods: what has been paid before the date, discounted, and at it; else NULL: [path][rule][set] */
+    double *flow, *flow_now;
+    /* with a hazard rate that is not known: y, and the integrated rate, to the date and to the last exposure: [party][path] */
+    double *log_hazard, *integrated, *integrated_before;
+    /* [contract][path] or NULL. Of a validation: closed forms and what is known without inner paths, undiscounted; what has been
+     * paid, discounted. Of results by trade: the same values, payments at the date included; their shares of the CVA so far */
+    double *worth, *paid, *here, *owed;
+    int64_t *total; /* of results by trade: [contract][cva_total_numbers]; NULL: none       */
+    double *values; /* [path][contract][exposure]: what they are worth to us; NULL: not wanted */
+    int64_t
+        list_by_set; /* of the row: the number of the first list of netting sets; 0: there is none */
     /* of a date */
     shoal_stream walk_normals;
     int64_t ahead; /* the first stop after it                                                    */
     int64_t date;  /* of exposure; -1: none                                                      */
-    double share;  /* of the CVA that an exposure then has                                        */
-    int64_t paths_inner; /* inner paths of a group */
+    double discount; /* from the exposure to today                                                */
+    double known_hazard, known_before; /* integrated: to the date and to the last exposure        */
+    int was_exposed; /* 1: the date before is one of exposure                                     */
+    int is_margin; /* 1: only sets with a margin period are valued                                */
+    cva_view to;   /* what `keep` fills: a slot                                                   */
+    double *slots; /* of margin calls (margin.c)                                                  */
+    char *slot_holds;
+    cva_view before[CVA_PERIODS], after; /* views of the exposures                                */
+    int64_t paths_inner;                 /* inner paths of a group */
     int top_level;
     double at_least[CVA_MAX_LEVEL + 1]; /* P(level >= l)                                          */
     /* of paths from .. from + count - 1, which are valued together */
@@ -189,9 +236,33 @@ SHOAL_HD static inline int64_t cva_table_numbers(int assets) {
     return (numbers + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
 }
 
+/* GPU: numbers per path and contract with early exercise in the cube. */
+static inline int64_t cva_planes(const cva_job *job) { return job->flow ? 4 : 2; }
+
+/* Whether the exposure of a set has kinks as a function of its value. */
+SHOAL_HD static inline int cva_has_kink(const cva_job *job, int64_t set) {
+    return (job->csa && !job->csa[set].is_none) || !job->sign[set];
+}
+
+/* The margin period of a set, from 1; 0: none. */
+SHOAL_HD static inline int cva_period_of(const cva_job *job, int64_t set) {
+    return job->csa ? job->csa[set].period : 0;
+}
+
+/* Whether a contract is valued in this view. */
+SHOAL_HD static inline int cva_is_seen(const cva_job *job, const cva_contract *c) {
+    return !job->is_margin || cva_period_of(job, c->set) > 0;
+}
+
 /* Items of a group of inner paths. */
 SHOAL_HD static inline int64_t cva_items(const cva_job *job) {
     return (job->paths_inner + CVA_LANES - 1) / CVA_LANES;
+}
+
+/* Whether a contract is valued on inner paths before its end. */
+SHOAL_HD static inline int cva_is_walked(const cva_job *job, const cva_contract *c) {
+    return c->kind == CVA_NESTED ||
+           (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
 }
 
 /* Whether a contract is a put or a call on one asset. */
@@ -225,8 +296,11 @@ typedef struct cva_method {
     cva_stage *settle; /* adds what exercise by the rules pays, or what `amc` says               */
     cva_stage *plan;   /* the nodes of the paths that are valued together, and their groups      */
     cva_stage *fill;   /* their items                                                            */
+    cva_stage *keep;   /* the view of a margin call                                              */
+    cva_stage *jump;   /* prices after the jump at default, and values of 0: in the view of it   */
     cva_stage *add;    /* nets the sums of items                                                 */
     cva_stage *expose; /* exposures into the rows                                                */
+    cva_stage *allot;  /* their shares by contract                                               */
 } cva_method;
 
 /* The cell of inner paths: sums over the items, on either backend. */
@@ -273,7 +347,7 @@ typedef struct cva_fitter { /* f64 alone */
 
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
  * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
- * discounted values and what was paid before. */
+ * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -282,8 +356,38 @@ enum {
     CVA_LIST_HALF,
     CVA_LIST_RULE, /* exposures by the rule less those by the other        */
     CVA_LIST_RULE_THEIRS,
+    CVA_LISTS_ALWAYS,
+    CVA_LIST_LOSS = CVA_LISTS_ALWAYS, /* wrong-way risk: share of the CVA */
     CVA_LISTS
 };
+enum { CVA_SET_OURS, CVA_SET_THEIRS, CVA_SET_WHOLE, CVA_SET_LISTS_ALWAYS };
+enum { CVA_SET_LOSS = CVA_SET_LISTS_ALWAYS, CVA_SET_LISTS }; /* LOSS: with wrong-way risk */
+SHOAL_HD static inline int64_t cva_set_lists(const cva_job *job) {
+    return job->wrong_way ? (int64_t)CVA_SET_LISTS : (int64_t)CVA_SET_LISTS_ALWAYS;
+}
+
+/* Where the lists of a netting set begin in a row, and its share of the CVA is. */
+SHOAL_HD static inline int64_t cva_set_list(const cva_job *job, int64_t set) {
+    return CVA_ROW_HEAD + (job->list_by_set + cva_set_lists(job) * set) * job->exposures;
+}
+SHOAL_HD static inline int64_t cva_set_share(const cva_job *job, int64_t set) {
+    return cva_set_list(job, job->sets) + set;
+}
+
+/* Sums of a contract over paths, each two whole numbers (outer.h): our exposure and theirs per date of exposure, then the
+ * share of the CVA and its square. */
+enum { CVA_TOTAL_OURS, CVA_TOTAL_THEIRS, CVA_TOTAL_LISTS };
+enum { CVA_TOTAL_CVA, CVA_TOTAL_SQUARE, CVA_TOTAL_TAIL };
+enum { CVA_LIMBS = 2, CVA_LOW_BITS = 40 };
+#define CVA_SIZE_UNIT   1048576.0             /* 2^20: a contract of its usual size in its units */
+#define CVA_SQUARE_UNIT (1.0 / CVA_SIZE_UNIT) /* of squares                                      */
+SHOAL_HD static inline int64_t cva_total_numbers(const cva_job *job) {
+    return CVA_LIMBS * (CVA_TOTAL_LISTS * job->exposures + CVA_TOTAL_TAIL);
+}
+
+SHOAL_HD static inline int64_t cva_lists(const cva_job *job) {
+    return job->wrong_way ? CVA_LISTS : CVA_LISTS_ALWAYS;
+}
 
 struct shoal_cva {
     shoal_plan head;
@@ -303,10 +407,18 @@ struct shoal_cva {
     shoal_cva_estimator estimator;
     shoal_american_opts american;
     american_plan
-        *batch;     /* what problems of early exercise leave for the next ones to work in    */
-    double *share;  /* [exposure]: (1 - recovery) e^(-rate t) P(default since the last one)     */
-    double *chance; /* [exposure]: that probability                                             */
-    double *price;  /* of a validation: [contract] numbers of validate.c; else NULL              */
+        *batch;    /* what problems of early exercise leave for the next ones to work in    */
+    double *share; /* [party][exposure]: (1 - recovery) e^(-rate t) P(default since the last one) */
+    double *chance; /* [party][exposure]: that probability                                       */
+    double *integrated; /* [exposure]: the hazard rate of the first party from 0                 */
+    double *own; /* [exposure]: as share, of our own default                                  */
+    double *borrow, *lend; /* [party][exposure]: what an exposure costs, or brings, in funding */
+    /* margin.c: [period][exposure] of the margin call, its date and slot; [date] the slot that is kept there, or -1 */
+    int64_t *call_date, *call_slot, *slot_at, slots;
+    double period[CVA_PERIODS];
+    double *price;   /* today: [contract] numbers of validate.c; NULL: not wanted                */
+    double *present; /* of the book, the parties, the sets: price and error; NULL: not wanted    */
+    int validates, by_set, by_trade;
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     int is_pilot; /* every node gets the levels */
@@ -329,6 +441,28 @@ int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to);
 shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,
                                   const shoal_cva_contract *from, const shoal_cva_opts *o);
 
+/* dates.c: the date of a time that is one. */
+int64_t shoal_cva_date_of(const cva_job *j, double time);
+
+/* margin.c: the collateral of netting sets, before the dates; the slots of margin calls, when dates are known. */
+shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c,
+                                 const shoal_cva_opts *o);
+shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_opts *o);
+shoal_status shoal_cva_make_slots(shoal_cva *p);
+/* The time of the margin call before an exposure; 0: today. */
+double shoal_cva_call_time(double exposure, double period);
+/* Numbers of a slot, and the arrays in it. */
+int64_t shoal_cva_slot_numbers(const cva_job *j);
+cva_view shoal_cva_slot(const cva_job *j, int64_t slot);
+
+/* hazard.c: checks; the jumps at default, and the steps of hazard rates that are not known. hazard_to: a known one,
+ * integrated from 0 to t. */
+shoal_status shoal_cva_check_hazard(shoal_context *ctx, const shoal_cva_counterparty *c,
+                                    int64_t assets);
+int shoal_cva_jumps(const shoal_cva_counterparty *c, int64_t assets);
+double shoal_cva_hazard_to(const shoal_cva_counterparty *c, double t);
+shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c);
+
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
@@ -345,13 +479,20 @@ shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks);
 
 /* validate.c: prices today, of other paths than the outer ones. */
 shoal_status shoal_cva_make_prices(shoal_cva *p);
+enum { CVA_PRICE, CVA_PRICE_ERROR, CVA_UPPER, CVA_UPPER_ERROR, CVA_PRICE_NUMBERS };
+/* The size of what a contract pays. */
+double shoal_cva_size(const cva_job *j, const cva_contract *c);
 
 /* run.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
 double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
                       double *error);
 
-/* run.c: random numbers and stops of the inner paths from date k. */
+/* run.c: random numbers and stops of the inner paths from date k; and all that belongs to an exposure there. */
+void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k);
 void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k);
+
+/* run.c: lists of a row before those of netting sets. */
+int64_t shoal_cva_lists(const shoal_cva *p);
 
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,

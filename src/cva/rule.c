@@ -249,6 +249,14 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
     return shoal_correlation_factor(&p->host, correlation, d, load);
 }
 
+/* The mean of what the paths are worth at date 1, discounted: the regression of date 0, whose paths have one price. */
+static double today_of(const cva_fit *f) {
+    double sum = 0;
+    for (int64_t i = 0; i < f->blocks * CVA_FIT_LANES; i++) sum += f->cash[i];
+    return cva_discount_over(&f->job, cva_between(&f->job, 0, 1)) * sum /
+           (double)(f->blocks * CVA_FIT_LANES);
+}
+
 static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int64_t paths,
                              cva_rule *to) {
     const cva_fitter *fitter = fitters[0][p->host.level];
@@ -279,6 +287,7 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
         fitter->settle(&p->host, &f, i);
     }
     s = shoal_stage_end(&p->host, &stage, s);
+    if (s == SHOAL_OK) f.rule.today = today_of(&f);
     if (s == SHOAL_OK) *to = f.rule;
     shoal_smallsym_free(solver);
     shoal_plan_free(scratch);

@@ -31,8 +31,30 @@ enum { PRICE_PATHS = 1 << 16, BOUND_PATHS = 256, BOUND_INNER = 64, SEEN = 100 };
 
 /* ---- prices ------------------------------------------------------------------------------------- */
 
-/* The price, its error, the upper bound, its error. */
-enum { PRICE, PRICE_ERROR, UPPER, UPPER_ERROR, PRICE_NUMBERS };
+/* Adds a contract to the prices of the book, its counterparty and its set: what is known, or the sums of the items to
+ * those of the parts. */
+static void add_to_parts(const shoal_cva *p, const cva_contract *c, double known,
+                         const double *sums, int64_t items, double *parts) {
+    const cva_job *j = &p->job;
+    const int64_t part[] = { 0, 1 + j->party_of[c->set], 1 + j->parties + c->set };
+    for (int i = 0; i < 3 && p->present; i++) {
+        p->present[2 * part[i]] += c->quantity * known;
+        for (int64_t at = 0; at < items; at++)
+            parts[part[i] * items + at] += c->quantity * sums[at * j->places + c->place];
+    }
+}
+
+/* Mean and standard error of sums over CVA_LANES paths each. */
+static void mean_of_items(const double *sums, int64_t stride, int64_t items, double *mean,
+                          double *error) {
+    double squares = 0, sum = 0;
+    for (int64_t at = 0; at < items; at++) sum += sums[at * stride] / (double)(items * CVA_LANES);
+    for (int64_t at = 0; at < items; at++) {
+        const double off = sums[at * stride] / CVA_LANES - sum;
+        squares += off * off;
+    }
+    *mean = sum, *error = sqrt(squares / (double)items / (double)(items - 1));
+}
 
 /* All inner paths of one node today, as items. */
 static shoal_status simulate(shoal_cva *p, cva_job *j) {
@@ -40,7 +62,9 @@ static shoal_status simulate(shoal_cva *p, cva_job *j) {
     cva_item *item = malloc(ITEMS * sizeof *item);
     double *sums = calloc((size_t)(ITEMS * j->places) + 1, sizeof *sums);
     char *holds = malloc((size_t)j->places + 1);
-    shoal_status s = item && sums && holds
+    const int64_t count = p->present ? 1 + j->parties + j->sets : 0;
+    double *parts = calloc((size_t)(ITEMS * count) + 1, sizeof *parts);
+    shoal_status s = item && sums && holds && parts
                          ? SHOAL_OK
                          : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for prices");
     for (int32_t i = 0; i < ITEMS && s == SHOAL_OK; i++)
@@ -52,18 +76,19 @@ static shoal_status simulate(shoal_cva *p, cva_job *j) {
     if (s == SHOAL_OK && j->kinds[CVA_NESTED]) s = p->host_walker->nest(&p->host, j, 0);
     if (s == SHOAL_OK && j->kinds[CVA_AMERICAN]) s = p->host_walker->follow(&p->host, j, 0);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
-        const int64_t place = j->contract[i].place;
-        double mean = 0, squares = 0;
-        if (j->contract[i].kind < CVA_NESTED) continue;
-        for (int at = 0; at < ITEMS; at++) mean += sums[at * j->places + place] / PRICE_PATHS;
-        for (int at = 0; at < ITEMS; at++) {
-            const double off = sums[at * j->places + place] / CVA_LANES - mean;
-            squares += off * off;
-        }
-        p->price[PRICE_NUMBERS * i + PRICE] = mean;
-        p->price[PRICE_NUMBERS * i + PRICE_ERROR] = sqrt(squares / ITEMS / (ITEMS - 1));
+        const cva_contract *c = &j->contract[i];
+        double *price = p->price + CVA_PRICE_NUMBERS * i;
+        if (c->kind < CVA_NESTED) continue;
+        mean_of_items(sums + c->place, j->places, ITEMS, price + CVA_PRICE,
+                      price + CVA_PRICE_ERROR);
+        if (c->kind == CVA_NESTED || !cva_is_line(c)) add_to_parts(p, c, 0, sums, ITEMS, parts);
     }
-    free(item), free(sums), free(holds);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        double mean;
+        mean_of_items(parts + i * ITEMS, 1, ITEMS, &mean, &p->present[2 * i + 1]);
+        p->present[2 * i] += mean;
+    }
+    free(item), free(sums), free(holds), free(parts);
     return s;
 }
 
@@ -108,7 +133,7 @@ static shoal_status make_bound(shoal_cva *p, const cva_contract *c, double *pric
         item[i] = (cva_item){ .path = i * CVA_LANES / BOUND_INNER,
                               .from = i * CVA_LANES % BOUND_INNER,
                               .lanes = CVA_LANES };
-    for (int i = 0; i < BOUND_PATHS; i++) at[i] = (dual){ .before = price[PRICE] };
+    for (int i = 0; i < BOUND_PATHS; i++) at[i] = (dual){ .before = price[CVA_PRICE] };
     shoal_status s = shoal_plan_new(p->head.ctx, sizeof *scratch, p, &scratch);
     if (s != SHOAL_OK) return s;
     j.first = 3 * (uint64_t)SHOAL_CVA_OUTER, j.paths = BOUND_PATHS, j.item = item, j.items = ITEMS;
@@ -124,37 +149,40 @@ static shoal_status make_bound(shoal_cva *p, const cva_contract *c, double *pric
         if (k == c->last || c->may[k - 1]) s = step_bound(p, &j, c, k, now, at);
     }
     shoal_plan_free(scratch);
-    price[UPPER] = shoal_cva_mean(&at->largest, NULL, sizeof *at / sizeof(double), BOUND_PATHS,
-                                  &price[UPPER_ERROR]);
+    price[CVA_UPPER] = shoal_cva_mean(&at->largest, NULL, sizeof *at / sizeof(double), BOUND_PATHS,
+                                      &price[CVA_UPPER_ERROR]);
     return s;
 }
 
 shoal_status shoal_cva_make_prices(shoal_cva *p) {
     cva_job j = p->job;
     shoal_status s =
-        shoal_plan_host(&p->head, PRICE_NUMBERS * j.contracts, sizeof *p->price, &p->price);
+        shoal_plan_host(&p->head, CVA_PRICE_NUMBERS * j.contracts, sizeof *p->price, &p->price);
+    const int64_t parts = p->by_set ? 2 * (1 + j.parties + j.sets) : 0;
+    if (s == SHOAL_OK && parts > 0)
+        s = shoal_plan_host(&p->head, parts, sizeof *p->present, &p->present);
     shoal_cva_begin_date(p, &j, 0);
     j.paths = 1;
     if (s == SHOAL_OK && j.places > 0) s = simulate(p, &j);
     for (int64_t i = 0; i < j.contracts && s == SHOAL_OK; i++) {
         const cva_contract *c = &j.contract[i];
         const int american = c->kind == CVA_AMERICAN, line = american && cva_is_line(c);
-        double *price = p->price + PRICE_NUMBERS * i;
-        if (c->kind == CVA_CLOSED) price[PRICE] = cva_closed_value(&j, c, j.s0, 0);
+        double *price = p->price + CVA_PRICE_NUMBERS * i;
+        if (c->kind == CVA_CLOSED) price[CVA_PRICE] = cva_closed_value(&j, c, j.s0, 0);
         if (line) {
-            price[PRICE] = cva_line_value(&j, c, j.s0[c->asset[0]], 0) + c->rule[0].today;
-            price[PRICE_ERROR] = 0;
+            price[CVA_PRICE] = cva_line_value(&j, c, j.s0[c->asset[0]], 0) + c->rule[0].today;
+            price[CVA_PRICE_ERROR] = 0;
         }
-        price[UPPER] = price[PRICE], price[UPPER_ERROR] = price[PRICE_ERROR];
-        if (american && !line) s = make_bound(p, c, price);
+        if (line || c->kind == CVA_CLOSED) add_to_parts(p, c, price[CVA_PRICE], NULL, 0, NULL);
+        price[CVA_UPPER] = price[CVA_PRICE], price[CVA_UPPER_ERROR] = price[CVA_PRICE_ERROR];
+        if (american && !line && p->validates) s = make_bound(p, c, price);
     }
     return s;
 }
 
 /* ---- scores ------------------------------------------------------------------------------------- */
 
-/* The size of what a contract pays. */
-static double size_of(const cva_job *j, const cva_contract *c) {
+double shoal_cva_size(const cva_job *j, const cva_contract *c) {
     double all = 0;
     for (int i = 0; i < c->assets; i++) {
         const double s = j->s0[c->asset[i]];
@@ -166,10 +194,10 @@ static double size_of(const cva_job *j, const cva_contract *c) {
 /* Of the column x of rows. */
 static shoal_cva_check check_of(const double *x, int64_t width, int64_t paths, const double *price,
                                 double size) {
-    shoal_cva_check check = { .price = price[PRICE],
-                              .price_error = price[PRICE_ERROR],
-                              .upper = price[UPPER],
-                              .upper_error = price[UPPER_ERROR] };
+    shoal_cva_check check = { .price = price[CVA_PRICE],
+                              .price_error = price[CVA_PRICE_ERROR],
+                              .upper = price[CVA_UPPER],
+                              .upper_error = price[CVA_UPPER_ERROR] };
     double sum = 0, squares = 0;
     check.mean = shoal_cva_mean(x, NULL, width, paths, &check.error);
     for (int64_t i = 0; i < paths; i++)
@@ -191,18 +219,18 @@ shoal_status shoal_cva_validate(const shoal_cva *plan, const double *samples, in
     const shoal_array given[] = { { "samples", samples, 0 }, { "result", result, 0 } };
     shoal_status s = shoal_check_pointers(ctx, given, 2);
     if (s == SHOAL_OK) s = shoal_check_count(ctx, "paths", paths, 2, SHOAL_CVA_OUTER);
-    if (s == SHOAL_OK && !plan->price)
+    if (s == SHOAL_OK && !plan->validates)
         s = shoal_fail(ctx, SHOAL_E_ARG, "the plan was created without opts.validate");
     if (s != SHOAL_OK) return s;
     const int64_t width = shoal_cva_width(plan), dates = j->exposures;
-    const double *column = samples + CVA_ROW_HEAD + CVA_LISTS * dates;
+    const double *column = samples + CVA_ROW_HEAD + cva_lists(j) * dates;
     *result = (shoal_cva_validation){ .contract = -1, .date = -1 };
     for (int64_t i = 0; i < j->contracts; i++)
         for (int64_t k = 0; k < dates; k++, column++) {
             shoal_cva_check check = { 0 };
             if (j->contract[i].kind != CVA_EXPIRED) {
-                check = check_of(column, width, paths, plan->price + PRICE_NUMBERS * i,
-                                 size_of(j, &j->contract[i]));
+                check = check_of(column, width, paths, plan->price + CVA_PRICE_NUMBERS * i,
+                                 shoal_cva_size(j, &j->contract[i]));
                 result->scores++;
             }
             if (checks) checks[i * dates + k] = check;

@@ -9,13 +9,25 @@
 #include "cva/span.h"
 #include "pricing/black.h"
 
-/* What a contract is worth on a path at date k, for a validation; `ends`: it is paid. */
+/* What a contract is worth on a path at date k, for a validation or results by trade; `ends`: it is paid. */
 SHOAL_HD static inline void cva_note(const cva_job *job, const cva_contract *c, int64_t k,
                                      int64_t path, double worth, int ends) {
-    if (!job->worth) return;
     const int64_t at = (c - job->contract) * job->paths + path;
+    if (job->here) job->here[at] = worth;
+    if (!job->worth) return;
     job->worth[at] = ends ? 0 : worth;
     if (ends) job->paid[at] += cva_discount_over(job, cva_between(job, 0, k)) * worth;
+}
+
+SHOAL_HD static inline double cva_positive(double x) { return x > 0 ? x : 0; }
+
+/* What is not covered of a set's value to us, or to them; one of one sign has no kink. csa may be NULL. */
+SHOAL_HD static inline double cva_uncovered(const cva_csa *csa, int sign, int ours, double value) {
+    if ((!csa || csa->is_none) && sign) return sign > 0 ? value : 0;
+    const double above = cva_positive(value);
+    if (!csa || csa->is_none) return above;
+    const double most = ours ? csa->theirs : csa->ours;
+    return cva_positive((above > most ? most : above) - (ours ? csa->held : csa->posted));
 }
 
 /* Whether a European contract with `left` years to go is worth what a formula says. */
@@ -88,6 +100,12 @@ SHOAL_HD static inline double cva_line_hold(const cva_job *job, const cva_contra
     const double sigma = job->sigma[a], drift = cva_drift(job, cva_between(job, 0, k), a);
     const double brownian = sigma > 0 ? (shoal_log(s / job->s0[a]) - drift) / sigma : 0;
     return cva_line_value(job, c, s, k) + cva_premium(r, k, (brownian - r->start) / r->step);
+}
+
+/* The same today, of a contract on any assets. */
+SHOAL_HD static inline double cva_value_today(const cva_job *job, const cva_contract *c) {
+    const double line = cva_is_line(c) ? cva_line_value(job, c, job->s0[c->asset[0]], 0) : 0;
+    return line + c->rule[0].today;
 }
 
 #endif

@@ -30,7 +30,7 @@ enum { PRICE_BULLETS = 3, PRICE_OUTER };            /* bullet options           
 enum { PRICE_EXPOUS = 5 };                          /* exponential OU             */
 enum { PRICE_FITS = 6, PRICE_RULES, PRICE_WITHIN }; /* American options           */
 enum { PRICE_ROWS = 9, PRICE_LATIN };               /* data sets                  */
-enum { PRICE_CVA_OUTER = 16, PRICE_CVA_INNER };     /* CVA                        */
+enum { PRICE_CVA_OUTER = 16, PRICE_CVA_INNER, PRICE_CVA_HAZARD }; /* CVA          */
 
 typedef struct price_leg { /* from one maturity to the next, in equal steps */
     int32_t steps;

@@ -13,21 +13,50 @@
 #include "smallsym/pack.h"
 #include "core/twice.h"
 
-/* Row i's sums run along the row to the diagonal and down the column from there. `norm`: |A|. */
-static inline void residual_of(const pack *p, float *residual, real *norm) {
-    vec r_most = vec_all(0), a_most = r_most, x_most = r_most, b_most = r_most;
-    for (int64_t i = 0; i < p->n; i++) {
-        const vec b = *(const vec *)(p->b + at_row(i)), x = *(const vec *)(p->x + at_row(i));
-        vec r = b, size = vec_all(0);
-        const real *entry = p->a + at_entry(i, 0);
-        for (int64_t j = 0; j < p->n; j++) {
-            const vec v = *(const vec *)entry;
-            r = vec_fma(-v, *(const vec *)(p->x + at_row(j)), r);
-            size += vec_abs(v);
-            entry += at_row(j < i ? 1 : j + 1); /* to A(i,j+1), or from A(j,i) to A(j+1,i) */
+enum { RESIDUAL_ROWS = 4 }; /* that share what they load */
+
+/* b - A x and the sums of sizes of rows i0 .. i0 + rows-1, as far as the columns up to there have been read; those of
+ * the rows before take these rows' entries as their columns. Every sum has its terms in the order of j. */
+ALWAYS_INLINE void residual_rows(const pack *p, real *r, real *size, int64_t i0, const int rows) {
+    const real *row[RESIDUAL_ROWS];
+    vec x[RESIDUAL_ROWS], rest[RESIDUAL_ROWS], sum[RESIDUAL_ROWS];
+    for (int q = 0; q < rows; q++) {
+        row[q] = p->a + at_entry(i0 + q, 0);
+        x[q] = vec_at(p->x + at_row(i0 + q)), rest[q] = vec_at(p->b + at_row(i0 + q));
+        sum[q] = vec_all(0);
+    }
+    for (int64_t j = 0; j < i0; j++) {
+        const vec left = vec_at(p->x + at_row(j));
+        vec above = vec_at(r + at_row(j)), above_sum = vec_at(size + at_row(j));
+        for (int q = 0; q < rows; q++) {
+            const vec v = vec_at(row[q] + at_row(j));
+            rest[q] = vec_fma(-v, left, rest[q]), sum[q] += vec_abs(v);
+            above = vec_fma(-v, x[q], above), above_sum += vec_abs(v);
         }
-        r_most = vec_max(vec_abs(r), r_most), a_most = vec_max(size, a_most);
-        x_most = vec_max(vec_abs(x), x_most), b_most = vec_max(vec_abs(b), b_most);
+        vec_to(r + at_row(j), above), vec_to(size + at_row(j), above_sum);
+    }
+    for (int q = 0; q < rows; q++)
+        for (int k = 0; k <= q; k++) {
+            const vec v = vec_at(row[q] + at_row(i0 + k));
+            rest[q] = vec_fma(-v, x[k], rest[q]), sum[q] += vec_abs(v);
+            if (k < q) rest[k] = vec_fma(-v, x[q], rest[k]), sum[k] += vec_abs(v);
+        }
+    for (int q = 0; q < rows; q++)
+        vec_to(r + at_row(i0 + q), rest[q]), vec_to(size + at_row(i0 + q), sum[q]);
+}
+
+/* `norm`: |A|. r and size are room for n numbers per lane. */
+static inline void residual_of(const pack *p, real *r, real *size, float *residual, real *norm) {
+    vec r_most = vec_all(0), a_most = r_most, x_most = r_most, b_most = r_most;
+    int64_t i = 0;
+    for (; i + RESIDUAL_ROWS <= p->n; i += RESIDUAL_ROWS)
+        residual_rows(p, r, size, i, RESIDUAL_ROWS);
+    for (; i < p->n; i++) residual_rows(p, r, size, i, 1);
+    for (i = 0; i < p->n; i++) {
+        r_most = vec_max(vec_abs(vec_at(r + at_row(i))), r_most);
+        a_most = vec_max(vec_at(size + at_row(i)), a_most);
+        x_most = vec_max(vec_abs(vec_at(p->x + at_row(i))), x_most);
+        b_most = vec_max(vec_abs(vec_at(p->b + at_row(i))), b_most);
     }
     for (int l = 0; l < LANES; l++) {
         const real below = real_mad(a_most[l], x_most[l], b_most[l]);

@@ -220,10 +220,10 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
     float first[LANES] = { 0 };
     real norm[LANES], own_doubt[LANES], largest[LANES], bad[LANES];
     int open[LANES];
-    if (judged && (job->refine || middle)) residual_of(p, first, norm);
+    if (judged && (job->refine || middle)) residual_of(p, w->kept_b, w->sum_x, first, norm);
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
     if (!middle) round_as_stored(w);
-    if (judged) residual_of(p, residual, norm);
+    if (judged) residual_of(p, w->kept_b, w->sum_x, residual, norm);
     if (looked && c == 0) look(w, job, method, variant, norm, doubt);
     memcpy(own_doubt, doubt, sizeof own_doubt);
     if (middle) {
@@ -231,7 +231,7 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
             open[l] = !(residual[l] <= job->tol) || smallsym_ill(p->fate.look[l], job->cond);
         refine_fully(w, method, variant, open, own_doubt);
         round_as_stored(w);
-        residual_of(p, residual, norm);
+        residual_of(p, w->kept_b, w->sum_x, residual, norm);
     }
     look_at(p->x, p->n, largest, bad);
     for (int l = 0; l < w->used; l++) {

@@ -111,8 +111,8 @@ struct shoal_smallsym {
     void *work;
     shoal_outcome where;
     int lists_are_clear; /* cuda: since the call began, no group has written totals.listed */
-    int solved; /* the last call solved systems           */
-    int judged; /* the last call computed residuals       */
+    int solved;          /* the last call solved systems           */
+    int judged;          /* the last call computed residuals       */
 };
 
 /* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h; those of

@@ -77,12 +77,13 @@ static void load_array(pack_array to, const real *from, int64_t begin, int64_t n
             }
         return;
     }
-    for (int u = 0; u < TOGETHER; u++)
-        for (int l = 0; l < VEC; l++)
-            for (int i = 0; i < ROWS; i++) {
-                const int64_t at = begin + (u * VEC + l) * ROWS + i;
-                to[i][u][l] = at < n ? from[at * stride] : filler;
-            }
+    for (int i = 0; i < ROWS; i++)
+        for (int u = 0; u < TOGETHER; u++) to[i][u] = vec_all(filler);
+    for (int lane = 0; lane < LANES; lane++) {
+        const int64_t first = begin + (int64_t)lane * ROWS, rows = at_most(n - first, ROWS);
+        for (int64_t i = 0; i < rows; i++)
+            to[i][lane / VEC][lane % VEC] = from[(first + i) * stride];
+    }
 }
 
 /* Returns 0, or NaN where a number is not finite. */

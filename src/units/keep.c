@@ -177,7 +177,7 @@ shoal_status shoal_units_keep(shoal_units *units, const char *folder) {
     const shoal_array given[] = { { "folder", folder, 0 } };
     shoal_status s = shoal_check_pointers(ctx, given, 1);
     if (s == SHOAL_OK && (units->folder || units->done > 0))
-        s = shoal_fail(ctx, SHOAL_E_ARG, "the folder comes before the first unit, and once");
+        s = shoal_fail(ctx, SHOAL_E_ARG, "choose one folder, before any unit is added");
     if (s != SHOAL_OK) return s;
     units->folder = strdup(folder);
     if (!units->folder) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for units");

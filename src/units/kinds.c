@@ -15,6 +15,7 @@ typedef struct kind_job {
     void *plan;      /* whose first member is a shoal_plan */
     int64_t samples; /* of prices: the last block may have fewer  */
     int64_t width;   /* numbers of a row */
+    int64_t totals;  /* of a CVA by trade */
 } kind_job;
 
 static shoal_context *context_of(const void *plan) { return ((const shoal_plan *)plan)->ctx; }
@@ -106,6 +107,14 @@ static int64_t *count_at(shoal_cva_counts *n, int i) {
                                          : &n->decade[i - FIRST - SHOAL_CVA_METHODS];
 }
 
+_Static_assert(CVA_WHOLE + CVA_SECONDS == SHOAL_UNITS_CVA_TOTALS, "counts of a CVA");
+
+static shoal_status run_paths(const kind_job *job, int64_t first, int64_t paths, double *samples,
+                              shoal_cva_counts *counts, int64_t *totals) {
+    if (job->totals == 0) return shoal_cva_run(job->plan, first, paths, samples, counts);
+    return shoal_cva_run_trades(job->plan, first, paths, samples, counts, totals, NULL);
+}
+
 static shoal_status run_cva(shoal_context *ctx, void *user, int64_t first, int64_t rows,
                             void *result, int64_t *counts) {
     const kind_job *job = user;
@@ -117,8 +126,8 @@ static shoal_status run_cva(shoal_context *ctx, void *user, int64_t first, int64
         const int64_t here = rows - at < most ? rows - at : most;
         s = shoal_stage_step(ctx, &stage, (double)at, (double)(at + here), (double)rows);
         if (s == SHOAL_OK)
-            s = shoal_cva_run(job->plan, first + at, here, (double *)result + at * job->width,
-                              &found);
+            s = run_paths(job, first + at, here, (double *)result + at * job->width, &found,
+                          counts + SHOAL_UNITS_CVA_TOTALS);
     }
     for (int i = 0; i < CVA_WHOLE; i++) counts[i] = *count_at(&found, i);
     for (int i = 0; i < CVA_SECONDS; i++)
@@ -133,10 +142,11 @@ shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_o
     return create(plan,
                   (shoal_units_job){ .kind = "cva",
                                      .rows = outer,
-                                     .counts = CVA_WHOLE + CVA_SECONDS,
+                                     .counts = SHOAL_UNITS_CVA_TOTALS + shoal_cva_totals(plan),
                                      .least = LEAST_ROWS,
                                      .run = run_cva },
-                  (kind_job){ .width = shoal_cva_width(plan) }, opts, units);
+                  (kind_job){ .width = shoal_cva_width(plan), .totals = shoal_cva_totals(plan) },
+                  opts, units);
 }
 
 shoal_status shoal_units_cva_counts(const shoal_units *units, shoal_cva_counts *counts) {

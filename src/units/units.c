@@ -133,6 +133,7 @@ shoal_status shoal_units_create(shoal_context *ctx, const shoal_units_job *job,
     u->input_bytes = o->input_bytes;
     s = shoal_plan_host(&u->head, (int64_t)o->input_bytes, 1, &u->inputs);
     if (s == SHOAL_OK) s = shoal_plan_host(&u->head, u->units, 1, &u->there);
+    if (s == SHOAL_OK) s = shoal_plan_host(&u->head, job->counts, sizeof *u->count, &u->count);
     if (s == SHOAL_OK && o->input_bytes > 0) memcpy(u->inputs, o->inputs, o->input_bytes);
     if (s == SHOAL_OK) make_digest(u);
     return shoal_plan_made(s, units);
@@ -183,13 +184,14 @@ shoal_status shoal_units_run(shoal_units *units, int64_t unit, int with_inputs, 
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     if (s != SHOAL_OK) return s;
     unit_head h = head_of(units);
-    int64_t counts[SHOAL_UNITS_COUNTS] = { 0 };
     const size_t inputs = with_inputs ? units->input_bytes : 0;
     unsigned char *at = (unsigned char *)bytes + UNITS_HEAD + padded(inputs);
     h.unit = unit, h.first = units_first(units, unit);
     h.rows = units_first(units, unit + 1) - h.first;
     h.input_bytes = inputs, h.bytes = shoal_units_size(units, unit) + padded(inputs);
     const double start = now();
+    int64_t *counts = (int64_t *)(void *)at;
+    memset(counts, 0, 8 * (size_t)h.counts);
     const shoal_stage stage = shoal_stage_begin(ctx, "units");
     if (h.rows > 0)
         s = units->job.run(ctx, units->job.user, h.first, h.rows, at + 8 * h.counts, counts);
@@ -199,7 +201,6 @@ shoal_status shoal_units_run(shoal_units *units, int64_t unit, int with_inputs, 
     memcpy(bytes, &h, sizeof h);
     memset((char *)bytes + UNITS_HEAD, 0, padded(inputs));
     if (inputs > 0) memcpy((char *)bytes + UNITS_HEAD, units->inputs, inputs);
-    memcpy(at, counts, 8 * (size_t)h.counts);
     const uint32_t crc = shoal_crc32(0, bytes, h.bytes - UNITS_TAIL);
     memcpy((char *)bytes + h.bytes - UNITS_TAIL, &crc, sizeof crc);
     *size = h.bytes;

@@ -19,7 +19,7 @@ struct shoal_units {
     void *inputs;
     size_t input_bytes;
     unsigned char digest[UNITS_DIGEST];
-    int64_t count[SHOAL_UNITS_COUNTS]; /* of the units that are there */
+    int64_t *count; /* [counts]: of the units that are there */
     double seconds;
     char *there; /* [units]: 1: it has been added     */
     char *rows;  /* NULL before the first one is added, and with take */

@@ -84,6 +84,9 @@ function(simt_flavour flavour)
     find_package(Threads REQUIRED)
     target_link_libraries(${target} PUBLIC Threads::Threads m)
     target_link_options(${target} INTERFACE ${SIMT_FLAGS_${flavour}})
+    if(flavour STREQUAL "asan") # the sanitizers' tables have a million addresses, which the linker then knows
+        target_link_options(${target} INTERFACE -no-pie)
+    endif()
 endfunction()
 
 # Names of the one-line .cpp files for a target, in `result`
