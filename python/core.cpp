@@ -245,6 +245,11 @@ ROWS(shoal_rng_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FI
 ROWS(shoal_rng_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(bytes))
 ROWS(shoal_heston, FIELD(s0), FIELD(rate), FIELD(dividend), FIELD(v0), FIELD(kappa), FIELD(theta),
      FIELD(sigma), FIELD(rho))
+ROWS(shoal_fit_opts, FIELD(starts), FIELD(iterations), FIELD(price_errors), FIELD(tol),
+     FIELD(solver))
+ROWS(shoal_heston_fit, FIELD(objective), FIELD(rms), FIELD(largest), FIELD(condition),
+     FIELD(feller), FIELD(converged), FIELD(at_bound), FIELD(iterations), FIELD(evaluations),
+     FIELD(agree))
 ROWS(shoal_expou, FIELD(s0), FIELD(rate), FIELD(alpha), FIELD(m), FIELD(beta), FIELD(y0),
      FIELD(rho))
 ROWS(shoal_bullet, FIELD(s0), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(sigma),
@@ -1061,6 +1066,40 @@ NB_MODULE(_core, m) {
                                : shoal_vanilla_value(context.handle, &options, count, &opts,
                                                      &values, flags);
         });
+    });
+    /* arrays of doubles, one number per option, puts int32; a gradient has the members of the model in their order */
+    m.def("heston_prices", [](Context &context, nb::dict model, int64_t count, Array strike,
+                              Array maturity, Array put, Array price, Array gradient) {
+        Keep keep;
+        const auto at = filled<shoal_heston>(model, keep);
+        const shoal_heston_options options = { static_cast<double *>(strike.data),
+                                               static_cast<double *>(maturity.data), nullptr,
+                                               nullptr, static_cast<int32_t *>(put.data) };
+        context.run([&] {
+            return shoal_heston_prices(context.handle, &at, &options, count,
+                                       static_cast<double *>(price.data),
+                                       static_cast<shoal_heston *>(gradient.data));
+        });
+    });
+    m.attr("heston_parameters") = names_of<shoal_heston>();
+    /* The model, its standard errors, and the rest of a fit; start, low and high as dicts of the model. */
+    m.def("heston_calibrate", [](Context &context, nb::dict model, int64_t count, Array strike,
+                                 Array maturity, Array rate, Array dividend, Array put, Array price,
+                                 Array weight, nb::dict settings, nb::list limits, Array fitted) {
+        Keep keep;
+        auto doubles = [](const Array &array) { return static_cast<double *>(array.data); };
+        const auto at = filled<shoal_heston>(model, keep);
+        const auto given = filled_list<shoal_heston>(limits, keep);
+        auto opts = filled<shoal_fit_opts>(settings, keep);
+        opts.start = &given.at(0), opts.low = &given.at(1), opts.high = &given.at(2);
+        const shoal_heston_options quotes = { doubles(strike), doubles(maturity), doubles(rate),
+                                              doubles(dividend), static_cast<int32_t *>(put.data) };
+        shoal_heston_fit fit = {};
+        context.run([&] {
+            return shoal_heston_calibrate(context.handle, &at, &quotes, count, doubles(price),
+                                          doubles(weight), &opts, &fit, doubles(fitted));
+        });
+        return nb::make_tuple(dict_of(fit.model), dict_of(fit.error), dict_of(fit));
     });
     m.attr("price_columns") = names_of<shoal_price_value>();
 

@@ -7,6 +7,7 @@
 #include "cva_runs.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -110,6 +111,44 @@ TEST(any_number_in_any_order) {
         shoal_units_free(from);
         shoal_units_free(to);
     }
+}
+
+/* Rows as long as those of a CVA with 50 dates. */
+static shoal_status run_wide(shoal_context *ctx, void *user, int64_t first, int64_t rows,
+                             void *result, int64_t *counts) {
+    double *x = result;
+    (void)ctx, (void)counts;
+    for (int64_t i = 0; i < rows * *(int64_t *)user; i++) x[i] = (double)(first + i);
+    return SHOAL_OK;
+}
+
+TEST(ten_thousand_units_in_ten_seconds) {
+    int64_t width = 303;
+    enum { UNITS = 10000 };
+    const shoal_units_job job = { .kind = "wide",
+                                  .rows = 10 * UNITS,
+                                  .row_bytes = (size_t)width * sizeof(double),
+                                  .run = run_wide,
+                                  .user = &width };
+    const shoal_units_opts o = { .units = UNITS };
+    shoal_units *from, *to;
+    CHECK(shoal_units_create(cpu, &job, &o, &from) == SHOAL_OK);
+    CHECK(shoal_units_create(cpu, &job, &o, &to) == SHOAL_OK);
+    void *at = malloc(info_of(from).bytes);
+    clock_t took = 0;
+    for (int64_t i = 0; i < UNITS; i++) {
+        size_t size;
+        CHECK(shoal_units_run(from, (7919 * i + 13) % UNITS, 0, at, &size) == SHOAL_OK);
+        const clock_t begin = clock();
+        CHECK(shoal_units_add(to, at, size) == SHOAL_OK);
+        took += clock() - begin;
+    }
+    const double seconds = (double)took / CLOCKS_PER_SEC;
+    CHECK(shoal_units_rows(to) != NULL);
+    CHECK_MSG(seconds <= 10, "%g s", seconds);
+    printf("  10,000 units of %zu bytes merged in %.2f s\n", info_of(to).bytes, seconds);
+    free(at);
+    shoal_units_free(from), shoal_units_free(to);
 }
 
 /* Seals what was changed. */
@@ -438,7 +477,9 @@ TEST(a_full_disk_loses_nothing) {
     struct rlimit before, limit;
     new_folder();
     shoal_units *u = plain_units(cpu, &p, 10, "x");
+    CHECK(shoal_units_traces(u) == NULL && shoal_units_traces(NULL) == NULL);
     CHECK(shoal_units_keep(u, folder) == SHOAL_OK && shoal_units_work(&u, 1, NULL) != SHOAL_OK);
+    CHECK(shoal_units_traces(u)[0].worker == 0 && shoal_units_traces(u)[9].worker == -1);
     signal(SIGXFSZ, SIG_IGN);
     CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
     limit = before, limit.rlim_cur = 1000;
@@ -518,6 +559,20 @@ static shoal_status work_together(const plain *how, shoal_units **first, int *lo
     return s;
 }
 
+/* One worker per unit, one unit per worker at a time, and none of a worker that fails at once. */
+static void check_traces(const shoal_units *u, const plain *how) {
+    const shoal_units_trace *t = shoal_units_traces(u);
+    double busy[DEVICES] = { 0 }, last = 0;
+    for (int64_t i = 0; i < info_of(u).units; i++) {
+        CHECK(t[i].worker >= 0 && t[i].worker < DEVICES && t[i].begin >= 0);
+        CHECK(t[i].end - t[i].begin >= 300000e-9);
+        CHECK(how[t[i].worker].at != 1);
+        busy[t[i].worker] += t[i].end - t[i].begin;
+        if (t[i].end > last) last = t[i].end;
+    }
+    for (int k = 0; k < DEVICES; k++) CHECK_MSG(busy[k] <= last, "%g of %g s", busy[k], last);
+}
+
 TEST(devices_share_the_units) {
     static const struct {
         plain how[DEVICES];
@@ -544,6 +599,7 @@ TEST(devices_share_the_units) {
                   (int)s, lost);
         if (s == SHOAL_OK) check_plain(u);
         if (s == SHOAL_OK) CHECK_MSG(calls == 100 + lost, "case %zu: %ld calls", i, calls);
+        if (s == SHOAL_OK) check_traces(u, cases[i].how);
         shoal_units_free(u);
     }
 }
@@ -619,6 +675,7 @@ int main(int argc, char **argv) {
     cpu = context("cpu", 0);
     TEST_BEGIN(argc, argv);
     RUN(any_number_in_any_order);
+    RUN(ten_thousand_units_in_ten_seconds);
     RUN(units_can_be_taken);
     RUN(what_is_refused);
     RUN(arguments);

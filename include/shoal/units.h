@@ -143,6 +143,15 @@ SHOAL_API shoal_status shoal_units_keep(shoal_units *units, const char *folder);
  * units stay. */
 SHOAL_API shoal_status shoal_units_work(shoal_units *const *workers, int count, int *lost);
 
+/* Which worker did a unit in shoal_units_work(), and when. */
+typedef struct shoal_units_trace {
+    int worker;        /* its number, from 0; -1: none did, or it was there before */
+    double begin, end; /* seconds since the call began                             */
+} shoal_units_trace;
+
+/* [units], of the last call whose first worker this was; NULL: there was none. */
+SHOAL_API const shoal_units_trace *shoal_units_traces(const shoal_units *units);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,7 +11,7 @@ arrays of the same library on the same device. `python -m shoal` is the program.
 function.
 """
 
-from . import price
+from . import calibrate, price
 from ._core import version as _version
 from ._cva import CvaResult, CvaValidation, cva
 from ._dataset import dataset
@@ -50,6 +50,7 @@ __all__ = [
     "Surrogate",
     "SymmetricIndefinite",
     "TridiagonalPlan",
+    "calibrate",
     "clear_cache",
     "cva",
     "dataset",

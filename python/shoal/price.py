@@ -84,6 +84,17 @@ class PriceResult:
         found.update(self.info.get("greeks", {}))
         return found
 
+    @property
+    def gradient(self) -> dict[str, Any]:
+        """Derivatives in the parameters of the model: of `heston` with method "analytic" and greeks=True, else empty.
+
+        >>> import shoal
+        >>> r = shoal.price.heston([0.9, 1.0], 1.0, method="analytic", greeks=True)
+        >>> list(r.gradient)
+        ['s0', 'rate', 'dividend', 'v0', 'kappa', 'theta', 'sigma', 'rho']
+        """
+        return self.info.get("gradient", {})
+
     def to_pandas(self) -> Any:
         """A DataFrame with one row per strike and maturity.
 
@@ -221,8 +232,9 @@ def heston(
     """Calls or puts in Heston's model: dS = (rate - dividend) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + sigma
     sqrt(v) dW.
 
-    method: "euler", "exact", "conditional", or "analytic" (no paths). target: simulate until no standard error is above
-    it, instead of `paths`. The same seed gives the same prices on every device.
+    method: "euler", "qe", "exact", "conditional", or "analytic" (no paths). target: simulate until no standard error is above
+    it, instead of `paths`. The same seed gives the same prices on every device. With method "analytic" and greeks the
+    result also has `gradient`, the derivatives in all parameters.
 
     >>> import shoal
     >>> exact = shoal.price.heston([0.9, 1.0], 1.0, method="analytic")
@@ -235,7 +247,20 @@ def heston(
     options = _options(method, variant, seed, antithetic, control, greeks, dtype)
     options.update(steps=steps, put=int(put))
     how = Units(executor, checkpoint, units)
-    return _by_maturity("heston", parameters, options, strike, maturity, device, paths, target, progress, how)
+    result = _by_maturity("heston", parameters, options, strike, maturity, device, paths, target, progress, how)
+    if method == "analytic" and greeks:
+        result.info["gradient"] = _gradient(parameters, *_grid(strike, maturity), put, device)
+    return result
+
+
+def _gradient(model: dict[str, Any], strike: Any, maturity: Any, shape: Any, put: bool, device: Any) -> dict[str, Any]:
+    names: list[str] = _core.heston_parameters
+    strikes, maturities = np.tile(strike.reshape(-1), maturity.size), np.repeat(maturity.reshape(-1), strike.size)
+    price, puts = np.empty(strikes.size), np.full(strikes.size, put, np.int32)
+    gradient = np.empty((strikes.size, len(names)))
+    pointers = [a.ctypes.data for a in (strikes, maturities, puts, price, gradient)]
+    _core.heston_prices(context(device_number(device)), model, strikes.size, *pointers)
+    return {name: gradient[:, i].reshape(shape)[()] for i, name in enumerate(names)}
 
 
 def expou(

@@ -610,6 +610,47 @@ def test_prices_over_strikes_and_maturities():
     assert shoal.price.american([], method="exact").price.shape == (0,)
 
 
+def test_heston_gradients():
+    strikes, years = [0.8, 1.0, 1.2], [1.0, 0.25]
+    r = shoal.price.heston(strikes, years, method="analytic", greeks=True, put=True, rate=0.02)
+    assert list(r.gradient)[3:] == ["v0", "kappa", "theta", "sigma", "rho"] and r.gradient["rho"].shape == (2, 3)
+    np.testing.assert_allclose(r.gradient["s0"], r.greeks["delta"], atol=1e-14)
+    np.testing.assert_allclose(r.gradient["v0"] * 2 * np.sqrt(0.1), r.greeks["vega"], atol=1e-14)
+    for name, own in (("kappa", 0.5), ("sigma", 0.3), ("rho", -0.7), ("rate", 0.02)):
+        up, down = ({"rate": 0.02, name: own + h} for h in (1e-4, -1e-4))
+        change = [shoal.price.heston(strikes, years, method="analytic", put=True, **p).price for p in (up, down)]
+        np.testing.assert_allclose(r.gradient[name], (change[0] - change[1]) / 2e-4, atol=1e-7)
+    assert shoal.price.heston(method="analytic").gradient == {}
+    assert np.ndim(shoal.price.heston(method="analytic", greeks=True).gradient["v0"]) == 0
+
+
+def test_heston_calibration():
+    strike, maturity = np.meshgrid(np.linspace(0.7, 1.3, 7), [0.25, 0.5, 1.0, 2.0])
+    truth = {"v0": 0.05, "kappa": 1.5, "theta": 0.08, "sigma": 0.6, "rho": -0.6}
+    quotes = shoal.price.heston(strike[0], maturity[:, 0], rate=0.02, method="analytic", **truth)
+    fit = shoal.calibrate.heston(strike, maturity, price=quotes.price, rate=0.02, starts=3)
+    np.testing.assert_allclose([fit.parameters[name] for name in truth], list(truth.values()), rtol=1e-6)
+    np.testing.assert_allclose(fit.price, quotes.price, atol=1e-9)
+    assert fit.converged and fit.agree == 3 and fit.at_bound == () and fit.feller < 1
+    put = strike < 1
+    vols = shoal.calibrate.heston(strike, maturity, implied_vol=quotes.implied_vol, put=put, rate=0.02)
+    np.testing.assert_allclose([vols.parameters[name] for name in truth], list(truth.values()), rtol=1e-5)
+    rough = quotes.price * (1 + 1e-3 * np.cos(np.arange(28.0).reshape(4, 7)))
+    fixed = shoal.calibrate.heston(
+        strike, maturity, price=rough, rate=0.02, errors="price", bounds={"kappa": (2.0, 2.0), "sigma": (0.1, 0.5)}
+    )
+    assert fixed.parameters["kappa"] == 2 and fixed.at_bound == ("sigma",) and np.isnan(fixed.stderr["kappa"])
+    assert 0 < fixed.stderr["v0"] < 0.01 and fixed.rms < fixed.largest < 0.01
+    with pytest.raises(ValueError, match="price or implied_vol"):
+        shoal.calibrate.heston(1.0, 1.0)
+    with pytest.raises(ValueError, match="errors is 'volatility'"):
+        shoal.calibrate.heston(1.0, 1.0, price=0.1, errors="volatility")
+    with pytest.raises(ValueError, match="bounds has 'kapa'"):
+        shoal.calibrate.heston(1.0, 1.0, price=0.1, bounds={"kapa": (0, 1)})
+    with pytest.raises(ValueError, match=r"price\[0\]"):
+        shoal.calibrate.heston(1.0, 1.0, price=2.0)
+
+
 def test_bullet_and_american_prices():
     quad = shoal.price.bullet([90.0, 100.0], [0.5, 1.0], method="quad", dates=10, p1=2, p2=8)
     mc = shoal.price.bullet([90.0, 100.0], [0.5, 1.0], method="mc", dates=10, p1=2, p2=8, paths=16384)

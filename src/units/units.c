@@ -109,6 +109,7 @@ static void close_units(void *plan) {
     shoal_units_close(u);
     if (u->job.close) u->job.close(u->job.user);
     free(u->rows);
+    free(u->trace);
 }
 
 shoal_status shoal_units_create(shoal_context *ctx, const shoal_units_job *job,
@@ -336,3 +337,7 @@ const void *shoal_units_rows(const shoal_units *units) {
 }
 
 const int64_t *shoal_units_counts(const shoal_units *units) { return units ? units->count : NULL; }
+
+const shoal_units_trace *shoal_units_traces(const shoal_units *units) {
+    return units ? units->trace : NULL;
+}

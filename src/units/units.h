@@ -26,7 +26,8 @@ struct shoal_units {
     shoal_status (*take)(shoal_context *ctx, void *user, const shoal_unit *unit);
     void *user; /* of take */
     char *folder;
-    int lock; /* an open file, with the folder      */
+    int lock;                 /* an open file, with the folder      */
+    shoal_units_trace *trace; /* [units], of work.c; or NULL */
 };
 
 /* The first row of a unit; that of unit `units` is the number of rows. */
