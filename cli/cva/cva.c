@@ -227,6 +227,9 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .sigmas = b->sigmas };
     shoal_cva_opts opts = o->opts;
     if (o->own.pieces) opts.own = &o->own;
+    if (o->cube && cva_has_views(o, b))
+        return cli_fail(CLI_USAGE, "--cube: not with a margin period or a jump at default");
+    if (o->cube) opts.by_trade = 1;
     if (cva_has_breakdown(o)) *(cva_has_views(o, b) ? &opts.by_set : &opts.by_trade) = 1;
     if (b->csa) opts.csas = b->sets, opts.csa = b->csa;
     if (b->parties) opts.parties = b->parties, opts.party = b->set_of;
