@@ -269,24 +269,40 @@ static shoal_status prediction(shoal_context *ctx, watcher *w, int64_t size) {
     return network(ctx, w, 1, size << 14);
 }
 
-static shoal_status factorization(shoal_context *ctx, watcher *w, const char *method, int64_t n) {
-    double *a = numbers(n * n);
+enum { FACTORS, INVERSE, REFINEMENT };
+
+/* A factorization, or what is done with the factors. */
+static shoal_status factorization(shoal_context *ctx, watcher *w, const char *method, int64_t n,
+                                  int what) {
+    double *a = numbers(3 * n * n + 1), *given = a + n * n, *x = given + n * n;
     shoal_symindef *plan;
     shoal_status s = shoal_symindef_generate(ctx, "random", 1, n, a);
+    memcpy(given, a, (size_t)(n * n) * sizeof *a);
+    for (int64_t i = 0; i < n * n; i++) x[i] = 1;
     if (s == SHOAL_OK)
         s = shoal_symindef_create(ctx, &(shoal_symindef_opts){ .n = n, .method = method }, &plan);
-    ask(ctx, w);
+    if (what == FACTORS) ask(ctx, w);
     if (s == SHOAL_OK) s = shoal_symindef_factor(plan, a);
+    if (what != FACTORS) ask(ctx, w);
+    if (s == SHOAL_OK && what == INVERSE) s = shoal_symindef_inverse(plan, a, x);
+    if (s == SHOAL_OK && what == REFINEMENT)
+        s = shoal_symindef_refine(plan, given, a, n, given, x, NULL, NULL);
     shoal_symindef_free(plan);
     free(a);
     return s;
 }
 
 static shoal_status complete(shoal_context *ctx, watcher *w, int64_t size) {
-    return factorization(ctx, w, "complete", (int64_t)(400 * sqrt((double)size)));
+    return factorization(ctx, w, "complete", (int64_t)(400 * sqrt((double)size)), FACTORS);
 }
 static shoal_status rook(shoal_context *ctx, watcher *w, int64_t size) {
-    return factorization(ctx, w, "rook", (int64_t)(400 * sqrt((double)size)));
+    return factorization(ctx, w, "rook", (int64_t)(400 * sqrt((double)size)), FACTORS);
+}
+static shoal_status inverse(shoal_context *ctx, watcher *w, int64_t size) {
+    return factorization(ctx, w, "rook", (int64_t)(300 * sqrt((double)size)), INVERSE);
+}
+static shoal_status refinement(shoal_context *ctx, watcher *w, int64_t size) {
+    return factorization(ctx, w, "rook", (int64_t)(50 * sqrt((double)size)), REFINEMENT);
 }
 
 static shoal_status tridiagonal(shoal_context *ctx, watcher *w, const char *method, int64_t n,
@@ -432,6 +448,8 @@ static const struct {
              { "prediction", prediction },
              { "complete", complete },
              { "rook", rook },
+             { "inverse", inverse },
+             { "refinement", refinement },
              { "tridiagonal_packs", tridiagonal_packs },
              { "tridiagonal_whole", tridiagonal_whole },
              { "small", small },
