@@ -157,7 +157,8 @@ static shoal_status solve(shoal_symindef *plan, shoal_type type, const void *a, 
     if (status != SHOAL_OK) return status;
     symindef_job job = plan->job;
     job.a = (void *)a;
-    return plan->driver->solve(plan, &job, nrhs, b, x);
+    const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "solutions");
+    return shoal_stage_end(plan->head.ctx, &stage, plan->driver->solve(plan, &job, nrhs, b, x));
 }
 
 shoal_status shoal_symindef_solve(shoal_symindef *plan, const double *A, int64_t nrhs,

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS = 5 }; /* of refinement, and of the estimate */
+enum { STEPS = 5, SOLVES = 3 * STEPS + 3 }; /* of refinement, and of the estimate; solves of both */
 
 typedef struct solver { /* A^-1, and the vectors of n numbers on the host */
     shoal_symindef *plan;
@@ -25,6 +25,8 @@ typedef struct solver { /* A^-1, and the vectors of n numbers on the host */
     signed char *signs;  /* of the estimate                          */
     void *device;        /* one vector of the plan's type            */
     shoal_status status; /* of all that was done                     */
+    shoal_stage stage;   /* of one column                            */
+    int solves;          /* ... so far                               */
 } solver;
 
 static shoal_status open_solver(solver *s, shoal_symindef *plan, const void *a) {
@@ -43,6 +45,10 @@ static shoal_status open_solver(solver *s, shoal_symindef *plan, const void *a) 
 /* x := A^-1 x; once something has failed nothing more is done. */
 static void apply_inverse(solver *s) {
     const int64_t n = s->job.shape.n;
+    if (s->status == SHOAL_OK)
+        s->status =
+            shoal_stage_step(s->plan->head.ctx, &s->stage, s->solves, s->solves + 1, SOLVES);
+    s->solves++;
     if (s->status == SHOAL_OK) s->status = shoal_symindef_from_host(s->plan, n, s->device, s->x);
     if (s->status == SHOAL_OK)
         s->status = s->plan->driver->solve(s->plan, &s->job, 1, s->device, s->device);
@@ -139,8 +145,9 @@ static shoal_status rcond_of(shoal_symindef *plan, shoal_type type, const void *
     solver s;
     status = open_solver(&s, plan, a);
     if (status == SHOAL_OK) {
+        s.stage = shoal_stage_begin(plan->head.ctx, "condition");
         const double inverse = estimated_norm(&s, NULL);
-        status = s.status;
+        status = shoal_stage_end(plan->head.ctx, &s.stage, s.status);
         *rcond = isfinite(inverse) && inverse > 0 ? 1 / inverse / state.norm : 0;
     }
     free(s.x);
@@ -217,8 +224,8 @@ static void set_errors(int64_t c, double *backward, double *forward, const doubl
 }
 
 /* All right-hand sides, column by column of the host's copies of b and x. */
-static shoal_status refine_all(refinement *f, int64_t nrhs, const void *b, void *x,
-                               double *backward, double *forward) {
+static shoal_status refine_all(refinement *f, const shoal_stage *stage, int64_t nrhs, const void *b,
+                               void *x, double *backward, double *forward) {
     shoal_symindef *plan = f->s.plan;
     const int64_t n = plan->job.shape.n, all = n * nrhs;
     double *all_b = malloc((size_t)(2 * all) * sizeof *all_b);
@@ -233,9 +240,13 @@ static shoal_status refine_all(refinement *f, int64_t nrhs, const void *b, void 
         for (int64_t i = 0; i < n; i++) f->s.answer[i] = all_b[i * nrhs + c];
         status = shoal_symindef_from_host(plan, n, f->b, f->s.answer);
         for (int64_t i = 0; i < n; i++) f->s.answer[i] = all_x[i * nrhs + c];
+        if (status == SHOAL_OK)
+            status =
+                shoal_stage_step(plan->head.ctx, stage, (double)c, (double)c + 1, (double)nrhs);
         if (status == SHOAL_OK) {
+            f->s.solves = 0, f->s.stage = shoal_stage_begin(plan->head.ctx, "refinement");
             refine_column(f, &errors[0], &errors[1]);
-            status = f->s.status;
+            status = shoal_stage_end(plan->head.ctx, &f->s.stage, f->s.status);
         }
         for (int64_t i = 0; i < n; i++) all_x[i * nrhs + c] = f->s.answer[i];
         set_errors(c, backward, forward, errors);
@@ -278,7 +289,9 @@ static shoal_status refine(shoal_symindef *plan, shoal_type type, const void *gi
     if (status == SHOAL_OK) status = shoal_alloc(plan->head.ctx, 2 * bytes, &columns);
     if (status == SHOAL_OK) {
         f.b = columns, f.x = f.b + bytes;
-        status = refine_all(&f, nrhs, b, x, backward, forward);
+        const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "refinement");
+        status = refine_all(&f, &stage, nrhs, b, x, backward, forward);
+        status = shoal_stage_end(plan->head.ctx, &stage, status);
     }
     shoal_free(plan->head.ctx, columns);
     free(f.s.x);

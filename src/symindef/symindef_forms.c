@@ -34,7 +34,9 @@ static shoal_status inverse(shoal_symindef *plan, shoal_type type, const void *a
     if (status != SHOAL_OK) return status;
     symindef_job job = plan->job;
     job.a = (void *)a;
-    return plan->driver->solve(plan, &job, job.shape.n, NULL, result);
+    const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "inverse");
+    return shoal_stage_end(plan->head.ctx, &stage,
+                           plan->driver->solve(plan, &job, job.shape.n, NULL, result));
 }
 
 shoal_status shoal_symindef_inverse(shoal_symindef *plan, const double *A, double *result) {
@@ -96,9 +98,11 @@ static shoal_status gjgt(shoal_symindef *plan, shoal_type type, const void *a, i
         symindef_job job = plan->job;
         job.a = (void *)a;
         status = shoal_copy(plan->head.ctx, device, to, (size_t)n * sizeof *to);
+        const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "G J Gt");
         if (status == SHOAL_OK && rank > 0)
             status = plan->driver->columns(plan, &job, device, rank, g);
         if (status == SHOAL_OK) status = shoal_wait(plan->head.ctx);
+        status = shoal_stage_end(plan->head.ctx, &stage, status);
     }
     free(to);
     free(f.d);

@@ -147,6 +147,8 @@ typedef struct substitution {
     real *y;        /* right-hand sides, then the answers */
     int64_t stride; /* from row to row of y: 1, or a multiple of VEC, WIDTH at most */
     int forward;    /* with M, else with Mt */
+    const shoal_context *ctx;
+    int64_t done, chunks; /* blocks so far; chunks of right-hand sides */
 } substitution;
 
 static inline int64_t blocks_of(const substitution *s) {
@@ -264,11 +266,12 @@ static void solve_block(const substitution *s, int along, int64_t r0, int64_t r1
     }
 }
 
-static void substitute(const substitution *s) {
+static void substitute(substitution *s) {
     const int64_t n = s->job->shape.n, blocks = blocks_of(s), step = s->forward ? 1 : -1;
     const int64_t first = s->forward ? 0 : blocks - 1, end = s->forward ? blocks : -1;
     const int along = s->forward != s->job->shape.upper;
     for (int64_t b = first; b != end; b += step) {
+        if (shoal_is_cancelled(s->ctx, s->done++, 2 * blocks * s->chunks)) return;
         const int64_t r0 = block_begin(s, b), r1 = block_begin(s, b + 1);
         for (int64_t from = first; along && from != b; from += step) subtract(s, 1, r0, r1, from);
         solve_block(s, along, r0, r1);
@@ -290,13 +293,14 @@ static void divide_block(const real *d, const real *e, real *y, int64_t k, int64
     }
 }
 
-static void solve_chunk(const symindef_job *job, real *y, int64_t stride) {
-    const real *d = job->d, *e = job->e;
-    substitution s = { .job = job, .y = y, .stride = stride, .forward = 1 };
-    substitute(&s); /* M y = P b */
-    for (int64_t k = 0; k < job->shape.n; k += e[k] != 0 ? 2 : 1) divide_block(d, e, y, k, stride);
-    s.forward = 0;
-    substitute(&s); /* Mt x = y */
+static void solve_chunk(substitution *s) {
+    const real *d = s->job->d, *e = s->job->e;
+    s->forward = 1;
+    substitute(s); /* M y = P b */
+    for (int64_t k = 0; k < s->job->shape.n; k += e[k] != 0 ? 2 : 1)
+        divide_block(d, e, s->y, k, s->stride);
+    s->forward = 0;
+    substitute(s); /* Mt x = y */
 }
 
 /* A chunk of right-hand sides at a time, with zeros behind them where vectors need some. */
@@ -306,16 +310,19 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
     const real *b = given;
     real *x = answer, *y = job->rhs;
     const int lost = job->state->singular || job->state->status != SHOAL_SYSTEM_OK;
-    (void)plan;
+    const shoal_context *ctx = plan->head.ctx;
+    substitution s = { .job = job, .y = y, .ctx = ctx, .chunks = (nrhs + WIDTH - 1) / WIDTH };
     for (int64_t first = 0; first < nrhs; first += WIDTH) {
+        if (shoal_is_cancelled(ctx, first, nrhs)) return SHOAL_E_CANCELLED;
         const int width = nrhs - first < WIDTH ? (int)(nrhs - first) : WIDTH;
         const int64_t stride = width == 1 ? 1 : (width + VEC - 1) / VEC * VEC;
+        s.stride = stride;
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < stride; c++)
                 y[i * stride + c] = c >= width ? 0
                                     : b        ? b[job->permutation[i] * nrhs + first + c]
                                                : (real)(job->permutation[i] == first + c);
-        if (!lost) solve_chunk(job, y, stride);
+        if (!lost) solve_chunk(&s);
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < width; c++)
                 x[job->permutation[i] * nrhs + first + c] = lost ? real_nan() : y[i * stride + c];
@@ -330,9 +337,9 @@ static shoal_status triangle_residual(shoal_symindef *plan, const symindef_job *
                                       const void *given, const void *answer, double *r, double *s) {
     const symindef_shape *shape = &job->shape;
     const real *a = job->a, *b = given, *x = answer;
-    (void)plan; /* without OpenMP */
 #pragma omp parallel for num_threads(shares_of(plan)) schedule(static)
     for (int64_t i = 0; i < shape->n; i++) {
+        if (shoal_is_cancelled(plan->head.ctx, 0, 1)) continue;
         double sum = (double)b[i], size = fabs(sum);
         for (int64_t j = 0; j < shape->n; j++) {
             const double term = (double)a[place(shape, i, j)] * (double)x[j];
@@ -360,9 +367,9 @@ static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *j
     _Static_assert(sizeof *blocks <= WIDTH * sizeof(real), "a block for each row");
     for (int64_t k = 0; k < n; k += e[k] != 0 ? 2 : 1)
         blocks[k] = gjgt_of(d[k], e[k], e[k] != 0 ? d[k + 1] : 0);
-    (void)plan; /* without OpenMP */
 #pragma omp parallel for num_threads(shares_of(plan)) schedule(static)
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (shoal_is_cancelled(plan->head.ctx, i, n / plan->head.ctx->threads + 1)) continue;
         for (int64_t k = 0; k < n; k += e[k] != 0 ? 2 : 1) {
             const real m[2] = { unit_factor(job, i, k),
                                 e[k] != 0 ? unit_factor(job, i, k + 1) : 0 };
@@ -371,6 +378,7 @@ static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *j
                     g[i * rank + to[k + t]] =
                         fused(m[0], blocks[k].q[0][t], m[1] * blocks[k].q[1][t]);
         }
+    }
     return SHOAL_OK;
 }
 
