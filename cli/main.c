@@ -2,7 +2,8 @@
  *
  * main.c - the program: the table of its commands, and how a command is found and run.
  */
-#include "cli/common/cli.h"
+#include "cli/common/ranks.h"
+#include "cli/common/units.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -165,6 +166,15 @@ static int check_empty(int argc, char **argv) {
     return CLI_OK;
 }
 
+/* What a command has not used, although there is more than one of them. */
+static void note_idle(const cli *c) {
+    if (c->is_spread) return;
+    if (ranks_count() > 1)
+        cli_note(c, "%d of %d processes had no work: this command runs in one", ranks_count() - 1,
+                 ranks_count());
+    if (c->devices) cli_note(c, "--devices: this command runs on one device");
+}
+
 int main(int argc, char **argv) {
     static char program[] = "shoal", version[64];
     fill_standard_streams();
@@ -174,6 +184,9 @@ int main(int argc, char **argv) {
     argp_program_version = version;
 
     cli c = { .backend = "auto", .seed = CLI_SEED, .start = cli_now() };
+    ranks_begin();
+    if (ranks_own() > 0) return freopen("/dev/null", "w", stdout) ? units_serve(&c) : CLI_OUTPUT;
+    if (ranks_count() > 1) atexit(units_dismiss);
     cli_watch_files(&c);
     char *alone[] = { program, NULL };
     if (argc < 1) {
@@ -184,6 +197,7 @@ int main(int argc, char **argv) {
     if (check_empty(argc, argv) != CLI_OK) return CLI_USAGE;
     int code = cli_dispatch(&c, &shoal_command, argc, argv);
     if (code == CLI_INTERRUPTED) cli_report_interrupted(&c);
+    if (code == CLI_OK) note_idle(&c);
     shoal_close(c.ctx);
     return code;
 }

@@ -370,6 +370,7 @@ const cli_command price_american_command = {
     .run = command,
     .tables = { { options, 0 },
                 { price_contract, offsetof(arguments, o) },
-                { price_simulation, offsetof(arguments, o) } },
+                { price_simulation, offsetof(arguments, o) },
+                { unit_options, offsetof(arguments, o.units) } },
     .check = check
 };

@@ -12,7 +12,7 @@
 /* Options of simulations and of several assets. */
 const char price_simulated[] =
     "dates basis raw-basis solver fit-paths upper inner outer weights correlation paths steps "
-    "target-se control no-control plot shard";
+    "target-se control no-control plot shard checkpoint units scale scale-plot";
 
 /* In the order of shoal_vanilla_status. */
 static const struct {

@@ -20,8 +20,9 @@ typedef struct price_options {
     shoal_price_opts opts; /* without what price_opts_of fills in         */
     int64_t paths;         /* 0: the default                              */
     double target;         /* standard error to reach, 0: none            */
-    const char *plot, *output, *checkpoint;
+    const char *plot, *output;
     int64_t shard, shards; /* shards 0: not a part                        */
+    unit_settings units;
     price_list strike, maturity;
     double s0, rate, dividend; /* of the model, for pictures              */
 } price_options;

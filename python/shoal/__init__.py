@@ -14,6 +14,7 @@ function.
 from . import calibrate, price
 from ._core import version as _version
 from ._cva import CvaResult, CvaValidation, cva
+from ._dataset import dataset
 from ._linalg import (
     EighResult,
     Factor,
@@ -52,6 +53,7 @@ __all__ = [
     "calibrate",
     "clear_cache",
     "cva",
+    "dataset",
     "eigh",
     "factor",
     "info",

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -305,6 +306,44 @@ def test_threads_share_the_module():
     assert len(found) == 80 and all(found)
 
 
+def test_a_plan_is_closed_while_other_threads_use_it():
+    bands, holder, found = (np.ones((200, 32)), np.full((200, 32), 4.0), np.ones((200, 32)), np.ones((200, 32))), [], []
+    holder.append(shoal.TridiagonalPlan(32, 200))
+
+    def work():
+        while len(found) < 100:
+            try:
+                holder[0].solve(*bands)
+            except ValueError as error:
+                found.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    [t.start() for t in threads]
+    end = time.monotonic() + 2
+    while len(found) < 100 and time.monotonic() < end:
+        holder[0].close()
+        time.sleep(0.001)
+        holder[0] = shoal.TridiagonalPlan(32, 200)
+    found.extend([""] * 100)
+    [t.join() for t in threads]
+    assert set(found) <= {"", "the plan was closed: make a new one"} and found[0]
+
+
+def test_a_daemon_thread_does_not_stop_the_exit():
+    code = """
+import threading, time, numpy as np, shoal
+def work():
+    while True:
+        shoal.price.heston(method="euler", steps=2, paths=100_000)
+        shoal.solve(np.eye(3), np.ones(3))
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_fork_after_use():
     code = """
@@ -525,6 +564,22 @@ def test_words_are_checked():
         shoal.solve_tridiagonal(np.ones(2), np.ones(3), np.ones(3), np.ones(3))
     with pytest.raises(TypeError, match="int16"):
         shoal.sort(np.ones(3, np.int16))
+    with pytest.raises(TypeError, match="b is None; it must be an array"):
+        shoal.solve(A, None)
+    with pytest.raises(TypeError, match="y is None; it must be an array"):
+        shoal.lstsq(A, None)
+    with pytest.raises(TypeError, match="out is a str; it must be an array of numpy"):
+        shoal.TridiagonalPlan(2, 1).solve(*[np.ones((1, 2))] * 4, out="x")
+    with pytest.raises(ValueError, match="module is None"):
+        shoal.methods(None)
+    with pytest.raises(ValueError, match="status is 1099511627776"):
+        shoal.status_text(1 << 40)
+    with pytest.raises(TypeError, match=r"content is a str; it must be bytes: load\(path\)"):
+        shoal.Surrogate("net")
+    with pytest.raises(TypeError, match="ranges is a list"):
+        shoal.dataset(4, ranges=[1])
+    with pytest.raises(ValueError, match="paths is 0; it must be at least 1"):
+        shoal.price.heston(method="euler", paths=0, units=2)
     with pytest.raises(TypeError, match="a has int64 keys, b has float64"):
         shoal.merge(np.arange(3), np.ones(3))
 
@@ -795,6 +850,36 @@ def test_collateral_and_wrong_way_risk_are_those_of_the_program(tmp_path):
                            ("jump\\[0\\] is -2", {"default_jump": -2})):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             shoal.cva(book, MARKET, dates=2, outer=16, **options)
+
+
+def test_a_cva_by_set_and_by_trade(tmp_path):
+    import csv
+    import json
+
+    book = [{**row, "set": name} for row, name in zip([*BOOK, AMERICAN], "XYX")]
+    options = {"rate": 0.03, "dates": 4, "outer": 256, "inner": 16, "rule_paths": 4096}
+    r = shoal.cva(book, MARKET, **options, breakdown=True)
+    plain = shoal.cva(book, MARKET, **options)
+    assert r.cva == plain.cva and plain.by_set is None and plain.by_trade is None
+    assert r.by_set["set"] == ["X", "Y"] and r.by_trade["cva"].shape == (3,)
+    np.testing.assert_allclose(r.by_set["cva"].sum(), r.cva, rtol=1e-12)
+    shares = [r.by_trade["cva"][[0, 2]].sum(), r.by_trade["cva"][1]]
+    np.testing.assert_allclose(shares, r.by_set["cva"], rtol=1e-9, atol=1e-12)
+    for name, rows in (("book", book), ("market", [dict(zip(MARKET, row)) for row in zip(*MARKET.values())])):
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            names = list(dict.fromkeys(key for row in rows for key in row))
+            writer = csv.DictWriter(file, names, restval="")
+            writer.writeheader()
+            writer.writerows({k: " ".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows)
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", "--json",
+                           "--breakdown", *words], capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert [v["cva"] for v in said["by_set"]] == r.by_set["cva"].tolist()
+    assert [v["cva"] for v in said["by_trade"]] == r.by_trade["cva"].tolist()
+    with pytest.raises(ValueError, match="breakdown is True; with a margin period"):
+        shoal.cva(book, MARKET, **options, breakdown=True, threshold=1.0, mpor="2w")
 
 
 def test_a_validation_tells_what_fails():
