@@ -85,7 +85,7 @@ static const cli_option options[] = {
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
     { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv",
-      .more = "DIR is made if it is not there. Not with --compare, --shard." },
+      .more = "DIR is created if needed. Not with --compare, --shard." },
     { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .ends = "npy|h5",
       .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come. Not with --add, --compare, --shard, --checkpoint, --target-se." },
     { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile", .ends = "svg" },
