@@ -421,7 +421,6 @@ def cva(
     cond: float = 0.0,
     control: bool = True,
     validate: bool = False,
-    breakdown: bool = False,
     seed: int = 1,
     dtype: Any = "float64",
     device: Any = "cpu",
