@@ -30,6 +30,11 @@ static const cli_command price_command = {
     .below = (commands){ &price_heston_command, &price_expou_command, &price_bullet_command, &price_american_command, NULL },
     .doc = "Prices options by Monte Carlo or by formula, with standard errors.", .task = "Price derivatives"
 };
+static const cli_command calibrate_command = {
+    "calibrate", "fit the parameters of a model to quotes", .noun = "module",
+    .below = (commands){ &calibrate_heston_command, NULL },
+    .doc = "Fits the parameters of a model to quotes of options."
+};
 static const cli_command dataset_command = {
     "dataset", "simulate a data set of option prices to train a network", .noun = "model",
     .below = (commands){ &dataset_expou_command, NULL },
@@ -38,7 +43,7 @@ static const cli_command dataset_command = {
 const cli_command shoal_command = {
     "shoal", NULL, .noun = "command",
     .below = (commands){ &solve_command, &eig_command, &factor_command, &recur_command, &sort_command, &merge_command,
-                         &price_command, &cva_command, &merge_parts_command, &dataset_command, &train_command, &predict_command,
+                         &price_command, &calibrate_command, &cva_command, &merge_parts_command, &dataset_command, &train_command, &predict_command,
                          &gen_command, &verify_command, &bench_command, &study_command, &report_command,
                          &info_command, &completion_command, NULL },
     .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."

@@ -57,14 +57,14 @@ check "correlation raises the CVA" awk -v a="$(number cva)" 'BEGIN { exit !(a > 
 
 # --- parts, the page, the estimators ---
 both="--sets sets.csv --mpor 2w --threshold 1 --hazard-vol 0.5 --hazard-correlation A:0.3 --default-jump A:-0.1"
-printf 'style,payoff,assets,strike,maturity,set\namerican,put,A,105,1,one\nforward,A,100,1,one\ncall,A,95,0.5,two\n' >mixed.csv
+printf 'style,payoff,assets,strike,maturity,set\namerican,put,A,105,1,one\neuropean,forward,A,100,1,one\neuropean,call,A,95,0.5,two\n' >mixed.csv
 expect 0 cva mixed.csv $given --outer 64 $both --json; whole=$(number cva)
 for i in 1 2; do expect 0 cva mixed.csv $given --outer 64 $both --shard $i/2 -o $i.part; done
 mv sets.csv other.csv
 expect 0 merge-parts 1.part 2.part --json $on
 check "parts are the whole" [ "$(number cva)" = "$whole" ]
 mv other.csv sets.csv
-expect 0 cva mixed.csv $given --outer 64 $both --validate --report page.html --tables folder --quiet
+expect 0 cva mixed.csv $given --outer 64 $both --validate --report page.html --tables folder
 check "the page has the collateral" grep -q '<dt>collateral of two</dt><dd>threshold 1, margin period' page.html
 check "the page has the jump" grep -q '<dt>jump at default</dt><dd>A -0.1, B 0</dd>' page.html
 said "no contributions of trades"
@@ -102,6 +102,6 @@ expect 64 cva book.csv $given --hazard-reversion 0.5; said "--hazard-reversion n
 expect 64 cva book.csv $given --default-jump C:0.1; said "--default-jump: unknown asset 'C'"
 expect 64 cva book.csv $given --default-jump A; said "--default-jump: 'A' is neither a number nor a list ASSET:NUMBER"
 expect 64 cva book.csv $given --default-jump -1; said "--default-jump: -1 for A; it must be from -0.999 to 1000"
-expect 64 cva book.csv $given --hazard-vol 1 --hazard-correlation A:1,B:1; said "correlation of the hazard rate with the assets is impossible"
+expect 64 cva book.csv $given --hazard-vol 1 --hazard-correlation A:1,B:1; said "hazard correlation with the assets is impossible"
 
 summary test_cli_cva_credit.sh

@@ -163,6 +163,51 @@ static void refused(shoal_units *u, bytes b, const char *why) {
     CHECK(info_of(u).done == 0 && !shoal_units_rows(u));
 }
 
+/* ---- results that do not fit into memory ------------------------------------------------------------- */
+
+typedef struct taken {
+    double row[ROWS * WIDTH];
+    int calls;
+    shoal_status status;
+} taken;
+
+static shoal_status take_plain(shoal_context *ctx, void *user, const shoal_unit *unit) {
+    taken *t = user;
+    CHECK(ctx == cpu);
+    t->calls++;
+    memcpy(t->row + unit->first * WIDTH, unit->result, (size_t)unit->rows * unit->row_bytes);
+    return t->status;
+}
+
+static shoal_units *taken_units(plain *p, taken *t) {
+    const shoal_units_job job = { .kind = "plain",
+                                  .rows = ROWS,
+                                  .row_bytes = WIDTH * sizeof(double),
+                                  .counts = 2,
+                                  .run = run_plain,
+                                  .user = p };
+    const shoal_units_opts o = { .units = 7, .take = take_plain, .user = t };
+    shoal_units *u;
+    CHECK(shoal_units_create(cpu, &job, &o, &u) == SHOAL_OK);
+    return u;
+}
+
+TEST(units_can_be_taken) {
+    static taken whole;
+    plain p = { 0 };
+    shoal_units *u = taken_units(&p, &whole);
+    CHECK(shoal_units_work(&u, 1, NULL) == SHOAL_OK);
+    CHECK(whole.calls == 7 && !shoal_units_rows(u) && info_of(u).done == 7);
+    CHECK(shoal_units_counts(u)[0] == ROWS);
+    for (int i = 0; i < ROWS * WIDTH; i++) CHECK(whole.row[i] == sqrt((double)i));
+    shoal_units_free(u);
+
+    static taken refuses = { .status = SHOAL_E_FILE };
+    u = taken_units(&p, &refuses);
+    CHECK(shoal_units_work(&u, 1, NULL) == SHOAL_E_FILE && info_of(u).done == 0);
+    shoal_units_free(u);
+}
+
 TEST(what_is_refused) {
     plain p = { 0 };
     shoal_units *u = plain_units(cpu, &p, 500, "x"), *other = plain_units(cpu, &p, 500, "y");
@@ -631,6 +676,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(any_number_in_any_order);
     RUN(ten_thousand_units_in_ten_seconds);
+    RUN(units_can_be_taken);
     RUN(what_is_refused);
     RUN(arguments);
     RUN(prices_have_the_same_bits);

@@ -108,8 +108,13 @@ int price_plot_density(const char *path, const char *model, int count, const dou
 /* Puts or calls on one asset without paths, `price american --method exact`: CLI_USAGE, naming an option that does not
  * belong to it; and the values, of a boundary of so many nodes, of the options of a file unless it is NULL. */
 int price_exact_check(const cli *c, const void *arguments, const price_options *o);
-int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes,
-                const char *file);
+typedef struct price_exact_opts {
+    double sigma;
+    int64_t nodes;
+    bool european;
+    const char *file;
+} price_exact_opts;
+int price_exact(cli *c, const void *arguments, const price_options *o, const price_exact_opts *e);
 /* The options of simulations, which exact does not have. */
 extern const char price_simulated[];
 

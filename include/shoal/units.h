@@ -36,6 +36,7 @@ extern "C" {
 #define SHOAL_UNITS_DIGEST     65 /* room for a digest in hexadecimal          */
 
 typedef struct shoal_units shoal_units; /* contents private */
+struct shoal_unit;                      /* below */
 
 typedef struct shoal_units_opts { /* zero = default */
     int64_t
@@ -44,6 +45,10 @@ typedef struct shoal_units_opts { /* zero = default */
      * Units with other bytes are refused. */
     const void *inputs;
     size_t input_bytes;
+    /* NULL, or receives every unit that is added, in place of shoal_units_rows(): for results that do not fit into
+     * memory. Called on the thread that adds the unit, one at a time. If it fails, the call fails with its status. */
+    shoal_status (*take)(shoal_context *ctx, void *user, const struct shoal_unit *unit);
+    void *user; /* of take */
 } shoal_units_opts;
 
 /* A job of the caller: row i of the result depends on i alone. `run` writes rows first .. first + rows - 1 to
@@ -101,7 +106,7 @@ SHOAL_API shoal_status shoal_units_run(shoal_units *units, int64_t unit, int wit
 /* Adds a unit to the result, and writes it to the folder if there is one. Adding a unit a second time has no effect.
  * SHOAL_E_ARG: the message gives the reason for refusing it: damaged, or of another job, version or input. */
 SHOAL_API shoal_status shoal_units_add(shoal_units *units, const void *bytes, size_t size);
-/* [rows][row_bytes], in host memory; NULL while units are missing, or if there are no rows. */
+/* [rows][row_bytes], in host memory; NULL while units are missing, if there are no rows, or with `take`. */
 SHOAL_API const void *shoal_units_rows(const shoal_units *units);
 /* The sums of the counts of the units that are added. */
 SHOAL_API const int64_t *shoal_units_counts(const shoal_units *units);

@@ -20,6 +20,7 @@ from ._progress import progress as shown
 from ._results import with_error
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
+from ._units import Units, gather, job_of
 
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
 _ESTIMATORS = ("rule", "amc", "inner")
@@ -75,7 +76,9 @@ class CvaValidation:
 class CvaResult:
     """The CVA of a book: `cva`, `stderr`, `bias`, and `interval`, the 95 % interval from both; `rule_bias`, the change
     by a second exercise rule, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of
-    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None.
+    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None. With breakdown=True
+    `by_set` and `by_trade` are dicts of arrays, one entry per netting set and per row of the book: pv, cva, their standard
+    errors, epe, ene, eepe. Those of the trades of a set add up to those of the set.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
@@ -87,14 +90,15 @@ class CvaResult:
     """
 
     def __init__(self, value: dict[str, float], profile: list[dict[str, Any]], counts: dict[str, Any],
-                 info: dict[str, Any], again: dict[str, Any],
-                 validation: CvaValidation | None = None) -> None:  # fmt: skip
+                 info: dict[str, Any], again: dict[str, Any], validation: CvaValidation | None = None,
+                 by_set: dict[str, Any] | None = None, by_trade: dict[str, Any] | None = None) -> None:  # fmt: skip
         self.cva, self.stderr = value["cva"], value["error"]
         self.bias, self.interval = value["bias"], (value["low"], value["high"])
         self.rule_bias, self.rule_bias_stderr = value["rule_bias"], value["rule_bias_error"]
         self.inner_bias, self.inner_bias_stderr = value["inner_bias"], value["inner_bias_error"]
         self.profile = {name: np.array([date[name] for date in profile]) for name in profile[0]}
         self.counts, self.info, self._again, self.validation = counts, info, again, validation
+        self.by_set, self.by_trade = by_set, by_trade
 
     def to_pandas(self) -> Any:
         """The profile as a DataFrame, one row per date.
@@ -315,7 +319,11 @@ def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
 
 
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
-          "inner_count is": "the length of inner is"}  # fmt: skip
+          "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
+
+
+def _columns(first: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return first | {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
 
 def _in_words_of_tables(message: str) -> str:
@@ -356,10 +364,14 @@ def cva(
     cond: float = 0.0,
     control: bool = True,
     validate: bool = False,
+    breakdown: bool = False,
     seed: int = 1,
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> CvaResult:
     """Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo.
 
@@ -374,7 +386,9 @@ def cva(
     with the assets; default_jump: of the assets' prices at default. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
-    Ctrl-C stops the run. docs/cva.md describes what is computed.
+    breakdown: `.by_set` and `.by_trade` of the result.
+    Ctrl-C stops the run. executor: workers of concurrent.futures, with the same result; checkpoint: a folder that keeps
+    finished units; units: how many. docs/cva.md describes what is computed.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
@@ -413,7 +427,7 @@ def cva(
         "inner_count": len(counts), "inner": counts,
         "nested": int(nested), "kept": int(kept), "estimator": _ESTIMATORS.index(estimator), "rule_paths": rule_paths,
         "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
-        "seed": seed, "control": 1 if control else -1, "validate": int(validate),
+        "seed": seed, "control": 1 if control else -1, "validate": int(validate), "by_trade": int(breakdown),
     }  # fmt: skip
     if not counts:
         options["inner"] = None
@@ -422,8 +436,15 @@ def cva(
             plan = _core.cva(context(device_number(device)), assets, contracts, party, agreements, options)
         except ValueError as error:
             raise ValueError(_in_words_of_tables(str(error))) from None
-        samples = np.empty((outer, _core.cva_width(plan)))
-        total = _core.cva_run(plan, 0, outer, samples)
+        how = Units(executor, checkpoint, units)
+        if how.wanted():
+            job = job_of("cva", [assets, contracts, party, agreements, options], outer, device_number(device), units)
+            done = gather(job, how, plan)
+            total, samples, totals = _core.units_cva_counts(done), _core.units_rows(done), _core.units_cva_totals(done)
+        else:
+            samples = np.empty((outer, _core.cva_width(plan)))
+            totals = np.zeros(_core.cva_totals(plan), np.int64) if breakdown else 0
+            total = _core.cva_run(plan, 0, outer, samples, totals)
     info = _core.cva_describe(plan)
     value, profile = _core.cva_result(plan, samples, outer, info["dates"])
     validation = None
@@ -431,6 +452,11 @@ def cva(
         table = np.empty((len(contracts), info["dates"], len(_core.cva_check_columns)))
         checked = _core.cva_validate(plan, samples, outer, table)
         validation = CvaValidation(checked, table, np.array([date["time"] for date in profile]))
+    by_set = by_trade = None
+    if breakdown:
+        shares = [_core.cva_set(plan, samples, outer, i) for i in range(info["sets"])]
+        by_set = _columns({"set": set_names}, shares)
+        by_trade = _columns({}, _core.cva_trades(plan, totals, outer, len(contracts)))
     days = dates if times is None else "".join(f"{t!r}," for t in times)
     words_of = [f"--rate={rate}", f"--recovery={recovery}", f"--dates={days}", f"--outer={outer}",
                 f"--seed={seed}", f"--estimator={estimator}", "--type=" + ("f32" if options["type"] else "f64"),
@@ -448,4 +474,4 @@ def cva(
                   ("--validate", validate)) if given),
                 ]  # fmt: skip
     again = {"book": book_columns, "market": market_columns, "sets": set_columns, "options": words_of}
-    return CvaResult(value, profile, total, info, again, validation)
+    return CvaResult(value, profile, total, info, again, validation, by_set, by_trade)

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -305,6 +306,44 @@ def test_threads_share_the_module():
     assert len(found) == 80 and all(found)
 
 
+def test_a_plan_is_closed_while_other_threads_use_it():
+    bands, holder, found = (np.ones((200, 32)), np.full((200, 32), 4.0), np.ones((200, 32)), np.ones((200, 32))), [], []
+    holder.append(shoal.TridiagonalPlan(32, 200))
+
+    def work():
+        while len(found) < 100:
+            try:
+                holder[0].solve(*bands)
+            except ValueError as error:
+                found.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    [t.start() for t in threads]
+    end = time.monotonic() + 2
+    while len(found) < 100 and time.monotonic() < end:
+        holder[0].close()
+        time.sleep(0.001)
+        holder[0] = shoal.TridiagonalPlan(32, 200)
+    found.extend([""] * 100)
+    [t.join() for t in threads]
+    assert set(found) <= {"", "the plan was closed: make a new one"} and found[0]
+
+
+def test_a_daemon_thread_does_not_stop_the_exit():
+    code = """
+import threading, time, numpy as np, shoal
+def work():
+    while True:
+        shoal.price.heston(method="euler", steps=2, paths=100_000)
+        shoal.solve(np.eye(3), np.ones(3))
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_fork_after_use():
     code = """
@@ -525,6 +564,22 @@ def test_words_are_checked():
         shoal.solve_tridiagonal(np.ones(2), np.ones(3), np.ones(3), np.ones(3))
     with pytest.raises(TypeError, match="int16"):
         shoal.sort(np.ones(3, np.int16))
+    with pytest.raises(TypeError, match="b is None; it must be an array"):
+        shoal.solve(A, None)
+    with pytest.raises(TypeError, match="y is None; it must be an array"):
+        shoal.lstsq(A, None)
+    with pytest.raises(TypeError, match="out is a str; it must be an array of numpy"):
+        shoal.TridiagonalPlan(2, 1).solve(*[np.ones((1, 2))] * 4, out="x")
+    with pytest.raises(ValueError, match="module is None"):
+        shoal.methods(None)
+    with pytest.raises(ValueError, match="status is 1099511627776"):
+        shoal.status_text(1 << 40)
+    with pytest.raises(TypeError, match=r"content is a str; it must be bytes: load\(path\)"):
+        shoal.Surrogate("net")
+    with pytest.raises(TypeError, match="ranges is a list"):
+        shoal.dataset(4, ranges=[1])
+    with pytest.raises(ValueError, match="paths is 0; it must be at least 1"):
+        shoal.price.heston(method="euler", paths=0, units=2)
     with pytest.raises(TypeError, match="a has int64 keys, b has float64"):
         shoal.merge(np.arange(3), np.ones(3))
 
@@ -553,6 +608,47 @@ def test_prices_over_strikes_and_maturities():
     for call in (shoal.price.heston, shoal.price.expou, shoal.price.bullet, shoal.price.american):
         assert call([], [0.5, 1.0]).price.shape == (2, 0) and call(1.0, []).price.shape == (0,)
     assert shoal.price.american([], method="exact").price.shape == (0,)
+
+
+def test_heston_gradients():
+    strikes, years = [0.8, 1.0, 1.2], [1.0, 0.25]
+    r = shoal.price.heston(strikes, years, method="analytic", greeks=True, put=True, rate=0.02)
+    assert list(r.gradient)[3:] == ["v0", "kappa", "theta", "sigma", "rho"] and r.gradient["rho"].shape == (2, 3)
+    np.testing.assert_allclose(r.gradient["s0"], r.greeks["delta"], atol=1e-14)
+    np.testing.assert_allclose(r.gradient["v0"] * 2 * np.sqrt(0.1), r.greeks["vega"], atol=1e-14)
+    for name, own in (("kappa", 0.5), ("sigma", 0.3), ("rho", -0.7), ("rate", 0.02)):
+        up, down = ({"rate": 0.02, name: own + h} for h in (1e-4, -1e-4))
+        change = [shoal.price.heston(strikes, years, method="analytic", put=True, **p).price for p in (up, down)]
+        np.testing.assert_allclose(r.gradient[name], (change[0] - change[1]) / 2e-4, atol=1e-7)
+    assert shoal.price.heston(method="analytic").gradient == {}
+    assert np.ndim(shoal.price.heston(method="analytic", greeks=True).gradient["v0"]) == 0
+
+
+def test_heston_calibration():
+    strike, maturity = np.meshgrid(np.linspace(0.7, 1.3, 7), [0.25, 0.5, 1.0, 2.0])
+    truth = {"v0": 0.05, "kappa": 1.5, "theta": 0.08, "sigma": 0.6, "rho": -0.6}
+    quotes = shoal.price.heston(strike[0], maturity[:, 0], rate=0.02, method="analytic", **truth)
+    fit = shoal.calibrate.heston(strike, maturity, price=quotes.price, rate=0.02, starts=3)
+    np.testing.assert_allclose([fit.parameters[name] for name in truth], list(truth.values()), rtol=1e-6)
+    np.testing.assert_allclose(fit.price, quotes.price, atol=1e-9)
+    assert fit.converged and fit.agree == 3 and fit.at_bound == () and fit.feller < 1
+    put = strike < 1
+    vols = shoal.calibrate.heston(strike, maturity, implied_vol=quotes.implied_vol, put=put, rate=0.02)
+    np.testing.assert_allclose([vols.parameters[name] for name in truth], list(truth.values()), rtol=1e-5)
+    rough = quotes.price * (1 + 1e-3 * np.cos(np.arange(28.0).reshape(4, 7)))
+    fixed = shoal.calibrate.heston(
+        strike, maturity, price=rough, rate=0.02, errors="price", bounds={"kappa": (2.0, 2.0), "sigma": (0.1, 0.5)}
+    )
+    assert fixed.parameters["kappa"] == 2 and fixed.at_bound == ("sigma",) and np.isnan(fixed.stderr["kappa"])
+    assert 0 < fixed.stderr["v0"] < 0.01 and fixed.rms < fixed.largest < 0.01
+    with pytest.raises(ValueError, match="price or implied_vol"):
+        shoal.calibrate.heston(1.0, 1.0)
+    with pytest.raises(ValueError, match="errors is 'volatility'"):
+        shoal.calibrate.heston(1.0, 1.0, price=0.1, errors="volatility")
+    with pytest.raises(ValueError, match="bounds has 'kapa'"):
+        shoal.calibrate.heston(1.0, 1.0, price=0.1, bounds={"kapa": (0, 1)})
+    with pytest.raises(ValueError, match=r"price\[0\]"):
+        shoal.calibrate.heston(1.0, 1.0, price=2.0)
 
 
 def test_bullet_and_american_prices():
@@ -754,6 +850,36 @@ def test_collateral_and_wrong_way_risk_are_those_of_the_program(tmp_path):
                            ("jump\\[0\\] is -2", {"default_jump": -2})):  # fmt: skip
         with pytest.raises(ValueError, match=words):
             shoal.cva(book, MARKET, dates=2, outer=16, **options)
+
+
+def test_a_cva_by_set_and_by_trade(tmp_path):
+    import csv
+    import json
+
+    book = [{**row, "set": name} for row, name in zip([*BOOK, AMERICAN], "XYX")]
+    options = {"rate": 0.03, "dates": 4, "outer": 256, "inner": 16, "rule_paths": 4096}
+    r = shoal.cva(book, MARKET, **options, breakdown=True)
+    plain = shoal.cva(book, MARKET, **options)
+    assert r.cva == plain.cva and plain.by_set is None and plain.by_trade is None
+    assert r.by_set["set"] == ["X", "Y"] and r.by_trade["cva"].shape == (3,)
+    np.testing.assert_allclose(r.by_set["cva"].sum(), r.cva, rtol=1e-12)
+    shares = [r.by_trade["cva"][[0, 2]].sum(), r.by_trade["cva"][1]]
+    np.testing.assert_allclose(shares, r.by_set["cva"], rtol=1e-9, atol=1e-12)
+    for name, rows in (("book", book), ("market", [dict(zip(MARKET, row)) for row in zip(*MARKET.values())])):
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            names = list(dict.fromkeys(key for row in rows for key in row))
+            writer = csv.DictWriter(file, names, restval="")
+            writer.writeheader()
+            writer.writerows({k: " ".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows)
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", "--json",
+                           "--breakdown", *words], capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert [v["cva"] for v in said["by_set"]] == r.by_set["cva"].tolist()
+    assert [v["cva"] for v in said["by_trade"]] == r.by_trade["cva"].tolist()
+    with pytest.raises(ValueError, match="breakdown is True; with a margin period"):
+        shoal.cva(book, MARKET, **options, breakdown=True, threshold=1.0, mpor="2w")
 
 
 def test_a_validation_tells_what_fails():

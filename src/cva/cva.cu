@@ -111,8 +111,10 @@ static shoal_status nest(shoal_context *ctx, const cva_job *job, int64_t k) {
 
 static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     const int64_t rows = (job->assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
-    SHOAL_LAUNCH(table_kernel, dim3(shoal_blocks((job->stops - job->ahead) * rows, FOLLOW_BLOCK)),
-                 dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
+    if (job->stops > job->ahead)
+        SHOAL_LAUNCH(table_kernel,
+                     dim3(shoal_blocks((job->stops - job->ahead) * rows, FOLLOW_BLOCK)),
+                     dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
     const int64_t tasks = job->items * job->americans;
     SHOAL_LAUNCH(follow_kernel, dim3(shoal_blocks(tasks * CVA_LANES, FOLLOW_BLOCK)),
                  dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);

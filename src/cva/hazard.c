@@ -139,8 +139,8 @@ static shoal_status make_load(shoal_cva *p, const shoal_cva_counterparty *c, dou
     shoal_status s = shoal_correlation_factor(p->head.ctx, C, e, L);
     if (s == SHOAL_E_ARG)
         s = shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                       "correlation of the hazard rate with the assets is impossible: it does not "
-                       "fit to the correlations among them");
+                       "hazard correlation with the assets is impossible: it does not fit to the "
+                       "correlations among them");
     for (int64_t a = 0; a < d && s == SHOAL_OK; a++) load[a] = L[d * e / 2 + a];
     if (s == SHOAL_OK) *rest = L[d * e / 2 + d];
     free(C);
