@@ -40,6 +40,8 @@ class Surrogate:
     """
 
     def __init__(self, content: bytes, device: Any = "cpu") -> None:
+        if not isinstance(content, bytes):
+            raise TypeError(f"content is a {type(content).__name__}; it must be bytes: load(path) reads a file")
         self._made_by = content, device
         self._net = _core.surrogate(context(device_number(device)), content)
         self.info: dict[str, Any] = _core.surrogate_describe(self._net)
