@@ -93,7 +93,8 @@ class PriceResult:
         >>> list(r.gradient)
         ['s0', 'rate', 'dividend', 'v0', 'kappa', 'theta', 'sigma', 'rho']
         """
-        return self.info.get("gradient", {})
+        found: dict[str, Any] = self.info.get("gradient", {})
+        return found
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row per strike and maturity.
