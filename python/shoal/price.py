@@ -120,6 +120,8 @@ class PriceResult:
 
 def _array(name: str, value: Any) -> Any:
     try:
+        if np.iscomplexobj(value):
+            raise TypeError
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number or an array of numbers, not {value!r}") from None
