@@ -287,9 +287,9 @@ ROWS(shoal_cva_csa, FIELD(collateral), FIELD(threshold), FIELD(transfer), FIELD(
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
      FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
      FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
-     FIELD(validate), FIELD(by_trade), FIELD(target))
-ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(expired), FIELD(closed),
-     FIELD(nested), FIELD(american), FIELD(outer), FIELD(inner), FIELD(level_share))
+     FIELD(validate), FIELD(by_set), FIELD(by_trade), FIELD(party), FIELD(target))
+ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(parties), FIELD(expired),
+     FIELD(closed), FIELD(nested), FIELD(american), FIELD(outer), FIELD(inner), FIELD(level_share))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
      FIELD(warned), FIELD(truncated), FIELD(refined), FIELD(failed), FIELD(method), FIELD(decade))
 ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(rule_bias), FIELD(rule_bias_error),
@@ -298,12 +298,16 @@ ROWS(shoal_cva_value, FIELD(cva), FIELD(error), FIELD(rule_bias), FIELD(rule_bia
 ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(epe_bias), FIELD(epe_low),
      FIELD(epe_high), FIELD(ene), FIELD(ene_error), FIELD(ene_bias), FIELD(ene_low),
      FIELD(ene_high), FIELD(pfe95), FIELD(pfe95_low), FIELD(pfe95_high), FIELD(pfe99),
-     FIELD(pfe99_low), FIELD(pfe99_high), FIELD(epe_default), FIELD(epe_default_error),
-     FIELD(discount), FIELD(default_probability), FIELD(cva), FIELD(inner))
-ROWS(shoal_cva_adjustments, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(epe),
-     FIELD(ene), FIELD(eepe), FIELD(pfe95), FIELD(pfe99), FIELD(es95), FIELD(es99))
-ROWS(shoal_cva_trade, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(epe),
-     FIELD(ene), FIELD(eepe))
+     FIELD(pfe99_low), FIELD(pfe99_high), FIELD(es95), FIELD(es99), FIELD(epe_default),
+     FIELD(epe_default_error), FIELD(discount), FIELD(default_probability), FIELD(cva),
+     FIELD(inner))
+ROWS(shoal_cva_curve, FIELD(count), FIELD(time), FIELD(value))
+ROWS(shoal_cva_adjustments, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(dva),
+     FIELD(dva_error), FIELD(fca), FIELD(fca_error), FIELD(fba), FIELD(fba_error), FIELD(fva),
+     FIELD(fva_error), FIELD(epe), FIELD(ene), FIELD(eepe), FIELD(pfe95), FIELD(pfe99), FIELD(es95),
+     FIELD(es99))
+ROWS(shoal_cva_trade, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(dva),
+     FIELD(fca), FIELD(fba), FIELD(fva), FIELD(epe), FIELD(ene), FIELD(eepe))
 ROWS(shoal_cva_check, FIELD(price), FIELD(price_error), FIELD(upper), FIELD(upper_error),
      FIELD(mean), FIELD(error), FIELD(z))
 ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract), FIELD(date),
@@ -1106,18 +1110,22 @@ NB_MODULE(_core, m) {
     m.def("price_values", price_values);
 
     static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
-    m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::dict counterparty,
-                    nb::list agreements, nb::dict options) {
+    m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::list counterparties,
+                    nb::list agreements, nb::dict funding, nb::dict options) {
         Keep keep;
         const auto assets = filled<shoal_cva_market>(market, keep);
         const auto book = filled_list<shoal_cva_contract>(contracts, keep);
-        const auto other = filled<shoal_cva_counterparty>(counterparty, keep);
+        const auto others = filled_list<shoal_cva_counterparty>(counterparties, keep);
+        const auto own = filled_list<shoal_cva_counterparty>(funding["own"], keep);
         const auto csa = filled_list<shoal_cva_csa>(agreements, keep);
         auto opts = filled<shoal_cva_opts>(options, keep);
         opts.csas = (int64_t)csa.size(), opts.csa = csa.data();
+        opts.parties = (int64_t)others.size(), opts.own = own.empty() ? nullptr : own.data();
+        opts.borrowing = filled<shoal_cva_curve>(funding["borrowing"], keep);
+        opts.lending = filled<shoal_cva_curve>(funding["lending"], keep);
         return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {
-            return shoal_cva_create(c, &assets, book.data(), (int64_t)book.size(), &other, &opts,
-                                    p);
+            return shoal_cva_create(c, &assets, book.data(), (int64_t)book.size(), others.data(),
+                                    &opts, p);
         });
     });
     m.def("cva_describe", [](Plan &plan) {
@@ -1142,24 +1150,24 @@ NB_MODULE(_core, m) {
     });
     m.def("cva_totals",
           [](Plan &plan) { return shoal_cva_totals(handle_of<shoal_cva>(plan, cva_destroy)); });
-    m.def("cva_set", [](Plan &plan, Array samples, int64_t paths, int64_t set) {
+    m.def("cva_adjust", [](Plan &plan, Array samples, int64_t paths, int part, int64_t index) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
-        shoal_cva_adjustments found = {};
+        shoal_cva_adjustments result = {};
         plan.run([&] {
             return shoal_cva_adjust(handle, static_cast<double *>(samples.data), paths,
-                                    SHOAL_CVA_SET, set, &found, nullptr);
+                                    static_cast<shoal_cva_part>(part), index, &result, nullptr);
         });
-        return dict_of(found);
+        return dict_of(result);
     });
-    m.def("cva_trades", [](Plan &plan, Array totals, int64_t paths, int64_t contracts) {
+    m.def("cva_trades", [](Plan &plan, Array totals, int64_t paths, int64_t count) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
-        std::vector<shoal_cva_trade> found((size_t)contracts);
+        std::vector<shoal_cva_trade> trades((size_t)count);
         plan.run([&] {
             return shoal_cva_trades(handle, static_cast<int64_t *>(totals.data), paths,
-                                    found.data(), nullptr);
+                                    trades.data(), nullptr);
         });
         nb::list list;
-        for (const auto &trade : found) list.append(dict_of(trade));
+        for (const auto &trade : trades) list.append(dict_of(trade));
         return list;
     });
     m.def("cva_result", [](Plan &plan, Array samples, int64_t paths, int64_t dates) {

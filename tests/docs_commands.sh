@@ -177,7 +177,16 @@ prepare() {
     "merge "*) vector a && vector b && vector i && vector j ;;
     "sort "*) vector x && vector price && vector id ;;
     "recur "*) vector s && vector t && vector x ;;
-    "cva book.csv"*) cp "$root/examples/book.csv" "$root/examples/market.csv" . ;;
+    "cva book.csv"*)
+        cp "$root/examples/book.csv" "$root/examples/market.csv" .
+        printf 'payoff,assets,strike,maturity\ncall,ALFA,100,1\n' >trade.csv
+        printf 'set,threshold,mta\nrates,0,0.5\nequity,10,1\n' >sets.csv
+        printf 'counterparty,hazard\nAarhus,0.02\n' >parties.csv
+        case $1 in
+        *--sets*) sed 's/$/,rates/; 1s/rates$/set/; $s/rates$/equity/' book.csv >b && mv b book.csv ;;
+        *--counterparties*) sed 's/$/,Aarhus/; 1s/Aarhus$/counterparty/' book.csv >b && mv b book.csv ;;
+        esac
+        ;;
     "dataset "*ranges.csv*) printf 'parameter,low,high\nstrike,0.8,1.2\n' >ranges.csv ;;
     "train "*)
         table train.csv 1

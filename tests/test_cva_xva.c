@@ -216,6 +216,20 @@ TEST(contributions_add_up) {
         }
 }
 
+/* A hazard rate that moves with the assets changes shares of the CVA. */
+TEST(wrong_way) {
+    static const double with_assets[] = { -0.5, 0.3 };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = mixed_case(small ? 64 : 256);
+        c.opts.estimator = SHOAL_CVA_BY_AMC;
+        const xva_outcome plain = xva_of(targets[t].ctx, &c, NULL, c.opts.outer, NULL);
+        c.counterparty.volatility = 0.6, c.counterparty.correlation = with_assets;
+        const xva_outcome o = xva_of(targets[t].ctx, &c, NULL, c.opts.outer, NULL);
+        adds_up(&c, &o);
+        CHECK(o.trade[0].cva != plain.trade[0].cva && o.trade[0].epe == plain.trade[0].epe);
+    }
+}
+
 TEST(bits_are_the_same) {
     const cva_case c = mixed_case(small ? 100 : 600);
     const int64_t values = c.opts.outer * 4 * 4;
@@ -406,6 +420,7 @@ int main(int argc, char **argv) {
     RUN(one_call);
     RUN(one_forward);
     RUN(contributions_add_up);
+    RUN(wrong_way);
     RUN(bits_are_the_same);
     RUN(values);
     RUN(two_counterparties);

@@ -214,6 +214,7 @@ TEST(books_data_sets_and_networks) {
     shoal_cva_value value;
     shoal_cva_date profile;
     shoal_cva_validation validation;
+    shoal_cva_adjustments adjustments;
     shoal_surrogate_info about;
     const double *w, *b;
     int inputs, neurons;
@@ -226,7 +227,10 @@ TEST(books_data_sets_and_networks) {
     REFUSED(shoal_cva_result(NULL, x, 1, &value, &profile));
     REFUSED(shoal_cva_describe(NULL, &info));
     REFUSED(shoal_cva_validate(NULL, x, 2, &validation, NULL));
-    CHECK(shoal_cva_width(NULL) == 0);
+    REFUSED(shoal_cva_run_trades(NULL, 0, 1, x, NULL, NULL, NULL));
+    REFUSED(shoal_cva_adjust(NULL, x, 1, SHOAL_CVA_BOOK, 0, &adjustments, NULL));
+    REFUSED(shoal_cva_trades(NULL, NULL, 1, NULL, NULL));
+    CHECK(shoal_cva_width(NULL) == 0 && shoal_cva_totals(NULL) == 0);
     shoal_cva_free(NULL);
     REFUSED(shoal_dataset_create(NULL, &design, &set));
     CHECK(set == NULL);

@@ -47,7 +47,7 @@ export PATH=$work/bin:$PATH PARTS=2 OUTER="$small"
 small() { # the command with small numbers
     sed -E "s/--outer 1e6/--outer $small/; s/(market.csv) --devices/\1 --outer $small --devices/
             s/--paths 1e9/--steps 4 --paths 2e5/; s/american /american --paths 2e5 --fit-paths 4096 /
-            s/--samples 200000/--samples 60 --paths 512/" <<<"$1"
+            s/--samples 200000/--samples 60 --paths 512/; s/--times 1000/--times 1000 --workers 8,64/" <<<"$1"
 }
 
 # ---- the page ----
@@ -81,10 +81,10 @@ check "two merges" test "$(echo profile-*.csv | wc -w)" -eq 2
 cat >"$work/bin/apt-get" <<'END'
 #!/usr/bin/env bash
 # on Debian 12, where there are lists of packages: they are known
-grep -q bookworm /etc/os-release && [ "$(apt-cache policy gcc 2>/dev/null | grep -c 'Candidate: [0-9]')" -eq 1 ] || exit 0
 words=()
 for word in "$@"; do case $word in -* | install | update) ;; *) words+=("$word") ;; esac done
-[ ${#words[@]} -eq 0 ] || [ "$(apt-cache policy "${words[@]}" | grep -c 'Candidate: [0-9]')" -eq ${#words[@]} ]
+[ ${#words[@]} -gt 0 ] && grep -q bookworm /etc/os-release && ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1 || exit 0
+[ "$(apt-cache policy "${words[@]}" | grep -c 'Candidate: [0-9]')" -eq ${#words[@]} ]
 END
 cat >"$work/bin/cmake" <<END
 #!/usr/bin/env bash

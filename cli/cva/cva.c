@@ -83,11 +83,11 @@ static const cli_option options[] = {
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
     { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv",
-      .more = "DIR is made if it is not there. Not with --compare, --shard." },
+      .more = "DIR is created if needed. Not with --compare, --shard." },
     { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .ends = "npy|h5",
       .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come. Not with --add, --compare, --shard, --checkpoint, --target-se." },
     { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile", .ends = "svg" },
-    { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write an HTML page: CVA, profile (also as a table), convergence, condition numbers, solvers, outcomes, times, book, market and options", .ends = "html",
+    { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write an HTML page: CVA, DVA, FVA, exposures, tables by counterparty, netting set and trade, assumptions, diagnostics", .ends = "html",
       .more = "The page is self-contained. Missing folders are created. stdout then has at most ten lines." },
     { NULL,          OPT_INPUT,    AT(book),             "BOOK",     0, "the contracts", .needed = "" },
     { 0 }
@@ -225,6 +225,9 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .sigmas = b->sigmas };
     shoal_cva_opts opts = o->opts;
     if (o->own.pieces) opts.own = &o->own;
+    if (o->cube && cva_has_views(o, b))
+        return cli_fail(CLI_USAGE, "--cube: not with a margin period or a jump at default");
+    if (o->cube) opts.by_trade = 1;
     if (cva_has_breakdown(o)) *(cva_has_views(o, b) ? &opts.by_set : &opts.by_trade) = 1;
     if (b->csa) opts.csas = b->sets, opts.csa = b->csa;
     if (b->parties) opts.parties = b->parties, opts.party = b->set_of;

@@ -130,11 +130,12 @@ static int read_curve(const cva_field *f, int64_t today, bool flat, shoal_cva_cu
                : code;
 }
 
+/* At least 0; nothing: NaN. */
 static int read_number(cva_field f, double most, double *value) {
-    const int code =
-        cva_number((f.text && !*f.text) ? (cva_field){ NULL, NULL, NULL, 0 } : f, -1, value);
-    if (*value == -1) *value = NAN;
-    if (code != CLI_OK || isnan(*value)) return code;
+    *value = NAN;
+    if (!f.text || !*f.text) return CLI_OK;
+    const int code = cva_number(f, NAN, value);
+    if (code != CLI_OK) return code;
     if (*value < 0) return cva_wrong(&f, "is below 0");
     return *value > most ? cva_wrong(&f, "is above 1") : CLI_OK;
 }

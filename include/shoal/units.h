@@ -76,8 +76,8 @@ SHOAL_API shoal_status shoal_units_price(shoal_price *plan, int64_t paths,
 /* Outer paths 0 .. outer - 1: rows are those of shoal_cva_run(). */
 SHOAL_API shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_opts *opts,
                                        shoal_units **units);
-/* The counts of shoal_units_cva(), of the units that are there; and the totals of a plan with opts.by_trade, from
- * number SHOAL_UNITS_CVA_TOTALS of shoal_units_counts() on. */
+/* The counts of shoal_units_cva(), over the units that are added. With opts.by_trade shoal_units_counts() also has the
+ * totals, from number SHOAL_UNITS_CVA_TOTALS on. */
 SHOAL_API shoal_status shoal_units_cva_counts(const shoal_units *units, shoal_cva_counts *counts);
 /* Rows 0 .. samples - 1 of the design: rows have SHOAL_DATASET_VALUES numbers. */
 SHOAL_API shoal_status shoal_units_dataset(shoal_dataset *plan, int64_t samples,

@@ -76,22 +76,29 @@ class CvaValidation:
 class CvaResult:
     """The CVA of a book: `cva`, `stderr`, `bias`, and `interval`, the 95 % interval from both; `rule_bias`, the change
     by a second exercise rule, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of
-    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None. With breakdown=True
-    `by_set` and `by_trade` are dicts of arrays, one entry per netting set and per row of the book: pv, cva, their standard
-    errors, epe, ene, eepe. Those of the trades of a set add up to those of the set.
+    regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None; `dva`, `fva` and
+    `adjustments`, a dict with these, EPE, ENE, effective EPE and quantiles. With breakdown `by_counterparty`, `by_set` and
+    `by_trade`, dicts of columns: contributions of trades add up to their set.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
     >>> book = [{"payoff": "call", "assets": "ALFA", "strike": 100.0, "maturity": 1.0}]
-    >>> result = shoal.cva(book, market, dates=2, outer=64)
+    >>> result = shoal.cva(book, market, dates=2, outer=64, breakdown=True)
+    >>> bool(abs(result.by_trade["cva"].sum() - result.by_set["cva"][0]) < 1e-12)
+    True
     >>> low, high = result.interval
     >>> bool(low < result.cva < high), result.profile["time"]
     (True, array([0.5, 1. ]))
     """
 
     def __init__(self, value: dict[str, float], profile: list[dict[str, Any]], counts: dict[str, Any],
-                 info: dict[str, Any], again: dict[str, Any], validation: CvaValidation | None = None,
-                 by_set: dict[str, Any] | None = None, by_trade: dict[str, Any] | None = None) -> None:  # fmt: skip
+                 info: dict[str, Any], again: dict[str, Any],
+                 validation: CvaValidation | None = None, adjustments: dict[str, float] | None = None,
+                 tables: dict[str, Any] | None = None) -> None:  # fmt: skip
+        self.adjustments, tables = adjustments or {}, tables or {}
+        self.dva, self.fva = self.adjustments.get("dva", 0.0), self.adjustments.get("fva", 0.0)
+        self.by_counterparty, self.by_set = tables.get("by_counterparty"), tables.get("by_set")
+        self.by_trade = tables.get("by_trade")
         self.cva, self.stderr = value["cva"], value["error"]
         self.bias, self.interval = value["bias"], (value["low"], value["high"])
         self.rule_bias, self.rule_bias_stderr = value["rule_bias"], value["rule_bias_error"]
@@ -129,7 +136,7 @@ class CvaResult:
         """
         again = self._again
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("book", "market", "sets"):
+            for name in ("book", "market", "sets", "counterparties"):
                 columns = again[name]
                 if not columns:
                     continue
@@ -143,7 +150,8 @@ class CvaResult:
                         )  # fmt: skip
             command = [sys.executable, "-m", "shoal", "cva", os.path.join(folder, "book.csv"), "--market",
                        os.path.join(folder, "market.csv"), "--quiet", "--report", os.fspath(path),
-                       *again["options"], *(["--sets", os.path.join(folder, "sets.csv")] if again["sets"] else [])]  # fmt: skip
+                       *again["options"], *(word for name in ("sets", "counterparties") if again[name]
+                         for word in (f"--{name}", os.path.join(folder, f"{name}.csv")))]  # fmt: skip
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode not in (0, _VALIDATION_FAILED):
                 raise RuntimeError(f"the report could not be written: {done.stderr.strip()}")
@@ -210,14 +218,15 @@ def _book(
     book: Any, names: list[str], netting: bool
 ) -> tuple[list[dict[str, Any]], dict[str, list[Any]], list[Any]]:
     columns = columns_of(book, "book")
-    known = ("payoff", "assets", "strike", "maturity", "style", "exercise", "weights", "quantity", "set")
+    known = ("payoff", "assets", "strike", "maturity", "style", "exercise", "weights", "quantity", "set", "counterparty",
+             "id")  # fmt: skip
     for needed in known[:4]:
         if needed not in columns:
             raise ValueError(f"book has no column '{needed}'; it must have payoff, assets, strike and maturity")
     for name in columns:
         if name not in known:
             raise ValueError(f"book: unknown column '{name}'; the columns are {', '.join(known)}")
-    sets: dict[Any, int] = {}
+    sets: dict[Any, int] = {}  # of (counterparty, set)
     contracts = []
     for i in range(len(columns["payoff"])):
         row = {name: values[i] for name, values in columns.items()}
@@ -239,7 +248,7 @@ def _book(
             "quantity": number(row.get("quantity"), f"{where}: quantity", 1.0),
             "assets": len(assets),
             "asset": [names.index(asset) for asset in assets],
-            "set": sets.setdefault(row.get("set"), len(sets)) if netting else i,
+            "set": sets.setdefault((row.get("counterparty"), row.get("set"), 0 if netting else i), len(sets)),
         }
         weights = [number(w, f"{where}: weights") for w in words(row.get("weights"))]
         if weights:
@@ -255,7 +264,49 @@ def _book(
             times = _steps(exercise[0], contract["maturity"], where) if step else [_time(t, where) for t in exercise]
             contract["exercises"], contract["exercise"] = len(times), times
         contracts.append(contract)
-    return contracts, columns, list(sets) if netting else columns.get("set", [None] * len(contracts))
+    return contracts, columns, [key[:2] for key in sets]
+
+
+def _parties(counterparties: Any, set_keys: list[Any], usual: dict[str, Any]) -> tuple[
+    list[dict[str, Any]], list[Any], list[int], dict[str, list[Any]]
+]:  # fmt: skip
+    """Counterparties, their names, that of each netting set; the columns of the table."""
+    columns = {} if counterparties is None else columns_of(counterparties, "counterparties")
+    known = ("counterparty", "hazard", "recovery")
+    for name in columns:
+        if name not in known:
+            raise ValueError(f"counterparties: unknown column '{name}'; the columns are {', '.join(known)}")
+    if counterparties is not None and "counterparty" not in columns:
+        raise ValueError("counterparties has no column 'counterparty'")
+    names = columns.get("counterparty", list(dict.fromkeys(party for party, _ in set_keys)))
+    for party, _ in set_keys:
+        if party not in names:
+            raise ValueError(f"book: unknown counterparty {party!r}; there are {', '.join(map(str, names))}")
+    parties = [dict(usual) for _ in names or [None]]
+    for i, party in enumerate(parties):
+        for name in columns:
+            if name == "hazard" and not is_missing(columns[name][i]):
+                party.update(_pieces(_hazard(columns[name][i])))
+            elif name == "recovery":
+                party[name] = number(columns[name][i], f"counterparties[{i}]: {name}", usual[name])
+    return parties, names, [names.index(party) for party, _ in set_keys], columns
+
+
+def _pieces(hazard: list[tuple[float, float]]) -> dict[str, Any]:
+    one = len(hazard) == 1
+    return {"pieces": len(hazard), "hazard": [h for _, h in hazard], "until": None if one else [t for t, _ in hazard]}
+
+
+def _spread(spread: Any) -> dict[str, Any]:
+    """A curve of a number or a list of (until, spread); None: no points."""
+    if spread is None:
+        return {"count": 0}
+    points = [(1.0 if t == math.inf else t, s) for t, s in _hazard(spread)]
+    return {"count": len(points), "time": [t for t, _ in points], "value": [s for _, s in points]}
+
+
+def _table(names: dict[str, list[Any]], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {**names, **{key: np.array([row[key] for row in rows]) for key in (rows[0] if rows else ())}}
 
 
 def _hazard(hazard: Any) -> list[tuple[float, float]]:
@@ -349,6 +400,12 @@ def cva(
     hazard_reversion: float = 0.0,
     hazard_correlation: Any = None,
     default_jump: Any = None,
+    counterparties: Any = None,
+    own_hazard: Any = None,
+    own_recovery: float = 0.4,
+    borrowing: Any = None,
+    lending: Any = None,
+    breakdown: bool = False,
     netting: bool = True,
     dates: Any = 10,
     horizon: float = 0.0,
@@ -364,7 +421,6 @@ def cva(
     cond: float = 0.0,
     control: bool = True,
     validate: bool = False,
-    breakdown: bool = False,
     seed: int = 1,
     dtype: Any = "float64",
     device: Any = "cpu",
@@ -383,10 +439,12 @@ def cva(
     threshold, mta (minimum transfer amount), independent (amount), mpor (margin period of risk: years or "2w") and one_way
     ("counterparty" or "us" alone posts) are the collateral of all netting sets; sets: a table with columns set, and maybe
     these, of some. hazard_vol, hazard_reversion, hazard_correlation (a number, or a dict by asset) let the hazard rate move
-    with the assets; default_jump: of the assets' prices at default. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
+    with the assets; default_jump: of the assets' prices at default. With a column counterparty of the book, counterparties
+    is a table with that column and maybe hazard and recovery. own_hazard and own_recovery: for the DVA; borrowing and
+    lending: spreads, a number or a list of (until, spread), for the FVA. breakdown: results `by_counterparty`, `by_set`
+    and `by_trade`. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
-    breakdown: `.by_set` and `.by_trade` of the result.
     Ctrl-C stops the run. executor: workers of concurrent.futures, with the same result; checkpoint: a folder that keeps
     finished units; units: how many. docs/cva.md describes what is computed.
 
@@ -402,18 +460,19 @@ def cva(
     (True, (1, 3))
     """
     assets, names, market_columns = _market(market, rate)
-    contracts, book_columns, set_names = _book(book, names, netting)
+    contracts, book_columns, set_keys = _book(book, names, netting)
+    set_names = [name for _, name in set_keys]
     usual = {"threshold": threshold, "mta": mta, "independent": independent, "mpor": mpor, "one-way": one_way}
     agreements, set_columns = _agreements(sets, set_names, usual)
     correlation = _by_asset(hazard_correlation, names, "hazard_correlation")
     jump = _by_asset(default_jump, names, "default_jump")
     pieces = _hazard(hazard)
     outer = whole("outer", outer)
-    party = {"pieces": len(pieces), "hazard": [h for _, h in pieces], "until": [t for t, _ in pieces],
-             "recovery": recovery, "volatility": hazard_vol, "reversion": hazard_reversion,
-             "correlation": correlation, "jump": jump}  # fmt: skip
-    if len(pieces) == 1:
-        party["until"] = None
+    usual_party = {**_pieces(pieces), "recovery": recovery, "volatility": hazard_vol, "reversion": hazard_reversion,
+                   "correlation": correlation, "jump": jump}  # fmt: skip
+    parties, party_names, party_of, party_columns = _parties(counterparties, set_keys, usual_party)
+    funding = {"own": [] if own_hazard is None else [{**_pieces(_hazard(own_hazard)), "recovery": own_recovery}],
+               "borrowing": _spread(borrowing), "lending": _spread(lending)}  # fmt: skip
     if estimator not in _ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; it must be one of {', '.join(_ESTIMATORS)}")
     counts = [] if inner is None else [whole("inner", m) for m in ([inner] if np.ndim(inner) == 0 else inner)]
@@ -428,17 +487,18 @@ def cva(
         "nested": int(nested), "kept": int(kept), "estimator": _ESTIMATORS.index(estimator), "rule_paths": rule_paths,
         "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
         "seed": seed, "control": 1 if control else -1, "validate": int(validate), "by_trade": int(breakdown),
+        "party": party_of,
     }  # fmt: skip
     if not counts:
         options["inner"] = None
     with shown("cva", progress):
         try:
-            plan = _core.cva(context(device_number(device)), assets, contracts, party, agreements, options)
+            plan = _core.cva(context(device_number(device)), assets, contracts, parties, agreements, funding, options)
         except ValueError as error:
             raise ValueError(_in_words_of_tables(str(error))) from None
         how = Units(executor, checkpoint, units)
         if how.wanted():
-            job = job_of("cva", [assets, contracts, party, agreements, options], outer, device_number(device), units)
+            job = job_of("cva", [assets, contracts, parties, agreements, funding, options], outer, device_number(device), units)
             done = gather(job, how, plan)
             total, samples, totals = _core.units_cva_counts(done), _core.units_rows(done), _core.units_cva_totals(done)
         else:
@@ -446,6 +506,17 @@ def cva(
             totals = np.zeros(_core.cva_totals(plan), np.int64) if breakdown else 0
             total = _core.cva_run(plan, 0, outer, samples, totals)
     info = _core.cva_describe(plan)
+    all_of, tables = _core.cva_adjust(plan, samples, outer, 0, 0), {}
+    if breakdown:
+        ids = book_columns.get("id", list(range(len(contracts))))
+        of_party = [_core.cva_adjust(plan, samples, outer, 1, i) for i in range(info["parties"])]
+        of_set = [_core.cva_adjust(plan, samples, outer, 2, i) for i in range(info["sets"])]
+        of_trade = _core.cva_trades(plan, totals, outer, len(contracts))
+        tables = {
+            "by_counterparty": _table({"counterparty": party_names}, of_party),
+            "by_set": _table({"counterparty": [party for party, _ in set_keys], "set": set_names}, of_set),
+            "by_trade": _table({"id": ids, "set": [c["set"] for c in contracts]}, of_trade),
+        }
     value, profile = _core.cva_result(plan, samples, outer, info["dates"])
     validation = None
     if validate:
@@ -465,6 +536,10 @@ def cva(
                 *([] if threshold is None else [f"--threshold={threshold}"]),
                 *(f"--{name}={','.join(f'{a}:{x!r}' for a, x in zip(names, list_of))}" for name, list_of in
                   (("hazard-correlation", correlation), ("default-jump", jump)) if list_of),
+                *(f"--{name}=" + (repr(float(given)) if np.ndim(given) == 0 else
+                  ",".join(f"{t!r}:{x!r}" for t, x in _hazard(given))) for name, given in
+                  (("own-hazard", own_hazard), ("borrowing", borrowing), ("lending", lending)) if given is not None),
+                f"--own-recovery={own_recovery}",
                 *([f"--one-way={one_way}"] if one_way != "no" else []),
                 *(f"--{name}={given}" for name, given in (("mta", mta), ("independent", independent), ("mpor", mpor),
                   ("hazard-vol", hazard_vol), ("hazard-reversion", hazard_reversion), ("horizon", horizon),
@@ -473,5 +548,6 @@ def cva(
                   ("--raw-basis", raw), ("--no-control", not control), ("--no-netting", not netting),
                   ("--validate", validate)) if given),
                 ]  # fmt: skip
-    again = {"book": book_columns, "market": market_columns, "sets": set_columns, "options": words_of}
-    return CvaResult(value, profile, total, info, again, validation, by_set, by_trade)
+    again = {"book": book_columns, "market": market_columns, "sets": set_columns, "counterparties": party_columns,
+             "options": words_of}  # fmt: skip
+    return CvaResult(value, profile, total, info, again, validation, all_of, tables)

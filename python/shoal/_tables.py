@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 from typing import Any
 
 
 def columns_of(table: Any, name: str) -> dict[str, list[Any]]:
-    """{column: values}. `table`: a DataFrame, a dict of columns, a list of dicts, or the path of a .csv file."""
-    if isinstance(table, (str, os.PathLike)):
+    """{column: values}. `table`: a DataFrame, a dict of columns, a list of dicts, or the path of a .csv, .json or .parquet
+    file (with pyarrow or pandas)."""
+    if isinstance(table, (str, os.PathLike)) and os.fspath(table).endswith(".parquet"):
+        table = _parquet(os.fspath(table))
+    elif isinstance(table, (str, os.PathLike)) and os.fspath(table).endswith(".json"):
+        with open(table, encoding="utf-8") as file:
+            table = json.load(file)
+    elif isinstance(table, (str, os.PathLike)):
         with open(table, newline="", encoding="utf-8") as file:
             table = list(csv.DictReader(file, skipinitialspace=True))
     if isinstance(table, dict):
@@ -24,12 +31,23 @@ def columns_of(table: Any, name: str) -> dict[str, list[Any]]:
     else:
         raise TypeError(
             f"{name} is a {type(table).__name__}; it must be a DataFrame, a dict of columns, a list of dicts, "
-            "or the path of a .csv file"
+            "or the path of a .csv, .json or .parquet file"
         )
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise ValueError(f"the columns of {name} have different lengths: {sorted(lengths)}")
     return columns
+
+
+def _parquet(path: str) -> Any:
+    try:
+        from pyarrow import parquet
+
+        return parquet.read_table(path)
+    except ImportError:
+        import pandas
+
+        return pandas.read_parquet(path)
 
 
 def _list(values: Any, name: str) -> list[Any]:

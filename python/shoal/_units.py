@@ -111,6 +111,8 @@ def gather(job: Job, how: Units, *more: Any) -> Any:
     if executor is not None and not isinstance(executor, Executor):
         hint = ": pass client.get_executor()" if hasattr(executor, "get_executor") else ""
         raise TypeError(f"executor is a {type(executor).__name__}; it must be an executor of concurrent.futures{hint}")
+    if folder is not None and (not isinstance(folder, (str, bytes, os.PathLike)) or not os.fspath(folder)):
+        raise TypeError(f"checkpoint is {folder!r}; it must be the path of a folder")
     units = _make(job, *more)
     try:
         if folder is not None:

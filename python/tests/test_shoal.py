@@ -852,34 +852,41 @@ def test_collateral_and_wrong_way_risk_are_those_of_the_program(tmp_path):
             shoal.cva(book, MARKET, dates=2, outer=16, **options)
 
 
-def test_a_cva_by_set_and_by_trade(tmp_path):
-    import csv
+def test_results_by_counterparty_set_and_trade_are_those_of_the_program(tmp_path):
     import json
 
-    book = [{**row, "set": name} for row, name in zip([*BOOK, AMERICAN], "XYX")]
-    options = {"rate": 0.03, "dates": 4, "outer": 256, "inner": 16, "rule_paths": 4096}
-    r = shoal.cva(book, MARKET, **options, breakdown=True)
-    plain = shoal.cva(book, MARKET, **options)
-    assert r.cva == plain.cva and plain.by_set is None and plain.by_trade is None
-    assert r.by_set["set"] == ["X", "Y"] and r.by_trade["cva"].shape == (3,)
-    np.testing.assert_allclose(r.by_set["cva"].sum(), r.cva, rtol=1e-12)
-    shares = [r.by_trade["cva"][[0, 2]].sum(), r.by_trade["cva"][1]]
-    np.testing.assert_allclose(shares, r.by_set["cva"], rtol=1e-9, atol=1e-12)
-    for name, rows in (("book", book), ("market", [dict(zip(MARKET, row)) for row in zip(*MARKET.values())])):
-        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
-            names = list(dict.fromkeys(key for row in rows for key in row))
-            writer = csv.DictWriter(file, names, restval="")
-            writer.writeheader()
-            writer.writerows({k: " ".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows)
-    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", "--json",
-                           "--breakdown", *words], capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    book = [{"id": "T1", "counterparty": "Aarhus", "set": "one", "payoff": "call", "assets": "ALFA", "strike": 100.0,
+             "maturity": 1.0},
+            {"id": "T2", "counterparty": "Aarhus", "set": "one", "payoff": "put", "assets": "BRAVO", "strike": 95.0,
+             "maturity": 1.0, "quantity": -1},
+            {"id": "T3", "counterparty": "Bergen", "payoff": "forward", "assets": "ALFA", "strike": 101.0,
+             "maturity": 1.0}]  # fmt: skip
+    parties = [{"counterparty": "Aarhus", "hazard": 0.02}, {"counterparty": "Bergen", "recovery": 0.3}]
+    (tmp_path / "book.json").write_text(json.dumps(book))
+    (tmp_path / "market.csv").write_text("asset,spot,volatility,ALFA,BRAVO\nALFA,100,0.2,1,0.5\nBRAVO,90,0.25,0.5,1\n")
+    (tmp_path / "parties.csv").write_text("counterparty,hazard,recovery\nAarhus,0.02,\nBergen,,0.3\n")
+    r = shoal.cva(tmp_path / "book.json", MARKET, dates=3, outer=64, counterparties=parties, own_hazard=0.01,
+                  borrowing=[(1, 0.01), (2, 0.02)], lending=0.005, breakdown=True)  # fmt: skip
+    words = ["--counterparties=parties.csv", "--own-hazard=0.01", "--borrowing=1:0.01,2:0.02", "--lending=0.005",
+             "--breakdown", "--dates=3", "--outer=64", "--json"]  # fmt: skip
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.json", "--market", "market.csv", *words],
+                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert [v["cva"] for v in said["by_set"]] == r.by_set["cva"].tolist()
-    assert [v["cva"] for v in said["by_trade"]] == r.by_trade["cva"].tolist()
-    with pytest.raises(ValueError, match="breakdown is True; with a margin period"):
-        shoal.cva(book, MARKET, **options, breakdown=True, threshold=1.0, mpor="2w")
+    assert said["cva"] == r.cva and said["dva"] == r.dva and said["fva"] == r.fva
+    for table, names in (("by_counterparty", ["counterparty"]), ("by_set", ["counterparty"]), ("by_trade", [])):
+        mine = getattr(r, table)
+        for name in [*names, "pv", "cva", "dva", "fca", "fba", "fva", "epe", "ene", "eepe"]:
+            assert [row[name] for row in said[table]] == list(mine[name]), (table, name)
+    assert r.by_trade["id"] == ["T1", "T2", "T3"]
+    assert abs(r.by_trade["cva"][:2].sum() - r.by_set["cva"][0]) < 1e-12
+    r.report(tmp_path / "r.html")
+    assert "<h2>Counterparties</h2>" in (tmp_path / "r.html").read_text()
+    assert shoal.cva(book, MARKET, dates=3, outer=64).by_trade is None
+    with pytest.raises(ValueError, match="unknown counterparty 'Bergen'; there are Aarhus"):
+        shoal.cva(book, MARKET, counterparties=parties[:1])
+    with pytest.raises(ValueError, match="counterparties: unknown column 'colour'"):
+        shoal.cva(book, MARKET, counterparties=[{"counterparty": "Aarhus", "colour": 1}])
 
 
 def test_a_validation_tells_what_fails():

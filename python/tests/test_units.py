@@ -170,6 +170,9 @@ def test_what_executors_are_told():
 
     with pytest.raises(TypeError, match=r"executor is a Client; .*concurrent.futures: pass client.get_executor\(\)"):
         of_price(executor=Client())
+    for folder in ("", 3):
+        with pytest.raises(TypeError, match=f"checkpoint is {folder!r}; it must be the path of a folder"):
+            of_price(checkpoint=folder)
     with pytest.raises(TypeError, match="executor is a int"):
         of_price(executor=3)
     for units in (0, -1, 10**9):

@@ -115,7 +115,8 @@ static shoal_status value_jump(shoal_cva *p, cva_job *j, int64_t k) {
     shoal_status s = p->cell->jump(p->where, j, k);
     cva_job view = *j;
     view.spot = j->after.spot, view.value = j->after.value, view.differ = j->after.differ;
-    view.holds = j->after.holds, view.flow = NULL, view.worth = NULL, view.kept = 1;
+    view.holds = j->after.holds, view.flow = NULL, view.kept = 1;
+    view.worth = view.here = NULL;
     if (s == SHOAL_OK && j->europeans > 0) s = p->cell->value(p->where, &view, k);
     if (s == SHOAL_OK && j->americans > 0) s = p->cell->settle(p->where, &view, k);
     j->after.date = k;
