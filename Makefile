@@ -136,7 +136,7 @@ wheel: ## a wheel for every CPython from 3.10 on (CUDA=1: with the kernels), int
 	@PATH=$(CURDIR)/build-python/venv/bin:$$PATH auditwheel repair -w build-python/dist build-python/wheel/*.whl
 	@cd build-python && venv/bin/python -m zipfile -e wheel/*.whl wheel/files
 	@cd build-python/dist && for wheel in *.whl; do echo "$$wheel: $$(($$(stat -c %s $$wheel) / 1000)) kB;" \
-	    "the module needs $$(objdump -T ../wheel/files/shoal/_core* | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)"; done
+	    "the module needs $$(objdump -T ../wheel/files/shoal/_core*.so | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)"; done
 
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.
 # Without OpenMP: gcov does not see the bodies of its loops. Without `install`: its programs know nothing of gcov.
