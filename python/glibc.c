@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * glibc.c - functions of the program whose symbols are newer than glibc 2.29, for a module that runs with that: stat and
- * fstat have been functions since 2.33 only, and pthread_create and pthread_join got a new version in 2.34. And one of
+ * fstat have been functions since 2.33 only, and functions of pthread.h got a new version in 2.34. And one of
  * libstdc++: what std::vector of gcc 11 and later calls for a size beyond all memory;
  * weak, because a static libstdc++ has it.
  */
@@ -28,12 +28,15 @@ int fstat(int file, struct stat *info) { return (int)syscall(SYS_fstat, file, in
 #endif
 __asm__(".symver first_create, pthread_create@" FIRST);
 __asm__(".symver first_join, pthread_join@" FIRST);
+__asm__(".symver first_trylock, pthread_mutex_trylock@" FIRST);
+extern int first_trylock(pthread_mutex_t *);
 extern int first_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 extern int first_join(pthread_t, void **);
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
                    void *(*start)(void *), void *restrict argument) {
     return first_create(thread, attributes, start, argument);
 }
+int pthread_mutex_trylock(pthread_mutex_t *mutex) { return first_trylock(mutex); }
 int pthread_join(pthread_t thread, void **result) { return first_join(thread, result); }
 
 extern void _ZSt17__throw_bad_allocv(void);
