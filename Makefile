@@ -60,6 +60,7 @@ machine: all ## solve tridiagonal systems by every method on this machine: out/m
 define build_tests
 	@./setup.sh test
 	@python/venv.sh $(1)/venv nanobind nanobind-backend numpy pytest || true
+	@$(if $(filter all,$(2)),python/venv.sh $(1)/venv distributed mpi4py || true)
 	@$(if $(filter all,$(2)),python/venv.sh $(1)/site $(site_packages) || true)
 	$(call configure,$(1),-DSHOAL_PYTHON=AUTO -DPython_EXECUTABLE=$(CURDIR)/$(1)/venv/bin/python -DSHOAL_TESTS=ON -DSHOAL_WERROR=$(WERROR) -DSHOAL_TIER=$(2) \
 	    -DSHOAL_ISA=$(if $(filter quick,$(2)),native,all) $(or $(cuda),-DSHOAL_CUDA=CHECK))

@@ -59,6 +59,8 @@ met() {
     clang) have clang ;;
     pkg-config) have pkg-config || have pkgconf ;;
     libhdf5-dev) is_installed libhdf5-dev || have h5cc || pkg-config --exists hdf5 2>/dev/null ;;
+    libopenmpi-dev) is_installed libopenmpi-dev || have mpicc ;;
+    openmpi-bin) have mpirun ;;
     python3-matplotlib) imports numpy, matplotlib ;;
     librandom123-dev) builds "$cc" c -include Random123/philox.h ;;
     python3-venv) python3 -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ;;
@@ -132,7 +134,7 @@ gpu=$(nvidia-smi -L 2>/dev/null | sed -n '/^GPU/{s/ (UUID.*//;p;q;}')
 compiles_cuda() { [ -n "$nvcc" ] && [ "${CUDA:-}" != 0 ] && { [ -n "$gpu" ] || [ "${CUDA:-}" = 1 ] || [ "$for_what" = test ]; }; }
 
 required=() optional=()
-needs=(ninja-build g++ libopenblas-dev libhdf5-dev pkg-config clang librandom123-dev python3-venv python3-dev)
+needs=(ninja-build g++ libopenblas-dev libhdf5-dev libopenmpi-dev openmpi-bin pkg-config clang librandom123-dev python3-venv python3-dev)
 [ "$for_what" = test ] || needs=(ninja-build)
 [ "$for_what" != python ] || needs+=(g++ python3-venv python3-dev)
 [ "$for_what" = test ] || ! compiles_cuda || needs+=(g++)
@@ -188,6 +190,7 @@ if [ "$for_what" = test ]; then # need, name, what is on, what is missing
 g++|emulator|C++: kernels are tested on the CPU|$no_cxx
 libopenblas-dev|lapack|OpenBLAS: a peer in the benches, an oracle in the tests|no OpenBLAS: no LAPACK peer, no LAPACK oracle
 libhdf5-dev|hdf5|matrices in .h5 files|no HDF5: .npy and .mtx files only
+libopenmpi-dev|mpi|several processes under mpirun|no MPI: one process
 clang|clang|second compiler of the arithmetic test|no clang
 librandom123-dev|random123|an oracle in the tests|no Random123: known answers only
 pkg-config|pkg-config|used by the install test|no pkg-config

@@ -2,7 +2,8 @@
  *
  * main.c - the program: the table of its commands, and how a command is found and run.
  */
-#include "cli/common/cli.h"
+#include "cli/common/ranks.h"
+#include "cli/common/units.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -29,6 +30,11 @@ static const cli_command price_command = {
     .below = (commands){ &price_heston_command, &price_expou_command, &price_bullet_command, &price_american_command, NULL },
     .doc = "Prices options by Monte Carlo or by formula, with standard errors.", .task = "Price derivatives"
 };
+static const cli_command calibrate_command = {
+    "calibrate", "fit the parameters of a model to quotes", .noun = "module",
+    .below = (commands){ &calibrate_heston_command, NULL },
+    .doc = "Fits the parameters of a model to quotes of options."
+};
 static const cli_command dataset_command = {
     "dataset", "simulate a data set of option prices to train a network", .noun = "model",
     .below = (commands){ &dataset_expou_command, NULL },
@@ -37,7 +43,7 @@ static const cli_command dataset_command = {
 const cli_command shoal_command = {
     "shoal", NULL, .noun = "command",
     .below = (commands){ &solve_command, &eig_command, &factor_command, &recur_command, &sort_command, &merge_command,
-                         &price_command, &cva_command, &merge_parts_command, &dataset_command, &train_command, &predict_command,
+                         &price_command, &calibrate_command, &cva_command, &merge_parts_command, &dataset_command, &train_command, &predict_command,
                          &gen_command, &verify_command, &bench_command, &study_command, &report_command,
                          &info_command, &completion_command, NULL },
     .doc = "Shoal solves many small numerical problems together, on the CPU or on a CUDA GPU."
@@ -160,6 +166,15 @@ static int check_empty(int argc, char **argv) {
     return CLI_OK;
 }
 
+/* What a command has not used, although there is more than one of them. */
+static void note_idle(const cli *c) {
+    if (c->is_spread) return;
+    if (ranks_count() > 1)
+        cli_note(c, "%d of %d processes had no work: this command runs in one", ranks_count() - 1,
+                 ranks_count());
+    if (c->devices) cli_note(c, "--devices: this command runs on one device");
+}
+
 int main(int argc, char **argv) {
     static char program[] = "shoal", version[64];
     fill_standard_streams();
@@ -169,6 +184,9 @@ int main(int argc, char **argv) {
     argp_program_version = version;
 
     cli c = { .backend = "auto", .seed = CLI_SEED, .start = cli_now() };
+    ranks_begin();
+    if (ranks_own() > 0) return freopen("/dev/null", "w", stdout) ? units_serve(&c) : CLI_OUTPUT;
+    if (ranks_count() > 1) atexit(units_dismiss);
     cli_watch_files(&c);
     char *alone[] = { program, NULL };
     if (argc < 1) {
@@ -179,6 +197,7 @@ int main(int argc, char **argv) {
     if (check_empty(argc, argv) != CLI_OK) return CLI_USAGE;
     int code = cli_dispatch(&c, &shoal_command, argc, argv);
     if (code == CLI_INTERRUPTED) cli_report_interrupted(&c);
+    if (code == CLI_OK) note_idle(&c);
     shoal_close(c.ctx);
     return code;
 }

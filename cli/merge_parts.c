@@ -31,16 +31,13 @@ static const char doc[] =
 /* clang-format on */
 
 static int command(cli *c, int argc, char **argv) {
-    static const cli_command *const commands[] = { &price_heston_command, &price_expou_command,
-                                                   &price_bullet_command, &price_american_command,
-                                                   &cva_command,          NULL };
     arguments a = { .path = calloc((size_t)argc + 1, sizeof *a.path) };
     int code = a.path ? cli_parse(c, &merge_parts_command, argc, argv, &a) : cli_no_memory();
     if (code == CLI_OK && dataset_is_part(a.path[0]))
         code = a.plot ? cli_fail(CLI_USAGE, "--plot: there is no plot of a data set")
                       : dataset_merge(c, a.path, a.count, a.output);
     else if (code == CLI_OK)
-        code = units_merge(c, commands, a.path, a.count, a.plot, a.output);
+        code = units_merge(c, a.path, a.count, a.plot, a.output);
     free(a.path);
     return code;
 }

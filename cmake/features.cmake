@@ -64,6 +64,22 @@ elseif(SHOAL_PROGRAM OR SHOAL_TESTS)
     endif()
 endif()
 
+# Several processes under mpirun, of the program alone.
+set(SHOAL_HAVE_MPI FALSE)
+if(NOT SHOAL_MPI)
+    shoal_feature(mpi off "SHOAL_MPI is ${SHOAL_MPI}")
+elseif(SHOAL_PROGRAM OR SHOAL_TESTS)
+    find_package(MPI QUIET COMPONENTS C)
+    if(MPI_C_FOUND)
+        set(SHOAL_HAVE_MPI TRUE)
+        shoal_feature(mpi on "MPI ${MPI_C_VERSION}: mpirun -n N shoal ...")
+    elseif(SHOAL_MPI STREQUAL "AUTO")
+        shoal_feature(mpi off "no MPI library found (libopenmpi-dev of Debian)")
+    else()
+        message(FATAL_ERROR "SHOAL_MPI is ${SHOAL_MPI}: no MPI library found")
+    endif()
+endif()
+
 # The Python module needs headers of Python 3.10 or later, and nanobind, which pip installs.
 set(SHOAL_HAVE_PYTHON FALSE)
 if(SHOAL_PYTHON)

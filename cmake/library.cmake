@@ -26,7 +26,7 @@ set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)
 # The same for double alone.
-set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit models/heston_sums)
+set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit models/heston_sums pricing/implied)
 # And for kernels beside those of a method, or of several: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
@@ -45,7 +45,13 @@ set(SHOAL_KERNELS_TOGETHER
     "recur recur/batch recur/serial recur/paper/pscheme recur/paper/pcr"
     "symindef symindef/triangle symindef/complete"
     "models models/heston models/expou models/bullet models/pde"
-    "surrogate surrogate/surrogate surrogate/layers")
+    "surrogate surrogate/surrogate surrogate/layers"
+    "sort sort/mergepath sort/batchmerge"
+    "smallsym smallsym/batch smallsym/factor"
+    "double surrogate/dataset american/exact"
+    "common core/device models/exact"
+    # where nvcc only checks that they compile
+    "peers ../bench/peers_cub ../bench/peers_cub_sort")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     set(SHOAL_LEVELS v2 v3 v4) # the same list as src/core/isa.h
@@ -101,11 +107,17 @@ function(shoal_join_kernels list_name)
     foreach(group ${SHOAL_KERNELS_TOGETHER})
         separate_arguments(group UNIX_COMMAND ${group})
         list(POP_FRONT group together)
+        list(TRANSFORM group REPLACE ".+" ${SHOAL_ROOT}/src/\\0.cu OUTPUT_VARIABLE files)
+        list(TRANSFORM files REPLACE "/src/[.][.]/" "/")
+        list(GET files 0 first)
+        if(NOT first IN_LIST list)
+            continue()
+        endif()
+        list(REMOVE_ITEM list ${files})
         set(headers)
         set(bodies)
         foreach(name ${group})
-            set(file ${SHOAL_ROOT}/src/${name}.cu)
-            list(REMOVE_ITEM list ${file})
+            list(POP_FRONT files file)
             set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
             file(STRINGS ${file} included REGEX "^#include")
             list(APPEND headers ${included})
@@ -220,10 +232,12 @@ function(shoal_add_library name)
     endforeach()
     if(with_cuda)
         list(TRANSFORM SHOAL_COMMON_CUDA PREPEND ${SHOAL_ROOT}/ OUTPUT_VARIABLE common_cuda)
+        if(NOT emulated)
+            shoal_join_kernels(common_cuda)
+        endif()
         shoal_cuda_objects(${name}_common_cuda ${common_cuda})
         if(NOT emulated)
-            set_source_files_properties(${SHOAL_ROOT}/src/core/device.cu PROPERTIES
-                                        COMPILE_DEFINITIONS "SHOAL_CUDA_HOLDS=\"${SHOAL_CUDA_HOLDS}\"")
+            target_compile_definitions(${name}_common_cuda PRIVATE SHOAL_CUDA_HOLDS="${SHOAL_CUDA_HOLDS}")
         endif()
     endif()
 
@@ -276,6 +290,7 @@ function(shoal_check_kernels)
     list(TRANSFORM files PREPEND ${SHOAL_ROOT}/)
     shoal_join_kernels(files)
     list(TRANSFORM SHOAL_DOUBLE_ALGORITHMS REPLACE ".+" ${SHOAL_ROOT}/src/\\0.cu OUTPUT_VARIABLE double_files)
+    shoal_join_kernels(double_files)
     shoal_cuda_objects(shoal_kernel_check ${files})
     shoal_cuda_objects(shoal_kernel_check_double ${double_files})
     target_compile_definitions(shoal_kernel_check PRIVATE SHOAL_SINGLE SHOAL_CUDA_HOLDS="check")

@@ -162,7 +162,8 @@ static int read_banner(reader *r, io_matrix *m) {
 
     if (r->pattern && (r->array || m->symmetry == IO_SKEW))
         return io_fail(r->l.err, IO_E_FORMAT,
-                       "%s:1: pattern must not be combined with array or skew-symmetric", r->l.name);
+                       "%s:1: pattern must not be combined with array or skew-symmetric",
+                       r->l.name);
     return IO_OK;
 }
 

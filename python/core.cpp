@@ -16,6 +16,7 @@
 
 #include "xla.h"
 
+#include <atomic>
 #include <deque>
 #include <limits>
 #include <map>
@@ -27,6 +28,9 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <cxxabi.h>
+#include <unistd.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -121,6 +125,7 @@ static nb::object numpy_key(nb::tuple values, nb::handle numpy, nb::handle libra
 [[noreturn]] static void raise(shoal_status status, const std::string &message) {
     PyObject *type = status == SHOAL_E_NOMEM                               ? PyExc_MemoryError
                      : status == SHOAL_E_TYPE                              ? PyExc_TypeError
+                     : status == SHOAL_E_FILE                              ? PyExc_OSError
                      : status == SHOAL_E_BACKEND || status == SHOAL_E_CUDA ? PyExc_RuntimeError
                                                                            : PyExc_ValueError;
     std::string text = message.empty() ? shoal_status_text(status) : message;
@@ -240,6 +245,11 @@ ROWS(shoal_rng_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FI
 ROWS(shoal_rng_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(bytes))
 ROWS(shoal_heston, FIELD(s0), FIELD(rate), FIELD(dividend), FIELD(v0), FIELD(kappa), FIELD(theta),
      FIELD(sigma), FIELD(rho))
+ROWS(shoal_fit_opts, FIELD(starts), FIELD(iterations), FIELD(price_errors), FIELD(tol),
+     FIELD(solver))
+ROWS(shoal_heston_fit, FIELD(objective), FIELD(rms), FIELD(largest), FIELD(condition),
+     FIELD(feller), FIELD(converged), FIELD(at_bound), FIELD(iterations), FIELD(evaluations),
+     FIELD(agree))
 ROWS(shoal_expou, FIELD(s0), FIELD(rate), FIELD(alpha), FIELD(m), FIELD(beta), FIELD(y0),
      FIELD(rho))
 ROWS(shoal_bullet, FIELD(s0), FIELD(strike), FIELD(rate), FIELD(maturity), FIELD(sigma),
@@ -302,6 +312,11 @@ ROWS(shoal_cva_check, FIELD(price), FIELD(price_error), FIELD(upper), FIELD(uppe
      FIELD(mean), FIELD(error), FIELD(z))
 ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract), FIELD(date),
      FIELD(scores))
+ROWS(shoal_dataset_opts, FIELD(design), FIELD(samples), FIELD(seed), FIELD(nu2), FIELD(target),
+     FIELD(most_paths), FIELD(refine))
+ROWS(shoal_range, FIELD(low), FIELD(high), FIELD(log))
+ROWS(shoal_units_info, FIELD(kind), FIELD(units), FIELD(done), FIELD(rows), FIELD(bytes),
+     FIELD(seconds))
 ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names),
      FIELD(map), FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs),
      FIELD(validation))
@@ -340,6 +355,41 @@ template <class T> static nb::list names_of() {
     return list;
 }
 
+/* ---- the GIL ------------------------------------------------------------------------------------- */
+
+/* Before 3.14 CPython ends a daemon thread that asks for the GIL after the main thread has ended, and unwinds its stack
+ * through functions that must not throw, which aborts the process. Such a thread waits here for the end, as in 3.14. */
+template <class F> static auto hang_at_exit(F take) {
+    try {
+        return take();
+    } catch (abi::__forced_unwind &) {
+        for (;;) pause();
+    }
+}
+struct Released {
+    PyThreadState *const state = PyEval_SaveThread();
+    Released() = default;
+    Released(const Released &) = delete;
+    ~Released() {
+        hang_at_exit([&] { PyEval_RestoreThread(state); });
+    }
+};
+struct Acquired {
+    const PyGILState_STATE state = hang_at_exit([] { return PyGILState_Ensure(); });
+    Acquired() = default;
+    Acquired(const Acquired &) = delete;
+    ~Acquired() { PyGILState_Release(state); }
+};
+
+extern "C" {
+__attribute__((weak)) int Py_IsFinalizing(void);  /* from 3.13 on */
+__attribute__((weak)) int _Py_IsFinalizing(void); /* before       */
+}
+static bool is_finalizing() {
+    auto *const asked = Py_IsFinalizing ? Py_IsFinalizing : _Py_IsFinalizing;
+    return asked && asked();
+}
+
 /* ---- contexts and plans -------------------------------------------------------------------------- */
 
 struct Context {
@@ -366,7 +416,8 @@ struct Context {
     }
     /* Called by long calls, without the GIL. Ctrl-C, and an exception of the function, end the call. */
     static int on_progress(void *user, const char *stage, double fraction) {
-        nb::gil_scoped_acquire acquired;
+        if (is_finalizing()) return 1;
+        const Acquired acquired;
         const nb::object call = static_cast<Context *>(user)->progress;
         try {
             if (PyErr_CheckSignals() != 0) nb::raise_python_error();
@@ -392,7 +443,7 @@ struct Context {
         shoal_status status;
         std::string message;
         {
-            nb::gil_scoped_release released;
+            const Released released;
             status = attempt(message, f);
         }
         if (PyErr_Occurred()) nb::raise_python_error(); /* a callback's */
@@ -400,11 +451,13 @@ struct Context {
     }
 };
 
+static constexpr char CLOSED[] = "the plan was closed: make a new one";
+
 struct Plan {
     nb::object
         keeper; /* Python's object of the context: no shared_ptr, which needs a symbol of glibc 2.32 */
     Context *context = nullptr;
-    void *handle = nullptr;
+    std::atomic<void *> handle{ nullptr };
     void (*destroy)(void *) = nullptr; /* also tells which module it belongs to */
     bool is_double = true;
     int64_t count = 0;
@@ -412,13 +465,26 @@ struct Plan {
     Plan() = default;
     Plan(const Plan &) = delete;
     ~Plan() { free(); }
+    /* Calls of other threads that have begun end first; those that wait find no handle. */
     void free() {
-        if (handle) {
-            nb::gil_scoped_release released; /* who has the lock may wait for the GIL */
-            std::lock_guard<std::recursive_mutex> guard(context->lock);
-            destroy(handle);
-        }
-        handle = nullptr;
+        void *const was = handle.exchange(nullptr);
+        if (!was) return;
+        const Released released; /* who has the lock may wait for the GIL */
+        std::unique_lock<std::recursive_mutex> guard(context->lock, std::defer_lock);
+        if (!is_finalizing())
+            guard.lock();
+        else if (!guard.try_lock())
+            return; /* a daemon thread has it for ever */
+        destroy(was);
+    }
+    /* Context::run(), unless another thread closes the plan first. */
+    template <class F> void run(F f) {
+        bool closed = false;
+        context->run([&]() -> shoal_status {
+            closed = !handle;
+            return closed ? SHOAL_OK : f();
+        });
+        if (closed) raise(SHOAL_E_ARG, CLOSED);
     }
 };
 template <class Handle, void (*Destroy)(Handle *)> static void destroy_plan(void *handle) {
@@ -436,9 +502,10 @@ static std::unique_ptr<Plan> new_plan(nb::object keeper, Create create) {
     return plan;
 }
 template <class Handle> static Handle *handle_of(const Plan &plan, void (*destroy)(void *)) {
-    if (!plan.handle) raise(SHOAL_E_ARG, "the plan was closed: make a new one");
+    void *const handle = plan.handle;
+    if (!handle) raise(SHOAL_E_ARG, CLOSED);
     if (plan.destroy != destroy) throw nb::type_error("a plan of another kind");
-    return static_cast<Handle *>(plan.handle);
+    return static_cast<Handle *>(handle);
 }
 
 /* PLANS: name, options, handle, create, free. */
@@ -513,7 +580,7 @@ static void bind_call(nb::module_ &m, const char *name, void (*destroy)(void *),
                     typename argument<A>::type... given) {
         auto *handle = handle_of<Handle>(plan, destroy);
         Context &context = *plan.context;
-        context.run([&] {
+        plan.run([&] {
             if (stream && stream != context.stream) {
                 shoal_set_stream(context.handle, reinterpret_cast<void *>(stream - 1));
                 context.stream = stream;
@@ -545,7 +612,7 @@ static void bind_last(nb::module_ &m, const char *name, void (*destroy)(void *),
     m.def(name, [=](Plan &plan) {
         auto *handle = handle_of<Handle>(plan, destroy);
         Info info = {};
-        plan.context->run([&] { return last(handle, &info); });
+        plan.run([&] { return last(handle, &info); });
         return dict_of(info);
     });
 }
@@ -558,7 +625,7 @@ static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *
     m.def(name, [=](Plan &plan) {
         auto *handle = handle_of<Handle>(plan, destroy);
         Info info = {};
-        plan.context->run([&] { return last(handle, &info); });
+        plan.run([&] { return last(handle, &info); });
         return info.failed;
     });
 }
@@ -583,7 +650,7 @@ static bool tridiag_in_place(Plan &plan, nb::handle numpy, nb::tuple shapes, nb:
     if (!writeable.from_python(out, 0, &nothing)) return false;
     for (size_t i = 0; i < 4; i++)
         if (x.overlaps(a[i]) && (i < 3 || x.begin() != a[i].begin())) return false;
-    plan.context->run([&] {
+    plan.run([&] {
         shoal_tridiag_outcome(handle, nullptr);
         const auto solve = [&](auto function, auto type) {
             const auto at = [&](const Plain &array) {
@@ -618,7 +685,7 @@ static shoal_status xla_run(Plan &plan, void *const *buffers, size_t count, unsi
     constexpr auto order = std::index_sequence_for<A...>();
     if (count != order.size() + (fields != 0)) return SHOAL_E_ARG;
     if constexpr (Outcome != nullptr) {
-        auto *handle = static_cast<Handle *>(plan.handle);
+        auto *handle = static_cast<Handle *>(plan.handle.load());
         const auto where = outcome_of(fields ? buffers[order.size()] : nullptr, plan.count, fields);
         const shoal_status status = Outcome(handle, fields ? &where : nullptr);
         if (status != SHOAL_OK) return status;
@@ -812,11 +879,102 @@ static nb::dict price_simulate(Plan &plan, nb::dict goal, Array values) {
     Keep keep;
     const auto wanted = filled<shoal_price_goal>(goal, keep);
     shoal_price_progress done = {};
-    plan.context->run([&] {
+    plan.run([&] {
         return shoal_price_simulate(handle, &wanted, static_cast<shoal_price_value *>(values.data),
                                     &done);
     });
     return dict_of(done);
+}
+
+/* The values of `samples` samples from the sums of their blocks, as shoal_price_simulate() has them. */
+static void price_values(Plan &plan, Array sums, int64_t samples, Array values) {
+    auto *handle = handle_of<shoal_price>(plan, price_destroy);
+    std::vector<double> total(2 * (size_t)shoal_price_width(handle));
+    plan.run([&] {
+        const shoal_status status =
+            shoal_price_add(handle, static_cast<double *>(sums.data), samples, total.data());
+        return status == SHOAL_OK
+                   ? shoal_price_result(handle, total.data(), samples,
+                                        static_cast<shoal_price_value *>(values.data))
+                   : status;
+    });
+}
+
+/* ---- one job in units ---------------------------------------------------------------------------- */
+
+static constexpr auto units_destroy = destroy_plan<shoal_units, shoal_units_free>;
+
+/* The units of a plan, which lives as long as they do. */
+template <class Handle>
+static void bind_units(nb::module_ &m, const char *name, void (*destroy)(void *),
+                       shoal_status (*make)(Handle *, int64_t, const shoal_units_opts *,
+                                            shoal_units **)) {
+    m.def(name, [=](nb::object py, nb::object of, int64_t size, int64_t units, nb::bytes inputs) {
+        auto *handle = handle_of<Handle>(nb::cast<Plan &>(of), destroy);
+        shoal_units_opts opts = {};
+        opts.units = units, opts.inputs = inputs.c_str(), opts.input_bytes = inputs.size();
+        auto result = new_plan<shoal_units, shoal_units_free>(
+            py, [&](shoal_context *, shoal_units **u) { return make(handle, size, &opts, u); });
+        result->keeper = nb::make_tuple(py, of);
+        return result;
+    });
+}
+
+/* A job of Python: run(first, rows, address) writes rows, take(first, rows, address) receives them. */
+struct PythonJob {
+    nb::object run, take;
+
+    template <class... A> static shoal_status call(const nb::object &function, A... arguments) {
+        const Acquired acquired;
+        try {
+            function(arguments...);
+            return SHOAL_OK;
+        } catch (nb::python_error &e) {
+            e.restore(); /* Context::run() raises it */
+            return SHOAL_E_CANCELLED;
+        }
+    }
+    static void close(void *job) {
+        nb::gil_scoped_acquire acquired;
+        delete static_cast<PythonJob *>(job);
+    }
+};
+
+static std::unique_ptr<Plan> units_of_python(nb::object py, const std::string &kind, int64_t rows,
+                                             int64_t row_bytes, int64_t units, nb::bytes inputs,
+                                             nb::object run, nb::object take) {
+    auto *own = new PythonJob{ run, take };
+    shoal_units_job job = {};
+    job.kind = kind.c_str(), job.rows = rows, job.row_bytes = (size_t)row_bytes;
+    job.user = own, job.close = PythonJob::close;
+    job.run = [](shoal_context *, void *user, int64_t first, int64_t count, void *to, int64_t *) {
+        return PythonJob::call(static_cast<PythonJob *>(user)->run, first, count,
+                               reinterpret_cast<uintptr_t>(to));
+    };
+    shoal_units_opts opts = {};
+    opts.units = units, opts.inputs = inputs.c_str(), opts.input_bytes = inputs.size();
+    opts.user = own;
+    opts.take = [](shoal_context *, void *user, const shoal_unit *unit) {
+        return PythonJob::call(static_cast<PythonJob *>(user)->take, unit->first, unit->rows,
+                               reinterpret_cast<uintptr_t>(unit->result));
+    };
+    return new_plan<shoal_units, shoal_units_free>(py, [&](shoal_context *c, shoal_units **u) {
+        return shoal_units_create(c, &job, &opts, u);
+    });
+}
+
+static nb::bytes units_run(Plan &plan, int64_t unit) {
+    auto *handle = handle_of<shoal_units>(plan, units_destroy);
+    shoal_units_info info = {};
+    size_t size = 0;
+    std::vector<int64_t> bytes;
+    plan.run([&] {
+        const shoal_status status = shoal_units_describe(handle, &info);
+        if (status != SHOAL_OK) return status;
+        bytes.resize(info.bytes / sizeof(int64_t) + 1);
+        return shoal_units_run(handle, unit, 0, bytes.data(), &size);
+    });
+    return nb::bytes(bytes.data(), size);
 }
 
 /* ---- the program --------------------------------------------------------------------------------- */
@@ -839,6 +997,9 @@ template <class F> static nb::list listed(F name) {
 }
 
 NB_MODULE(_core, m) {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+        throw nb::import_error("shoal runs in the main interpreter of a process alone");
+    nb::set_leak_warnings(false); /* of daemon threads that the exit ends */
     nb::class_<Context>(m, "Context")
         .def(nb::init<nb::dict>())
         .def("describe",
@@ -874,13 +1035,13 @@ NB_MODULE(_core, m) {
     m.def("price_describe", [](Plan &plan) {
         shoal_price_info info = {};
         auto *handle = handle_of<shoal_price>(plan, price_destroy);
-        plan.context->run([&] { return shoal_price_describe(handle, &info); });
+        plan.run([&] { return shoal_price_describe(handle, &info); });
         return dict_of(info);
     });
     m.def("american_fits", [](Plan &plan, int64_t count) {
         std::vector<shoal_american_fit> fits((size_t)count);
         auto *handle = handle_of<shoal_price>(plan, price_destroy);
-        plan.context->run([&] { return shoal_american_fits(handle, fits.data()); });
+        plan.run([&] { return shoal_american_fits(handle, fits.data()); });
         nb::list list;
         for (const auto &fit : fits) list.append(dict_of(fit));
         return list;
@@ -910,7 +1071,43 @@ NB_MODULE(_core, m) {
                                                      &values, flags);
         });
     });
+    /* arrays of doubles, one number per option, puts int32; a gradient has the members of the model in their order */
+    m.def("heston_prices", [](Context &context, nb::dict model, int64_t count, Array strike,
+                              Array maturity, Array put, Array price, Array gradient) {
+        Keep keep;
+        const auto at = filled<shoal_heston>(model, keep);
+        const shoal_heston_options options = { static_cast<double *>(strike.data),
+                                               static_cast<double *>(maturity.data), nullptr,
+                                               nullptr, static_cast<int32_t *>(put.data) };
+        context.run([&] {
+            return shoal_heston_prices(context.handle, &at, &options, count,
+                                       static_cast<double *>(price.data),
+                                       static_cast<shoal_heston *>(gradient.data));
+        });
+    });
+    m.attr("heston_parameters") = names_of<shoal_heston>();
+    /* The model, its standard errors, and the rest of a fit; start, low and high as dicts of the model. */
+    m.def("heston_calibrate", [](Context &context, nb::dict model, int64_t count, Array strike,
+                                 Array maturity, Array rate, Array dividend, Array put, Array price,
+                                 Array weight, nb::dict settings, nb::list limits, Array fitted) {
+        Keep keep;
+        auto doubles = [](const Array &array) { return static_cast<double *>(array.data); };
+        const auto at = filled<shoal_heston>(model, keep);
+        const auto given = filled_list<shoal_heston>(limits, keep);
+        auto opts = filled<shoal_fit_opts>(settings, keep);
+        opts.start = &given.at(0), opts.low = &given.at(1), opts.high = &given.at(2);
+        const shoal_heston_options quotes = { doubles(strike), doubles(maturity), doubles(rate),
+                                              doubles(dividend), static_cast<int32_t *>(put.data) };
+        shoal_heston_fit fit = {};
+        context.run([&] {
+            return shoal_heston_calibrate(context.handle, &at, &quotes, count, doubles(price),
+                                          doubles(weight), &opts, &fit, doubles(fitted));
+        });
+        return nb::make_tuple(dict_of(fit.model), dict_of(fit.error), dict_of(fit));
+    });
     m.attr("price_columns") = names_of<shoal_price_value>();
+
+    m.def("price_values", price_values);
 
     static constexpr auto cva_destroy = destroy_plan<shoal_cva, shoal_cva_free>;
     m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::list counterparties,
@@ -934,36 +1131,29 @@ NB_MODULE(_core, m) {
     m.def("cva_describe", [](Plan &plan) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_info info = {};
-        plan.context->run([&] { return shoal_cva_describe(handle, &info); });
+        plan.run([&] { return shoal_cva_describe(handle, &info); });
         return dict_of(info);
     });
     m.def("cva_width",
           [](Plan &plan) { return shoal_cva_width(handle_of<shoal_cva>(plan, cva_destroy)); });
-    m.def("cva_run", [](Plan &plan, int64_t first, int64_t paths, Array samples) {
+    /* totals: for cva_trades(), cva_totals() whole numbers that are 0 at first; or 0 */
+    m.def("cva_run", [](Plan &plan, int64_t first, int64_t paths, Array samples, Array totals) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        auto *const rows = static_cast<double *>(samples.data);
+        auto *const sums = static_cast<int64_t *>(totals.data);
         shoal_cva_counts counts = {};
-        plan.context->run([&] {
-            return shoal_cva_run(handle, first, paths, static_cast<double *>(samples.data),
-                                 &counts);
+        plan.run([&] {
+            return sums ? shoal_cva_run_trades(handle, first, paths, rows, &counts, sums, nullptr)
+                        : shoal_cva_run(handle, first, paths, rows, &counts);
         });
         return dict_of(counts);
     });
     m.def("cva_totals",
           [](Plan &plan) { return shoal_cva_totals(handle_of<shoal_cva>(plan, cva_destroy)); });
-    m.def("cva_run_trades", [](Plan &plan, int64_t first, int64_t paths, Array samples,
-                               Array totals) {
-        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
-        shoal_cva_counts counts = {};
-        plan.context->run([&] {
-            return shoal_cva_run_trades(handle, first, paths, static_cast<double *>(samples.data),
-                                        &counts, static_cast<int64_t *>(totals.data), nullptr);
-        });
-        return dict_of(counts);
-    });
     m.def("cva_adjust", [](Plan &plan, Array samples, int64_t paths, int part, int64_t index) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_adjustments result = {};
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_cva_adjust(handle, static_cast<double *>(samples.data), paths,
                                     static_cast<shoal_cva_part>(part), index, &result, nullptr);
         });
@@ -972,7 +1162,7 @@ NB_MODULE(_core, m) {
     m.def("cva_trades", [](Plan &plan, Array totals, int64_t paths, int64_t count) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         std::vector<shoal_cva_trade> trades((size_t)count);
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_cva_trades(handle, static_cast<int64_t *>(totals.data), paths,
                                     trades.data(), nullptr);
         });
@@ -984,7 +1174,7 @@ NB_MODULE(_core, m) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_value value = {};
         std::vector<shoal_cva_date> profile((size_t)dates);
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_cva_result(handle, static_cast<double *>(samples.data), paths, &value,
                                     profile.data());
         });
@@ -995,7 +1185,7 @@ NB_MODULE(_core, m) {
     m.def("cva_validate", [](Plan &plan, Array samples, int64_t paths, Array checks) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_validation result = {};
-        plan.context->run([&] {
+        plan.run([&] {
             return shoal_cva_validate(handle, static_cast<double *>(samples.data), paths, &result,
                                       static_cast<shoal_cva_check *>(checks.data));
         });
@@ -1003,6 +1193,71 @@ NB_MODULE(_core, m) {
     });
     m.attr("cva_check_columns") = names_of<shoal_cva_check>();
     m.attr("cva_dates") = SHOAL_CVA_DATES;
+
+    static constexpr auto dataset_destroy = destroy_plan<shoal_dataset, shoal_dataset_free>;
+    m.def("dataset", [](nb::object py, nb::dict options, nb::list ranges) {
+        Keep keep;
+        auto opts = filled<shoal_dataset_opts>(options, keep);
+        shoal_dataset_ranges(&opts);
+        for (size_t i = 0; i < ranges.size() && i < SHOAL_DATASET_COLUMNS; i++)
+            opts.range[i] = filled(nb::cast<nb::dict>(ranges[i]), keep, opts.range[i]);
+        return new_plan<shoal_dataset, shoal_dataset_free>(
+            py,
+            [&](shoal_context *c, shoal_dataset **p) { return shoal_dataset_create(c, &opts, p); });
+    });
+    m.def("dataset_columns",
+          [](bool nu2) { return listed([=](int i) { return shoal_dataset_column(nu2, i); }); });
+    m.def("dataset_design", [](Plan &plan, int64_t rows, Array design) {
+        auto *handle = handle_of<shoal_dataset>(plan, dataset_destroy);
+        plan.run([&] {
+            return shoal_dataset_design(handle, 0, rows, static_cast<double *>(design.data));
+        });
+    });
+
+    bind_units(m, "units_price", price_destroy, shoal_units_price);
+    bind_units(m, "units_cva", cva_destroy, shoal_units_cva);
+    bind_units(m, "units_dataset", dataset_destroy, shoal_units_dataset);
+    m.attr("units_most") = SHOAL_UNITS_MOST;
+    m.def("units_of_python", units_of_python, "context"_a, "kind"_a, "rows"_a, "row_bytes"_a,
+          "units"_a, "inputs"_a, "run"_a.none(), "take"_a.none());
+    m.def("units_run", units_run);
+    m.def("units_describe", [](Plan &plan) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        shoal_units_info info = {};
+        plan.run([&] { return shoal_units_describe(handle, &info); });
+        return dict_of(info);
+    });
+    m.def("units_missing", [](Plan &plan, int64_t unit) {
+        return shoal_units_missing(handle_of<shoal_units>(plan, units_destroy), unit);
+    });
+    m.def("units_add", [](Plan &plan, nb::bytes bytes) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        plan.run([&] { return shoal_units_add(handle, bytes.c_str(), bytes.size()); });
+    });
+    m.def("units_keep", [](Plan &plan, const std::string &folder) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        plan.run([&] { return shoal_units_keep(handle, folder.c_str()); });
+    });
+    m.def("units_work", [](Plan &plan) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        plan.run([&] { return shoal_units_work(&handle, 1, nullptr); });
+    });
+    m.def("units_rows", [](Plan &plan) { /* an address, 0 for none */
+                                         return reinterpret_cast<uintptr_t>(shoal_units_rows(
+                                             handle_of<shoal_units>(plan, units_destroy)));
+    });
+    m.def("units_cva_totals",
+          [](Plan &plan) { /* an address */
+                           return reinterpret_cast<uintptr_t>(
+                               shoal_units_counts(handle_of<shoal_units>(plan, units_destroy)) +
+                               SHOAL_UNITS_CVA_TOTALS);
+          });
+    m.def("units_cva_counts", [](Plan &plan) {
+        auto *handle = handle_of<shoal_units>(plan, units_destroy);
+        shoal_cva_counts counts = {};
+        plan.run([&] { return shoal_units_cva_counts(handle, &counts); });
+        return dict_of(counts);
+    });
 
     static constexpr auto net_destroy = destroy_plan<shoal_surrogate, shoal_surrogate_free>;
     m.def("surrogate", [](nb::object py, nb::bytes file) {
@@ -1014,7 +1269,7 @@ NB_MODULE(_core, m) {
     m.def("surrogate_describe", [](Plan &plan) {
         shoal_surrogate_info info = {};
         auto *handle = handle_of<shoal_surrogate>(plan, net_destroy);
-        plan.context->run([&] { return shoal_surrogate_describe(handle, &info); });
+        plan.run([&] { return shoal_surrogate_describe(handle, &info); });
         return dict_of(info);
     });
     auto no_outcome = (shoal_status(*)(shoal_surrogate *, const shoal_outcome *)) nullptr;

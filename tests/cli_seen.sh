@@ -14,10 +14,10 @@ set -u
 program=${1:?usage: cli_seen.sh PROGRAM FOLDER SOURCES} folder=${2:?folder} sources=${3:?sources}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-case $("$program" --backend cpu info | awk '$1 == "hdf5" { print $2 }') in
-on) ;;
-*) echo "skipped: without HDF5 some messages cannot be seen"; exit 77 ;;
-esac
+for feature in hdf5 mpi; do
+    [ "$("$program" --backend cpu info | awk -v name=$feature '$1 == name { print $2 }')" = on ] ||
+        { echo "skipped: without $feature some messages cannot be seen"; exit 77; }
+done
 cat "$folder"/* >"$work/seen" 2>/dev/null
 [ -s "$work/seen" ] || { echo "no runs in $folder"; exit 1; }
 
@@ -52,7 +52,7 @@ awk '
             if ($i ~ /^--(backend|device|threads|seed|math)$/ && words < 1) { seen["-\t" $i]; i++; continue }
             if ($i ~ /^-/) continue
             command = command (words ? " " : "") $i
-            if (++words == 2 || command !~ /^(solve|eig|price|dataset)$/) break
+            if (++words == 2 || command !~ /^(solve|eig|price|calibrate|dataset)$/) break
         }
         for (i = 2; i <= NF; i++)
             if ($i ~ /^-/) { name = $i; sub(/=.*/, "", name); seen[command "\t" name]; seen["-\t" name] }
@@ -132,6 +132,7 @@ not enough memory: the part has %lld sums
 %s:%lld: not a row of a data set
 -o: this build has no HDF5; use .npy
 the GPU is not used: %s%s
+--devices: %d: %s
 END
 awk -F '\t' -v unseen="$work/unseen" -v lines="$work/lines" '
     function pattern(format) { # what the program makes of it, as a regular expression

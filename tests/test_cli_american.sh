@@ -107,7 +107,7 @@ expect 64 $exact --strike 1,0; said "--strike is 0; it must be above 0"
 expect 64 $exact --maturity=-1; said "--maturity is -1; it must be 0 or above"
 expect 64 $exact --sigma=-1; said "--sigma is -1; it must be 0 or above"
 expect 64 $exact --nodes 4; said "--nodes"
-expect 64 price american --nodes 12 --method lsm; said "--greeks, --nodes and --options need --method exact"
+expect 64 price american --nodes 12 --method lsm; said "--greeks, --nodes, --european and --options need --method exact"
 expect 64 price american --method exat; said "Did you mean 'exact'?"
 expect 74 $exact -o nowhere/p.csv; said "nowhere"
 expect 1 $exact --rate=-0.01 --dividend=-0.02 --strike 90,100 --json; said "2 of 2 options without a price: there are two exercise boundaries"
@@ -136,6 +136,23 @@ line=$(sed -n 5001p priced.csv)
 expect 0 $exact --strike 109 --s0 100 --rate 0.05 --sigma 0.34995 --maturity 0.5 --nodes 6 --payoff call -o one.csv
 check "the same as alone" test "$(sed -n 2p one.csv | cut -d, -f3-)" = "$(echo "$line" | cut -d, -f6-)"
 expect 0 $exact --options many.csv --nodes 6; check "their file" grep -q "^options *10000 options of many.csv" out
+
+# --- volatilities of prices ---
+for kind in "" --european; do
+    printf 'strike,sigma,call\n90,0.2,0\n100,0.35,1\n105,0.15,0\n' >known.csv
+    expect 0 $exact --s0 100 $kind --options known.csv -o priced.csv
+    awk -F, 'NR == 1 { print "strike,call,price"; next } { print $1 "," $3 "," $4 }' priced.csv >asked.csv
+    expect 0 $exact --s0 100 $kind --options asked.csv -o found.csv
+    check "columns $kind" grep -q '^strike,call,sigma,price,' found.csv
+    check "volatilities $kind" sh -c 'paste -d, known.csv found.csv | awk -F, "NR > 1 { d = \$2 - \$6; if (d > 1e-9 || d < -1e-9) exit 1 }"'
+done
+expect 0 $exact --european --json; json; leaf european=true
+expect 0 $exact --european; check "at maturity" grep -q "exercise at maturity" out
+printf 'strike,price\n110,1e-9\n100,500\n' >asked.csv
+expect 1 $exact --s0 100 --options asked.csv -o found.csv; said "2 of 2 options without a price: no volatility gives so low a price"
+check "statuses" sh -c 'grep -q "too low" found.csv && grep -q "too high" found.csv'
+expect 1 $exact --s0 100 --options asked.csv --json; json; leaf 'surface.1.status=too high'
+printf 'strike,price,sigma\n1,1,1\n' >bad.csv; expect 66 $exact --options bad.csv; said "the columns sigma and price exclude each other"
 printf 'strike,spot\n1,2\n' >bad.csv; expect 66 $exact --options bad.csv; said "bad.csv:1: unknown column 'spot'"
 printf 'strike,call\n1,0\n1,2\n' >bad.csv; expect 66 $exact --options bad.csv; said "bad.csv:3: call is 2; it must be 0 or 1"
 printf 'strike\n-1\n' >bad.csv; expect 66 $exact --options bad.csv; said "bad.csv:2: strike is -1; it must be above 0"

@@ -4,6 +4,7 @@
  * is known stopped at exercise and not, contracts that are never exercised early, exact netting, and books at
  * the edge.
  */
+#include "cva/plan.h"
 #include "cva_exact.h"
 #include "cva_runs.h"
 
@@ -455,6 +456,36 @@ TEST(several_assets_without_volatility) {
 }
 
 /* Fewer paths than functions: the systems are singular and are truncated, and the answer is a number. */
+/* Contracts that differ in quantity and netting set alone share a rule; those that differ in a term do not. */
+TEST(equal_contracts_have_one_rule) {
+    static const int64_t both[] = { 0, 1 }, inner[] = { 16 };
+    static const double s0[] = { 100, 100 }, sigma[] = { 0.2, 0.3 }, weight[] = { 0.4, 0.6 },
+                        dates[] = { 0.3, 0.6, 1 };
+    cva_case c = put_case(4, 8, inner);
+    c.market.assets = 2, c.market.s0 = s0, c.market.sigma = sigma;
+    c.opts.estimator = SHOAL_CVA_BY_RULE;
+    shoal_cva_contract k = c.contract[0], all[9];
+    k.payoff = SHOAL_CVA_BASKET_PUT, k.assets = 2, k.asset = both;
+    for (int i = 0; i < 9; i++) all[i] = k;
+    all[1].quantity = -3, all[1].set = 1;
+    all[2].strike = 101, all[3].maturity = 0.75, all[4].payoff = SHOAL_CVA_MAX_CALL;
+    all[5].payoff = SHOAL_CVA_BASKET_CALL, all[6].weight = weight;
+    all[7].exercise = dates, all[7].exercises = 3;
+    all[8].assets = 1, all[8].asset = both + 1;
+    for (int t = 0; t < target_count; t++) {
+        shoal_cva *p;
+        CHECK_MSG(shoal_cva_create(targets[t].ctx, &c.market, all, 9, &c.counterparty, &c.opts,
+                                   &p) == SHOAL_OK,
+                  "%s", shoal_message(targets[t].ctx));
+        for (int i = 1; i < 9; i++)
+            CHECK_MSG((p->contracts[i].rule[0].at == p->contracts[0].rule[0].at) == (i == 1),
+                      "contract %d", i);
+        CHECK(p->contracts[1].rule[0].at &&
+              p->contracts[1].rule[1].at == p->contracts[0].rule[1].at);
+        shoal_cva_free(p);
+    }
+}
+
 TEST(fewer_paths_than_functions) {
     const int64_t inner[] = { 2 };
     for (int t = 0; t < target_count; t++) {
@@ -596,6 +627,7 @@ int main(int argc, char **argv) {
     RUN(half_of_the_inner_paths);
     RUN(no_volatility);
     RUN(several_assets_without_volatility);
+    RUN(equal_contracts_have_one_rule);
     RUN(fewer_paths_than_functions);
     RUN(regressions_that_fail);
     RUN(validation);

@@ -330,7 +330,7 @@ TEST(put_after_a_jump) {
 }
 
 /* The law of (B, y) and of survival on a grid of both; shift by bisection on y alone. */
-enum { SIDE = 36, CELLS = 2 * SIDE + 1 };
+enum { SIDE = 30, CELLS = 2 * SIDE + 1 };
 typedef struct hazard_case {
     double volatility, reversion, correlation, rate;
     int dates;

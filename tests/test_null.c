@@ -169,6 +169,8 @@ TEST(prices) {
     const shoal_price_goal goal = { .paths = 1 };
     shoal_american_fit fit;
     shoal_pde_shape shape;
+    REFUSED(shoal_heston_prices(NULL, &heston, NULL, 1, x, NULL));
+    REFUSED(shoal_heston_calibrate(NULL, &heston, NULL, 1, x, NULL, NULL, NULL, NULL));
     REFUSED(shoal_price_heston(NULL, &heston, &o, &plan[0]));
     REFUSED(shoal_price_expou(NULL, &expou, &o, &plan[1]));
     REFUSED(shoal_price_bullet(NULL, &bullet, &o, &point, 1, &plan[2]));

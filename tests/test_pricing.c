@@ -63,21 +63,21 @@ TEST(schemes_meet_the_formula) {
     const int64_t samples = small ? 600 : 16384;
     STATISTICAL(t)
     for (int i = 0; i < (small ? 2 : KNOWN); i++)
-        for (int j = 0; j < 5; j++) {
-            static const char *const words[5][2] = { { "exact", "poisson" },
-                                                     { "exact", "normal" },
-                                                     { "conditional", "poisson" },
-                                                     { "conditional", "normal" },
-                                                     { "euler", "full" } };
+        for (int j = 0; j < 6; j++) {
+            static const char *const words[6][2] = {
+                { "exact", "poisson" },      { "exact", "normal" }, { "conditional", "poisson" },
+                { "conditional", "normal" }, { "euler", "full" },   { "qe", NULL }
+            };
             const known_price *k = &known[i];
-            if (j == 4 && i > 2) continue; /* Euler is for the base set */
-            shoal_price_opts o = one_contract(words[j][0], words[j][1], j == 4 ? 100 : k->steps,
+            if (j >= 4 && i > 2) continue; /* Euler and QE are for the base set */
+            shoal_price_opts o = one_contract(words[j][0], words[j][1], j >= 4 ? 100 : k->steps,
                                               &k->strike, &k->maturity);
             shoal_price_value v;
             o.seed = 100 + (uint64_t)i;
             CHECK(price(targets[t].ctx, &k->m, &o, samples, &v) == SHOAL_OK);
             CHECK_MSG(fabs(v.price - k->price) < 4 * v.error, "%s, %s %s: %.8f, off by %.1f",
-                      k->name, words[j][0], words[j][1], v.price, (v.price - k->price) / v.error);
+                      k->name, words[j][0], words[j][1] ? words[j][1] : "", v.price,
+                      (v.price - k->price) / v.error);
             CHECK(v.error > 0 && v.error < 0.2 * k->m.s0);
         }
 }
@@ -170,11 +170,12 @@ TEST(lists_of_strikes_and_maturities) {
 /* Bits of all outputs, greeks and lists included, over threads, pieces, levels and backends. */
 TEST(bits_are_the_same) {
     const double strikes[] = { 0.9, 1.1 }, maturities[] = { 0.3, 1 };
-    for (int j = 0; j < 6; j++)
+    for (int j = 0; j < 7; j++)
         for (int type = 0; type < 2; type++) {
-            static const char *const words[6][2] = {
+            static const char *const words[7][2] = {
                 { "euler", "full" },    { "euler", "plus" },          { "euler", "abs" },
-                { "exact", "poisson" }, { "conditional", "poisson" }, { "exact", "normal" }
+                { "exact", "poisson" }, { "conditional", "poisson" }, { "exact", "normal" },
+                { "qe", NULL }
             };
             const shoal_heston m =
                 j == 3 ? known[4].m : known[1].m; /* small shapes and means among them */
@@ -187,7 +188,7 @@ TEST(bits_are_the_same) {
                                    .strike = strikes,
                                    .maturities = 2,
                                    .maturity = maturities,
-                                   .greeks = j % 2,
+                                   .greeks = j % 2 || j == 6,
                                    .antithetic = j != 2 };
             const int64_t samples = j == 0 && !small ? SHOAL_PRICE_UNIT + 300 : 600;
             shoal_context *single;
@@ -196,12 +197,12 @@ TEST(bits_are_the_same) {
                   SHOAL_OK);
             CHECK(price(single, &m, &o, samples, first) == SHOAL_OK);
             CHECK(price_in_pieces(single, &m, &o, samples, SHOAL_PRICE_UNIT, v) == SHOAL_OK);
-            CHECK_MSG(memcmp(first, v, sizeof v) == 0, "%s %s in pieces", words[j][0], words[j][1]);
+            CHECK_MSG(memcmp(first, v, sizeof v) == 0, "%s in pieces", words[j][0]);
             for (int t = 0; t < target_count; t++) {
                 CHECK(price(targets[t].ctx, &m, &o, samples, v) == SHOAL_OK);
-                CHECK_MSG(memcmp(first, v, sizeof v) == 0, "%s %s, %s, on %s: %.17g, not %.17g",
-                          words[j][0], words[j][1], type ? "f32" : "f64", targets[t].backend,
-                          v[0].price, first[0].price);
+                CHECK_MSG(memcmp(first, v, sizeof v) == 0, "%s, %s, on %s: %.17g, not %.17g",
+                          words[j][0], type ? "f32" : "f64", targets[t].backend, v[0].price,
+                          first[0].price);
             }
             shoal_close(single);
         }

@@ -227,6 +227,39 @@ TEST(heston_is_within_its_bias) {
 }
 
 /* The truth is `conditional` with many steps. */
+TEST(qe_is_within_its_bias) {
+    const shoal_price_goal goal = { .paths = small ? 1024 : 1 << 14 };
+    tally t = { 0 };
+    state = 6;
+    for (int i = 0; i < (small ? 10 : 200); i++) {
+        const double maturity = log_between(0.1, 20);
+        const shoal_heston m = random_heston(maturity);
+        const double strike = m.s0 * exp((m.rate - m.dividend) * maturity +
+                                         between(-1, 1) * sqrt(m.theta * maturity));
+        shoal_price_opts o = { .method = "analytic",
+                               .seed = (uint64_t)i,
+                               .steps = (int64_t)log_between(1, small ? 8 : 64),
+                               .put = 1,
+                               .strikes = 1,
+                               .strike = &strike,
+                               .maturities = 1,
+                               .maturity = &maturity };
+        shoal_context *ctx = targets[target_count - 1].ctx;
+        shoal_price_value truth = { 0 }, v = { 0 };
+        if (shoal_heston_value(ctx, &m, &o, &goal, &truth) != SHOAL_OK) continue;
+        o.method = "qe";
+        CHECK(shoal_heston_value(ctx, &m, &o, &goal, &v) == SHOAL_OK);
+        if (v.bound > 0) continue;
+        char what[160];
+        snprintf(what, sizeof what, "qe: v0 %g kappa %g theta %g sigma %g rho %g, T %g, %lld steps",
+                 m.v0, m.kappa, m.theta, m.sigma, m.rho, maturity, (long long)o.steps);
+        within(&t, what, i, &v, truth.price, v.error);
+    }
+    printf("      qe: %d members, %d biased, %d bounds above 10 times the bias\n", t.members,
+           t.seen, t.loose);
+    CHECK(small || t.seen > 0);
+}
+
 TEST(expou_is_within_its_bias) {
     const int members = small ? 6 : 120;
     const int64_t samples = small ? 1024 : 1 << 14;
@@ -317,6 +350,75 @@ TEST(default_steps_follow_the_reversion) {
                   "member %d: %lld steps", i, (long long)info.steps);
         shoal_price_free(plan);
     }
+}
+
+/* Andersen's first case, and the base set, by QE over 100 seeds: prices and the forward (strike 0) are as far off as their
+ * standard errors say, and their mean by no more than its own and the bias. */
+TEST(qe_over_100_seeds) {
+    enum { SEEDS = 100, STRIKES = 4 };
+    static const struct {
+        shoal_heston m;
+        double strike[STRIKES], maturity;
+        int64_t steps;
+    } cases[] = { { { 100, 0, 0, .04, .5, .04, 1, -.9 }, { 0, 60, 100, 140 }, 10, 80 },
+                  { { 1, 0, 0, .1, .5, .1, .3, -.7 }, { 0, .8, 1, 1.25 }, 1, 16 } };
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    const int64_t samples = small ? 256 : 4096;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double sum[STRIKES] = { 0 }, variance[STRIKES] = { 0 }, square[STRIKES] = { 0 };
+        double bias[STRIKES] = { 0 };
+        shoal_price_value truth[STRIKES], v[STRIKES];
+        shoal_price_opts o = { .method = "analytic",
+                               .steps = cases[c].steps,
+                               .strikes = STRIKES,
+                               .strike = cases[c].strike,
+                               .maturities = 1,
+                               .maturity = &cases[c].maturity };
+        shoal_price_goal goal = { .paths = samples };
+        CHECK(shoal_heston_value(ctx, &cases[c].m, &o, &goal, truth) == SHOAL_OK);
+        o.method = "qe", o.antithetic = 1;
+        for (int seed = 0; seed < SEEDS; seed++) {
+            o.seed = 1000 + (uint64_t)seed;
+            CHECK(shoal_heston_value(ctx, &cases[c].m, &o, &goal, v) == SHOAL_OK);
+            for (int k = 0; k < STRIKES; k++) {
+                const double off = v[k].price - truth[k].price;
+                sum[k] += off, variance[k] += v[k].error * v[k].error;
+                square[k] += off * off / (v[k].error * v[k].error), bias[k] = v[k].bias;
+            }
+        }
+        for (int k = 0; k < STRIKES; k++) {
+            const double off = sum[k] / SEEDS, error = sqrt(variance[k]) / SEEDS;
+            CHECK_MSG(fabs(off) < bias[k] + 4 * error && (k > 0 || fabs(off) < 4 * error),
+                      "case %zu, strike %g: off by %g +- %g, bias %g", c, cases[c].strike[k], off,
+                      error, bias[k]);
+            CHECK_MSG(small || (square[k] / SEEDS > 0.5 && square[k] / SEEDS < 1.8),
+                      "case %zu, strike %g: mean square %g", c, cases[c].strike[k],
+                      square[k] / SEEDS);
+        }
+    }
+}
+
+/* A large sigma, rho > 0 and long steps: E[S] has no correction, and the bias says that nothing is known. */
+TEST(qe_without_correction) {
+    const shoal_heston m = { 1, 0, 0, .1, .2, .1, .2, .9 };
+    const double strike = 1, maturity = 20;
+    shoal_price_opts o = { .method = "qe",
+                           .steps = 1,
+                           .put = 1,
+                           .strikes = 1,
+                           .strike = &strike,
+                           .maturities = 1,
+                           .maturity = &maturity };
+    shoal_price *plan = NULL;
+    shoal_price_info info = { 0 };
+    CHECK(shoal_price_heston(targets[0].ctx, &m, &o, &plan) == SHOAL_OK);
+    CHECK(without_paths(plan).bias == 1);
+    shoal_price_free(plan);
+    o.steps = 0;
+    CHECK(shoal_price_heston(targets[0].ctx, &m, &o, &plan) == SHOAL_OK);
+    CHECK(shoal_price_describe(plan, &info) == SHOAL_OK && info.steps >= 64);
+    CHECK(without_paths(plan).bias <= 5.1e-5 || info.steps == 1 << 14);
+    shoal_price_free(plan);
 }
 
 /* Broadie and Kaya's parameters at 10 years, by default: 64 steps were off by 24 standard errors. */
@@ -464,6 +566,9 @@ int main(int argc, char **argv) {
     RUN(heston_is_within_its_bias);
     RUN(expou_is_within_its_bias);
     RUN(default_steps_follow_the_reversion);
+    RUN(qe_is_within_its_bias);
+    RUN(qe_over_100_seeds);
+    RUN(qe_without_correction);
     RUN(default_runs_meet_the_formula);
     RUN(unpaid_bullets_have_a_bound);
     RUN(unpaid_calls_and_puts_have_a_bound);

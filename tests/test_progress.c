@@ -464,33 +464,33 @@ static const struct {
 
 /* ---- tests ------------------------------------------------------------------------------------------ */
 
-TEST(every_long_call_can_be_cancelled) {
+static void cancel_every_job(int threads) {
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        int64_t size = 1;
-        for (int threads = 1; threads <= 3; threads += 2) {
-            shoal_context *ctx = open_context(threads);
-            watcher w = { .cancel_at = 1 };
-            shoal_status s = SHOAL_OK;
-            for (; size <= LARGEST && w.calls == 0; size *= 4) {
-                ask(ctx, NULL);
-                s = jobs[i].run(ctx, &w, size);
-            }
-            const double took = cpu_seconds() - w.cancelled;
-            CHECK_MSG(w.calls == 1 && s == SHOAL_E_CANCELLED, "%s: %d calls, status %d",
-                      jobs[i].name, w.calls, s);
-            CHECK_MSG(strcmp(shoal_message(ctx), shoal_status_text(SHOAL_E_CANCELLED)) == 0,
-                      "%s: %s", jobs[i].name, shoal_message(ctx));
-            CHECK_MSG(threads > 1 || took < REACTION, "%s: %g s", jobs[i].name, took);
-            printf("      %-20s %d threads: %.3f s of CPU time from \"stop\" in %s\n", jobs[i].name,
-                   threads, took, w.stage);
+        shoal_context *ctx = open_context(threads);
+        watcher w = { .cancel_at = 1 };
+        shoal_status s = SHOAL_OK;
+        for (int64_t size = 1; size <= LARGEST && w.calls == 0; size *= 4) {
             ask(ctx, NULL);
-            CHECK_MSG(jobs[i].run(ctx, NULL, 1) == SHOAL_OK, "%s afterwards: %s", jobs[i].name,
-                      shoal_message(ctx));
-            shoal_close(ctx);
-            size /= 4;
+            s = jobs[i].run(ctx, &w, size);
         }
+        const double took = cpu_seconds() - w.cancelled;
+        CHECK_MSG(w.calls == 1 && s == SHOAL_E_CANCELLED, "%s: %d calls, status %d", jobs[i].name,
+                  w.calls, s);
+        CHECK_MSG(strcmp(shoal_message(ctx), shoal_status_text(SHOAL_E_CANCELLED)) == 0, "%s: %s",
+                  jobs[i].name, shoal_message(ctx));
+        CHECK_MSG(threads > 1 || took < REACTION, "%s: %g s", jobs[i].name, took);
+        printf("      %-20s %d threads: %.3f s of CPU time from \"stop\" in %s\n", jobs[i].name,
+               threads, took, w.stage);
+        ask(ctx, NULL);
+        CHECK_MSG(jobs[i].run(ctx, NULL, 1) == SHOAL_OK, "%s afterwards: %s", jobs[i].name,
+                  shoal_message(ctx));
+        shoal_close(ctx);
     }
 }
+
+TEST(every_long_call_can_be_cancelled) { cancel_every_job(1); }
+
+TEST(with_several_threads_too) { cancel_every_job(3); }
 
 TEST(progress_ends_at_1_and_changes_nothing) {
     const shoal_expou model = shoal_expou_example();
@@ -546,6 +546,7 @@ TEST(the_hook_stays_while_a_call_runs) {
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(every_long_call_can_be_cancelled);
+    RUN(with_several_threads_too);
     RUN(progress_ends_at_1_and_changes_nothing);
     RUN(short_calls_do_not_ask);
     RUN(the_hook_stays_while_a_call_runs);

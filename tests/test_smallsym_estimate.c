@@ -271,7 +271,7 @@ TEST(a_system_stands_alone) {
 
 /* On the CPU the estimate changes nothing else; far from 1 it is that of the matrix near 1. */
 TEST(scales_do_not_matter) {
-    for (int j = 0; j < LENGTHS; j++)
+    for (int j = 0; j < LENGTHS; j += small ? 3 : 1)
         for (int type = 0; type < 2; type++) {
             batch p = generate("wishart", lengths[j], 5, 1, type),
                   q = generate("wishart", lengths[j], 5, 1, type);

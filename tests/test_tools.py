@@ -186,7 +186,7 @@ class Figures(Case):
                  "| n | hybrid | team, ours | n^-3 |\n" + line + "| 8 | 700 | 1.2e+03 | 5.6e+03 |\n",
                  "## Figure 2\n\nLeft out: there is no study", "### Figure 10\n\nLeft out", "### Figure 12\n\nLeft out",
                  "### Figure 9\n\nLeft out: there are no rows of `hhpcr` with `stage=pcr`.")
-        self.has(self.picture("smallsym-figure-4-test-1.svg"), "Figure 4. LDLt: speed-up", ">hybrid</text>", "Test 1, f32")
+        self.has(self.picture("smallsym-figure-4-test-1.svg"), "Figure 4. LDLt: speedup", ">hybrid</text>", "Test 1, f32")
         before = self.picture("smallsym-figure-4-test-1.svg")
         self.page("smallsym-figures", with_pictures=True)
         self.assertEqual(before, self.picture("smallsym-figure-4-test-1.svg"), "the same numbers give the same file")

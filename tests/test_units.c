@@ -7,6 +7,7 @@
 #include "cva_runs.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -112,6 +113,44 @@ TEST(any_number_in_any_order) {
     }
 }
 
+/* Rows as long as those of a CVA with 50 dates. */
+static shoal_status run_wide(shoal_context *ctx, void *user, int64_t first, int64_t rows,
+                             void *result, int64_t *counts) {
+    double *x = result;
+    (void)ctx, (void)counts;
+    for (int64_t i = 0; i < rows * *(int64_t *)user; i++) x[i] = (double)(first + i);
+    return SHOAL_OK;
+}
+
+TEST(ten_thousand_units_in_ten_seconds) {
+    int64_t width = 303;
+    enum { UNITS = 10000 };
+    const shoal_units_job job = { .kind = "wide",
+                                  .rows = 10 * UNITS,
+                                  .row_bytes = (size_t)width * sizeof(double),
+                                  .run = run_wide,
+                                  .user = &width };
+    const shoal_units_opts o = { .units = UNITS };
+    shoal_units *from, *to;
+    CHECK(shoal_units_create(cpu, &job, &o, &from) == SHOAL_OK);
+    CHECK(shoal_units_create(cpu, &job, &o, &to) == SHOAL_OK);
+    void *at = malloc(info_of(from).bytes);
+    clock_t took = 0;
+    for (int64_t i = 0; i < UNITS; i++) {
+        size_t size;
+        CHECK(shoal_units_run(from, (7919 * i + 13) % UNITS, 0, at, &size) == SHOAL_OK);
+        const clock_t begin = clock();
+        CHECK(shoal_units_add(to, at, size) == SHOAL_OK);
+        took += clock() - begin;
+    }
+    const double seconds = (double)took / CLOCKS_PER_SEC;
+    CHECK(shoal_units_rows(to) != NULL);
+    CHECK_MSG(seconds <= 10, "%g s", seconds);
+    printf("  10,000 units of %zu bytes merged in %.2f s\n", info_of(to).bytes, seconds);
+    free(at);
+    shoal_units_free(from), shoal_units_free(to);
+}
+
 /* Seals what was changed. */
 static void seal(bytes b) {
     const uint32_t crc = shoal_crc32(0, b.at, b.size - 4);
@@ -122,6 +161,51 @@ static void refused(shoal_units *u, bytes b, const char *why) {
     CHECK(shoal_units_add(u, b.at, b.size) == SHOAL_E_ARG);
     CHECK_MSG(strstr(shoal_message(cpu), why), "'%s', not '%s'", shoal_message(cpu), why);
     CHECK(info_of(u).done == 0 && !shoal_units_rows(u));
+}
+
+/* ---- results that do not fit into memory ------------------------------------------------------------- */
+
+typedef struct taken {
+    double row[ROWS * WIDTH];
+    int calls;
+    shoal_status status;
+} taken;
+
+static shoal_status take_plain(shoal_context *ctx, void *user, const shoal_unit *unit) {
+    taken *t = user;
+    CHECK(ctx == cpu);
+    t->calls++;
+    memcpy(t->row + unit->first * WIDTH, unit->result, (size_t)unit->rows * unit->row_bytes);
+    return t->status;
+}
+
+static shoal_units *taken_units(plain *p, taken *t) {
+    const shoal_units_job job = { .kind = "plain",
+                                  .rows = ROWS,
+                                  .row_bytes = WIDTH * sizeof(double),
+                                  .counts = 2,
+                                  .run = run_plain,
+                                  .user = p };
+    const shoal_units_opts o = { .units = 7, .take = take_plain, .user = t };
+    shoal_units *u;
+    CHECK(shoal_units_create(cpu, &job, &o, &u) == SHOAL_OK);
+    return u;
+}
+
+TEST(units_can_be_taken) {
+    static taken whole;
+    plain p = { 0 };
+    shoal_units *u = taken_units(&p, &whole);
+    CHECK(shoal_units_work(&u, 1, NULL) == SHOAL_OK);
+    CHECK(whole.calls == 7 && !shoal_units_rows(u) && info_of(u).done == 7);
+    CHECK(shoal_units_counts(u)[0] == ROWS);
+    for (int i = 0; i < ROWS * WIDTH; i++) CHECK(whole.row[i] == sqrt((double)i));
+    shoal_units_free(u);
+
+    static taken refuses = { .status = SHOAL_E_FILE };
+    u = taken_units(&p, &refuses);
+    CHECK(shoal_units_work(&u, 1, NULL) == SHOAL_E_FILE && info_of(u).done == 0);
+    shoal_units_free(u);
 }
 
 TEST(what_is_refused) {
@@ -393,7 +477,9 @@ TEST(a_full_disk_loses_nothing) {
     struct rlimit before, limit;
     new_folder();
     shoal_units *u = plain_units(cpu, &p, 10, "x");
+    CHECK(shoal_units_traces(u) == NULL && shoal_units_traces(NULL) == NULL);
     CHECK(shoal_units_keep(u, folder) == SHOAL_OK && shoal_units_work(&u, 1, NULL) != SHOAL_OK);
+    CHECK(shoal_units_traces(u)[0].worker == 0 && shoal_units_traces(u)[9].worker == -1);
     signal(SIGXFSZ, SIG_IGN);
     CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
     limit = before, limit.rlim_cur = 1000;
@@ -473,6 +559,20 @@ static shoal_status work_together(const plain *how, shoal_units **first, int *lo
     return s;
 }
 
+/* One worker per unit, one unit per worker at a time, and none of a worker that fails at once. */
+static void check_traces(const shoal_units *u, const plain *how) {
+    const shoal_units_trace *t = shoal_units_traces(u);
+    double busy[DEVICES] = { 0 }, last = 0;
+    for (int64_t i = 0; i < info_of(u).units; i++) {
+        CHECK(t[i].worker >= 0 && t[i].worker < DEVICES && t[i].begin >= 0);
+        CHECK(t[i].end - t[i].begin >= 300000e-9);
+        CHECK(how[t[i].worker].at != 1);
+        busy[t[i].worker] += t[i].end - t[i].begin;
+        if (t[i].end > last) last = t[i].end;
+    }
+    for (int k = 0; k < DEVICES; k++) CHECK_MSG(busy[k] <= last, "%g of %g s", busy[k], last);
+}
+
 TEST(devices_share_the_units) {
     static const struct {
         plain how[DEVICES];
@@ -499,6 +599,7 @@ TEST(devices_share_the_units) {
                   (int)s, lost);
         if (s == SHOAL_OK) check_plain(u);
         if (s == SHOAL_OK) CHECK_MSG(calls == 100 + lost, "case %zu: %ld calls", i, calls);
+        if (s == SHOAL_OK) check_traces(u, cases[i].how);
         shoal_units_free(u);
     }
 }
@@ -574,6 +675,8 @@ int main(int argc, char **argv) {
     cpu = context("cpu", 0);
     TEST_BEGIN(argc, argv);
     RUN(any_number_in_any_order);
+    RUN(ten_thousand_units_in_ten_seconds);
+    RUN(units_can_be_taken);
     RUN(what_is_refused);
     RUN(arguments);
     RUN(prices_have_the_same_bits);

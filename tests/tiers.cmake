@@ -25,7 +25,8 @@ if(SHOAL_TIER STREQUAL "quick")
     set(tier_99)
     set(tier_bench_flavours)
     set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym
-                   smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range pricing_bias cva_reference
+                   smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range bullet
+                   tridiag_rcond tridiag_transposed smallsym_estimate pricing_bias cva_credit cva_reference
                    promises_tridiag promises_smallsym promises_recur promises_symindef)
 else()
     set(tier_few_cases)
@@ -37,7 +38,7 @@ endif()
 # Left to `all`: statistics that need many draws, the program over an emulated GPU where that takes long, and the site,
 # for which Sphinx is installed (the links of the documents themselves: test docs).
 set(tier_all_only site rng_law rng_streams graph_plain cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
-                  cli_forms_plain)
+                  cli_forms_plain cli_american_plain)
 
 # FLAVOUR_cases_TEST: the cases of a test in a flavour, where all of them would take minutes: every kernel once.
 # FLAVOUR_cases_quick_TEST: those of the quick tier, in which asan and tsan run only the tests that have such a list.
@@ -47,11 +48,12 @@ set(native_cases_quick_bench_smallsym !peers_)
 set(native_cases_quick_bench_smallsym_gram !peers_form)
 set(native_cases_quick_bench_tridiag !stops_between)
 set(native_cases_quick_surrogate_ends !edges !faces !inside)
+set(native_cases_quick_progress !several_threads)
 set(plain_cases_quick_tridiag !at_all_sizes !disturb_nobody)
 set(plain_cases_quick_tridiag_rcond any_scale)
 set(plain_cases_quick_tridiag_transposed !failures_stay)
 set(plain_cases_quick_tridiag_verdict residual_status overflow)
-set(plain_cases_quick_smallsym !at_all_sizes !answer_depends_on)
+set(plain_cases_quick_smallsym !at_all_sizes !answer_depends_on !outcomes_depend_on)
 set(plain_cases_quick_smallsym_estimate !near_the_truth !failures_are !of_diagonal)
 set(plain_cases_quick_smallsym_gram !several_parts)
 set(plain_cases_quick_smallsym_verdict !disturb_nobody !of_zeros)
@@ -73,7 +75,7 @@ set(tsan_cases_tridiag_gspike table_5)
 set(tsan_cases_tridiag_gspike_blocks sizes reducible singular)
 set(tsan_cases_tridiag_pscheme any_number overflow rows_as_the_paper zero_pivot long_systems)
 set(tsan_cases_tridiag_transposed failures_stay) # the shift is one kernel
-set(tsan_cases_recur several_tiles no_first_values) # what blocks tell each other: chains of tiles,
+set(tsan_cases_recur _tiles no_first_values) # what blocks tell each other: chains of tiles,
 set(tsan_cases_recur_verdict overflow)              # and tiles that are walked
 set(tsan_cases_smallsym no_system_and_one groups_of_several teams_of_any_size)
 set(tsan_cases_smallsym_verdict one_unknown)
@@ -155,7 +157,8 @@ set(tsan_cases_quick_surrogate_cells few_rows)
 
 # The .cu files that the race checker watches in the quick tier: those of the cases above. The other kernels, and in the
 # quick tier everything that is not a kernel, are compiled without it.
-set(tsan_kernels_quick ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CUDA_ALGORITHMS} ${SHOAL_PAPER_ALGORITHMS})
+set(tsan_kernels_quick ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CUDA_ALGORITHMS}
+                       ${SHOAL_PAPER_ALGORITHMS})
 list(FILTER tsan_kernels_quick EXCLUDE REGEX "^(rng|models|cva)/|american/american")
 
 # The bench over the emulated GPU. Of its tests, those that measure take long there, and are not what could

@@ -33,13 +33,14 @@
 /* Exit codes: the contract of docs/cli.md. */
 enum {
     CLI_OK = 0,
-    CLI_FAILED = 1,       /* numerical failure; what could be computed is written and flagged  */
-    CLI_USAGE = 64,       /* a command line that makes no sense                                */
-    CLI_INPUT = 66,       /* an input cannot be read, or inputs do not fit together            */
-    CLI_UNAVAILABLE = 69, /* the backend, or the memory, is not available                      */
-    CLI_INVALID = 70,     /* a validation failed: the results are not to be trusted            */
-    CLI_OUTPUT = 74,      /* an output cannot be written                                       */
-    CLI_INTERRUPTED = 130 /* Ctrl-C                                                            */
+    CLI_FAILED = 1,        /* numerical failure; what could be computed is written and flagged  */
+    CLI_USAGE = 64,        /* a command line that makes no sense                                */
+    CLI_INPUT = 66,        /* an input cannot be read, or inputs do not fit together            */
+    CLI_UNAVAILABLE = 69,  /* the backend, or the memory, is not available                      */
+    CLI_INVALID = 70,      /* a validation failed: the results are not to be trusted            */
+    CLI_OUTPUT = 74,       /* an output cannot be written                                       */
+    CLI_INTERRUPTED = 130, /* Ctrl-C                                                           */
+    CLI_ELSEWHERE = -1     /* inside the program: another process has the results              */
 };
 
 /* A bar on stderr; nothing unless that is a terminal, and not with --quiet. There is one at a time. Stages of the library
@@ -55,6 +56,7 @@ struct cli {
     /* the global options */
     const char *backend; /* "auto", "cpu" or "cuda"                              */
     int device;          /* CUDA device                                          */
+    const char *devices; /* "0,1" or "all"; NULL: one                            */
     int threads;         /* 0: all                                               */
     uint64_t seed;       /* CLI_SEED unless given                                */
     bool seed_given, device_given;
@@ -69,6 +71,9 @@ struct cli {
     bool out_begun;        /* cli_json_begin was called                          */
     cli_progress stage;    /* of the library                                     */
     const void *parts;     /* of merge-parts: what stands for a simulation       */
+    bool is_spread;        /* the command uses all devices and processes         */
+    bool is_serving;       /* it computes for rank 0 of mpirun                   */
+    double planned;        /* cli_now() when its units could begin               */
 };
 
 #define CLI_SEED 1
@@ -79,9 +84,9 @@ extern const cli_command shoal_command; /* the program itself */
 extern const cli_command info_command, gen_command, solve_small_command, solve_tridiag_command,
     eig_small_command, eig_tridiag_command, factor_command, recur_command, merge_command,
     sort_command, price_heston_command, price_expou_command, price_bullet_command,
-    price_american_command, cva_command, dataset_expou_command, train_command, predict_command,
-    merge_parts_command, verify_command, bench_command, study_command, report_command,
-    completion_command;
+    price_american_command, calibrate_heston_command, cva_command, dataset_expou_command,
+    train_command, predict_command, merge_parts_command, verify_command, bench_command,
+    study_command, report_command, completion_command;
 
 /* "heston" of "price heston". */
 const char *cli_last_word(const char *name);
@@ -170,7 +175,11 @@ int cli_no_memory(void);
 /* A remark on stderr, not with --quiet. */
 void cli_note(const cli *c, const char *format, ...) IO_PRINTF(2, 3);
 
-/* Opens the context that the global options ask for, once. CLI_OK, CLI_USAGE for an option that the
+/* Device i of --devices; -1: there are no more. Whether these are all. */
+int cli_device_at(const cli *c, int i);
+bool cli_all_devices(const cli *c);
+/* Opens the context that the global options ask for, once. Processes of mpirun on one machine share its devices and
+ * cores. CLI_OK, CLI_USAGE for an option that the
  * library refuses, or CLI_UNAVAILABLE, with the reason on stderr. */
 int cli_open(cli *c);
 /* Notes on systems without an answer, and on those that were answered with a warning. */

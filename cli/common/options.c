@@ -10,6 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_DEVICE = 9999 };
+
+static void parse_devices(struct argp_state *state, const cli_option *row, const char *text,
+                          void *arguments) {
+    const char *at = text;
+    ((cli *)arguments)->devices = text;
+    if (strcmp(text, "all") == 0) return;
+    do {
+        const size_t length = strcspn(at, ",");
+        int64_t device;
+        if (!io_text_int(at, length, &device) || device < 0 || device > MOST_DEVICE)
+            argp_error(state, "--%s: '%s' is neither numbers of GPUs nor all", row->name, text);
+        at += length;
+    } while (*at++);
+}
+
+int cli_device_at(const cli *c, int i) {
+    const char *at = c->devices;
+    if (cli_all_devices(c)) return i;
+    while (at && i-- > 0) at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL;
+    return at ? atoi(at) : -1;
+}
+
+bool cli_all_devices(const cli *c) { return c->devices && strcmp(c->devices, "all") == 0; }
+
 /* clang-format off */
 #define AT(member) CLI_AT(cli, member)
 static const cli_option global_options[] = {
@@ -17,6 +42,7 @@ static const cli_option global_options[] = {
     { "backend", OPT_TEXT,   AT(backend),   "B",  100, "auto (a GPU if there is one), cpu or cuda", .words = "auto|cpu|cuda",
       .more = "If this build cannot use the GPU of the machine, a line on stderr gives the reason and the remedy." },
     { "device",  OPT_INT,    AT(device),    "N",  100, "number of the GPU", 0, INT_MAX, .given = offsetof(cli, device_given) },
+    { "devices", OPT_OTHER,  AT(devices),   "N,..|all", 100, "GPUs that price, cva and dataset share the work among; with mpirun, those of the processes of a machine", .usual = "--device; with mpirun all", .parse = parse_devices, .without = "device" },
     { "threads", OPT_INT,    AT(threads),   "N",  100, "CPU threads", 1, 1024, .usual = "all" },
     { "seed",    OPT_SEED,   AT(seed),      "S",  100, "seed of the random numbers, 64 bits", .given = offsetof(cli, seed_given), .in = IN_PART },
     { "json",    OPT_FLAG,   AT(json),      NULL, 100, "print one JSON object instead of a table" },
@@ -259,7 +285,8 @@ static void check_needed(const parsing *p, struct argp_state *state) {
     char name[CLI_NAME];
     cli_row row;
     for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++)
-        if (row.option->needed && !cli_option_set(&row))
+        if (row.option->needed && !cli_option_set(&row) &&
+            !(p->c->parts && row.option->kind == OPT_OUTPUT)) /* inputs of units name no outputs */
             argp_error(state, "%s is missing%s%s", cli_option_name(row.option, name),
                        *row.option->needed ? ": " : "", row.option->needed);
 }

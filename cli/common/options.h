@@ -115,7 +115,7 @@ struct cli_command {
     const char *name, *summary; /* "heston"; one line for --help           */
     const char *args, *doc;     /* usage; introduction, "\v", and the end  */
     int (*run)(cli *c, int argc, char **argv);
-    cli_table tables[6]; /* ended by one without rows */
+    cli_table tables[8]; /* ended by one without rows */
     void (*check)(void *arguments,
                   struct argp_state *state); /* what excludes each other, or NULL */
     const cli_command *const *below;         /* of a group: its commands, ended by NULL */

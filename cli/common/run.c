@@ -3,6 +3,7 @@
  * run.c - what happens around a command: messages, the context, Ctrl-C, the JSON object, the progress bar.
  */
 #include "cli.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <signal.h>
@@ -11,6 +12,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 static volatile sig_atomic_t interrupted;
 
@@ -65,7 +69,9 @@ static void say(const char *format, va_list list) {
     clear_bar();
     const int length = vsnprintf(text, sizeof text, format, list);
     const bool standard = strncmp(text, device, size) == 0;
-    fprintf(stderr, "shoal: %s", standard ? "standard input" : "");
+    fputs("shoal: ", stderr);
+    if (ranks_own() > 0) fprintf(stderr, "rank %d: ", ranks_own());
+    if (standard) fputs("standard input", stderr);
     for (const char *at = text + (standard ? size : 0); *at;) {
         const int bytes = io_utf8_length(at, strlen(at));
         if (bytes > 0 && (unsigned char)*at >= ' ' && *at != 127)
@@ -184,15 +190,48 @@ static int on_progress(void *user, const char *stage, double fraction) {
     else
         draw(shown, ((double)shown->done + fraction * (double)shown->next) / (double)shown->total);
     if (shown == &c->stage && fraction >= 1) cli_progress_end(shown);
-    return cli_interrupted();
+    return cli_interrupted() || (c->is_serving && ranks_heard(0));
 }
 
 void cli_watch_files(cli *c) { io_set_progress(on_progress, c); }
 
 /* ---- the context, the end ---------------------------------------------------------------------- */
 
+static bool gpu_opens(int device) {
+    shoal_context *ctx;
+    const shoal_options options = { .backend = "cuda", .device = device, .threads = 1 };
+    const bool opens = shoal_open(&options, &ctx) == SHOAL_OK;
+    shoal_close(ctx);
+    return opens;
+}
+
+/* The first of --devices, or the device of this process among those of its machine: in turn if there are fewer. */
+static int choose_device(const cli *c) {
+    const int local = ranks_local();
+    const bool all = cli_all_devices(c) || (!c->devices && ranks_count() > 1);
+    int count = 1;
+    if (c->device_given || (!all && !c->devices)) return c->device;
+    if (!all)
+        while (cli_device_at(c, count) >= 0) count++;
+    else if (strcmp(c->backend, "cpu") != 0)
+        for (count = local + 1; count > 1 && !gpu_opens(count - 1);) count--;
+    return all ? local % count : cli_device_at(c, local % count);
+}
+
+/* Processes on one machine share its cores; 0: as many threads as the library chooses. */
+static int choose_threads(const cli *c) {
+    if (c->threads || ranks_on_machine() == 1 || getenv("OMP_NUM_THREADS")) return c->threads;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN) / ranks_on_machine();
+#ifdef _OPENMP
+    const int own = omp_get_max_threads(); /* fewer, if mpirun binds processes to cores */
+    if (own < cores) return own;
+#endif
+    return cores > 1 ? (int)cores : 1;
+}
+
 int cli_open(cli *c) {
     if (c->ctx) return CLI_OK;
+    c->device = choose_device(c), c->threads = choose_threads(c);
     const shoal_options options = { .backend = c->backend,
                                     .device = c->device,
                                     .threads = c->threads };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * units.c - Monte Carlo commands in units: their inputs, runs in a folder and on several devices, the files of --shard,
- * and merge-parts.
+ * units.c - Monte Carlo commands in units: their inputs, the files of --shard, and merge-parts.
  */
 #include "units.h"
 
@@ -9,23 +8,36 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "ranks.h"
+
+/* clang-format off */
+#define AT(member) CLI_AT(unit_settings, member)
+#define UNLESS     "compare shard"
+const cli_option unit_options[] = {
+    { .kind = OPT_HEADING, .group = 90, .help = "Long runs (docs/scale.md):" },
+    { "checkpoint", OPT_TEXT,   AT(checkpoint), "DIR",    90, "keep finished units in DIR; the same command continues", .without = UNLESS,
+      .more = "DIR is created if needed. It belongs to one command, number of units, version of Shoal and state of the input files; other units are refused. Delete it after the run." },
+    { "units",      OPT_INT,    AT(units),      "N",      90, "units of work that --checkpoint, --devices and mpirun hand out", 1, SHOAL_UNITS_MOST, .usual = "256, or fewer if they were small", .without = UNLESS },
+    { "scale",      OPT_OUTPUT, AT(scale),      "F.json", 90, "report which worker did which unit when: idle share, bytes, critical path", .without = UNLESS, .ends = "json" },
+    { "scale-plot", OPT_OUTPUT, AT(plot),       "F.svg",  90, "the same as a picture", .without = UNLESS, .ends = "svg" },
+    { 0 }
+};
+/* clang-format on */
 
 /* ---- inputs ----------------------------------------------------------------------------------- */
 
-typedef struct inputs {
-    char *bytes;
-    size_t size;
+typedef struct words_out {
     FILE *to;
     int words;
-} inputs;
+} words_out;
 
-static void add_word(inputs *in, const char *word) {
-    fwrite(word, 1, strlen(word) + 1, in->to);
-    in->words++;
+static void add_word(words_out *out, const char *word) {
+    fwrite(word, 1, strlen(word) + 1, out->to);
+    out->words++;
 }
 
 /* The command and its options in one form. False: no memory. */
-static bool add_words(inputs *in, const cli *c, const unit_job *job) {
+static bool add_words(words_out *in, const cli *c, const unit_job *job) {
     bool lost = false;
     cli_row row;
     add_word(in, job->command->name);
@@ -42,20 +54,20 @@ static bool add_words(inputs *in, const cli *c, const unit_job *job) {
     return !lost;
 }
 
-/* The caller frees in->bytes in any case. */
-static int make_inputs(const cli *c, const unit_job *job, inputs *in) {
+int units_inputs(const cli *c, const unit_job *job, unit_inputs *in) {
     char *words = NULL;
     size_t size = 0;
-    *in = (inputs){ .to = open_memstream(&words, &size) };
-    if (!in->to) return cli_no_memory();
-    bool good = add_words(in, c, job);
-    good = fclose(in->to) == 0 && good;
-    in->to = open_memstream(&in->bytes, &in->size);
-    if (in->to) {
-        fprintf(in->to, "%d%c", in->words, 0);
-        fwrite(words, 1, size, in->to);
-        for (int i = 0; i < UNIT_TEXTS && job->text[i]; i++) add_word(in, job->text[i]);
-        good = fclose(in->to) == 0 && good;
+    words_out out = { .to = open_memstream(&words, &size) };
+    *in = (unit_inputs){ NULL, 0 };
+    if (!out.to) return cli_no_memory();
+    bool good = add_words(&out, c, job);
+    good = fclose(out.to) == 0 && good;
+    out.to = open_memstream(&in->bytes, &in->size);
+    if (out.to) {
+        fprintf(out.to, "%d%c", out.words, 0);
+        fwrite(words, 1, size, out.to);
+        for (int i = 0; i < UNIT_TEXTS && job->text[i]; i++) add_word(&out, job->text[i]);
+        good = fclose(out.to) == 0 && good;
     }
     free(words);
     return good && in->bytes ? CLI_OK : cli_no_memory();
@@ -63,12 +75,14 @@ static int make_inputs(const cli *c, const unit_job *job, inputs *in) {
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
-bool units_wanted(const cli *c, const char *checkpoint) { return c->parts || checkpoint; }
+bool units_wanted(const cli *c, const unit_settings *s) {
+    return c->parts || c->devices || s->checkpoint || s->scale || s->plot || s->units > 0 ||
+           ranks_count() > 1;
+}
 
-/* The units of a plan: of n, or of as many as the library chooses. */
-static int make_units(cli *c, const unit_job *job, void *plan, int64_t n, shoal_units **units) {
-    inputs in;
-    int code = make_inputs(c, job, &in);
+int units_make(cli *c, const unit_job *job, void *plan, int64_t n, shoal_units **units) {
+    unit_inputs in;
+    int code = units_inputs(c, job, &in);
     const shoal_units_opts o = { .units = n, .inputs = in.bytes, .input_bytes = in.size };
     if (code == CLI_OK) code = cli_status(c, job->units(job->of, plan, &o, units));
     free(in.bytes);
@@ -82,7 +96,7 @@ int units_write(cli *c, const unit_job *job, void *plan, int64_t shard, int64_t 
     io_error err;
     io_out *file;
     *out = (unit_file){ .path = path };
-    int code = make_units(c, job, plan, shards, &units);
+    int code = units_make(c, job, plan, shards, &units);
     if (code == CLI_OK) code = cli_status(c, shoal_units_describe(units, &info));
     if (code == CLI_OK && !(out->bytes = malloc(info.bytes)))
         code = cli_fail(CLI_UNAVAILABLE, "not enough memory: the part has %zu bytes", info.bytes);
@@ -113,35 +127,34 @@ static int add_files(cli *c, const unit_files *files, shoal_units *units) {
     return CLI_OK;
 }
 
-/* A folder that cannot be used. */
-static int file_status(cli *c, shoal_status s) {
-    if (s != SHOAL_E_FILE) return cli_status(c, s);
-    return cli_fail(CLI_OUTPUT, "--checkpoint: %s", shoal_message(c->ctx));
-}
-
 int units_run(cli *c, const unit_job *job, void *plan, shoal_units **units) {
     const unit_files *files = c->parts;
-    shoal_units_info info = { 0 };
+    const int64_t n = !files         ? job->settings->units
+                      : files->count ? files->file[0].about.units
+                                     : files->units;
     *units = NULL;
-    int code = make_units(c, job, plan, files ? files->file[0].about.units : 0, units);
-    if (code == CLI_OK && files) return add_files(c, files, *units);
-    if (code == CLI_OK && job->checkpoint)
-        code = file_status(c, shoal_units_keep(*units, job->checkpoint));
-    if (code == CLI_OK) code = cli_status(c, shoal_units_describe(*units, &info));
-    if (code == CLI_OK && info.done > 0)
-        cli_note(c, "%s: continuing after %lld of %s", job->checkpoint, (long long)info.done,
-                 CLI_COUNT(info.units, "unit"));
-    cli_catch_interrupt();
-    if (code == CLI_OK) code = file_status(c, shoal_units_work(units, 1, NULL));
-    if (code == CLI_INTERRUPTED && job->checkpoint)
-        cli_note(c, "interrupted; the same command continues from %s", job->checkpoint);
-    return code;
+    const int code = units_make(c, job, plan, n, units);
+    if (code != CLI_OK) return code;
+    if (!files) return units_work(c, job, *units);
+    return files->count ? add_files(c, files, *units) : units_answer(c, *units);
+}
+
+double units_seconds(const shoal_units *units) {
+    const shoal_units_trace *t = shoal_units_traces(units);
+    shoal_units_info info = { 0 };
+    double wall = 0;
+    if (shoal_units_describe(units, &info) != SHOAL_OK) return 0;
+    for (int64_t i = 0; t && i < info.units; i++) {
+        if (t[i].worker < 0) return info.seconds;
+        if (t[i].end > wall) wall = t[i].end;
+    }
+    return t ? wall : 0;
 }
 
 /* ---- merge-parts ------------------------------------------------------------------------------ */
 
-static int bad_part(const unit_file *f, const char *what) {
-    return cli_fail(CLI_INPUT, "%s: not a part: %s", f->path, what);
+static int bad_part(const char *path, const char *what) {
+    return cli_fail(CLI_INPUT, "%s: not a part: %s", path, what);
 }
 
 static int read_part(cli *c, const char *path, unit_file *f) {
@@ -158,7 +171,7 @@ static int read_part(cli *c, const char *path, unit_file *f) {
     if (s != SHOAL_OK) return cli_status(c, s);
     return strcmp(f->about.version, shoal_version()) == 0
                ? CLI_OK
-               : bad_part(f, "it was written by another version of shoal");
+               : bad_part(f->path, "it was written by another version of shoal");
 }
 
 static int by_unit(const void *a, const void *b) {
@@ -208,49 +221,53 @@ static const cli_option *option_of(const cli_command *command, const char *word)
 
 enum { MOST_WORDS = 4096 };
 
+/* Commands whose inputs can be read again. */
+static const cli_command *const commands[] = { &price_heston_command,
+                                               &price_expou_command,
+                                               &price_bullet_command,
+                                               &price_american_command,
+                                               &cva_command,
+                                               &dataset_expou_command,
+                                               NULL };
+
 /* A command line as it is run. */
 typedef struct words {
     char *argv[MOST_WORDS + 6], name[CLI_NAME + 16];
     int argc;
 } words;
 
-static int read_words(const unit_file *f, const cli_command *const *commands, words *w,
+static int read_words(const char *path, const char *at, const char *end, words *w,
                       const cli_command **command, const char *text[UNIT_TEXTS]) {
-    const char *at = f->about.inputs, *end = at + f->about.input_bytes;
+    const cli_command *const *k = commands;
     const char *first = next_word(&at, end), *name = next_word(&at, end);
     const int count = first ? atoi(first) : 0;
-    if (!name || count < 1 || count > MOST_WORDS) return bad_part(f, "it names no command");
-    while (*commands && strcmp(name, (*commands)->name) != 0) commands++;
-    if (!*commands) return bad_part(f, "this program has no such command");
-    *command = *commands;
+    if (!name || count < 1 || count > MOST_WORDS) return bad_part(path, "it names no command");
+    while (*k && strcmp(name, (*k)->name) != 0) k++;
+    if (!*k) return bad_part(path, "this program has no such command");
+    *command = *k;
     snprintf(w->name, sizeof w->name, "shoal %.*s", CLI_NAME, name);
     w->argv[w->argc++] = w->name;
     for (int i = 1; i < count; i++) {
         const char *word = next_word(&at, end);
         const cli_option *o = word ? option_of(*command, word) : NULL;
-        if (!o) return bad_part(f, "it has an unknown argument");
+        if (!o) return bad_part(path, "it has an unknown argument");
         w->argv[w->argc++] = (char *)(uintptr_t)word;
         if (o->kind == OPT_FLAG) continue;
         word = ++i < count ? next_word(&at, end) : NULL;
-        if (!word) return bad_part(f, "it has an unknown argument");
+        if (!word) return bad_part(path, "it has an unknown argument");
         w->argv[w->argc++] = (char *)(uintptr_t)word;
     }
     for (int i = 0; i < UNIT_TEXTS; i++) text[i] = next_word(&at, end);
-    return at == end ? CLI_OK : bad_part(f, "its inputs do not end where they should");
+    return at == end ? CLI_OK : bad_part(path, "its inputs do not end where they should");
 }
 
-static int run_parts(cli *c, const cli_command *const *commands, unit_files *files,
-                     const char *plot, const char *output) {
+int units_replay(cli *c, const char *path, const char *inputs, size_t size, unit_files *files,
+                 const char *const *more) {
     const cli_command *command = NULL;
     words *w = calloc(1, sizeof *w);
     int code =
-        w ? read_words(&files->file[0], commands, w, &command, files->text) : cli_no_memory();
-    const char *const more[] = { "--plot", plot, "--output", output };
-    for (int i = 0; i < 4 && code == CLI_OK; i += 2) {
-        if (!more[i + 1]) continue;
-        w->argv[w->argc++] = (char *)(uintptr_t)more[i];
-        w->argv[w->argc++] = (char *)(uintptr_t)more[i + 1];
-    }
+        w ? read_words(path, inputs, inputs + size, w, &command, files->text) : cli_no_memory();
+    for (; code == CLI_OK && *more; more++) w->argv[w->argc++] = (char *)(uintptr_t)*more;
     if (code == CLI_OK) {
         snprintf(c->command, sizeof c->command, "%s", command->name);
         c->parts = files;
@@ -260,13 +277,18 @@ static int run_parts(cli *c, const cli_command *const *commands, unit_files *fil
     return code;
 }
 
-int units_merge(cli *c, const cli_command *const *commands, const char *const *path, int count,
-                const char *plot, const char *output) {
-    unit_files files = { calloc((size_t)count, sizeof *files.file), count, { NULL } };
-    int code = files.file ? cli_open(c) : cli_no_memory();
+int units_merge(cli *c, const char *const *path, int count, const char *plot, const char *output) {
+    unit_files files = { calloc((size_t)count, sizeof *files.file), count, 0, { NULL } };
+    const char *more[5] = { NULL };
+    int code = files.file ? cli_open(c) : cli_no_memory(), used = 0;
     for (int i = 0; i < count && code == CLI_OK; i++) code = read_part(c, path[i], &files.file[i]);
     if (code == CLI_OK) code = check_parts(files.file, count);
-    if (code == CLI_OK) code = run_parts(c, commands, &files, plot, output);
+    if (plot) more[used++] = "--plot", more[used++] = plot;
+    if (output) more[used++] = "--output", more[used++] = output;
+    if (code == CLI_OK) {
+        const shoal_unit *u = &files.file[0].about;
+        code = units_replay(c, files.file[0].path, u->inputs, u->input_bytes, &files, more);
+    }
     for (int i = 0; i < count && files.file; i++) free(files.file[i].bytes);
     free(files.file);
     return code;

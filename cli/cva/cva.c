@@ -79,8 +79,6 @@ static const cli_option options[] = {
       .more = "The file has the columns of a book. Not with --compare, --shard, --checkpoint, --target-se." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
-    { "checkpoint",  OPT_TEXT,     AT(checkpoint),       "DIR",      3, "keep finished units of outer paths in DIR; the same command continues",
-      .more = "DIR is created if needed. It belongs to one command, version of Shoal, book and market; other units are refused. It takes 48 N + 24 bytes per path for N dates. Delete it after the run. Not with --compare, --shard, --target-se." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
@@ -122,17 +120,17 @@ static void check(void *arguments, struct argp_state *state) {
                    o->correlation_words ? "correlation" : "reversion");
     other = cli_given_among(&cva_command, o, "breakdown tables add cube", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
-    other = cli_given_among(&cva_command, o, "shard checkpoint target-se", name);
+    other =
+        cli_given_among(&cva_command, o, "shard checkpoint units scale scale-plot target-se", name);
     if (o->add && other) argp_error(state, "--add and %s exclude each other", other);
     if (o->cube && other) argp_error(state, "--cube and %s exclude each other", other);
     if (o->add && o->cube) argp_error(state, "--add and --cube exclude each other");
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
-    other = cli_given_among(&cva_command, o, "compare shard checkpoint", name);
+    other =
+        cli_given_among(&cva_command, o, "compare shard checkpoint units scale scale-plot", name);
     if (o->opts.target > 0 && other)
         argp_error(state, "--target-se and %s exclude each other", other);
-    other = cli_given_among(&cva_command, o, "compare shard", name);
-    if (o->checkpoint && other) argp_error(state, "--checkpoint and %s exclude each other", other);
     other = cli_given_among(&cva_command, o, "compare plot report tables", name);
     if (o->shards && other)
         argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
@@ -330,7 +328,9 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     shoal_cva *plan = NULL;
     *r = (cva_result){ .outer = 0 };
     const double start = cli_now();
-    int code = cva_create(c, o, b, &plan);
+    const bool in_units = cva_in_units(c, o);
+    int code = in_units ? cva_announce(c, o, b) : CLI_OK;
+    if (code == CLI_OK) code = cva_create(c, o, b, &plan);
     r->rules = cli_now() - start;
     if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
     if (code == CLI_OK) {
@@ -341,8 +341,7 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         if (!r->profile || (r->total_count && !r->totals)) code = cli_no_memory();
     }
     if (code == CLI_OK)
-        code =
-            cva_in_units(c, o) ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
+        code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
     r->seconds = cli_now() - start;
     if (code == CLI_OK && r->outer > 0)
         code =
@@ -552,5 +551,6 @@ const cli_command cva_command = { "cva",
                                   .args = "BOOK --market FILE.csv",
                                   .doc = doc,
                                   .run = command,
-                                  .tables = { { options, 0 } },
+                                  .tables = { { options, 0 },
+                                              { unit_options, offsetof(cva_options, units) } },
                                   .check = check };

@@ -7,6 +7,7 @@
 
 #include "cli/common/cli.h"
 #include "cli/common/options.h"
+#include "cli/common/units.h"
 
 typedef struct cva_options cva_options;
 
@@ -85,8 +86,7 @@ char *cva_curve_text(const shoal_cva_curve *curve, char between);
 void cva_curve_free(shoal_cva_curve *curve);
 
 struct cva_options {
-    const char *book, *market, *output, *plot, *report, *checkpoint, *parties, *sets, *add, *cube,
-        *tables;
+    const char *book, *market, *output, *plot, *report, *parties, *sets, *add, *cube, *tables;
     const char *own_words, *borrowing_words, *lending_words;
     shoal_cva_counterparty own; /* our own default            */
     double *own_hazard;         /* where it was given         */
@@ -108,6 +108,7 @@ struct cva_options {
     double *by_asset;             /* correlations with the hazard rate, and jumps at default */
     shoal_cva_opts opts;
     int64_t shard, shards; /* shards 0: not a part */
+    unit_settings units;
 };
 
 /* settings.c: options that are times or curves. They are read when all are parsed; dates when the book is. */
@@ -235,8 +236,10 @@ double cva_mean(const cva_result *r, const cva_result *less, int64_t paths, doub
 int cva_write_page(const char *path, const cli *c, const cva_options *o, const cva_book *book,
                    const cva_result *r, io_error *err);
 
-/* In units: the part of --shard, those that merge-parts has read, --checkpoint. The outer paths of the plan. */
+/* In units: the part of --shard, those that merge-parts has read, and whatever units_wanted() knows. Before the plan is
+ * made, other processes are told; then its outer paths. */
 bool cva_in_units(const cli *c, const cva_options *o);
+int cva_announce(cli *c, const cva_options *o, const cva_book *book);
 int cva_run_units(cli *c, const cva_options *o, const cva_book *book, shoal_cva *plan,
                   cva_result *r);
 /* Parts: the text of the book, 0, the market, 1, counterparties, 2, or sets, 3; NULL: there are no parts. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * parts.c - a CVA in units of outer paths: the parts of --shard, those that merge-parts has read, and --checkpoint.
+ * parts.c - a CVA in units of outer paths: the parts of --shard, those that merge-parts has read, and long runs.
  */
 #include "cva.h"
 
@@ -30,7 +30,26 @@ static shoal_status make_units(const void *of, void *plan, const shoal_units_opt
 static void free_plan(void *plan) { shoal_cva_free(plan); }
 
 bool cva_in_units(const cli *c, const cva_options *o) {
-    return o->shards || units_wanted(c, o->checkpoint);
+    if (o->compare || o->add || o->cube || o->opts.target > 0) return false;
+    return o->shards || units_wanted(c, &o->units);
+}
+
+static unit_job units_of(const run *r) {
+    const cva_book *b = r->book;
+    const char *parties = b->parties_text ? b->parties_text : b->sets_text ? "" : NULL;
+    return (unit_job){ .command = &cva_command,
+                       .arguments = r->o,
+                       .settings = &r->o->units,
+                       .of = r,
+                       .text = { b->text, b->market_text, parties, b->sets_text },
+                       .make = make,
+                       .units = make_units,
+                       .free = free_plan };
+}
+
+int cva_announce(cli *c, const cva_options *o, const cva_book *b) {
+    const unit_job job = units_of(&(run){ o, b });
+    return o->shards ? CLI_OK : units_announce(c, &job);
 }
 
 const char *cva_text_of(const cli *c, int i) {
@@ -40,15 +59,7 @@ const char *cva_text_of(const cli *c, int i) {
 
 int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *plan, cva_result *r) {
     const run of = { o, b };
-    const char *parties = b->parties_text ? b->parties_text : b->sets_text ? "" : NULL;
-    const unit_job job = { .command = &cva_command,
-                           .arguments = o,
-                           .of = &of,
-                           .text = { b->text, b->market_text, parties, b->sets_text },
-                           .checkpoint = o->checkpoint,
-                           .make = make,
-                           .units = make_units,
-                           .free = free_plan };
+    const unit_job job = units_of(&of);
     unit_file part = { .bytes = NULL };
     int code;
     if (o->shards) {

@@ -4,6 +4,7 @@
  * each in the file before the next begins.
  */
 #include "cli/common/arrays.h"
+#include "cli/common/units.h"
 #include "dataset.h"
 
 #include <stdlib.h>
@@ -15,19 +16,21 @@ typedef struct arguments {
     const char *ranges, *output;
     int64_t shard, shards; /* shards 0: not a part */
     bool restart;
+    unit_settings units;
+    char *text; /* of the ranges, or NULL */
 } arguments;
 
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "samples",         OPT_INT,      AT(o.samples),    "N",              1, "rows, up to 2^32", 1, SHOAL_DATASET_MOST, .needed = "the number of rows", .in = IN_JSON },
+    { "samples",         OPT_INT,      AT(o.samples),    "N",              1, "rows, up to 2^32", 1, SHOAL_DATASET_MOST, .needed = "the number of rows", .in = IN_BOTH },
     { "output",          OPT_OUTPUT,   AT(output),       "F.{csv,npy,h5}", 1, "where to write the rows; with --shard, the part", .letter = 'o', .needed = "where to write the rows" },
-    { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "ranges of parameters: columns parameter, low, high and optionally scale (linear, log); the others keep their default ranges" },
-    { "design",          OPT_TEXT,     AT(o.design),     NULL,             2, "scrambled Sobol points, or a Latin hypercube", .words = "sobol|latin", .in = IN_JSON },
-    { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, with beta = sqrt(2 alpha nu2)", .words = "beta|nu2", .in = IN_JSON },
-    { "target-se",       OPT_POSITIVE, AT(o.target),     "E",              3, "simulate each row until its standard error is at most E", .in = IN_JSON },
-    { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "at most N paths per row, even if the standard error is still too large; 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21" },
-    { "refine",          OPT_INT,      AT(o.refine),     "R",              3, "take R times as many steps, to see their effect", 1, 4 },
+    { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "ranges of parameters: columns parameter, low, high and optionally scale (linear, log); the others keep their default ranges", .in = IN_PART },
+    { "design",          OPT_TEXT,     AT(o.design),     NULL,             2, "scrambled Sobol points, or a Latin hypercube", .words = "sobol|latin", .in = IN_BOTH },
+    { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, with beta = sqrt(2 alpha nu2)", .words = "beta|nu2", .in = IN_BOTH },
+    { "target-se",       OPT_POSITIVE, AT(o.target),     "E",              3, "simulate each row until its standard error is at most E", .in = IN_BOTH },
+    { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "at most N paths per row, even if the standard error is still too large; 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21", .in = IN_PART },
+    { "refine",          OPT_INT,      AT(o.refine),     "R",              3, "take R times as many steps, to see their effect", 1, 4, .in = IN_PART },
     { "shard",           OPT_SHARD,    AT(shard),        "I/N",            4, "part I of N, from 1; see merge-parts" },
     { "restart",         OPT_FLAG,     AT(restart),      NULL,             4, "start again instead of continuing an earlier run" },
     { 0 }
@@ -102,6 +105,55 @@ static int make_rows(maker *m) {
     return code == CLI_INTERRUPTED ? CLI_OK : code; /* what is in the file stays */
 }
 
+/* ---- in units ----------------------------------------------------------------------------------- */
+
+static int make_plan(cli *c, const void *of, void **plan) {
+    const arguments *a = of;
+    shoal_dataset *made = NULL;
+    const int code = cli_status(c, shoal_dataset_create(c->ctx, &a->o, &made));
+    *plan = made;
+    return code;
+}
+
+static shoal_status make_units(const void *of, void *plan, const shoal_units_opts *opts,
+                               shoal_units **units) {
+    return shoal_units_dataset(plan, ((const arguments *)of)->o.samples, opts, units);
+}
+
+static void free_plan(void *plan) { shoal_dataset_free(plan); }
+
+static unit_job units_of(const arguments *a) {
+    return (unit_job){ .command = &dataset_expou_command,
+                       .arguments = a,
+                       .settings = &a->units,
+                       .of = a,
+                       .text = { a->text },
+                       .make = make_plan,
+                       .units = make_units,
+                       .free = free_plan };
+}
+
+/* All rows on many devices: they are in the file when all are there. */
+static int make_units_rows(maker *m) {
+    const unit_job job = units_of(m->a);
+    shoal_units *units = NULL;
+    int code = units_run(m->c, &job, m->plan, &units);
+    const double *values = shoal_units_rows(units);
+    m->seconds = units_seconds(units);
+    m->parameters = malloc((size_t)MOST_ROWS * SHOAL_DATASET_COLUMNS * sizeof(double));
+    if (code == CLI_OK && !m->parameters) code = cli_no_memory();
+    while (code == CLI_OK && m->work.rows < m->end) {
+        const int64_t row = m->work.rows, left = m->end - row;
+        const int64_t here = left < MOST_ROWS ? left : MOST_ROWS;
+        const double *at = values + row * SHOAL_DATASET_VALUES;
+        for (int64_t i = 0; i < here; i++) m->paths += at[i * SHOAL_DATASET_VALUES + 2];
+        code = cli_status(m->c, shoal_dataset_design(m->plan, row, here, m->parameters));
+        if (code == CLI_OK) code = dataset_append(&m->work, &m->a->o, here, m->parameters, at);
+    }
+    shoal_units_free(units);
+    return code;
+}
+
 #define RESULT(name, member) CLI_RESULT(name, maker, member)
 static const cli_option end_results[] = {
     RESULT("stderr_max", work.worst),      RESULT("above_target", work.above),
@@ -154,7 +206,7 @@ static int run(maker *m) {
     if (m->found > 0)
         cli_note(m->c, "%s: continuing after %s", m->work.path, CLI_COUNT(m->found, "row"));
     cli_catch_interrupt();
-    code = make_rows(m);
+    code = m->c->is_spread ? make_units_rows(m) : make_rows(m);
     const bool whole = m->first + m->work.rows == m->end;
     if (code == CLI_OK && !whole)
         cli_note(m->c, "interrupted; the same command continues from here");
@@ -166,28 +218,42 @@ static int run(maker *m) {
     return code == CLI_OK ? print(m) : code;
 }
 
+/* Rows for rank 0 of mpirun. */
+static int serve(maker *m) {
+    const unit_job job = units_of(m->a);
+    shoal_units *units = NULL;
+    const int code = units_run(m->c, &job, m->plan, &units);
+    shoal_units_free(units);
+    return code;
+}
+
 static int command(cli *c, int argc, char **argv) {
     arguments a = { .o = shoal_dataset_defaults() }; /* the file contains them */
     int code = cli_parse(c, &dataset_expou_command, argc, argv, &a);
     if (code != CLI_OK) return code;
     a.o.seed = c->seed;
     shoal_dataset_ranges(&a.o);
-    if (!a.shards) code = dataset_check_output(a.output);
-    if (code == CLI_OK && a.ranges) code = dataset_read_ranges(a.ranges, &a.o);
+    const unit_files *files = c->parts;
+    if (!a.shards && !files) code = dataset_check_output(a.output);
+    if (code == CLI_OK && a.ranges)
+        code = dataset_read_ranges(a.ranges, files ? files->text[0] : NULL, &a.text, &a.o);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     if (code == CLI_OK) code = cli_open(c);
     maker m = { .c = c, .a = &a };
+    const unit_job job = units_of(&a);
+    if (code == CLI_OK && !a.shards && units_wanted(c, &a.units)) code = units_announce(c, &job);
     if (code == CLI_OK) code = cli_status(c, shoal_dataset_create(c->ctx, &a.o, &m.plan));
     if (code == CLI_USAGE && a.ranges) code = CLI_INPUT;
-    if (code == CLI_OK) code = run(&m);
+    if (code == CLI_OK) code = files ? serve(&m) : run(&m);
     dataset_close(&m.work);
     shoal_dataset_free(m.plan);
     free(m.parameters);
     free(m.values);
+    free(a.text);
     return code;
 }
 
 const cli_command dataset_expou_command = {
     "dataset expou", "calls in the exponential Ornstein-Uhlenbeck model of volatility", .doc = doc,
-    .run = command, .tables = { { options, 0 } }
+    .run = command, .tables = { { options, 0 }, { unit_options, offsetof(arguments, units) } }
 };

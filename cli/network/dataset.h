@@ -13,8 +13,9 @@ enum { DATASET_FIELDS = SHOAL_DATASET_COLUMNS + 2, DATASET_LINE = 1024 };
 int dataset_price(cli *c, shoal_dataset *plan, int64_t first, int64_t count,
                   const double *parameters, double *values);
 
-/* Reads FILE, columns parameter, low, high and maybe scale, over the ranges in opts. */
-int dataset_read_ranges(const char *path, shoal_dataset_opts *opts);
+/* Reads FILE, or the text that stands for it unless that is NULL: columns parameter, low, high and maybe scale, over the
+ * ranges in opts. *kept is the text, from malloc. */
+int dataset_read_ranges(const char *path, const char *text, char **kept, shoal_dataset_opts *opts);
 
 /* A file of rows that grows: a line of options, the header, then rows with checksums (dataset_file.c). */
 typedef struct dataset_work {

@@ -7,6 +7,7 @@
 
 #include "dataset.h"
 #include "io/csv.h"
+#include "io/file.h"
 
 typedef struct table {
     const char *path;
@@ -78,11 +79,16 @@ static int read_row(const table *t, int64_t row, shoal_dataset_opts *o, bool *gi
     return CLI_OK;
 }
 
-int dataset_read_ranges(const char *path, shoal_dataset_opts *o) {
+int dataset_read_ranges(const char *path, const char *text, char **kept, shoal_dataset_opts *o) {
+    enum { MOST_BYTES = 1 << 20 };
     table t = { .path = path };
     io_error err;
+    size_t size = text ? strlen(text) : 0;
     bool given[SHOAL_DATASET_COLUMNS] = { false };
-    int code = cli_io(io_csv_cells(path, &t.cells, &err), &err);
+    *kept = text ? strdup(text) : NULL;
+    int code = text ? CLI_OK : cli_io(io_file_read(path, MOST_BYTES, kept, &size, &err), &err);
+    if (code == CLI_OK && !*kept) code = cli_no_memory();
+    if (code == CLI_OK) code = cli_io(io_csv_parse_cells(path, *kept, size, &t.cells, &err), &err);
     if (code != CLI_OK) return code;
     t.parameter = io_table_column(&t.cells.head, "parameter");
     t.low = io_table_column(&t.cells.head, "low");

@@ -26,9 +26,8 @@ typedef struct arguments {
     bool merging;
     bool upper;
     int64_t inner, outer;
-    int64_t nodes;       /* of method exact */
-    const char *file;    /* ... its options */
-    price_outcome above; /* of the upper bounds */
+    price_exact_opts exact; /* of method exact, without sigma */
+    price_outcome above;    /* of the upper bounds */
 } arguments;
 
 static void parse_basis(struct argp_state *state, const cli_option *row, const char *text,
@@ -71,8 +70,9 @@ static const cli_option options[] = {
     { "inner",       OPT_INT,    AT(inner),             "N",    1, "with --upper: inner paths per date of an outer path, rounded up to a multiple of 256", 1, 1 << 24, .usual = "512" },
     { "outer",       OPT_INT,    AT(outer),             "N",    1, "with --upper: outer paths", 1, INT32_MAX, .usual = "512" },
     { "greeks",      OPT_FLAG,   AT(o.opts.greeks),     NULL,   1, "with --method exact: also delta, gamma, vega, theta and rho" },
-    { "nodes",       OPT_INT,    AT(nodes),             "N",    1, "with --method exact: points of the exercise boundary", 6, 32, .usual = "24" },
-    { "options",     OPT_INPUT,  AT(file),              "F.csv", 1, "with --method exact: many options, one per line; columns s0, strike, rate, sigma, maturity, dividend, call (1 or 0); give those that differ" },
+    { "nodes",       OPT_INT,    AT(exact.nodes),       "N",    1, "with --method exact: points of the exercise boundary", 6, 32, .usual = "24" },
+    { "european",    OPT_FLAG,   AT(exact.european),    NULL,   1, "with --method exact: exercise at maturity only", .in = IN_JSON },
+    { "options",     OPT_INPUT,  AT(exact.file),        "F.csv", 1, "with --method exact: many options, one per line; columns s0, strike, rate, sigma, maturity, dividend, call (1 or 0); give those that differ. A column price in place of sigma: the volatilities that give these prices" },
     { 0 }
 };
 
@@ -118,8 +118,9 @@ static void check(void *of, struct argp_state *state) {
         argp_error(state, "--put and --payoff exclude each other");
     if (a->o.output && !a->o.shards && !is_exact(a))
         argp_error(state, "-o needs --shard or --method exact");
-    if ((a->o.opts.greeks || a->nodes || a->file) && !is_exact(a))
-        argp_error(state, "--greeks, --nodes and --options need --method exact");
+    const price_exact_opts *e = &a->exact;
+    if ((a->o.opts.greeks || e->nodes || e->european || e->file) && !is_exact(a))
+        argp_error(state, "--greeks, --nodes, --european and --options need --method exact");
     if ((a->inner || a->outer) && !a->upper) argp_error(state, "--inner and --outer need --upper");
     if (a->upper && a->o.shards) argp_error(state, "--method dual and --shard exclude each other");
     int64_t *d = &a->opts.assets;
@@ -178,7 +179,7 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
     if (!a->opts.dates) a->opts.dates = 50;
-    if (!a->nodes) a->nodes = 24;
+    if (!a->exact.nodes) a->exact.nodes = 24;
     if (o->opts.steps && !a->merging)
         cli_note(c, "--steps has no effect: a path has one step per date, %lld",
                  (long long)a->opts.dates);
@@ -331,7 +332,10 @@ static int make(cli *c, const void *arguments_of, shoal_price **plan) {
 
 static int run(cli *c, arguments *a) {
     const price_options *o = &a->o;
-    if (is_exact(a)) return price_exact(c, a, o, a->list[SIGMA].values[0], a->nodes, a->file);
+    if (is_exact(a)) {
+        a->exact.sigma = a->list[SIGMA].values[0];
+        return price_exact(c, a, o, &a->exact);
+    }
     price_job job = {
         .c = c, .command = &price_american_command, .arguments = a, .o = o, .make = make
     };
@@ -366,6 +370,7 @@ const cli_command price_american_command = {
     .run = command,
     .tables = { { options, 0 },
                 { price_contract, offsetof(arguments, o) },
-                { price_simulation, offsetof(arguments, o) } },
+                { price_simulation, offsetof(arguments, o) },
+                { unit_options, offsetof(arguments, o.units) } },
     .check = check
 };

@@ -418,5 +418,6 @@ const cli_command price_bullet_command = {
     .run = command,
     .tables = { { options, 0 },
                 { price_european, offsetof(bullet_arguments, o) },
-                { price_simulation, offsetof(bullet_arguments, o) } }
+                { price_simulation, offsetof(bullet_arguments, o) },
+                { unit_options, offsetof(bullet_arguments, o.units) } }
 };

@@ -12,7 +12,7 @@
 /* Options of simulations and of several assets. */
 const char price_simulated[] =
     "dates basis raw-basis solver fit-paths upper inner outer weights correlation paths steps "
-    "target-se control no-control plot shard";
+    "target-se control no-control plot shard checkpoint units scale scale-plot";
 
 /* In the order of shoal_vanilla_status. */
 static const struct {
@@ -23,11 +23,13 @@ static const struct {
     { "two boundaries", "there are two exercise boundaries: a put has dividend < rate < 0, or a "
                         "call rate < dividend < 0" },
     { "unsettled", "Newton's method did not converge" },
+    { "too low", "no volatility gives so low a price, or more than one does" },
+    { "too high", "no volatility gives so high a price" },
 };
 
 /* clang-format off */
 enum { /* arrays of one number per option, for the library; the first are columns of a file */
-    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, INPUTS,
+    S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, QUOTE, INPUTS,
     PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
 };
 static const struct {
@@ -37,7 +39,7 @@ static const struct {
 } inputs[INPUTS] = {
     [S0] = { "s0", 0, true }, [STRIKE] = { "strike", 0, true }, [RATE] = { "rate", -INFINITY, true },
     [SIGMA] = { "sigma", 0, false }, [MATURITY] = { "maturity", 0, false }, [DIVIDEND] = { "dividend", -INFINITY, true },
-    [CALL] = { "call", 0, false },
+    [CALL] = { "call", 0, false }, [QUOTE] = { "price", 0, false },
 };
 
 typedef struct result {
@@ -95,6 +97,7 @@ typedef struct book {
     double *at[ARRAYS]; /* at[0] from malloc */
     int32_t *call, *status;
     int shown[INPUTS], showing; /* the inputs that the results repeat: columns of the file */
+    bool quoted;                /* prices are given: sigma is what they imply              */
 } book;
 
 static int book_create(book *b, int64_t count) {
@@ -115,7 +118,7 @@ static void book_free(book *b) {
 static void set_defaults(book *b, const price_options *o, double sigma) {
     for (int64_t i = 0; i < b->count; i++) {
         b->at[S0][i] = o->s0, b->at[RATE][i] = o->rate, b->at[DIVIDEND][i] = o->dividend;
-        b->at[SIGMA][i] = sigma, b->at[CALL][i] = !o->opts.put;
+        b->at[SIGMA][i] = sigma, b->at[CALL][i] = !o->opts.put, b->at[QUOTE][i] = 0;
         b->at[STRIKE][i] = o->strike.values[i % o->strike.count];
         b->at[MATURITY][i] = o->maturity.values[i / o->strike.count % o->maturity.count];
     }
@@ -142,7 +145,8 @@ static int read_book(book *b, const char *path, const price_options *o, double s
                                   "there are", input_name, NULL);
             break;
         }
-        b->shown[c] = k, b->showing = c + 1; /* names of columns differ */
+        b->shown[c] = k == QUOTE ? SIGMA : k, b->showing = c + 1; /* names of columns differ */
+        if (k == QUOTE) b->quoted = true;
         for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
             const double x = b->at[k][i] = table.data[i * table.cols + c];
             if (!(inputs[k].above ? x > inputs[k].min : x >= inputs[k].min) ||
@@ -154,6 +158,8 @@ static int read_book(book *b, const char *path, const price_options *o, double s
                                                   : "0 or above");
         }
     }
+    if (code == CLI_OK && b->quoted && io_table_column(&table, "sigma") >= 0)
+        code = cli_fail(CLI_INPUT, "%s: the columns sigma and price exclude each other", path);
     io_table_free(&table);
     return code;
 }
@@ -163,17 +169,34 @@ static int read_book(book *b, const char *path, const price_options *o, double s
 /* Of a boundary of fewer points, for the error. */
 static int64_t fewer(int64_t nodes) { return nodes * 3 / 4; }
 
-static int compute(cli *c, book *b, int64_t nodes, result *to) {
+/* The volatilities of quoted prices, and the values by them; statuses are of the first that fails. */
+static shoal_status imply(cli *c, book *b, const shoal_vanilla *all, const shoal_vanilla_opts *fine,
+                          const shoal_vanilla_values *values) {
+    int32_t *valued = calloc((size_t)b->count + 1, sizeof *valued);
+    if (!valued) return SHOAL_E_NOMEM;
+    shoal_status s =
+        shoal_vanilla_implied(c->ctx, all, b->count, fine, b->at[QUOTE], b->at[SIGMA], b->status);
+    if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, all, b->count, fine, values, valued);
+    for (int64_t i = 0; i < b->count; i++)
+        if (!b->status[i]) b->status[i] = valued[i];
+    free(valued);
+    return s;
+}
+
+static int compute(cli *c, book *b, const price_exact_opts *e, result *to) {
     double **at = b->at;
     for (int64_t i = 0; i < b->count; i++) b->call[i] = at[CALL][i] != 0;
     const shoal_vanilla all = { at[S0],       at[STRIKE],   at[RATE], at[SIGMA],
                                 at[MATURITY], at[DIVIDEND], b->call };
-    const shoal_vanilla_opts fine = { .nodes = nodes }, coarse = { .nodes = fewer(nodes) };
+    const shoal_vanilla_opts fine = { .nodes = e->nodes, .european = e->european };
+    const shoal_vanilla_opts coarse = { .nodes = fewer(e->nodes), .european = e->european };
     const shoal_vanilla_opts black = { .european = 1 };
     const shoal_vanilla_values values = { at[PRICE], at[DELTA], at[GAMMA],   at[VEGA],
                                           at[THETA], at[RHO],   at[BOUNDARY] };
     const shoal_vanilla_values price = { .price = at[COARSE] };
-    shoal_status s = shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, b->status);
+    shoal_status s = b->quoted
+                         ? imply(c, b, &all, &fine, &values)
+                         : shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, b->status);
     if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &coarse, &price, NULL);
     if (s == SHOAL_OK)
         s = shoal_vanilla_implied(c->ctx, &all, b->count, &black, at[PRICE], at[VOL], NULL);
@@ -216,21 +239,21 @@ static const char *number(char text[32], const cli_option *column, const result 
     return text;
 }
 
-static void print_table(const cli *c, const price_options *o, double sigma, int64_t nodes,
-                        const cli_option *columns, const result *results, const book *b,
-                        const char *file) {
-    const bool table = b->count > 1 || file;
+static void print_table(const cli *c, const price_options *o, const price_exact_opts *e,
+                        const cli_option *columns, const result *results, const book *b) {
+    const bool table = b->count > 1 || e->file;
     char text[32];
-    if (file)
-        printf("options       %s of %s\n", CLI_COUNT(b->count, "option"), file);
+    if (e->file)
+        printf("options       %s of %s%s\n", CLI_COUNT(b->count, "option"), e->file,
+               e->european ? ", European" : "");
     else
-        printf(
-            "option        %s at %g, rate %g, dividend %g, volatility %g, exercise at any time\n",
-            o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, sigma);
+        printf("option        %s at %g, rate %g, dividend %g, volatility %g, exercise at %s\n",
+               o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, e->sigma,
+               e->european ? "maturity" : "any time");
     printf("method        exact, on %s, %s\n", c->machine.backend, c->machine.device);
     printf(
         "nodes         %lld; the error is the change from %lld nodes, there is no sampling error\n",
-        (long long)nodes, (long long)fewer(nodes));
+        (long long)e->nodes, (long long)fewer(e->nodes));
     for (int64_t i = table ? -1 : 0; i < b->count; i++) { /* -1: the names */
         if (table) putchar('\n');
         for (const cli_option *k = table ? columns : columns + b->showing; k->name; k++) {
@@ -245,40 +268,39 @@ static void print_table(const cli *c, const price_options *o, double sigma, int6
     if (table) putchar('\n');
 }
 
-static int print_json(cli *c, const void *arguments, const price_options *o, int64_t nodes,
-                      const cli_option *columns, const result *results, const book *b,
-                      const char *file, int code) {
+static int print_json(cli *c, const void *arguments, const price_options *o,
+                      const price_exact_opts *e, const cli_option *columns, const result *results,
+                      const book *b, int code) {
     io_json *j = cli_json_begin(c, "price american");
     cli_row row;
     for (int i = 0; (row = cli_row_at(&price_american_command, c, arguments, i)).option; i++)
         if (row.option->in & IN_JSON && !cli_among(price_simulated, row.option->name))
             cli_option_json(j, &row);
     io_json_string(j, "method", o->opts.method);
-    io_json_int(j, "nodes", nodes);
-    if (b->count == 1 && !file)
+    io_json_int(j, "nodes", e->nodes);
+    if (b->count == 1 && !e->file)
         cli_json_results(j, columns + b->showing, results);
     else
         cli_json_result_list(j, "surface", columns, results, sizeof *results, b->count);
-    if (o->output || file) cli_json_files(j, c, &price_american_command, arguments);
+    if (o->output || e->file) cli_json_files(j, c, &price_american_command, arguments);
     return cli_json_end(c, code);
 }
 
-int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes,
-                const char *file) {
+int price_exact(cli *c, const void *arguments, const price_options *o, const price_exact_opts *e) {
     int64_t failed = 0, first = 0;
     cli_option columns[INPUTS + VALUES + 1];
     book b = { 0 };
     result *results = NULL;
-    int code = check_numbers(o, sigma);
-    if (code == CLI_OK && file)
-        code = read_book(&b, file, o, sigma);
+    int code = check_numbers(o, e->sigma);
+    if (code == CLI_OK && e->file)
+        code = read_book(&b, e->file, o, e->sigma);
     else if (code == CLI_OK) {
         code = book_create(&b, o->strike.count * o->maturity.count);
-        if (code == CLI_OK) set_defaults(&b, o, sigma);
+        if (code == CLI_OK) set_defaults(&b, o, e->sigma);
     }
     if (code == CLI_OK && !(results = calloc((size_t)b.count + 1, sizeof *results)))
         code = cli_no_memory();
-    if (code == CLI_OK) code = compute(c, &b, nodes, results);
+    if (code == CLI_OK) code = compute(c, &b, e, results);
     name_columns(&b, o->opts.greeks, columns);
     if (code == CLI_OK && o->output)
         code = cli_csv_result_list(o->output, columns, results, sizeof *results, b.count);
@@ -289,9 +311,9 @@ int price_exact(cli *c, const void *arguments, const price_options *o, double si
             code = cli_fail(CLI_FAILED, "%lld of %s without a price: %s", (long long)failed,
                             CLI_COUNT(b.count, "option"), states[results[first].state].reason);
         if (c->json)
-            code = print_json(c, arguments, o, nodes, columns, results, &b, file, code);
+            code = print_json(c, arguments, o, e, columns, results, &b, code);
         else
-            print_table(c, o, sigma, nodes, columns, results, &b, file);
+            print_table(c, o, e, columns, results, &b);
     }
     free(results);
     book_free(&b);

@@ -128,6 +128,7 @@ const cli_command price_expou_command = {
                 { price_strikes, offsetof(arguments, o) },
                 { price_contract, offsetof(arguments, o) },
                 { price_european, offsetof(arguments, o) },
-                { price_simulation, offsetof(arguments, o) } },
+                { price_simulation, offsetof(arguments, o) },
+                { unit_options, offsetof(arguments, o.units) } },
     .check = check
 };

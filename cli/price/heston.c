@@ -35,12 +35,13 @@ static const cli_option options[] = {
 
 static const char doc[] =
     "Prices calls and puts in Heston's model, dS = (r - q) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + sigma sqrt(v) dW. "
-    "Methods: euler, exact (exact steps of the variance), conditional (Black-Scholes given the variance path; the default) and "
+    "Methods: euler, qe (Andersen's scheme), exact (exact steps of the variance), conditional (Black-Scholes given the variance path; the default) and "
     "analytic (the semi-closed form).\vOne simulation prices every strike at every maturity. vega is the derivative with respect "
     "to sqrt(v0).\n\n"
     "Example:\n"
     "  shoal price heston --rho -0.7 --greeks\n"
     "  shoal price heston --method euler --g abs --steps 500 --target-se 1e-4\n"
+    "  shoal price heston --method qe --steps 32 --antithetic\n"
     "  shoal price heston --strike 0.8,0.9,1,1.1 --maturity 0.5,1 --plot smile.svg\n"
     "  shoal price heston --compare -o compare.csv --plot compare.svg";
 /* clang-format on */
@@ -178,6 +179,7 @@ const cli_command price_heston_command = {
                 { price_strikes, offsetof(arguments, o) },
                 { price_contract, offsetof(arguments, o) },
                 { price_european, offsetof(arguments, o) },
-                { price_simulation, offsetof(arguments, o) } },
+                { price_simulation, offsetof(arguments, o) },
+                { unit_options, offsetof(arguments, o.units) } },
     .check = check
 };

@@ -31,13 +31,11 @@ const cli_option price_simulation[] = {
       .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error.." },
     { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "arithmetic of paths: f32 or f64; exact steps and sums are always f64", .words = CLI_TYPES, .in = IN_BOTH,
       .more = "f32 with --math fast uses special functions of a GPU." },
-    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard checkpoint paths", .in = IN_JSON_SET,
+    { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard checkpoint units scale scale-plot paths", .in = IN_JSON_SET,
       .more = "If that needs more than 2^40 paths, the run ends with a message that gives the time it would take. If no path paid, the simulation ends when the 95 % bound of the value is at most E, or after 2^22 paths. A note then gives the bound. The JSON object has it as bound, and the number of such values as unpaid." },
     { "control",    OPT_FLAG,     AT(opts.control),    NULL,    20, "use S_T, whose mean is known, as a control variate [conditional, american: yes]", .in = IN_PART },
     { "no-control", OPT_FLAG,     AT(opts.control),    NULL,    20, "no control variate; american: also no hedge of the regressed cash flows", .value = -1, .in = IN_PART },
     { "plot",       OPT_OUTPUT,   AT(plot),            "F.svg", 20, "plot convergence, smile, density, or what the method computes", .without = "shard", .ends = "svg|png" },
-    { "checkpoint", OPT_TEXT,     AT(checkpoint),      "DIR",   20, "keep finished units of paths in DIR; the same command continues", .without = "shard",
-      .more = "DIR is created if needed. It belongs to one command, version of Shoal and number of paths; other units are refused. Delete it after the run." },
     { "shard",      OPT_SHARD,    AT(shard),           "I/N",   20, "simulate part I of N, from 1, and write it to -o; see merge-parts", .with = "output" },
     { "output",     OPT_OUTPUT,   AT(output),          "FILE",  20, "where to write the part, or other results of the model", .letter = 'o' },
     { 0 }
@@ -222,23 +220,31 @@ static int add_blocks(simulation *s, const double *sums, int64_t samples) {
     return code;
 }
 
+static unit_job units_of(const price_job *job) {
+    return (unit_job){ .command = job->command,
+                       .arguments = job->arguments,
+                       .settings = &job->o->units,
+                       .of = job,
+                       .make = make_plan,
+                       .units = make_units,
+                       .free = free_plan };
+}
+
 static int run_units(price_job *job, price_outcome *out) {
     const price_options *o = job->o;
-    const unit_job u = { .command = job->command,
-                         .arguments = job->arguments,
-                         .of = job,
-                         .checkpoint = o->checkpoint,
-                         .make = make_plan,
-                         .units = make_units,
-                         .free = free_plan };
+    const unit_job u = units_of(job);
     simulation s = { .c = job->c, .o = o, .plan = job->plan, .out = out };
     shoal_units *units = NULL;
     unit_file part = { .bytes = NULL };
     int code = begin(&s);
     const int64_t each = code == CLI_OK ? out->info.paths_each : 1;
     const int64_t all = o->paths / each + (o->paths % each > 0);
-    if (code == CLI_OK && out->info.deterministic)
-        code = cli_fail(CLI_USAGE, "--checkpoint: %s simulates no paths", out->info.method);
+    if (code == CLI_OK && out->info.deterministic) {
+        job->c->is_spread = false;
+        return o->shards || o->units.checkpoint
+                   ? cli_fail(CLI_USAGE, "--checkpoint: %s simulates no paths", out->info.method)
+                   : price_by_formula(job->c, job->plan, out->values);
+    }
     if (code == CLI_OK && o->shards) {
         code = units_write(job->c, &u, job->plan, o->shard, o->shards, o->output, &part);
         const int64_t end = (part.about.first + part.about.rows) * SHOAL_PRICE_UNIT;
@@ -247,10 +253,8 @@ static int run_units(price_job *job, price_outcome *out) {
             code = add_blocks(&s, part.about.result,
                               (end < all ? end : all) - part.about.first * SHOAL_PRICE_UNIT);
     } else if (code == CLI_OK) {
-        shoal_units_info info = { 0 };
         code = units_run(job->c, &u, job->plan, &units);
-        if (code == CLI_OK) code = cli_status(job->c, shoal_units_describe(units, &info));
-        out->seconds = job->c->parts ? 0 : info.seconds;
+        out->seconds = units_seconds(units);
         if (code == CLI_OK) code = add_blocks(&s, shoal_units_rows(units), all);
     }
     shoal_units_free(units);
@@ -264,11 +268,13 @@ static int run_units(price_job *job, price_outcome *out) {
 void price_outcome_free(price_outcome *out) { free(out->values); }
 
 int price_compute(price_job *job, price_outcome *out) {
-    const int code = job->make(job->c, job->arguments, &job->plan);
+    const price_options *o = job->o;
+    const unit_job u = units_of(job);
+    const bool in_units = o->shards || (!(o->target > 0) && units_wanted(job->c, &o->units));
+    int code = in_units && !o->shards ? units_announce(job->c, &u) : CLI_OK;
+    if (code == CLI_OK) code = job->make(job->c, job->arguments, &job->plan);
     if (code != CLI_OK) return code;
-    return job->o->shards || units_wanted(job->c, job->o->checkpoint)
-               ? run_units(job, out)
-               : price_simulate(job->c, job->o, job->plan, out);
+    return in_units ? run_units(job, out) : price_simulate(job->c, o, job->plan, out);
 }
 
 int price_finish(price_job *job) {

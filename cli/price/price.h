@@ -20,8 +20,9 @@ typedef struct price_options {
     shoal_price_opts opts; /* without what price_opts_of fills in         */
     int64_t paths;         /* 0: the default                              */
     double target;         /* standard error to reach, 0: none            */
-    const char *plot, *output, *checkpoint;
+    const char *plot, *output;
     int64_t shard, shards; /* shards 0: not a part                        */
+    unit_settings units;
     price_list strike, maturity;
     double s0, rate, dividend; /* of the model, for pictures              */
 } price_options;
@@ -107,8 +108,13 @@ int price_plot_density(const char *path, const char *model, int count, const dou
 /* Puts or calls on one asset without paths, `price american --method exact`: CLI_USAGE, naming an option that does not
  * belong to it; and the values, of a boundary of so many nodes, of the options of a file unless it is NULL. */
 int price_exact_check(const cli *c, const void *arguments, const price_options *o);
-int price_exact(cli *c, const void *arguments, const price_options *o, double sigma, int64_t nodes,
-                const char *file);
+typedef struct price_exact_opts {
+    double sigma;
+    int64_t nodes;
+    bool european;
+    const char *file;
+} price_exact_opts;
+int price_exact(cli *c, const void *arguments, const price_options *o, const price_exact_opts *e);
 /* The options of simulations, which exact does not have. */
 extern const char price_simulated[];
 

@@ -6,7 +6,7 @@ import os
 import re
 import textwrap
 
-MODULES = {"shoal": "__init__.py", "shoal.price": "price.py"}
+MODULES = {"shoal": "__init__.py", "shoal.price": "price.py", "shoal.calibrate": "calibrate.py"}
 
 
 def prose(text):

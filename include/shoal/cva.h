@@ -242,9 +242,9 @@ SHOAL_API int64_t shoal_cva_width(const shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_run(shoal_cva *plan, int64_t first, int64_t paths, double *samples,
                                      shoal_cva_counts *counts);
 
-/* The same for a plan with opts.by_trade, which adds to totals, shoal_cva_totals() numbers: they are the same for any
- * order of pieces. values, or NULL, has room for paths x contracts x dates: what each contract, times
- * its quantity, is worth to us at a date, payments on that date included, not discounted. */
+/* As shoal_cva_run(), for a plan with opts.by_trade. Adds to the shoal_cva_totals() numbers in totals; the order of
+ * the pieces does not change them. values (or NULL) has room for paths x contracts x dates: the value to us of each
+ * contract times its quantity at a date, with the payments on that date, not discounted. */
 SHOAL_API int64_t shoal_cva_totals(const shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_run_trades(shoal_cva *plan, int64_t first, int64_t paths,
                                             double *samples, shoal_cva_counts *counts,

@@ -101,6 +101,7 @@ typedef struct shoal_price shoal_price; /* a plan; contents private */
  *     exact        poisson normal   exact steps of the variance, trapezoids for its integral
  *     conditional  poisson normal   the same, and Black-Scholes given the variance path
  *     analytic                      the semi-closed form; no sampling error
+ *     qe                            Andersen's quadratic-exponential scheme, with the right mean of S
  */
 /* Methods of "expou":
  *
@@ -245,6 +246,63 @@ SHOAL_API shoal_status shoal_bullet_value(shoal_context *ctx, const shoal_bullet
                                           const shoal_price_opts *opts,
                                           const shoal_bullet_point *points, int64_t count,
                                           const shoal_price_goal *goal, shoal_price_value *values);
+
+/* ---- Heston's formula for many options, its gradients, and calibration ----------------------------- */
+
+/* European options: arrays of one number per option, in host memory. Those with equal maturities share most
+ * of the work. */
+typedef struct shoal_heston_options {
+    const double *strike, *maturity;
+    const double *rate, *dividend; /* to the maturity of the option; NULL: those of the model */
+    const int32_t *put;            /* 1: a put, 0: a call; NULL: calls                        */
+} shoal_heston_options;
+
+/* Prices by the formula of "analytic". gradient (or NULL) receives their derivatives: gradient[i].kappa is
+ * d price[i] / d kappa, and so on; s0 is delta, rate and dividend are the derivatives by those of the option.
+ * SHOAL_E_ARG if an integral does not converge. Without variance (v0 = kappa theta = 0) derivatives by the
+ * parameters of the variance are NaN. */
+SHOAL_API shoal_status shoal_heston_prices(shoal_context *ctx, const shoal_heston *model,
+                                           const shoal_heston_options *options, int64_t count,
+                                           double *price, shoal_heston *gradient);
+
+/* start: v0, kappa, theta, sigma, rho to begin with; NaN: from the quotes. low, high: bounds of them; NaN:
+ * 1e-6 to 4, 1e-3 to 50, 1e-6 to 4, 1e-3 to 5, -0.999 to 0.999; equal bounds fix a parameter. The three
+ * may be NULL. */
+typedef struct shoal_fit_opts { /* zero = default */
+    const shoal_heston *start, *low, *high;
+    int64_t starts;     /* the start, and others around it                                    [1] */
+    int64_t iterations; /* of a start, at most                                              [100] */
+    int price_errors;   /* 1: an error is one of the price; 0: of the volatility, to first order:
+                           that of the price over Black's vega                                [0] */
+    double tol;         /* relative change of all parameters in the last step              [1e-8] */
+    const char *solver; /* of the normal equations: "auto" or shoal_methods("smallsym", i) [auto] */
+} shoal_fit_opts;
+
+typedef struct shoal_heston_fit {
+    shoal_heston model;  /* the best; s0, rate and dividend as given                            */
+    shoal_heston error;  /* standard errors; NaN: fixed, at a bound, or not determined          */
+    double objective;    /* the sum of (weight times error)^2                                   */
+    double rms, largest; /* of the errors without weights; those of volatilities are exact here */
+    double condition;    /* of the normal equations with unit diagonal: far above 1e6, parameters
+                               compensate each other, and their errors say little                  */
+    double feller;       /* 2 kappa theta / sigma^2: below 1 the variance reaches 0             */
+    int32_t converged;   /* 0: stopped at opts.iterations                                       */
+    int32_t at_bound;   /* bits of parameters at a bound: 1 v0, 2 kappa, 4 theta, 8 sigma, 16 rho */
+    int64_t iterations; /* of the best start                                                   */
+    int64_t evaluations; /* of all starts: prices and gradients of all quotes                   */
+    int64_t agree;       /* starts that end at this model                                       */
+} shoal_heston_fit;
+
+/* Fits v0, kappa, theta, sigma and rho to `count` prices by the method of Levenberg and Marquardt, with
+ * bounds, from several starts together: their normal equations are one batch of "smallsym". model: s0, rate
+ * and dividend. weight (or NULL: 1) has one number per quote, at least 0. opts may be NULL. fitted (or NULL)
+ * receives the prices of the fit. SHOAL_E_ARG names a quote without an implied volatility unless
+ * price_errors is 1. */
+SHOAL_API shoal_status shoal_heston_calibrate(shoal_context *ctx, const shoal_heston *model,
+                                              const shoal_heston_options *quotes, int64_t count,
+                                              const double *price, const double *weight,
+                                              const shoal_fit_opts *opts, shoal_heston_fit *fit,
+                                              double *fitted);
 
 /* ---- bullet options by partial differential equation: many at once, and whole surfaces ------------ */
 

@@ -36,6 +36,7 @@ extern "C" {
 #define SHOAL_UNITS_DIGEST     65 /* room for a digest in hexadecimal          */
 
 typedef struct shoal_units shoal_units; /* contents private */
+struct shoal_unit;                      /* below */
 
 typedef struct shoal_units_opts { /* zero = default */
     int64_t
@@ -44,6 +45,10 @@ typedef struct shoal_units_opts { /* zero = default */
      * Units with other bytes are refused. */
     const void *inputs;
     size_t input_bytes;
+    /* NULL, or receives every unit that is added, in place of shoal_units_rows(): for results that do not fit into
+     * memory. Called on the thread that adds the unit, one at a time. If it fails, the call fails with its status. */
+    shoal_status (*take)(shoal_context *ctx, void *user, const struct shoal_unit *unit);
+    void *user; /* of take */
 } shoal_units_opts;
 
 /* A job of the caller: row i of the result depends on i alone. `run` writes rows first .. first + rows - 1 to
@@ -71,8 +76,8 @@ SHOAL_API shoal_status shoal_units_price(shoal_price *plan, int64_t paths,
 /* Outer paths 0 .. outer - 1: rows are those of shoal_cva_run(). */
 SHOAL_API shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_opts *opts,
                                        shoal_units **units);
-/* The counts of shoal_units_cva(), of the units that were added; and the totals of a plan with opts.by_trade, from
- * number SHOAL_UNITS_CVA_TOTALS of shoal_units_counts() on. */
+/* The counts of shoal_units_cva(), over the units that are added. With opts.by_trade shoal_units_counts() also has the
+ * totals, from number SHOAL_UNITS_CVA_TOTALS on. */
 SHOAL_API shoal_status shoal_units_cva_counts(const shoal_units *units, shoal_cva_counts *counts);
 /* Rows 0 .. samples - 1 of the design: rows have SHOAL_DATASET_VALUES numbers. */
 SHOAL_API shoal_status shoal_units_dataset(shoal_dataset *plan, int64_t samples,
@@ -101,7 +106,7 @@ SHOAL_API shoal_status shoal_units_run(shoal_units *units, int64_t unit, int wit
 /* Adds a unit to the result, and writes it to the folder if there is one. Adding a unit a second time has no effect.
  * SHOAL_E_ARG: the message gives the reason for refusing it: damaged, or of another job, version or input. */
 SHOAL_API shoal_status shoal_units_add(shoal_units *units, const void *bytes, size_t size);
-/* [rows][row_bytes], in host memory; NULL while units are missing, or if there are no rows. */
+/* [rows][row_bytes], in host memory; NULL while units are missing, if there are no rows, or with `take`. */
 SHOAL_API const void *shoal_units_rows(const shoal_units *units);
 /* The sums of the counts of the units that are added. */
 SHOAL_API const int64_t *shoal_units_counts(const shoal_units *units);
@@ -137,6 +142,15 @@ SHOAL_API shoal_status shoal_units_keep(shoal_units *units, const char *folder);
  * the reasons. The call fails if no device is left, if it is cancelled, or if a unit cannot be written. Finished
  * units stay. */
 SHOAL_API shoal_status shoal_units_work(shoal_units *const *workers, int count, int *lost);
+
+/* Which worker did a unit in shoal_units_work(), and when. */
+typedef struct shoal_units_trace {
+    int worker;        /* its number, from 0; -1: none did, or it was there before */
+    double begin, end; /* seconds since the call began                             */
+} shoal_units_trace;
+
+/* [units], of the last call whose first worker this was; NULL: there was none. */
+SHOAL_API const shoal_units_trace *shoal_units_traces(const shoal_units *units);
 
 #ifdef __cplusplus
 }

@@ -11,9 +11,10 @@ arrays of the same library on the same device. `python -m shoal` is the program.
 function.
 """
 
-from . import price
+from . import calibrate, price
 from ._core import version as _version
 from ._cva import CvaResult, CvaValidation, cva
+from ._dataset import dataset
 from ._linalg import (
     EighResult,
     Factor,
@@ -49,8 +50,10 @@ __all__ = [
     "Surrogate",
     "SymmetricIndefinite",
     "TridiagonalPlan",
+    "calibrate",
     "clear_cache",
     "cva",
+    "dataset",
     "eigh",
     "factor",
     "info",

@@ -500,8 +500,8 @@ def prepare(
 def check_out(door: Door, device: int, out: Any, shape: tuple[int, ...], kind: str) -> None:
     """`out` is an array to write to."""
     library = door.library
-    if door_of(out, "out").library is not library:
-        raise TypeError(f"out must be an array of {library.name}, as the other arguments are")
+    if not hasattr(out, "shape") or door_of(out, "out").library is not library:
+        raise TypeError(f"out is a {type(out).__name__}; it must be an array of {library.name}, as the other arguments are")
     if library.device(out) != device:
         raise ValueError("out is on another device than the other arguments: allocate it there")
     if tuple(out.shape) != shape:

@@ -13,6 +13,7 @@ class Plan:
     def close(self) -> None: ...
 
 price_columns: list[str]
+heston_parameters: list[str]
 cva_check_columns: list[str]
 cva_dates: int
 

@@ -20,6 +20,7 @@ from ._progress import progress as shown
 from ._results import with_error
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
+from ._units import Units, gather, job_of
 
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
 _ESTIMATORS = ("rule", "amc", "inner")
@@ -368,7 +369,7 @@ def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
 
 
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
-          "inner_count is": "the length of inner is"}  # fmt: skip
+          "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
 
 
 def _in_words_of_tables(message: str) -> str:
@@ -419,6 +420,9 @@ def cva(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> CvaResult:
     """Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo.
 
@@ -436,7 +440,8 @@ def cva(
     and `by_trade`. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
-    Ctrl-C stops the run. docs/cva.md describes what is computed.
+    Ctrl-C stops the run. executor: workers of concurrent.futures, with the same result; checkpoint: a folder that keeps
+    finished units; units: how many. docs/cva.md describes what is computed.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
@@ -486,12 +491,15 @@ def cva(
             plan = _core.cva(context(device_number(device)), assets, contracts, parties, agreements, funding, options)
         except ValueError as error:
             raise ValueError(_in_words_of_tables(str(error))) from None
-        samples = np.empty((outer, _core.cva_width(plan)))
-        totals = np.zeros(_core.cva_totals(plan), np.int64)
-        if breakdown:
-            total = _core.cva_run_trades(plan, 0, outer, samples, totals)
+        how = Units(executor, checkpoint, units)
+        if how.wanted():
+            job = job_of("cva", [assets, contracts, parties, agreements, funding, options], outer, device_number(device), units)
+            done = gather(job, how, plan)
+            total, samples, totals = _core.units_cva_counts(done), _core.units_rows(done), _core.units_cva_totals(done)
         else:
-            total = _core.cva_run(plan, 0, outer, samples)
+            samples = np.empty((outer, _core.cva_width(plan)))
+            totals = np.zeros(_core.cva_totals(plan), np.int64) if breakdown else 0
+            total = _core.cva_run(plan, 0, outer, samples, totals)
     info = _core.cva_describe(plan)
     all_of, tables = _core.cva_adjust(plan, samples, outer, 0, 0), {}
     if breakdown:

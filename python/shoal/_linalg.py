@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from ._autograd import module_for
 from ._devices import device_number, dtype_name, placed, whole
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
 from ._runtime import Kind, keep_call, new_plan, plan, recent_call
+from ._units import Units
 
 _SMALLSYM = Kind(
     _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
@@ -71,7 +73,7 @@ def _square(A: Any, b: Any) -> tuple[Door, int, str, tuple[int, ...], Any, Any, 
     """A (..., n, n) and b (n,) or (..., n, k), ready; and the shape of x."""
     ndim = getattr(b, "ndim", None)
     if ndim is None:
-        b = np.asarray(b)
+        b = door_of(b, "b").take(b, "b")
         ndim = b.ndim
     if ndim == 0:
         raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
@@ -95,6 +97,10 @@ def solve_ex(
     tol: float = 0.0,
     cond: float = 0.0,
     device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> Result:
     """Solves symmetric systems A x = b in batches, with a verdict for every system. Never raises because of a system.
 
@@ -106,6 +112,10 @@ def solve_ex(
     refinement. estimate: rcond is a 1-norm estimate, not the bound from the pivots. tol, cond: the limits of a warning.
     device: "cuda" sends host arrays of any size through the GPU in pieces; default: the device of the arrays.
 
+    Batches larger than the memory: A and b may be paths of .npy files or maps of numpy (np.memmap). out: an array for x,
+    or the path of a new .npy file. executor: workers of concurrent.futures; checkpoint: a folder that keeps finished
+    units; units: how many. docs/python.md has examples.
+
     >>> import numpy as np, shoal
     >>> A = np.array([[4.0, 1.0], [1.0, 3.0]])
     >>> r = shoal.solve_ex(A, np.array([1.0, 2.0]))
@@ -113,6 +123,12 @@ def solve_ex(
     (array([0.0909, 0.6364]), True, True)
     """
     seen = key_of((A, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(A, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
+        options = {"method": method, "variant": variant, "triangle": triangle, "refine": refine, "estimate": estimate,
+                   "tol": tol, "cond": cond}  # fmt: skip
+        return _solve_files(A, b, options, device, out, how)
     module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
         found: Result = module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
@@ -160,7 +176,29 @@ def _solve(
     return door.give(x), door, block, batch, work
 
 
-def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", device: Any = None) -> Any:
+def _has_path(*values: Any) -> bool:
+    return any(isinstance(value, (str, os.PathLike)) for value in values)
+
+
+def _solve_files(A: Any, b: Any, options: dict[str, Any], device: Any, out: Any, how: Units) -> Result:
+    from . import _files
+
+    fields = STATUS | RESIDUAL | RCOND | METHOD
+    return _files.solve("smallsym", ("A", "b"), (A, b), (2, 2), options, fields, device, out, how)
+
+
+def solve(
+    A: Any,
+    b: Any,
+    method: str = "auto",
+    *,
+    triangle: str = "lower",
+    device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
+) -> Any:
     """Solves symmetric systems A x = b in batches. Raises LinAlgError, which names the first system without an answer.
 
     Shapes, types and methods are those of `solve_ex`. Answers with a warning are returned; `solve_ex` marks them.
@@ -172,6 +210,11 @@ def solve(A: Any, b: Any, method: str = "auto", *, triangle: str = "lower", devi
            [0.0455, 0.3182]])
     """
     seen = key_of((A, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(A, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
+        options = {"method": method, "triangle": triangle}
+        return _solve_files(A, b, options, device, out, how).raise_for_status().x
     module = None if seen else _autograd(A, b, device=device, runs=True)
     if module is not None:
         return module.solve(A, b, method=method, triangle=triangle)
@@ -217,13 +260,17 @@ def solve_tridiagonal_ex(
     tol: float = 0.0,
     cond: float = 0.0,
     device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> Result:
     """Solves tridiagonal systems in batches, with a verdict for every system. Never raises because of a system.
 
     dl, d, du and b are (..., n): row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]. dl[0] and du[n-1] are not
     read, except with periodic=True: then they belong to x[n-1] and x[0]. With matrix_rhs=True b is (..., n, k).
     transposed=True solves with the transposed matrices. rcond=True estimates the condition, at the cost of 4 to 10
-    solves. device: as in `solve_ex`.
+    solves. device, and out to units for arrays in files: as in `solve_ex`.
 
     >>> import numpy as np, shoal
     >>> dl, d, du = np.full(4, -1.0), np.full(4, 2.0), np.full(4, -1.0)
@@ -231,7 +278,14 @@ def solve_tridiagonal_ex(
     >>> r.x, bool(r.ok), round(float(r.rcond), 3)
     (array([1., 1., 1., 1.]), True, 0.083)
     """
+    fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
     seen = key_of((dl, d, du, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(dl, d, du, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
+        options = {"periodic": periodic, "method": method, "variant": variant, "transposed": transposed,
+                   "matrix_rhs": matrix_rhs, "rcond": rcond, "tol": tol, "cond": cond}  # fmt: skip
+        return _bands_files(dl, d, du, b, options, fields, device, out, how)
     module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
         found: Result = module.solve_tridiagonal_ex(
@@ -239,10 +293,18 @@ def solve_tridiagonal_ex(
             rcond=rcond, tol=tol, cond=cond,
         )  # fmt: skip
         return found
-    fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
     x, door, block, batch, _ = _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond,
                                             fields, device, seen)  # fmt: skip
     return Result(x, "tridiag", door, block, fields, batch)
+
+
+def _bands_files(
+    dl: Any, d: Any, du: Any, b: Any, options: dict[str, Any], fields: int, device: Any, out: Any, how: Units
+) -> Result:
+    from . import _files
+
+    cores = (1, 1, 1, 2 if options["matrix_rhs"] else 1)
+    return _files.solve("tridiag", _BANDS, (dl, d, du, b), cores, options, fields, device, out, how)
 
 
 def _solve_bands(
@@ -291,6 +353,10 @@ def solve_tridiagonal(
     transposed: bool = False,
     matrix_rhs: bool = False,
     device: Any = None,
+    out: Any = None,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> Any:
     """Solves tridiagonal systems in batches. Raises LinAlgError, which names the first system without an answer.
 
@@ -303,6 +369,12 @@ def solve_tridiagonal(
            [1., 1., 1.]])
     """
     seen = key_of((dl, d, du, b))
+    if (out is not None or executor is not None or checkpoint is not None or units is not None
+            or (seen is None and _has_path(dl, d, du, b))):  # fmt: skip
+        how = Units(executor, checkpoint, units)
+        options = {"periodic": periodic, "transposed": transposed, "matrix_rhs": matrix_rhs}
+        fields = STATUS | RESIDUAL | METHOD
+        return _bands_files(dl, d, du, b, options, fields, device, out, how).raise_for_status().x
     module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
     if module is not None:
         return module.solve_tridiagonal(dl, d, du, b, periodic, transposed=transposed, matrix_rhs=matrix_rhs)
@@ -546,8 +618,10 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
     >>> shoal.lstsq(psi, np.array([1.0, 3.0, 5.0])).round(12)
     array([1., 2.])
     """
-    vector = np.ndim(y) == 1 if not hasattr(y, "ndim") else y.ndim == 1
-    if (y.ndim if hasattr(y, "ndim") else np.ndim(y)) == 0:
+    if not hasattr(y, "ndim"):
+        y = door_of(y, "y").take(y, "y")
+    vector = y.ndim == 1
+    if y.ndim == 0:
         raise ValueError("y has no dimensions; it must be (M,) or (..., M, k)")
     door, number, kind, batch, (psi, y) = prepare(("psi", "y"), (psi, y), (2, 1 if vector else 2))
     device = placed(number, device)

@@ -28,6 +28,7 @@ class _Local(threading.local):
         self.plans: dict[Any, Any] = {}
         self.calls: dict[Any, Any] = {}  # what a call with these shapes needs; its plans are in `plans`
         self.threads = 0  # ... that were made for so many
+        self.job: Any = None  # of _units.py: the last one of an executor, and its plan
         self.progress: Callable[[str, float], None] | None = None
 
 
@@ -40,6 +41,7 @@ def _after_fork() -> None:
     _had_gpu = _opened_gpu
     for kept in (_local.contexts, _local.plans, _local.calls):
         _lost.extend(kept.values())  # freeing them could wait for locks of threads that are gone
+    _lost.append(_local.job)
     _local, _forked, _threads = _Local(), True, 1
     _core.xla_forget()
 
@@ -84,6 +86,12 @@ def watch(call: Callable[[str, float], None] | None) -> Callable[[str, float], N
     for found in _local.contexts.values():
         found.progress = call
     return before
+
+
+def tell(stage: str, fraction: float) -> None:
+    """What watch() asked for, of work that is not in this thread."""
+    if _local.progress is not None:
+        _local.progress(stage, fraction)
 
 
 class Kind:
@@ -137,6 +145,7 @@ def clear_cache() -> None:
     """
     _local.plans.clear()
     _local.calls.clear()
+    _local.job = None
     _core.xla_clear()
 
 
@@ -161,6 +170,11 @@ def set_num_threads(threads: int) -> None:
         )
     _threads = int(threads)
     clear_cache()
+
+
+def threads_are_chosen() -> bool:
+    """Whether this process was told how many threads to use."""
+    return _threads != 0 or "OMP_NUM_THREADS" in os.environ
 
 
 def info() -> dict[str, Any]:
@@ -191,7 +205,7 @@ def methods(module: str) -> list[str]:
     >>> shoal.methods("symindef")
     ['complete', 'partial', 'rook']
     """
-    found: list[str] = _core.methods(module)
+    found: list[str] = _core.methods(module) if isinstance(module, str) else []
     if not found:
         raise ValueError(f"module is {module!r}; it must be one of {', '.join(_core.modules())}")
     return found
@@ -204,5 +218,7 @@ def status_text(status: int) -> str:
     >>> shoal.status_text(-3)
     'singular'
     """
+    if not -(2**31) <= status < 2**31:
+        raise ValueError(f"status is {status}; it must be one of those that a Result holds")
     text: str = _core.system_text(int(status))
     return text

@@ -6,6 +6,7 @@ Strikes and maturities are numbers or arrays; a result has the shape (maturities
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ._devices import device_number, dtype_name, real, whole
 from ._progress import progress as shown
 from ._results import with_error
 from ._runtime import context
+from ._units import Units, gather, job_of
 
 __all__ = ["ImpliedVol", "PriceResult", "american", "bullet", "expou", "heston", "implied_vol"]
 
@@ -82,6 +84,18 @@ class PriceResult:
         found.update(self.info.get("greeks", {}))
         return found
 
+    @property
+    def gradient(self) -> dict[str, Any]:
+        """Derivatives in the parameters of the model: of `heston` with method "analytic" and greeks=True, else empty.
+
+        >>> import shoal
+        >>> r = shoal.price.heston([0.9, 1.0], 1.0, method="analytic", greeks=True)
+        >>> list(r.gradient)
+        ['s0', 'rate', 'dividend', 'v0', 'kappa', 'theta', 'sigma', 'rho']
+        """
+        found: dict[str, Any] = self.info.get("gradient", {})
+        return found
+
     def to_pandas(self) -> Any:
         """A DataFrame with one row per strike and maturity.
 
@@ -106,6 +120,8 @@ class PriceResult:
 
 def _array(name: str, value: Any) -> Any:
     try:
+        if np.iscomplexobj(value):
+            raise TypeError
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number or an array of numbers, not {value!r}") from None
@@ -129,15 +145,32 @@ def _none(shape: Any, strike: Any, maturity: Any, method: str) -> PriceResult:
     return PriceResult(np.empty((0, len(_COLUMNS))), shape, strike[()], maturity[()], info, 0)
 
 
-def _simulate(plan: Any, contracts: int, paths: int, target: float | None, progress: bool, label: str) -> Any:
+def _simulate(
+    create: str, arguments: list[Any], contracts: int, paths: int, target: float | None, progress: bool, label: str,
+    device: Any, how: Units,
+) -> tuple[Any, Any, int]:  # fmt: skip
+    """The plan, its values, and how many samples were simulated."""
     values = np.full((contracts, len(_COLUMNS)), np.nan)
     goal: dict[str, Any] = {"paths": whole("paths", paths)}
     if target is not None:
         if not real("target", target) > 0:
             raise ValueError(f"target is {target!r}; it must be above 0: a standard error")
         goal = {"target": float(target)}
+    number = device_number(device)
     with shown(label, progress):
-        return values, _core.price_simulate(plan, goal, values)
+        plan = getattr(_core, create)(context(number), *arguments)
+        if not how.wanted():
+            return plan, values, _core.price_simulate(plan, goal, values)["samples"]
+        info = _core.price_describe(plan)
+        if target is not None or info["deterministic"]:
+            why = "target is given" if target is not None else f"method {info['method']!r} simulates no paths"
+            raise ValueError(f"{why}: omit executor, checkpoint and units")
+        if goal["paths"] < 1:
+            raise ValueError(f"paths is {goal['paths']}; it must be at least 1")
+        samples = -(-goal["paths"] // info["paths_each"])
+        done = gather(job_of(create, arguments, goal["paths"], number, how.units), how, plan)
+    _core.price_values(plan, _core.units_rows(done), samples, values)
+    return plan, values, samples
 
 
 def _options(
@@ -152,7 +185,7 @@ def _options(
 
 def _by_maturity(
     model: str, parameters: dict[str, Any], options: dict[str, Any], strike: Any, maturity: Any, device: Any,
-    paths: int, target: float | None, progress: bool,
+    paths: int, target: float | None, progress: bool, how: Units,
 ) -> PriceResult:  # fmt: skip
     strike, maturity, shape = _grid(strike, maturity)
     if 0 in shape:
@@ -162,12 +195,12 @@ def _by_maturity(
     options.update(
         strikes=len(strikes), strike=strikes.tolist(), maturities=len(maturities), maturity=maturities.tolist()
     )
-    plan = _core.price(context(device_number(device)), model, parameters, options, [])
-    values, done = _simulate(plan, strikes.size * maturities.size, paths, target, progress, model)
+    plan, values, samples = _simulate("price", [model, parameters, options, []], strikes.size * maturities.size, paths,
+                                      target, progress, model, device, how)  # fmt: skip
     back = np.empty_like(values).reshape(len(maturities), len(strikes), -1)
     back[order] = values.reshape(back.shape)
     info = _core.price_describe(plan)
-    return PriceResult(back.reshape(values.shape), shape, strike[()], maturity[()], info, done["samples"])
+    return PriceResult(back.reshape(values.shape), shape, strike[()], maturity[()], info, samples)
 
 
 def heston(
@@ -195,12 +228,16 @@ def heston(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> PriceResult:
     """Calls or puts in Heston's model: dS = (rate - dividend) S dt + sqrt(v) S dZ, dv = kappa (theta - v) dt + sigma
     sqrt(v) dW.
 
-    method: "euler", "exact", "conditional", or "analytic" (no paths). target: simulate until no standard error is above
-    it, instead of `paths`. The same seed gives the same prices on every device.
+    method: "euler", "qe", "exact", "conditional", or "analytic" (no paths). target: simulate until no standard error is above
+    it, instead of `paths`. The same seed gives the same prices on every device. With method "analytic" and greeks the
+    result also has `gradient`, the derivatives in all parameters.
 
     >>> import shoal
     >>> exact = shoal.price.heston([0.9, 1.0], 1.0, method="analytic")
@@ -212,7 +249,21 @@ def heston(
                   "sigma": sigma, "rho": rho}  # fmt: skip
     options = _options(method, variant, seed, antithetic, control, greeks, dtype)
     options.update(steps=steps, put=int(put))
-    return _by_maturity("heston", parameters, options, strike, maturity, device, paths, target, progress)
+    how = Units(executor, checkpoint, units)
+    result = _by_maturity("heston", parameters, options, strike, maturity, device, paths, target, progress, how)
+    if method == "analytic" and greeks:
+        result.info["gradient"] = _gradient(parameters, *_grid(strike, maturity), put, device)
+    return result
+
+
+def _gradient(model: dict[str, Any], strike: Any, maturity: Any, shape: Any, put: bool, device: Any) -> dict[str, Any]:
+    names: list[str] = _core.heston_parameters
+    strikes, maturities = np.tile(strike.reshape(-1), maturity.size), np.repeat(maturity.reshape(-1), strike.size)
+    price, puts = np.empty(strikes.size), np.full(strikes.size, put, np.int32)
+    gradient = np.empty((strikes.size, len(names)))
+    pointers = [a.ctypes.data for a in (strikes, maturities, puts, price, gradient)]
+    _core.heston_prices(context(device_number(device)), model, strikes.size, *pointers)
+    return {name: gradient[:, i].reshape(shape)[()] for i, name in enumerate(names)}
 
 
 def expou(
@@ -238,6 +289,9 @@ def expou(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> PriceResult:
     """Calls or puts where the logarithm of the volatility is an Ornstein-Uhlenbeck process: dS = rate S dt + e^Y S dW,
     dY = alpha (m - Y) dt + beta dV. method: "euler" or "conditional".
@@ -250,7 +304,16 @@ def expou(
     parameters = {"s0": s0, "rate": rate, "alpha": alpha, "m": m, "beta": beta, "y0": y0, "rho": rho}
     options = _options(method, None, seed, antithetic, control, greeks, dtype)
     options.update(steps=steps, put=int(put))
-    return _by_maturity("expou", parameters, options, strike, maturity, device, paths, target, progress)
+    how = Units(executor, checkpoint, units)
+    return _by_maturity("expou", parameters, options, strike, maturity, device, paths, target, progress, how)
+
+
+def _folder(checkpoint: Any, contract: int | None) -> Any:
+    """The folder of units of one of several contracts."""
+    if checkpoint is None or contract is None:
+        return checkpoint
+    os.makedirs(checkpoint, exist_ok=True)
+    return os.path.join(os.fsdecode(checkpoint), f"contract-{contract:06}")
 
 
 def bullet(
@@ -276,6 +339,9 @@ def bullet(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> PriceResult:
     """Bullet options: (S_T - strike)+ if the number of dates at which S was below the barrier is from p1 to p2.
 
@@ -292,14 +358,16 @@ def bullet(
     options = _options(method, variant, seed, antithetic, control, greeks, dtype)
     if 0 in shape:
         return _none(shape, strike, maturity, method)
-    rows, info, samples = [], {"method": method}, 0
+    rows: list[Any] = []
+    info, samples = {"method": method}, 0
     for years in maturity.reshape(-1).tolist():
         for one in strike.reshape(-1).tolist():
             parameters = {"s0": s0, "strike": one, "rate": rate, "maturity": years, "sigma": sigma,
                           "barrier": barrier, "dates": dates, "p1": p1, "p2": p2, "count": count}  # fmt: skip
-            plan = _core.price(context(device_number(device)), "bullet", parameters, options, [])
-            values, done = _simulate(plan, 1, paths, target, progress, "bullet")
-            info, samples = _core.price_describe(plan), done["samples"]
+            how = Units(executor, _folder(checkpoint, len(rows) if strike.size * maturity.size > 1 else None), units)
+            plan, values, samples = _simulate("price", ["bullet", parameters, options, []], 1, paths, target, progress,
+                                              "bullet", device, how)  # fmt: skip
+            info = _core.price_describe(plan)
             rows.append(values)
     return PriceResult(np.concatenate(rows), shape, strike[()], maturity[()], info, samples)
 
@@ -411,6 +479,9 @@ def american(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    executor: Any = None,
+    checkpoint: Any = None,
+    units: int | None = None,
 ) -> PriceResult:
     """American options: puts and calls on one asset exactly, others by the regressions of Longstaff and Schwartz.
 
@@ -444,6 +515,8 @@ def american(
     if 0 in shape:
         return _none(shape, strike, maturity, method)
     if method == "exact":
+        if Units(executor, checkpoint, units).wanted():
+            raise ValueError("method 'exact' simulates no paths: omit executor, checkpoint and units, or pass method='lsm'")
         numbers = {"s0": s0, "sigma": sigma, "rate": rate, "dividend": 0.0 if dividend is None else dividend}
         return _exact(strike, maturity, shape, payoff, numbers, nodes, device)
     given = {"s0": _numbers("s0", s0), "sigma": _numbers("sigma", sigma)}
@@ -474,9 +547,8 @@ def american(
     settings = {"assets": assets, "dates": dates, "degree": degree, "raw": int(raw), "fit_paths": fit_paths,
                 "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)], "seed": seed,
                 "control": 0 if control is None else 1 if control else -1, "inner": inner}  # fmt: skip
-    with shown("american", progress):
-        plan = _core.american(context(device_number(device)), options, settings)
-    values, done = _simulate(plan, len(options), paths, target, progress, "american")
+    plan, values, samples = _simulate("american", [options, settings], len(options), paths, target, progress, "american",
+                                      device, Units(executor, checkpoint, units))  # fmt: skip
     info = _core.price_describe(plan)
     info["fits"] = _core.american_fits(plan, len(options))
-    return PriceResult(values, shape, strike[()], maturity[()], info, done["samples"])
+    return PriceResult(values, shape, strike[()], maturity[()], info, samples)

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -305,6 +306,44 @@ def test_threads_share_the_module():
     assert len(found) == 80 and all(found)
 
 
+def test_a_plan_is_closed_while_other_threads_use_it():
+    bands, holder, found = (np.ones((200, 32)), np.full((200, 32), 4.0), np.ones((200, 32)), np.ones((200, 32))), [], []
+    holder.append(shoal.TridiagonalPlan(32, 200))
+
+    def work():
+        while len(found) < 100:
+            try:
+                holder[0].solve(*bands)
+            except ValueError as error:
+                found.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    [t.start() for t in threads]
+    end = time.monotonic() + 2
+    while len(found) < 100 and time.monotonic() < end:
+        holder[0].close()
+        time.sleep(0.001)
+        holder[0] = shoal.TridiagonalPlan(32, 200)
+    found.extend([""] * 100)
+    [t.join() for t in threads]
+    assert set(found) <= {"", "the plan was closed: make a new one"} and found[0]
+
+
+def test_a_daemon_thread_does_not_stop_the_exit():
+    code = """
+import threading, time, numpy as np, shoal
+def work():
+    while True:
+        shoal.price.heston(method="euler", steps=2, paths=100_000)
+        shoal.solve(np.eye(3), np.ones(3))
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_fork_after_use():
     code = """
@@ -436,6 +475,8 @@ def test_no_argument_is_cast_silently():
             shoal.TridiagonalPlan(bad, 2)
     with pytest.raises(TypeError, match="paths is 1.5"):
         shoal.price.heston(paths=1.5)
+    with pytest.raises(TypeError, match="strike must be a number or an array of numbers"):
+        shoal.price.heston(np.array([1 + 1j]))
     for bad in (0, 5, -1, 1.5, True, "1"):
         with pytest.raises(ValueError, match=f"order is {bad!r}; it must be 1 to 4"):
             shoal.recurrence(np.ones((3, 1)), np.ones(3), order=bad)
@@ -525,6 +566,22 @@ def test_words_are_checked():
         shoal.solve_tridiagonal(np.ones(2), np.ones(3), np.ones(3), np.ones(3))
     with pytest.raises(TypeError, match="int16"):
         shoal.sort(np.ones(3, np.int16))
+    with pytest.raises(TypeError, match="b is None; it must be an array"):
+        shoal.solve(A, None)
+    with pytest.raises(TypeError, match="y is None; it must be an array"):
+        shoal.lstsq(A, None)
+    with pytest.raises(TypeError, match="out is a str; it must be an array of numpy"):
+        shoal.TridiagonalPlan(2, 1).solve(*[np.ones((1, 2))] * 4, out="x")
+    with pytest.raises(ValueError, match="module is None"):
+        shoal.methods(None)
+    with pytest.raises(ValueError, match="status is 1099511627776"):
+        shoal.status_text(1 << 40)
+    with pytest.raises(TypeError, match=r"content is a str; it must be bytes: load\(path\)"):
+        shoal.Surrogate("net")
+    with pytest.raises(TypeError, match="ranges is a list"):
+        shoal.dataset(4, ranges=[1])
+    with pytest.raises(ValueError, match="paths is 0; it must be at least 1"):
+        shoal.price.heston(method="euler", paths=0, units=2)
     with pytest.raises(TypeError, match="a has int64 keys, b has float64"):
         shoal.merge(np.arange(3), np.ones(3))
 
@@ -553,6 +610,47 @@ def test_prices_over_strikes_and_maturities():
     for call in (shoal.price.heston, shoal.price.expou, shoal.price.bullet, shoal.price.american):
         assert call([], [0.5, 1.0]).price.shape == (2, 0) and call(1.0, []).price.shape == (0,)
     assert shoal.price.american([], method="exact").price.shape == (0,)
+
+
+def test_heston_gradients():
+    strikes, years = [0.8, 1.0, 1.2], [1.0, 0.25]
+    r = shoal.price.heston(strikes, years, method="analytic", greeks=True, put=True, rate=0.02)
+    assert list(r.gradient)[3:] == ["v0", "kappa", "theta", "sigma", "rho"] and r.gradient["rho"].shape == (2, 3)
+    np.testing.assert_allclose(r.gradient["s0"], r.greeks["delta"], atol=1e-14)
+    np.testing.assert_allclose(r.gradient["v0"] * 2 * np.sqrt(0.1), r.greeks["vega"], atol=1e-14)
+    for name, own in (("kappa", 0.5), ("sigma", 0.3), ("rho", -0.7), ("rate", 0.02)):
+        up, down = ({"rate": 0.02, name: own + h} for h in (1e-4, -1e-4))
+        change = [shoal.price.heston(strikes, years, method="analytic", put=True, **p).price for p in (up, down)]
+        np.testing.assert_allclose(r.gradient[name], (change[0] - change[1]) / 2e-4, atol=1e-7)
+    assert shoal.price.heston(method="analytic").gradient == {}
+    assert np.ndim(shoal.price.heston(method="analytic", greeks=True).gradient["v0"]) == 0
+
+
+def test_heston_calibration():
+    strike, maturity = np.meshgrid(np.linspace(0.7, 1.3, 7), [0.25, 0.5, 1.0, 2.0])
+    truth = {"v0": 0.05, "kappa": 1.5, "theta": 0.08, "sigma": 0.6, "rho": -0.6}
+    quotes = shoal.price.heston(strike[0], maturity[:, 0], rate=0.02, method="analytic", **truth)
+    fit = shoal.calibrate.heston(strike, maturity, price=quotes.price, rate=0.02, starts=3)
+    np.testing.assert_allclose([fit.parameters[name] for name in truth], list(truth.values()), rtol=1e-6)
+    np.testing.assert_allclose(fit.price, quotes.price, atol=1e-9)
+    assert fit.converged and fit.agree == 3 and fit.at_bound == () and fit.feller < 1
+    put = strike < 1
+    vols = shoal.calibrate.heston(strike, maturity, implied_vol=quotes.implied_vol, put=put, rate=0.02)
+    np.testing.assert_allclose([vols.parameters[name] for name in truth], list(truth.values()), rtol=1e-5)
+    rough = quotes.price * (1 + 1e-3 * np.cos(np.arange(28.0).reshape(4, 7)))
+    fixed = shoal.calibrate.heston(
+        strike, maturity, price=rough, rate=0.02, errors="price", bounds={"kappa": (2.0, 2.0), "sigma": (0.1, 0.5)}
+    )
+    assert fixed.parameters["kappa"] == 2 and fixed.at_bound == ("sigma",) and np.isnan(fixed.stderr["kappa"])
+    assert 0 < fixed.stderr["v0"] < 0.01 and fixed.rms < fixed.largest < 0.01
+    with pytest.raises(ValueError, match="price or implied_vol"):
+        shoal.calibrate.heston(1.0, 1.0)
+    with pytest.raises(ValueError, match="errors is 'volatility'"):
+        shoal.calibrate.heston(1.0, 1.0, price=0.1, errors="volatility")
+    with pytest.raises(ValueError, match="bounds has 'kapa'"):
+        shoal.calibrate.heston(1.0, 1.0, price=0.1, bounds={"kapa": (0, 1)})
+    with pytest.raises(ValueError, match=r"price\[0\]"):
+        shoal.calibrate.heston(1.0, 1.0, price=2.0)
 
 
 def test_bullet_and_american_prices():
@@ -847,6 +945,8 @@ def test_surrogate():
     np.testing.assert_array_equal(net.predict(x).price, p.price)
     with pytest.raises(ValueError, match="no column"):
         net.predict({"strike": [1.0]})
+    with pytest.raises(TypeError, match="table: complex128.*real"):
+        net.predict(x.astype(complex))
 
 
 def test_tables_of_pandas():

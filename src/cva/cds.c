@@ -14,6 +14,7 @@
  * Accrual is act/360; the last period has one more day; accrual at default starts one and a half days earlier: a default is at
  * noon of the mean day, and counts that day. A spread s with protection = s premium gives the hazard rate of its piece.
  */
+#include "core/progress.h"
 #include "cva/span.h"
 #include <math.h>
 
@@ -115,6 +116,28 @@ static shoal_status check_swap(shoal_context *ctx, const shoal_cds *c, double be
     return s;
 }
 
+/* The hazard rate up to the maturity of swap i, after those before it. */
+static shoal_status add_hazard(shoal_context *ctx, bootstrap *b, int64_t i) {
+    const shoal_cds *cds = &b->cds[i];
+    double low = 0, high = MOST_HAZARD;
+    b->pieces = i + 1, b->hazard[i] = 0;
+    if (value_of(b, cds) > 1e-15)
+        return shoal_fail(ctx, SHOAL_E_ARG,
+                          "cds[%lld]: spread is %g; after the spreads before it that is a hazard "
+                          "rate below 0: raise it or leave it out",
+                          (long long)i, cds->spread);
+    b->hazard[i] = high;
+    if (!(value_of(b, cds) >= 0))
+        return shoal_fail(ctx, SHOAL_E_ARG, "cds[%lld]: spread is %g; the hazard rate is above %g",
+                          (long long)i, cds->spread, high);
+    for (int n = 0; n < BISECTIONS && high - low > 1e-15 * high; n++) {
+        if (shoal_is_cancelled(ctx, n, BISECTIONS)) return SHOAL_E_CANCELLED;
+        b->hazard[i] = 0.5 * (low + high);
+        *(value_of(b, cds) > 0 ? &high : &low) = b->hazard[i];
+    }
+    return SHOAL_OK;
+}
+
 shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate, const shoal_cva_curve *rates,
                                  double recovery, const shoal_cds *cds, int64_t count,
                                  double *hazard) {
@@ -129,26 +152,13 @@ shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate, const shoal_cv
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "recovery", -1, recovery, 0, 1 - 1e-9);
     if (s == SHOAL_OK)
         s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, b.rates, 0), "rates", -1, "");
+    const shoal_stage stage = shoal_stage_begin(ctx, "hazard rates");
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
-        double low = 0, high = MOST_HAZARD;
-        s = shoal_fail_at(ctx, check_swap(ctx, &cds[i], i ? cds[i - 1].maturity : 0), "cds", i, "");
-        if (s != SHOAL_OK) break;
-        b.pieces = i + 1, hazard[i] = 0;
-        if (value_of(&b, &cds[i]) > 1e-15)
-            return shoal_fail(
-                ctx, SHOAL_E_ARG,
-                "cds[%lld]: spread is %g; after the spreads before it that is a hazard rate below "
-                "0: raise it or leave it out",
-                (long long)i, cds[i].spread);
-        hazard[i] = high;
-        if (!(value_of(&b, &cds[i]) >= 0))
-            return shoal_fail(ctx, SHOAL_E_ARG,
-                              "cds[%lld]: spread is %g; the hazard rate is above %g", (long long)i,
-                              cds[i].spread, high);
-        for (int n = 0; n < BISECTIONS && high - low > 1e-15 * high; n++) {
-            hazard[i] = 0.5 * (low + high);
-            *(value_of(&b, &cds[i]) > 0 ? &high : &low) = hazard[i];
-        }
+        s = shoal_stage_step(ctx, &stage, (double)i, (double)i + 1, (double)count);
+        if (s == SHOAL_OK)
+            s = shoal_fail_at(ctx, check_swap(ctx, &cds[i], i ? cds[i - 1].maturity : 0), "cds", i,
+                              "");
+        if (s == SHOAL_OK) s = add_hazard(ctx, &b, i);
     }
-    return s;
+    return shoal_stage_end(ctx, &stage, s);
 }

@@ -103,6 +103,7 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
     if (s != SHOAL_OK) return s;
     r.at = numbers;
     for (int64_t i = c->last - 1; i > 0; i--) {
+        if (shoal_is_cancelled(p->head.ctx, c->last - 1 - i, c->last)) return SHOAL_E_CANCELLED;
         double *here = numbers + (i - 1) * each, *going_on = here + 2;
         const cva_span step = cva_between(j, i, i + 1);
         if (i < c->last - 1)

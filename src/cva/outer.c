@@ -59,6 +59,7 @@ static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
         double s[SHOAL_CVA_ASSETS * CVA_WIDTH], worth[CVA_WIDTH];
         take_prices(job, from, s);
         for (int64_t i = 0; i < job->europeans; i++) {
+            if (shoal_is_cancelled(ctx, from, job->paths / ctx->threads + 1)) break;
             const cva_contract *c = &job->contract[job->european[i]];
             const double left = cva_left(job, c, k);
             if (!cva_is_known(c, left)) continue;
@@ -82,6 +83,7 @@ static shoal_status settle(shoal_context *ctx, const cva_job *job, int64_t k) {
         cva_settled now[CVA_WIDTH];
         take_prices(job, from, s);
         for (int64_t i = 0; i < job->americans; i++) {
+            if (shoal_is_cancelled(ctx, from, job->paths / ctx->threads + 1)) break;
             const cva_contract *c = &job->contract[job->american[i]];
             cva_settle(job, c, from, k, s, now);
             for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
@@ -140,6 +142,7 @@ static shoal_status add(shoal_context *ctx, const cva_job *job, int64_t k) {
 static shoal_status expose(shoal_context *ctx, const cva_job *job, int64_t k) {
     ON_THREADS(ctx->threads, dynamic, CVA_TASK)
     for (int64_t path = job->from; path < job->from + job->count; path++) {
+        if (shoal_is_cancelled(ctx, 0, 1)) continue;
         cva_expose_node(job, path);
         if (job->worth) cva_note_node(job, k, path);
     }

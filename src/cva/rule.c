@@ -294,6 +294,23 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
     return s;
 }
 
+/* Whether the rules of two contracts are the same: quantities and netting sets do not matter. */
+static int have_one_rule(const cva_contract *a, const cva_contract *b) {
+    const size_t list = (size_t)a->assets;
+    return a->kind == b->kind && a->payoff == b->payoff && a->assets == b->assets &&
+           a->end == b->end && a->last == b->last && a->strike == b->strike &&
+           a->maturity == b->maturity && !memcmp(a->may, b->may, (size_t)a->last) &&
+           !memcmp(a->asset, b->asset, list * sizeof *a->asset) && !a->weight == !b->weight &&
+           (!a->weight || !memcmp(a->weight, b->weight, list * sizeof *a->weight));
+}
+
+/* An earlier contract with the rule of contract i, or i. */
+static int64_t twin_of(const shoal_cva *p, int64_t i) {
+    int64_t twin = 0;
+    while (twin < i && !have_one_rule(&p->contracts[twin], &p->contracts[i])) twin++;
+    return twin;
+}
+
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     shoal_status s = SHOAL_OK;
     const shoal_stage stage = shoal_stage_begin(p->head.ctx, "exercise rules");
@@ -304,6 +321,11 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
         s = shoal_stage_step(p->head.ctx, &stage, (double)i, (double)(i + 1),
                              (double)p->job.contracts);
         if (s != SHOAL_OK) break;
+        const int64_t twin = twin_of(p, i);
+        if (twin < i) {
+            memcpy(c->rule, p->contracts[twin].rule, sizeof c->rule);
+            continue;
+        }
         if (cva_is_line(c)) {
             s = shoal_cva_line_rule(p, c, &c->rule[0]);
             c->rule[1] = c->rule[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exact.cu - paths whose variance moves by exact steps, on the GPU: Heston's model, for `exact`
- * and `conditional`, and the exponential Ornstein-Uhlenbeck model, for `conditional`. One thread
+ * exact.cu - paths that are computed in double, on the GPU: Heston's model, for `exact`, `conditional`
+ * and `qe`, and the exponential Ornstein-Uhlenbeck model, for `conditional`. One thread
  * per sample, which holds all its walks in registers, one block of threads per block of samples.
  * They compute in double for both types, with the bits of the CPU, and are compiled once.
  */
@@ -48,6 +48,35 @@ __global__ void __launch_bounds__(PRICE_BLOCK, heston_blocks(SIGNS, BUMPS))
 }
 
 template <int SIGNS, int BUMPS>
+__global__ void __launch_bounds__(PRICE_BLOCK) heston_qe(price_job job, int64_t from) {
+    SHOAL_SHARED(double, shared);
+    enum { WALKS = SIGNS * BUMPS };
+    const int64_t sample = (from + blockIdx.x) * PRICE_BLOCK + threadIdx.x;
+    const uint64_t path = job.f.first + (uint64_t)sample;
+    double v[WALKS], x[WALKS];
+    for (int walk = 0; walk < WALKS; walk++) v[walk] = job.start[walk % BUMPS], x[walk] = 0.0;
+    for (int number = 0; number < job.legs; number++) {
+        const price_leg leg = job.leg[number];
+        const qe_numbers n = qe_numbers_of(&job, &leg);
+        for (int k = 0; k < leg.steps; k++) {
+            const shoal_words w = words_at(job.normals, path, leg.first + (uint32_t)k);
+            const shoal_normals z = shoal_normal_pair(&w);
+            for (int walk = 0; walk < WALKS; walk++) {
+                const double sign = walk < BUMPS ? 1.0 : -1.0;
+                if (job.noise > 0.0)
+                    qe_step(&n, sign * z.z[0], sign * z.z[1], &v[walk], &x[walk]);
+                else
+                    qe_drift(&job, &leg, sign * z.z[1], &v[walk], &x[walk]);
+            }
+        }
+        price_state at[WALKS];
+        for (int walk = 0; walk < WALKS; walk++) at[walk].f = shoal_exp(x[walk]), at[walk].s = 0.0;
+        sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
+                              job.f.partial + (int64_t)blockIdx.x * job.f.width);
+    }
+}
+
+template <int SIGNS, int BUMPS>
 __global__ void __launch_bounds__(PRICE_BLOCK) expou(price_job job, int64_t from) {
     SHOAL_SHARED(double, shared);
     enum { WALKS = SIGNS * BUMPS };
@@ -77,7 +106,10 @@ __global__ void __launch_bounds__(PRICE_BLOCK) expou(price_job job, int64_t from
 } // namespace
 
 extern "C" shoal_status shoal_exact_heston(shoal_context *ctx, const price_job *job) {
-    const auto chosen = kernel_of(job, heston<1, 1>, heston<1, 3>, heston<2, 1>, heston<2, 3>);
+    const auto chosen =
+        job->row == HESTON_QE
+            ? kernel_of(job, heston_qe<1, 1>, heston_qe<1, 3>, heston_qe<2, 1>, heston_qe<2, 3>)
+            : kernel_of(job, heston<1, 1>, heston<1, 3>, heston<2, 1>, heston<2, 3>);
     return run_kernel(ctx, job, chosen, 1, "heston");
 }
 

@@ -162,7 +162,7 @@ static price_bias bias_at(const price_job *j, const price_leg *leg, const integr
     const double x = j->reversion * i->dt, reach = j->reversion * leg->maturity;
     if (!(i->square > 0)) return (price_bias){ 0 };
     const double part = i->dt / leg->maturity;
-    const double sum = x > 1e-3 ? 0.5 * x / tanh(0.5 * x) - 1 : x * x / 12;
+    const double sum = price_trapezoid(x);
     const double share = j->row == EXPOU_EULER ? x + part : sum + 0.25 * part * part;
     const double lasting = reach > 2 ? 2 / reach : 1; /* of a deviation of Y, on the way */
     const double own = expm1(4 * i->y.variance) * lasting, rho = j->noise > 0 ? fabs(j->rho) : 0;

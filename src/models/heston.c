@@ -17,9 +17,10 @@
 
 typedef struct block { /* of samples */
     euler_block e;
-    double variance[PRICE_BUMPS][LANES], integral[PRICE_BUMPS][LANES]; /* exact: v, Int v dt */
-    double draw[LANES];   /* exact: N, then the gamma law, then v after the step   */
-    uint8_t clear[LANES]; /* exact: the first attempt is accepted                  */
+    double variance[PRICE_WALKS][LANES]; /* exact, qe: v                                 */
+    double integral[PRICE_WALKS][LANES]; /* exact: Int v dt; qe: log(S e^(-(r - q) t) / S0) */
+    double draw[LANES];                  /* exact: N, then the gamma law, then v after the step   */
+    uint8_t clear[LANES];                /* exact: the first attempt is accepted                  */
 } block;
 
 static void walk_by(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *v,
@@ -127,6 +128,33 @@ static void exact_leg(const price_job *job, const price_leg *leg, int number, ui
     }
 }
 
+/* ---- QE -------------------------------------------------------------------------------------- */
+
+static void qe_leg(const price_job *job, const price_leg *leg, uint64_t first, block *b) {
+    const qe_numbers n = qe_numbers_of(job, leg);
+    const int walks = job->signs * job->bumps;
+    double z[2][LANES];
+    for (int k = 0; k < leg->steps; k++) {
+        lanes_words(&job->normals, leg->first + (uint32_t)k, first, LANES, b->e.w[0]);
+        EACH(i, LANES) {
+            const shoal_normals pair = lanes_pair(b->e.w[0], LANES, i);
+            z[0][i] = pair.z[0], z[1][i] = pair.z[1];
+        }
+        for (int walk = 0; walk < walks; walk++) {
+            const double sign = walk < job->bumps ? 1 : -1;
+            double *v = b->variance[walk], *x = b->integral[walk];
+            if (job->noise > 0)
+                EACH(i, LANES) qe_step(&n, sign * z[0][i], sign * z[1][i], &v[i], &x[i]);
+            else
+                EACH(i, LANES) qe_drift(job, leg, sign * z[1][i], &v[i], &x[i]);
+        }
+    }
+    for (int walk = 0; walk < walks; walk++) EACH(i, LANES) {
+            b->e.at[i].walk[walk].f = shoal_exp(b->integral[walk][i]);
+            b->e.at[i].walk[walk].s = 0;
+        }
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void run_block(const void *given, int64_t number, int64_t group, double *sums) {
@@ -134,14 +162,16 @@ static void run_block(const void *given, int64_t number, int64_t group, double *
     const uint64_t first = job->f.first + (uint64_t)number * LANES;
     block b;
     (void)group; /* one path serves all maturities */
-    for (int bump = 0; bump < PRICE_BUMPS; bump++) {
-        for (int i = 0; i < LANES; i++) b.variance[bump][i] = job->start[bump];
-        memset(b.integral[bump], 0, sizeof b.integral[bump]);
+    for (int walk = 0; walk < job->signs * job->bumps; walk++) {
+        for (int i = 0; i < LANES; i++) b.variance[walk][i] = job->start[walk % job->bumps];
+        memset(b.integral[walk], 0, sizeof b.integral[walk]);
     }
     euler_begin(job, &b.e);
     for (int k = 0; k < job->legs; k++) {
         if (job->row == HESTON_EULER)
             euler_leg(job, &job->leg[k], first, move, &b.e);
+        else if (job->row == HESTON_QE)
+            qe_leg(job, &job->leg[k], first, &b);
         else
             exact_leg(job, &job->leg[k], k, first, &b);
         legs_sum(job, k, number, b.e.at, sums);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heston_analytic.c - the semi-closed form of Heston's call and put, and the bias of exact steps.
+ * heston_analytic.c - the semi-closed form of Heston's call and put, its derivatives by all parameters, and the bias of
+ * exact steps.
  *
  * With k = log(F/K), F the forward and phi the characteristic function of log(S_T/F), Lewis
  * (2000):
@@ -14,15 +15,17 @@
  *
  * This is the form without branch cuts (Albrecher and others 2007), with their g eliminated by
  * (beta + d)^2 + sigma^2 q = 2 d (beta + d); nothing in it cancels or divides by sigma for a small sigma.
- * d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, d/dv0 D: the four integrands are one loop.
+ * d/dS brings a factor (1/2 + iu)/S, d2/dS2 -q/S^2, a parameter of the variance d log phi by it: the integrands are one
+ * loop. Their derivatives are those of the formulas above (heston_sums.c): all of them cost one more pass of products per
+ * point, which all strikes of a maturity share. Those by rate and dividend follow from price and delta.
  *
  * The integrands are analytic and even. With u = sinh(x) / 2, which takes the poles u = +- i/2 to
  * x = +- i pi/2, trapezoids of step s are off by about e^(-c/s), and halving s squares that: 65 points
  * for the example's price. phi at these points serves every strike of a maturity; what is left for a
- * strike is e^(iuk), in vectors (heston_sums.c). Where phi turns often before it dies away (rho near +-1, strikes far off) that
- * would take too many: then panels [0,1], [1,2], [2,4], ... are each halved until the rules of Gauss and
- * Kronrod, 7 and 15 points, agree to 1e-11 of the value's scale, or, if that takes too many points,
- * to 1e-9. The put is the call's by parity.
+ * strike is e^(iuk). Both are computed in vectors (heston_sums.c). Where phi turns often before it dies away (rho near
+ * +-1, strikes far off) that would take too many: then panels [0,1], [1,2], [2,4], ... are each halved until the rules of
+ * Gauss and Kronrod, 7 and 15 points, agree to 1e-11 of the value's scale, or, if that takes too many points, to 1e-9. The
+ * put is the call's by parity.
  *
  * The bias. S_T by exact steps of the variance and the integral I of heston.h has a characteristic
  * function of the same kind. With w = 1/2 + iu, E = w (rho kappa / sigma - 1/2) + w^2 (1 - rho^2) / 2
@@ -45,16 +48,19 @@
 SHOAL_DECLARE_CPU(heston_sums, heston_sums)
 static const shoal_method sums_of_nodes = { .cpu = SHOAL_CPU_DOUBLE_CELLS(heston_sums) };
 
-enum { PARTS = HESTON_PARTS };
+#define SIGMA_SLOPE 1e-10 /* least sigma of a gradient: that of sigma = 0 within about 1e-10 */
 enum { HALVINGS = 6, MOST_STEPS = 100 };     /* of trapezoids: of their step; of the first sum */
 enum { DEPTH = 24, MOST_POINTS = 20000000 }; /* halvings of a panel; points of all    */
 enum { DOUBLINGS = 60 };                     /* panels                                */
 enum { BIAS_POINTS = 4000 };                 /* of a bias                             */
+enum { RULE = 15, PANEL_NODES = 16 }; /* points of a panel, and with one that counts nothing */
 
 typedef struct problem {
     shoal_context *ctx; /* NULL: it is not cancelled                                 */
+    const heston_sums *method;
     const shoal_heston *m;
     double k, maturity;    /* k = log(F/K)                                       */
+    int parts;             /* integrands                                         */
     double tolerance;      /* of a panel; it fails beyond 100 of them            */
     int64_t most;          /* points to evaluate                                 */
     const price_leg *legs; /* NULL: the price; otherwise the bias of these steps */
@@ -62,32 +68,29 @@ typedef struct problem {
     int64_t points; /* evaluated so far                                          */
     double off;     /* differences of both rules so far                          */
     int failed;     /* a panel did not converge                                  */
+    heston_nodes nodes;
+    double numbers[HESTON_ARRAYS * PANEL_NODES]; /* of the nodes */
 } problem;
 
-/* A complex number. Products and quotients of C's own look for infinities, and take twice as long. */
-typedef struct number {
-    double re, im;
-} number;
-
-static inline number scaled(double s, number a) { return (number){ s * a.re, s * a.im }; }
-
-static inline number over(number a, number b) {
-    const double s = 1 / (b.re * b.re + b.im * b.im);
-    return (number){ s * (a.re * b.re + a.im * b.im), s * (a.im * b.re - a.re * b.im) };
+static const heston_sums *method_of(const shoal_context *ctx) {
+    return sums_of_nodes.cpu[SHOAL_F64][ctx->level];
 }
 
-/* d; its square has a real part above 0. */
-static inline number root_of(const shoal_heston *m, number beta, double u) {
-    const double own = (1 - m->rho) * (1 + m->rho) * u * u; /* of q - rho^2 u^2 */
-    const double x = beta.re * beta.re + m->sigma * m->sigma * (0.25 + own);
-    const double y = 2 * beta.re * beta.im, a = sqrt(0.5 * (sqrt(x * x + y * y) + x));
-    return (number){ a, 0.5 * y / a };
+/* Arrays of so many points in one block. */
+static heston_nodes nodes_in(double *numbers, int64_t room) {
+    heston_nodes n = {
+        numbers, numbers + room, numbers + 2 * room, numbers + 3 * room, { 0 }, { 0 }
+    };
+    for (int i = 0; i < HESTON_SLOPES; i++) {
+        n.slope_re[i] = numbers + (4 + 2 * i) * room;
+        n.slope_im[i] = n.slope_re[i] + room;
+    }
+    return n;
 }
 
-/* 1 - e^(-z) without loss for a small z. */
-static inline number one_less_exp(number z) {
-    const double fall = expm1(-z.re), s = sin(0.5 * z.im), c = cos(0.5 * z.im);
-    return (number){ 2 * (1 + fall) * s * s - fall, 2 * (1 + fall) * s * c };
+/* |phi| times the weight of a point. */
+static double size_at(const heston_nodes *n, int64_t i) {
+    return sqrt(n->re[i] * n->re[i] + n->im[i] * n->im[i]) * (n->u[i] * n->u[i] + 0.25);
 }
 
 /* log(1 + z) without loss for a small z. */
@@ -119,49 +122,6 @@ static double complex exponent_of_steps(const problem *p, double complex w) {
     return level + psi * m->v0;
 }
 
-/* e^(iuk) phi(u - i/2), its absolute value, and D. */
-static number phi_of(const shoal_heston *m, double maturity, double u, double k, double *size,
-                     number *slope) {
-    const double q = u * u + 0.25, square = m->sigma * m->sigma;
-    const number beta = { m->kappa - 0.5 * m->rho * m->sigma, -m->rho * m->sigma * u };
-    const number d = root_of(m, beta, u), sum = { beta.re + d.re, beta.im + d.im };
-    const number h = over(scaled(0.5 * q, one_less_exp(scaled(maturity, d))), d);
-    const number bend = scaled(-square, over(h, sum)), base = { 1 + bend.re, bend.im }; /* B */
-    const number start = over((number){ -q, 0 }, sum);
-    /* log(1 + B) without loss for a small B */
-    const number log_base = { 0.5 * log1p(bend.re * (2 + bend.re) + bend.im * bend.im),
-                              atan2(bend.im, base.re) };
-    const double pull = m->kappa * m->theta, twice = 2 * pull / square;
-    *slope = over(scaled(-1, h), base);
-    const double level = pull * maturity * start.re - twice * log_base.re + m->v0 * slope->re;
-    const double angle = pull * maturity * start.im - twice * log_base.im + m->v0 * slope->im;
-    const double turn = angle + u * k;
-    *size = exp(level);
-    return (number){ *size * cos(turn), *size * sin(turn) };
-}
-
-/* The integrands at u: value, delta, gamma, vega, without their factors, or that of the bias; returns |phi|, or
- * the size of both functions. */
-static double integrand(problem *p, double u, double out[PARTS]) {
-    const double q = u * u + 0.25;
-    double size;
-    number slope;
-    const number f = phi_of(p->m, p->maturity, u, p->k, &size, &slope);
-    p->points++;
-    if (p->legs) {
-        const double complex steps = cexp(exponent_of_steps(p, 0.5 + I * u) + I * u * p->k);
-        out[0] = (creal(steps) - f.re) / q;
-        out[1] = cabs(steps) + size; /* for the difference of both rules */
-        out[2] = out[3] = 0;
-        return out[1];
-    }
-    out[0] = f.re / q;
-    out[1] = (0.5 * f.re - u * f.im) / q;
-    out[2] = f.re;
-    out[3] = (f.re * slope.re - f.im * slope.im) / q;
-    return size;
-}
-
 /* ---- trapezoids --------------------------------------------------------------------------------- */
 
 /* Of one maturity, for all strikes. Level 0 begins at x = 0; level l > 0 has the points in the middle of those before
@@ -170,81 +130,89 @@ typedef struct trapezoids {
     const shoal_heston *m;
     double maturity;
     const heston_sums *method;
+    int parts;
     double *numbers; /* from malloc: those of the nodes */
     heston_nodes nodes;
     int64_t end[HALVINGS + 1]; /* of each level                       */
     int levels, points;        /* so far; of level 0, -1: too many    */
 } trapezoids;
 
-/* phi at u = sinh(x) / 2, times du/dx; returns its absolute value. */
-static double add_node(trapezoids *t, double x) {
-    const double e = exp(x), weight = 0.25 * (e + 1 / e), u = 0.25 * (e - 1 / e);
+static int64_t in_lanes(int64_t points) {
+    return (points + HESTON_LANES - 1) / HESTON_LANES * HESTON_LANES;
+}
+
+/* phi at x = (first + i) step, i = 0 .. points - 1. */
+static void add_nodes(trapezoids *t, int64_t points, double first, double step) {
     const heston_nodes *n = &t->nodes;
-    const int64_t i = t->end[t->levels]++;
-    double size;
-    number slope;
-    const number f = phi_of(t->m, t->maturity, u, 0, &size, &slope);
-    const double each = weight / (u * u + 0.25);
-    n->u[i] = u, n->re[i] = each * f.re, n->im[i] = each * f.im;
-    n->slope_re[i] = slope.re, n->slope_im[i] = slope.im;
-    return weight * size;
+    const int64_t from = t->end[t->levels], to = from + in_lanes(points);
+    t->method->place(n, from, to, first, step);
+    for (int64_t i = from + points; i < to; i++) n->u[i] = n->weight[i] = 0;
+    t->method->phi(t->m, t->maturity, n, from, to, t->parts);
+    t->end[t->levels] = to;
+}
+
+/* Points until phi is small; those after the first small one count nothing. */
+static void add_first_level(trapezoids *t, double step) {
+    const heston_nodes *n = &t->nodes;
+    int64_t i = 0;
+    for (t->points = 0; !t->points && i <= MOST_STEPS;) {
+        add_nodes(t, HESTON_LANES, (double)i, step);
+        for (; i < t->end[0] && !t->points; i++)
+            if (i > 0 && size_at(n, i) < 1e-16) t->points = (int)i;
+    }
+    for (; i < t->end[0]; i++) n->re[i] = n->im[i] = 0;
+    if (!t->points) t->points = -1;
+    n->re[0] *= 0.5, n->im[0] *= 0.5;
 }
 
 static void add_level(trapezoids *t) {
     const int level = t->levels;
     const double step = ldexp(0.4, -level);
     t->end[level] = level ? t->end[level - 1] : 0;
-    if (level == 0) {
-        add_node(t, 0);
-        t->nodes.re[0] *= 0.5, t->nodes.im[0] *= 0.5;
-        for (t->points = 1; !(add_node(t, t->points * step) < 1e-16);)
-            if (++t->points > MOST_STEPS) {
-                t->points = -1;
-                break;
-            }
-    } else
-        for (int64_t i = 0; i < (int64_t)t->points << (level - 1); i++)
-            add_node(t, 2 * (i + 0.5) * step);
-    const heston_nodes *n = &t->nodes;
-    for (; t->end[level] % HESTON_LANES; t->end[level]++) {
-        const int64_t i = t->end[level];
-        n->u[i] = n->re[i] = n->im[i] = n->slope_re[i] = n->slope_im[i] = 0;
-    }
+    if (level)
+        add_nodes(t, (int64_t)t->points << (level - 1), 0.5, 2 * step);
+    else
+        add_first_level(t, step);
     t->levels++;
 }
 
 static shoal_status trapezoids_begin(shoal_context *ctx, trapezoids *t) {
-    const int64_t room = (MOST_STEPS + HESTON_LANES) << HALVINGS;
-    t->numbers = malloc(5 * (size_t)room * sizeof *t->numbers);
+    const int64_t room = (MOST_STEPS + 2 * HESTON_LANES) << HALVINGS;
+    t->numbers = malloc(HESTON_ARRAYS * (size_t)room * sizeof *t->numbers);
     if (!t->numbers) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for the analytic prices");
-    t->nodes = (heston_nodes){ t->numbers, t->numbers + room, t->numbers + 2 * room,
-                               t->numbers + 3 * room, t->numbers + 4 * room };
-    t->method = sums_of_nodes.cpu[SHOAL_F64][ctx->level];
+    t->nodes = nodes_in(t->numbers, room);
+    t->method = method_of(ctx);
     return SHOAL_OK;
 }
 
+/* The scale of part i of the integrals: derivatives by parameters have their own. */
+static double scale_of(const double *total, int i) {
+    const double common = 1 + fabs(total[HESTON_VALUE]) + fabs(total[HESTON_GAMMA]);
+    return i > HESTON_V0 ? common + fabs(total[i]) : common;
+}
+
 /* By how much the sums, times their step, differ from the integrals before, which they replace; in parts of
- * the value's scale. */
-static double update(double step, const double sums[PARTS], double total[PARTS]) {
-    double change = 0;
-    for (int k = 0; k < PARTS; k++) {
-        const double now = step * sums[k], off = fabs(now - total[k]);
+ * the scale. */
+static double update(double step, const double *sums, int parts, double *total) {
+    double before[HESTON_ALL], change = 0;
+    for (int k = 0; k < parts; k++) before[k] = total[k], total[k] = step * sums[k];
+    for (int k = 0; k < parts; k++) {
+        const double off = fabs(total[k] - before[k]) / scale_of(total, k);
         if (!(off <= change)) change = off;
-        total[k] = now;
     }
-    return change / (1 + fabs(total[0]) + fabs(total[2]));
+    return change;
 }
 
 /* 1 if the integrals converge within HALVINGS. Of three sums in a row, the last is off by about
  * change (change / last)^2; change (change / last) bounds that with a wide margin. */
-static int by_trapezoids(trapezoids *t, double k, double total[PARTS]) {
-    double sums[PARTS] = { 0 }, last = INFINITY;
-    for (int i = 0; i < PARTS; i++) total[i] = 0;
+static int by_trapezoids(trapezoids *t, double k, double *total) {
+    double sums[HESTON_ALL] = { 0 }, last = INFINITY;
+    for (int i = 0; i < HESTON_ALL; i++) total[i] = 0;
     for (int level = 0; level <= HALVINGS; level++) {
         if (level == t->levels) add_level(t);
         if (t->points < 0) return 0;
-        t->method->add(&t->nodes, level ? t->end[level - 1] : 0, t->end[level], k, sums);
-        const double change = update(ldexp(0.4, -level), sums, total);
+        t->method->add(&t->nodes, level ? t->end[level - 1] : 0, t->end[level], k, t->parts, sums);
+        const double change = update(ldexp(0.4, -level), sums, t->parts, total);
         if (level >= 2 && change * fmin(1, change / last) < 1e-14) return 1;
         last = change;
     }
@@ -271,35 +239,73 @@ static const double gauss[4] = { 0.129484966168869693270611432679082,
                                  0.381830050505118944950369775488975,
                                  0.417959183673469387755102040816327 };
 
+/* phi / q at these points, times their weights. */
+static void evaluate(problem *p, int count, const double *u, const double *weight) {
+    for (int i = 0; i < PANEL_NODES; i++) {
+        p->nodes.u[i] = i < count ? u[i] : 0;
+        p->nodes.weight[i] = i < count ? weight[i] : 0;
+    }
+    p->method->phi(p->m, p->maturity, &p->nodes, 0, in_lanes(count), p->parts);
+    p->points += count;
+}
+
+/* The integrand of the bias at a node, times its weight; *size: |phi| of both. */
+static double bias_at(const problem *p, int i, double *size) {
+    const heston_nodes *n = &p->nodes;
+    const double u = n->u[i], share = n->weight[i] / (u * u + 0.25);
+    const double complex turn = cexp(I * u * p->k);
+    const double complex steps = cexp(exponent_of_steps(p, 0.5 + I * u)) * turn;
+    *size = cabs(steps) * n->weight[i] + size_at(n, i);
+    return creal(steps) * share - creal((n->re[i] + I * n->im[i]) * turn);
+}
+
+/* Adds the integrals over the nodes as they are weighted. */
+static void add_nodes_of(const problem *p, double *sums) {
+    if (!p->legs) {
+        p->method->add(&p->nodes, 0, PANEL_NODES, p->k, p->parts, sums);
+        return;
+    }
+    for (int i = 0; i < RULE; i++) {
+        double size;
+        sums[HESTON_VALUE] += bias_at(p, i, &size);
+        sums[HESTON_DELTA] += size; /* for the difference of both rules */
+    }
+}
+
 /* The integrals over [a, b] by both rules. */
-static void rules(problem *p, double a, double b, double fine[PARTS], double *difference) {
+static void rules(problem *p, double a, double b, double *fine, double *difference) {
     const double middle = 0.5 * (a + b), half = 0.5 * (b - a);
-    double coarse[PARTS] = { 0 };
-    for (int k = 0; k < PARTS; k++) fine[k] = 0;
-    for (int i = 0; i < 8; i++)
-        for (int side = i == 7 ? 1 : -1; side <= 1; side += 2) {
-            double f[PARTS];
-            integrand(p, middle + side * half * nodes[i], f);
-            for (int k = 0; k < PARTS; k++) {
-                fine[k] += half * kronrod[i] * f[k];
-                if (i % 2) coarse[k] += half * gauss[i / 2] * f[k];
-            }
-        }
+    double u[RULE], weight[RULE], coarse[HESTON_ALL] = { 0 };
+    heston_nodes *n = &p->nodes;
+    for (int i = 0; i < RULE; i++) {
+        const int at = i < 8 ? i : RULE - 1 - i;
+        u[i] = middle + (i < 8 ? -half : half) * nodes[at], weight[i] = half * kronrod[at];
+    }
+    evaluate(p, RULE, u, weight);
+    for (int k = 0; k < HESTON_ALL; k++) fine[k] = 0;
+    add_nodes_of(p, fine);
+    for (int i = 0; i < RULE; i++) {
+        const int at = i < 8 ? i : RULE - 1 - i;
+        const double share = at % 2 ? gauss[at / 2] / kronrod[at] : 0;
+        n->re[i] *= share, n->im[i] *= share, n->weight[i] *= share;
+    }
+    add_nodes_of(p, coarse);
     *difference = 0;
-    for (int k = 0; k < PARTS; k++) {
-        const double off = fabs(fine[k] - coarse[k]);
+    for (int k = 0; k < HESTON_ALL; k++) {
+        const double common = scale_of(fine, HESTON_VALUE) / scale_of(fine, k);
+        const double off = fabs(fine[k] - coarse[k]) * common;
         if (!(off <= *difference)) *difference = off;
     }
 }
 
 /* Adds the integral over [a, b], halved until it is good. */
-static void panel(problem *p, double a, double b, int depth, double total[PARTS]) {
-    double here[PARTS], off;
+static void panel(problem *p, double a, double b, int depth, double *total) {
+    double here[HESTON_ALL], off;
     if (p->ctx && shoal_is_cancelled(p->ctx, 0, 1)) p->failed = 1;
     if (p->failed) return;
     rules(p, a, b, here, &off);
     /* the finer rule is better by far than the difference of both */
-    const double scale = 1 + fabs(here[0]) + fabs(here[2]);
+    const double scale = scale_of(here, HESTON_VALUE);
     if (off > p->tolerance * scale && depth < DEPTH && p->points < p->most) {
         panel(p, a, 0.5 * (a + b), depth + 1, total);
         panel(p, 0.5 * (a + b), b, depth + 1, total);
@@ -307,16 +313,27 @@ static void panel(problem *p, double a, double b, int depth, double total[PARTS]
     }
     if (!(off <= 100 * p->tolerance * scale)) p->failed = 1;
     p->off += off;
-    for (int k = 0; k < PARTS; k++) total[k] += here[k];
+    for (int k = 0; k < HESTON_ALL; k++) total[k] += here[k];
+}
+
+/* |phi| at u, or of both functions. */
+static double size_of(problem *p, double u) {
+    const double one = 1;
+    double size;
+    evaluate(p, 1, &u, &one);
+    if (!p->legs) return size_at(&p->nodes, 0);
+    (void)bias_at(p, 0, &size);
+    return size;
 }
 
 /* Gamma's integrand, Re phi, is the last to die away. */
-static int by_panels(problem *p, double total[PARTS]) {
-    double a = 0, b = 1, f[PARTS];
-    for (int k = 0; k < PARTS; k++) total[k] = 0;
+static int by_panels(problem *p, double *total) {
+    double a = 0, b = 1;
+    p->nodes = nodes_in(p->numbers, PANEL_NODES);
+    for (int k = 0; k < HESTON_ALL; k++) total[k] = 0;
     for (int i = 0; i < DOUBLINGS && !p->failed; i++) {
         panel(p, a, b, 0, total);
-        if (integrand(p, b, f) * b < 1e-16) return !p->failed;
+        if (size_of(p, b) * b < 1e-16) return !p->failed;
         a = b, b *= 2;
     }
     return 0;
@@ -346,38 +363,75 @@ static void without_noise(const shoal_heston *m, double strike, double forward, 
     value->vega = discount * forward * density * part / s * sqrt(m->v0);
 }
 
+/* An option, and what follows from it. */
+typedef struct contract {
+    double strike, maturity, discount, forward;
+    int put;
+} contract;
+
+static contract contract_of(const shoal_heston *m, double strike, double maturity, int put) {
+    return (contract){ strike, maturity, exp(-m->rate * maturity),
+                       m->s0 * exp((m->rate - m->dividend) * maturity), put };
+}
+
+static double total_of(const shoal_heston *m, double maturity) {
+    return m->v0 * maturity + m->kappa * m->theta * maturity * maturity;
+}
+
+/* Without noise, strike, time or variance there is no integral. */
+static int is_random(const shoal_heston *m, const contract *c) {
+    return m->sigma >= SIGMA_LEAST && c->strike > 0 && c->maturity > 0 &&
+           total_of(m, c->maturity) > 0;
+}
+
+static shoal_status integrate(shoal_context *ctx, trapezoids *t, const contract *c, double *total) {
+    const shoal_heston *m = t->m;
+    problem p = { .ctx = ctx,
+                  .method = t->method,
+                  .m = m,
+                  .k = log(c->forward / c->strike),
+                  .maturity = c->maturity,
+                  .parts = t->parts,
+                  .tolerance = 1e-11,
+                  .most = MOST_POINTS };
+    if (by_trapezoids(t, p.k, total) || by_panels(&p, total)) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG,
+                      "the integral of the analytic price does not converge: strike %g, maturity "
+                      "%g, v0 %g, sigma %g, rho %g",
+                      c->strike, c->maturity, m->v0, m->sigma, m->rho);
+}
+
+static double root_of(const contract *c) {
+    return c->discount * sqrt(c->forward * c->strike) / 3.14159265358979323846;
+}
+
+static double price_from(const contract *c, const double *total) {
+    const double call = c->discount * c->forward - root_of(c) * total[HESTON_VALUE];
+    const double price = c->put ? call - c->discount * (c->forward - c->strike) : call;
+    return price > 0 ? price : 0; /* far out of the money it may round below */
+}
+
+static double delta_from(const shoal_heston *m, const contract *c, const double *total) {
+    const double growth = c->discount * c->forward / m->s0;
+    return growth - root_of(c) / m->s0 * total[HESTON_DELTA] - (c->put ? growth : 0);
+}
+
 static shoal_status price(shoal_context *ctx, trapezoids *t, double strike, int put,
                           shoal_price_value *value) {
     const shoal_heston *m = t->m;
-    const double maturity = t->maturity, discount = exp(-m->rate * maturity);
-    const double forward = m->s0 * exp((m->rate - m->dividend) * maturity);
+    const contract c = contract_of(m, strike, t->maturity, put);
+    double total[HESTON_ALL];
     *value = (shoal_price_value){ 0 };
-    const double mean = m->v0 * maturity + m->kappa * m->theta * maturity * maturity;
-    if (m->sigma < 1e-12 || !(strike > 0) || !(maturity > 0) || !(mean > 0)) {
-        without_noise(m, strike, forward, discount, maturity, put, value);
+    if (!is_random(m, &c)) {
+        without_noise(m, strike, c.forward, c.discount, c.maturity, put, value);
         return SHOAL_OK;
     }
-    problem p = { .ctx = ctx,
-                  .m = m,
-                  .k = log(forward / strike),
-                  .maturity = maturity,
-                  .tolerance = 1e-11,
-                  .most = MOST_POINTS };
-    double total[PARTS];
-    if (!by_trapezoids(t, p.k, total) && !by_panels(&p, total))
-        return shoal_fail(
-            ctx, SHOAL_E_ARG,
-            "the integral of the analytic price does not converge: strike %g, maturity "
-            "%g, v0 %g, sigma %g, rho %g",
-            strike, maturity, m->v0, m->sigma, m->rho);
-    const double root = discount * sqrt(forward * strike) / 3.14159265358979323846;
-    const double growth = discount * forward / m->s0;
-    const double call = discount * forward - root * total[0];
-    value->price = put ? call - discount * (forward - strike) : call;
-    if (value->price < 0) value->price = 0; /* far out of the money it may round below */
-    value->delta = growth - root / m->s0 * total[1] - (put ? growth : 0);
-    value->gamma = root / (m->s0 * m->s0) * total[2];
-    value->vega = -root * total[3] * 2 * sqrt(m->v0);
+    const shoal_status s = integrate(ctx, t, &c, total);
+    if (s != SHOAL_OK) return s;
+    value->price = price_from(&c, total);
+    value->delta = delta_from(m, &c, total);
+    value->gamma = root_of(&c) / (m->s0 * m->s0) * total[HESTON_GAMMA];
+    value->vega = -root_of(&c) * total[HESTON_V0] * 2 * sqrt(m->v0);
     return SHOAL_OK;
 }
 
@@ -385,7 +439,7 @@ shoal_status shoal_heston_analytic(const shoal_price *plan, const shoal_heston *
                                    shoal_price_value *values) {
     const int64_t strikes = plan->strike_count, contracts = plan->groups * strikes;
     shoal_context *ctx = plan->head.ctx;
-    trapezoids t = { .m = model };
+    trapezoids t = { .m = model, .parts = HESTON_PARTS };
     shoal_status s = trapezoids_begin(ctx, &t);
     for (int64_t i = 0; i < contracts && s == SHOAL_OK; i++) {
         if (i % strikes == 0) t.maturity = plan->legs[i / strikes].maturity, t.levels = 0;
@@ -396,32 +450,134 @@ shoal_status shoal_heston_analytic(const shoal_price *plan, const shoal_heston *
     return s;
 }
 
+/* ---- prices and gradients of many options ----------------------------------------------------------- */
+
+/* The integrals of an option; with `without`, their value alone: there is no integral. */
+static void store(const shoal_heston *m, const contract *c, const double *total,
+                  const shoal_price_value *without, double *price, shoal_heston *gradient) {
+    const double value = without ? without->price : price_from(c, total);
+    *price = value;
+    if (!gradient) return;
+    const double delta = without ? without->delta : delta_from(m, c, total);
+    const double part = c->maturity * m->s0 * delta;
+    /* without time or strike nothing of the variance counts; without variance one-sided derivatives may be infinite */
+    const double none = c->maturity > 0 && c->strike > 0 ? NAN : 0;
+    const double root = total ? -root_of(c) : none;
+    const double *by = total ? total + HESTON_V0 : (const double[HESTON_SLOPES]){ 1, 1, 1, 1, 1 };
+    *gradient = (shoal_heston){ .s0 = delta,
+                                .rate = part - c->maturity * value,
+                                .dividend = -part,
+                                .v0 = root * by[0],
+                                .kappa = root * by[1],
+                                .theta = root * by[2],
+                                .sigma = root * by[3],
+                                .rho = root * by[4] };
+}
+
+typedef struct place { /* of an option, sorted by maturity */
+    double maturity;
+    int64_t i;
+} place;
+
+static int by_maturity(const void *a, const void *b) {
+    const place *x = a, *y = b;
+    if (x->maturity != y->maturity) return x->maturity < y->maturity ? -1 : 1;
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+int64_t *shoal_heston_order(const double *maturity, int64_t count) {
+    int64_t *order = malloc((size_t)count * sizeof *order), sorted = 1;
+    for (int64_t i = 0; order && i < count; i++) {
+        order[i] = i;
+        sorted &= i == 0 || maturity[i - 1] <= maturity[i];
+    }
+    if (!order || sorted) return order;
+    place *places = malloc((size_t)count * sizeof *places);
+    for (int64_t i = 0; places && i < count; i++) places[i] = (place){ maturity[i], i };
+    if (places) qsort(places, (size_t)count, sizeof *places, by_maturity);
+    for (int64_t i = 0; places && i < count; i++) order[i] = places[i].i;
+    if (!places) free(order), order = NULL;
+    free(places);
+    return order;
+}
+
+static contract contract_at(const shoal_heston *m, const shoal_heston_options *o, int64_t i) {
+    shoal_heston own = *m;
+    if (o->rate) own.rate = o->rate[i];
+    if (o->dividend) own.dividend = o->dividend[i];
+    return contract_of(&own, o->strike[i], o->maturity[i], o->put && o->put[i]);
+}
+
+/* In the order of maturities, so that those of one maturity share their points. */
+static shoal_status price_all(shoal_context *ctx, const shoal_heston *m,
+                              const shoal_heston_options *o, const int64_t *order, int64_t count,
+                              double *price, shoal_heston *gradient) {
+    shoal_heston noisy = *m;
+    trapezoids t = { .m = &noisy, .parts = gradient ? HESTON_ALL : HESTON_PARTS };
+    shoal_status s = trapezoids_begin(ctx, &t);
+    if (gradient) noisy.sigma = fmax(m->sigma, SIGMA_SLOPE);
+    for (int64_t k = 0; k < count && s == SHOAL_OK; k++) {
+        const int64_t i = order[k];
+        if (shoal_is_cancelled(ctx, k, count)) break;
+        const contract c = contract_at(m, o, i);
+        if (k == 0 || c.maturity != t.maturity) t.maturity = c.maturity, t.levels = 0;
+        shoal_price_value without = { 0 };
+        double total[HESTON_ALL];
+        const int exact = !is_random(m, &c), random = is_random(&noisy, &c);
+        if (exact) without_noise(m, c.strike, c.forward, c.discount, c.maturity, c.put, &without);
+        if (random) s = integrate(ctx, &t, &c, total);
+        if (s == SHOAL_OK)
+            store(m, &c, random ? total : NULL, exact ? &without : NULL, &price[i],
+                  gradient ? &gradient[i] : NULL);
+    }
+    free(t.numbers);
+    return s;
+}
+
+shoal_status shoal_heston_prices(shoal_context *ctx, const shoal_heston *model,
+                                 const shoal_heston_options *options, int64_t count, double *price,
+                                 shoal_heston *gradient) {
+    shoal_status s = shoal_heston_check(ctx, model, options, count);
+    const shoal_array given = { "price", price, count == 0 };
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, &given, 1);
+    if (s != SHOAL_OK || count == 0) return s;
+    int64_t *order = shoal_heston_order(options->maturity, count);
+    if (!order)
+        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
+    const shoal_stage stage = shoal_stage_begin(ctx, "prices");
+    s = price_all(ctx, model, options, order, count, price, gradient);
+    free(order);
+    return shoal_stage_end(ctx, &stage, s);
+}
+
 /* ---- the bias of exact steps ------------------------------------------------------------------- */
 
 #define BIAS_TOLERANCE 1e-9 /* of sqrt(F K), of a panel; 10 of them of what is left */
 
-price_bias shoal_heston_bias(const shoal_heston *m, const price_leg *legs, int64_t count,
-                             double strike) {
+price_bias shoal_heston_bias(const shoal_context *ctx, const shoal_heston *m, const price_leg *legs,
+                             int64_t count, double strike) {
     const price_leg *last = &legs[count - 1];
-    problem p = { .m = m,
+    problem p = { .method = method_of(ctx),
+                  .m = m,
+                  .parts = HESTON_PARTS,
                   .k = log(last->forward / strike),
                   .maturity = last->maturity,
                   .tolerance = BIAS_TOLERANCE,
                   .most = BIAS_POINTS,
                   .legs = legs,
                   .leg_count = count };
-    const double mean =
-        m->v0 * last->maturity + m->kappa * m->theta * last->maturity * last->maturity;
     price_bias bias = { 0 };
-    if (m->sigma < 1e-12 || !(strike > 0) || !(mean > 0)) return bias; /* the steps are exact */
+    p.nodes = nodes_in(p.numbers, PANEL_NODES);
+    if (m->sigma < SIGMA_LEAST || !(strike > 0) || !(total_of(m, last->maturity) > 0))
+        return bias;                                 /* the steps are exact */
     double sum = 0, off = 0, left = 2, a = 0, b = 1; /* left: of the integral behind a */
     while (left > 10 * BIAS_TOLERANCE) {
-        double here[PARTS] = { 0 }, end[PARTS];
+        double here[HESTON_ALL] = { 0 };
         panel(&p, a, b, 0, here);
         if (p.failed) break;
         sum += here[0], off = p.off;
-        left = integrand(&p, b, end) / b; /* both functions fall, and the integral of 1/q is 1/b */
-        a = b, b *= 1.5;                  /* wider panels may miss a wave by both rules */
+        left = size_of(&p, b) / b; /* both functions fall, and the integral of 1/q is 1/b */
+        a = b, b *= 1.5;           /* wider panels may miss a wave by both rules */
     }
     const double root = last->discount * sqrt(last->forward * strike) / 3.14159265358979323846;
     bias.control = m->rho == 0 ? 0 : expm1(creal(exponent_of_steps(&p, 1)));

@@ -25,6 +25,7 @@ static const shoal_method methods[] = {
     [HESTON_EXACT] = { .name = "exact", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR, VARIANCE_VARIANTS },
     [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
     [HESTON_ANALYTIC] = { .name = "analytic", CELLS },
+    [HESTON_QE] = { .name = "qe", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
 };
 /* clang-format on */
 
@@ -33,9 +34,8 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / sizeof *methods,
                                            &automatic };
 
-#define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
-#define VEGA_SHARE  0.02  /* of v0: up and down                               */
-#define BIAS_SMALL  5e-5  /* of the forward: of the default steps             */
+#define VEGA_SHARE 0.02 /* of v0: up and down                               */
+#define BIAS_SMALL 5e-5 /* of the forward: of the default steps             */
 enum { EXACT_STEPS = 64, EXACT_MOST = 1 << 14 }; /* default steps             */
 enum { MOST_LEGS = 8 }; /* whose own steps the bias distinguishes             */
 
@@ -54,6 +54,38 @@ static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
         { "sigma", m->sigma, 0, 1e6 },          { "rho", m->rho, -1, 1 },
     };
     return shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
+}
+
+shoal_status shoal_heston_check(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_heston_options *options, int64_t count) {
+    if (!ctx) return SHOAL_E_ARG;
+    const int none = count == 0;
+    const shoal_array given[] = { { "model", model, 0 }, { "options", options, 0 } };
+    shoal_status s = shoal_ready(ctx);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = check_model(ctx, model);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "count", count, 0, INT64_MAX / 4096);
+    if (s != SHOAL_OK) return s;
+    const shoal_array arrays[] = { { "strike", options->strike, none },
+                                   { "maturity", options->maturity, none } };
+    s = shoal_check_pointers(ctx, arrays, 2);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        const double rate = options->rate ? options->rate[i] : model->rate;
+        const double dividend = options->dividend ? options->dividend[i] : model->dividend;
+        const double growth = (fabs(rate) + fabs(dividend)) * options->maturity[i];
+        if (!(options->strike[i] >= 0 && options->strike[i] <= 1e300))
+            s = shoal_fail(ctx, SHOAL_E_ARG, "strike[%lld] is %g; it must be at least 0 and finite",
+                           (long long)i, options->strike[i]);
+        else if (!(options->maturity[i] >= 0 && options->maturity[i] <= 1e300))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "maturity[%lld] is %g; it must be at least 0 and finite", (long long)i,
+                           options->maturity[i]);
+        else if (!(growth < 600))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "rate %g or dividend %g of option %lld is too large for maturity %g",
+                           rate, dividend, (long long)i, options->maturity[i]);
+    }
+    return s;
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -100,13 +132,45 @@ static void make_leg(const shoal_heston *m, double sigma, price_leg *leg) {
 static price_bias exact_bias(const shoal_price *p, int64_t group, int64_t strike) {
     const heston_plan *h = (const heston_plan *)p;
     if (group < MOST_LEGS)
-        return shoal_heston_bias(&h->model, p->legs, group + 1, p->strikes[strike]);
+        return shoal_heston_bias(p->head.ctx, &h->model, p->legs, group + 1, p->strikes[strike]);
     price_leg all = p->legs[group];
     for (int64_t k = 0; k < group; k++) all.dt = fmax(all.dt, p->legs[k].dt);
     all.steps = all.dt > 0 ? (int32_t)fmax(1, floor(all.maturity / all.dt)) : 0;
     all.dt = all.steps ? all.maturity / all.steps : 0;
     make_leg(&h->model, h->job.noise, &all);
-    return shoal_heston_bias(&h->model, &all, 1, p->strikes[strike]);
+    return shoal_heston_bias(p->head.ctx, &h->model, &all, 1, p->strikes[strike]);
+}
+
+/* Of QE's steps: of the mean of the integral of v by trapezoids, which is known, and of laws that have the right mean and
+ * variance in a step alone: the latter as a share of the integral's mean, measured, and the bias of exact steps. If the
+ * variance of e^(tilt v') may be infinite, a sample does not show the mean of S: then nothing is known. (1/beta and 2 a
+ * are at most 5/3 of the factor of exact steps.) */
+static price_bias qe_bias(const shoal_price *p, int64_t group, int64_t strike) {
+    const heston_plan *h = (const heston_plan *)p;
+    const shoal_heston *m = &h->model;
+    const price_leg *at = &p->legs[group];
+    const double variance = total_variance(m, at->maturity), reach = m->kappa * at->maturity;
+    const double part = reach > 0 ? -expm1(-reach) / m->kappa : at->maturity;
+    double dt = 0, tilt = 0;
+    for (int64_t k = 0; k <= group; k++) {
+        const price_leg *leg = &p->legs[k];
+        const double along = h->job.noise > 0 ? m->rho / h->job.noise : 0;
+        const double slope =
+            along * (1 + 0.5 * m->kappa * leg->dt) - 0.25 * m->rho * m->rho * leg->dt;
+        if (leg->steps) dt = fmax(dt, leg->dt), tilt = fmax(tilt, slope * leg->factor);
+    }
+    if (!(variance > 0)) return (price_bias){ 0 };
+    if (2 * tilt * 5 / 3 >= 1)
+        return shoal_price_shift(at, p->strikes[strike], variance, INFINITY, 0);
+    const double spread = fabs(m->rho) + sqrt(integral_variance(m, at->maturity)) / variance;
+    const double law =
+        h->job.noise > 0 ? price_trapezoid((m->kappa + 1 / at->maturity) * dt) * variance : 0;
+    const double error =
+        law * fmax(1, spread) + price_trapezoid(m->kappa * dt) * fabs(m->v0 - m->theta) * part;
+    const price_bias exact = exact_bias(p, group, strike);
+    price_bias bias = shoal_price_shift(at, p->strikes[strike], variance, error, 0);
+    bias.slack += fabs(exact.value) + exact.slack;
+    return bias;
 }
 
 /* Of Euler's steps. They take the mean of the integral of v as a sum, which is known; what v adds by
@@ -143,23 +207,26 @@ static price_bias euler_bias(const shoal_price *p, int64_t group, int64_t strike
     return shoal_price_shift(at, p->strikes[strike], variance, error, 0);
 }
 
-/* Exact steps to the last maturity: 64, doubled until the bias at the money is small. The control
- * variate takes about its share Phi(d) of S_T out of it. */
-static int64_t default_steps(const heston_plan *h, const shoal_price_opts *o) {
+/* Steps to the last maturity: 64, doubled until the bias at the money is small. The control variate takes about
+ * its share Phi(d) of S_T out of it. */
+static int64_t default_steps(heston_plan *h, const shoal_price_opts *o) {
     const shoal_heston *m = &h->model;
-    const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
+    const double end = o->maturities ? o->maturity[o->maturities - 1] : 0, money = 1;
     price_leg leg = { .steps = EXACT_STEPS, .maturity = end, .discount = 1, .forward = 1 };
     const double share = h->p.control ? shoal_normcdf(0.5 * sqrt(total_variance(m, end))) : 0;
+    const shoal_price given = h->p;
     for (; leg.steps < EXACT_MOST; leg.steps *= 2) {
         leg.dt = end / leg.steps;
         make_leg(m, h->job.noise, &leg);
-        const price_bias b = shoal_heston_bias(m, &leg, 1, 1);
+        h->p.legs = &leg, h->p.strikes = (double *)(uintptr_t)&money;
+        const price_bias b = h->p.bias(&h->p, 0, 0);
+        h->p = given;
         if (fabs(b.value - share * b.control) + b.slack <= BIAS_SMALL) break;
     }
     return leg.steps;
 }
 
-static int64_t steps_of(const heston_plan *h, const shoal_price_opts *o) {
+static int64_t steps_of(heston_plan *h, const shoal_price_opts *o) {
     if (o->steps) return o->steps;
     if (h->job.row == HESTON_EULER) return shoal_price_euler_steps(o, h->model.kappa);
     return h->job.row == HESTON_ANALYTIC ? 1 : default_steps(h, o);
@@ -200,7 +267,7 @@ static void make_job(heston_plan *h, const shoal_price_opts *o) {
     j->last = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_LAST);
     h->p.control = o->control > 0 || (o->control == 0 && j->row == HESTON_CONDITIONAL);
     if (j->row == HESTON_ANALYTIC) h->p.formula = analytic;
-    h->p.bias = j->row == HESTON_EULER ? euler_bias : exact_bias;
+    h->p.bias = j->row == HESTON_EULER ? euler_bias : j->row == HESTON_QE ? qe_bias : exact_bias;
 }
 
 static shoal_status fill_plan(heston_plan *h, const shoal_price_opts *o) {

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC };
+enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC, HESTON_QE };
 enum { EULER_FULL, EULER_PLUS, EULER_ABS };
 enum { VARIANCE_POISSON, VARIANCE_NORMAL };
 
@@ -144,10 +144,22 @@ struct shoal_pde {
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
+/* (x/2) coth(x/2) - 1: what trapezoids of step x make of the integral of e^-t, less 1. */
+static inline double price_trapezoid(double x) {
+    return x > 1e-3 ? 0.5 * x / tanh(0.5 * x) - 1 : x * x / 12;
+}
+
+#define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
+
+/* heston_plan.c: SHOAL_E_ARG, naming the number, unless the model and these options are allowed. */
+shoal_status shoal_heston_check(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_heston_options *options, int64_t count);
+/* heston_analytic.c: the places of these maturities in ascending order, from malloc; NULL: no memory. */
+int64_t *shoal_heston_order(const double *maturity, int64_t count);
 /* heston_analytic.c: what the steps of `exact` and `conditional` change in a price at the last of
  * these legs. */
-price_bias shoal_heston_bias(const shoal_heston *model, const price_leg *legs, int64_t count,
-                             double strike);
+price_bias shoal_heston_bias(const shoal_context *ctx, const shoal_heston *model,
+                             const price_leg *legs, int64_t count, double strike);
 /* heston_analytic.c, bullet_quad.c, pde_plan.c: values without paths. */
 shoal_status shoal_heston_analytic(const shoal_price *plan, const shoal_heston *model,
                                    shoal_price_value *values);

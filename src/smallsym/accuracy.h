@@ -15,14 +15,14 @@
 
 enum { RESIDUAL_ROWS = 4 }; /* that share what they load */
 
-/* b - A x and the sums of sizes of rows i0 .. i0 + rows-1, as far as the columns up to there have been read; those of
+/* A x - b and the sums of sizes of rows i0 .. i0 + rows-1, as far as the columns up to there have been read; those of
  * the rows before take these rows' entries as their columns. Every sum has its terms in the order of j. */
 ALWAYS_INLINE void residual_rows(const pack *p, real *r, real *size, int64_t i0, const int rows) {
     const real *row[RESIDUAL_ROWS];
     vec x[RESIDUAL_ROWS], rest[RESIDUAL_ROWS], sum[RESIDUAL_ROWS];
     for (int q = 0; q < rows; q++) {
         row[q] = p->a + at_entry(i0 + q, 0);
-        x[q] = vec_at(p->x + at_row(i0 + q)), rest[q] = vec_at(p->b + at_row(i0 + q));
+        x[q] = vec_at(p->x + at_row(i0 + q)), rest[q] = -vec_at(p->b + at_row(i0 + q));
         sum[q] = vec_all(0);
     }
     for (int64_t j = 0; j < i0; j++) {
@@ -30,17 +30,20 @@ ALWAYS_INLINE void residual_rows(const pack *p, real *r, real *size, int64_t i0,
         vec above = vec_at(r + at_row(j)), above_sum = vec_at(size + at_row(j));
         for (int q = 0; q < rows; q++) {
             const vec v = vec_at(row[q] + at_row(j));
-            rest[q] = vec_fma(-v, left, rest[q]), sum[q] += vec_abs(v);
-            above = vec_fma(-v, x[q], above), above_sum += vec_abs(v);
+            rest[q] = vec_fma(v, left, rest[q]), sum[q] += vec_abs(v);
+            above = vec_fma(v, x[q], above), above_sum += vec_abs(v);
         }
         vec_to(r + at_row(j), above), vec_to(size + at_row(j), above_sum);
     }
-    for (int q = 0; q < rows; q++)
-        for (int k = 0; k <= q; k++) {
+    UNROLLED for (int q = 0; q < rows; q++) {
+        UNROLLED for (int k = 0; k < q; k++) {
             const vec v = vec_at(row[q] + at_row(i0 + k));
-            rest[q] = vec_fma(-v, x[k], rest[q]), sum[q] += vec_abs(v);
-            if (k < q) rest[k] = vec_fma(-v, x[q], rest[k]), sum[k] += vec_abs(v);
+            rest[q] = vec_fma(v, x[k], rest[q]), sum[q] += vec_abs(v);
+            rest[k] = vec_fma(v, x[q], rest[k]), sum[k] += vec_abs(v);
         }
+        const vec v = vec_at(row[q] + at_row(i0 + q));
+        rest[q] = vec_fma(v, x[q], rest[q]), sum[q] += vec_abs(v);
+    }
     for (int q = 0; q < rows; q++)
         vec_to(r + at_row(i0 + q), rest[q]), vec_to(size + at_row(i0 + q), sum[q]);
 }

@@ -109,6 +109,7 @@ static void close_units(void *plan) {
     shoal_units_close(u);
     if (u->job.close) u->job.close(u->job.user);
     free(u->rows);
+    free(u->trace);
 }
 
 shoal_status shoal_units_create(shoal_context *ctx, const shoal_units_job *job,
@@ -124,6 +125,7 @@ shoal_status shoal_units_create(shoal_context *ctx, const shoal_units_job *job,
     }
     shoal_units *u = *units;
     u->job = *job, u->head.close = close_units, u->lock = -1;
+    u->take = o->take, u->user = o->user;
     s = check_job(ctx, job, o);
     if (s != SHOAL_OK) return shoal_plan_made(s, units);
     const int64_t fit = job->rows / (job->least ? job->least : 1);
@@ -300,7 +302,11 @@ shoal_status shoal_units_check(const shoal_units *u, const void *bytes, size_t s
 
 shoal_status shoal_units_insert(shoal_units *u, const shoal_unit *unit) {
     if (u->there[unit->unit]) return SHOAL_OK;
-    if (!u->rows && u->job.rows > 0) {
+    if (u->take) {
+        const shoal_status s = u->take(u->head.ctx, u->user, unit);
+        if (s != SHOAL_OK) return s;
+    }
+    if (!u->take && !u->rows && u->job.rows > 0) {
         u->rows = malloc((size_t)u->job.rows * u->job.row_bytes);
         if (!u->rows)
             return shoal_fail(u->head.ctx, SHOAL_E_NOMEM,
@@ -309,7 +315,7 @@ shoal_status shoal_units_insert(shoal_units *u, const shoal_unit *unit) {
     }
     for (int64_t i = 0; i < u->job.counts; i++) /* those of a caller may be any */
         u->count[i] = (int64_t)((uint64_t)u->count[i] + (uint64_t)unit->counts[i]);
-    if (unit->rows > 0)
+    if (u->rows && unit->rows > 0)
         memcpy(u->rows + (size_t)unit->first * u->job.row_bytes, unit->result,
                (size_t)unit->rows * u->job.row_bytes);
     u->there[unit->unit] = 1, u->done++;
@@ -331,3 +337,7 @@ const void *shoal_units_rows(const shoal_units *units) {
 }
 
 const int64_t *shoal_units_counts(const shoal_units *units) { return units ? units->count : NULL; }
+
+const shoal_units_trace *shoal_units_traces(const shoal_units *units) {
+    return units ? units->trace : NULL;
+}

@@ -22,9 +22,12 @@ struct shoal_units {
     int64_t *count; /* [counts]: of the units that are there */
     double seconds;
     char *there; /* [units]: 1: it has been added     */
-    char *rows;  /* NULL before the first one is added */
+    char *rows;  /* NULL before the first one is added, and with take */
+    shoal_status (*take)(shoal_context *ctx, void *user, const shoal_unit *unit);
+    void *user; /* of take */
     char *folder;
-    int lock; /* an open file, with the folder      */
+    int lock;                 /* an open file, with the folder      */
+    shoal_units_trace *trace; /* [units], of work.c; or NULL */
 };
 
 /* The first row of a unit; that of unit `units` is the number of rows. */

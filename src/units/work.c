@@ -15,7 +15,8 @@ typedef struct crew {
     pthread_cond_t changed;
     shoal_units *to; /* the first worker */
     char *taken;     /* [units]: under way */
-    int working;     /* devices that have not failed */
+    double begun;
+    int working; /* devices that have not failed */
     int lost;
     int over; /* the call has failed: nobody takes a unit any more; read without the lock */
     shoal_status status; /* of the call: its message is that of the first worker's context */
@@ -23,6 +24,7 @@ typedef struct crew {
 
 typedef struct worker {
     crew *crew;
+    int number;
     shoal_units *units;
     void *bytes;
     shoal_stage stage;    /* of the caller's thread */
@@ -31,6 +33,12 @@ typedef struct worker {
     pthread_t thread;
     int is_started;
 } worker;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* The first unit that is to be done, or -1. */
 static int64_t next_unit(const crew *c) {
@@ -104,6 +112,7 @@ static int take_units(worker *w) {
             continue;
         }
         const int64_t done = c->to->done;
+        const double begin = now() - c->begun;
         c->taken[unit] = 1;
         pthread_mutex_unlock(&c->lock);
         shoal_status s = do_unit(w, unit, done, &about);
@@ -116,7 +125,10 @@ static int take_units(worker *w) {
             copy_message(c->to->head.ctx, w->units->head.ctx);
         else
             s = shoal_units_insert(c->to, &about);
-        if (s != SHOAL_OK) end_all(c, s);
+        if (s == SHOAL_OK)
+            c->to->trace[unit] = (shoal_units_trace){ w->number, begin, now() - c->begun };
+        else
+            end_all(c, s);
     }
     return 0;
 }
@@ -157,6 +169,7 @@ static shoal_status begin(crew *c, worker *w, shoal_units *const *units, int cou
     for (int i = 0; i < count && s == SHOAL_OK; i++) {
         const shoal_watch *watch = units[i]->head.ctx->watch;
         w[i] = (worker){ .crew = c, .units = units[i], .call = watch->call, .user = watch->user };
+        w[i].number = i;
         w[i].bytes = malloc(info.bytes);
         if (!w[i].bytes)
             s = shoal_fail(units[0]->head.ctx, SHOAL_E_NOMEM, "no memory for a unit of %zu bytes",
@@ -168,11 +181,15 @@ static shoal_status begin(crew *c, worker *w, shoal_units *const *units, int cou
 shoal_status shoal_units_work(shoal_units *const *workers, int count, int *lost) {
     if (!workers || count < 1 || !workers[0]) return SHOAL_E_ARG;
     shoal_context *ctx = workers[0]->head.ctx;
-    crew c = { .to = workers[0], .working = count };
+    crew c = { .to = workers[0], .working = count, .begun = now() };
     worker *w = calloc((size_t)count, sizeof *w);
     c.taken = calloc((size_t)workers[0]->units, 1);
+    shoal_units_trace **trace = &workers[0]->trace;
+    if (!*trace) *trace = malloc((size_t)workers[0]->units * sizeof **trace);
+    for (int64_t i = 0; *trace && i < workers[0]->units; i++)
+        (*trace)[i] = (shoal_units_trace){ .worker = -1 };
     shoal_status s =
-        w && c.taken ? SHOAL_OK : shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for units");
+        w && c.taken && *trace ? SHOAL_OK : shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for units");
     if (s == SHOAL_OK) s = check_workers(workers, count);
     if (s == SHOAL_OK) s = begin(&c, w, workers, count);
     pthread_mutex_init(&c.lock, NULL);

@@ -39,7 +39,10 @@ static void read_as(const char *path, int nu2) {
     shoal_dataset_opts opts = { .samples = 1, .seed = 1, .nu2 = nu2 };
     shoal_dataset *plan = NULL;
     shoal_dataset_ranges(&opts);
-    if (dataset_read_ranges(path, &opts) != CLI_OK) return;
+    char *text = NULL;
+    const int code = dataset_read_ranges(path, NULL, &text, &opts);
+    free(text);
+    if (code != CLI_OK) return;
     for (int i = 0; i < SHOAL_DATASET_COLUMNS; i++) {
         const shoal_range bounds = shoal_dataset_bounds(nu2, i);
         check_range(&opts.range[i], &bounds);

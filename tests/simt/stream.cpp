@@ -133,8 +133,8 @@ static void note_seen(const Site &site) {
 }
 
 cudaError_t submit(const Launch &launch, cudaStream_t stream) {
+    Guard guard(runtime_lock); /* another host thread's kernel has ended */
     if (current) fail("a kernel cannot launch a kernel here (in %s)", kernel_name());
-    Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (!error) error = check_launch(launch);
     if (!error && streams.count(stream) && stream->device != current_device())

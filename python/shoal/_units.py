@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One job in units: on the workers of any executor of concurrent.futures, with a folder of finished units, or both.
+
+A worker gets the description of the job, which pickles, and the number of a unit; it returns the unit as bytes. The
+caller puts units together by their number, so neither their number nor their order changes a bit of the result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _core, _runtime
+from ._devices import whole
+
+_IN_FLIGHT = 1 << 30  # bytes of units that workers compute or that wait for the caller
+_FEWEST = 16  # units in flight, even if they are larger
+
+
+class Units(NamedTuple):
+    """The arguments of a function that say how its job is distributed."""
+
+    executor: Any
+    checkpoint: Any
+    units: Any
+
+    def wanted(self) -> bool:
+        return self.executor is not None or self.checkpoint is not None or self.units is not None
+
+
+class Job(NamedTuple):
+    """All that a worker needs."""
+
+    inputs: bytes  # JSON, compressed: backend, function, arguments, size
+    device: int
+    units: int  # 0: as many as the library chooses
+    caller: str
+
+
+_PROCESS = os.urandom(8).hex()  # which process this is, on any machine
+
+
+def job_of(function: str, arguments: list[Any], size: int, device: int, units: Any) -> Job:
+    number = 0 if units is None else whole("units", units)
+    if units is not None and not 1 <= number <= _core.units_most:
+        raise ValueError(f"units is {units!r}; it must be 1 to {_core.units_most}")
+    backend = "cpu" if device == -1 else "cuda"  # their rows may differ in float32
+    text = json.dumps([backend, function, arguments, size], sort_keys=True, default=np.generic.item)
+    return Job(zlib.compress(text.encode()), device, number, _PROCESS)
+
+
+def _of_plan(units: Any) -> Callable[..., Any]:
+    def make(job: Job, function: str, arguments: list[Any], size: int, text: bytes, plan: Any = None) -> Any:
+        on = _runtime.context(job.device)
+        return units(on, plan or getattr(_core, function)(on, *arguments), size, job.units, text)
+
+    return make
+
+
+def _of_files(*arguments: Any) -> Any:
+    from ._files import units_of_files
+
+    return units_of_files(*arguments)
+
+
+# What makes the units of a job, by the function of _core that makes its plan.
+_KINDS: dict[str, Callable[..., Any]] = {
+    "price": _of_plan(_core.units_price),
+    "american": _of_plan(_core.units_price),
+    "cva": _of_plan(_core.units_cva),
+    "dataset": _of_plan(_core.units_dataset),
+    "files": _of_files,
+}
+
+
+def _make(job: Job, *more: Any) -> Any:
+    """`more`: what the caller has and a worker makes: the plan, or the array for the answers."""
+    text = zlib.decompress(job.inputs)
+    _, function, arguments, size = json.loads(text)
+    return _KINDS[function](job, function, arguments, size, text, *more)
+
+
+# ---- workers ----------------------------------------------------------------------------------------
+
+
+def run_unit(job: Job, unit: int) -> bytes:
+    """A unit as bytes. A thread keeps the plan of its last job: exercise rules are fitted once per worker."""
+    if job.caller != _PROCESS and not _runtime.threads_are_chosen():
+        _runtime.set_num_threads(1)  # executors have one worker per core
+    kept = _runtime._local.job
+    if kept is None or kept[0] != job:
+        _runtime._local.job = None  # frees the memory of the other one first
+        kept = _runtime._local.job = (job, _make(job))
+    result: bytes = _core.units_run(kept[1], unit)
+    return result
+
+
+# ---- the caller -------------------------------------------------------------------------------------
+
+
+def gather(job: Job, how: Units, *more: Any) -> Any:
+    """The units of a job, once all of them are there."""
+    executor, folder, _ = how
+    if executor is not None and not isinstance(executor, Executor):
+        hint = ": pass client.get_executor()" if hasattr(executor, "get_executor") else ""
+        raise TypeError(f"executor is a {type(executor).__name__}; it must be an executor of concurrent.futures{hint}")
+    if folder is not None and (not isinstance(folder, (str, bytes, os.PathLike)) or not os.fspath(folder)):
+        raise TypeError(f"checkpoint is {folder!r}; it must be the path of a folder")
+    units = _make(job, *more)
+    try:
+        if folder is not None:
+            _core.units_keep(units, os.fsdecode(folder))
+        if executor is None:
+            _core.units_work(units)
+        else:
+            _hand_out(units, job, executor, folder)
+    except BaseException:
+        units.close()  # and the folder: a traceback may keep this frame
+        raise
+    return units
+
+
+def _hand_out(units: Any, job: Job, executor: Executor, folder: Any) -> None:
+    about = _core.units_describe(units)
+    count, done = about["units"], about["done"]
+    job = job._replace(units=count)
+    window = max(_FEWEST, _IN_FLIGHT // about["bytes"])
+    ready: SimpleQueue[Future[bytes]] = SimpleQueue()
+    under_way: set[Future[bytes]] = set()
+    unit = _core.units_missing(units, 0)
+    lost: Exception | None = None
+    try:
+        while done < count and lost is None:
+            try:
+                while unit < count and len(under_way) < window:
+                    future = executor.submit(run_unit, job, unit)
+                    under_way.add(future)
+                    future.add_done_callback(ready.put)
+                    unit = _core.units_missing(units, unit + 1)
+                future = ready.get()
+                result = future.result()
+            except Exception as error:  # of a worker, or of the engine
+                lost = error
+                continue
+            under_way.remove(future)
+            _core.units_add(units, result)
+            done += 1
+            _runtime.tell("units", done / count)
+    finally:
+        for future in under_way:
+            future.cancel()
+        for future in under_way:  # finished in the meantime
+            if future.done() and not future.cancelled() and future.exception() is None:
+                _core.units_add(units, future.result())
+    if lost is not None:
+        done = _core.units_describe(units)["done"]
+        kept = f"{folder} contains them, and the same call continues" if folder is not None else "pass checkpoint=DIR to keep them"
+        why = str(lost) or "the units were dropped; is the scheduler alive?"
+        raise RuntimeError(
+            f"the executor failed after {done} of {count} units: {type(lost).__name__}: {why}; {kept}"
+        ) from lost
