@@ -25,7 +25,7 @@ static const char css[] =
     ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:14px}"
     ".card{background:var(--card);border:1px solid var(--line);border-radius:10px;"
     "padding:14px 16px}"
-    ".card b{display:block;font-size:20px;line-height:1.3;font-weight:600;white-space:nowrap}"
+    ".card b{display:block;font-size:19px;line-height:1.3;font-weight:600;white-space:nowrap}"
     ".card span{color:var(--soft);font-size:14px}"
     ".wide{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}"
     ".chart{padding:10px;margin:0 0 18px}"

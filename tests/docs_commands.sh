@@ -44,6 +44,7 @@ small() {
     "train "*) echo "$1 --epochs 3" ;;
     "price heston --compare"*) echo "$1 --paths 256 --steps 64" ;;
     "cva "*--compare*) sed -E 's/--outer [0-9]+/--outer 8 --inner 16 --rule-paths 4096/' <<<"$1" ;;
+    "cva "*--counterparties* | "cva "*--add* | "cva "*--tables*) echo "$1 --outer 128 --inner 16 --rule-paths 4096" ;;
     "cva "*--validate*) echo "$1 --outer 256 --rule-paths 8192" ;;
     "price "*) sed -E 's/--paths 1e9/--paths 1e5/; s/(--lattice .*--paths) 1e5/\1 1e3/; s/--target-se 1e-[45]/--target-se 1e-3/' <<<"$1" ;;
     "study smallsym"*) sed -E 's/--count [0-9]+/--count 4/' <<<"$1" ;;
