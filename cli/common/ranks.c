@@ -4,9 +4,18 @@
  */
 #include "ranks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-void ranks_begin(void) {}
+/* Several processes that know nothing of each other would all do the same, and write the same files. */
+void ranks_begin(void) {
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (!size || atoi(size) < 2) return;
+    if (rank && atoi(rank) == 0)
+        fputs("shoal: this build has no MPI: mpirun cannot share the work (`shoal info')\n",
+              stderr);
+    exit(69);
+}
 void ranks_send(int to, const void *bytes, size_t size) { (void)to, (void)bytes, (void)size; }
 bool ranks_heard(int from) { return from < 0; }
 void *ranks_receive(int from, size_t *size) {
