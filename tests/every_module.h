@@ -226,6 +226,21 @@ static shoal_status heston(shoal_context *ctx, const char *method, const char *v
     return run_price(s, plan);
 }
 
+/* Prices with gradients, which are then fitted. */
+static shoal_status calibration(shoal_context *ctx, const char *method, const char *variant) {
+    const shoal_heston model = shoal_heston_example();
+    const double strikes[] = { 0.8, 1, 1.2, 0.9, 1, 1.1 },
+                 maturities[] = { 1, 1, 1, 0.5, 0.5, 0.5 };
+    const shoal_heston_options options = { .strike = strikes, .maturity = maturities };
+    const shoal_fit_opts opts = { .starts = 2, .iterations = 2 };
+    shoal_heston gradient[6];
+    shoal_heston_fit fit;
+    double price[6];
+    (void)method, (void)variant;
+    const shoal_status s = shoal_heston_prices(ctx, &model, &options, 6, price, gradient);
+    return s ? s : shoal_heston_calibrate(ctx, &model, &options, 6, price, NULL, &opts, &fit, NULL);
+}
+
 static shoal_status expou(shoal_context *ctx, const char *method, const char *variant) {
     const shoal_expou model = shoal_expou_example();
     const shoal_price_opts o = price_opts(method, variant);
@@ -389,6 +404,7 @@ static inline void each_job(shoal_context *ctx, visitor *visit) {
                  { "(tridiag)", tridiag_forms },
                  { "(smallsym)", smallsym_forms },
                  { "(american)", american },
+                 { "(calibration)", calibration },
                  { "(cva)", books },
                  { "(pde, dataset)", grids_and_data_sets },
                  { "(surrogate)", networks } };

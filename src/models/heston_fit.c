@@ -66,6 +66,7 @@ typedef struct fit {
     double low[FREE], high[FREE], tol;
     int64_t most;
     search *search;
+    shoal_status failed; /* of a call, other than an integral that does not converge */
     const shoal_stage *stage;
 } fit;
 
@@ -159,8 +160,12 @@ static double evaluate(fit *f, const search *s, double matrix[FREE * FREE], doub
     f->evaluations++;
     memset(matrix, 0, FREE * FREE * sizeof *matrix);
     memset(slope, 0, FREE * sizeof *slope);
-    if (shoal_heston_prices(f->ctx, &m, &f->quotes, f->count, f->price, f->gradient) != SHOAL_OK)
+    const shoal_status status =
+        shoal_heston_prices(f->ctx, &m, &f->quotes, f->count, f->price, f->gradient);
+    if (status != SHOAL_OK) {
+        if (status != SHOAL_E_ARG) f->failed = status;
         return NAN;
+    }
     for (int64_t i = 0; i < f->count; i++) {
         const double r = f->share[i] * (f->price[i] - f->quote[i]);
         double by[FREE];
@@ -282,6 +287,7 @@ static shoal_status search_all(fit *f, const char *solver) {
         const double sum = evaluate(f, at, matrix, slope);
         take(at, sum, matrix, slope);
         if (isnan(sum)) at->ended = 1, left--, at->objective = INFINITY;
+        s = f->failed;
     }
     for (int64_t round = 0; left > 0 && s == SHOAL_OK; round++) {
         for (int64_t i = 0; i < f->starts; i++)
@@ -291,7 +297,10 @@ static shoal_status search_all(fit *f, const char *solver) {
         for (int64_t i = 0; i < f->starts && s == SHOAL_OK; i++) {
             search *at = &f->search[i];
             if (!at->ended) s = begin_step(f, round + 1, i);
-            if (!at->ended && s == SHOAL_OK) advance(f, at, step + i * FREE, status[i] >= 0);
+            if (!at->ended && s == SHOAL_OK) {
+                advance(f, at, step + i * FREE, status[i] >= 0);
+                s = f->failed;
+            }
             left += !at->ended;
         }
     }
@@ -356,6 +365,7 @@ static shoal_status conclude(fit *f, const shoal_fit_opts *o, shoal_heston_fit *
     const search *best = f->search;
     for (int64_t i = 1; i < f->starts; i++)
         if (f->search[i].objective < best->objective) best = &f->search[i];
+    if (!(best->objective < INFINITY)) return SHOAL_E_ARG; /* with the message of the integral */
     *out = (shoal_heston_fit){ .model = with_numbers(f->model, best->x),
                                .objective = best->objective,
                                .converged = best->converged,
@@ -487,7 +497,8 @@ shoal_status shoal_heston_calibrate(shoal_context *ctx, const shoal_heston *mode
     if (s == SHOAL_OK)
         s = run(&f, quotes, price, weight, &o, fit_of, fitted);
     else
-        s = shoal_fail(ctx, s, "%s", shoal_message(f.cpu));
+        s = shoal_fail(ctx, s, "%s",
+                       f.cpu ? shoal_message(f.cpu) : "no memory for the calibration");
     shoal_close(f.cpu);
     return shoal_stage_end(ctx, &stage, s);
 }
