@@ -133,8 +133,7 @@ static void copy_part(char *to, char *from, size_t bytes, int fill, bool (*stop)
 
 static double cpu_copy_rate(int threads, bool (*stop)(void)) {
     if (threads < 1) threads = 1;
-    size_t bytes =
-        cpu_cache(); /* both arrays: twice the cache, so that nothing is found there again */
+    size_t bytes = cpu_cache(); /* of each array: after both, nothing is found in the cache */
     if (bytes < (size_t)128 << 20) bytes = (size_t)128 << 20;
     if (bytes > (size_t)1 << 30) bytes = (size_t)1 << 30;
     const size_t part = bytes / (size_t)threads / 4096 * 4096;

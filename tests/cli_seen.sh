@@ -52,7 +52,7 @@ awk '
             if ($i ~ /^--(backend|device|threads|seed|math)$/ && words < 1) { seen["-\t" $i]; i++; continue }
             if ($i ~ /^-/) continue
             command = command (words ? " " : "") $i
-            if (++words == 2 || command !~ /^(solve|eig|price|dataset)$/) break
+            if (++words == 2 || command !~ /^(solve|eig|price|calibrate|dataset)$/) break
         }
         for (i = 2; i <= NF; i++)
             if ($i ~ /^-/) { name = $i; sub(/=.*/, "", name); seen[command "\t" name]; seen["-\t" name] }

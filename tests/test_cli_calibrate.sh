@@ -52,6 +52,9 @@ expect 1 calibrate heston quotes.csv $market --iterations 1 $on; said "no conver
 expect 0 calibrate heston one.csv $market --theta 0.2 --fix theta $on
 expect 0 calibrate heston one.csv $market --sigma 3 --fix sigma $on
 said "at its bound"
+# three quotes without a smile do not determine five parameters
+printf 'strike,maturity,implied_vol\n99,1,0.2\n100,1,0.2\n101,1,0.20001\n' >flat.csv
+expect 1 calibrate heston flat.csv --s0 100 --sigma 0.01 --rho 0 --fix sigma,rho --iterations 2 $on; said "parameters compensate each other"
 { cat quotes.csv; echo "1,100,120"; } >high.csv
 expect 66 calibrate heston high.csv $market $on; said "high.csv:22: no volatility has the price 120"
 

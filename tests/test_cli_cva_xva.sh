@@ -149,6 +149,7 @@ parties 'counterparty,cds\nAarhus,0.1\n' "bad.csv:2: column cds: '0.1' are not p
 parties 'counterparty,recovery,threshold\nAarhus,2,-1\n' "bad.csv:2: column recovery: '2' is above 1"
 said "bad.csv:2: column threshold: '-1' is below 0"
 parties 'counterparty\n""\n' "bad.csv:2: column counterparty: '' is empty"
+parties 'counterparty,hazard\nAarhus,1e7\nBergen,1\n' "bad.csv: counterparty Aarhus: hazard[0] is 1e+07"
 parties 'counterparty\n' "bad.csv has no counterparties"
 parties 'name,hazrd\nAarhus,1\nBergen,1\n' "unknown column 'hazrd'"
 

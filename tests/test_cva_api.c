@@ -96,6 +96,10 @@ TEST(counterparties_and_options) {
     static const double negative[] = { 0.1, -0.1 }, falling[] = { 2, 1 }, rates[] = { 0.1, 0.1 };
     static const int64_t none[] = { 0 };
     const shoal_cva_csa below = { .collateral = 1, .threshold = -1 };
+    const double falling_jump[] = { -1, -1 }, too_large[] = { 1.1, 0 };
+    shoal_cva_csa periods[5];
+    for (int i = 0; i < 5; i++)
+        periods[i] = (shoal_cva_csa){ .collateral = 1, .period = 0.1 * (i + 1) };
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         REFUSED(c.counterparty.pieces = 0, "pieces is 0");
@@ -107,6 +111,17 @@ TEST(counterparties_and_options) {
         REFUSED(c.counterparty.hazard = negative + 1, "hazard[0] is -0.1");
         REFUSED(c.counterparty.recovery = 1.5, "recovery is 1.5");
         REFUSED((c.opts.csas = 1, c.opts.csa = &below), "csa[0]: threshold is -1");
+        REFUSED(c.opts.csas = 1, "csa is NULL");
+        REFUSED((c.opts.csas = 5, c.opts.csa = periods, c.contract[0].set = 4),
+                "csa[4]: period is 0.5; there can be 4 different ones");
+        REFUSED((c.opts.csas = 1, c.opts.csa = periods, c.opts.estimator = SHOAL_CVA_BY_INNER),
+                "estimator inner has no margin period");
+        REFUSED((c.opts.csas = 1, c.opts.csa = periods, c.opts.by_trade = 1),
+                "by_trade is 1; with a margin period");
+        REFUSED(c.counterparty.volatility = -1, "volatility is -1");
+        REFUSED(c.counterparty.jump = falling_jump, "jump[0] is -1");
+        REFUSED((c.counterparty.volatility = 1, c.counterparty.correlation = too_large),
+                "correlation[0] is 1.1");
         REFUSED(c.opts.dates = 0, "dates is 0");
         REFUSED(c.opts.outer = 0, "outer is 0");
         REFUSED(c.opts.horizon = -1, "horizon is -1");

@@ -157,7 +157,8 @@ set(tsan_cases_quick_surrogate_cells few_rows)
 
 # The .cu files that the race checker watches in the quick tier: those of the cases above. The other kernels, and in the
 # quick tier everything that is not a kernel, are compiled without it.
-set(tsan_kernels_quick ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CUDA_ALGORITHMS} ${SHOAL_PAPER_ALGORITHMS})
+set(tsan_kernels_quick ${SHOAL_ALGORITHMS} ${SHOAL_DOUBLE_ALGORITHMS} ${SHOAL_CUDA_ALGORITHMS}
+                       ${SHOAL_PAPER_ALGORITHMS})
 list(FILTER tsan_kernels_quick EXCLUDE REGEX "^(rng|models|cva)/|american/american")
 
 # The bench over the emulated GPU. Of its tests, those that measure take long there, and are not what could

@@ -279,7 +279,7 @@ static void note(const cli *c, const shoal_heston_fit *f) {
             c,
             "2 kappa theta / sigma^2 is %.3g, below 1 (Feller's condition): the variance can reach 0",
             f->feller);
-    if (f->condition > 1e8)
+    if (f->condition > 1e6)
         cli_note(c, "the condition number is %.1e: parameters compensate each other", f->condition);
 }
 

@@ -283,7 +283,7 @@ typedef struct shoal_heston_fit {
     shoal_heston error;  /* standard errors; NaN: fixed, at a bound, or not determined          */
     double objective;    /* the sum of (weight times error)^2                                   */
     double rms, largest; /* of the errors without weights; those of volatilities are exact here */
-    double condition;    /* of the normal equations with unit diagonal: far above 1e8, parameters
+    double condition;    /* of the normal equations with unit diagonal: far above 1e6, parameters
                                compensate each other, and their errors say little                  */
     double feller;       /* 2 kappa theta / sigma^2: below 1 the variance reaches 0             */
     int32_t converged;   /* 0: stopped at opts.iterations                                       */

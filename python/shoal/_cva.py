@@ -105,7 +105,6 @@ class CvaResult:
         self.inner_bias, self.inner_bias_stderr = value["inner_bias"], value["inner_bias_error"]
         self.profile = {name: np.array([date[name] for date in profile]) for name in profile[0]}
         self.counts, self.info, self._again, self.validation = counts, info, again, validation
-        self.by_set, self.by_trade = by_set, by_trade
 
     def to_pandas(self) -> Any:
         """The profile as a DataFrame, one row per date.
@@ -373,10 +372,6 @@ _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: vola
           "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
 
 
-def _columns(first: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return first | {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
-
-
 def _in_words_of_tables(message: str) -> str:
     """The message of an error, with the names that tables have in place of the library's."""
     word = next((word for word in _WORDS if message.startswith(word)), "")
@@ -523,11 +518,6 @@ def cva(
         table = np.empty((len(contracts), info["dates"], len(_core.cva_check_columns)))
         checked = _core.cva_validate(plan, samples, outer, table)
         validation = CvaValidation(checked, table, np.array([date["time"] for date in profile]))
-    by_set = by_trade = None
-    if breakdown:
-        shares = [_core.cva_set(plan, samples, outer, i) for i in range(info["sets"])]
-        by_set = _columns({"set": set_names}, shares)
-        by_trade = _columns({}, _core.cva_trades(plan, totals, outer, len(contracts)))
     days = dates if times is None else "".join(f"{t!r}," for t in times)
     words_of = [f"--rate={rate}", f"--recovery={recovery}", f"--dates={days}", f"--outer={outer}",
                 f"--seed={seed}", f"--estimator={estimator}", "--type=" + ("f32" if options["type"] else "f64"),

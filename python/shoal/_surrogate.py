@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import TYPES
+from ._arrays import TYPES, bad_type
 from ._devices import device_number, dtype_name
 from ._runtime import context
 from ._tables import columns_of
@@ -74,6 +74,8 @@ class Surrogate:
         >>> net.predict({name: [(low + high) / 2] for name, (low, high) in net.ranges.items()})  # doctest: +SKIP
         """
         if isinstance(table, np.ndarray):
+            if table.dtype.kind not in "fiub":
+                raise bad_type("table", table.dtype.name)
             x = np.ascontiguousarray(table, dtype=np.float64)
             if x.ndim != 2 or x.shape[1] != len(self.names):
                 raise ValueError(f"table has shape {x.shape}; it must be (rows, {len(self.names)}): {self.names}")

@@ -27,7 +27,7 @@ class HestonFit:
       or at a bound
     - `rms`, `largest`: of the errors, of implied volatilities or of prices
     - `objective`: the sum of (weight times error)^2
-    - `condition`: of the normal equations with unit diagonal; far above 1e8, parameters compensate each other
+    - `condition`: of the normal equations with unit diagonal; far above 1e6, parameters compensate each other
     - `feller`: 2 kappa theta / sigma^2; below 1 the variance can reach 0
     - `at_bound`: names of parameters at a bound
     - `converged`, `iterations`, `evaluations`, `agree`: of the search; `agree` starts end at this model

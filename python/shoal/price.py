@@ -93,7 +93,8 @@ class PriceResult:
         >>> list(r.gradient)
         ['s0', 'rate', 'dividend', 'v0', 'kappa', 'theta', 'sigma', 'rho']
         """
-        return self.info.get("gradient", {})
+        found: dict[str, Any] = self.info.get("gradient", {})
+        return found
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row per strike and maturity.
@@ -119,6 +120,8 @@ class PriceResult:
 
 def _array(name: str, value: Any) -> Any:
     try:
+        if np.iscomplexobj(value):
+            raise TypeError
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number or an array of numbers, not {value!r}") from None

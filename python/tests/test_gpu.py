@@ -71,6 +71,19 @@ def test_a_price_is_simulated_on_the_gpu():
     assert here.price == there.price  # the same bits
 
 
+def test_units_on_the_gpu(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    A, b = symmetric(40, 5, 5), rng.normal(size=(40, 5, 2))
+    np.save(tmp_path / "A.npy", A), np.save(tmp_path / "b.npy", b)
+    with ThreadPoolExecutor(2) as executor:
+        here = shoal.price.heston(method="conditional", paths=66_000, steps=1)
+        there = shoal.price.heston(method="conditional", paths=66_000, steps=1, device="cuda", executor=executor)
+        assert here.price == there.price and here.stderr == there.stderr  # the same bits
+        r = shoal.solve_ex(tmp_path / "A.npy", tmp_path / "b.npy", device="cuda", executor=executor, units=3)
+    np.testing.assert_array_equal(r.x, shoal.solve_ex(A, b, device="cuda").x)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore")
 def test_a_forked_child_says_that_it_has_no_gpu():

@@ -475,6 +475,8 @@ def test_no_argument_is_cast_silently():
             shoal.TridiagonalPlan(bad, 2)
     with pytest.raises(TypeError, match="paths is 1.5"):
         shoal.price.heston(paths=1.5)
+    with pytest.raises(TypeError, match="strike must be a number or an array of numbers"):
+        shoal.price.heston(np.array([1 + 1j]))
     for bad in (0, 5, -1, 1.5, True, "1"):
         with pytest.raises(ValueError, match=f"order is {bad!r}; it must be 1 to 4"):
             shoal.recurrence(np.ones((3, 1)), np.ones(3), order=bad)
@@ -943,6 +945,8 @@ def test_surrogate():
     np.testing.assert_array_equal(net.predict(x).price, p.price)
     with pytest.raises(ValueError, match="no column"):
         net.predict({"strike": [1.0]})
+    with pytest.raises(TypeError, match="table: complex128.*real"):
+        net.predict(x.astype(complex))
 
 
 def test_tables_of_pandas():

@@ -18,7 +18,8 @@ MARKET = {"asset": ["ALFA", "BRAVO"], "spot": [100.0, 90.0], "volatility": [0.2,
           "BRAVO": [0.5, 1]}  # fmt: skip
 BOOK = [{"payoff": "call", "assets": "ALFA", "strike": 100, "maturity": 1},
         {"payoff": "put", "style": "american", "assets": "BRAVO", "strike": 95, "maturity": 1}]  # fmt: skip
-TERMS = {"rate": np.float64(0.03), "dates": 3, "outer": 300, "inner": 8, "rule_paths": 1024, "hazard": [(0.5, 0.02), (2, 0.03)]}
+TERMS = {"rate": np.float64(0.03), "dates": 3, "outer": 300, "inner": 8, "rule_paths": 1024, "hazard": [(0.5, 0.02), (2, 0.03)],
+         "own_hazard": 0.01, "borrowing": 0.01}  # fmt: skip
 AMERICAN = {"payoff": "max-call", "s0": [90.0, 100.0], "dates": 4, "fit_paths": 512}
 
 

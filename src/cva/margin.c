@@ -57,7 +57,8 @@ shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c,
         const shoal_cva_csa usual = { .collateral = party->collateral != 0,
                                       .threshold = party->threshold };
         const int64_t at = o->csas == 1 ? 0 : set;
-        s = make_csa(p, at < o->csas ? &o->csa[at] : &usual, &csa[set]);
+        s = shoal_fail_at(p->head.ctx, make_csa(p, at < o->csas ? &o->csa[at] : &usual, &csa[set]),
+                          "csa", at, "");
         any |= !csa[set].is_none;
     }
     if (any) j->csa = csa;

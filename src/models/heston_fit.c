@@ -66,6 +66,7 @@ typedef struct fit {
     double low[FREE], high[FREE], tol;
     int64_t most;
     search *search;
+    const shoal_stage *stage;
 } fit;
 
 /* ---- quotes ------------------------------------------------------------------------------------- */
@@ -249,6 +250,12 @@ static void advance(fit *f, search *s, const double *step, int answered) {
     if (s->iterations >= f->most) s->ended = 1;
 }
 
+/* Of progress: start i in a round begins; round 0 evaluates the starts. */
+static shoal_status begin_step(const fit *f, int64_t round, int64_t i) {
+    const double starts = (double)f->starts, at = (double)round * starts + (double)i;
+    return shoal_stage_step(f->ctx, f->stage, at, at + 1, (double)(f->most + 1) * starts);
+}
+
 /* All starts until they end. */
 static shoal_status search_all(fit *f, const char *solver) {
     enum { MATRIX = FREE * FREE };
@@ -271,19 +278,20 @@ static shoal_status search_all(fit *f, const char *solver) {
     for (int64_t i = 0; i < f->starts && s == SHOAL_OK; i++) {
         search *at = &f->search[i];
         double matrix[MATRIX], slope[FREE];
+        if ((s = begin_step(f, 0, i)) != SHOAL_OK) break;
         const double sum = evaluate(f, at, matrix, slope);
         take(at, sum, matrix, slope);
         if (isnan(sum)) at->ended = 1, left--, at->objective = INFINITY;
     }
     for (int64_t round = 0; left > 0 && s == SHOAL_OK; round++) {
-        if (shoal_is_cancelled(f->ctx, round, f->most)) break;
         for (int64_t i = 0; i < f->starts; i++)
             form(f, &f->search[i], a + i * MATRIX, b + i * FREE);
         s = shoal_smallsym_solve(plan, a, b, step);
         left = 0;
         for (int64_t i = 0; i < f->starts && s == SHOAL_OK; i++) {
             search *at = &f->search[i];
-            if (!at->ended) advance(f, at, step + i * FREE, status[i] >= 0);
+            if (!at->ended) s = begin_step(f, round + 1, i);
+            if (!at->ended && s == SHOAL_OK) advance(f, at, step + i * FREE, status[i] >= 0);
             left += !at->ended;
         }
     }
@@ -474,6 +482,7 @@ shoal_status shoal_heston_calibrate(shoal_context *ctx, const shoal_heston *mode
     shoal_status s = check(&f, quotes, price, weight, &o, fit_of);
     if (s != SHOAL_OK) return s;
     const shoal_stage stage = shoal_stage_begin(ctx, "calibration");
+    f.stage = &stage;
     s = shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &f.cpu);
     if (s == SHOAL_OK)
         s = run(&f, quotes, price, weight, &o, fit_of, fitted);

@@ -9,9 +9,12 @@
  * var(c), and its variance var(x) (1 - corr^2) / n. If puts were simulated for calls, parity
  * follows (legs.c).
  */
-#include "pricing/black.h"
+#include "pricing/implied.h"
 #include "pricing/plan.h"
 #include <math.h>
+
+SHOAL_DECLARE_CPU(price_implied, price_implied)
+static const shoal_method implied = { .cpu = SHOAL_CPU_DOUBLE_CELLS(price_implied) };
 
 enum { MOST_NUMBERS = 1 << 25 }; /* in partial, unless one block has more */
 
@@ -109,40 +112,8 @@ double shoal_black(double forward, double strike, double deviation, int put) {
     return black_value(forward, strike, deviation, put != 0);
 }
 
-/* A root of black(s) = value > 0, out of the money, within a bracket: by Halley's steps for log black(s) = log value,
- * which is nearly straight below the inflection sqrt(2 |log(F/K)|), the start. An error e becomes about e^3. */
-static double find_deviation(double forward, double strike, double value, int put) {
-    const double x = shoal_log(forward / strike);
-    double low = 0, high = INFINITY;
-    double s = fmax(sqrt(2 * fabs(x)), 2.5066282746310002 * (value / forward));
-    for (int i = 0; i < 200 && !(high < INFINITY && high - low <= 4e-16 * high); i++) {
-        const double now = black_value(forward, strike, s, put);
-        if (now == value) break;
-        if (now > value)
-            high = s;
-        else
-            low = s;
-        const double d = x / s + 0.5 * s;
-        const double steep = forward * shoal_exp(-0.5 * d * d) * 0.3989422804014327 / now;
-        const double plain = shoal_log(now / value) / steep;
-        const double bent = 1 - 0.5 * plain * (d * (d - s) / s - steep);
-        double next = s - (bent > 0.5 ? plain / bent : plain);
-        const int inside = next > low && next < high;
-        if (!inside) next = high < INFINITY ? 0.5 * (low + high) : 2 * s;
-        const double change = fabs(next - s);
-        s = next;
-        if (inside && change < 1e-6 * s) break;
-    }
-    return s;
-}
-
 double shoal_black_deviation(double forward, double strike, double value, int put) {
-    if (!(forward > 0 && strike > 0 && isfinite(forward) && isfinite(strike))) return NAN;
-    const double inner = black_payoff(forward, strike, put);
-    const double time = value - inner, most = put ? strike : forward;
-    if (!(time >= 0 && value < most)) return NAN;
-    if (time == 0) return 0;
-    return find_deviation(forward, strike, time, forward < strike ? 0 : 1);
+    return black_deviation(forward, strike, value, put);
 }
 
 shoal_status shoal_price_add(const shoal_price *plan, const double *sums, int64_t samples,
@@ -195,8 +166,9 @@ static double mean_of(const double *total, int64_t at, const double *c, double n
     return b;
 }
 
-static double implied_vol(const price_leg *leg, double strike, double price, int put) {
-    const double s = shoal_black_deviation(leg->forward, strike, price / leg->discount, put);
+static double implied_vol(const shoal_price *p, const price_leg *leg, double strike, double price) {
+    const price_implied *cell = implied.cpu[SHOAL_F64][p->head.ctx->level];
+    const double s = cell->deviation(leg->forward, strike, price / leg->discount, p->put);
     return leg->maturity > 0 ? s / sqrt(leg->maturity) : NAN;
 }
 
@@ -272,8 +244,8 @@ shoal_status shoal_price_result(const shoal_price *plan, const double *total, in
         if (!plan->formula) value_of(plan, total, (double)samples, group, strike, &values[i]);
         for (int o = plan->outputs; o < PRICE_OUTPUTS; o++)
             *output(&values[i], o, 0) = *output(&values[i], o, 1) = NAN;
-        values[i].implied_vol = plan->legs ? implied_vol(&plan->legs[group], plan->strikes[strike],
-                                                         values[i].price, plan->put)
+        values[i].implied_vol = plan->legs ? implied_vol(plan, &plan->legs[group],
+                                                         plan->strikes[strike], values[i].price)
                                            : NAN;
     }
     return shoal_stage_end(ctx, &stage, s);
