@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/common/ranks.h"
 #include "cli/common/units.h"
 #include "cli/network/dataset.h"
 #include "core/crc32.h"
@@ -92,6 +93,7 @@ const cli_command price_heston_command = PRICE("price heston");
 const cli_command price_expou_command = PRICE("price expou");
 const cli_command price_bullet_command = PRICE("price bullet");
 const cli_command price_american_command = PRICE("price american");
+const cli_command dataset_expou_command = PRICE("dataset expou");
 const cli_command cva_command = { "cva", .run = use_parts, .tables = { { cva_words, 0 } } };
 
 /* No option of merge-parts names a method, and no context is opened. */
@@ -112,6 +114,17 @@ int cli_status(cli *c, shoal_status status) {
 void cli_catch_interrupt(void) {}
 void cli_note_no_seed(const cli *c) { (void)c; }
 void cli_note_no_fast_math(const cli *c) { (void)c; }
+
+/* One process, which merges and does not compute. */
+int ranks_count(void) { return 1; }
+int units_work(cli *c, const unit_job *job, shoal_units *units) {
+    (void)c, (void)job, (void)units;
+    abort();
+}
+int units_answer(cli *c, shoal_units *units) {
+    (void)c, (void)units;
+    abort();
+}
 
 /* Parts of data sets have readers of their own. */
 bool dataset_is_part(const char *path) {
