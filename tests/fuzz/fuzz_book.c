@@ -12,6 +12,13 @@
 #include "cli/cva/cva.h"
 #include "fuzz.h"
 
+/* Counterparties have a file of their own, which is not read here. */
+int cva_bootstrap(cli *c, const cva_options *o, const shoal_cva_curve *swaps,
+                  shoal_cva_counterparty *party, double **hazard) {
+    (void)c, (void)o, (void)swaps, (void)party, (void)hazard;
+    abort();
+}
+
 static void check_market(const cva_book *b) {
     for (int64_t i = 0; i < b->assets; i++)
         if (!(b->s0[i] > 0) || !isfinite(b->s0[i]) || !(b->sigma[i] >= 0) ||
