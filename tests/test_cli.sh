@@ -27,7 +27,7 @@ t="--dl t-dl.npy --d t-d.npy --du t-du.npy"
 # --- help, version, mistakes of usage ---
 expect 64; said "Solve equations:"; silent out
 expect 0 --help; silent err; check "help on stdout, by tasks" grep -q "^Price derivatives:" out; cp out help
-check "with an example each" test "$(grep -c '^              shoal ' out)" = 18
+check "with an example each" test "$(grep -c '^              shoal ' out)" = 19
 for flag in -h "-?" help; do expect 0 $flag; silent err; check "$flag" cmp -s out help; done
 expect 0 solve tridiag --help; cp out help
 expect 0 help solve tridiag; check "help COMMAND" cmp -s out help
@@ -39,7 +39,7 @@ for command in info gen "solve tridiag" "eig small" verify bench study report; d
     expect 0 $command --help; silent err; check "$command has an example" grep -q "Example" out
     check "an example fits on its line" awk '/^Example/ { inside = 1; next } /^$/ { inside = 0 } inside && !/^(  (shoal|source)|        )/ { exit 1 }' out
 done
-expect 64 solv; said "'solve'"; said "there are solve, eig, factor, recur, sort, merge, price, cva, merge-parts, dataset, train, predict, gen, verify"; silent out
+expect 64 solv; said "'solve'"; said "there are solve, eig, factor, recur, sort, merge, price, calibrate, cva, merge-parts, dataset, train, predict, gen, verify"; silent out
 said "Did you mean 'solve'?"
 expect 64 --json nonsense; silent out
 expect 64 --nonsense info; silent out
