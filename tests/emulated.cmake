@@ -37,7 +37,7 @@ foreach(flavour ${SIMT_FLAVOURS})
     if(flavour STREQUAL "plain") # sanitized code runs in order
         set(order ENVIRONMENT SIMT_ORDER=12345 SIMT_LEAKS=1)
     elseif(flavour STREQUAL "tsan") # which does not see how OpenMP's threads wait for each other
-        set(order ENVIRONMENT OMP_NUM_THREADS=1)
+        set(order ENVIRONMENT OMP_THREAD_LIMIT=1)
     endif()
     set(seen ${CMAKE_CURRENT_BINARY_DIR}/kernels_asan)
     foreach(name ${table_tests} ${promise_tests} rng)
