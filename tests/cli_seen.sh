@@ -122,8 +122,7 @@ sed -n 's/^! //p' "$work/seen" | sort -u >"$work/lines"
 cat >"$work/unseen" <<'END'
 not enough memory
 not enough memory for %zu bytes
-not enough memory: a unit of paths has %lld sums
-not enough memory: the part has %lld sums
+not enough memory: the part has %zu bytes
 %s: not enough memory for another %zu bytes
 --inverse %s: not enough memory for %lld bytes
 --gjgt %s: not enough memory: G of %lld rows and %lld columns needs %lld bytes

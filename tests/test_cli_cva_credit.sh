@@ -40,6 +40,8 @@ expect 0 cva book.csv $given --outer 16 --sets sets.csv --quiet
 check "a line per set" eval 'grep -q "^collateral    set one: independent amount -3" out && grep -q "set two: threshold 1$" out'
 expect 0 cva book.csv $given --outer 16 --threshold 2 --mta 1 --mpor 2w --one-way us
 check "one line for all" grep -q '^collateral    threshold 2, minimum transfer 1, margin period 14 days, only we post$' out
+expect 0 cva book.csv $given --outer 16 --threshold 2 --independent 1
+check "the independent amount" grep -q "^collateral    threshold 2, independent amount 1" out
 
 # --- wrong-way risk: a call after a jump is worth its price at the jumped spot ---
 printf 'payoff,assets,strike,maturity\ncall,A,100,1\n' >call.csv
