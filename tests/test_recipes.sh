@@ -98,7 +98,6 @@ END
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/ldconfig"
 chmod +x "$work"/bin/*
 rm "$work/bin/shoal"
-export CUDA=0
 while read -r word command; do
     case $word in
     RUN)

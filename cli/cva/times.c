@@ -94,6 +94,19 @@ double *cva_times_of(double step, double end, int64_t *count) {
     return time;
 }
 
+/* A table of 1 to `most` rows with these columns; `t` and `text` are to be freed in any case. */
+static int read_rows(const cli *c, const char *path, const cva_column *columns,
+                     const char *const *needed, const char *rows, int64_t most, char **text,
+                     io_cells *t) {
+    int code = cva_read_table(path, NULL, columns, text, t);
+    if (code == CLI_OK) code = cva_check_columns(c, path, t, columns, NULL, 0);
+    if (code == CLI_OK) code = cva_need_columns(path, t, needed);
+    if (code == CLI_OK && (t->head.rows < 1 || t->head.rows > most))
+        code = cli_fail(CLI_INPUT, "%s has %lld %s; there can be 1 to %lld", path,
+                        (long long)t->head.rows, rows, (long long)most);
+    return code;
+}
+
 /* An ascending column of times. */
 static int read_times(const char *path, const io_cells *t, const char *column, int64_t today,
                       double *time) {
@@ -114,12 +127,7 @@ int cva_read_dates(const cli *c, const char *path, int64_t today, int64_t *count
                                           { .name = NULL } };
     char *text = NULL;
     io_cells t;
-    int code = cva_read_table(path, NULL, columns, &text, &t);
-    if (code == CLI_OK) code = cva_check_columns(c, path, &t, columns, NULL, 0);
-    if (code == CLI_OK) code = cva_need_columns(path, &t, needed);
-    if (code == CLI_OK && (t.head.rows < 1 || t.head.rows > SHOAL_CVA_DATES))
-        code = cli_fail(CLI_INPUT, "%s has %lld dates; there can be 1 to %d", path,
-                        (long long)t.head.rows, SHOAL_CVA_DATES);
+    int code = read_rows(c, path, columns, needed, "dates", SHOAL_CVA_DATES, &text, &t);
     if (code == CLI_OK) *count = t.head.rows, *time = malloc((size_t)*count * sizeof **time);
     if (code == CLI_OK && !*time) code = cli_no_memory();
     if (code == CLI_OK) code = read_times(path, &t, "time", today, *time);
@@ -155,12 +163,7 @@ int cva_curve_file(const cli *c, const char *path, int64_t today, shoal_cva_curv
     };
     char *text = NULL;
     io_cells t;
-    int code = cva_read_table(path, NULL, columns, &text, &t);
-    if (code == CLI_OK) code = cva_check_columns(c, path, &t, columns, NULL, 0);
-    if (code == CLI_OK) code = cva_need_columns(path, &t, needed);
-    if (code == CLI_OK && (t.head.rows < 1 || t.head.rows > MAX_POINTS))
-        code = cli_fail(CLI_INPUT, "%s has %lld points; there can be 1 to %d", path,
-                        (long long)t.head.rows, MAX_POINTS);
+    int code = read_rows(c, path, columns, needed, "points", MAX_POINTS, &text, &t);
     if (code == CLI_OK && !make_curve(t.head.rows, curve)) code = cli_no_memory();
     if (code == CLI_OK) code = read_times(path, &t, "tenor", today, (double *)curve->time);
     for (int64_t i = 0; code == CLI_OK && i < t.head.rows; i++)
