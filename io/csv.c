@@ -133,7 +133,7 @@ static int read_row(reader *r, const io_table *t, double *row, io_error *err) {
         }
     }
     if (r->more)
-        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": more fields than the %d columns", r->name,
+        return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": more fields than columns, %d", r->name,
                        r->line, t->cols);
     return IO_OK;
 }
@@ -238,7 +238,7 @@ static int read_cells(reader *r, io_cells *c, io_error *err) {
             if (!row[col]) return io_fail(err, IO_E_MEMORY, "%s: out of memory", r->name);
         }
         if (r->more)
-            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": more fields than the %d columns",
+            return io_fail(err, IO_E_FORMAT, "%s:%" PRId64 ": more fields than columns, %d",
                            r->name, r->line, c->head.cols);
     }
     return IO_OK;

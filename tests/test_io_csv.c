@@ -84,7 +84,7 @@ TEST(utf8) {
 TEST(csv_cells) {
     static const char *const bad[][2] = {
         { "a,b\n1,2\n3\n", "p.csv:3: column b: missing" },
-        { "a,b\n1,2,3\n", "p.csv:2: more fields than the 2 columns" },
+        { "a,b\n1,2,3\n", "p.csv:2: more fields than columns, 2" },
         { "a,b\n1,\"2\n", "p.csv:2: column b: wrong quotes" },
     };
     static const char text[] = "name,\"the, value\"\nx,\"a \"\"b\"\"\"\n\n,2\n";
@@ -123,7 +123,7 @@ TEST(csv_errors_name_the_column) {
     expect_csv("a,b\n1,2\n\n1,x\n", "p.csv:4: column b: 'x' is not a number");
     expect_csv("a,b\n1,\n", "p.csv:2: column b: empty");
     expect_csv("a,b\n1\n", "p.csv:2: column b: missing");
-    expect_csv("a,b\n1,2,3\n", "p.csv:2: more fields than the 2 columns");
+    expect_csv("a,b\n1,2,3\n", "p.csv:2: more fields than columns, 2");
     expect_csv("a,b\nnan,2\n", "p.csv:2: column a: 'nan' is not finite");
     expect_csv("a,b\n1,-1e999\n", "p.csv:2: column b: '-1e999' is not finite");
     expect_csv("a,b\n1,\"2\"x\n", "p.csv:2: column b: wrong quotes");
