@@ -15,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 sys.dont_write_bytecode = True
 
+import beside  # noqa: E402
 import overview  # noqa: E402
 import pages  # noqa: E402
 import tables  # noqa: E402
@@ -92,6 +93,11 @@ class Committed(Case):
             self.has(read(ROOT, "docs", "img", name), chart["title"], *(">%s<" % series["name"] for series in chart["series"]))
             self.assertRaisesRegex(Refused, "expected columns", draw, os.path.join(RESULTS, "README.md"))
 
+    def test_tables_beside_text(self):
+        for page, heading, lines in beside.tables_of(RESULTS):
+            with self.subTest(page + ": run `make docs`"):
+                align = "|---|" + "---:|" * (heading.count("|") - 2)
+                self.has(read(ROOT, "docs", page), "\n\n" + "\n".join([heading, align, *lines]) + "\n\n")
 
     def test_readme(self):
         """The speedups of README.md are those of the kept rows; its picture has a marker per row of a power of two."""
@@ -161,6 +167,36 @@ class Performance(Case):
         self.has(text, "### rng, cpu, f32\n", "`normal/boxmuller`, fast", "| lambda = 64 |", "| fails: its mean |",
                  "GB/s counts the bytes written")
         self.has(self.picture("rng-test-1-cpu-f32.svg"), ">Shoal, fast arithmetic<", ">normal/boxmuller<", ">4<", ">libm 2<")
+
+
+class Beside(Case):
+    def test_libraries(self):
+        row = {"problem": "spd", "n": 8, "type": "float64", "library": "torch", "shoal_systems_per_second": 2e9, "ratio": 12.4}
+        self.keep("one.json", {"rows": [
+            row, dict(row, ratio=9.96), dict(row, library="jax", ratio=0.298), dict(row, type="float32", ratio=119000),
+            dict(row, type="float32", library="jax", ratio=1.25), dict(row, n=16), dict(row, n=16, type="float32")]})
+        self.assertEqual(list(beside.python(os.path.join(self.at, "one.json")))[1:],
+                         [["spd", "8", "2000, 2000", "10, 120000", "-", "0.3, 1.2"],
+                          ["spd", "16", "2000, 2000", "12, 12", "-", "fails, fails"]])
+
+    def test_again(self):
+        row = {"module": "smallsym", "method": "ldlt", "type": "f32", "median_s": 3.0, "kept_s": 2.0}
+        self.keep("one.json", {"rows": [row, dict(row, kept_s=3.0), dict(row, kept_s=4.0), dict(row, kept_s=None),
+                                        dict(row, type="f64"), dict(row, module="rng")]})
+        self.assertEqual(list(beside.again(os.path.join(self.at, "one.json")))[1:],
+                         [["`smallsym:ldlt`, f32", "3", "0.75", "1.00", "1.50"],
+                          ["`smallsym:ldlt`, f64", "1", "1.50", "1.50", "1.50"]])
+
+    def test_write(self):
+        heads = {page: heading for page, heading, _ in beside.tables_of(RESULTS)}
+        for page in heads:
+            self.keep(page, read(ROOT, "docs", page))
+        beside.write(RESULTS, self.at)
+        for page, heading in heads.items():
+            self.assertEqual(read(self.at, page), read(ROOT, "docs", page))
+            self.keep(page, read(ROOT, "docs", page).replace(heading, ""))
+            self.assertRaisesRegex(Refused, page + ": no table", beside.write, RESULTS, self.at)
+            self.keep(page, read(ROOT, "docs", page))
 
 
 class Figures(Case):

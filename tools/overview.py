@@ -4,13 +4,14 @@
 import json
 import os
 
-from results import Refused, read_folder
+from results import Refused, Result, read_folder
 
 PICTURE = "auto-cusparse-lapack.svg"
 H200, XEON = "NVIDIA H200", "Intel(R) Xeon(R) Processor"
 USUAL = {"type": "f64", "layout": "system", "nrhs": 1, "verified": True}  # one system after another
 TRIDIAG = dict(USUAL, module="tridiag", kind="dominant")
 SMALLSYM = dict(USUAL, module="smallsym", kind="spd", storage="full", method="ldlt", pairs="none", stage="none")
+TORCH = {"problem": "spd", "type": "float64", "library": "torch"}
 LINES = {  # name: device, solver
     "Shoal auto, H200": (H200, "auto"),
     "cuSPARSE, H200": (H200, "cuSPARSE gtsv2StridedBatch"),
@@ -30,9 +31,13 @@ def speedups(results):
     path = os.path.join(results, "quantlib", "xeon.json")
     with open(path, encoding="utf-8") as file:
         euler = [way["times_ours"] for way in json.load(file)["results"] if way["way"] == "MCEuropeanHestonEngine"]
+    at = {}  # the fastest function of torch per n
+    for row in Result(os.path.join(results, "python", "linalg-h200.json")).rows:
+        if all(row[key] == value for key, value in TORCH.items()):
+            at[row["n"]] = min(at.get(row["n"], row["ratio"]), row["ratio"])
     jobs = [[row.number("speedup") for row in kept_rows(results, device, solver, members)]
             for device, solver, members in ((H200, "auto", TRIDIAG), (XEON, "ldlt/team", SMALLSYM))]
-    return [(min(job), max(job)) for job in (*jobs, euler)]
+    return [(min(job), max(job)) for job in (*jobs, at.values(), euler)]
 
 
 def write_picture(results, folder):

@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 
+import beside
 import figures
 import overview
 import performance
@@ -63,6 +64,7 @@ def main():
         if asked.page == "all" and not asked.no_pictures:
             tables.write_pictures(asked.source, os.path.join(asked.target, "img"))
             overview.write_picture(asked.source, os.path.join(asked.target, "img"))
+            beside.write(asked.source, asked.target)
     except (Refused, OSError) as error:
         print("pages.py: %s" % error, file=sys.stderr)
         return 1
