@@ -214,6 +214,10 @@ int cva_cube_write(cva_cube *cube, int64_t first, int64_t paths);
 int cva_cube_close(cva_cube *cube, bool good);
 int cva_print(cli *c, const cva_options *o, const cva_book *book, const cva_result *r);
 
+/* "1.316" of a number with an error of 0.021; six digits of one by a formula or a grid. */
+const char *cva_rounded(char text[32], double value, double error);
+#define CVA_ROUNDED(value, error) cva_rounded((char[32]){ 0 }, value, error)
+
 /* The numbers of a date, each rounded to its error: EPE, ENE, PFE 95 %, PFE 99 %, CVA. */
 enum { CVA_SHOWN = 5 };
 void cva_show(const shoal_cva_date *d, char text[CVA_SHOWN][32]);
@@ -223,7 +227,7 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
 
 /* Date k of the profile. One unit for all: days if a date is not a number of whole months. */
 char *cva_date(char text[CLI_NUMBER], const cva_result *r, int64_t k);
-/* Draws the profile. */
+/* Draws the profile into a file. */
 int cva_plot(const char *path, const cva_options *o, const cva_result *r, io_error *err);
 
 /* The date of the largest mean exposure. */

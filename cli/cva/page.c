@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * page.c - the picture of `shoal cva --plot`, and the page of --report: well-formed, one file, no scripts. Its pictures
- * are narrow, so that their letters can still be read where a phone makes them smaller.
+ * page.c - the page of `shoal cva --report`: well-formed, one file, no scripts.
  */
 #define _GNU_SOURCE
-#include "cva.h"
+#include "page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,269 +15,6 @@
 #include "io/html.h"
 #include "io/svg.h"
 
-/* ---- pictures --------------------------------------------------------------------------------- */
-
-enum { NARROW = 430, LOW = 320, POINTS = 40, MIN_PATHS = 8 };
-
-enum { WIDE = 960, HIGH = 400 };
-enum { PFE99, PFE95, EPE, ENE, EXPOSURES };
-
-typedef struct profile_chart {
-    char years[40];
-    double *numbers; /* time, the series, and 0, each of `dates` numbers */
-    io_series series[EXPOSURES];
-    char subtitle[160];
-    io_chart chart;
-} profile_chart;
-
-static int begin_profile(const cva_options *o, const cva_result *r, profile_chart *p,
-                         io_error *err) {
-    static const char *const names[] = { "PFE 99 %", "PFE 95 %", "EPE", "-ENE" };
-    const int64_t n = r->info.dates;
-    p->numbers = malloc((size_t)((EXPOSURES + 2) * n) * sizeof *p->numbers);
-    if (!p->numbers) return io_fail(err, IO_E_MEMORY, "not enough memory");
-    for (int64_t k = 0; k < n; k++) {
-        const shoal_cva_date *d = &r->profile[k];
-        const double all[] = { d->time, d->pfe99, d->pfe95, d->epe, -d->ene, 0 };
-        for (int i = 0; i < EXPOSURES + 2; i++) p->numbers[i * n + k] = all[i];
-    }
-    const double *zero = p->numbers + (EXPOSURES + 1) * n;
-    for (int i = 0; i < EXPOSURES; i++) {
-        const double *y = p->numbers + (i + 1) * n;
-        p->series[i] = (io_series){
-            names[i], n, p->numbers, .y = y, .base = i < EPE ? y + n : zero, .no_markers = n > 12
-        };
-    }
-    char today[CVA_DAY] = "";
-    if (o->today) cva_day_text(o->today, today);
-    snprintf(p->years, sizeof p->years, "years%s%s", o->today ? " from " : "", today);
-    snprintf(p->subtitle, sizeof p->subtitle, "%lld outer paths; CVA %s", (long long)r->outer,
-             CLI_MEASURED(r->value.cva, r->value.error));
-    p->chart = (io_chart){ "Exposure",         p->subtitle,         p->years,
-                           "exposure",         .y_from_zero = true, .series_count = EXPOSURES,
-                           .series = p->series };
-    return IO_OK;
-}
-
-/* Into the page, for a screen or a phone, or, without one, a file of its own. */
-static int show_profile(FILE *page, bool wide, const char *path, const cva_options *o,
-                        const cva_result *r, io_error *err) {
-    profile_chart p;
-    int status = begin_profile(o, r, &p, err);
-    if (status != IO_OK) return status;
-    if (page) {
-        p.chart.title = NULL;
-        p.chart.subtitle = NULL;
-        p.chart.width = wide ? WIDE : NARROW, p.chart.height = wide ? HIGH : LOW;
-    }
-    status = page ? io_svg_lines(page, &p.chart, err) : io_svg_write_lines(path, &p.chart, err);
-    free(p.numbers);
-    return status;
-}
-
-int cva_plot(const char *path, const cva_options *o, const cva_result *r, io_error *err) {
-    return show_profile(NULL, false, path, o, r, err);
-}
-
-/* At M, M / sqrt 2, M / 2, .. paths. */
-static int draw_convergence(FILE *file, const cva_result *r, io_error *err) {
-    double x[POINTS], y[POINTS], error[POINTS];
-    int count = 0;
-    for (; count < POINTS; count++) {
-        const int64_t paths = (int64_t)((double)r->outer * exp2(-0.5 * count));
-        if (paths < MIN_PATHS && count > 0) break;
-        x[count] = (double)paths;
-        y[count] = cva_mean(r, NULL, paths, &error[count]);
-        error[count] *= 2;
-    }
-    const io_series series = { "CVA", count, x, y, .error = error };
-    const io_chart chart = { "Convergence",    "mean of the first paths +- 2 standard errors",
-                             "outer paths",    "CVA",
-                             IO_LOG2,          .width = NARROW,
-                             .height = LOW,    .series_count = 1,
-                             .series = &series };
-    return io_svg_lines(file, &chart, err);
-}
-
-static int draw_bars(FILE *file, const char *title, const char *subtitle, const char *label,
-                     int count, const char *const *names, const double *values, io_error *err) {
-    const io_bars bars = { title, subtitle, label, NARROW, count, names, values };
-    return io_svg_bars(file, &bars, err);
-}
-
-static double percent(const cva_result *r, int64_t count) {
-    return r->counts.systems > 0 ? 100 * (double)count / (double)r->counts.systems : 0;
-}
-
-static int draw_conditions(FILE *file, const cva_result *r, io_error *err) {
-    char text[SHOAL_CVA_DECADES][24];
-    const char *names[SHOAL_CVA_DECADES];
-    double values[SHOAL_CVA_DECADES];
-    int first = 0, last = SHOAL_CVA_DECADES - 1, count = 0;
-    while (first < last && !r->counts.decade[first]) first++;
-    while (last > first && !r->counts.decade[last]) last--;
-    for (int i = first; i <= last; i++, count++) {
-        snprintf(text[count], sizeof text[count],
-                 i < SHOAL_CVA_DECADES - 1 ? "1e%d to 1e%d" : "1e%d or more", i, i + 1);
-        names[count] = text[count];
-        values[count] = percent(r, r->counts.decade[i]);
-    }
-    return draw_bars(file, "Condition numbers", "of the regressions that were solved",
-                     "% of regressions", count, names, values, err);
-}
-
-static int draw_solvers(FILE *file, const cva_result *r, io_error *err) {
-    const char *names[SHOAL_CVA_METHODS];
-    double values[SHOAL_CVA_METHODS];
-    int count = 0;
-    for (; count < SHOAL_CVA_METHODS && shoal_methods("smallsym", count); count++) {
-        names[count] = shoal_methods("smallsym", count);
-        values[count] = percent(r, r->counts.method[count]);
-    }
-    return draw_bars(file, "Solvers", "the method that answered", "% of regressions", count, names,
-                     values, err);
-}
-
-static int draw_outcomes(FILE *file, const cva_result *r, io_error *err) {
-    static const char *const names[] = { "as they were", "empty",   "warned",
-                                         "truncated",    "refined", "failed" };
-    const shoal_cva_counts *n = &r->counts;
-    const int64_t counts[] = { n->systems - n->empty - n->warned - n->truncated - n->refined -
-                                   n->failed,
-                               n->empty,
-                               n->warned,
-                               n->truncated,
-                               n->refined,
-                               n->failed };
-    double values[6];
-    for (int i = 0; i < 6; i++) values[i] = percent(r, counts[i]);
-    return draw_bars(file, "Outcomes", "status of the regressions", "% of regressions", 6, names,
-                     values, err);
-}
-
-static int draw_stages(FILE *file, const cva_result *r, io_error *err) {
-    static const char *const names[] = { "rules of exercise", "outer, closed form",
-                                         "European, nested", "American" };
-    const double *stage = r->counts.seconds, all[] = { r->rules, stage[0], stage[1], stage[2] };
-    return draw_bars(file, "Time", NULL, "seconds", 4, names, all, err);
-}
-
-/* ---- sorted tables ----------------------------------------------------------------------------
- *
- * A table without scripts whose heads sort it: a button per column, and per row its rank in that column, by which CSS orders
- * the cells. */
-
-enum { CELL = 96, COLUMNS = 16 };
-
-typedef struct sheet {
-    const char *const *names;
-    int columns, left; /* the first `left` columns are text */
-    int64_t rows;
-    char (*text)[CELL]; /* [row][column] */
-    double *key;
-} sheet;
-
-static int make_sheet(sheet *t, const char *const *names, int columns, int left, int64_t rows,
-                      io_error *err) {
-    const size_t cells = (size_t)(rows * columns) + 1;
-    *t = (sheet){
-        names, columns, left, rows, calloc(cells, sizeof *t->text), calloc(cells, sizeof *t->key)
-    };
-    if (t->text && t->key) return IO_OK;
-    free(t->text), free(t->key);
-    return io_fail(err, IO_E_MEMORY, "not enough memory");
-}
-
-static void set_text(sheet *t, int64_t row, int column, const char *text) {
-    snprintf(t->text[row * t->columns + column], CELL, "%s", text);
-}
-
-/* "1.316" of a number with an error of 0.021; without an error six digits. */
-static const char *rounded(char text[32], double value, double error) {
-    if (error > 0) return cli_rounded(text, value, error);
-    snprintf(text, 32, "%.6g", value);
-    return text;
-}
-#define ROUNDED(value, error) rounded((char[32]){ 0 }, value, error)
-
-/* A number, rounded to its error. */
-static void set_number(sheet *t, int64_t row, int column, double value, double error) {
-    set_text(t, row, column, isfinite(value) ? ROUNDED(value, error) : "–");
-    t->key[row * t->columns + column] = value;
-}
-
-typedef struct rank {
-    const sheet *t;
-    int column;
-    int64_t row;
-} rank;
-
-/* Numbers fall, texts ascend. */
-static int by_column(const void *a, const void *b) {
-    const rank *x = a, *y = b;
-    const int64_t i = x->row * x->t->columns + x->column, k = y->row * y->t->columns + y->column;
-    if (x->column < x->t->left) {
-        const int order = strcmp(x->t->text[i], y->t->text[k]);
-        if (order) return order;
-    } else if (x->t->key[i] != y->t->key[k])
-        return x->t->key[i] < y->t->key[k] ? 1 : -1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-/* The rows of a sheet in the order of a column. */
-static void sort_sheet(const sheet *t, int column, rank *order) {
-    for (int64_t i = 0; i < t->rows; i++) order[i] = (rank){ t, column, i };
-    qsort(order, (size_t)t->rows, sizeof *order, by_column);
-}
-
-/* Frees the sheet. `id` is a letter; `first`: the column that it is sorted by. */
-static int show_sheet(FILE *file, sheet *t, char id, int first, io_error *err) {
-    rank *order = malloc((size_t)(t->rows + 1) * sizeof *order);
-    int *place = malloc((size_t)(t->rows * t->columns + 1) * sizeof *place);
-    for (int column = 0; order && place && column < t->columns; column++) {
-        sort_sheet(t, column, order);
-        for (int64_t i = 0; i < t->rows; i++)
-            place[order[i].row * t->columns + column] = (int)i + 1;
-    }
-    if (order && place) {
-        fputs("<div class=\"sorted\">\n", file);
-        for (int k = 0; k < t->columns && t->rows > 1; k++)
-            fprintf(file, "<input type=\"radio\" name=\"%c\" id=\"%c%d\" class=\"k%d\"%s/>", id, id,
-                    k, k, k == first ? " checked=\"checked\"" : "");
-        fprintf(file,
-                "\n<div class=\"wide\"><table style=\"grid-template-columns:repeat(%d,auto)\">"
-                "<thead><tr>",
-                t->columns);
-        for (int k = 0; k < t->columns; k++) {
-            fputs(k < t->left ? "<th class=\"l\">" : "<th>", file);
-            if (t->rows > 1) fprintf(file, "<label for=\"%c%d\" class=\"k%d\">", id, k, k);
-            io_html_text(file, t->names[k]);
-            fputs(t->rows > 1 ? "</label></th>" : "</th>", file);
-        }
-        fputs("</tr></thead><tbody>\n", file);
-        sort_sheet(t, first, order);
-        for (int64_t i = 0; i < t->rows; i++) {
-            const int64_t row = order[i].row * t->columns;
-            fputs("<tr style=\"", file);
-            for (int k = 0; k < t->columns; k++)
-                fprintf(file, "%s--k%d:%d", k ? ";" : "", k, place[row + k]);
-            fputs("\">", file);
-            for (int k = 0; k < t->columns; k++) {
-                fputs(k < t->left ? "<td class=\"l\">" : "<td>", file);
-                io_html_text(file, t->text[row + k]);
-                fputs("</td>", file);
-            }
-            fputs("</tr>\n", file);
-        }
-        fputs("</tbody></table></div></div>\n", file);
-    }
-    const bool good = order && place;
-    free(order), free(place), free(t->text), free(t->key);
-    return good ? IO_OK : io_fail(err, IO_E_MEMORY, "not enough memory");
-}
-
-/* ---- the page --------------------------------------------------------------------------------- */
-
 static const char *const estimators[] = { "exercise rules, on inner paths",
                                           "exercise rules, by regression",
                                           "regressions on inner paths" };
@@ -288,7 +24,7 @@ static const char *measured(char text[160], double value, double error) {
     if (error > 0)
         snprintf(text, 160, "%s ± %s", CLI_ROUNDED(value, error), CLI_ROUNDED(error, error));
     else
-        snprintf(text, 160, "%s", ROUNDED(value, error));
+        snprintf(text, 160, "%s", CVA_ROUNDED(value, error));
     return text;
 }
 
@@ -354,7 +90,7 @@ static void cards(FILE *file, const cva_options *o, const cva_result *r) {
     if (isfinite(a->pv)) {
         const double all = a->pv - r->value.cva + a->dva - a->fva;
         snprintf(label, sizeof label, "PV: value today, before adjustments; after them %s",
-                 ROUNDED(all, fmax(error, a->pv_error)));
+                 CVA_ROUNDED(all, fmax(error, a->pv_error)));
         io_html_card(file, measured(value, a->pv, a->pv_error), label);
     }
     snprintf(label, sizeof label, "peak EPE: largest mean exposure, at %s",
@@ -377,9 +113,9 @@ static void cards(FILE *file, const cva_options *o, const cva_result *r) {
 
 static int exposure(FILE *file, const cva_options *o, const cva_result *r, io_error *err) {
     fputs("<h2>Exposure</h2>\n<div class=\"wide chart big\">\n", file);
-    int status = show_profile(file, true, NULL, o, r, err);
+    int status = cva_draw_profile(file, true, NULL, o, r, err);
     fputs("</div>\n<div class=\"wide chart small\">\n", file);
-    if (status == IO_OK) status = show_profile(file, false, NULL, o, r, err);
+    if (status == IO_OK) status = cva_draw_profile(file, false, NULL, o, r, err);
     fputs(
         "</div>\n<p>EPE is the mean of what the counterparties would owe us, ENE of what we would owe "
         "them. PFE 95 %: 95 of 100 paths stay below it.</p>\n",
@@ -388,7 +124,7 @@ static int exposure(FILE *file, const cva_options *o, const cva_result *r, io_er
 }
 
 /* Rows of counterparties or netting sets. */
-static void set_part(sheet *t, int64_t row, int column, const shoal_cva_adjustments *a,
+static void set_part(cva_sheet *t, int64_t row, int column, const shoal_cva_adjustments *a,
                      const shoal_cva_date *profile, int64_t dates) {
     double epe = 0, ene = 0, pfe;
     for (int64_t k = 0; k < dates; k++)
@@ -399,7 +135,7 @@ static void set_part(sheet *t, int64_t row, int column, const shoal_cva_adjustme
                                   { a->epe, epe },          { a->ene, ene },
                                   { a->eepe, epe },         { a->pfe95, pfe },
                                   { a->es95, pfe } };
-    for (int i = 0; i < 9; i++) set_number(t, row, column + i, numbers[i][0], numbers[i][1]);
+    for (int i = 0; i < 9; i++) cva_set_number(t, row, column + i, numbers[i][0], numbers[i][1]);
 }
 
 static int parts(FILE *file, const cva_book *b, const cva_result *r, io_error *err) {
@@ -408,27 +144,27 @@ static int parts(FILE *file, const cva_book *b, const cva_result *r, io_error *e
     static const char *const set_names[] = { "counterparty", "netting set", "CVA",    "DVA",
                                              "FVA",          "PV",          "EPE",    "ENE",
                                              "EEPE",         "PFE 95 %",    "ES 95 %" };
-    sheet t;
+    cva_sheet t;
     int status = IO_OK;
     if (r->info.parties > 1) {
         fputs("<h2>Counterparties</h2>\n", file);
-        status = make_sheet(&t, names, 10, 1, r->info.parties, err);
+        status = cva_make_sheet(&t, names, 10, 1, r->info.parties, err);
         for (int64_t i = 0; status == IO_OK && i < r->info.parties; i++) {
-            set_text(&t, i, 0, cva_party_name(b, i));
+            cva_set_text(&t, i, 0, cva_party_name(b, i));
             set_part(&t, i, 1, &r->party[i], r->party_profile + i * r->info.dates, r->info.dates);
         }
-        if (status == IO_OK) status = show_sheet(file, &t, 'p', 1, err);
+        if (status == IO_OK) status = cva_show_sheet(file, &t, 'p', 1, err);
     }
     if (status != IO_OK) return status;
     const int skip = r->info.parties > 1 ? 0 : 1;
     fputs("<h2>Netting sets</h2>\n", file);
-    status = make_sheet(&t, set_names + skip, 11 - skip, 2 - skip, r->info.sets, err);
+    status = cva_make_sheet(&t, set_names + skip, 11 - skip, 2 - skip, r->info.sets, err);
     for (int64_t i = 0; status == IO_OK && i < r->info.sets; i++) {
-        if (!skip) set_text(&t, i, 0, cva_party_name(b, b->set_of[i]));
-        set_text(&t, i, 1 - skip, cva_set_name(b, i));
+        if (!skip) cva_set_text(&t, i, 0, cva_party_name(b, b->set_of[i]));
+        cva_set_text(&t, i, 1 - skip, cva_set_name(b, i));
         set_part(&t, i, 2 - skip, &r->set[i], r->set_profile + i * r->info.dates, r->info.dates);
     }
-    if (status == IO_OK) status = show_sheet(file, &t, 's', 2 - skip, err);
+    if (status == IO_OK) status = cva_show_sheet(file, &t, 's', 2 - skip, err);
     fputs(
         "<p>EPE and ENE are means over time; PFE and ES (expected shortfall) the largest of all dates.</p>\n",
         file);
@@ -445,7 +181,7 @@ static int trades(FILE *file, const cva_options *o, const cva_book *b, const cva
     const char *bar[TOP];
     double value[TOP];
     int64_t *order = cva_by_size(b, r);
-    sheet t;
+    cva_sheet t;
     int status = order ? IO_OK : io_fail(err, IO_E_MEMORY, "not enough memory"), count = 0;
     for (; order && count < TOP && count < b->count; count++) {
         bar[count] = cva_trade_name(b, order[count], name[count]);
@@ -457,10 +193,10 @@ static int trades(FILE *file, const cva_options *o, const cva_book *b, const cva
         "offsets others has one below 0.</p>\n<div class=\"wide chart\">\n",
         file);
     if (status == IO_OK && count > 0)
-        status = draw_bars(file, b->count > TOP ? "Top 10 contributions" : "Contributions", NULL,
-                           "CVA", count, bar, value, err);
+        status = cva_draw_bars(file, b->count > TOP ? "Top 10 contributions" : "Contributions",
+                               NULL, "CVA", count, bar, value, err);
     fputs("</div>\n", file);
-    if (status == IO_OK) status = make_sheet(&t, names, 10, 3, b->count, err);
+    if (status == IO_OK) status = cva_make_sheet(&t, names, 10, 3, b->count, err);
     if (status != IO_OK) return status;
     (void)o;
     for (int64_t i = 0; i < b->count; i++) {
@@ -468,20 +204,20 @@ static int trades(FILE *file, const cva_options *o, const cva_book *b, const cva
         const shoal_cva_contract *c = &b->contract[i];
         const shoal_cva_trade *a = &r->trade[i];
         const double share = a->cva != 0 ? a->cva_error / fabs(a->cva) : 0;
-        set_text(&t, i, 0, cva_trade_name(b, i, text));
-        set_text(&t, i, 1, cva_set_name(b, c->set));
-        set_text(&t, i, 2, cva_payoffs[c->payoff]);
+        cva_set_text(&t, i, 0, cva_trade_name(b, i, text));
+        cva_set_text(&t, i, 1, cva_set_name(b, c->set));
+        cva_set_text(&t, i, 2, cva_payoffs[c->payoff]);
         const double numbers[][2] = {
             { a->cva, a->cva_error },          { a->dva, fabs(a->dva) * share },
             { a->fva, fabs(a->fva) * share },  { a->pv, a->pv_error },
             { a->epe, fabs(a->epe) * share },  { a->ene, fabs(a->ene) * share },
             { a->eepe, fabs(a->eepe) * share }
         };
-        for (int k = 0; k < 7; k++) set_number(&t, i, 3 + k, numbers[k][0], numbers[k][1]);
+        for (int k = 0; k < 7; k++) cva_set_number(&t, i, 3 + k, numbers[k][0], numbers[k][1]);
     }
     if (b->count > 2 * TOP)
         fprintf(file, "<details><summary>All %lld trades</summary>\n", (long long)b->count);
-    status = show_sheet(file, &t, 't', 3, err);
+    status = cva_show_sheet(file, &t, 't', 3, err);
     if (b->count > 2 * TOP) fputs("</details>\n", file);
     return status;
 }
@@ -505,8 +241,9 @@ static void incremental(FILE *file, const cva_options *o, const cva_book *b, con
 
 static int diagnostics(FILE *file, const cva_result *r, io_error *err) {
     static int (*const draw[])(FILE *, const cva_result *,
-                               io_error *) = { draw_convergence, draw_stages, draw_conditions,
-                                               draw_solvers, draw_outcomes };
+                               io_error *) = { cva_draw_convergence, cva_draw_stages,
+                                               cva_draw_conditions, cva_draw_solvers,
+                                               cva_draw_outcomes };
     enum { ALWAYS = 2, ALL = 5 }; /* the others are about regressions */
     const int count = r->counts.systems > 0 ? ALL : ALWAYS;
     int status = IO_OK;

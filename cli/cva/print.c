@@ -187,10 +187,9 @@ void cva_verdict(const cva_options *o, const cva_book *b, const cva_result *r, c
                  (long long)b->line[v->contract], o->book, cva_date(date, r, v->date));
 }
 
-/* A price by simulation is rounded to its error; six digits of one by a formula or a grid. */
-static const char *price_text(char text[32], double price, double error) {
-    if (error > 0) return cli_rounded(text, price, error);
-    snprintf(text, 32, "%.6g", price);
+const char *cva_rounded(char text[32], double value, double error) {
+    if (error > 0) return cli_rounded(text, value, error);
+    snprintf(text, 32, "%.6g", value);
     return text;
 }
 
@@ -209,9 +208,9 @@ static void print_validation(const cva_options *o, const cva_book *b, const cva_
         if (b->id) printf("%-12s ", b->id[i]);
         char price[32], upper[32];
         printf("%-12s %11s %9s %11s       ", cva_payoffs[b->contract[i].payoff],
-               price_text(price, row->price, row->price_error),
+               cva_rounded(price, row->price, row->price_error),
                CLI_ROUNDED(row->price_error, row->price_error),
-               price_text(upper, row->upper, row->upper_error));
+               cva_rounded(upper, row->upper, row->upper_error));
         for (int64_t k = 0; k < r->info.dates; k++)
             printf(" %6.2f", fabs(row[k].z) < 0.005 ? 0 : row[k].z);
         putchar('\n');
