@@ -180,10 +180,13 @@ class Beside(Case):
                           ["spd", "16", "2000, 2000", "12, 12", "-", "fails, fails"]])
 
     def test_again(self):
-        row = {"module": "smallsym", "method": "ldlt", "type": "f32", "median_s": 3.0, "kept_s": 2.0}
-        self.keep("one.json", {"rows": [row, dict(row, kept_s=3.0), dict(row, kept_s=4.0), dict(row, kept_s=None),
-                                        dict(row, type="f64"), dict(row, module="rng")]})
-        self.assertEqual(list(beside.again(os.path.join(self.at, "one.json")))[1:],
+        def row(problem, kept, **more):
+            return dict({"problem": problem, "module": "smallsym", "method": "ldlt", "type": "f32", "median_s": 3.0,
+                         "kept_s": kept}, **more)
+        self.keep("one.json", {"machine": {"date": "2"}, "rows": [row("a", 2.0), row("b", 3.0), row("d", None),
+                                                                   row("e", 2.0, type="f64"), row("f", 2.0, module="rng")]})
+        self.keep("two.json", {"machine": {"date": "1"}, "rows": [row("b", 1.0), row("c", 4.0)]})
+        self.assertEqual(sorted(list(beside.again(self.at))[1:]),
                          [["`smallsym:ldlt`, f32", "3", "0.75", "1.00", "1.50"],
                           ["`smallsym:ldlt`, f64", "1", "1.50", "1.50", "1.50"]])
 

@@ -5,7 +5,7 @@ import os
 import re
 import statistics
 
-from results import Refused, Result, groups_of
+from results import Refused, Result, groups_of, read_folder
 
 TYPES = ("float64", "float32")
 LIBRARIES = {"torch": "torch", "cupy": "CuPy", "jax": "JAX"}
@@ -38,8 +38,11 @@ def python(path):
 
 
 def again(path):
-    """Times of a run of `shoal bench --against`, divided by the kept ones, per method and type."""
-    rows = [row for row in Result(path).rows if row.number("kept_s") > 0 and row.text("module") in WITH_STATUS]
+    """Times of runs of `shoal bench --against`, divided by the kept ones, per method and type. A later run of a problem
+    takes the place of an earlier one."""
+    files = sorted(read_folder(path), key=lambda file: file.machine.text("date"))
+    every = {row.text("problem"): row for file in files for row in file.rows if row.number("kept_s") > 0}
+    rows = [row for row in every.values() if row.text("module") in WITH_STATUS]
     yield ["problems", "number", "least", "median", "largest"]
     for name, own in groups_of(rows, lambda row: "`%s:%s`, %s" % tuple(
             row.text(key) for key in ("module", "method", "type"))).items():
@@ -60,7 +63,7 @@ def promises(path):
 TABLES = (  # page of docs/, file of bench/results, its tables
     ("python.md", "python/linalg-h200.json", python),
     ("promises.md", "promises/h200.txt", promises),
-    ("promises.md", "again/h200.json", again),
+    ("promises.md", "again", again),
 )
 
 
