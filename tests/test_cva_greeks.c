@@ -112,18 +112,18 @@ static const int64_t party_of[] = { 0, 1, 0 };
 
 /* Asset 1 is that of no contract. */
 static void make_bumped(bumped *b, int curves, int64_t outer) {
-    const bumped fresh = {
-        .s0 = { 100, 80, 50, 120 },
-        .sigma = { 0.2, 0.3, 0.35, 0.25 },
-        .dividend = { 0.01, 0.02, 0, 0.03 },
-        .correlation = { 1, 0.3, 0.5, -0.2, 0.3, 1, 0.1, 0.2, 0.5, 0.1, 1, 0.25, -0.2, 0.2, 0.25, 1 },
-        .rates = { 0.01, 0.03, 0.04 },
-        .yields = { 0.005, 0.02 },
-        .volatilities = { 0.3, 0.25, 0.28 },
-        .hazards = { 0.03, 0.06, 0.05 },
-        .other_hazard = 0.02,
-        .csa = { { .collateral = 1, .threshold = 4, .independent = 0.5 }, { .collateral = 0 } }
-    };
+    const bumped fresh = { .s0 = { 100, 80, 50, 120 },
+                           .sigma = { 0.2, 0.3, 0.35, 0.25 },
+                           .dividend = { 0.01, 0.02, 0, 0.03 },
+                           .correlation = { 1, 0.3, 0.5, -0.2, 0.3, 1, 0.1, 0.2, 0.5, 0.1, 1, 0.25,
+                                            -0.2, 0.2, 0.25, 1 },
+                           .rates = { 0.01, 0.03, 0.04 },
+                           .yields = { 0.005, 0.02 },
+                           .volatilities = { 0.3, 0.25, 0.28 },
+                           .hazards = { 0.03, 0.06, 0.05 },
+                           .other_hazard = 0.02,
+                           .csa = { { .collateral = 1, .threshold = 4, .independent = 0.5 },
+                                    { .collateral = 0 } } };
     *b = fresh;
     b->c = one_case(SHOAL_CVA_CALL, 6, outer);
     if (curves) b->dividends[2] = (shoal_cva_curve){ 2, when, b->yields };
@@ -156,9 +156,8 @@ static void make_bumped(bumped *b, int curves, int64_t outer) {
     b->parties[0] = (shoal_cva_counterparty){
         .pieces = 3, .hazard = b->hazards, .until = until, .recovery = 0.4
     };
-    b->parties[1] = (shoal_cva_counterparty){ .pieces = 1,
-                                              .hazard = &b->other_hazard,
-                                              .recovery = 0.25 };
+    b->parties[1] =
+        (shoal_cva_counterparty){ .pieces = 1, .hazard = &b->other_hazard, .recovery = 0.25 };
     b->c.opts.horizon = 2, b->c.opts.csas = 2, b->c.opts.csa = b->csa;
     b->c.opts.parties = 2, b->c.opts.party = party_of;
 }
@@ -167,13 +166,13 @@ static void make_bumped(bumped *b, int curves, int64_t outer) {
 static double *place_of(bumped *b, const shoal_cva_sensitivity *s) {
     const int64_t point = s->point < 0 ? 0 : s->point, a = s->index;
     switch (s->parameter) {
-        case SHOAL_CVA_SPOT: return &b->s0[a];
-        case SHOAL_CVA_VOLATILITY: return s->point < 0 ? &b->sigma[a] : &b->volatilities[point];
-        case SHOAL_CVA_DIVIDEND: return s->point < 0 ? &b->dividend[a] : &b->yields[point];
-        case SHOAL_CVA_RATE: return s->point < 0 ? &b->c.market.rate : &b->rates[point];
-        case SHOAL_CVA_CORRELATION: return &b->correlation[4 * a + s->other];
-        case SHOAL_CVA_HAZARD: return a ? &b->other_hazard : &b->hazards[point];
-        default: return &b->parties[a].recovery;
+    case SHOAL_CVA_SPOT: return &b->s0[a];
+    case SHOAL_CVA_VOLATILITY: return s->point < 0 ? &b->sigma[a] : &b->volatilities[point];
+    case SHOAL_CVA_DIVIDEND: return s->point < 0 ? &b->dividend[a] : &b->yields[point];
+    case SHOAL_CVA_RATE: return s->point < 0 ? &b->c.market.rate : &b->rates[point];
+    case SHOAL_CVA_CORRELATION: return &b->correlation[4 * a + s->other];
+    case SHOAL_CVA_HAZARD: return a ? &b->other_hazard : &b->hazards[point];
+    default: return &b->parties[a].recovery;
     }
 }
 
@@ -205,9 +204,10 @@ static void compare(shoal_context *ctx, bumped *b, const greeks *g, int64_t i) {
     sum /= (double)g->paths;
     error = sqrt((squares / (double)g->paths - sum * sum) / (double)(g->paths - 1));
     const double rounding = 1e-6 * fabs(s->value) + 1e-12 / h;
-    CHECK_MSG(fabs(sum) <= 3 * error + rounding, "%s %lld, %lld, %lld: %.8f +- %.8f, bump off %.3g +- %.3g",
-              s->name, (long long)s->index, (long long)s->other, (long long)s->point, s->value,
-              s->error, sum, error);
+    CHECK_MSG(fabs(sum) <= 3 * error + rounding,
+              "%s %lld, %lld, %lld: %.8f +- %.8f, bump off %.3g +- %.3g", s->name,
+              (long long)s->index, (long long)s->other, (long long)s->point, s->value, s->error,
+              sum, error);
     if (s->parameter != SHOAL_CVA_CORRELATION) /* far below the standard error of either */
         CHECK_MSG(error <= 0.05 * s->error + rounding, "%s: %g, %g", s->name, error, s->error);
     free(up.rows), free(down.rows);

@@ -344,13 +344,13 @@ typedef enum shoal_cva_parameter {
 
 typedef struct shoal_cva_sensitivity {
     shoal_cva_parameter parameter;
-    const char *name; /* of the parameter: "spot"                                             */
-    int64_t index;    /* of the asset, or of the counterparty; -1: of the interest rate       */
-    int64_t other;    /* SHOAL_CVA_CORRELATION: the second asset, after the first; else -1    */
-    int64_t point;    /* of a curve, or piece of a hazard rate; -1: there are none            */
-    double time;      /* of the point, or where the piece ends; NaN: none, or the last piece  */
-    double at;        /* the parameter                                                        */
-    double move;      /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate     */
+    const char *name;    /* of the parameter: "spot"                                             */
+    int64_t index;       /* of the asset, or of the counterparty; -1: of the interest rate       */
+    int64_t other;       /* SHOAL_CVA_CORRELATION: the second asset, after the first; else -1    */
+    int64_t point;       /* of a curve, or piece of a hazard rate; -1: there are none            */
+    double time;         /* of the point, or where the piece ends; NaN: none, or the last piece  */
+    double at;           /* the parameter                                                        */
+    double move;         /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate     */
     double value, error; /* dCVA / dparameter; its standard error                            */
 } shoal_cva_sensitivity;
 

@@ -139,8 +139,7 @@ static void reverse_contract(const reverse *r, const cva_contract *c, cva_span l
         const double discount = cva_discount_over(r->job, left);
         for (int i = 0; i < c->assets; i++) {
             const int64_t a = c->asset[i];
-            const double factor =
-                discount * c->weight[i] * shoal_exp(cva_growth(r->job, left, a));
+            const double factor = discount * c->weight[i] * shoal_exp(cva_growth(r->job, left, a));
             const double *s = r->price[r->g->place[a]];
             CVA_EACH(l) x[l] = bar[l] * factor * s[l];
             add_price(r, a, left, x);
@@ -311,9 +310,10 @@ static void one_block(const reverse *r, uint64_t first) {
 static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_greeks *g,
                         int64_t first, int64_t paths, double *rows, int64_t width, int64_t at) {
     const int64_t end = job->exposed[job->exposures - 1], kept = (end + 1) * job->assets;
-    const int64_t counts[] = { kept,     kept,         g->begin[CVA_BY_HAZARD], g->parameters,
-                               g->useds, g->useds,     job->parties,            job->parties,
-                               g->useds, g->useds,     KEPT * g->most };
+    const int64_t counts[] = { kept,          kept,          g->begin[CVA_BY_HAZARD],
+                               g->parameters, g->useds,      g->useds,
+                               job->parties,  job->parties,  g->useds,
+                               g->useds,      KEPT * g->most };
     enum { ARRAYS = sizeof counts / sizeof *counts };
     int64_t all = 0;
     int failed = 0;

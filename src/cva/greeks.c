@@ -23,6 +23,8 @@ static const struct {
               [SHOAL_CVA_HAZARD] = { "hazard", 1e-4 },
               [SHOAL_CVA_RECOVERY] = { "recovery", 0.01 } };
 
+#define LEAST 1e-6 /* of a deviation, over the usual one; of a pivot of correlations */
+
 /* ---- checks ------------------------------------------------------------------------------------ */
 
 /* What has no derivatives. */
@@ -39,7 +41,8 @@ static shoal_status check_contracts(shoal_cva *p) {
 }
 
 static shoal_status check_span(const shoal_cva *p, int64_t a, cva_span s) {
-    if (!(s.years > 0) || cva_deviation(&p->job, s, a) > 0) return SHOAL_OK;
+    const double usual = p->job.sigma[a] * sqrt(fmax(s.years, 0));
+    if (!(s.years > 0) || cva_deviation(&p->job, s, a) > LEAST * usual) return SHOAL_OK;
     const double from = cva_time(&p->job, s.from);
     return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                       "sigma[%lld] is 0 from %g to %g years; with greeks it must be above 0",
@@ -111,7 +114,7 @@ static shoal_status make_root(shoal_cva *p) {
     if (s == SHOAL_OK) s = shoal_correlation_factor(p->head.ctx, c, d, root);
     double least = 1;
     for (int64_t i = 0; i < d && s == SHOAL_OK; i++) least = fmin(least, root[i * (i + 1) / 2 + i]);
-    if (s == SHOAL_OK && least > 1e-6) g->root = root;
+    if (s == SHOAL_OK && least > LEAST) g->root = root;
     free(c);
     return s;
 }
@@ -169,8 +172,7 @@ static void make_parameters(maker *k) {
         k->dividend[i] = add_curve(k, SHOAL_CVA_DIVIDEND, a, curve_of(m->dividends, a),
                                    m->dividend ? m->dividend[a] : 0);
     }
-    k->rate =
-        add_curve(k, SHOAL_CVA_RATE, -1, m->rates.count > 0 ? &m->rates : NULL, m->rate);
+    k->rate = add_curve(k, SHOAL_CVA_RATE, -1, m->rates.count > 0 ? &m->rates : NULL, m->rate);
     for (int64_t i = 0; i < g->useds; i++)
         for (int64_t n = 0; n < i; n++)
             add_parameter(k, SHOAL_CVA_CORRELATION, g->used[n], g->used[i], -1, NAN,
@@ -214,7 +216,8 @@ static void add_integral(maker *k, int64_t first, const shoal_cva_curve *c, int 
     const double from = i > 0 ? c->time[i - 1] : 0, share = (t - from) / (c->time[i] - from);
     for (int64_t n = i > 0 ? i - 1 : 0; n <= i; n++)
         add_term(k, first + n,
-                 sign * (n == i ? share : 1 - share) * c->time[n] * (squared ? 2 * c->value[n] : 1));
+                 sign * (n == i ? share : 1 - share) * c->time[n] *
+                     (squared ? 2 * c->value[n] : 1));
 }
 
 /* The years of a step that are in piece `i` of a hazard rate. */
@@ -278,8 +281,7 @@ static shoal_status make_tables(maker *k) {
     cva_greeks *g = &p->greeks;
     make_parameters(k);
     make_terms(k);
-    shoal_status s =
-        shoal_plan_host(&p->head, g->parameters, sizeof *g->parameter, &g->parameter);
+    shoal_status s = shoal_plan_host(&p->head, g->parameters, sizeof *g->parameter, &g->parameter);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, k->inputs + 1, sizeof *g->start, &g->start);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, k->terms, sizeof *g->term, &g->term);
     if (s != SHOAL_OK) return s;
@@ -343,8 +345,7 @@ shoal_status shoal_cva_sensitivities(const shoal_cva *plan, const double *sample
         s = shoal_fail(ctx, SHOAL_E_ARG, "the plan was created without opts.greeks");
     for (int64_t i = 0; i < g->parameters && s == SHOAL_OK; i++) {
         list[i] = g->parameter[i];
-        list[i].value =
-            shoal_cva_mean(samples + at + i, NULL, width, paths, &list[i].error);
+        list[i].value = shoal_cva_mean(samples + at + i, NULL, width, paths, &list[i].error);
     }
     return s;
 }

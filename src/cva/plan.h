@@ -374,9 +374,11 @@ typedef struct cva_greeks {
     int64_t begin[CVA_INPUTS + 1];
     int64_t *start; /* [input + 1]: its first term */
     cva_term *term;
-    double *root; /* L of the correlation of the used assets; NULL: there is none that is invertible */
+    double
+        *root; /* L of the correlation of the used assets; NULL: there is none that is invertible */
     double *bare; /* [party][exposure]: share / (1 - recovery) */
-    double *alive; /* the same, of no default up to the exposure in place of default since the last one */
+    double *
+        alive; /* the same, of no default up to the exposure in place of default since the last one */
     int64_t most; /* contracts of a set */
 } cva_greeks;
 
