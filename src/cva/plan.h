@@ -7,6 +7,7 @@
 
 #include "american/plan.h"
 #include "core/math.h"
+#include "rng/sobol.h"
 #include <math.h>
 #include <shoal/cva.h>
 
@@ -323,6 +324,9 @@ typedef struct cva_fit {
     cva_rule rule;
     double *numbers; /* rule.at                                                 */
     int64_t blocks;
+    int64_t dimensions; /* of Sobol's points: [dimension][SHOAL_SOBOL_BITS], [dimension] */
+    uint32_t *directions;
+    uint64_t *shift;
     double *at, *cash; /* [block][asset][lane], [block][lane]                   */
     double *base;      /* with knots: `at` at the last one before the date      */
     double *prices[2]; /* [block][asset][lane] at dates of either parity        */
