@@ -287,7 +287,8 @@ ROWS(shoal_cva_csa, FIELD(collateral), FIELD(threshold), FIELD(transfer), FIELD(
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
      FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
      FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
-     FIELD(validate), FIELD(by_set), FIELD(by_trade), FIELD(party), FIELD(target))
+     FIELD(validate), FIELD(by_set), FIELD(by_trade), FIELD(quantile_error), FIELD(party),
+     FIELD(target))
 ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(parties), FIELD(expired),
      FIELD(closed), FIELD(nested), FIELD(american), FIELD(outer), FIELD(inner), FIELD(level_share))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
@@ -1150,15 +1151,20 @@ NB_MODULE(_core, m) {
     });
     m.def("cva_totals",
           [](Plan &plan) { return shoal_cva_totals(handle_of<shoal_cva>(plan, cva_destroy)); });
-    m.def("cva_adjust", [](Plan &plan, Array samples, int64_t paths, int part, int64_t index) {
-        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
-        shoal_cva_adjustments result = {};
-        plan.run([&] {
-            return shoal_cva_adjust(handle, static_cast<double *>(samples.data), paths,
-                                    static_cast<shoal_cva_part>(part), index, &result, nullptr);
-        });
-        return dict_of(result);
-    });
+    /* from: samples; with sums, those of shoal_cva_add_sums() */
+    m.def("cva_adjust",
+          [](Plan &plan, Array from, bool sums, int64_t paths, int part, int64_t index) {
+              auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+              const auto of = static_cast<shoal_cva_part>(part);
+              shoal_cva_adjustments result = {};
+              plan.run([&] {
+                  return sums ? shoal_cva_adjust_of_sums(handle, static_cast<int64_t *>(from.data),
+                                                         paths, of, index, &result, nullptr)
+                              : shoal_cva_adjust(handle, static_cast<double *>(from.data), paths,
+                                                 of, index, &result, nullptr);
+              });
+              return dict_of(result);
+          });
     m.def("cva_trades", [](Plan &plan, Array totals, int64_t paths, int64_t count) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         std::vector<shoal_cva_trade> trades((size_t)count);
@@ -1170,13 +1176,15 @@ NB_MODULE(_core, m) {
         for (const auto &trade : trades) list.append(dict_of(trade));
         return list;
     });
-    m.def("cva_result", [](Plan &plan, Array samples, int64_t paths, int64_t dates) {
+    m.def("cva_result", [](Plan &plan, Array from, bool sums, int64_t paths, int64_t dates) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_value value = {};
         std::vector<shoal_cva_date> profile((size_t)dates);
         plan.run([&] {
-            return shoal_cva_result(handle, static_cast<double *>(samples.data), paths, &value,
-                                    profile.data());
+            return sums ? shoal_cva_result_of_sums(handle, static_cast<int64_t *>(from.data), paths,
+                                                   &value, profile.data())
+                        : shoal_cva_result(handle, static_cast<double *>(from.data), paths, &value,
+                                           profile.data());
         });
         nb::list list;
         for (const auto &date : profile) list.append(dict_of(date));
@@ -1238,9 +1246,23 @@ NB_MODULE(_core, m) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
         plan.run([&] { return shoal_units_keep(handle, folder.c_str()); });
     });
-    m.def("units_work", [](Plan &plan) {
-        auto *handle = handle_of<shoal_units>(plan, units_destroy);
-        plan.run([&] { return shoal_units_work(&handle, 1, nullptr); });
+    /* workers: the same job on other devices, first that with the folder; returns why devices failed */
+    m.def("units_work", [](nb::list workers) {
+        std::vector<shoal_units *> handles;
+        std::vector<Plan *> plans;
+        for (nb::handle worker : workers) {
+            plans.push_back(&nb::cast<Plan &>(worker));
+            handles.push_back(handle_of<shoal_units>(*plans.back(), units_destroy));
+        }
+        int lost = 0;
+        plans.at(0)->run(
+            [&] { return shoal_units_work(handles.data(), (int)handles.size(), &lost); });
+        nb::list why;
+        for (size_t i = 0; lost > 0 && i < plans.size(); i++) {
+            const std::string message = shoal_message(plans[i]->context->handle);
+            if (!message.empty()) why.append(message);
+        }
+        return why;
     });
     m.def("units_rows", [](Plan &plan) { /* an address, 0 for none */
                                          return reinterpret_cast<uintptr_t>(shoal_units_rows(

@@ -15,12 +15,12 @@ import numpy as np
 
 from . import _core
 from ._arrays import TYPES
-from ._devices import device_number, dtype_name, whole
+from ._devices import dtype_name, whole
 from ._progress import progress as shown
 from ._results import with_error
 from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
-from ._units import Units, gather, job_of
+from ._units import Units, chosen, gather, job_of
 
 _PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
 _ESTIMATORS = ("rule", "amc", "inner")
@@ -416,10 +416,12 @@ def cva(
     cond: float = 0.0,
     control: bool = True,
     validate: bool = False,
+    quantile_error: float = 0.0,
     seed: int = 1,
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    devices: Any = None,
     executor: Any = None,
     checkpoint: Any = None,
     units: int | None = None,
@@ -440,8 +442,10 @@ def cva(
     and `by_trade`. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
-    Ctrl-C stops the run. executor: workers of concurrent.futures, with the same result; checkpoint: a folder that keeps
-    finished units; units: how many. docs/cva.md describes what is computed.
+    quantile_error: keep sums over outer paths in place of their rows, so that memory does not grow with `outer`; PFE and
+    expected shortfall then have this relative error. Ctrl-C stops the run. devices: "all" GPUs, or a list like [0, 1];
+    executor: workers of concurrent.futures; both with the same result. checkpoint: a folder that keeps finished units;
+    units: how many. docs/cva.md describes what is computed.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
@@ -482,37 +486,41 @@ def cva(
         "nested": int(nested), "kept": int(kept), "estimator": _ESTIMATORS.index(estimator), "rule_paths": rule_paths,
         "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
         "seed": seed, "control": 1 if control else -1, "validate": int(validate), "by_trade": int(breakdown),
+        "quantile_error": quantile_error,
         "party": party_of,
     }  # fmt: skip
     if not counts:
         options["inner"] = None
+    how = Units(executor, checkpoint, units, chosen(devices, device))
+    numbers, summed = how.on(device), quantile_error != 0
     with shown("cva", progress):
         try:
-            plan = _core.cva(context(device_number(device)), assets, contracts, parties, agreements, funding, options)
+            plan = _core.cva(context(numbers[0]), assets, contracts, parties, agreements, funding, options)
         except ValueError as error:
             raise ValueError(_in_words_of_tables(str(error))) from None
-        how = Units(executor, checkpoint, units)
-        if how.wanted():
-            job = job_of("cva", [assets, contracts, parties, agreements, funding, options], outer, device_number(device), units)
+        if how.wanted() or summed:
+            job = job_of("cva", [assets, contracts, parties, agreements, funding, options], outer, numbers, units)
             done = gather(job, how, plan)
             total, samples, totals = _core.units_cva_counts(done), _core.units_rows(done), _core.units_cva_totals(done)
+            if summed:
+                samples = totals + 8 * _core.cva_totals(plan)  # the sums
         else:
             samples = np.empty((outer, _core.cva_width(plan)))
             totals = np.zeros(_core.cva_totals(plan), np.int64) if breakdown else 0
             total = _core.cva_run(plan, 0, outer, samples, totals)
     info = _core.cva_describe(plan)
-    all_of, tables = _core.cva_adjust(plan, samples, outer, 0, 0), {}
+    all_of, tables = _core.cva_adjust(plan, samples, summed, outer, 0, 0), {}
     if breakdown:
         ids = book_columns.get("id", list(range(len(contracts))))
-        of_party = [_core.cva_adjust(plan, samples, outer, 1, i) for i in range(info["parties"])]
-        of_set = [_core.cva_adjust(plan, samples, outer, 2, i) for i in range(info["sets"])]
+        of_party = [_core.cva_adjust(plan, samples, summed, outer, 1, i) for i in range(info["parties"])]
+        of_set = [_core.cva_adjust(plan, samples, summed, outer, 2, i) for i in range(info["sets"])]
         of_trade = _core.cva_trades(plan, totals, outer, len(contracts))
         tables = {
             "by_counterparty": _table({"counterparty": party_names}, of_party),
             "by_set": _table({"counterparty": [party for party, _ in set_keys], "set": set_names}, of_set),
             "by_trade": _table({"id": ids, "set": [c["set"] for c in contracts]}, of_trade),
         }
-    value, profile = _core.cva_result(plan, samples, outer, info["dates"])
+    value, profile = _core.cva_result(plan, samples, summed, outer, info["dates"])
     validation = None
     if validate:
         table = np.empty((len(contracts), info["dates"], len(_core.cva_check_columns)))
@@ -533,7 +541,8 @@ def cva(
                 *([f"--one-way={one_way}"] if one_way != "no" else []),
                 *(f"--{name}={given}" for name, given in (("mta", mta), ("independent", independent), ("mpor", mpor),
                   ("hazard-vol", hazard_vol), ("hazard-reversion", hazard_reversion), ("horizon", horizon),
-                  ("rule-paths", rule_paths), ("degree", degree), ("solver", solver), ("cond", cond)) if given),
+                  ("rule-paths", rule_paths), ("degree", degree), ("solver", solver), ("cond", cond),
+                  ("quantile-error", quantile_error)) if given),
                 *(word for word, given in (("--exposure=nested", nested), ("--not-stopped", kept),
                   ("--raw-basis", raw), ("--no-control", not control), ("--no-netting", not netting),
                   ("--validate", validate)) if given),

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._devices import device_number, whole
+from ._devices import whole
 from ._progress import progress as shown
 from ._runtime import context
-from ._units import Units, gather, job_of
+from ._units import Units, chosen, gather, job_of
 
 _VALUES = ("price", "stderr", "paths")
 
@@ -29,6 +29,7 @@ def dataset(
     seed: int = 1,
     device: Any = "cpu",
     progress: bool = False,
+    devices: Any = None,
     executor: Any = None,
     checkpoint: Any = None,
     units: int | None = None,
@@ -39,7 +40,7 @@ def dataset(
     `shoal dataset expou` writes them. ranges: {column: (low, high)} or (low, high, "log"); other columns keep their
     default ranges. design: "sobol" or "latin". target: simulate each row until its standard error is at most this
     (default 5e-5), with up to most_paths paths (default 2^21). seed selects rows and paths: use another one for
-    validation, and another for test. executor, checkpoint, units: as in `cva`. docs/surrogate.md describes the method.
+    validation, and another for test. devices, executor, checkpoint, units: as in `cva`. docs/surrogate.md describes the method.
 
     >>> import shoal
     >>> rows = shoal.dataset(4, ranges={"strike": (0.9, 1.1)}, target=1e-2)
@@ -59,13 +60,13 @@ def dataset(
     options = {"samples": samples, "design": design, "nu2": int(nu2), "target": target, "most_paths": most_paths,
                "refine": refine, "seed": seed}  # fmt: skip
     arguments = [options, [_range(name, given.get(name)) for name in names]]
-    number = device_number(device)
+    how = Units(executor, checkpoint, units, chosen(devices, device))
+    numbers = how.on(device)
     design_rows = np.empty((max(samples, 0), len(names)))
     with shown("dataset", progress):
-        plan = _core.dataset(context(number), *arguments)
+        plan = _core.dataset(context(numbers[0]), *arguments)
         _core.dataset_design(plan, samples, design_rows)
-        job = job_of("dataset", arguments, samples, number, units)
-        done = gather(job, Units(executor, checkpoint, units), plan)
+        done = gather(job_of("dataset", arguments, samples, numbers, units), how, plan)
     values = np.empty((samples, len(_VALUES)))
     if samples:
         ctypes.memmove(values.ctypes.data, _core.units_rows(done), values.nbytes)

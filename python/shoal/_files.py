@@ -159,7 +159,7 @@ def solve(
         found = _rows_at(address, rows, _row_type(*row_of))
         flat[first : first + rows], block[:, first : first + rows] = found["x"], found["verdict"].T
 
-    gather(job_of("files", [module, described, options, row_of], count, number, units), how, take)
+    gather(job_of("files", [module, described, options, row_of], count, [number], units), how, take)
     if isinstance(x, np.memmap):
         x.flush()
     return Result(x, module, NUMPY, block.reshape(-1), fields, batch)

@@ -80,6 +80,18 @@ def new_context(device: int) -> Any:
     return found
 
 
+def all_devices() -> list[int]:
+    """The numbers of the GPUs of this machine; an error if there is none."""
+    numbers = [0]
+    new_context(0)
+    while True:
+        try:
+            new_context(len(numbers))
+        except RuntimeError:
+            return numbers
+        numbers.append(len(numbers))
+
+
 def watch(call: Callable[[str, float], None] | None) -> Callable[[str, float], None] | None:
     """Long calls of this thread tell `call` their stage and fraction. Returns what they told before."""
     before, _local.progress = _local.progress, call

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, _runtime
-from ._devices import whole
+from ._devices import device_number, whole
 
 _IN_FLIGHT = 1 << 30  # bytes of units that workers compute or that wait for the caller
 _FEWEST = 16  # units in flight, even if they are larger
@@ -30,9 +30,30 @@ class Units(NamedTuple):
     executor: Any
     checkpoint: Any
     units: Any
+    devices: list[int] | None = None  # the numbers of `chosen`
 
     def wanted(self) -> bool:
-        return self.executor is not None or self.checkpoint is not None or self.units is not None
+        return any(given is not None for given in self)
+
+    def on(self, device: Any) -> list[int]:
+        """The devices that compute: one or more."""
+        return self.devices or [device_number(device)]
+
+
+def chosen(devices: Any, device: Any) -> list[int] | None:
+    """The numbers of the argument `devices`: "all", or a list of numbers and words like "cuda:1"."""
+    if devices is None:
+        return None
+    if device != "cpu":
+        raise ValueError("device and devices exclude each other")
+    if isinstance(devices, str) and devices == "all":
+        return _runtime.all_devices()
+    if isinstance(devices, str) or not hasattr(devices, "__iter__"):
+        raise TypeError(f"devices is {devices!r}; it must be 'all' or a list, like [0, 1] or ['cuda:0', 'cuda:1']")
+    numbers = [device_number(d) if isinstance(d, str) else whole("devices", d) for d in devices]
+    if not numbers or min(numbers) < -1 or (-1 in numbers and max(numbers) > -1):
+        raise ValueError(f"devices is {devices!r}; it must name GPUs, 0 or more, or only 'cpu'")
+    return numbers
 
 
 class Job(NamedTuple):
@@ -40,6 +61,7 @@ class Job(NamedTuple):
 
     inputs: bytes  # JSON, compressed: backend, function, arguments, size
     device: int
+    others: list[int]  # more devices of the caller
     units: int  # 0: as many as the library chooses
     caller: str
 
@@ -47,18 +69,21 @@ class Job(NamedTuple):
 _PROCESS = os.urandom(8).hex()  # which process this is, on any machine
 
 
-def job_of(function: str, arguments: list[Any], size: int, device: int, units: Any) -> Job:
+def job_of(function: str, arguments: list[Any], size: int, devices: list[int], units: Any) -> Job:
     number = 0 if units is None else whole("units", units)
     if units is not None and not 1 <= number <= _core.units_most:
         raise ValueError(f"units is {units!r}; it must be 1 to {_core.units_most}")
+    device, *others = devices
     backend = "cpu" if device == -1 else "cuda"  # their rows may differ in float32
     text = json.dumps([backend, function, arguments, size], sort_keys=True, default=np.generic.item)
-    return Job(zlib.compress(text.encode()), device, number, _PROCESS)
+    return Job(zlib.compress(text.encode()), device, others, number, _PROCESS)
 
 
 def _of_plan(units: Any) -> Callable[..., Any]:
-    def make(job: Job, function: str, arguments: list[Any], size: int, text: bytes, plan: Any = None) -> Any:
-        on = _runtime.context(job.device)
+    def make(
+        job: Job, function: str, arguments: list[Any], size: int, text: bytes, plan: Any = None, on: Any = None
+    ) -> Any:
+        on = on or _runtime.context(job.device)
         return units(on, plan or getattr(_core, function)(on, *arguments), size, job.units, text)
 
     return make
@@ -81,7 +106,7 @@ _KINDS: dict[str, Callable[..., Any]] = {
 
 
 def _make(job: Job, *more: Any) -> Any:
-    """`more`: what the caller has and a worker makes: the plan, or the array for the answers."""
+    """`more`: what the caller has and a worker makes: the plan, or the array for the answers; a context of its own."""
     text = zlib.decompress(job.inputs)
     _, function, arguments, size = json.loads(text)
     return _KINDS[function](job, function, arguments, size, text, *more)
@@ -107,7 +132,9 @@ def run_unit(job: Job, unit: int) -> bytes:
 
 def gather(job: Job, how: Units, *more: Any) -> Any:
     """The units of a job, once all of them are there."""
-    executor, folder, _ = how
+    executor, folder = how.executor, how.checkpoint
+    if executor is not None and how.devices is not None:
+        raise ValueError("executor and devices exclude each other: a worker of an executor has one device")
     if executor is not None and not isinstance(executor, Executor):
         hint = ": pass client.get_executor()" if hasattr(executor, "get_executor") else ""
         raise TypeError(f"executor is a {type(executor).__name__}; it must be an executor of concurrent.futures{hint}")
@@ -118,13 +145,19 @@ def gather(job: Job, how: Units, *more: Any) -> Any:
         if folder is not None:
             _core.units_keep(units, os.fsdecode(folder))
         if executor is None:
-            _core.units_work(units)
+            _work([units, *(_make(job._replace(device=n), None, _runtime.new_context(n)) for n in job.others)])
         else:
             _hand_out(units, job, executor, folder)
     except BaseException:
         units.close()  # and the folder: a traceback may keep this frame
         raise
     return units
+
+
+def _work(workers: list[Any]) -> None:
+    """All missing units, on the devices of the workers. The first one has the folder."""
+    for reason in _core.units_work(workers):
+        _runtime.log.warning("a device takes no more units; the others do its units: %s", reason)
 
 
 def _hand_out(units: Any, job: Job, executor: Executor, folder: Any) -> None:

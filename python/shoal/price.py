@@ -17,7 +17,7 @@ from ._devices import device_number, dtype_name, real, whole
 from ._progress import progress as shown
 from ._results import with_error
 from ._runtime import context
-from ._units import Units, gather, job_of
+from ._units import Units, chosen, gather, job_of
 
 __all__ = ["ImpliedVol", "PriceResult", "american", "bullet", "expou", "heston", "implied_vol"]
 
@@ -156,19 +156,19 @@ def _simulate(
         if not real("target", target) > 0:
             raise ValueError(f"target is {target!r}; it must be above 0: a standard error")
         goal = {"target": float(target)}
-    number = device_number(device)
+    numbers = how.on(device)
     with shown(label, progress):
-        plan = getattr(_core, create)(context(number), *arguments)
+        plan = getattr(_core, create)(context(numbers[0]), *arguments)
         if not how.wanted():
             return plan, values, _core.price_simulate(plan, goal, values)["samples"]
         info = _core.price_describe(plan)
         if target is not None or info["deterministic"]:
             why = "target is given" if target is not None else f"method {info['method']!r} simulates no paths"
-            raise ValueError(f"{why}: omit executor, checkpoint and units")
+            raise ValueError(f"{why}: omit devices, executor, checkpoint and units")
         if goal["paths"] < 1:
             raise ValueError(f"paths is {goal['paths']}; it must be at least 1")
         samples = -(-goal["paths"] // info["paths_each"])
-        done = gather(job_of(create, arguments, goal["paths"], number, how.units), how, plan)
+        done = gather(job_of(create, arguments, goal["paths"], numbers, how.units), how, plan)
     _core.price_values(plan, _core.units_rows(done), samples, values)
     return plan, values, samples
 
@@ -228,6 +228,7 @@ def heston(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    devices: Any = None,
     executor: Any = None,
     checkpoint: Any = None,
     units: int | None = None,
@@ -249,7 +250,7 @@ def heston(
                   "sigma": sigma, "rho": rho}  # fmt: skip
     options = _options(method, variant, seed, antithetic, control, greeks, dtype)
     options.update(steps=steps, put=int(put))
-    how = Units(executor, checkpoint, units)
+    how = Units(executor, checkpoint, units, chosen(devices, device))
     result = _by_maturity("heston", parameters, options, strike, maturity, device, paths, target, progress, how)
     if method == "analytic" and greeks:
         result.info["gradient"] = _gradient(parameters, *_grid(strike, maturity), put, device)
@@ -289,6 +290,7 @@ def expou(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    devices: Any = None,
     executor: Any = None,
     checkpoint: Any = None,
     units: int | None = None,
@@ -304,7 +306,7 @@ def expou(
     parameters = {"s0": s0, "rate": rate, "alpha": alpha, "m": m, "beta": beta, "y0": y0, "rho": rho}
     options = _options(method, None, seed, antithetic, control, greeks, dtype)
     options.update(steps=steps, put=int(put))
-    how = Units(executor, checkpoint, units)
+    how = Units(executor, checkpoint, units, chosen(devices, device))
     return _by_maturity("expou", parameters, options, strike, maturity, device, paths, target, progress, how)
 
 
@@ -339,6 +341,7 @@ def bullet(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    devices: Any = None,
     executor: Any = None,
     checkpoint: Any = None,
     units: int | None = None,
@@ -359,12 +362,13 @@ def bullet(
     if 0 in shape:
         return _none(shape, strike, maturity, method)
     rows: list[Any] = []
-    info, samples = {"method": method}, 0
+    info, samples, on = {"method": method}, 0, chosen(devices, device)
     for years in maturity.reshape(-1).tolist():
         for one in strike.reshape(-1).tolist():
             parameters = {"s0": s0, "strike": one, "rate": rate, "maturity": years, "sigma": sigma,
                           "barrier": barrier, "dates": dates, "p1": p1, "p2": p2, "count": count}  # fmt: skip
-            how = Units(executor, _folder(checkpoint, len(rows) if strike.size * maturity.size > 1 else None), units)
+            folder = _folder(checkpoint, len(rows) if strike.size * maturity.size > 1 else None)
+            how = Units(executor, folder, units, on)
             plan, values, samples = _simulate("price", ["bullet", parameters, options, []], 1, paths, target, progress,
                                               "bullet", device, how)  # fmt: skip
             info = _core.price_describe(plan)
@@ -479,6 +483,7 @@ def american(
     dtype: Any = "float64",
     device: Any = "cpu",
     progress: bool = False,
+    devices: Any = None,
     executor: Any = None,
     checkpoint: Any = None,
     units: int | None = None,
@@ -515,8 +520,10 @@ def american(
     if 0 in shape:
         return _none(shape, strike, maturity, method)
     if method == "exact":
-        if Units(executor, checkpoint, units).wanted():
-            raise ValueError("method 'exact' simulates no paths: omit executor, checkpoint and units, or pass method='lsm'")
+        if Units(executor, checkpoint, units, devices).wanted():
+            raise ValueError(
+                "method 'exact' simulates no paths: omit devices, executor, checkpoint and units, or pass method='lsm'"
+            )
         numbers = {"s0": s0, "sigma": sigma, "rate": rate, "dividend": 0.0 if dividend is None else dividend}
         return _exact(strike, maturity, shape, payoff, numbers, nodes, device)
     given = {"s0": _numbers("s0", s0), "sigma": _numbers("sigma", sigma)}
@@ -548,7 +555,7 @@ def american(
                 "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)], "seed": seed,
                 "control": 0 if control is None else 1 if control else -1, "inner": inner}  # fmt: skip
     plan, values, samples = _simulate("american", [options, settings], len(options), paths, target, progress, "american",
-                                      device, Units(executor, checkpoint, units))  # fmt: skip
+                                      device, Units(executor, checkpoint, units, chosen(devices, device)))  # fmt: skip
     info = _core.price_describe(plan)
     info["fits"] = _core.american_fits(plan, len(options))
     return PriceResult(values, shape, strike[()], maturity[()], info, samples)

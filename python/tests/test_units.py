@@ -182,7 +182,7 @@ def test_what_executors_are_told():
     with pytest.raises(TypeError, match="units is 1.5; it must be a whole number"):
         of_price(units=1.5)
     for call, words in (
-        (lambda: shoal.price.heston(executor=Now(), target=1e-3), "target is given: omit executor"),
+        (lambda: shoal.price.heston(executor=Now(), target=1e-3), "target is given: omit devices, executor"),
         (lambda: shoal.price.heston(executor=Now(), method="analytic"), "method 'analytic' simulates no paths"),
         (lambda: shoal.price.american(units=3), "method 'exact' simulates no paths.*method='lsm'"),
         (lambda: shoal.dataset(4, ranges={"spot": (1, 2)}), "unknown column 'spot'; the columns are alpha, m, beta"),
