@@ -61,7 +61,7 @@ TEST(contracts) {
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         REFUSED(c.count = -1, "count is -1");
-        REFUSED(c.contract[0].payoff = (shoal_cva_payoff)9, "contracts[0]: payoff is 9");
+        REFUSED(c.contract[0].payoff = (shoal_cva_payoff)99, "contracts[0]: payoff is 99");
         REFUSED((c.count = 2, c.contract[1] = c.contract[0], c.contract[1].strike = -1),
                 "contracts[1]: strike is -1");
         REFUSED(c.contract[0].maturity = NAN, "contracts[0]: maturity is nan");
