@@ -69,16 +69,26 @@ expect 64 calibrate heston quotes.csv --solver ldlp $on; said "Did you mean 'ldl
 echo "strike,maturity,price,vola" >bad.csv
 expect 66 calibrate heston bad.csv $on; said "bad.csv:1: unknown column 'vola'"
 echo "strike,price" >bad.csv
-expect 66 calibrate heston bad.csv $on; said "there is no column maturity"
+expect 66 calibrate heston bad.csv $on; said "bad.csv:1: column maturity is missing"
 echo "strike,maturity" >bad.csv
-expect 66 calibrate heston bad.csv $on; said "one of the columns price and implied_vol"
+expect 66 calibrate heston bad.csv $on; said "bad.csv:1: columns price and implied_vol are missing; one of them is needed"
+printf '\nstrike,maturity,price,implied_vol\n1,1,0.1,0.2\n' >bad.csv
+expect 66 calibrate heston bad.csv $on; said "bad.csv:2: columns price and implied_vol are both there"
+printf 'strike,maturity,price\n1,1,0.1\n1,inf,0.1\n' >bad.csv
+expect 66 calibrate heston bad.csv $on; said "bad.csv:3: column maturity: 'inf' is not finite"
+printf 'strike,maturity,price,rate\n1,1,0.1,-inf\n' >bad.csv
+expect 66 calibrate heston bad.csv $on; said "bad.csv:2: column rate: '-inf' is not finite"
+printf 'strike,maturity,price\n1,1,0.1\n1,nan,0.1\n' >bad.csv
+expect 66 calibrate heston bad.csv $on; said "bad.csv:3: column maturity: 'nan' is not finite"
+printf 'strike,maturity,price\n1,1,0.1\n1,one,0.1\n' >bad.csv
+expect 66 calibrate heston bad.csv $on; said "bad.csv:3: column maturity: 'one' is not a number"
 echo "strike,maturity,price" >bad.csv
-expect 66 calibrate heston bad.csv $on; said "there are no quotes"
+expect 66 calibrate heston bad.csv $on; said "bad.csv:1: there are no quotes below this line"
 printf 'strike,maturity,price\n1,1,0.1\n-1,1,0.1\n' >bad.csv
 expect 66 calibrate heston bad.csv $on; said "bad.csv:3: strike is -1; it must be above 0"
 printf 'strike,maturity,price,weight\n1,1,0.1,-1\n' >bad.csv
-expect 66 calibrate heston bad.csv $on; said "weight is -1; it must be 0 or above"
+expect 66 calibrate heston bad.csv $on; said "bad.csv:2: weight is -1; it must be 0 or above"
 printf 'strike,maturity,price,call\n1,1,0.1,2\n' >bad.csv
-expect 66 calibrate heston bad.csv $on; said "call is 2; it must be 0 or 1"
+expect 66 calibrate heston bad.csv $on; said "bad.csv:2: call is 2; it must be 0 or 1"
 
 summary test_cli_calibrate.sh

@@ -455,7 +455,86 @@ TEST(several_assets_without_volatility) {
         }
 }
 
-/* Fewer paths than functions: the systems are singular and are truncated, and the answer is a number. */
+/* ---- rules of several assets --------------------------------------------------------------------- */
+
+static double normal_law(double x) { return 0.5 * erfc(-x / sqrt(2)); }
+
+/* A European max-call on two independent assets: e^(-r t) times the integral over x > K of P(max S > x), by Simpson. */
+static double european_max_call(const cva_case *c, const double *s, double years) {
+    enum { PANELS = 200 };
+    const shoal_cva_market *m = &c->market;
+    const double from = log(c->contract[0].strike), width = 3.0 / PANELS;
+    double sum = 0;
+    for (int i = 0; i <= PANELS; i++) {
+        double both = 1;
+        for (int a = 0; a < 2; a++) {
+            const double variance = m->sigma[a] * m->sigma[a] * years;
+            const double drift = (m->rate - m->dividend[a]) * years - 0.5 * variance;
+            both *= normal_law((from + i * width - log(s[a]) - drift) / sqrt(variance));
+        }
+        const int end = i == 0 || i == PANELS;
+        sum += (end ? 1 : i % 2 ? 4 : 2) * width / 3 * exp(from + i * width) * (1 - both);
+    }
+    return exp(-m->rate * years) * sum;
+}
+
+/* Two dates, so that going on is worth a European max-call. On a grid of prices at the first date: how often a rule decides
+ * wrongly, and what that changes of the exposure at the second. The assets differ: a rule that sees their prices in order
+ * alone is wrong on 1.2 % of the paths; fitted on random paths, not on Sobol's, a rule is wrong on 1.0 %, and the exposure off
+ * by 1 %. */
+TEST(rules_of_different_assets) {
+    enum { SIDE = 96, POINTS = SIDE * SIDE, SEEDS = 4 };
+    static const double s0[] = { 110, 90 }, sigma[] = { 0.15, 0.35 }, dividend[] = { 0.04, 0.08 };
+    static const int64_t both[] = { 0, 1 }, inner[] = { 16 };
+    static double spot[2 * POINTS], weight[POINTS], hold[POINTS];
+    static char now[POINTS];
+    double exposure = 0;
+    cva_case c = put_case(2, 8, inner);
+    c.market = (shoal_cva_market){
+        .assets = 2, .rate = 0.04, .s0 = s0, .sigma = sigma, .dividend = dividend
+    };
+    c.contract[0].payoff = SHOAL_CVA_MAX_CALL, c.contract[0].strike = 105;
+    c.contract[0].assets = 2, c.contract[0].asset = both, c.opts.rule_paths = 65536;
+    for (int i = 0; i < POINTS; i++) {
+        weight[i] = 1;
+        for (int a = 0; a < 2; a++) {
+            const double z = 8 * ((a ? i % SIDE : i / SIDE) + 0.5) / SIDE - 4;
+            const double drift = c.market.rate - dividend[a] - 0.5 * sigma[a] * sigma[a];
+            spot[2 * i + a] = s0[a] * exp(0.5 * drift + sigma[a] * sqrt(0.5) * z);
+            weight[i] *= 8.0 / SIDE * exp(-0.5 * z * z) / sqrt(2 * acos(-1.0));
+        }
+        hold[i] = european_max_call(&c, spot + 2 * i, 0.5);
+        const double pays = fmax(spot[2 * i], spot[2 * i + 1]) - 105;
+        if (pays < hold[i]) exposure += weight[i] * hold[i];
+    }
+    for (int t = 0; t < target_count; t++) {
+        double wrong = 0, squares = 0;
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            shoal_cva *p = NULL;
+            c.opts.seed = (uint64_t)seed;
+            CHECK_MSG(shoal_cva_create(targets[t].ctx, &c.market, c.contract, 1, &c.counterparty,
+                                       &c.opts, &p) == SHOAL_OK,
+                      "%s", shoal_message(targets[t].ctx));
+            if (!p) return;
+            cva_job job = p->job;
+            job.paths = POINTS, job.spot = spot;
+            p->judge->decide(&p->host, &job, &p->contracts[0], &p->contracts[0].rule[0], 1, now);
+            double off = 0;
+            for (int i = 0; i < POINTS; i++) {
+                const double pays = fmax(spot[2 * i], spot[2 * i + 1]) - 105;
+                const int exercise = pays > 0 && pays >= hold[i];
+                if (exercise == now[i]) continue;
+                wrong += weight[i] / SEEDS, off += (exercise ? weight[i] : -weight[i]) * hold[i];
+            }
+            squares += off * off / SEEDS;
+            shoal_cva_free(p);
+        }
+        CHECK_MSG(wrong < 0.007 && sqrt(squares) < 0.005 * exposure,
+                  "wrong on %.2f %% of the paths, the exposure %.4g off by %.2f %%", 100 * wrong,
+                  exposure, 100 * sqrt(squares) / exposure);
+    }
+}
+
 /* Contracts that differ in quantity and netting set alone share a rule; those that differ in a term do not. */
 TEST(equal_contracts_have_one_rule) {
     static const int64_t both[] = { 0, 1 }, inner[] = { 16 };
@@ -486,6 +565,7 @@ TEST(equal_contracts_have_one_rule) {
     }
 }
 
+/* Fewer paths than functions: the systems are singular and are truncated, and the answer is a number. */
 TEST(fewer_paths_than_functions) {
     const int64_t inner[] = { 2 };
     for (int t = 0; t < target_count; t++) {
@@ -627,6 +707,7 @@ int main(int argc, char **argv) {
     RUN(half_of_the_inner_paths);
     RUN(no_volatility);
     RUN(several_assets_without_volatility);
+    RUN(rules_of_different_assets);
     RUN(equal_contracts_have_one_rule);
     RUN(fewer_paths_than_functions);
     RUN(regressions_that_fail);

@@ -180,14 +180,16 @@ static int read_book(book *b, const arguments *a) {
     if (code == CLI_OK) code = book_create(b, table.rows, a);
     for (int c = 0; c < table.cols && code == CLI_OK; c++)
         code = take_column(b, a->quotes, &table, c, given);
+    const long long head = code == CLI_OK ? (long long)io_csv_line(a->quotes, -1) : 0;
     if (code == CLI_OK && !(given[STRIKE] && given[MATURITY]))
-        code = cli_fail(CLI_INPUT, "%s: there is no column %s", a->quotes,
+        code = cli_fail(CLI_INPUT, "%s:%lld: column %s is missing", a->quotes, head,
                         given[STRIKE] ? "maturity" : "strike");
     if (code == CLI_OK && given[PRICE] == given[VOL])
-        code = cli_fail(CLI_INPUT, "%s: there must be one of the columns price and implied_vol",
-                        a->quotes);
+        code = cli_fail(CLI_INPUT, "%s:%lld: %s; one of them is needed", a->quotes, head,
+                        given[PRICE] ? "columns price and implied_vol are both there"
+                                     : "columns price and implied_vol are missing");
     if (code == CLI_OK && table.rows == 0)
-        code = cli_fail(CLI_INPUT, "%s: there are no quotes", a->quotes);
+        code = cli_fail(CLI_INPUT, "%s:%lld: there are no quotes below this line", a->quotes, head);
     if (code == CLI_OK) code = complete(b, a, given[PRICE]);
     io_table_free(&table);
     return code;

@@ -73,6 +73,8 @@ static const cli_option options[] = {
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "arithmetic of inner paths and regressions: f32 or f64", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
     { "validate",    OPT_FLAG,     AT(opts.validate),    NULL,       3, "the martingale test: at every date, the value and the earlier cash flows of each contract must give its price today; exit code 70 if not", .in = IN_PART,
       .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs. Not with --compare, --not-stopped." },
+    { "greeks",      OPT_FLAG,     AT(opts.greeks),      NULL,       3, "all first-order sensitivities of the CVA: spots, volatilities, dividends, rates, correlations, hazard rates, recovery; also with --report and --tables", .in = IN_PART,
+      .more = "One reverse pass over the same paths, on the CPU. The book must have closed forms: no early exercise, no options on several assets. Not with --compare, --mpor, --hazard-vol, --default-jump, --exposure nested." },
     { "breakdown",   OPT_FLAG,     AT(breakdown),        NULL,       3, "results by counterparty, netting set and trade; also with --report and --tables", .in = IN_BOTH,
       .more = "Trades have contributions, which add up to the netting set. Not with --compare." },
     { "add",         OPT_INPUT,    AT(add),              "TRADE.csv", 3, "incremental CVA: add these contracts to the book, and print what they change on the same paths", .in = IN_JSON_SET,
@@ -82,7 +84,7 @@ static const cli_option options[] = {
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
-    { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv",
+    { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv; with --greeks sensitivities.csv",
       .more = "DIR is created if needed. Not with --compare, --shard." },
     { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .ends = "npy|h5",
       .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come. Not with --add, --compare, --shard, --checkpoint, --target-se." },
@@ -118,7 +120,7 @@ static void check(void *arguments, struct argp_state *state) {
     if (!(o->party.volatility > 0) && (o->party.reversion > 0 || o->correlation_words))
         argp_error(state, "--hazard-%s needs --hazard-vol",
                    o->correlation_words ? "correlation" : "reversion");
-    other = cli_given_among(&cva_command, o, "breakdown tables add cube", name);
+    other = cli_given_among(&cva_command, o, "breakdown greeks tables add cube", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     other =
         cli_given_among(&cva_command, o, "shard checkpoint units scale scale-plot target-se", name);
@@ -352,6 +354,7 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
             shoal_cva_adjust(plan, r->samples, r->outer, SHOAL_CVA_BOOK, 0, &r->all, NULL));
     if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
         code = cva_break_down(c, plan, b, r);
+    if (code == CLI_OK && r->outer > 0 && o->opts.greeks) code = cva_take_greeks(c, plan, b, r);
     if (code == CLI_OK && o->opts.validate && r->outer > 1) {
         r->check = calloc((size_t)(b->count * r->info.dates) + 1, sizeof *r->check);
         code = r->check ? status_of(c, o, b,
@@ -366,7 +369,7 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
 void cva_result_free(cva_result *r) {
     free(r->party), free(r->set), free(r->party_profile), free(r->set_profile);
     free(r->trade), free(r->trade_profile), free(r->totals), free(r->before);
-    free(r->check);
+    free(r->check), free(r->greek);
     if (!r->units && !r->part) free(r->samples);
     shoal_units_free(r->units);
     free(r->part);
@@ -483,6 +486,7 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     if (code == CLI_OK && o->output && !o->shards && r.outer > 0)
         code = cva_write_csv(o->output, &r);
     if (code == CLI_OK && o->tables && r.outer > 0) code = cva_write_tables(o->tables, o, b, &r);
+    if (code == CLI_OK && o->tables && r.greek) code = cva_write_greeks(o->tables, &r);
     if (code == CLI_OK && o->plot && r.outer > 0)
         code = cli_io(cva_plot(o->plot, o, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)

@@ -147,6 +147,13 @@ void cva_json_collateral(io_json *j, const cva_book *b);
 int cva_read_wrong_way(cva_options *o, cva_book *b);
 void cva_print_wrong_way(const cva_options *o, const cva_book *b);
 
+/* A sensitivity with names: of an asset or a counterparty; with the other asset of a correlation. */
+typedef struct cva_greek {
+    shoal_cva_sensitivity s;
+    const char *parameter, *of, *with;
+    double change, change_error; /* of the CVA by the usual move */
+} cva_greek;
+
 typedef struct cva_result {
     shoal_cva_info info;
     shoal_cva_value value;
@@ -169,6 +176,8 @@ typedef struct cva_result {
     int64_t *totals, total_count;
     shoal_cva_adjustments *before; /* of the book without what --add adds; NULL: nothing is added */
     shoal_cva_adjustments more, more_error; /* the difference, by path: cva, dva, fva alone   */
+    cva_greek *greek;                       /* NULL without --greeks */
+    int64_t greeks;
     double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
     double seconds, rules; /* all of it; of these, until the rules of exercise stood */
 } cva_result;
@@ -189,6 +198,13 @@ int cva_write_tables(const char *folder, const cva_options *o, const cva_book *b
                      const cva_result *r);
 void cva_json_breakdown(io_json *j, const cva_book *b, const cva_result *r);
 void cva_print_breakdown(const cva_book *b, const cva_result *r);
+/* greeks.c: sensitivities, from the samples. */
+int cva_take_greeks(cli *c, const shoal_cva *plan, const cva_book *b, cva_result *r);
+void cva_print_greeks(const cva_result *r);
+void cva_json_greeks(io_json *j, const cva_result *r);
+int cva_write_greeks(const char *folder, const cva_result *r);
+/* The other asset of a correlation, or the time of a point. */
+const char *cva_greek_place(const cva_greek *g, char text[CLI_NUMBER]);
 /* Names: of a counterparty, a netting set, a trade. */
 enum { CVA_NAME = 64 };
 const char *cva_party_name(const cva_book *b, int64_t party);

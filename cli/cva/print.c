@@ -154,6 +154,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
             io_json_close(j);
         }
         if (r->trade) cva_json_breakdown(j, b, r);
+        if (r->greek) cva_json_greeks(j, r);
     }
     if (r->check) json_validation(j, b, r);
     io_json_bool(j, "correlation_given", b->has_correlation);
@@ -324,6 +325,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
                CLI_ROUNDED(d->ene_error, d->ene_error), text[2], text[3], text[4]);
     }
     if (o->breakdown && r->trade) cva_print_breakdown(b, r);
+    if (r->greek) cva_print_greeks(r);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 

@@ -200,6 +200,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int by_set;   /* 1: rows have what results by counterparty and netting set need
                                                    [0; 1 with several counterparties] */
     int by_trade; /* 1: by_set, and shoal_cva_run_trades() may be called    [0] */
+    int greeks;   /* 1: rows have what shoal_cva_sensitivities() needs    [0] */
     int64_t csas; /* length of csa                                        [0] */
     const shoal_cva_csa
         *csa;             /* 1: of all netting sets; more: of set i; in place of the threshold of
@@ -346,6 +347,35 @@ typedef struct shoal_cva_trade {
  * EPE and to ENE. */
 SHOAL_API shoal_status shoal_cva_trades(const shoal_cva *plan, const int64_t *totals, int64_t paths,
                                         shoal_cva_trade *trades, double *profile);
+
+/* What a CVA depends on. Assets that no contract uses are left out. */
+typedef enum shoal_cva_parameter {
+    SHOAL_CVA_SPOT,
+    SHOAL_CVA_VOLATILITY,
+    SHOAL_CVA_DIVIDEND,
+    SHOAL_CVA_RATE,
+    SHOAL_CVA_CORRELATION,
+    SHOAL_CVA_HAZARD,
+    SHOAL_CVA_RECOVERY
+} shoal_cva_parameter;
+
+typedef struct shoal_cva_sensitivity {
+    shoal_cva_parameter parameter;
+    const char *name;    /* of the parameter: "spot"                                             */
+    int64_t index;       /* of the asset, or of the counterparty; -1: of the interest rate       */
+    int64_t other;       /* SHOAL_CVA_CORRELATION: the second asset, after the first; else -1    */
+    int64_t point;       /* of a curve, or piece of a hazard rate; -1: there are none            */
+    double time;         /* of the point, or where the piece ends; NaN: none, or the last piece  */
+    double at;           /* the parameter                                                        */
+    double move;         /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate     */
+    double value, error; /* dCVA / dparameter; its standard error                            */
+} shoal_cva_sensitivity;
+
+/* All first-order sensitivities of the CVA of the book, of a plan with opts.greeks: how many; and they, from rows of samples.
+ * Contracts must have closed forms. */
+SHOAL_API int64_t shoal_cva_parameters(const shoal_cva *plan);
+SHOAL_API shoal_status shoal_cva_sensitivities(const shoal_cva *plan, const double *samples,
+                                               int64_t paths, shoal_cva_sensitivity *list);
 
 typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of exposure */
     double price, price_error;   /* today: a closed form, or by other paths          */

@@ -4,10 +4,13 @@
  *
  *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i (t_(i+1) - t_i) / t_(i+1)) L Z,
  *
- * (between knots: of B(t) - B(knot), from the knot on) in blocks of CVA_FIT_LANES. At a date: the paths move there, and the moments of the variables are taken; the
- * sums of the regressions out of the money and in the money; the decision by the rule that is made of them.
- * What is regressed is the cash flow of going on, discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step: these have the mean 0, and take
- * most of the noise. Always in f64 and on the CPU: a rule has the same bits on every backend.
+ * (between knots: of B(t) - B(knot), from the knot on) in blocks of CVA_FIT_LANES. Z are scrambled points of Sobol's
+ * sequence (rng/sobol.h), as normals: a rule needs conditional means over all paths, and these are sums over the points.
+ *
+ * At a date: the paths move there, and the moments of the variables are taken; the sums of the regressions out of the
+ * money and in the money; the decision by the rule that is made of them. What is regressed is the cash flow of going on,
+ * discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step: these
+ * have the mean 0, and take most of the noise. Always in f64 and on the CPU: a rule has the same bits on every backend.
  */
 #define CVA_WIDTH 256
 #include "cva/walk.h"
@@ -37,6 +40,44 @@ static void add_products(const double *u, const double (*v)[CVA_WIDTH], double *
     for (int e = 0; e < PRODUCTS; e++) to[e] += folded(sum[e]);
 }
 
+/* ---- random numbers ---------------------------------------------------------------------------- */
+
+/* Coordinate `number` of the points of a block, as normals. A point's word is linear in the bits of the Gray code of its
+ * index: that of the block's first point, and what the place in the block adds. */
+static void sobol_normals(const cva_fit *f, int64_t block, int64_t number, double *z) {
+    const uint32_t *v = f->directions + number * SHOAL_SOBOL_BITS;
+    const uint64_t shift = f->shift[number];
+    const uint32_t first = shoal_sobol_word(v, (uint32_t)(block * CVA_WIDTH));
+    uint64_t point[CVA_WIDTH];
+    int good[CVA_WIDTH];
+    for (uint32_t l = 0; l < CVA_WIDTH; l++) {
+        const uint32_t gray = l ^ l >> 1;
+        uint32_t word = first;
+        for (uint32_t j = 0; 1u << j < CVA_WIDTH; j++) word ^= v[j] & (0u - (gray >> j & 1u));
+        point[l] = (uint64_t)word << 32 ^ shift;
+    }
+    EACH(l, CVA_WIDTH) good[l] = shoal_icdf_middle(point[l], &z[l]);
+    for (int l = 0; l < CVA_WIDTH; l++)
+        if (!good[l]) z[l] = shoal_icdf_of(point[l]);
+}
+
+/* at += L Z of a step of the paths. The coordinates of Sobol's points are taken in the order of the steps: the first ones
+ * say where a path ends. Once they are used up, Z is random. */
+static void add_normals(const cva_fit *f, int64_t block, int64_t step, cva_span span, double keep,
+                        double flat, double *at) {
+    const int assets = f->job.assets;
+    double z[CVA_NORMALS][CVA_WIDTH];
+    for (int b = 0; b < assets; b++) {
+        const int64_t number = step * assets + b;
+        if (number < f->dimensions)
+            sobol_normals(f, block, number, z[b % CVA_NORMALS]);
+        else if (b % CVA_NORMALS == 0 || number == f->dimensions)
+            cva_draw(&f->job.walk_normals, (uint32_t)(step * cva_blocks(&f->job) + b / CVA_NORMALS),
+                     (uint64_t)block * CVA_WIDTH, z);
+        cva_add_normal(&f->job, assets, b, z[b % CVA_NORMALS], span, keep, flat, at);
+    }
+}
+
 /* ---- a date ------------------------------------------------------------------------------------ */
 
 /* The last knot up to date i, or 0. */
@@ -53,9 +94,7 @@ static void make_base(const cva_fit *f, int64_t block, int64_t i, double *base) 
     int64_t from = 0;
     memset(base, 0, (size_t)job->assets * CVA_WIDTH * sizeof *base);
     for (int64_t n = 0; n < job->knots && job->knot[n] <= i; from = job->knot[n++])
-        cva_add_normals(
-            job, job->assets, &job->walk_normals, (uint32_t)(f->c.last + 1 + n) * cva_blocks(job),
-            (uint64_t)block * CVA_WIDTH, cva_between(job, from, job->knot[n]), 1, 0, base);
+        add_normals(f, block, f->c.last + 1 + n, cva_between(job, from, job->knot[n]), 1, 0, base);
 }
 
 static void move_block(const cva_fit *f, int64_t block, int64_t i) {
@@ -74,9 +113,7 @@ static void move_block(const cva_fit *f, int64_t block, int64_t i) {
         EACH(e, numbers) at[e] = begins ? base[e] : fma(keep, at[e] - base[e], base[e]);
     } else
         EACH(e, numbers) at[e] *= keep;
-    cva_add_normals(job, job->assets, &job->walk_normals,
-                    (uint32_t)(f->c.last - i) * cva_blocks(job), (uint64_t)block * CVA_WIDTH, span,
-                    begins ? 1 : keep, noise, at);
+    add_normals(f, block, f->c.last - i, span, begins ? 1 : keep, noise, at);
     cva_make_prices(job, job->assets, job->s0, cva_between(job, 0, i), at,
                     f->prices[i % 2] + block * numbers);
 }

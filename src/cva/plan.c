@@ -14,11 +14,14 @@
 SHOAL_DECLARE_CPU(cva_method, cva_outer)
 SHOAL_DECLARE_CUDA(cva_method, cva_outer)
 SHOAL_DECLARE_CPU(cva_judge, cva_judge)
+SHOAL_DECLARE_CPU(cva_reverse, cva_reverse)
 SHOAL_DECLARE_CPU(cva_walker, cva_walker)
 SHOAL_DECLARE_CUDA(cva_walker, cva_walker)
 static const cva_method *const cells[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_outer);
 static const cva_method *const device_cells[1] = SHOAL_CUDA_DOUBLE_CELLS(cva_outer);
 static const cva_judge *const judges[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_judge);
+static const cva_reverse *const reverses[1][SHOAL_LEVEL_COUNT] =
+    SHOAL_CPU_DOUBLE_CELLS(cva_reverse);
 static const cva_walker *const walkers[SHOAL_TYPES][SHOAL_LEVEL_COUNT] =
     SHOAL_CPU_CELLS(cva_walker);
 static const cva_walker *const device_walkers[SHOAL_TYPES] = SHOAL_CUDA_CELLS(cva_walker);
@@ -99,7 +102,8 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                      SHOAL_CVA_BY_INNER } };
     const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_FLAG("validate", o->validate),
                                  SHOAL_FLAG("by_set", o->by_set),
-                                 SHOAL_FLAG("by_trade", o->by_trade) };
+                                 SHOAL_FLAG("by_trade", o->by_trade),
+                                 SHOAL_FLAG("greeks", o->greeks) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
     shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
@@ -111,7 +115,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 4);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 5);
     if (s == SHOAL_OK && o->validate && o->kept)
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "validate is 1; it must be 0 with kept, whose values are no martingales");
@@ -533,7 +537,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     p->host_cell = cells[0][level], p->host_walker = walkers[o->type][level];
     p->cell = on_host ? p->host_cell : device_cells[0];
     p->walker = on_host ? p->host_walker : device_walkers[o->type];
-    p->judge = judges[0][level];
+    p->judge = judges[0][level], p->reverse = reverses[0][level];
     p->estimator = o->estimator, j->control = o->control >= 0;
     j->estimator = (int)o->estimator, j->kept = o->kept != 0, j->seed = o->seed;
     snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
@@ -563,6 +567,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) make_units(p);
     if (s == SHOAL_OK) s = make_signs(p);
     if (s == SHOAL_OK) s = make_lists(p);
+    if (s == SHOAL_OK && o->greeks) s = shoal_cva_make_greeks(p, m, c);
     const int prices = p->validates || p->by_set;
     if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);

@@ -8,6 +8,7 @@
 #include "american/plan.h"
 #include "core/math.h"
 #include "cva/payoff.h"
+#include "rng/sobol.h"
 #include <math.h>
 #include <shoal/cva.h>
 
@@ -335,6 +336,9 @@ typedef struct cva_fit {
     cva_rule rule;
     double *numbers; /* rule.at                                                 */
     int64_t blocks;
+    int64_t dimensions; /* of Sobol's points: [dimension][SHOAL_SOBOL_BITS], [dimension] */
+    uint32_t *directions;
+    uint64_t *shift;
     double *at, *cash; /* [block][asset][lane], [block][lane]                   */
     double *base;      /* with knots: `at` at the last one before the date      */
     double *prices[2]; /* [block][asset][lane] at dates of either parity        */
@@ -357,9 +361,53 @@ typedef struct cva_fitter { /* f64 alone */
     void (*settle)(const shoal_context *ctx, const cva_fit *fit, int64_t i);
 } cva_fitter;
 
+/* ---- sensitivities -------------------------------------------------------------------------------
+ *
+ * The reverse pass (adjoint.c) gives derivatives by inputs of the paths and closed forms: integrals of the curves at moments, with
+ * a flat market one slot each of years times the number; prices today; correlations; recovery; the integrated hazard rate over
+ * each step between exposures. Parameters are mapped to inputs by a sparse matrix (greeks.c). */
+enum {
+    CVA_BY_RATE,        /* [slot] */
+    CVA_BY_GROWTH,      /* [used asset][slot] */
+    CVA_BY_VOLATILITY,  /* [used asset][slot]: with curves by the variance */
+    CVA_BY_SPOT,        /* [used asset] */
+    CVA_BY_CORRELATION, /* [pair of used assets] */
+    CVA_BY_RECOVERY,    /* [party] */
+    CVA_BY_HAZARD,      /* [party][exposure] */
+    CVA_INPUTS
+};
+
+typedef struct cva_term { /* of an input: of which parameter, times what */
+    int64_t to;
+    double factor;
+} cva_term;
+
+typedef struct cva_greeks {
+    int64_t parameters; /* 0: no sensitivities */
+    shoal_cva_sensitivity *parameter;
+    int64_t slots, useds, *used; /* assets of the contracts, ascending               */
+    int64_t *place;              /* [asset]: among those that are used, or -1        */
+    int64_t begin[CVA_INPUTS + 1];
+    int64_t *start; /* [input + 1]: its first term */
+    cva_term *term;
+    double
+        *root; /* L of the correlation of the used assets; NULL: there is none that is invertible */
+    double *bare; /* [party][exposure]: share / (1 - recovery) */
+    double *
+        alive; /* the same, of no default up to the exposure in place of default since the last one */
+    int64_t most; /* contracts of a set */
+} cva_greeks;
+
+/* Columns `at` of the rows of some paths. */
+typedef struct cva_reverse {
+    shoal_status (*run)(const shoal_context *ctx, const cva_job *job, const cva_greeks *g,
+                        int64_t first, int64_t paths, double *rows, int64_t width, int64_t at);
+} cva_reverse;
+
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
  * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
- * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set. */
+ * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set; last the derivatives
+ * by all parameters. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -410,6 +458,8 @@ struct shoal_cva {
     const cva_method *cell, *host_cell;
     const cva_walker *walker, *host_walker;
     const cva_judge *judge;
+    const cva_reverse *reverse;
+    cva_greeks greeks;
     cva_job job;
     cva_job device; /* the same: market, contracts and lists in the context's memory             */
     void *arena; /* of arrays of a run, in that of `where`                                      */
@@ -512,6 +562,11 @@ int64_t shoal_cva_lists(const shoal_cva *p);
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
                                  shoal_cva_counts *counts);
+
+/* greeks.c: what sensitivities are of, and their terms; where in a row they are. */
+shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
+                                   const shoal_cva_counterparty *c);
+int64_t shoal_cva_greeks_at(const shoal_cva *p);
 
 /* nodes.c: all contracts that are not closed forms at date k, by rules; exposures into the rows. */
 shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_counts *counts);

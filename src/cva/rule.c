@@ -10,6 +10,7 @@
  * Contracts on one asset need no paths: line.c.
  */
 #include "cva/span.h"
+#include <shoal/rng.h>
 #include <shoal/smallsym.h>
 #include <stdio.h>
 #include <string.h>
@@ -228,6 +229,12 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
     shoal_status s = shoal_plan_host(scratch, d, sizeof *asset, &asset);
     for (int i = 0; i < 9 && s == SHOAL_OK; i++)
         s = shoal_plan_host(scratch, rooms[i].numbers, sizeof(double), rooms[i].to);
+    const int64_t coordinates = (c->last + 1 + j->knots) * d;
+    f->dimensions = coordinates < SHOAL_RNG_DIMENSIONS ? coordinates : SHOAL_RNG_DIMENSIONS;
+    if (s == SHOAL_OK)
+        s = shoal_plan_host(scratch, f->dimensions * SHOAL_SOBOL_BITS, sizeof *f->directions,
+                            &f->directions);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, f->dimensions, sizeof *f->shift, &f->shift);
     if (s == SHOAL_OK)
         s = shoal_plan_host(&p->head, (c->last - 1) * cva_rule_numbers(b), sizeof(double),
                             &f->numbers);
@@ -243,8 +250,9 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
     if (j->integral) take_integrals(j, c, integral), f->job.integral = integral;
     f->job.assets = (int)d, f->job.s0 = market, f->job.sigma = market + d;
     f->job.dividend = market + 2 * d, f->job.load = load;
-    f->job.walk_normals =
-        shoal_stream_of(seed_of(p->american.seed, rule, c), 0, PRICE_PURPOSE, PRICE_FITS);
+    const uint64_t seed = seed_of(p->american.seed, rule, c);
+    f->job.walk_normals = shoal_stream_of(seed, 0, PRICE_PURPOSE, PRICE_FITS);
+    shoal_sobol_directions(f->dimensions, SOBOL_SCRAMBLE, seed, f->directions, f->shift);
     f->c.asset = asset, f->rule.at = f->numbers;
     return shoal_correlation_factor(&p->host, correlation, d, load);
 }

@@ -78,21 +78,24 @@ CVA_CALL void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first
 
 /* ---- prices ------------------------------------------------------------------------------------ */
 
-/* at[a] += L Z of the first assets over a span, [asset][lane], times the root of `keep`; `flat` is the deviation in a
- * flat market, `step` the first Philox block. */
+/* at[a] += column b of L times normals z, over a span, times the root of `keep`; `flat` is the deviation in a flat market. */
+CVA_CALL void cva_add_normal(const cva_job *job, int assets, int b, const real *z, cva_span span,
+                             double keep, double flat, real *at) {
+    for (int a = b; a < assets; a++) {
+        const double scale = job->integral ? sqrt(keep * cva_clock(job, span, a)) : flat;
+        const real load = (real)(scale * job->load[a * (a + 1) / 2 + b]);
+        real *to = at + a * CVA_WIDTH;
+        CVA_EACH(l) to[l] = real_fma(load, z[l], to[l]);
+    }
+}
+
+/* at[a] += L Z of the first assets, [asset][lane]; `step` is the first Philox block. */
 CVA_CALL void cva_add_normals(const cva_job *job, int assets, const shoal_stream *stream,
-                              uint32_t step, uint64_t first, cva_span span, double keep,
-                              double flat, real *at) {
+                              uint32_t step, uint64_t first, cva_span span, double flat, real *at) {
     real z[CVA_NORMALS][CVA_WIDTH];
     for (int b = 0; b < assets; b++) {
         if (b % CVA_NORMALS == 0) cva_draw(stream, step++, first, z);
-        const real *now = z[b % CVA_NORMALS];
-        for (int a = b; a < assets; a++) {
-            const double scale = job->integral ? sqrt(keep * cva_clock(job, span, a)) : flat;
-            const real load = (real)(scale * job->load[a * (a + 1) / 2 + b]);
-            real *to = at + a * CVA_WIDTH;
-            CVA_EACH(l) to[l] = real_fma(load, now[l], to[l]);
-        }
+        cva_add_normal(job, assets, b, z[b % CVA_NORMALS], span, 1, flat, at);
     }
 }
 
@@ -261,7 +264,7 @@ CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, 
     const int64_t to = job->stop[stop];
     const cva_span step = cva_between(job, cva_before(job, k, stop), to);
     cva_add_normals(job, assets, &job->walk_normals,
-                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, step, 1,
+                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, step,
                     sqrt(step.years), at);
     cva_make_prices(job, assets, spot, cva_between(job, k, to), at, s);
 }
