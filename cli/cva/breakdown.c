@@ -40,8 +40,7 @@ static int parts_of(cli *c, const shoal_cva *plan, const cva_result *r, shoal_cv
     *profile = calloc((size_t)(count * r->info.dates) + 1, sizeof **profile);
     int code = *to && *profile ? CLI_OK : cli_no_memory();
     for (int64_t i = 0; i < count && code == CLI_OK; i++)
-        code = cli_status(c, shoal_cva_adjust(plan, r->samples, r->outer, part, i, &(*to)[i],
-                                              *profile + i * r->info.dates));
+        code = cli_status(c, cva_adjust(plan, r, part, i, &(*to)[i], *profile + i * r->info.dates));
     return code;
 }
 

@@ -79,6 +79,8 @@ static const cli_option options[] = {
       .more = "Trades have contributions, which add up to the netting set. Not with --compare." },
     { "add",         OPT_INPUT,    AT(add),              "TRADE.csv", 3, "incremental CVA: add these contracts to the book, and print what they change on the same paths", .in = IN_JSON_SET,
       .more = "The file has the columns of a book. Not with --compare, --shard, --checkpoint, --target-se." },
+    { "quantile-error", OPT_POSITIVE, AT(opts.quantile_error), "E", 3, "keep sums over outer paths in place of their rows: PFE and expected shortfall have the relative error E, as 0.001; memory, units and parts do not grow with --outer", .max = 0.5, .usual = "exact quantiles", .in = IN_PART | IN_JSON_SET,
+      .more = "From 1e-5. A unit has about 280 / E bytes per date, and 140 / E more per counterparty and per netting set if they have results. Means and errors are exact. Not with --add, --compare, --cube, --greeks, --target-se, --validate." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
@@ -109,6 +111,8 @@ static const char doc[] =
     "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
 
+#define LEAST_QUANTILE_ERROR 1e-5
+
 static void check(void *arguments, struct argp_state *state) {
     const cva_options *o = arguments;
     char name[CLI_NAME];
@@ -127,6 +131,11 @@ static void check(void *arguments, struct argp_state *state) {
     if (o->add && other) argp_error(state, "--add and %s exclude each other", other);
     if (o->cube && other) argp_error(state, "--cube and %s exclude each other", other);
     if (o->add && o->cube) argp_error(state, "--add and --cube exclude each other");
+    other = cli_given_among(&cva_command, o, "add compare cube greeks target-se validate", name);
+    if (o->opts.quantile_error > 0 && other)
+        argp_error(state, "--quantile-error and %s exclude each other", other);
+    if (o->opts.quantile_error > 0 && o->opts.quantile_error < LEAST_QUANTILE_ERROR)
+        argp_error(state, "--quantile-error is %g; it must be 1e-5 to 0.5", o->opts.quantile_error);
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     other =
@@ -326,6 +335,12 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     return code;
 }
 
+shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,
+                        int64_t index, shoal_cva_adjustments *to, shoal_cva_date *profile) {
+    return r->sums ? shoal_cva_adjust_of_sums(plan, r->sums, r->outer, part, index, to, profile)
+                   : shoal_cva_adjust(plan, r->samples, r->outer, part, index, to, profile);
+}
+
 int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar, cva_result *r) {
     shoal_cva *plan = NULL;
     *r = (cva_result){ .outer = 0 };
@@ -346,12 +361,12 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
     r->seconds = cli_now() - start;
     if (code == CLI_OK && r->outer > 0)
-        code =
-            status_of(c, o, b, shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
-    if (code == CLI_OK && r->outer > 0)
         code = status_of(
             c, o, b,
-            shoal_cva_adjust(plan, r->samples, r->outer, SHOAL_CVA_BOOK, 0, &r->all, NULL));
+            r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, r->profile)
+                    : shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
+    if (code == CLI_OK && r->outer > 0)
+        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, NULL));
     if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
         code = cva_break_down(c, plan, b, r);
     if (code == CLI_OK && r->outer > 0 && o->opts.greeks) code = cva_take_greeks(c, plan, b, r);

@@ -174,6 +174,7 @@ typedef struct cva_result {
     shoal_cva_trade *trade;
     double *trade_profile; /* [contract][EPE, ENE][date] */
     int64_t *totals, total_count;
+    const int64_t *sums;           /* in place of samples, with --quantile-error; else NULL */
     shoal_cva_adjustments *before; /* of the book without what --add adds; NULL: nothing is added */
     shoal_cva_adjustments more, more_error; /* the difference, by path: cva, dva, fva alone   */
     cva_greek *greek;                       /* NULL without --greeks */
@@ -187,6 +188,9 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *
 /* The plan; messages are about lines of the book. */
 int cva_create(cli *c, const cva_options *o, const cva_book *book, shoal_cva **plan);
 void cva_result_free(cva_result *r);
+/* Of the book, a counterparty or a netting set, from samples or sums; profile may be NULL. */
+shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,
+                        int64_t index, shoal_cva_adjustments *to, shoal_cva_date *profile);
 
 int cva_write_csv(const char *path, const cva_result *r);
 /* breakdown.c: results by counterparty, netting set and trade. */

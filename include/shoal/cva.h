@@ -201,6 +201,9 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
                                                    [0; 1 with several counterparties] */
     int by_trade; /* 1: by_set, and shoal_cva_run_trades() may be called    [0] */
     int greeks;   /* 1: rows have what shoal_cva_sensitivities() needs    [0] */
+    /* 1e-5 to 0.5: relative error of quantiles of shoal_cva_result_of_sums(). Units then hold sums in place of rows, and
+     * their size does not depend on the outer paths. Not with validate or greeks.    [0: rows] */
+    double quantile_error;
     int64_t csas; /* length of csa                                        [0] */
     const shoal_cva_csa
         *csa;             /* 1: of all netting sets; more: of set i; in place of the threshold of
@@ -303,9 +306,22 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
 } shoal_cva_date;
 
 /* The result from the samples of paths 0 .. paths - 1. profile (or NULL) has room for the dates of
- * shoal_cva_describe(). Takes memory for six numbers per path and thread. */
+ * shoal_cva_describe(). Takes memory for two numbers per path and thread. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
+
+/* Sums over paths in place of their samples, for a plan with opts.quantile_error: shoal_cva_sums() whole numbers, 0 at
+ * first. Sums of pieces may be added; neither their number nor their order changes a bit. */
+SHOAL_API int64_t shoal_cva_sums(const shoal_cva *plan);
+/* Adds the samples of some paths. SHOAL_E_ARG: an exposure is more than 2^35 times the size of the contracts. */
+SHOAL_API shoal_status shoal_cva_add_sums(const shoal_cva *plan, const double *samples,
+                                          int64_t paths, int64_t *sums);
+/* As shoal_cva_result(). Means and errors are those of the samples up to rounding. The exposure of a rank, and an
+ * expected shortfall, is within opts.quantile_error of that of the samples, relatively; or 0 if the exposure is below
+ * 2^-30 of the size of the contracts, the sum of |quantity| times the strike or the price of the assets. */
+SHOAL_API shoal_status shoal_cva_result_of_sums(const shoal_cva *plan, const int64_t *sums,
+                                                int64_t paths, shoal_cva_value *value,
+                                                shoal_cva_date *profile);
 
 typedef enum shoal_cva_part {
     SHOAL_CVA_BOOK,
@@ -332,6 +348,12 @@ typedef struct shoal_cva_adjustments {
 SHOAL_API shoal_status shoal_cva_adjust(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_part part, int64_t index,
                                         shoal_cva_adjustments *result, shoal_cva_date *profile);
+
+/* The same from sums. */
+SHOAL_API shoal_status shoal_cva_adjust_of_sums(const shoal_cva *plan, const int64_t *sums,
+                                                int64_t paths, shoal_cva_part part, int64_t index,
+                                                shoal_cva_adjustments *result,
+                                                shoal_cva_date *profile);
 
 /* Contributions of a contract, its quantity included: over the contracts of a netting set they add up to those of
  * the set, by Euler's allocation. With an exposure E of a set worth V a contract worth v has E / V v of it:

@@ -3,7 +3,7 @@
  * plan.c - plans for CVA: the public function, its argument checks, the choice between closed forms
  * and inner paths, the chances of default.
  */
-#include "cva/span.h"
+#include "cva/results.h"
 #include "smallsym/plan.h"
 #include <float.h>
 #include <math.h>
@@ -567,6 +567,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) make_units(p);
     if (s == SHOAL_OK) s = make_signs(p);
     if (s == SHOAL_OK) s = make_lists(p);
+    if (s == SHOAL_OK) s = shoal_cva_make_sums(p, o);
     if (s == SHOAL_OK && o->greeks) s = shoal_cva_make_greeks(p, m, c);
     const int prices = p->validates || p->by_set;
     if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
