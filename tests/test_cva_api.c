@@ -61,7 +61,7 @@ TEST(contracts) {
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         REFUSED(c.count = -1, "count is -1");
-        REFUSED(c.contract[0].payoff = (shoal_cva_payoff)9, "contracts[0]: payoff is 9");
+        REFUSED(c.contract[0].payoff = (shoal_cva_payoff)99, "contracts[0]: payoff is 99");
         REFUSED((c.count = 2, c.contract[1] = c.contract[0], c.contract[1].strike = -1),
                 "contracts[1]: strike is -1");
         REFUSED(c.contract[0].maturity = NAN, "contracts[0]: maturity is nan");
@@ -126,6 +126,7 @@ TEST(counterparties_and_options) {
         REFUSED(c.opts.greeks = 2, "greeks is 2");
         REFUSED((c.opts.greeks = 1, c.opts.nested = 1), "contracts[0]: greeks is 1");
         REFUSED((c.opts.greeks = 1, c.contract[0].american = 1), "contracts[0]: greeks is 1");
+        REFUSED((c.opts.greeks = 1, c.contract[0].payoff = SHOAL_CVA_DIGITAL_CALL), "payoff jumps");
         REFUSED((c.opts.greeks = 1, c.counterparty.volatility = 1), "with wrong-way risk");
         REFUSED((c.opts.greeks = 1, c.opts.csas = 1, c.opts.csa = periods), "a margin period");
         REFUSED((c.opts.greeks = 1, c.market.sigma = &none_at_all), "sigma[0] is 0 from 0 to 0.25");

@@ -161,7 +161,7 @@ static int make_tables(const cva_book *b, const cva_result *r, tables *t) {
         *row = (trade_row){ .counterparty = cva_party_name(b, b->set_of[c->set]),
                             .set = cva_set_name(b, c->set),
                             .style = c->american ? "american" : "european",
-                            .payoff = cva_payoffs[c->payoff],
+                            .payoff = shoal_cva_payoffs((int)c->payoff),
                             .strike = c->strike,
                             .maturity = c->maturity,
                             .quantity = c->quantity,

@@ -41,10 +41,6 @@ typedef struct cva_book {
 
 #define CVA_ESTIMATORS "rule|amc|inner" /* of shoal_cva_estimator */
 
-/* Words of the column payoff, in the order of shoal_cva_payoff. */
-enum { CVA_PAYOFFS = 6 };
-extern const char *const cva_payoffs[CVA_PAYOFFS];
-
 /* Both leave it to cva_book_free() to clear up. Messages name file, line and column; all problems of a file are reported.
  * A note lists columns that are ignored. `text` stands for the contents of the file, unless it is NULL. */
 int cva_read_market(const cli *c, const char *path, const char *text, cva_book *book);

@@ -206,7 +206,7 @@ static int trades(FILE *file, const cva_options *o, const cva_book *b, const cva
         const double share = a->cva != 0 ? a->cva_error / fabs(a->cva) : 0;
         cva_set_text(&t, i, 0, cva_trade_name(b, i, text));
         cva_set_text(&t, i, 1, cva_set_name(b, c->set));
-        cva_set_text(&t, i, 2, cva_payoffs[c->payoff]);
+        cva_set_text(&t, i, 2, shoal_cva_payoffs((int)c->payoff));
         const double numbers[][2] = {
             { a->cva, a->cva_error },          { a->dva, fabs(a->dva) * share },
             { a->fva, fabs(a->fva) * share },  { a->pv, a->pv_error },
@@ -338,7 +338,7 @@ static void contract(FILE *file, const cva_book *b, int64_t at) {
         fputs("</td>", file);
     }
     fprintf(file, "<td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
-            c->american ? "american" : "european", cva_payoffs[c->payoff]);
+            c->american ? "american" : "european", shoal_cva_payoffs((int)c->payoff));
     for (int64_t i = 0; i < c->assets; i++) {
         if (i > 0) fputc(' ', file);
         io_html_text(file, b->asset[c->asset[i]]);

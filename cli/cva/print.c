@@ -208,7 +208,7 @@ static void print_validation(const cva_options *o, const cva_book *b, const cva_
         printf("%6lld ", (long long)b->line[i]);
         if (b->id) printf("%-12s ", b->id[i]);
         char price[32], upper[32];
-        printf("%-12s %11s %9s %11s       ", cva_payoffs[b->contract[i].payoff],
+        printf("%-12s %11s %9s %11s       ", shoal_cva_payoffs((int)b->contract[i].payoff),
                cva_rounded(price, row->price, row->price_error),
                CLI_ROUNDED(row->price_error, row->price_error),
                cva_rounded(upper, row->upper, row->upper_error));

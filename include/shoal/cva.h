@@ -69,15 +69,32 @@ typedef struct shoal_cva_market {
     const shoal_cva_curve *sigmas;
 } shoal_cva_market;
 
-/* B is the sum of weight S over the contract's assets. All payoffs except the forward's are at least 0. */
+/* B is the sum of weight S over the contract's assets. All payoffs except forwards are at least 0. An exchange rate is an
+ * asset whose dividend is the foreign interest rate; the quantity is then the foreign notional. */
 typedef enum shoal_cva_payoff {
-    SHOAL_CVA_PUT,         /* strike - S, of one asset */
-    SHOAL_CVA_CALL,        /* S - strike, of one asset */
-    SHOAL_CVA_MAX_CALL,    /* max S - strike           */
-    SHOAL_CVA_BASKET_PUT,  /* strike - B               */
-    SHOAL_CVA_BASKET_CALL, /* B - strike               */
-    SHOAL_CVA_FORWARD      /* B - strike               */
+    SHOAL_CVA_PUT,          /* strike - S, of one asset         */
+    SHOAL_CVA_CALL,         /* S - strike, of one asset         */
+    SHOAL_CVA_MAX_CALL,     /* max S - strike                   */
+    SHOAL_CVA_BASKET_PUT,   /* strike - B                       */
+    SHOAL_CVA_BASKET_CALL,  /* B - strike                       */
+    SHOAL_CVA_FORWARD,      /* B - strike                       */
+    SHOAL_CVA_DIGITAL_PUT,  /* 1 if B < strike                  */
+    SHOAL_CVA_DIGITAL_CALL, /* 1 if B > strike                  */
+    SHOAL_CVA_FX_FORWARD,   /* S - strike, of one exchange rate */
+    SHOAL_CVA_FX_PUT,       /* strike - S                       */
+    SHOAL_CVA_FX_CALL       /* S - strike                       */
 } shoal_cva_payoff;
+
+/* What contracts of a payoff may have. */
+enum {
+    SHOAL_CVA_ONE_ASSET = 1, /* they must have one            */
+    SHOAL_CVA_WEIGHTS = 2,
+    SHOAL_CVA_EARLY = 4 /* early exercise */
+};
+
+/* The name of payoff i, "put", "call" and so on: NULL beyond the last. Its flags; 0 of a number that is no payoff. */
+SHOAL_API const char *shoal_cva_payoffs(int i);
+SHOAL_API int shoal_cva_payoff_flags(shoal_cva_payoff payoff);
 
 typedef struct shoal_cva_contract {
     shoal_cva_payoff payoff;

@@ -94,30 +94,30 @@ static void map(const reverse *r, int64_t input, const double *x) {
 static void value_contract(const reverse *r, const cva_contract *c, cva_span left, lanes *keep) {
     const cva_terms t = cva_terms_of(r->job, c, left);
     const double discount = t.discount, strike = c->strike, deviation = t.deviation;
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
+    const int put = (c->form & CVA_DOWN) != 0;
     lanes forward;
     CVA_EACH(l) forward[l] = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];
         const double *s = r->price[r->g->place[a]];
-        const double factor = (sum ? c->weight[i] : 1) * shoal_exp(cva_growth(r->job, left, a));
+        const double factor = cva_weight_in(c, i) * shoal_exp(cva_growth(r->job, left, a));
         CVA_EACH(l) forward[l] = fma(factor, s[l], forward[l]);
     }
-    if (c->payoff == SHOAL_CVA_FORWARD)
+    if (c->form & CVA_ANY_SIGN)
         CVA_EACH(l) keep[0][l] = discount * (forward[l] - strike);
     else if (deviation > 0 && strike > 0)
         CVA_EACH(l) {
-            const black_slopes b = black_slopes_of(forward[l], strike, deviation, t.put);
+            const black_slopes b = black_slopes_of(forward[l], strike, deviation, put);
             keep[0][l] = discount * b.value;
             keep[1][l] = discount * b.by_forward * forward[l];
             keep[2][l] = discount * b.by_deviation;
         }
     else
         CVA_EACH(l) {
-            const double gain = shoal_pick(t.put, strike - forward[l], forward[l] - strike);
+            const double gain = shoal_pick(put, strike - forward[l], forward[l] - strike);
             const double pays = shoal_pick(gain > 0, discount, 0);
             keep[0][l] = pays * gain;
-            keep[1][l] = shoal_pick(t.put, -pays, pays) * forward[l];
+            keep[1][l] = shoal_pick(put, -pays, pays) * forward[l];
             keep[2][l] = 0;
         }
 }
@@ -135,11 +135,12 @@ static void reverse_contract(const reverse *r, const cva_contract *c, cva_span l
     lanes x;
     CVA_EACH(l) x[l] = -bar[l] * keep[0][l];
     add_span(r, CVA_BY_RATE, 0, left, x);
-    if (c->payoff == SHOAL_CVA_FORWARD) {
+    if (c->form & CVA_ANY_SIGN) {
         const double discount = cva_discount_over(r->job, left);
         for (int i = 0; i < c->assets; i++) {
             const int64_t a = c->asset[i];
-            const double factor = discount * c->weight[i] * shoal_exp(cva_growth(r->job, left, a));
+            const double factor =
+                discount * cva_weight_in(c, i) * shoal_exp(cva_growth(r->job, left, a));
             const double *s = r->price[r->g->place[a]];
             CVA_EACH(l) x[l] = bar[l] * factor * s[l];
             add_price(r, a, left, x);

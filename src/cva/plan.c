@@ -128,9 +128,9 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
 
 static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract *c,
                                    const shoal_cva_market *m) {
-    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
-    const shoal_count counts[] = { { "payoff", c->payoff, SHOAL_CVA_PUT, SHOAL_CVA_FORWARD },
-                                   { "assets", c->assets, 1, one ? 1 : m->assets },
+    const int flags = shoal_cva_payoff_flags(c->payoff);
+    const int64_t most = flags & SHOAL_CVA_ONE_ASSET ? 1 : m->assets;
+    const shoal_count counts[] = { { "assets", c->assets, 1, most },
                                    { "set", c->set, 0, MAX_CONTRACTS - 1 },
                                    { "exercises", c->exercises, 0,
                                      c->american ? SHOAL_CVA_DATES : 0 } };
@@ -139,15 +139,20 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                                    { "quantity", c->quantity, -1e30, 1e30 } };
     const shoal_array given[] = { { "asset", c->asset, 0 },
                                   { "exercise", c->exercise, c->exercises == 0 } };
-    shoal_status s = shoal_check_counts(ctx, counts, 4);
+    if (!shoal_cva_payoffs((int)c->payoff))
+        return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is no such payoff",
+                          (int)c->payoff);
+    shoal_status s = shoal_check_counts(ctx, counts, 3);
     if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 3);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     if (s == SHOAL_OK && c->maturity > 0)
         s = check_times(ctx, "exercise", c->exercise, c->exercises, c->maturity);
-    if (s == SHOAL_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
-        s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; a forward has no early exercise");
-    if (s == SHOAL_OK && c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
-        s = shoal_fail(ctx, SHOAL_E_ARG, "weight is given; baskets and forwards have weights");
+    if (s == SHOAL_OK && c->american && !(flags & SHOAL_CVA_EARLY))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; %s has no early exercise",
+                       shoal_cva_payoffs((int)c->payoff));
+    if (s == SHOAL_OK && c->weight && !(flags & SHOAL_CVA_WEIGHTS))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "weight is given; %s has no weights",
+                       shoal_cva_payoffs((int)c->payoff));
     for (int64_t i = 0; s == SHOAL_OK && i < c->assets; i++) {
         const int64_t a = c->asset[i];
         if (a < 0 || a >= m->assets)
@@ -185,7 +190,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
 }
 
 static int has_closed_form(const shoal_cva_contract *c) {
-    if (c->payoff == SHOAL_CVA_FORWARD) return 1;
+    if (shoal_cva_form(c->payoff) & CVA_ANY_SIGN) return 1;
     return c->assets == 1 && (!c->weight || c->weight[0] > 0);
 }
 
@@ -215,7 +220,7 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
     for (int64_t i = 0; i < count; i++) {
         const shoal_cva_contract *c = &from[i];
         contracts[i] = (cva_contract){ .kind = kind_of(c, o->nested),
-                                       .payoff = (int)c->payoff,
+                                       .form = shoal_cva_form(c->payoff),
                                        .assets = (int)c->assets,
                                        .set = c->set,
                                        .strike = c->strike,
@@ -473,8 +478,8 @@ static shoal_status make_signs(shoal_cva *p) {
         for (int64_t i = 0; i < j->contracts; i++) {
             const cva_contract *c = &j->contract[i];
             if (c->set != set || c->kind == CVA_EXPIRED) continue;
-            above |= c->quantity > 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
-            below |= c->quantity < 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
+            above |= c->quantity > 0 || (c->form & CVA_ANY_SIGN && c->quantity != 0);
+            below |= c->quantity < 0 || (c->form & CVA_ANY_SIGN && c->quantity != 0);
         }
         sign[set] = above && below ? 0 : below ? -1 : 1;
     }
@@ -495,7 +500,7 @@ static shoal_status check_regressions(shoal_cva *p, int64_t i, const shoal_cva_o
     const cva_contract *c = &p->contracts[i];
     if (c->kind != CVA_AMERICAN || o->estimator != SHOAL_CVA_BY_INNER) return SHOAL_OK;
     const int64_t functions =
-        shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
+        shoal_american_functions(c->assets, o->degree, cva_american_payoff(c));
     if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "contracts[%lld]: assets is %d: with degree %lld that is more than %d "

@@ -7,6 +7,7 @@
 
 #include "american/plan.h"
 #include "core/math.h"
+#include "cva/payoff.h"
 #include "rng/sobol.h"
 #include <math.h>
 #include <shoal/cva.h>
@@ -77,7 +78,7 @@ SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k,
 }
 
 typedef struct cva_contract {
-    int kind, payoff, assets;
+    int kind, form, assets; /* form: payoff.h */
     int64_t end;     /* the moment of its maturity                                               */
     int64_t last;    /* with early exercise: the date of its maturity                            */
     const char *may; /* [date - 1]: whether it may be exercised there; on the last it must be    */
@@ -266,14 +267,27 @@ SHOAL_HD static inline int cva_is_walked(const cva_job *job, const cva_contract 
            (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
 }
 
+/* The payoff of a contract with early exercise for american.h. */
+static inline shoal_payoff cva_american_payoff(const cva_contract *c) {
+    const int down = c->form & CVA_DOWN;
+    if (c->form & CVA_OF_SUM) return down ? SHOAL_BASKET_PUT : SHOAL_BASKET_CALL;
+    if (c->assets > 1) return SHOAL_MAX_CALL;
+    return down ? SHOAL_PUT : SHOAL_CALL;
+}
+
 /* Whether a contract is a put or a call on one asset. */
 SHOAL_HD static inline int cva_is_line(const cva_contract *c) {
-    return c->assets == 1 && (c->payoff < SHOAL_CVA_BASKET_PUT || c->weight[0] > 0);
+    return c->assets == 1 && (!(c->form & CVA_OF_SUM) || c->weight[0] > 0);
+}
+
+/* The weight of an asset in the sum; 1 where there is none. */
+SHOAL_HD static inline double cva_weight_in(const cva_contract *c, int i) {
+    return c->form & CVA_OF_SUM ? c->weight[i] : 1;
 }
 
 /* What exercise, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
 SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot) {
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
+    const int sum = c->form & CVA_OF_SUM;
     double all = sum ? 0 : spot[c->asset[0]];
     for (int i = 0; i < c->assets; i++) {
         const double s = spot[c->asset[i]];
@@ -282,9 +296,7 @@ SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot)
         else if (s > all)
             all = s;
     }
-    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    const double gain = down ? c->strike - all : all - c->strike;
-    return gain > 0 || c->payoff == SHOAL_CVA_FORWARD ? gain : 0;
+    return cva_pays(c->form, (cva_price)c->strike, (cva_price)all);
 }
 
 typedef shoal_status cva_stage(shoal_context *ctx, const cva_job *job, int64_t k);
@@ -477,6 +489,9 @@ struct shoal_cva {
     char solver[16];
     cva_contract *contracts; /* the job's                                                       */
 };
+
+/* payoff.c: the form of a payoff. */
+int shoal_cva_form(shoal_cva_payoff payoff);
 
 /* curves.c: checks, and the integrals of the curves of a market at all moments; the moments that are no dates. */
 shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m);
