@@ -26,7 +26,7 @@ set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)
 # The same for double alone.
-set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit models/heston_sums pricing/implied)
+set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit cva/adjoint models/heston_sums pricing/implied)
 # And for kernels beside those of a method, or of several: a .cu alone.
 set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.

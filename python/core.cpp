@@ -1297,6 +1297,7 @@ NB_MODULE(_core, m) {
     });
 
     m.def("program", program);
+    m.def("cva_payoffs", [] { return listed(shoal_cva_payoffs); });
     m.def("modules", [] { return listed(shoal_modules); });
     m.def("methods", [](const std::string &module) {
         return listed([&](int i) { return shoal_methods(module.c_str(), i); });

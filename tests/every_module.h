@@ -314,13 +314,14 @@ static shoal_status books(shoal_context *ctx, const char *method, const char *va
     const shoal_cva_opts o = {
         .dates = 3, .outer = 4, .rule_paths = 512, .inner_count = 1, .inner = &inner, .nested = 1
     };
-    shoal_cva_opts by_trade = o;
+    shoal_cva_opts by_trade = o, sums_alone = o;
     shoal_cva *plan = NULL;
     shoal_cva_value value;
     shoal_cva_date profile[3];
     shoal_cva_adjustments adjustments;
     shoal_cva_trade trades[2];
-    int64_t totals[2 * 2 * (2 * 3 + 2)] = { 0 };
+    shoal_cva_sensitivity list[8];
+    int64_t totals[2 * 2 * (2 * 3 + 2)] = { 0 }, sums[512] = { 0 };
     (void)method, (void)variant;
     shoal_status s = shoal_cva_create(ctx, &market, contract, 2, &counterparty, &o, &plan);
     CHECK((s == SHOAL_OK) == (plan != NULL));
@@ -332,6 +333,21 @@ static shoal_status books(shoal_context *ctx, const char *method, const char *va
     THEN(shoal_cva_run_trades(plan, 0, 4, a, NULL, totals, b));
     THEN(shoal_cva_adjust(plan, a, 4, SHOAL_CVA_SET, 0, &adjustments, NULL));
     THEN(shoal_cva_trades(plan, totals, 4, trades, NULL));
+    shoal_cva_free(plan);
+    plan = NULL, sums_alone.quantile_error = 0.5;
+    THEN(shoal_cva_create(ctx, &market, contract, 2, &counterparty, &sums_alone, &plan));
+    CHECK(shoal_cva_sums(plan) <= 512);
+    THEN(shoal_cva_run(plan, 0, 4, a, NULL));
+    THEN(shoal_cva_add_sums(plan, a, 4, sums));
+    THEN(shoal_cva_result_of_sums(plan, sums, 4, &value, profile));
+    THEN(shoal_cva_adjust_of_sums(plan, sums, 4, SHOAL_CVA_BOOK, 0, &adjustments, NULL));
+    shoal_cva_free(plan);
+    shoal_cva_opts greeks = o;
+    plan = NULL, greeks.nested = 0, greeks.greeks = 1;
+    THEN(shoal_cva_create(ctx, &market, contract + 1, 1, &counterparty, &greeks, &plan));
+    THEN(shoal_cva_run(plan, 0, 4, a, NULL));
+    CHECK(s != SHOAL_OK || shoal_cva_parameters(plan) == 8);
+    THEN(shoal_cva_sensitivities(plan, a, 4, list));
     shoal_cva_free(plan);
     return s;
 }

@@ -204,6 +204,22 @@ printf 'payoff,assets,strike,maturity\ncall,A,100,0\n' >expired.csv
 expect 0 cva expired.csv --market market.csv --json $on
 check "an expired book" [ "$(number cva)" = 0 ]
 
+# --- payoffs ---
+of="--rate 0.03 --hazard 0.05 --recovery 0.4 --dates 4 --outer 64 --json $on"
+printf 'payoff,assets,strike,maturity\ndigital-put,A,95,1\ndigital-call,A,95,1\n' >digital.csv
+expect 0 cva digital.csv --market market.csv $of
+check "digital options pay 1 together" near "$(number cva)" 0.02839751 1e-7
+printf 'asset,spot,volatility,foreign_rate\nEUR,1.1,0.1,0.01\n' >fx.csv
+printf 'asset,spot,volatility,dividend\nEUR,1.1,0.1,0.01\n' >fx-asset.csv
+for payoff in forward put call; do
+    printf 'payoff,assets,strike,maturity,notional\n%s,EUR,1.08,1,1000\n' "$payoff" >asset.csv
+    printf 'payoff,assets,strike,maturity,notional\nfx-%s,EUR,1.08,1,1000\n' "$payoff" >rate.csv
+    expect 0 cva asset.csv --market fx-asset.csv $of
+    cva=$(number cva)
+    expect 0 cva rate.csv --market fx.csv $of
+    check "the CVA of an fx-$payoff" [ "$(number cva)" = "$cva" ]
+done
+
 # --- mistakes in files ---
 book() {
     printf 'style,payoff,assets,weights,strike,maturity,quantity\neuropean,put,B,,90,1,1\n%s\n' "$1" >book.csv
@@ -212,14 +228,16 @@ book() {
 }
 book 'asian,put,A,,1,1,1' "column style: 'asian'"
 book ',cap,A,,1,1,1' "unknown payoff 'cap'"
-book ',putt,A,,1,1,1' "unknown payoff 'putt'; there are put, call, max-call, basket-put, basket-call, forward. Did you mean 'put'?"
+book ',putt,A,,1,1,1' "unknown payoff 'putt'; there are put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call. Did you mean 'put'?"
 printf 'payof,assets,strike,maturity\nput,A,1,1\n' >payof.csv
 expect 66 cva payof.csv --market market.csv $on; said "payof.csv:1: unknown column 'payof'"; said "Did you mean 'payoff'?"
 book ',put,C,,1,1,1' "unknown asset 'C'; the market has A, B"
 book ',put,A B,,1,1,1' "column assets: 'A B'"
 book ',put,,,1,1,1' "column assets: ''"
 book ',basket-call,A B,1,1,1,1' "column weights: '1'"
-book ',put,A,5,1,1,1' "weight is given"
+book ',put,A,5,1,1,1' "weight is given; put has no weights"
+book 'american,digital-call,A,,1,1,1' "column style: 'american' must be european: digital-call has no early exercise"
+book ',fx-call,A B,,1,1,1' "column assets: 'A B' are several assets; fx-call has one"
 book ',put,A,,x,1,1' "column strike: 'x'"
 book ',put,A,,-1,1,1' "column strike: '-1'"
 book ',put,A,,1,,1' "column maturity: ''"

@@ -137,6 +137,35 @@ expect 66 cva bad.json --market market.csv $on; said "bad.json:1: is not an obje
 printf '[{"payoff": ]' >bad.json
 expect 66 cva bad.json --market market.csv $on; said "bad.json:1:13: expected a value"
 
+# --- sensitivities: a call's are those of its price; a row per parameter everywhere ---
+expect 0 $call --greeks; json
+leaf sensitivities.0.parameter=spot; leaf sensitivities.0.of=A; leaf sensitivities.5.parameter=recovery
+loss=$(awk 'BEGIN { print 0.6 * (1 - exp(-0.05)) }')
+greek() { same "$1" "$(value_of sensitivities.$2.derivative)" "$(awk -v a="$3" -v b="$loss" 'BEGIN { print a * b }')" \
+    "$(awk -v e="$(value_of sensitivities.$2.stderr)" 'BEGIN { print 3 * e }')"; }
+greek "delta" 0 0.725746882; greek "vega" 1 33.3224603; greek "rho" 3 59.3050117
+greeks="cva book.csv --market market.csv --rate 0.03 --dates 6 --outer 512 --counterparties parties.csv --greeks $on"
+expect 0 ${greeks} --own-hazard 0.01 --tables tables/greeks
+check "spots, volatilities, dividends; rate; correlation; three hazard rates and two recoveries" \
+    [ "$(wc -l <tables/greeks/sensitivities.csv)" -eq 14 ]
+check "names" grep -q '^correlation,A,B,' tables/greeks/sensitivities.csv
+check "a point of a hazard rate" grep -q '^hazard,Bergen,,1,' tables/greeks/sensitivities.csv
+check "they are printed" grep -q '^hazard  *Bergen  *later ' out
+expect 0 $greeks --report page.html; check "the page has them" grep -q '<h2>Sensitivities</h2>' page.html
+expect 0 $greeks --json; grep -v seconds out >whole
+for i in 1 2; do expect 0 $greeks --shard $i/2 -o $i.part; done
+expect 0 merge-parts 2.part 1.part --json $on; grep -v seconds out >joined
+check "parts have the sensitivities of one run" cmp -s whole joined
+expect 64 $run --compare --greeks; said "--compare has no --greeks"
+expect 64 $call --greeks --mpor 2w --threshold 1; said "there are no sensitivities with a margin period"
+printf 'payoff,assets,strike,maturity,style\ncall,A,100,1,\nput,A,100,1,american\n' >early.csv
+expect 66 cva early.csv --market market.csv --greeks $on
+said "early.csv:3: greeks is 1; there are no sensitivities of a contract with early exercise"
+printf 'asset,spot,volatility\nA,100,1:0.2 2:0.141421356237309504\n' >still.csv
+printf 'payoff,assets,strike,maturity\ncall,A,100,2\n' >long.csv
+expect 66 cva long.csv --market still.csv --dates 2 --greeks $on
+said "still.csv: column volatility of asset A is 0 from 1 to 2 years; with greeks it must be above 0"
+
 # --- mistakes about counterparties ---
 expect 66 cva call.csv --market market.csv --counterparties parties.csv $on
 said "call.csv has no column counterparty; --counterparties needs it"

@@ -72,6 +72,27 @@ one bullet $bullet
 one american $american
 one cva $cva
 one dataset $dataset -o one.csv
+sums="$cva --quantile-error 0.01 --breakdown"
+one sums $sums
+for i in 1 2; do expect 0 $sums --shard $i/2 -o $i.part; done
+expect 0 merge-parts 2.part 1.part --json; alike sums
+expect 0 $sums --shard 1/1 -o all.part
+small=$(wc -c <all.part)
+expect 0 $sums --outer 2000 --shard 1/1 -o all.part
+check "the size of a part does not depend on --outer" test "$(wc -c <all.part)" -eq "$small"
+# means are those of the rows, quantiles within 1 %
+expect 0 $cva --breakdown --json; mv out rows.json
+near() { # near KEY ERROR: the number of this key at the top of sums.one and rows.json
+    for file in sums.one rows.json; do grep "^  \"$1\": " $file | head -n 1 | sed 's/.*: //; s/,//'; done |
+        awk -v e=$2 'NR == 1 { x = $1 } NR == 2 { exit !(x != 0 && ($1 - x) ^ 2 <= (e * x) ^ 2) }' &&
+        check "$1 of sums" true || check "$1 of sums" false
+}
+for key in cva stderr eepe epe; do near $key 1e-12; done
+for key in peak_pfe95 peak_pfe99 peak_es95 peak_es99; do near $key 0.01; done
+for with in "--validate" "--greeks" "--compare" "--target-se 1" "--cube c.npy" "--add book.csv"; do
+    expect 64 $cva --quantile-error 0.01 $with; said "--quantile-error and ${with%% *} exclude each other"
+done
+expect 64 $cva --quantile-error 1e-6; said "--quantile-error is 1e-06; it must be 1e-5 to 0.5"
 expect 0 $dataset --units 3 --checkpoint dataset.dir -o again.csv; said "dataset.dir: continuing after 3 of 3 units"
 check "the rows of one process" cmp -s one.csv again.csv
 expect 0 $cva --checkpoint cva.dir --units 3 --scale r.json; cp r.json out; json; leaf units_before=3; leaf bytes=0
@@ -102,6 +123,7 @@ if command -v mpirun >/dev/null && "$shoal" info | grep -q '^mpi *on'; then
     mpi 0 $four $heston --json --scale r.json; alike heston
     cp r.json out; json; has workers.3.computed_seconds
     mpi 0 $four $cva --json --units 8; alike cva
+    mpi 0 $four $sums --json --units 8; alike sums
     mpi 0 $four $american --json; alike american
     mpi 0 $four $dataset -o four.csv; check "four processes make the rows of one" cmp -s one.csv four.csv
     mpi 0 $four price heston --method analytic; said "3 of 4 processes had no work: this command runs in one"

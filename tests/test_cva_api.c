@@ -61,7 +61,7 @@ TEST(contracts) {
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         REFUSED(c.count = -1, "count is -1");
-        REFUSED(c.contract[0].payoff = (shoal_cva_payoff)9, "contracts[0]: payoff is 9");
+        REFUSED(c.contract[0].payoff = (shoal_cva_payoff)99, "contracts[0]: payoff is 99");
         REFUSED((c.count = 2, c.contract[1] = c.contract[0], c.contract[1].strike = -1),
                 "contracts[1]: strike is -1");
         REFUSED(c.contract[0].maturity = NAN, "contracts[0]: maturity is nan");
@@ -95,6 +95,7 @@ TEST(contracts) {
 TEST(counterparties_and_options) {
     static const double negative[] = { 0.1, -0.1 }, falling[] = { 2, 1 }, rates[] = { 0.1, 0.1 };
     static const int64_t none[] = { 0 };
+    static const double none_at_all = 0;
     const shoal_cva_csa below = { .collateral = 1, .threshold = -1 };
     const double falling_jump[] = { -1, -1 }, too_large[] = { 1.1, 0 };
     shoal_cva_csa periods[5];
@@ -122,6 +123,13 @@ TEST(counterparties_and_options) {
         REFUSED(c.counterparty.jump = falling_jump, "jump[0] is -1");
         REFUSED((c.counterparty.volatility = 1, c.counterparty.correlation = too_large),
                 "correlation[0] is 1.1");
+        REFUSED(c.opts.greeks = 2, "greeks is 2");
+        REFUSED((c.opts.greeks = 1, c.opts.nested = 1), "contracts[0]: greeks is 1");
+        REFUSED((c.opts.greeks = 1, c.contract[0].american = 1), "contracts[0]: greeks is 1");
+        REFUSED((c.opts.greeks = 1, c.contract[0].payoff = SHOAL_CVA_DIGITAL_CALL), "payoff jumps");
+        REFUSED((c.opts.greeks = 1, c.counterparty.volatility = 1), "with wrong-way risk");
+        REFUSED((c.opts.greeks = 1, c.opts.csas = 1, c.opts.csa = periods), "a margin period");
+        REFUSED((c.opts.greeks = 1, c.market.sigma = &none_at_all), "sigma[0] is 0 from 0 to 0.25");
         REFUSED(c.opts.dates = 0, "dates is 0");
         REFUSED(c.opts.outer = 0, "outer is 0");
         REFUSED(c.opts.horizon = -1, "horizon is -1");
@@ -171,6 +179,13 @@ TEST(runs_and_results) {
         CHECK(shoal_cva_result(plan, samples, 8, NULL, NULL) == SHOAL_E_ARG);
         CHECK(shoal_cva_result(plan, samples, 8, &v, NULL) == SHOAL_OK && v.cva > 0);
         CHECK(shoal_cva_describe(plan, NULL) == SHOAL_E_ARG);
+        shoal_cva_sensitivity list[8];
+        CHECK(shoal_cva_parameters(plan) == 0);
+        CHECK(shoal_cva_sensitivities(plan, samples, 8, list) == SHOAL_E_ARG);
+        CHECK(strstr(shoal_message(ctx), "without opts.greeks"));
+        CHECK(shoal_cva_sensitivities(plan, NULL, 8, list) == SHOAL_E_ARG);
+        CHECK(shoal_cva_sensitivities(plan, samples, 8, NULL) == SHOAL_E_ARG);
+        CHECK(shoal_cva_sensitivities(plan, samples, 0, list) == SHOAL_E_ARG);
         CHECK(shoal_cva_run(NULL, 0, 8, samples, NULL) == SHOAL_E_ARG);
         shoal_cva_free(plan);
         shoal_cva_free(NULL);

@@ -230,7 +230,12 @@ TEST(books_data_sets_and_networks) {
     REFUSED(shoal_cva_run_trades(NULL, 0, 1, x, NULL, NULL, NULL));
     REFUSED(shoal_cva_adjust(NULL, x, 1, SHOAL_CVA_BOOK, 0, &adjustments, NULL));
     REFUSED(shoal_cva_trades(NULL, NULL, 1, NULL, NULL));
-    CHECK(shoal_cva_width(NULL) == 0 && shoal_cva_totals(NULL) == 0);
+    REFUSED(shoal_cva_add_sums(NULL, x, 1, NULL));
+    REFUSED(shoal_cva_result_of_sums(NULL, NULL, 1, &value, &profile));
+    REFUSED(shoal_cva_adjust_of_sums(NULL, NULL, 1, SHOAL_CVA_BOOK, 0, &adjustments, NULL));
+    REFUSED(shoal_cva_sensitivities(NULL, x, 2, NULL));
+    CHECK(shoal_cva_width(NULL) == 0 && shoal_cva_totals(NULL) == 0 && shoal_cva_sums(NULL) == 0);
+    CHECK(shoal_cva_parameters(NULL) == 0);
     shoal_cva_free(NULL);
     REFUSED(shoal_dataset_create(NULL, &design, &set));
     CHECK(set == NULL);

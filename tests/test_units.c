@@ -273,7 +273,7 @@ TEST(arguments) {
           .row_bytes = 8,
           .run = run_plain },
         { .kind = "k", .rows = -1, .row_bytes = 8, .run = run_plain },
-        { .kind = "k", .rows = 1, .run = run_plain },
+        { .kind = "k", .rows = 1, .row_bytes = (1u << 30) + 1, .run = run_plain },
         { .kind = "k",
           .rows = 1,
           .row_bytes = 8,
@@ -288,7 +288,9 @@ TEST(arguments) {
           SHOAL_E_ARG);
     job.rows = INT64_MAX;
     CHECK(shoal_units_create(cpu, &job, NULL, &u) == SHOAL_E_NOMEM);
-    job.rows = 0; /* no rows are a job, too */
+    job.row_bytes = 0;
+    CHECK(shoal_units_create(cpu, &job, NULL, &u) == SHOAL_E_NOMEM);
+    job.rows = 0, job.row_bytes = 8; /* no rows are a job, too */
     CHECK(shoal_units_create(cpu, &job, NULL, &u) == SHOAL_OK && info_of(u).units == 1);
     CHECK(shoal_units_run(u, 1, 0, x, &size) == SHOAL_E_ARG);
     CHECK(shoal_units_run(u, 0, 0, NULL, &size) == SHOAL_E_ARG);
@@ -636,6 +638,28 @@ TEST(workers_are_of_one_job) {
     shoal_close(other);
 }
 
+/* The sums of two devices are those of the rows of one. */
+static void sums_of_two(shoal_context *const *ctx, cva_case c, const double *samples) {
+    shoal_cva *plan[2];
+    shoal_units *u[2];
+    c.opts.quantile_error = 0.01;
+    for (int i = 0; i < 2; i++) {
+        CHECK(shoal_cva_create(ctx[i], &c.market, c.contract, c.count, &c.counterparty, &c.opts,
+                               &plan[i]) == SHOAL_OK);
+        CHECK(shoal_units_cva(plan[i], 40, &(shoal_units_opts){ .units = 10 }, &u[i]) == SHOAL_OK);
+    }
+    int64_t *sums = new_array((size_t)shoal_cva_sums(plan[0]), sizeof *sums);
+    shoal_cva_value one, two;
+    CHECK(shoal_units_work(u, 2, NULL) == SHOAL_OK && !shoal_units_rows(u[0]));
+    CHECK(shoal_cva_add_sums(plan[0], samples, 40, sums) == SHOAL_OK);
+    CHECK(shoal_cva_result_of_sums(plan[0], sums, 40, &one, NULL) == SHOAL_OK);
+    CHECK(shoal_cva_result_of_sums(plan[0], shoal_units_counts(u[0]) + SHOAL_UNITS_CVA_TOTALS, 40,
+                                   &two, NULL) == SHOAL_OK);
+    CHECK(memcmp(&one, &two, sizeof one) == 0 && one.cva > 0);
+    free(sums);
+    for (int i = 0; i < 2; i++) shoal_units_free(u[i]), shoal_cva_free(plan[i]);
+}
+
 /* Two devices that there are, or two contexts on one: the bits of one; and with launches that fail. */
 TEST(two_gpus) {
     const cva_case c = one_case(SHOAL_CVA_CALL, 2, 40);
@@ -667,8 +691,23 @@ TEST(two_gpus) {
         CHECK(memcmp(shoal_units_rows(u[0]), samples, size) == 0);
         for (int i = 0; i < GPUS; i++) shoal_units_free(u[i]), shoal_cva_free(plan[i]);
     }
+    sums_of_two(ctx, c, samples);
     free(samples);
     for (int i = 0; i < GPUS; i++) shoal_close(ctx[i]);
+}
+
+TEST(two_contexts_add_sums) {
+    const cva_case c = one_case(SHOAL_CVA_CALL, 2, 40);
+    shoal_context *both[] = { cpu, context("cpu", 0) };
+    shoal_cva *plan;
+    CHECK(shoal_cva_create(cpu, &c.market, c.contract, c.count, &c.counterparty, &c.opts, &plan) ==
+          SHOAL_OK);
+    double *samples = new_array((size_t)(40 * shoal_cva_width(plan)), sizeof *samples);
+    CHECK(shoal_cva_run(plan, 0, 40, samples, NULL) == SHOAL_OK);
+    sums_of_two(both, c, samples);
+    free(samples);
+    shoal_cva_free(plan);
+    shoal_close(both[1]);
 }
 
 int main(int argc, char **argv) {
@@ -689,6 +728,7 @@ int main(int argc, char **argv) {
     RUN(progress_ends_all_devices);
     RUN(workers_are_of_one_job);
     RUN(two_gpus);
+    RUN(two_contexts_add_sums);
     shoal_close(cpu);
     return TEST_END();
 }

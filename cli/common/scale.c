@@ -51,7 +51,8 @@ static int ascending(const void *a, const void *b) {
 static bool measure(scale *s, bool is_kept) {
     double *time = calloc((size_t)s->info.units + 1, sizeof *time);
     if (!time) return false;
-    const double each = (double)s->info.row_bytes * (double)s->info.rows / (double)s->info.units;
+    const double each = (double)s->info.row_bytes * (double)s->info.rows / (double)s->info.units +
+                        (double)sizeof(int64_t) * (double)s->info.counts;
     for (int64_t i = 0; i < s->info.units; i++) {
         const shoal_units_trace *t = &s->trace[i];
         if (t->worker < 0) continue;

@@ -40,8 +40,7 @@ static int parts_of(cli *c, const shoal_cva *plan, const cva_result *r, shoal_cv
     *profile = calloc((size_t)(count * r->info.dates) + 1, sizeof **profile);
     int code = *to && *profile ? CLI_OK : cli_no_memory();
     for (int64_t i = 0; i < count && code == CLI_OK; i++)
-        code = cli_status(c, shoal_cva_adjust(plan, r->samples, r->outer, part, i, &(*to)[i],
-                                              *profile + i * r->info.dates));
+        code = cli_status(c, cva_adjust(plan, r, part, i, &(*to)[i], *profile + i * r->info.dates));
     return code;
 }
 
@@ -162,7 +161,7 @@ static int make_tables(const cva_book *b, const cva_result *r, tables *t) {
         *row = (trade_row){ .counterparty = cva_party_name(b, b->set_of[c->set]),
                             .set = cva_set_name(b, c->set),
                             .style = c->american ? "american" : "european",
-                            .payoff = cva_payoffs[c->payoff],
+                            .payoff = shoal_cva_payoffs((int)c->payoff),
                             .strike = c->strike,
                             .maturity = c->maturity,
                             .quantity = c->quantity,

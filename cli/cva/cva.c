@@ -73,16 +73,20 @@ static const cli_option options[] = {
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "arithmetic of inner paths and regressions: f32 or f64", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
     { "validate",    OPT_FLAG,     AT(opts.validate),    NULL,       3, "the martingale test: at every date, the value and the earlier cash flows of each contract must give its price today; exit code 70 if not", .in = IN_PART,
       .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs. Not with --compare, --not-stopped." },
+    { "greeks",      OPT_FLAG,     AT(opts.greeks),      NULL,       3, "all first-order sensitivities of the CVA: spots, volatilities, dividends, rates, correlations, hazard rates, recovery; also with --report and --tables", .in = IN_PART,
+      .more = "One reverse pass over the same paths, on the CPU. The book must have closed forms: no early exercise, no options on several assets. Not with --compare, --mpor, --hazard-vol, --default-jump, --exposure nested." },
     { "breakdown",   OPT_FLAG,     AT(breakdown),        NULL,       3, "results by counterparty, netting set and trade; also with --report and --tables", .in = IN_BOTH,
       .more = "Trades have contributions, which add up to the netting set. Not with --compare." },
     { "add",         OPT_INPUT,    AT(add),              "TRADE.csv", 3, "incremental CVA: add these contracts to the book, and print what they change on the same paths", .in = IN_JSON_SET,
       .more = "The file has the columns of a book. Not with --compare, --shard, --checkpoint, --target-se." },
+    { "quantile-error", OPT_POSITIVE, AT(opts.quantile_error), "E", 3, "keep sums over outer paths in place of their rows: PFE and expected shortfall have the relative error E, as 0.001; memory, units and parts do not grow with --outer", .max = 0.5, .usual = "exact quantiles", .in = IN_PART | IN_JSON_SET,
+      .more = "From 1e-5. A unit has about 280 / E bytes per date, and 140 / E more per counterparty and per netting set if they have results. Means and errors are exact. Not with --add, --compare, --cube, --greeks, --target-se, --validate." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
-    { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv",
+    { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv; with --greeks sensitivities.csv",
       .more = "DIR is created if needed. Not with --compare, --shard." },
     { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .ends = "npy|h5",
       .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come. Not with --add, --compare, --shard, --checkpoint, --target-se." },
@@ -96,7 +100,7 @@ static const cli_option options[] = {
 static const char doc[] =
     "Credit valuation adjustment of a book of contracts, with DVA and FVA, by nested Monte Carlo: its standard error, an "
     "estimate of its bias, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
-    "basket-put, basket-call, forward), assets, strike, maturity, and maybe style (european, american), weights, quantity, counterparty, "
+    "basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call), assets, strike, maturity, and maybe style (european, american), weights, quantity, counterparty, "
     "set, id."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one per "
     "counterparty. "
@@ -106,6 +110,8 @@ static const char doc[] =
     "  shoal cva book.csv --market market.csv --hazard 1:0.02,3:0.05 --json\n"
     "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
+
+#define LEAST_QUANTILE_ERROR 1e-5
 
 static void check(void *arguments, struct argp_state *state) {
     const cva_options *o = arguments;
@@ -118,13 +124,18 @@ static void check(void *arguments, struct argp_state *state) {
     if (!(o->party.volatility > 0) && (o->party.reversion > 0 || o->correlation_words))
         argp_error(state, "--hazard-%s needs --hazard-vol",
                    o->correlation_words ? "correlation" : "reversion");
-    other = cli_given_among(&cva_command, o, "breakdown tables add cube", name);
+    other = cli_given_among(&cva_command, o, "breakdown greeks tables add cube", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     other =
         cli_given_among(&cva_command, o, "shard checkpoint units scale scale-plot target-se", name);
     if (o->add && other) argp_error(state, "--add and %s exclude each other", other);
     if (o->cube && other) argp_error(state, "--cube and %s exclude each other", other);
     if (o->add && o->cube) argp_error(state, "--add and --cube exclude each other");
+    other = cli_given_among(&cva_command, o, "add compare cube greeks target-se validate", name);
+    if (o->opts.quantile_error > 0 && other)
+        argp_error(state, "--quantile-error and %s exclude each other", other);
+    if (o->opts.quantile_error > 0 && o->opts.quantile_error < LEAST_QUANTILE_ERROR)
+        argp_error(state, "--quantile-error is %g; it must be 1e-5 to 0.5", o->opts.quantile_error);
     other = cli_given_among(&cva_command, o, "compare not-stopped", name);
     if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
     other =
@@ -324,6 +335,12 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     return code;
 }
 
+shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,
+                        int64_t index, shoal_cva_adjustments *to, shoal_cva_date *profile) {
+    return r->sums ? shoal_cva_adjust_of_sums(plan, r->sums, r->outer, part, index, to, profile)
+                   : shoal_cva_adjust(plan, r->samples, r->outer, part, index, to, profile);
+}
+
 int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar, cva_result *r) {
     shoal_cva *plan = NULL;
     *r = (cva_result){ .outer = 0 };
@@ -344,14 +361,15 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
     r->seconds = cli_now() - start;
     if (code == CLI_OK && r->outer > 0)
-        code =
-            status_of(c, o, b, shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
-    if (code == CLI_OK && r->outer > 0)
         code = status_of(
             c, o, b,
-            shoal_cva_adjust(plan, r->samples, r->outer, SHOAL_CVA_BOOK, 0, &r->all, NULL));
+            r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, r->profile)
+                    : shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
+    if (code == CLI_OK && r->outer > 0)
+        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, NULL));
     if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
         code = cva_break_down(c, plan, b, r);
+    if (code == CLI_OK && r->outer > 0 && o->opts.greeks) code = cva_take_greeks(c, plan, b, r);
     if (code == CLI_OK && o->opts.validate && r->outer > 1) {
         r->check = calloc((size_t)(b->count * r->info.dates) + 1, sizeof *r->check);
         code = r->check ? status_of(c, o, b,
@@ -366,7 +384,7 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
 void cva_result_free(cva_result *r) {
     free(r->party), free(r->set), free(r->party_profile), free(r->set_profile);
     free(r->trade), free(r->trade_profile), free(r->totals), free(r->before);
-    free(r->check);
+    free(r->check), free(r->greek);
     if (!r->units && !r->part) free(r->samples);
     shoal_units_free(r->units);
     free(r->part);
@@ -483,6 +501,7 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
     if (code == CLI_OK && o->output && !o->shards && r.outer > 0)
         code = cva_write_csv(o->output, &r);
     if (code == CLI_OK && o->tables && r.outer > 0) code = cva_write_tables(o->tables, o, b, &r);
+    if (code == CLI_OK && o->tables && r.greek) code = cva_write_greeks(o->tables, &r);
     if (code == CLI_OK && o->plot && r.outer > 0)
         code = cli_io(cva_plot(o->plot, o, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)

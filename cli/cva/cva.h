@@ -41,10 +41,6 @@ typedef struct cva_book {
 
 #define CVA_ESTIMATORS "rule|amc|inner" /* of shoal_cva_estimator */
 
-/* Words of the column payoff, in the order of shoal_cva_payoff. */
-enum { CVA_PAYOFFS = 6 };
-extern const char *const cva_payoffs[CVA_PAYOFFS];
-
 /* Both leave it to cva_book_free() to clear up. Messages name file, line and column; all problems of a file are reported.
  * A note lists columns that are ignored. `text` stands for the contents of the file, unless it is NULL. */
 int cva_read_market(const cli *c, const char *path, const char *text, cva_book *book);
@@ -151,6 +147,13 @@ void cva_json_collateral(io_json *j, const cva_book *b);
 int cva_read_wrong_way(cva_options *o, cva_book *b);
 void cva_print_wrong_way(const cva_options *o, const cva_book *b);
 
+/* A sensitivity with names: of an asset or a counterparty; with the other asset of a correlation. */
+typedef struct cva_greek {
+    shoal_cva_sensitivity s;
+    const char *parameter, *of, *with;
+    double change, change_error; /* of the CVA by the usual move */
+} cva_greek;
+
 typedef struct cva_result {
     shoal_cva_info info;
     shoal_cva_value value;
@@ -171,8 +174,11 @@ typedef struct cva_result {
     shoal_cva_trade *trade;
     double *trade_profile; /* [contract][EPE, ENE][date] */
     int64_t *totals, total_count;
+    const int64_t *sums;           /* in place of samples, with --quantile-error; else NULL */
     shoal_cva_adjustments *before; /* of the book without what --add adds; NULL: nothing is added */
     shoal_cva_adjustments more, more_error; /* the difference, by path: cva, dva, fva alone   */
+    cva_greek *greek;                       /* NULL without --greeks */
+    int64_t greeks;
     double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
     double seconds, rules; /* all of it; of these, until the rules of exercise stood */
 } cva_result;
@@ -182,6 +188,9 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *
 /* The plan; messages are about lines of the book. */
 int cva_create(cli *c, const cva_options *o, const cva_book *book, shoal_cva **plan);
 void cva_result_free(cva_result *r);
+/* Of the book, a counterparty or a netting set, from samples or sums; profile may be NULL. */
+shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,
+                        int64_t index, shoal_cva_adjustments *to, shoal_cva_date *profile);
 
 int cva_write_csv(const char *path, const cva_result *r);
 /* breakdown.c: results by counterparty, netting set and trade. */
@@ -193,6 +202,13 @@ int cva_write_tables(const char *folder, const cva_options *o, const cva_book *b
                      const cva_result *r);
 void cva_json_breakdown(io_json *j, const cva_book *b, const cva_result *r);
 void cva_print_breakdown(const cva_book *b, const cva_result *r);
+/* greeks.c: sensitivities, from the samples. */
+int cva_take_greeks(cli *c, const shoal_cva *plan, const cva_book *b, cva_result *r);
+void cva_print_greeks(const cva_result *r);
+void cva_json_greeks(io_json *j, const cva_result *r);
+int cva_write_greeks(const char *folder, const cva_result *r);
+/* The other asset of a correlation, or the time of a point. */
+const char *cva_greek_place(const cva_greek *g, char text[CLI_NUMBER]);
 /* Names: of a counterparty, a netting set, a trade. */
 enum { CVA_NAME = 64 };
 const char *cva_party_name(const cva_book *b, int64_t party);

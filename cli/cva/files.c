@@ -129,7 +129,8 @@ int cva_read_market(const cli *c, const char *path, const char *text, cva_book *
     static const cva_column columns[] = { { .name = "asset", .alias = { "ticker" } },
                                           { .name = "spot" },
                                           { .name = "volatility", .alias = { "vol", "sigma" } },
-                                          { .name = "dividend" },
+                                          { .name = "dividend",
+                                            .alias = { "foreign_rate", "foreign rate" } },
                                           { .name = NULL } };
     io_cells t;
     int code = cva_read_table(path, text, columns, &b->market_text, &t), problems = 0;
@@ -169,17 +170,14 @@ static size_t next_word(const char **at) {
     return strcspn(*at, " \t");
 }
 
-const char *const cva_payoffs[CVA_PAYOFFS] = { "put",        "call",        "max-call",
-                                               "basket-put", "basket-call", "forward" };
-
 static const char *payoff_name(const void *unused, int i) {
     (void)unused;
-    return i < CVA_PAYOFFS ? cva_payoffs[i] : NULL;
+    return shoal_cva_payoffs(i);
 }
 
 static int read_payoff(const cva_field *f, shoal_cva_payoff *payoff) {
-    for (int i = 0; i < CVA_PAYOFFS; i++)
-        if (strcmp(f->text, cva_payoffs[i]) == 0) {
+    for (int i = 0; shoal_cva_payoffs(i); i++)
+        if (strcmp(f->text, shoal_cva_payoffs(i)) == 0) {
             *payoff = (shoal_cva_payoff)i;
             return CLI_OK;
         }
@@ -208,10 +206,13 @@ static int read_assets(const cva_field *f, const cva_book *b, shoal_cva_contract
             if (index[i] == a) return cva_wrong(f, "has a name twice");
         index[c->assets++] = a;
     }
-    const bool one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
+    const bool one = shoal_cva_payoff_flags(c->payoff) & SHOAL_CVA_ONE_ASSET;
     if (c->assets == 0) return cva_wrong(f, "is empty");
-    return one && c->assets > 1 ? cva_wrong(f, "are several assets; a put or call has one")
-                                : CLI_OK;
+    if (!one || c->assets == 1) return CLI_OK;
+    char problem[2 * IO_QUOTE_SIZE];
+    snprintf(problem, sizeof problem, "are several assets; %s has one",
+             shoal_cva_payoffs((int)c->payoff));
+    return cva_wrong(f, problem);
 }
 
 static int read_weights(const cva_field *f, shoal_cva_contract *c, double *weight) {
@@ -293,9 +294,13 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
         code = cva_wrong(&style, "is neither european nor american");
     const int of_payoff = read_payoff(&payoff, &c->payoff);
     code = cva_worse(code, of_payoff);
-    if (of_payoff == CLI_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
-        code =
-            cva_worse(code, cva_wrong(&style, "must be european: a forward has no early exercise"));
+    if (of_payoff == CLI_OK && c->american &&
+        !(shoal_cva_payoff_flags(c->payoff) & SHOAL_CVA_EARLY)) {
+        char problem[2 * IO_QUOTE_SIZE];
+        snprintf(problem, sizeof problem, "must be european: %s has no early exercise",
+                 shoal_cva_payoffs((int)c->payoff));
+        code = cva_worse(code, cva_wrong(&style, problem));
+    }
     if (of_payoff != CLI_OK) c->payoff = SHOAL_CVA_FORWARD; /* of any number of assets */
     const int of_assets = read_assets(&assets, b, c, b->index + i * b->assets);
     code = cva_worse(code, of_assets);

@@ -206,7 +206,7 @@ static int trades(FILE *file, const cva_options *o, const cva_book *b, const cva
         const double share = a->cva != 0 ? a->cva_error / fabs(a->cva) : 0;
         cva_set_text(&t, i, 0, cva_trade_name(b, i, text));
         cva_set_text(&t, i, 1, cva_set_name(b, c->set));
-        cva_set_text(&t, i, 2, cva_payoffs[c->payoff]);
+        cva_set_text(&t, i, 2, shoal_cva_payoffs((int)c->payoff));
         const double numbers[][2] = {
             { a->cva, a->cva_error },          { a->dva, fabs(a->dva) * share },
             { a->fva, fabs(a->fva) * share },  { a->pv, a->pv_error },
@@ -220,6 +220,30 @@ static int trades(FILE *file, const cva_options *o, const cva_book *b, const cva
     status = cva_show_sheet(file, &t, 't', 3, err);
     if (b->count > 2 * TOP) fputs("</details>\n", file);
     return status;
+}
+
+static int sensitivities(FILE *file, const cva_result *r, io_error *err) {
+    static const char *const names[] = { "parameter",         "of",        "with", "value", "move",
+                                         "change of the CVA", "derivative" };
+    cva_sheet t;
+    if (!r->greek) return IO_OK;
+    fputs("<h2>Sensitivities</h2>\n<p>The change of the CVA by a move of one parameter: 1 % of a "
+          "spot, 0.01 of a volatility, a correlation or a recovery rate, 1 basis point of a rate. "
+          "</p>\n",
+          file);
+    const int status = cva_make_sheet(&t, names, 7, 3, r->greeks, err);
+    for (int64_t i = 0; status == IO_OK && i < r->greeks; i++) {
+        const cva_greek *g = &r->greek[i];
+        char text[CLI_NUMBER];
+        cva_set_text(&t, i, 0, g->parameter);
+        cva_set_text(&t, i, 1, g->of);
+        cva_set_text(&t, i, 2, cva_greek_place(g, text));
+        cva_set_number(&t, i, 3, g->s.at, 0);
+        cva_set_number(&t, i, 4, g->s.move, 0);
+        cva_set_number(&t, i, 5, g->change, g->change_error);
+        cva_set_number(&t, i, 6, g->s.value, g->s.error);
+    }
+    return status == IO_OK ? cva_show_sheet(file, &t, 'g', 5, err) : status;
 }
 
 static void incremental(FILE *file, const cva_options *o, const cva_book *b, const cva_result *r) {
@@ -314,7 +338,7 @@ static void contract(FILE *file, const cva_book *b, int64_t at) {
         fputs("</td>", file);
     }
     fprintf(file, "<td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
-            c->american ? "american" : "european", cva_payoffs[c->payoff]);
+            c->american ? "american" : "european", shoal_cva_payoffs((int)c->payoff));
     for (int64_t i = 0; i < c->assets; i++) {
         if (i > 0) fputc(' ', file);
         io_html_text(file, b->asset[c->asset[i]]);
@@ -525,6 +549,7 @@ int cva_write_page(const char *path, const cli *c, const cva_options *o, const c
     if (status == IO_OK) status = parts(file, b, r, err);
     incremental(file, o, b, r);
     if (status == IO_OK && r->totals) status = trades(file, o, b, r, err);
+    if (status == IO_OK) status = sensitivities(file, r, err);
     assumptions(file, o, b, r);
     fputs("<h2 class=\"screen\">Details</h2>\n", file);
     profile(file, o, r);

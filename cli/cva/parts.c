@@ -31,7 +31,7 @@ static void free_plan(void *plan) { shoal_cva_free(plan); }
 
 bool cva_in_units(const cli *c, const cva_options *o) {
     if (o->compare || o->add || o->cube || o->opts.target > 0) return false;
-    return o->shards || units_wanted(c, &o->units);
+    return o->shards || o->opts.quantile_error > 0 || units_wanted(c, &o->units);
 }
 
 static unit_job units_of(const run *r) {
@@ -57,6 +57,13 @@ const char *cva_text_of(const cli *c, int i) {
     return files ? files->text[i] ? files->text[i] : "" : NULL;
 }
 
+/* What a part, or all units, have of results in their counts. */
+static void take_counts(const int64_t *counts, const cva_options *o, cva_result *r) {
+    counts += SHOAL_UNITS_CVA_TOTALS;
+    if (r->totals) memcpy(r->totals, counts, (size_t)r->total_count * sizeof *r->totals);
+    if (o->opts.quantile_error > 0) r->sums = counts + r->total_count;
+}
+
 int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *plan, cva_result *r) {
     const run of = { o, b };
     const unit_job job = units_of(&of);
@@ -67,17 +74,13 @@ int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *pl
         r->part = part.bytes;
         r->samples = (double *)(uintptr_t)part.about.result;
         r->first = part.about.first, r->outer = r->planned = part.about.rows;
-        if (code == CLI_OK && r->totals)
-            memcpy(r->totals, part.about.counts + SHOAL_UNITS_CVA_TOTALS,
-                   (size_t)r->total_count * sizeof *r->totals);
+        if (code == CLI_OK) take_counts(part.about.counts, o, r);
     } else {
         code = units_run(c, &job, plan, &r->units);
         r->samples = (double *)(uintptr_t)shoal_units_rows(r->units);
         r->outer = r->planned = o->opts.outer;
         if (code == CLI_OK) code = cli_status(c, shoal_units_cva_counts(r->units, &r->counts));
-        if (code == CLI_OK && r->totals)
-            memcpy(r->totals, shoal_units_counts(r->units) + SHOAL_UNITS_CVA_TOTALS,
-                   (size_t)r->total_count * sizeof *r->totals);
+        if (code == CLI_OK) take_counts(shoal_units_counts(r->units), o, r);
     }
     if (code != CLI_OK) r->outer = 0;
     return code;

@@ -154,6 +154,7 @@ static int print_json(cli *c, const cva_options *o, const cva_book *b, const cva
             io_json_close(j);
         }
         if (r->trade) cva_json_breakdown(j, b, r);
+        if (r->greek) cva_json_greeks(j, r);
     }
     if (r->check) json_validation(j, b, r);
     io_json_bool(j, "correlation_given", b->has_correlation);
@@ -207,7 +208,7 @@ static void print_validation(const cva_options *o, const cva_book *b, const cva_
         printf("%6lld ", (long long)b->line[i]);
         if (b->id) printf("%-12s ", b->id[i]);
         char price[32], upper[32];
-        printf("%-12s %11s %9s %11s       ", cva_payoffs[b->contract[i].payoff],
+        printf("%-12s %11s %9s %11s       ", shoal_cva_payoffs((int)b->contract[i].payoff),
                cva_rounded(price, row->price, row->price_error),
                CLI_ROUNDED(row->price_error, row->price_error),
                cva_rounded(upper, row->upper, row->upper_error));
@@ -324,6 +325,7 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
                CLI_ROUNDED(d->ene_error, d->ene_error), text[2], text[3], text[4]);
     }
     if (o->breakdown && r->trade) cva_print_breakdown(b, r);
+    if (r->greek) cva_print_greeks(r);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 

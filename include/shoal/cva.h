@@ -69,15 +69,32 @@ typedef struct shoal_cva_market {
     const shoal_cva_curve *sigmas;
 } shoal_cva_market;
 
-/* B is the sum of weight S over the contract's assets. All payoffs except the forward's are at least 0. */
+/* B is the sum of weight S over the contract's assets. All payoffs except forwards are at least 0. An exchange rate is an
+ * asset whose dividend is the foreign interest rate; the quantity is then the foreign notional. */
 typedef enum shoal_cva_payoff {
-    SHOAL_CVA_PUT,         /* strike - S, of one asset */
-    SHOAL_CVA_CALL,        /* S - strike, of one asset */
-    SHOAL_CVA_MAX_CALL,    /* max S - strike           */
-    SHOAL_CVA_BASKET_PUT,  /* strike - B               */
-    SHOAL_CVA_BASKET_CALL, /* B - strike               */
-    SHOAL_CVA_FORWARD      /* B - strike               */
+    SHOAL_CVA_PUT,          /* strike - S, of one asset         */
+    SHOAL_CVA_CALL,         /* S - strike, of one asset         */
+    SHOAL_CVA_MAX_CALL,     /* max S - strike                   */
+    SHOAL_CVA_BASKET_PUT,   /* strike - B                       */
+    SHOAL_CVA_BASKET_CALL,  /* B - strike                       */
+    SHOAL_CVA_FORWARD,      /* B - strike                       */
+    SHOAL_CVA_DIGITAL_PUT,  /* 1 if B < strike                  */
+    SHOAL_CVA_DIGITAL_CALL, /* 1 if B > strike                  */
+    SHOAL_CVA_FX_FORWARD,   /* S - strike, of one exchange rate */
+    SHOAL_CVA_FX_PUT,       /* strike - S                       */
+    SHOAL_CVA_FX_CALL       /* S - strike                       */
 } shoal_cva_payoff;
+
+/* What contracts of a payoff may have. */
+enum {
+    SHOAL_CVA_ONE_ASSET = 1, /* they must have one            */
+    SHOAL_CVA_WEIGHTS = 2,
+    SHOAL_CVA_EARLY = 4 /* early exercise */
+};
+
+/* The name of payoff i, "put", "call" and so on: NULL beyond the last. Its flags; 0 of a number that is no payoff. */
+SHOAL_API const char *shoal_cva_payoffs(int i);
+SHOAL_API int shoal_cva_payoff_flags(shoal_cva_payoff payoff);
 
 typedef struct shoal_cva_contract {
     shoal_cva_payoff payoff;
@@ -183,6 +200,10 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int by_set;   /* 1: rows have what results by counterparty and netting set need
                                                    [0; 1 with several counterparties] */
     int by_trade; /* 1: by_set, and shoal_cva_run_trades() may be called    [0] */
+    int greeks;   /* 1: rows have what shoal_cva_sensitivities() needs    [0] */
+    /* 1e-5 to 0.5: relative error of quantiles of shoal_cva_result_of_sums(). Units then hold sums in place of rows, and
+     * their size does not depend on the outer paths. Not with validate or greeks.    [0: rows] */
+    double quantile_error;
     int64_t csas; /* length of csa                                        [0] */
     const shoal_cva_csa
         *csa;             /* 1: of all netting sets; more: of set i; in place of the threshold of
@@ -285,9 +306,22 @@ typedef struct shoal_cva_date { /* one date of the profile; not discounted      
 } shoal_cva_date;
 
 /* The result from the samples of paths 0 .. paths - 1. profile (or NULL) has room for the dates of
- * shoal_cva_describe(). Takes memory for six numbers per path and thread. */
+ * shoal_cva_describe(). Takes memory for two numbers per path and thread. */
 SHOAL_API shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                                         shoal_cva_value *value, shoal_cva_date *profile);
+
+/* Sums over paths in place of their samples, for a plan with opts.quantile_error: shoal_cva_sums() whole numbers, 0 at
+ * first. Sums of pieces may be added; neither their number nor their order changes a bit. */
+SHOAL_API int64_t shoal_cva_sums(const shoal_cva *plan);
+/* Adds the samples of some paths. SHOAL_E_ARG: an exposure is more than 2^35 times the size of the contracts. */
+SHOAL_API shoal_status shoal_cva_add_sums(const shoal_cva *plan, const double *samples,
+                                          int64_t paths, int64_t *sums);
+/* As shoal_cva_result(). Means and errors are those of the samples up to rounding. The exposure of a rank, and an
+ * expected shortfall, is within opts.quantile_error of that of the samples, relatively; or 0 if the exposure is below
+ * 2^-30 of the size of the contracts, the sum of |quantity| times the strike or the price of the assets. */
+SHOAL_API shoal_status shoal_cva_result_of_sums(const shoal_cva *plan, const int64_t *sums,
+                                                int64_t paths, shoal_cva_value *value,
+                                                shoal_cva_date *profile);
 
 typedef enum shoal_cva_part {
     SHOAL_CVA_BOOK,
@@ -315,6 +349,12 @@ SHOAL_API shoal_status shoal_cva_adjust(const shoal_cva *plan, const double *sam
                                         shoal_cva_part part, int64_t index,
                                         shoal_cva_adjustments *result, shoal_cva_date *profile);
 
+/* The same from sums. */
+SHOAL_API shoal_status shoal_cva_adjust_of_sums(const shoal_cva *plan, const int64_t *sums,
+                                                int64_t paths, shoal_cva_part part, int64_t index,
+                                                shoal_cva_adjustments *result,
+                                                shoal_cva_date *profile);
+
 /* Contributions of a contract, its quantity included: over the contracts of a netting set they add up to those of
  * the set, by Euler's allocation. With an exposure E of a set worth V a contract worth v has E / V v of it:
  * 1 {V > 0} v without collateral. */
@@ -329,6 +369,35 @@ typedef struct shoal_cva_trade {
  * EPE and to ENE. */
 SHOAL_API shoal_status shoal_cva_trades(const shoal_cva *plan, const int64_t *totals, int64_t paths,
                                         shoal_cva_trade *trades, double *profile);
+
+/* What a CVA depends on. Assets that no contract uses are left out. */
+typedef enum shoal_cva_parameter {
+    SHOAL_CVA_SPOT,
+    SHOAL_CVA_VOLATILITY,
+    SHOAL_CVA_DIVIDEND,
+    SHOAL_CVA_RATE,
+    SHOAL_CVA_CORRELATION,
+    SHOAL_CVA_HAZARD,
+    SHOAL_CVA_RECOVERY
+} shoal_cva_parameter;
+
+typedef struct shoal_cva_sensitivity {
+    shoal_cva_parameter parameter;
+    const char *name;    /* of the parameter: "spot"                                             */
+    int64_t index;       /* of the asset, or of the counterparty; -1: of the interest rate       */
+    int64_t other;       /* SHOAL_CVA_CORRELATION: the second asset, after the first; else -1    */
+    int64_t point;       /* of a curve, or piece of a hazard rate; -1: there are none            */
+    double time;         /* of the point, or where the piece ends; NaN: none, or the last piece  */
+    double at;           /* the parameter                                                        */
+    double move;         /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate     */
+    double value, error; /* dCVA / dparameter; its standard error                            */
+} shoal_cva_sensitivity;
+
+/* All first-order sensitivities of the CVA of the book, of a plan with opts.greeks: how many; and they, from rows of samples.
+ * Contracts must have closed forms. */
+SHOAL_API int64_t shoal_cva_parameters(const shoal_cva *plan);
+SHOAL_API shoal_status shoal_cva_sensitivities(const shoal_cva *plan, const double *samples,
+                                               int64_t paths, shoal_cva_sensitivity *list);
 
 typedef struct shoal_cva_check { /* of a contract, of quantity 1, at a date of exposure */
     double price, price_error;   /* today: a closed form, or by other paths          */

@@ -56,7 +56,7 @@ typedef struct shoal_units_opts { /* zero = default */
 typedef struct shoal_units_job {
     const char *kind; /* a name: up to 31 characters                    */
     int64_t rows;     /* of the whole job                               */
-    size_t row_bytes; /* per row, at least 1                            */
+    size_t row_bytes; /* per row; 0: counts alone                       */
     int64_t counts;   /* whole numbers that are added up over all units */
     int64_t least;    /* minimum rows per unit if opts->units is 0  [1] */
     shoal_status (*run)(shoal_context *ctx, void *user, int64_t first, int64_t rows, void *result,
@@ -73,7 +73,8 @@ SHOAL_API shoal_status shoal_units_create(shoal_context *ctx, const shoal_units_
  * rows in their order. A plan that simulates no paths has no rows. Keep the plan until the units are freed. */
 SHOAL_API shoal_status shoal_units_price(shoal_price *plan, int64_t paths,
                                          const shoal_units_opts *opts, shoal_units **units);
-/* Outer paths 0 .. outer - 1: rows are those of shoal_cva_run(). */
+/* Outer paths 0 .. outer - 1: rows are those of shoal_cva_run(). With opts.quantile_error of the plan there are no rows:
+ * shoal_units_counts() has the sums of shoal_cva_add_sums(), from number SHOAL_UNITS_CVA_TOTALS + shoal_cva_totals() on. */
 SHOAL_API shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_opts *opts,
                                        shoal_units **units);
 /* The counts of shoal_units_cva(), over the units that are added. With opts.by_trade shoal_units_counts() also has the
@@ -106,7 +107,8 @@ SHOAL_API shoal_status shoal_units_run(shoal_units *units, int64_t unit, int wit
 /* Adds a unit to the result, and writes it to the folder if there is one. Adding a unit a second time has no effect.
  * SHOAL_E_ARG: the message gives the reason for refusing it: damaged, or of another job, version or input. */
 SHOAL_API shoal_status shoal_units_add(shoal_units *units, const void *bytes, size_t size);
-/* [rows][row_bytes], in host memory; NULL while units are missing, if there are no rows, or with `take`. */
+/* [rows][row_bytes], in host memory; NULL while units are missing, if there are no rows or row_bytes is 0, or with
+ * `take`. */
 SHOAL_API const void *shoal_units_rows(const shoal_units *units);
 /* The sums of the counts of the units that are added. */
 SHOAL_API const int64_t *shoal_units_counts(const shoal_units *units);

@@ -22,7 +22,7 @@ from ._runtime import context
 from ._tables import columns_of, is_missing, number, words
 from ._units import Units, gather, job_of
 
-_PAYOFFS = ("put", "call", "max-call", "basket-put", "basket-call", "forward")
+_PAYOFFS = _core.cva_payoffs()
 _ESTIMATORS = ("rule", "amc", "inner")
 _YEARS = {"d": 1 / 365, "w": 7 / 365, "m": 1 / 12, "y": 1.0}
 _ONE_WAY = ("no", "counterparty", "us")  # who alone posts collateral
@@ -427,7 +427,8 @@ def cva(
     """Credit valuation adjustment of a book of contracts with one counterparty, by nested Monte Carlo.
 
     book: a DataFrame of pandas or polars, a dict of columns, a list of dicts or a .csv file, one contract per row:
-    payoff (put, call, max-call, basket-put, basket-call, forward), assets (a list of names, or names with blanks),
+    payoff (put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put,
+    fx-call), assets (a list of names, or names with blanks),
     strike, maturity, and maybe style (european, american), exercise (of an american contract: a step, "3m", or a list
     of times), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
     and a column of correlations per asset. hazard: the hazard rate of the counterparty, or a list of (until, rate).

@@ -790,6 +790,17 @@ def test_cva_is_that_of_the_program(tmp_path):
     assert "<html" in (tmp_path / "r.html").read_text()[:200].lower()
 
 
+def test_payoffs_of_a_cva():
+    market = {"asset": ["EUR"], "spot": [1.1], "volatility": [0.1], "dividend": [0.01]}
+    of = {"rate": 0.03, "dates": 4, "outer": 64, "recovery": 0.4, "hazard": 0.05}
+    row = {"assets": "EUR", "strike": 1.08, "maturity": 1, "quantity": 1000}
+    cva = {p: shoal.cva([{**row, "payoff": p}], market, **of).cva for p in shoal._core.cva_payoffs()}
+    for name in ("forward", "put", "call"):
+        assert cva[f"fx-{name}"] == cva[name] != 0
+    both = 1000 * 0.6 * -math.expm1(-0.05) * math.exp(-0.03)  # digital options pay 1 together
+    assert abs(cva["digital-put"] + cva["digital-call"] - both) < 1e-12 * both
+
+
 def test_dates_exercise_and_validation_of_a_cva_are_those_of_the_program(tmp_path):
     import csv
     import json

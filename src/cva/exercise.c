@@ -25,7 +25,7 @@ enum { BATCH = 1 << 17 };                     /* problems at a time         */
 /* The highest degree, up to `degree`, with at most so many functions. */
 static int64_t degree_within(const cva_contract *c, int64_t degree, int64_t functions) {
     while (degree > 1 &&
-           shoal_american_functions(c->assets, degree, (shoal_payoff)c->payoff) > functions)
+           shoal_american_functions(c->assets, degree, cva_american_payoff(c)) > functions)
         degree--;
     return degree;
 }
@@ -55,7 +55,7 @@ static void take_assets(const cva_job *j, const cva_contract *c, double *numbers
 /* The contract as an option on its assets, with `left` years to go. */
 static shoal_american option_of(const cva_job *j, const cva_contract *c, double left,
                                 const double *assets) {
-    return (shoal_american){ .payoff = (shoal_payoff)c->payoff,
+    return (shoal_american){ .payoff = cva_american_payoff(c),
                              .strike = c->strike,
                              .rate = j->rate,
                              .maturity = left,

@@ -32,9 +32,8 @@ static double price_at(const cva_job *j, const cva_contract *c, const cva_rule *
 
 /* What exercise at date i pays above the European value. */
 static double excess(const cva_job *j, const cva_contract *c, double s, int64_t i) {
-    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
-    const double gain = put ? c->strike - weight * s : weight * s - c->strike;
+    const double b = cva_weight_in(c, 0) * s;
+    const double gain = c->form & CVA_DOWN ? c->strike - b : b - c->strike;
     if (!(gain > 0)) return -DBL_MAX;
     return gain - cva_line_value(j, c, s, i);
 }

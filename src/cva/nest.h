@@ -75,8 +75,7 @@ CVA_CALL const real *cva_nest_price(const cva_job *job, const double *spot, int6
 /* b->all := what the contract pays after a span. */
 CVA_CALL void cva_nest_pay(const cva_job *job, const cva_contract *c, const double *spot,
                            cva_span left, cva_nest *b) {
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT, any = c->payoff == SHOAL_CVA_FORWARD;
-    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    const int form = c->form, sum = form & CVA_OF_SUM;
     const real strike = (real)c->strike;
     if (left.years != b->left.years) {
         for (int a = 0; a < job->assets; a++) b->made[a] = 0;
@@ -85,7 +84,7 @@ CVA_CALL void cva_nest_pay(const cva_job *job, const cva_contract *c, const doub
     }
     for (int n = 0; n < c->assets; n++) {
         const real *s = cva_nest_price(job, spot, c->asset[n], b);
-        const real weight = sum ? (real)c->weight[n] : 1;
+        const real weight = (real)cva_weight_in(c, n);
         if (n == 0)
             CVA_EACH(l) b->all[l] = weight * s[l];
         else if (sum)
@@ -93,10 +92,7 @@ CVA_CALL void cva_nest_pay(const cva_job *job, const cva_contract *c, const doub
         else
             CVA_EACH(l) b->all[l] = real_pick(s[l] > b->all[l], s[l], b->all[l]);
     }
-    CVA_EACH(l) {
-        const real gain = real_pick(down, strike - b->all[l], b->all[l] - strike);
-        b->all[l] = real_pick((gain > 0) | any, gain, 0);
-    }
+    CVA_EACH(l) b->all[l] = cva_pays(form, strike, b->all[l]);
 }
 
 #endif

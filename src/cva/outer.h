@@ -167,8 +167,7 @@ CVA_CALL void cva_keep_path(const cva_job *job, int64_t path) {
 
 /* cva_pay() of all lanes. */
 CVA_CALL void cva_pay_lanes(const cva_contract *c, const double *s, double *pays) {
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT, any = c->payoff == SHOAL_CVA_FORWARD;
-    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    const int form = c->form, sum = form & CVA_OF_SUM;
     const double strike = c->strike, *first = s + c->asset[0] * CVA_WIDTH;
     double all[CVA_WIDTH];
     CVA_EACH(l) all[l] = sum ? 0 : first[l];
@@ -179,16 +178,13 @@ CVA_CALL void cva_pay_lanes(const cva_contract *c, const double *s, double *pays
         else
             CVA_EACH(l) all[l] = shoal_pick(from[l] > all[l], from[l], all[l]);
     }
-    CVA_EACH(l) {
-        const double gain = shoal_pick(down, strike - all[l], all[l] - strike);
-        pays[l] = shoal_pick((gain > 0) | any, gain, 0);
-    }
+    CVA_EACH(l) pays[l] = cva_pays(form, strike, all[l]);
 }
 
 /* worth[l] := cva_closed_value(). */
 CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
                                const double *s, double *worth) {
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
+    const int form = c->form;
     const double strike = c->strike, discount = t->discount, deviation = t->deviation;
     double forward[CVA_WIDTH];
     if (t->left.years == 0) {
@@ -198,18 +194,20 @@ CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const 
     CVA_EACH(l) forward[l] = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];
-        const double *from = s + a * CVA_WIDTH, weight = sum ? c->weight[i] : 1;
+        const double *from = s + a * CVA_WIDTH, weight = cva_weight_in(c, i);
         const double growth = i ? shoal_exp(cva_growth(job, t->left, a)) : t->growth;
         CVA_EACH(l) forward[l] = fma(weight * from[l], growth, forward[l]);
     }
-    if (c->payoff == SHOAL_CVA_FORWARD)
-        CVA_EACH(l) worth[l] = discount * (forward[l] - strike);
-    else if (deviation > 0 && strike > 0 && t->put)
-        CVA_EACH(l) worth[l] = discount * black_curve(forward[l], strike, deviation, 1);
-    else if (deviation > 0 && strike > 0)
-        CVA_EACH(l) worth[l] = discount * black_curve(forward[l], strike, deviation, 0);
+    if (!(deviation > 0) || !(strike > 0))
+        CVA_EACH(l) worth[l] = discount * cva_pays(form, strike, forward[l]);
+    else if (form & CVA_ANY_SIGN)
+        CVA_EACH(l) worth[l] = discount * cva_formula(CVA_ANY_SIGN, forward[l], strike, deviation);
+    else if (form & CVA_DIGITAL)
+        CVA_EACH(l) worth[l] = discount * cva_formula(form, forward[l], strike, deviation);
+    else if (form & CVA_DOWN) /* one loop per side: the compiler drops half of the formula */
+        CVA_EACH(l) worth[l] = discount * cva_formula(CVA_DOWN, forward[l], strike, deviation);
     else
-        CVA_EACH(l) worth[l] = discount * black_payoff(forward[l], strike, t->put);
+        CVA_EACH(l) worth[l] = discount * cva_formula(0, forward[l], strike, deviation);
 }
 
 /* Adds a contract's value, times its quantity, to those of a path's netting set. */

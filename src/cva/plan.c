@@ -3,7 +3,7 @@
  * plan.c - plans for CVA: the public function, its argument checks, the choice between closed forms
  * and inner paths, the chances of default.
  */
-#include "cva/span.h"
+#include "cva/results.h"
 #include "smallsym/plan.h"
 #include <float.h>
 #include <math.h>
@@ -14,11 +14,14 @@
 SHOAL_DECLARE_CPU(cva_method, cva_outer)
 SHOAL_DECLARE_CUDA(cva_method, cva_outer)
 SHOAL_DECLARE_CPU(cva_judge, cva_judge)
+SHOAL_DECLARE_CPU(cva_reverse, cva_reverse)
 SHOAL_DECLARE_CPU(cva_walker, cva_walker)
 SHOAL_DECLARE_CUDA(cva_walker, cva_walker)
 static const cva_method *const cells[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_outer);
 static const cva_method *const device_cells[1] = SHOAL_CUDA_DOUBLE_CELLS(cva_outer);
 static const cva_judge *const judges[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_judge);
+static const cva_reverse *const reverses[1][SHOAL_LEVEL_COUNT] =
+    SHOAL_CPU_DOUBLE_CELLS(cva_reverse);
 static const cva_walker *const walkers[SHOAL_TYPES][SHOAL_LEVEL_COUNT] =
     SHOAL_CPU_CELLS(cva_walker);
 static const cva_walker *const device_walkers[SHOAL_TYPES] = SHOAL_CUDA_CELLS(cva_walker);
@@ -99,7 +102,8 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                      SHOAL_CVA_BY_INNER } };
     const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_FLAG("validate", o->validate),
                                  SHOAL_FLAG("by_set", o->by_set),
-                                 SHOAL_FLAG("by_trade", o->by_trade) };
+                                 SHOAL_FLAG("by_trade", o->by_trade),
+                                 SHOAL_FLAG("greeks", o->greeks) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
     shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
@@ -111,7 +115,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 4);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 5);
     if (s == SHOAL_OK && o->validate && o->kept)
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "validate is 1; it must be 0 with kept, whose values are no martingales");
@@ -124,9 +128,9 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
 
 static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract *c,
                                    const shoal_cva_market *m) {
-    const int one = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_CALL;
-    const shoal_count counts[] = { { "payoff", c->payoff, SHOAL_CVA_PUT, SHOAL_CVA_FORWARD },
-                                   { "assets", c->assets, 1, one ? 1 : m->assets },
+    const int flags = shoal_cva_payoff_flags(c->payoff);
+    const int64_t most = flags & SHOAL_CVA_ONE_ASSET ? 1 : m->assets;
+    const shoal_count counts[] = { { "assets", c->assets, 1, most },
                                    { "set", c->set, 0, MAX_CONTRACTS - 1 },
                                    { "exercises", c->exercises, 0,
                                      c->american ? SHOAL_CVA_DATES : 0 } };
@@ -135,15 +139,20 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                                    { "quantity", c->quantity, -1e30, 1e30 } };
     const shoal_array given[] = { { "asset", c->asset, 0 },
                                   { "exercise", c->exercise, c->exercises == 0 } };
-    shoal_status s = shoal_check_counts(ctx, counts, 4);
+    if (!shoal_cva_payoffs((int)c->payoff))
+        return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is no such payoff",
+                          (int)c->payoff);
+    shoal_status s = shoal_check_counts(ctx, counts, 3);
     if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 3);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     if (s == SHOAL_OK && c->maturity > 0)
         s = check_times(ctx, "exercise", c->exercise, c->exercises, c->maturity);
-    if (s == SHOAL_OK && c->american && c->payoff == SHOAL_CVA_FORWARD)
-        s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; a forward has no early exercise");
-    if (s == SHOAL_OK && c->weight && (one || c->payoff == SHOAL_CVA_MAX_CALL))
-        s = shoal_fail(ctx, SHOAL_E_ARG, "weight is given; baskets and forwards have weights");
+    if (s == SHOAL_OK && c->american && !(flags & SHOAL_CVA_EARLY))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; %s has no early exercise",
+                       shoal_cva_payoffs((int)c->payoff));
+    if (s == SHOAL_OK && c->weight && !(flags & SHOAL_CVA_WEIGHTS))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "weight is given; %s has no weights",
+                       shoal_cva_payoffs((int)c->payoff));
     for (int64_t i = 0; s == SHOAL_OK && i < c->assets; i++) {
         const int64_t a = c->asset[i];
         if (a < 0 || a >= m->assets)
@@ -181,7 +190,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
 }
 
 static int has_closed_form(const shoal_cva_contract *c) {
-    if (c->payoff == SHOAL_CVA_FORWARD) return 1;
+    if (shoal_cva_form(c->payoff) & CVA_ANY_SIGN) return 1;
     return c->assets == 1 && (!c->weight || c->weight[0] > 0);
 }
 
@@ -211,7 +220,7 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
     for (int64_t i = 0; i < count; i++) {
         const shoal_cva_contract *c = &from[i];
         contracts[i] = (cva_contract){ .kind = kind_of(c, o->nested),
-                                       .payoff = (int)c->payoff,
+                                       .form = shoal_cva_form(c->payoff),
                                        .assets = (int)c->assets,
                                        .set = c->set,
                                        .strike = c->strike,
@@ -469,8 +478,8 @@ static shoal_status make_signs(shoal_cva *p) {
         for (int64_t i = 0; i < j->contracts; i++) {
             const cva_contract *c = &j->contract[i];
             if (c->set != set || c->kind == CVA_EXPIRED) continue;
-            above |= c->quantity > 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
-            below |= c->quantity < 0 || (c->payoff == SHOAL_CVA_FORWARD && c->quantity != 0);
+            above |= c->quantity > 0 || (c->form & CVA_ANY_SIGN && c->quantity != 0);
+            below |= c->quantity < 0 || (c->form & CVA_ANY_SIGN && c->quantity != 0);
         }
         sign[set] = above && below ? 0 : below ? -1 : 1;
     }
@@ -491,7 +500,7 @@ static shoal_status check_regressions(shoal_cva *p, int64_t i, const shoal_cva_o
     const cva_contract *c = &p->contracts[i];
     if (c->kind != CVA_AMERICAN || o->estimator != SHOAL_CVA_BY_INNER) return SHOAL_OK;
     const int64_t functions =
-        shoal_american_functions(c->assets, o->degree, (shoal_payoff)c->payoff);
+        shoal_american_functions(c->assets, o->degree, cva_american_payoff(c));
     if (functions > SHOAL_AMERICAN_BASIS) /* so are those of more than SHOAL_AMERICAN_ASSETS */
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "contracts[%lld]: assets is %d: with degree %lld that is more than %d "
@@ -528,7 +537,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     p->host_cell = cells[0][level], p->host_walker = walkers[o->type][level];
     p->cell = on_host ? p->host_cell : device_cells[0];
     p->walker = on_host ? p->host_walker : device_walkers[o->type];
-    p->judge = judges[0][level];
+    p->judge = judges[0][level], p->reverse = reverses[0][level];
     p->estimator = o->estimator, j->control = o->control >= 0;
     j->estimator = (int)o->estimator, j->kept = o->kept != 0, j->seed = o->seed;
     snprintf(p->solver, sizeof p->solver, "%s", o->solver ? o->solver : "auto");
@@ -558,6 +567,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) make_units(p);
     if (s == SHOAL_OK) s = make_signs(p);
     if (s == SHOAL_OK) s = make_lists(p);
+    if (s == SHOAL_OK) s = shoal_cva_make_sums(p, o);
+    if (s == SHOAL_OK && o->greeks) s = shoal_cva_make_greeks(p, m, c);
     const int prices = p->validates || p->by_set;
     if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);

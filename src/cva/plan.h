@@ -7,6 +7,7 @@
 
 #include "american/plan.h"
 #include "core/math.h"
+#include "cva/payoff.h"
 #include "rng/sobol.h"
 #include <math.h>
 #include <shoal/cva.h>
@@ -77,7 +78,7 @@ SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k,
 }
 
 typedef struct cva_contract {
-    int kind, payoff, assets;
+    int kind, form, assets; /* form: payoff.h */
     int64_t end;     /* the moment of its maturity                                               */
     int64_t last;    /* with early exercise: the date of its maturity                            */
     const char *may; /* [date - 1]: whether it may be exercised there; on the last it must be    */
@@ -266,14 +267,27 @@ SHOAL_HD static inline int cva_is_walked(const cva_job *job, const cva_contract 
            (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
 }
 
+/* The payoff of a contract with early exercise for american.h. */
+static inline shoal_payoff cva_american_payoff(const cva_contract *c) {
+    const int down = c->form & CVA_DOWN;
+    if (c->form & CVA_OF_SUM) return down ? SHOAL_BASKET_PUT : SHOAL_BASKET_CALL;
+    if (c->assets > 1) return SHOAL_MAX_CALL;
+    return down ? SHOAL_PUT : SHOAL_CALL;
+}
+
 /* Whether a contract is a put or a call on one asset. */
 SHOAL_HD static inline int cva_is_line(const cva_contract *c) {
-    return c->assets == 1 && (c->payoff < SHOAL_CVA_BASKET_PUT || c->weight[0] > 0);
+    return c->assets == 1 && (!(c->form & CVA_OF_SUM) || c->weight[0] > 0);
+}
+
+/* The weight of an asset in the sum; 1 where there is none. */
+SHOAL_HD static inline double cva_weight_in(const cva_contract *c, int i) {
+    return c->form & CVA_OF_SUM ? c->weight[i] : 1;
 }
 
 /* What exercise, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
 SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot) {
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
+    const int sum = c->form & CVA_OF_SUM;
     double all = sum ? 0 : spot[c->asset[0]];
     for (int i = 0; i < c->assets; i++) {
         const double s = spot[c->asset[i]];
@@ -282,9 +296,7 @@ SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot)
         else if (s > all)
             all = s;
     }
-    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    const double gain = down ? c->strike - all : all - c->strike;
-    return gain > 0 || c->payoff == SHOAL_CVA_FORWARD ? gain : 0;
+    return cva_pays(c->form, (cva_price)c->strike, (cva_price)all);
 }
 
 typedef shoal_status cva_stage(shoal_context *ctx, const cva_job *job, int64_t k);
@@ -349,9 +361,53 @@ typedef struct cva_fitter { /* f64 alone */
     void (*settle)(const shoal_context *ctx, const cva_fit *fit, int64_t i);
 } cva_fitter;
 
+/* ---- sensitivities -------------------------------------------------------------------------------
+ *
+ * The reverse pass (adjoint.c) gives derivatives by inputs of the paths and closed forms: integrals of the curves at moments, with
+ * a flat market one slot each of years times the number; prices today; correlations; recovery; the integrated hazard rate over
+ * each step between exposures. Parameters are mapped to inputs by a sparse matrix (greeks.c). */
+enum {
+    CVA_BY_RATE,        /* [slot] */
+    CVA_BY_GROWTH,      /* [used asset][slot] */
+    CVA_BY_VOLATILITY,  /* [used asset][slot]: with curves by the variance */
+    CVA_BY_SPOT,        /* [used asset] */
+    CVA_BY_CORRELATION, /* [pair of used assets] */
+    CVA_BY_RECOVERY,    /* [party] */
+    CVA_BY_HAZARD,      /* [party][exposure] */
+    CVA_INPUTS
+};
+
+typedef struct cva_term { /* of an input: of which parameter, times what */
+    int64_t to;
+    double factor;
+} cva_term;
+
+typedef struct cva_greeks {
+    int64_t parameters; /* 0: no sensitivities */
+    shoal_cva_sensitivity *parameter;
+    int64_t slots, useds, *used; /* assets of the contracts, ascending               */
+    int64_t *place;              /* [asset]: among those that are used, or -1        */
+    int64_t begin[CVA_INPUTS + 1];
+    int64_t *start; /* [input + 1]: its first term */
+    cva_term *term;
+    double
+        *root; /* L of the correlation of the used assets; NULL: there is none that is invertible */
+    double *bare; /* [party][exposure]: share / (1 - recovery) */
+    double *
+        alive; /* the same, of no default up to the exposure in place of default since the last one */
+    int64_t most; /* contracts of a set */
+} cva_greeks;
+
+/* Columns `at` of the rows of some paths. */
+typedef struct cva_reverse {
+    shoal_status (*run)(const shoal_context *ctx, const cva_job *job, const cva_greeks *g,
+                        int64_t first, int64_t paths, double *rows, int64_t width, int64_t at);
+} cva_reverse;
+
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
  * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
- * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set. */
+ * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set; last the derivatives
+ * by all parameters. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -402,6 +458,8 @@ struct shoal_cva {
     const cva_method *cell, *host_cell;
     const cva_walker *walker, *host_walker;
     const cva_judge *judge;
+    const cva_reverse *reverse;
+    cva_greeks greeks;
     cva_job job;
     cva_job device; /* the same: market, contracts and lists in the context's memory             */
     void *arena; /* of arrays of a run, in that of `where`                                      */
@@ -423,6 +481,7 @@ struct shoal_cva {
     double *price;   /* today: [contract] numbers of validate.c; NULL: not wanted                */
     double *present; /* of the book, the parties, the sets: price and error; NULL: not wanted    */
     int validates, by_set, by_trade;
+    double quantile_error, *unit; /* sums.c: 0: rows; one over the size of each source           */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
     int is_pilot; /* every node gets the levels */
@@ -430,6 +489,9 @@ struct shoal_cva {
     char solver[16];
     cva_contract *contracts; /* the job's                                                       */
 };
+
+/* payoff.c: the form of a payoff. */
+int shoal_cva_form(shoal_cva_payoff payoff);
 
 /* curves.c: checks, and the integrals of the curves of a market at all moments; the moments that are no dates. */
 shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m);
@@ -501,6 +563,11 @@ int64_t shoal_cva_lists(const shoal_cva *p);
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
                                  shoal_cva_counts *counts);
+
+/* greeks.c: what sensitivities are of, and their terms; where in a row they are. */
+shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
+                                   const shoal_cva_counterparty *c);
+int64_t shoal_cva_greeks_at(const shoal_cva *p);
 
 /* nodes.c: all contracts that are not closed forms at date k, by rules; exposures into the rows. */
 shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_counts *counts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * results.c - results of a CVA from the rows of a run, and by trade from its totals.
+ * results.c - results of a CVA from the rows of a run or from their sums (sums.c), and by trade from its totals.
  *
  * The rows are read in their order, once for means and once for the deviations from them; quantiles are exact:
  * their ranks are selected among the exposures of a date. Exposures of a counterparty are sums over its netting sets.
@@ -8,7 +8,7 @@
  * A contract's contribution to the effective EPE is that to the exposure at the date on which the effective exposure was
  * reached.
  */
-#include "cva/values.h"
+#include "cva/results.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,110 +68,141 @@ static double ranked(double *x, int64_t count, int64_t rank, int64_t *done) {
     return found;
 }
 
-typedef struct
-    quantiles { /* numbers of the paths, and with half of the inner paths; the last ranks of both */
-    double *x, *half;
-    int64_t done, half_done;
-} quantiles;
+/* Numbers of the paths in order: the numbers, or counts of bins. */
+typedef struct ordered {
+    double *x;
+    int64_t count, done; /* done: the last rank */
+    cva_bins bins;       /* x NULL */
+} ordered;
+
+static double number_of_rank(ordered *o, int64_t rank) {
+    if (o->x) return ranked(o->x, o->count, rank, &o->done);
+    int64_t i = 0;
+    for (int64_t below = o->bins.bin[0]; i < o->bins.count - 1 && below < rank;)
+        below += o->bins.bin[++i];
+    return shoal_cva_bin_value(&o->bins, i);
+}
+
+/* The sum of all behind a rank, which has been asked for. */
+static double sum_behind(const ordered *o, int64_t rank) {
+    double sum = 0;
+    for (int64_t i = rank; o->x && i < o->count; i++) sum += o->x[i];
+    int64_t left = o->count - rank;
+    for (int64_t i = o->bins.count - 1; !o->x && left > 0; i--) {
+        const int64_t here = o->bins.bin[i] < left ? o->bins.bin[i] : left;
+        if (here > 0) sum += (double)here * shoal_cva_bin_value(&o->bins, i);
+        left -= here;
+    }
+    return sum;
+}
 
 /* The exposure of rank ceil(q paths); the ranks of its 95 % interval are those of a binomial law, and noise of inner
  * paths widens it by what half of them change. */
-static void make_quantile(quantiles *of, int64_t paths, int64_t hundredths, double *value,
+static void make_quantile(ordered *all, ordered *half, int64_t hundredths, double *value,
                           double *low, double *high) {
-    const int64_t rank = (paths * hundredths + 99) / 100;
+    const int64_t paths = all->count, rank = (paths * hundredths + 99) / 100;
     const double q = 0.01 * (double)hundredths;
     const int64_t off = (int64_t)ceil(1.959964 * sqrt((double)paths * q * (1 - q)));
-    *low = ranked(of->x, paths, rank - off, &of->done);
-    *value = ranked(of->x, paths, rank, &of->done);
-    const double shift = fabs(ranked(of->half, paths, rank, &of->half_done) - *value);
+    *low = number_of_rank(all, rank - off);
+    *value = number_of_rank(all, rank);
+    const double shift = fabs(number_of_rank(half, rank) - *value);
     *low = fmax(*low - shift, 0);
-    *high = ranked(of->x, paths, rank + off, &of->done) + shift;
+    *high = number_of_rank(all, rank + off) + shift;
 }
 
-/* The mean of the largest 1 - q of x, the last of them by a part; its rank has been selected. */
-static double shortfall(const double *x, int64_t paths, int64_t hundredths) {
+/* The mean of the largest 1 - q, the last of them by a part; its rank has been selected. */
+static double shortfall(ordered *all, int64_t hundredths, double value) {
+    const int64_t paths = all->count, rank = (paths * hundredths + 99) / 100;
     const double size = (double)paths * (1 - 0.01 * (double)hundredths);
-    const int64_t rank = (paths * hundredths + 99) / 100;
-    double sum = 0;
-    for (int64_t i = rank; i < paths; i++) sum += x[i];
-    return (sum + (size - (double)(paths - rank)) * x[rank - 1]) / size;
+    return (sum_behind(all, rank) + (size - (double)(paths - rank)) * value) / size;
 }
 
 /* ---- exposures of a date ------------------------------------------------------------------------- */
 
-/* What results are of: the book, by its own lists, or some netting sets. */
-typedef struct source {
-    const shoal_cva *p;
-    const double *samples;
-    int64_t paths, width;
-    const int64_t *set; /* NULL: the book */
-    int64_t sets;
-} source;
-
-/* A number per path at date k: from a list of the book, or the sum of a list of the sets. */
-static void take(const source *s, int64_t k, int of_book, int of_set, double *to) {
+double shoal_cva_at_date(const cva_source *s, const double *row, int64_t k, int what) {
+    static const struct {
+        int book, set; /* lists */
+    } of[] = { { CVA_LIST_OURS, CVA_SET_OURS }, { CVA_LIST_THEIRS, CVA_SET_THEIRS },
+               { CVA_LIST_RULE, -1 },           { CVA_LIST_RULE_THEIRS, -1 },
+               { CVA_LIST_LOSS, CVA_SET_LOSS }, { CVA_LIST_WHOLE, CVA_SET_WHOLE },
+               { CVA_LIST_HALF, CVA_SET_WHOLE } };
     const cva_job *j = &s->p->job;
-    for (int64_t i = 0; i < s->paths; i++) {
-        const double *row = s->samples + i * s->width;
-        to[i] = s->set ? 0 : row[CVA_ROW_HEAD + of_book * j->exposures + k];
-        for (int64_t n = 0; s->set && n < s->sets; n++)
-            to[i] += row[cva_set_list(j, s->set[n]) + of_set * j->exposures + k];
-    }
+    const double *at = row + CVA_ROW_HEAD + k;
+    if (what == CVA_AT_LOSS && !j->wrong_way) return 0;
+    if (what == CVA_AT_RULE && !s->set && s->p->estimator == SHOAL_CVA_BY_INNER)
+        return at[CVA_LIST_HALF * j->exposures] - at[CVA_LIST_WHOLE * j->exposures];
+    if (!s->set) return at[of[what].book * j->exposures];
+    double sum = 0;
+    for (int64_t n = 0; n < s->sets && of[what].set >= 0; n++)
+        sum += row[cva_set_list(j, s->set[n]) + of[what].set * j->exposures + k];
+    return sum;
+}
+
+static void take(const cva_source *s, int64_t k, int what, double *to) {
+    for (int64_t i = 0; i < s->paths; i++)
+        to[i] = shoal_cva_at_date(s, s->samples + i * s->width, k, what);
+}
+
+/* The mean of a number at a date; room: one per path, for rows. */
+static double mean_at(const cva_source *s, int64_t k, int what, double *room, double *error) {
+    if (!s->samples) return shoal_cva_sum_at_date(s, k, what, error);
+    take(s, k, what, room);
+    return shoal_cva_mean(room, NULL, 1, s->paths, error);
+}
+
+/* A netting set of a source. */
+static cva_source one_set(const cva_source *s, const int64_t *set) {
+    cva_source one = *s;
+    one.set = set, one.sets = 1, one.number = 1 + s->p->job.parties + *set;
+    return one;
 }
 
 /* What a date adds to the CVA, with the mean exposure `epe`. */
-static double date_cva(const source *s, int64_t k, double epe) {
+static double date_cva(const cva_source *s, int64_t k, double epe, double *room) {
     const cva_job *j = &s->p->job;
     const int64_t party = s->set && s->sets > 0 ? j->party_of[s->set[0]] : 0;
     if (j->parties == 1 || s->set) return s->p->share[party * j->exposures + k] * epe;
     double sum = 0, ignored;
-    for (int64_t set = 0; set < j->sets; set++)
+    for (int64_t set = 0; set < j->sets; set++) {
+        const cva_source one = one_set(s, &set);
         sum += s->p->share[j->party_of[set] * j->exposures + k] *
-               shoal_cva_mean(s->samples + cva_set_list(j, set) + CVA_SET_OURS * j->exposures + k,
-                              NULL, s->width, s->paths, &ignored);
+               mean_at(&one, k, CVA_AT_OURS, room, &ignored);
+    }
     return sum;
 }
 
-enum { OURS, THEIRS, WHOLE, HALF, RULE, RULE_THEIRS, COLUMNS };
+enum { COLUMNS = 2 };
 
-/* With regressions at nodes, what half of the inner paths would change; with rules, what another rule would. */
-static double bias_of(const shoal_cva *p, const double *rule, const double *half,
-                      const double *whole, int64_t paths) {
-    double ignored;
-    if (p->estimator == SHOAL_CVA_BY_INNER)
-        return half ? fabs(shoal_cva_mean(half, whole, 1, paths, &ignored)) : 0;
-    return fabs(shoal_cva_mean(rule, NULL, 1, paths, &ignored));
+static ordered in_order(const cva_source *s, int64_t k, int what, double *room) {
+    ordered o = { .count = s->paths };
+    if (!s->samples) {
+        o.bins = shoal_cva_bins(s, k, what);
+        return o;
+    }
+    take(s, k, what, room);
+    for (int64_t i = 0; i < s->paths; i++) room[i] = fmax(room[i], 0);
+    o.x = room;
+    return o;
 }
 
 /* Date of exposure k; room: COLUMNS numbers per path. */
-static void make_date(const source *s, int64_t k, double *room, shoal_cva_date *to) {
-    static const int of_book[COLUMNS] = { CVA_LIST_OURS, CVA_LIST_THEIRS, CVA_LIST_WHOLE,
-                                          CVA_LIST_HALF, CVA_LIST_RULE,   CVA_LIST_RULE_THEIRS };
-    static const int of_set[COLUMNS] = { CVA_SET_OURS, CVA_SET_THEIRS, CVA_SET_WHOLE,
-                                         CVA_SET_WHOLE };
+static void make_date(const cva_source *s, int64_t k, double *room, shoal_cva_date *to) {
     const shoal_cva *p = s->p;
-    const int64_t paths = s->paths;
-    double *x[COLUMNS];
-    for (int i = 0; i < COLUMNS; i++) {
-        x[i] = room + i * paths;
-        if (i <= HALF || !s->set) take(s, k, of_book[i], of_set[i], x[i]);
-    }
+    double ignored;
     *to = (shoal_cva_date){ .time = cva_time(&p->job, p->job.exposed[k]) };
-    to->epe = shoal_cva_mean(x[OURS], NULL, 1, paths, &to->epe_error);
-    to->ene = shoal_cva_mean(x[THEIRS], NULL, 1, paths, &to->ene_error);
-    if (!s->set) {
-        to->epe_bias = bias_of(p, x[RULE], x[HALF], x[WHOLE], paths);
-        to->ene_bias = bias_of(p, x[RULE_THEIRS], NULL, NULL, paths);
-    }
+    to->epe = mean_at(s, k, CVA_AT_OURS, room, &to->epe_error);
+    to->ene = mean_at(s, k, CVA_AT_THEIRS, room, &to->ene_error);
+    if (!s->set) to->epe_bias = fabs(mean_at(s, k, CVA_AT_RULE, room, &ignored));
+    if (!s->set && p->estimator != SHOAL_CVA_BY_INNER)
+        to->ene_bias = fabs(mean_at(s, k, CVA_AT_RULE_THEIRS, room, &ignored));
     make_interval(to->epe, to->epe_error, to->epe_bias, &to->epe_low, &to->epe_high);
     make_interval(to->ene, to->ene_error, to->ene_bias, &to->ene_low, &to->ene_high);
-    for (int64_t i = 0; i < paths; i++)
-        x[WHOLE][i] = fmax(x[WHOLE][i], 0), x[HALF][i] = fmax(x[HALF][i], 0);
-    quantiles of = { x[WHOLE], x[HALF], 0, 0 };
-    make_quantile(&of, paths, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
-    to->es95 = shortfall(x[WHOLE], paths, 95);
-    make_quantile(&of, paths, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
-    to->es99 = shortfall(x[WHOLE], paths, 99);
+    ordered all = in_order(s, k, CVA_AT_WHOLE, room);
+    ordered half = in_order(s, k, CVA_AT_HALF, room + s->paths);
+    make_quantile(&all, &half, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
+    to->es95 = shortfall(&all, 95, to->pfe95);
+    make_quantile(&all, &half, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
+    to->es99 = shortfall(&all, 99, to->pfe99);
     to->discount = exp(-cva_rate(&p->job, cva_between(&p->job, 0, p->job.exposed[k])));
     const int64_t party = s->set && s->sets > 0 ? p->job.party_of[s->set[0]] : 0;
     to->default_probability =
@@ -179,19 +210,18 @@ static void make_date(const source *s, int64_t k, double *room, shoal_cva_date *
     const double share =
         p->job.parties == 1 || s->set ? p->share[party * p->job.exposures + k] : NAN;
     to->epe_default = to->epe, to->epe_default_error = to->epe_error;
-    to->cva = p->job.wrong_way ? 0 : date_cva(s, k, to->epe);
+    to->cva = p->job.wrong_way ? 0 : date_cva(s, k, to->epe, room);
     if (p->job.wrong_way) {
-        take(s, k, CVA_LIST_LOSS, CVA_SET_LOSS, x[OURS]);
-        to->cva = shoal_cva_mean(x[OURS], NULL, 1, paths, &to->epe_default_error);
+        to->cva = mean_at(s, k, CVA_AT_LOSS, room, &to->epe_default_error);
         to->epe_default = share > 0 ? to->cva / share : NAN;
         to->epe_default_error /= share > 0 ? share : NAN;
     }
     to->inner = p->job.inner[k];
 }
 
-static shoal_status make_profile(const source *s, shoal_cva_date *profile) {
+static shoal_status make_profile(const cva_source *s, shoal_cva_date *profile) {
     const shoal_cva *p = s->p;
-    const int64_t dates = p->job.exposures, each = COLUMNS * s->paths;
+    const int64_t dates = p->job.exposures, each = s->samples ? COLUMNS * s->paths : 1;
     const int workers = dates < p->head.ctx->threads ? (int)dates : p->head.ctx->threads;
     double *room = malloc((size_t)(each * workers) * sizeof *room);
     if (!room)
@@ -205,33 +235,57 @@ static shoal_status make_profile(const source *s, shoal_cva_date *profile) {
     return SHOAL_OK;
 }
 
-static shoal_status check_samples(const shoal_cva *plan, const double *samples, int64_t paths,
-                                  const void *result, const char *name) {
-    const shoal_array given[] = { { "samples", samples, 0 }, { name, result, 0 } };
-    const shoal_status s = shoal_check_pointers(plan->head.ctx, given, 2);
-    return s == SHOAL_OK ? shoal_check_count(plan->head.ctx, "paths", paths, 1, SHOAL_CVA_OUTER)
-                         : s;
+/* The book, from samples or from sums, the other of which is NULL. */
+static shoal_status make_book(const shoal_cva *plan, const double *samples, const int64_t *sums,
+                              int64_t paths, int from_sums, const void *result, const char *name,
+                              cva_source *book) {
+    const shoal_array given[] = { { from_sums ? "sums" : "samples",
+                                    from_sums ? (const void *)sums : samples, 0 },
+                                  { name, result, 0 } };
+    shoal_status s = shoal_check_pointers(plan->head.ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_check_count(plan->head.ctx, "paths", paths, 1, SHOAL_CVA_OUTER);
+    if (s == SHOAL_OK && from_sums) s = shoal_cva_has_sums(plan);
+    *book = (cva_source){ .p = plan, .samples = samples, .sums = sums, .paths = paths };
+    book->width = shoal_cva_width(plan);
+    return s;
+}
+
+/* Of the book: the mean of a number of the path. */
+static double mean_of_path(const cva_source *s, int what, double *error) {
+    if (!s->samples) return shoal_cva_sum_of_path(s, what, error);
+    const double *plain = what == CVA_OF_LEVELS ? s->samples + CVA_ROW_PLAIN : NULL;
+    return shoal_cva_mean(s->samples + (what == CVA_OF_RULE ? CVA_ROW_RULE : CVA_ROW_CVA), plain,
+                          s->width, s->paths, error);
+}
+
+static shoal_status make_result(const cva_source *s, shoal_cva_value *value,
+                                shoal_cva_date *profile) {
+    *value = (shoal_cva_value){ 0 };
+    value->cva = mean_of_path(s, CVA_OF_CVA, &value->error);
+    if (s->p->estimator == SHOAL_CVA_BY_INNER)
+        value->inner_bias = -mean_of_path(s, CVA_OF_LEVELS, &value->inner_bias_error);
+    else
+        value->correction = mean_of_path(s, CVA_OF_LEVELS, &value->correction_error);
+    value->rule_bias = mean_of_path(s, CVA_OF_RULE, &value->rule_bias_error);
+    value->bias = fabs(value->inner_bias) + fabs(value->rule_bias);
+    make_interval(value->cva, value->error, value->bias, &value->low, &value->high);
+    return profile ? make_profile(s, profile) : SHOAL_OK;
 }
 
 shoal_status shoal_cva_result(const shoal_cva *plan, const double *samples, int64_t paths,
                               shoal_cva_value *value, shoal_cva_date *profile) {
+    cva_source book;
     if (!plan) return SHOAL_E_ARG;
-    const shoal_status s = check_samples(plan, samples, paths, value, "value");
-    if (s != SHOAL_OK) return s;
-    const int64_t width = shoal_cva_width(plan);
-    const double *plain = samples + CVA_ROW_PLAIN, *rule = samples + CVA_ROW_RULE;
-    const int inner = plan->estimator == SHOAL_CVA_BY_INNER;
-    *value = (shoal_cva_value){ 0 };
-    value->cva = shoal_cva_mean(samples, NULL, width, paths, &value->error);
-    if (inner)
-        value->inner_bias = shoal_cva_mean(plain, samples, width, paths, &value->inner_bias_error);
-    else
-        value->correction = shoal_cva_mean(samples, plain, width, paths, &value->correction_error);
-    value->rule_bias = shoal_cva_mean(rule, NULL, width, paths, &value->rule_bias_error);
-    value->bias = fabs(value->inner_bias) + fabs(value->rule_bias);
-    make_interval(value->cva, value->error, value->bias, &value->low, &value->high);
-    const source book = { plan, samples, paths, width, NULL, 0 };
-    return profile ? make_profile(&book, profile) : SHOAL_OK;
+    const shoal_status s = make_book(plan, samples, NULL, paths, 0, value, "value", &book);
+    return s == SHOAL_OK ? make_result(&book, value, profile) : s;
+}
+
+shoal_status shoal_cva_result_of_sums(const shoal_cva *plan, const int64_t *sums, int64_t paths,
+                                      shoal_cva_value *value, shoal_cva_date *profile) {
+    cva_source book;
+    if (!plan) return SHOAL_E_ARG;
+    const shoal_status s = make_book(plan, NULL, sums, paths, 1, value, "value", &book);
+    return s == SHOAL_OK ? make_result(&book, value, profile) : s;
 }
 
 /* ---- adjustments --------------------------------------------------------------------------------- */
@@ -267,70 +321,65 @@ static double exposure_now(const cva_job *j, int64_t set, double pv) {
     return cva_uncovered(j->csa ? &j->csa[set] : NULL, j->sign[set], 1, pv);
 }
 
-/* The mean of a column of rows. */
-static double column_mean(const source *s, int64_t at) {
-    double sum = 0;
-    for (int64_t i = 0; i < s->paths; i++) sum += s->samples[i * s->width + at];
-    return sum / (double)s->paths;
-}
-
-/* The effective EPE of all sets of a source; room: a number per date. */
-static double effective_sum(const source *s, double *room) {
+/* The effective EPE of all sets of a source; room: a number per path and date. */
+static double effective_sum(const cva_source *s, double *room) {
     const shoal_cva *p = s->p;
     const cva_job *j = &p->job;
-    double sum = 0;
+    double sum = 0, ignored, *epe = room + (s->samples ? s->paths : 0);
     if (!j->list_by_set && j->sets != 1) return j->sets ? NAN : 0;
     for (int64_t n = 0; n < (s->set ? s->sets : j->sets); n++) {
         const int64_t set = s->set ? s->set[n] : n;
-        const int64_t list = j->list_by_set ? cva_set_list(j, set) : CVA_ROW_HEAD;
-        for (int64_t k = 0; k < j->exposures; k++) room[k] = column_mean(s, list + k);
+        const cva_source one = j->list_by_set ? one_set(s, &set) : *s;
+        for (int64_t k = 0; k < j->exposures; k++)
+            epe[k] = mean_at(&one, k, CVA_AT_OURS, room, &ignored);
         const double pv = p->present ? p->present[2 * (1 + j->parties + set)] : 0;
-        sum += effective(j, room, exposure_now(j, set, pv), NULL);
+        sum += effective(j, epe, exposure_now(j, set, pv), NULL);
     }
     return sum;
 }
 
-enum { CVA, DVA, FCA, FBA, FVA, KINDS };
-
 /* The adjustments of a path: shares of sums over dates, and over the sets of the source. */
-static void adjust_path(const source *s, const double *row, double x[KINDS]) {
+void shoal_cva_of_path(const cva_source *s, const double *row, double *x) {
     const shoal_cva *p = s->p;
     const cva_job *j = &p->job;
     const int64_t dates = j->exposures, count = s->set ? s->sets : j->list_by_set ? j->sets : 1;
-    memset(x, 0, KINDS * sizeof *x);
-    if (!s->set) x[CVA] = row[CVA_ROW_CVA];
+    memset(x, 0, CVA_OF_PATH * sizeof *x);
+    x[CVA_OF_LEVELS] = row[CVA_ROW_CVA] - row[CVA_ROW_PLAIN], x[CVA_OF_RULE] = row[CVA_ROW_RULE];
+    if (!s->set) x[CVA_OF_CVA] = row[CVA_ROW_CVA];
     for (int64_t n = 0; n < count; n++) {
         const int64_t set = s->set ? s->set[n] : n;
         const int64_t party = j->sets > 0 ? j->party_of[set] : 0;
         const double *ours = row + (j->list_by_set ? cva_set_list(j, set) : CVA_ROW_HEAD);
         const double *theirs = ours + dates, *borrow = p->borrow + party * dates;
         const double *lend = p->lend + party * dates;
-        if (s->set) x[CVA] += row[cva_set_share(j, set)];
+        if (s->set) x[CVA_OF_CVA] += row[cva_set_share(j, set)];
         for (int64_t k = 0; k < dates; k++) {
-            x[DVA] += p->own[k] * theirs[k];
-            x[FCA] += borrow[k] * ours[k], x[FBA] += lend[k] * theirs[k];
+            x[CVA_OF_DVA] += p->own[k] * theirs[k];
+            x[CVA_OF_FCA] += borrow[k] * ours[k], x[CVA_OF_FBA] += lend[k] * theirs[k];
         }
     }
-    x[FVA] = x[FCA] - x[FBA];
+    x[CVA_OF_FVA] = x[CVA_OF_FCA] - x[CVA_OF_FBA];
 }
 
-static void make_adjustments(const source *s, int64_t part, const shoal_cva_date *profile,
+static void make_adjustments(const cva_source *s, int64_t part, const shoal_cva_date *profile,
                              double *room, shoal_cva_adjustments *a) {
     const shoal_cva *p = s->p;
     const int64_t dates = p->job.exposures, stride = sizeof *profile / sizeof(double);
     struct {
         double *value, *error;
-    } to[KINDS] = { { &a->cva, &a->cva_error },
-                    { &a->dva, &a->dva_error },
-                    { &a->fca, &a->fca_error },
-                    { &a->fba, &a->fba_error },
-                    { &a->fva, &a->fva_error } };
+    } to[CVA_ADJUSTED] = { { &a->cva, &a->cva_error },
+                           { &a->dva, &a->dva_error },
+                           { &a->fca, &a->fca_error },
+                           { &a->fba, &a->fba_error },
+                           { &a->fva, &a->fva_error } };
     *a = (shoal_cva_adjustments){ .pv = NAN, .pv_error = NAN };
     if (p->present) a->pv = p->present[2 * part], a->pv_error = p->present[2 * part + 1];
-    for (int64_t i = 0; i < s->paths; i++)
-        adjust_path(s, s->samples + i * s->width, room + KINDS * i);
-    for (int e = 0; e < KINDS; e++)
-        *to[e].value = shoal_cva_mean(room + e, NULL, KINDS, s->paths, to[e].error);
+    for (int64_t i = 0; s->samples && i < s->paths; i++)
+        shoal_cva_of_path(s, s->samples + i * s->width, room + CVA_OF_PATH * i);
+    for (int e = 0; e < CVA_ADJUSTED; e++)
+        *to[e].value = s->samples
+                           ? shoal_cva_mean(room + e, NULL, CVA_OF_PATH, s->paths, to[e].error)
+                           : shoal_cva_sum_of_path(s, e, to[e].error);
     a->eepe = effective_sum(s, room);
     for (int64_t k = 0; k < dates; k++) {
         const shoal_cva_date *d = &profile[k];
@@ -341,36 +390,52 @@ static void make_adjustments(const source *s, int64_t part, const shoal_cva_date
     a->ene = time_mean(&p->job, &profile->ene, stride);
 }
 
-shoal_status shoal_cva_adjust(const shoal_cva *plan, const double *samples, int64_t paths,
-                              shoal_cva_part part, int64_t index, shoal_cva_adjustments *result,
-                              shoal_cva_date *profile) {
-    if (!plan) return SHOAL_E_ARG;
+/* `s` is the book, and becomes its part. */
+static shoal_status adjust(cva_source *s, shoal_cva_part part, int64_t index,
+                           shoal_cva_adjustments *result, shoal_cva_date *profile) {
+    const shoal_cva *plan = s->p;
     shoal_context *ctx = plan->head.ctx;
     const cva_job *j = &plan->job;
-    const int64_t most[] = { 1, j->parties, j->sets };
-    shoal_status status = check_samples(plan, samples, paths, result, "result");
-    if (status == SHOAL_OK)
-        status = shoal_check_count(ctx, "part", (int64_t)part, SHOAL_CVA_BOOK, SHOAL_CVA_SET);
+    const int64_t most[] = { 1, j->parties, j->sets }, before[] = { 0, 1, 1 + j->parties };
+    shoal_status status =
+        shoal_check_count(ctx, "part", (int64_t)part, SHOAL_CVA_BOOK, SHOAL_CVA_SET);
     if (status == SHOAL_OK) status = shoal_check_count(ctx, "index", index, 0, most[part] - 1);
     if (status == SHOAL_OK && part != SHOAL_CVA_BOOK && !j->list_by_set)
         status = shoal_fail(ctx, SHOAL_E_ARG, "the plan was created without opts.by_set");
     if (status != SHOAL_OK) return status;
     int64_t *set = malloc((size_t)(j->sets + 1) * sizeof *set);
-    const int64_t numbers = KINDS * paths + j->exposures;
+    const int64_t numbers = (s->samples ? CVA_OF_PATH * s->paths : 0) + j->exposures;
     double *room = malloc((size_t)numbers * sizeof *room);
     shoal_cva_date *dates =
         profile ? profile : malloc((size_t)(j->exposures + 1) * sizeof *profile);
-    source s = { plan, samples, paths, shoal_cva_width(plan), NULL, 0 };
     for (int64_t i = 0; set && part != SHOAL_CVA_BOOK && i < j->sets; i++)
-        if (part == SHOAL_CVA_SET ? i == index : j->party_of[i] == index) set[s.sets++] = i;
-    if (part != SHOAL_CVA_BOOK) s.set = set;
+        if (part == SHOAL_CVA_SET ? i == index : j->party_of[i] == index) set[s->sets++] = i;
+    if (part != SHOAL_CVA_BOOK) s->set = set;
+    s->number = before[part] + index;
     if (!set || !room || !dates) status = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for results");
-    if (status == SHOAL_OK) status = make_profile(&s, dates);
-    const int64_t before[] = { 0, 1, 1 + j->parties };
-    if (status == SHOAL_OK) make_adjustments(&s, before[part] + index, dates, room, result);
+    if (status == SHOAL_OK) status = make_profile(s, dates);
+    if (status == SHOAL_OK) make_adjustments(s, s->number, dates, room, result);
     if (!profile) free(dates);
     free(room), free(set);
     return status;
+}
+
+shoal_status shoal_cva_adjust(const shoal_cva *plan, const double *samples, int64_t paths,
+                              shoal_cva_part part, int64_t index, shoal_cva_adjustments *result,
+                              shoal_cva_date *profile) {
+    cva_source s;
+    if (!plan) return SHOAL_E_ARG;
+    const shoal_status status = make_book(plan, samples, NULL, paths, 0, result, "result", &s);
+    return status == SHOAL_OK ? adjust(&s, part, index, result, profile) : status;
+}
+
+shoal_status shoal_cva_adjust_of_sums(const shoal_cva *plan, const int64_t *sums, int64_t paths,
+                                      shoal_cva_part part, int64_t index,
+                                      shoal_cva_adjustments *result, shoal_cva_date *profile) {
+    cva_source s;
+    if (!plan) return SHOAL_E_ARG;
+    const shoal_status status = make_book(plan, NULL, sums, paths, 1, result, "result", &s);
+    return status == SHOAL_OK ? adjust(&s, part, index, result, profile) : status;
 }
 
 /* ---- by trade ------------------------------------------------------------------------------------ */

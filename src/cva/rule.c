@@ -94,7 +94,7 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
 
 /* rule: 0, or 1 for the one to compare with. */
 static cva_basis basis_of(const cva_job *j, const cva_contract *c, int rule, int64_t paths) {
-    const int sum = c->payoff >= SHOAL_CVA_BASKET_PUT;
+    const int sum = c->form & CVA_OF_SUM;
     const int64_t room = paths / RULE_PER_FUNCTION;
     int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
     cva_basis b = { .kind = CVA_BASKET, .variables = c->assets };
@@ -310,9 +310,9 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
 /* Whether the rules of two contracts are the same: quantities and netting sets do not matter. */
 static int have_one_rule(const cva_contract *a, const cva_contract *b) {
     const size_t list = (size_t)a->assets;
-    return a->kind == b->kind && a->payoff == b->payoff && a->assets == b->assets &&
-           a->end == b->end && a->last == b->last && a->strike == b->strike &&
-           a->maturity == b->maturity && !memcmp(a->may, b->may, (size_t)a->last) &&
+    return a->kind == b->kind && a->form == b->form && a->assets == b->assets && a->end == b->end &&
+           a->last == b->last && a->strike == b->strike && a->maturity == b->maturity &&
+           !memcmp(a->may, b->may, (size_t)a->last) &&
            !memcmp(a->asset, b->asset, list * sizeof *a->asset) && !a->weight == !b->weight &&
            (!a->weight || !memcmp(a->weight, b->weight, list * sizeof *a->weight));
 }

@@ -39,11 +39,14 @@ int64_t shoal_cva_totals(const shoal_cva *plan) {
     return plan && plan->by_trade ? plan->job.contracts * cva_total_numbers(&plan->job) : 0;
 }
 
-int64_t shoal_cva_width(const shoal_cva *plan) {
-    if (!plan) return 0;
-    const cva_job *j = &plan->job;
+int64_t shoal_cva_greeks_at(const shoal_cva *p) {
+    const cva_job *j = &p->job;
     return j->list_by_set ? cva_set_share(j, j->sets)
-                          : CVA_ROW_HEAD + shoal_cva_lists(plan) * j->exposures;
+                          : CVA_ROW_HEAD + shoal_cva_lists(p) * j->exposures;
+}
+
+int64_t shoal_cva_width(const shoal_cva *plan) {
+    return plan ? shoal_cva_greeks_at(plan) + plan->greeks.parameters : 0;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */
@@ -163,6 +166,15 @@ static void touch(const shoal_cva *p, double *samples, int64_t numbers) {
     for (int64_t i = 0; i < numbers; i += PAGE) samples[i] = 0;
 }
 
+/* The derivatives of paths into their rows: on the CPU. */
+static shoal_status differentiate(shoal_cva *p, int64_t first, int64_t paths, double *samples) {
+    const shoal_stage stage = shoal_stage_begin(p->head.ctx, "sensitivities");
+    const shoal_status s = p->reverse->run(p->head.ctx, &p->job, &p->greeks, first, paths, samples,
+                                           shoal_cva_width(p), shoal_cva_greeks_at(p));
+    if (s == SHOAL_E_NOMEM) shoal_fail(p->head.ctx, s, "no memory for sensitivities");
+    return shoal_stage_end(p->head.ctx, &stage, s);
+}
+
 static shoal_status run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
                               shoal_cva_counts *counts, totals t) {
     const int device = p->where->ops != NULL;
@@ -186,6 +198,8 @@ static shoal_status run_paths(shoal_cva *p, int64_t first, int64_t paths, double
         s = shoal_copy(p->where, t.sum, j.total, (size_t)t.count * sizeof *t.sum);
     if (s == SHOAL_OK && device && t.values)
         s = shoal_copy(p->where, t.values, j.values, (size_t)values * sizeof *t.values);
+    if (s == SHOAL_OK && p->greeks.parameters && !p->is_pilot)
+        s = differentiate(p, first, paths, samples);
     counts->seconds[0] += shoal_price_seconds() - counts->seconds[1] - counts->seconds[2] - start;
     if (s != SHOAL_OK && p->where != p->head.ctx && p->host.message[0])
         snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);

@@ -184,9 +184,10 @@ shoal_status shoal_cva_make_prices(shoal_cva *p) {
 
 double shoal_cva_size(const cva_job *j, const cva_contract *c) {
     double all = 0;
+    if (c->form & CVA_DIGITAL) return 1;
     for (int i = 0; i < c->assets; i++) {
         const double s = j->s0[c->asset[i]];
-        all = c->payoff >= SHOAL_CVA_BASKET_PUT ? all + fabs(c->weight[i]) * s : fmax(all, s);
+        all = c->form & CVA_OF_SUM ? all + fabs(c->weight[i]) * s : fmax(all, s);
     }
     return fmax(c->strike, all);
 }

@@ -39,7 +39,6 @@ SHOAL_HD static inline int cva_is_known(const cva_contract *c, double left) {
 typedef struct cva_terms {
     cva_span left;
     double discount, deviation, growth; /* growth of its first asset */
-    int put;
 } cva_terms;
 
 SHOAL_HD static inline cva_terms cva_terms_of(const cva_job *job, const cva_contract *c,
@@ -49,7 +48,6 @@ SHOAL_HD static inline cva_terms cva_terms_of(const cva_job *job, const cva_cont
     t.left = left, t.discount = cva_discount_over(job, left);
     t.deviation = cva_deviation(job, left, a);
     t.growth = shoal_exp(cva_growth(job, left, a));
-    t.put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
     return t;
 }
 
@@ -62,23 +60,21 @@ SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_con
     double forward = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];
-        const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[i] : 1;
-        forward = fma(weight * spot[a], shoal_exp(cva_growth(job, left, a)), forward);
+        forward = fma(cva_weight_in(c, i) * spot[a], shoal_exp(cva_growth(job, left, a)), forward);
     }
-    if (c->payoff == SHOAL_CVA_FORWARD) return t.discount * (forward - c->strike);
-    return t.discount * black_value(forward, c->strike, t.deviation, t.put);
+    if (t.deviation > 0 && c->strike > 0)
+        return t.discount * cva_formula(c->form, forward, c->strike, t.deviation);
+    return t.discount * cva_pays(c->form, (cva_price)c->strike, (cva_price)forward);
 }
 
 /* The same of a contract on one asset, at its price s. */
 SHOAL_HD static inline double cva_line_value(const cva_job *job, const cva_contract *c, double s,
                                              int64_t k) {
     const cva_span left = cva_rest(job, c, k);
-    const int put = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
     const int64_t a = c->asset[0];
-    const double forward = weight * s * shoal_exp(cva_growth(job, left, a));
+    const double forward = cva_weight_in(c, 0) * s * shoal_exp(cva_growth(job, left, a));
     return cva_discount_over(job, left) *
-           black_value(forward, c->strike, cva_deviation(job, left, a), put);
+           black_value(forward, c->strike, cva_deviation(job, left, a), (c->form & CVA_DOWN) != 0);
 }
 
 /* The premium of going on at the point of the grid that is `place` points from its first one: cubic between four. */

@@ -146,7 +146,7 @@ typedef struct cva_lanes { /* what a rule works in */
 /* Variables and gain at prices s, [asset][lane]. */
 CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, const real *s,
                                  cva_lanes *w) {
-    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
+    const int down = c->form & CVA_DOWN;
     const real strike = (real)c->strike;
     if (b->kind == CVA_RANKS) {
         for (int j = 0; j < b->variables; j++) CVA_EACH(l) w->u[j][l] = -1, w->rank[j][l] = -1;
@@ -384,8 +384,8 @@ CVA_CALL void cva_follow_line(const cva_job *job, const cva_contract *c, int64_t
         }
     }
     const double start = job->control ? cva_line_value(job, c, spot[a], k) : 0;
-    const int down = c->payoff == SHOAL_CVA_PUT || c->payoff == SHOAL_CVA_BASKET_PUT;
-    const double weight = c->payoff >= SHOAL_CVA_BASKET_PUT ? c->weight[0] : 1;
+    const int down = c->form & CVA_DOWN;
+    const double weight = cva_weight_in(c, 0);
     for (int l = 0; l < CVA_WIDTH; l++) {
         y[l] = start;
         if (o->alive[l] > 0) continue;

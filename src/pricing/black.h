@@ -30,6 +30,23 @@ SHOAL_HD static inline double black_curve(double forward, double strike, double 
     return shoal_pick(best > 0.0, best, 0.0); /* far out of the money it may round below 0 */
 }
 
+/* The value at F > 0, K > 0, s > 0, and its derivatives by F and by s. */
+typedef struct black_slopes {
+    double value, by_forward, by_deviation;
+} black_slopes;
+
+SHOAL_HD static inline black_slopes black_slopes_of(double forward, double strike, double s,
+                                                    int put) {
+    const double d = shoal_log(forward / strike) / s + 0.5 * s;
+    const double sign = shoal_pick(put, -1, 1), delta = sign * shoal_normcdf(sign * d);
+    const double value =
+        fma(forward, delta, -(sign * strike * shoal_normcdf(sign * (d - s)))); /* of either */
+    black_slopes b;
+    b.value = shoal_pick(value > 0.0, value, 0.0), b.by_forward = delta;
+    b.by_deviation = forward * 0.3989422804014327 * shoal_exp(-0.5 * d * d);
+    return b;
+}
+
 /* F > 0 or F = 0, K >= 0, s >= 0. */
 SHOAL_HD static inline double black_value(double forward, double strike, double s, int put) {
     if (!(s > 0.0) || !(strike > 0.0)) return black_payoff(forward, strike, put);

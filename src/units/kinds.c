@@ -16,6 +16,7 @@ typedef struct kind_job {
     int64_t samples; /* of prices: the last block may have fewer  */
     int64_t width;   /* numbers of a row */
     int64_t totals;  /* of a CVA by trade */
+    int64_t sums;    /* of a CVA in place of rows */
 } kind_job;
 
 static shoal_context *context_of(const void *plan) { return ((const shoal_plan *)plan)->ctx; }
@@ -33,7 +34,7 @@ static shoal_status create(void *plan, shoal_units_job job, kind_job user,
     }
     *own = user, own->plan = plan;
     job.user = own, job.close = free;
-    job.row_bytes = sizeof(double) * (size_t)(user.width > 0 ? user.width : 1);
+    job.row_bytes = user.sums ? 0 : sizeof(double) * (size_t)(user.width > 0 ? user.width : 1);
     return shoal_units_create(context_of(plan), &job, opts, units);
 }
 
@@ -119,16 +120,22 @@ static shoal_status run_cva(shoal_context *ctx, void *user, int64_t first, int64
                             void *result, int64_t *counts) {
     const kind_job *job = user;
     const int64_t most = ctx->ops ? CVA_PATHS_GPU : CVA_PATHS;
+    int64_t *totals = counts + SHOAL_UNITS_CVA_TOTALS, *sums = totals + job->totals;
     shoal_cva_counts found = { 0 };
+    double *room = NULL; /* rows of a piece, of which only the sums stay */
     shoal_status s = SHOAL_OK;
+    if (job->sums &&
+        !(room = malloc((size_t)((most < rows ? most : rows) * job->width) * sizeof *room)))
+        s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld rows", (long long)most);
     const shoal_stage stage = shoal_stage_begin(ctx, "outer paths");
     for (int64_t at = 0; at < rows && s == SHOAL_OK; at += most) {
         const int64_t here = rows - at < most ? rows - at : most;
         s = shoal_stage_step(ctx, &stage, (double)at, (double)(at + here), (double)rows);
-        if (s == SHOAL_OK)
-            s = run_paths(job, first + at, here, (double *)result + at * job->width, &found,
-                          counts + SHOAL_UNITS_CVA_TOTALS);
+        double *samples = room ? room : (double *)result + at * job->width;
+        if (s == SHOAL_OK) s = run_paths(job, first + at, here, samples, &found, totals);
+        if (s == SHOAL_OK && room) s = shoal_cva_add_sums(job->plan, samples, here, sums);
     }
+    free(room);
     for (int i = 0; i < CVA_WHOLE; i++) counts[i] = *count_at(&found, i);
     for (int i = 0; i < CVA_SECONDS; i++)
         counts[CVA_WHOLE + i] = (int64_t)(found.seconds[i] * NANOSECONDS);
@@ -139,14 +146,16 @@ shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_o
                              shoal_units **units) {
     const shoal_status s = check(plan, "outer", outer, SHOAL_CVA_OUTER, units);
     if (s != SHOAL_OK) return s;
+    const kind_job user = { .width = shoal_cva_width(plan),
+                            .totals = shoal_cva_totals(plan),
+                            .sums = shoal_cva_sums(plan) };
     return create(plan,
                   (shoal_units_job){ .kind = "cva",
                                      .rows = outer,
-                                     .counts = SHOAL_UNITS_CVA_TOTALS + shoal_cva_totals(plan),
-                                     .least = LEAST_ROWS,
+                                     .counts = SHOAL_UNITS_CVA_TOTALS + user.totals + user.sums,
+                                     .least = user.sums ? CVA_PATHS : LEAST_ROWS,
                                      .run = run_cva },
-                  (kind_job){ .width = shoal_cva_width(plan), .totals = shoal_cva_totals(plan) },
-                  opts, units);
+                  user, opts, units);
 }
 
 shoal_status shoal_units_cva_counts(const shoal_units *units, shoal_cva_counts *counts) {

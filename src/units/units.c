@@ -93,12 +93,12 @@ static shoal_status check_job(shoal_context *ctx, const shoal_units_job *job,
         s = shoal_fail(ctx, SHOAL_E_ARG, "kind is '%s'; it must have 1 to %d characters", job->kind,
                        SHOAL_UNITS_KIND - 1);
     const shoal_count counts[] = { { "rows", job->rows, 0, INT64_MAX },
-                                   { "row_bytes", (int64_t)job->row_bytes, 1, MOST_ROW },
+                                   { "row_bytes", (int64_t)job->row_bytes, 0, MOST_ROW },
                                    { "counts", job->counts, 0, SHOAL_UNITS_COUNTS },
                                    { "least", job->least, 0, INT64_MAX },
                                    { "units", o->units, 0, SHOAL_UNITS_MOST } };
     if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 5);
-    if (s == SHOAL_OK && job->rows > INT64_MAX / 4 / (int64_t)job->row_bytes)
+    if (s == SHOAL_OK && job->rows > INT64_MAX / 4 / (int64_t)(job->row_bytes + 1))
         s = shoal_fail(ctx, SHOAL_E_NOMEM, "not enough memory: %lld rows of %zu bytes",
                        (long long)job->rows, job->row_bytes);
     return s;
@@ -216,12 +216,13 @@ static int is_text(const char *text, size_t room) {
 /* Whether the numbers of a head agree with each other and with the size. */
 static int is_whole(const unit_head *h, size_t size) {
     if (h->head != UNITS_HEAD || h->bytes != size || h->input_bytes > size) return 0;
-    if (h->counts < 0 || h->counts > SHOAL_UNITS_COUNTS || h->row_bytes < 1) return 0;
+    if (h->counts < 0 || h->counts > SHOAL_UNITS_COUNTS || h->row_bytes < 0) return 0;
     if (h->units < 1 || h->unit < 0 || h->unit >= h->units || h->all < 0) return 0;
     if (h->first < 0 || h->rows < 0 || h->first > h->all || h->rows > h->all - h->first) return 0;
     const size_t around = UNITS_HEAD + UNITS_TAIL + 8 * (size_t)h->counts;
     const size_t front = padded(h->input_bytes) + around;
-    if (front > size || (uint64_t)h->rows > (size - front) / (uint64_t)h->row_bytes) return 0;
+    if (front > size) return 0;
+    if (h->row_bytes > 0 && (uint64_t)h->rows > (size - front) / (uint64_t)h->row_bytes) return 0;
     return front + (size_t)h->rows * (size_t)h->row_bytes == size &&
            is_text(h->version, sizeof h->version) && is_text(h->kind, sizeof h->kind);
 }
@@ -306,7 +307,7 @@ shoal_status shoal_units_insert(shoal_units *u, const shoal_unit *unit) {
         const shoal_status s = u->take(u->head.ctx, u->user, unit);
         if (s != SHOAL_OK) return s;
     }
-    if (!u->take && !u->rows && u->job.rows > 0) {
+    if (!u->take && !u->rows && u->job.rows > 0 && u->job.row_bytes > 0) {
         u->rows = malloc((size_t)u->job.rows * u->job.row_bytes);
         if (!u->rows)
             return shoal_fail(u->head.ctx, SHOAL_E_NOMEM,

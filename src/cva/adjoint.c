@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * adjoint.c - derivatives of the CVA by all that it depends on, path by path: a reverse pass over closed forms and steps.
+ *
+ * A path's share of the CVA is sum_k sum_sets w_k E(V_k), V_k = sum of q v(S_k, t_k), with w_k = (1 - R) e^(-r t_k)
+ * P(default). Exposures E are piecewise linear in V and continuous, so that their slope, 0 or 1, is all there is: nothing is
+ * smoothed. With x = log S of an asset and b(y) the derivative by y, from the last date to the first,
+ *
+ *     b(x_k) += w_k E' q dv/dx,   b(growth), b(rate), b(deviation) of the time to maturity likewise,
+ *
+ *     x_k = x_(k-1) + growth - s^2 / 2 + s (L z),   s the deviation of the step,   b(s) += b(x) ((L z) - s).
+ *
+ * A correlation C changes what L z has in common. Of all changes of L with the same change of C = L Lt,
+ * dL = dC L^-t / 2 needs no derivative of the factorization:
+ *
+ *     b(C_ac) += (s_a b(x_a) u_c + s_c b(x_c) u_a) / 2,   u = L^-t z = C^-1 (L z).
+ *
+ * The mean of these is the derivative of the mean, by the law of the steps alone; a path's number is another than that of
+ * other factors.
+ *
+ * The pass repeats the paths of a block of CVA_WIDTH, which gives the same prices as run.c's; it keeps those of all dates, 16
+ * bytes per asset, date and lane. Its cost does not depend on the number of parameters, except for d^2 products per step of
+ * d assets' correlations.
+ */
+#define CVA_WIDTH   32
+#define CVA_LANE(l) (l)
+#include "pricing/lanes.h"
+#include <stdlib.h>
+#include <string.h>
+
+static inline double cva_fold(double *x) {
+    (void)x; /* of nodes: not here */
+    return 0;
+}
+
+#include "cva/outer.h"
+
+enum { KEPT = 3 }; /* of a contract: value, dv/dx, dv/d deviation */
+
+typedef double lanes[CVA_WIDTH];
+
+typedef struct reverse { /* of a block */
+    const cva_job *job;
+    const cva_greeks *g;
+    int64_t end;             /* the last date of exposure     */
+    double *brownian, *spot; /* [date][lane][asset]           */
+    lanes *by;               /* [input before CVA_BY_HAZARD]  */
+    lanes *to;               /* [parameter]                   */
+    lanes *price, *log;      /* [used asset]: S, b(log S)     */
+    lanes *exposure;         /* [party]: at the date                                    */
+    lanes *later;            /* [party]: b of the integrated hazard rate at later dates */
+    lanes *normal, *inner;   /* [used asset]: of a step, L z and u                      */
+    lanes *kept;             /* [contract of a set][KEPT]                               */
+} reverse;
+
+/* Adds to the derivative by a number times the years of a span; with curves, by an integral. */
+static void add_span(const reverse *r, int what, int64_t of, cva_span s, const double *x) {
+    lanes *by = r->by + r->g->begin[what] + of * r->g->slots;
+    if (!r->job->integral) {
+        CVA_EACH(l) by[0][l] = fma(s.years, x[l], by[0][l]);
+        return;
+    }
+    CVA_EACH(l) by[s.to][l] += x[l];
+    CVA_EACH(l) by[s.from][l] -= x[l];
+}
+
+/* By the deviation of a span: sigma sqrt(years), or the root of an integral. */
+static void add_deviation(const reverse *r, int64_t used, cva_span s, const double *x) {
+    const double deviation = cva_deviation(r->job, s, r->g->used[used]);
+    lanes *by = r->by + r->g->begin[CVA_BY_VOLATILITY] + used * r->g->slots;
+    if (!r->job->integral) {
+        const double root = sqrt(s.years);
+        CVA_EACH(l) by[0][l] = fma(root, x[l], by[0][l]);
+        return;
+    }
+    const double factor = deviation > 0 ? 0.5 / deviation : 0;
+    CVA_EACH(l) by[s.to][l] = fma(factor, x[l], by[s.to][l]);
+    CVA_EACH(l) by[s.from][l] = fma(-factor, x[l], by[s.from][l]);
+}
+
+/* An input is done: to the parameters. */
+static void map(const reverse *r, int64_t input, const double *x) {
+    const cva_greeks *g = r->g;
+    for (int64_t i = g->start[input]; i < g->start[input + 1]; i++) {
+        const double factor = g->term[i].factor;
+        double *to = r->to[g->term[i].to];
+        CVA_EACH(l) to[l] = fma(factor, x[l], to[l]);
+    }
+}
+
+/* ---- a date of exposure ------------------------------------------------------------------------ */
+
+/* The value of a contract; of an option also its derivatives. */
+static void value_contract(const reverse *r, const cva_contract *c, cva_span left, lanes *keep) {
+    const cva_terms t = cva_terms_of(r->job, c, left);
+    const double discount = t.discount, strike = c->strike, deviation = t.deviation;
+    const int put = (c->form & CVA_DOWN) != 0;
+    lanes forward;
+    CVA_EACH(l) forward[l] = 0;
+    for (int i = 0; i < c->assets; i++) {
+        const int64_t a = c->asset[i];
+        const double *s = r->price[r->g->place[a]];
+        const double factor = cva_weight_in(c, i) * shoal_exp(cva_growth(r->job, left, a));
+        CVA_EACH(l) forward[l] = fma(factor, s[l], forward[l]);
+    }
+    if (c->form & CVA_ANY_SIGN)
+        CVA_EACH(l) keep[0][l] = discount * (forward[l] - strike);
+    else if (deviation > 0 && strike > 0)
+        CVA_EACH(l) {
+            const black_slopes b = black_slopes_of(forward[l], strike, deviation, put);
+            keep[0][l] = discount * b.value;
+            keep[1][l] = discount * b.by_forward * forward[l];
+            keep[2][l] = discount * b.by_deviation;
+        }
+    else
+        CVA_EACH(l) {
+            const double gain = shoal_pick(put, strike - forward[l], forward[l] - strike);
+            const double pays = shoal_pick(gain > 0, discount, 0);
+            keep[0][l] = pays * gain;
+            keep[1][l] = shoal_pick(put, -pays, pays) * forward[l];
+            keep[2][l] = 0;
+        }
+}
+
+/* b(x) and b(growth) of an asset. */
+static void add_price(const reverse *r, int64_t a, cva_span left, const double *x) {
+    const int64_t used = r->g->place[a];
+    CVA_EACH(l) r->log[used][l] += x[l];
+    add_span(r, CVA_BY_GROWTH, used, left, x);
+}
+
+/* Back through a contract; bar: b of its value. */
+static void reverse_contract(const reverse *r, const cva_contract *c, cva_span left,
+                             const double *bar, lanes *keep) {
+    lanes x;
+    CVA_EACH(l) x[l] = -bar[l] * keep[0][l];
+    add_span(r, CVA_BY_RATE, 0, left, x);
+    if (c->form & CVA_ANY_SIGN) {
+        const double discount = cva_discount_over(r->job, left);
+        for (int i = 0; i < c->assets; i++) {
+            const int64_t a = c->asset[i];
+            const double factor =
+                discount * cva_weight_in(c, i) * shoal_exp(cva_growth(r->job, left, a));
+            const double *s = r->price[r->g->place[a]];
+            CVA_EACH(l) x[l] = bar[l] * factor * s[l];
+            add_price(r, a, left, x);
+        }
+        return;
+    }
+    CVA_EACH(l) x[l] = bar[l] * keep[1][l];
+    add_price(r, c->asset[0], left, x);
+    if (!(left.years > 0)) return;
+    CVA_EACH(l) x[l] = bar[l] * keep[2][l];
+    add_deviation(r, r->g->place[c->asset[0]], left, x);
+}
+
+/* The exposure of a set that is worth `worth`, and its slope. */
+static void expose(const cva_job *job, int64_t set, const double *worth, double *exposure,
+                   double *slope) {
+    const cva_csa *csa = job->csa ? &job->csa[set] : NULL;
+    const int sign = job->sign[set], none = !csa || csa->is_none, plain = none && sign;
+    const double most = none ? INFINITY : csa->theirs, held = none ? 0 : csa->held;
+    CVA_EACH(l) {
+        const int open = (worth[l] > held) & (worth[l] <= most); /* at most: a slope of 1 */
+        slope[l] = plain ? sign > 0 : open;
+        exposure[l] = cva_uncovered(csa, sign, 1, worth[l]);
+    }
+}
+
+/* Back through the weights of the exposures of a counterparty at date k: b of a weight is the exposure. */
+static void reverse_weights(const reverse *r, int64_t k, int64_t party, const double *exposure) {
+    const cva_job *job = r->job;
+    const cva_greeks *g = r->g;
+    const int64_t at = party * job->exposures + job->exposure[k - 1];
+    const double share = job->share[at], bare = g->bare[at], alive = g->alive[at];
+    double *recovered = r->by[g->begin[CVA_BY_RECOVERY] + party], *later = r->later[party];
+    lanes x;
+    CVA_EACH(l) x[l] = -share * exposure[l];
+    add_span(r, CVA_BY_RATE, 0, cva_between(job, 0, k), x);
+    CVA_EACH(l) recovered[l] = fma(-bare, exposure[l], recovered[l]);
+    /* the hazard rate of this step changes the chances of default in it, and of survival to all later dates */
+    CVA_EACH(l) x[l] = fma(alive, exposure[l], later[l]);
+    CVA_EACH(l) later[l] = fma(-share, exposure[l], later[l]);
+    map(r, g->begin[CVA_BY_HAZARD] + at, x);
+}
+
+static void reverse_date(const reverse *r, int64_t k) {
+    const cva_job *job = r->job;
+    const int64_t e = job->exposure[k - 1];
+    memset(r->exposure, 0, (size_t)job->parties * sizeof *r->exposure);
+    for (int64_t first = 0, end; first < job->europeans; first = end) {
+        const int64_t set = job->contract[job->european[first]].set, party = job->party_of[set];
+        const double share = job->share[party * job->exposures + e];
+        lanes worth, exposure, slope, bar;
+        CVA_EACH(l) worth[l] = 0;
+        for (end = first; end < job->europeans; end++) {
+            const cva_contract *c = &job->contract[job->european[end]];
+            const double quantity = c->quantity;
+            lanes *keep = r->kept + KEPT * (end - first);
+            if (c->set != set) break;
+            if (cva_left(job, c, k) < 0) continue;
+            value_contract(r, c, cva_rest(job, c, k), keep);
+            CVA_EACH(l) worth[l] = fma(quantity, keep[0][l], worth[l]);
+        }
+        expose(job, set, worth, exposure, slope);
+        CVA_EACH(l) r->exposure[party][l] += exposure[l];
+        for (int64_t i = first; i < end; i++) {
+            const cva_contract *c = &job->contract[job->european[i]];
+            const double weight = share * c->quantity;
+            if (cva_left(job, c, k) < 0) continue;
+            CVA_EACH(l) bar[l] = weight * slope[l];
+            reverse_contract(r, c, cva_rest(job, c, k), bar, r->kept + KEPT * (i - first));
+        }
+    }
+    for (int64_t party = 0; party < job->parties; party++)
+        reverse_weights(r, k, party, r->exposure[party]);
+}
+
+/* ---- steps ------------------------------------------------------------------------------------- */
+
+/* The increments L z of a step from date k - 1 to date k, and u. */
+static void take_step(const reverse *r, int64_t k) {
+    const cva_job *job = r->job;
+    const cva_greeks *g = r->g;
+    const cva_span step = cva_between(job, k - 1, k);
+    const int64_t d = job->assets, each = CVA_WIDTH * d;
+    for (int64_t i = 0; i < g->useds; i++) {
+        const double one = 1 / cva_scale(job, step, g->used[i], sqrt(step.years));
+        const double *to = r->brownian + k * each + g->used[i], *from = to - each;
+        for (int l = 0; l < CVA_WIDTH; l++) r->normal[i][l] = one * (to[l * d] - from[l * d]);
+    }
+    if (!g->root) return;
+    memcpy(r->inner, r->normal, (size_t)g->useds * sizeof *r->inner);
+    for (int64_t i = 0; i < g->useds; i++) { /* L^-1, then L^-t */
+        const double *row = g->root + i * (i + 1) / 2, one = 1 / row[i];
+        for (int64_t n = 0; n < i; n++)
+            CVA_EACH(l) r->inner[i][l] = fma(-row[n], r->inner[n][l], r->inner[i][l]);
+        CVA_EACH(l) r->inner[i][l] *= one;
+    }
+    for (int64_t i = g->useds - 1; i >= 0; i--) {
+        const double *row = g->root + i * (i + 1) / 2, one = 1 / row[i];
+        CVA_EACH(l) r->inner[i][l] *= one;
+        for (int64_t n = 0; n < i; n++)
+            CVA_EACH(l) r->inner[n][l] = fma(-row[n], r->inner[i][l], r->inner[n][l]);
+    }
+}
+
+static void reverse_step(const reverse *r, int64_t k) {
+    const cva_job *job = r->job;
+    const cva_greeks *g = r->g;
+    const cva_span step = cva_between(job, k - 1, k);
+    lanes x;
+    take_step(r, k);
+    for (int64_t i = 0; i < g->useds; i++) {
+        const double deviation = cva_deviation(job, step, g->used[i]);
+        const double *log = r->log[i], *normal = r->normal[i];
+        add_span(r, CVA_BY_GROWTH, i, step, log);
+        CVA_EACH(l) x[l] = log[l] * (normal[l] - deviation);
+        add_deviation(r, i, step, x);
+    }
+    for (int64_t i = 0; i < g->useds && g->root; i++) {
+        const double mine = 0.5 * cva_deviation(job, step, g->used[i]);
+        lanes *pair = r->by + g->begin[CVA_BY_CORRELATION] + i * (i - 1) / 2;
+        for (int64_t n = 0; n < i; n++) {
+            const double others = 0.5 * cva_deviation(job, step, g->used[n]);
+            const double *u = r->inner[i], *v = r->inner[n], *a = r->log[i], *b = r->log[n];
+            CVA_EACH(l) pair[n][l] += mine * a[l] * v[l] + others * b[l] * u[l];
+        }
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------ */
+
+/* The paths of a block, at all dates. */
+static void forward_paths(const reverse *r, uint64_t first) {
+    const int64_t each = CVA_WIDTH * r->job->assets;
+    cva_job block = *r->job;
+    block.first = first, block.paths = CVA_WIDTH, block.log_hazard = NULL;
+    memset(r->brownian, 0, (size_t)each * sizeof *r->brownian);
+    for (int64_t k = 1; k <= r->end; k++) {
+        block.brownian = r->brownian + k * each, block.spot = r->spot + k * each;
+        memcpy(block.brownian, block.brownian - each, (size_t)each * sizeof *r->brownian);
+        cva_move_paths(&block, 0, k);
+    }
+}
+
+static void one_block(const reverse *r, uint64_t first) {
+    const cva_job *job = r->job;
+    const cva_greeks *g = r->g;
+    const int64_t d = job->assets, each = CVA_WIDTH * d;
+    memset(r->by, 0, (size_t)g->begin[CVA_BY_HAZARD] * sizeof *r->by);
+    memset(r->to, 0, (size_t)g->parameters * sizeof *r->to);
+    memset(r->log, 0, (size_t)g->useds * sizeof *r->log);
+    memset(r->later, 0, (size_t)job->parties * sizeof *r->later);
+    forward_paths(r, first);
+    for (int64_t k = r->end; k > 0; k--) {
+        for (int64_t i = 0; i < g->useds; i++)
+            for (int l = 0; l < CVA_WIDTH; l++)
+                r->price[i][l] = r->spot[k * each + l * d + g->used[i]];
+        if (job->exposure[k - 1] >= 0) reverse_date(r, k);
+        reverse_step(r, k);
+    }
+    for (int64_t i = 0; i < g->useds; i++) {
+        const double one = 1 / job->s0[g->used[i]];
+        double *spot = r->by[g->begin[CVA_BY_SPOT] + i];
+        CVA_EACH(l) spot[l] = one * r->log[i][l];
+    }
+    for (int64_t i = 0; i < g->begin[CVA_BY_HAZARD]; i++) map(r, i, r->by[i]);
+}
+
+static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_greeks *g,
+                        int64_t first, int64_t paths, double *rows, int64_t width, int64_t at) {
+    const int64_t end = job->exposed[job->exposures - 1], kept = (end + 1) * job->assets;
+    const int64_t counts[] = { kept,          kept,          g->begin[CVA_BY_HAZARD],
+                               g->parameters, g->useds,      g->useds,
+                               job->parties,  job->parties,  g->useds,
+                               g->useds,      KEPT * g->most };
+    enum { ARRAYS = sizeof counts / sizeof *counts };
+    int64_t all = 0;
+    int failed = 0;
+    for (int i = 0; i < ARRAYS; i++) all += counts[i];
+#pragma omp parallel num_threads(ctx->threads)
+    {
+        lanes *room = malloc((size_t)all * sizeof *room), *next = room, *part[ARRAYS];
+        for (int i = 0; i < ARRAYS; i++) part[i] = next, next += room ? counts[i] : 0;
+        const reverse r = { .job = job,
+                            .g = g,
+                            .end = end,
+                            .brownian = room ? part[0][0] : NULL,
+                            .spot = room ? part[1][0] : NULL,
+                            .by = part[2],
+                            .to = part[3],
+                            .price = part[4],
+                            .log = part[5],
+                            .exposure = part[6],
+                            .later = part[7],
+                            .normal = part[8],
+                            .inner = part[9],
+                            .kept = part[10] };
+#pragma omp atomic
+        failed |= !room;
+#pragma omp for schedule(static)
+        for (int64_t from = 0; from < paths; from += CVA_WIDTH) {
+            if (!room || shoal_is_cancelled(ctx, from, paths / ctx->threads + 1)) continue;
+            one_block(&r, (uint64_t)(first + from));
+            for (int l = 0; l < CVA_WIDTH && from + l < paths; l++)
+                for (int64_t i = 0; i < g->parameters; i++)
+                    rows[(from + l) * width + at + i] = r.to[i][l];
+        }
+        free(room);
+    }
+    return failed ? SHOAL_E_NOMEM : SHOAL_OK;
+}
+
+const cva_reverse R(cva_reverse) = { .run = run };

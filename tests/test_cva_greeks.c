@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * test_cva_greeks.c - sensitivities of the CVA: by closed forms, by bumps on the same paths, and the same bits for any pieces.
+ */
+#include "cva_runs.h"
+
+enum { MOST_PARAMETERS = 64 };
+
+typedef struct greeks {
+    int64_t count, width, paths;
+    shoal_cva_sensitivity of[MOST_PARAMETERS];
+    double *rows;
+} greeks;
+
+/* Rows of a case in pieces, and its sensitivities. */
+static greeks greeks_of(shoal_context *ctx, const cva_case *c,
+                        const shoal_cva_counterparty *parties, int64_t piece) {
+    greeks g = { .paths = c->opts.outer };
+    shoal_cva *plan = NULL;
+    shoal_status s =
+        shoal_cva_create(ctx, &c->market, c->contract, c->count, parties, &c->opts, &plan);
+    g.count = shoal_cva_parameters(plan), g.width = shoal_cva_width(plan);
+    g.rows = new_array((size_t)(g.paths * g.width + 1), sizeof *g.rows);
+    for (int64_t at = 0; at < g.paths && s == SHOAL_OK; at += piece)
+        s = shoal_cva_run(plan, at, g.paths - at < piece ? g.paths - at : piece,
+                          g.rows + at * g.width, NULL);
+    CHECK(g.count <= MOST_PARAMETERS);
+    if (s == SHOAL_OK && c->opts.greeks) s = shoal_cva_sensitivities(plan, g.rows, g.paths, g.of);
+    CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
+    shoal_cva_free(plan);
+    return g;
+}
+
+static const shoal_cva_sensitivity *find(const greeks *g, shoal_cva_parameter kind) {
+    int64_t i = 0;
+    while (i < g->count && g->of[i].parameter != kind) i++;
+    CHECK(i < g->count);
+    return &g->of[i < g->count ? i : 0];
+}
+
+/* ---- closed forms ------------------------------------------------------------------------------- */
+
+/* S, sigma, q, r, hazard, R */
+enum { FORMULA_INPUTS = 6, FORMULA_DATES = 10 };
+static const shoal_cva_parameter formula_inputs[FORMULA_INPUTS] = {
+    SHOAL_CVA_SPOT, SHOAL_CVA_VOLATILITY, SHOAL_CVA_DIVIDEND,
+    SHOAL_CVA_RATE, SHOAL_CVA_HAZARD,     SHOAL_CVA_RECOVERY
+};
+
+static double option_cva(const double *x, int put) {
+    const double forward = x[0] * exp(x[3] - x[2]);
+    return (1 - x[5]) * -expm1(-x[4]) * exp(-x[3]) * shoal_black(forward, 100, x[1], put);
+}
+
+static double forward_cva(const double *x, int ignored) {
+    double sum = 0;
+    (void)ignored;
+    for (int k = 1; k <= FORMULA_DATES; k++) {
+        const double t = (double)k / FORMULA_DATES, before = (double)(k - 1) / FORMULA_DATES;
+        const double chance = exp(-x[4] * before) - exp(-x[4] * t);
+        /* S e^(-q (1 - t)) - K e^(-r (1 - t)) */
+        const double mean = x[0] * exp((x[3] - x[2]) * t - x[2] * (1 - t));
+        sum += chance * exp(-x[3] * t) *
+               shoal_black(mean, 100 * exp(-x[3] * (1 - t)), x[1] * sqrt(t), 0);
+    }
+    return (1 - x[5]) * sum;
+}
+
+TEST(closed_forms) {
+    static const double dividend = 0.03;
+    const double at[FORMULA_INPUTS] = { 100, 0.2, 0.03, 0.1, 0.05, 0.4 };
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 3; i++) {
+            const shoal_cva_payoff payoffs[] = { SHOAL_CVA_PUT, SHOAL_CVA_CALL, SHOAL_CVA_FORWARD };
+            cva_case c = one_case(payoffs[i], FORMULA_DATES, small ? 4096 : 65536);
+            c.market.dividend = &dividend, c.opts.greeks = 1;
+            greeks g = greeks_of(targets[t].ctx, &c, &c.counterparty, c.opts.outer);
+            CHECK(g.count == FORMULA_INPUTS);
+            for (int e = 0; e < FORMULA_INPUTS; e++) {
+                const shoal_cva_sensitivity *s = find(&g, formula_inputs[e]);
+                double up[FORMULA_INPUTS], down[FORMULA_INPUTS];
+                memcpy(up, at, sizeof at), memcpy(down, at, sizeof at);
+                const double h = 1e-4 * at[e];
+                up[e] += h, down[e] -= h;
+                double (*const formula)(const double *, int) = i < 2 ? option_cva : forward_cva;
+                const double want = (formula(up, i == 0) - formula(down, i == 0)) / (2 * h);
+                CHECK_MSG(fabs(s->value - want) < 3 * s->error, "%s: %.6f +- %.6f, not %.6f",
+                          s->name, s->value, s->error, want);
+                CHECK(s->at == at[e] && s->error > 0);
+                if (e == 0) CHECK(s->move == 1 && s->error < 0.03 * fabs(want) + 0.001);
+            }
+            free(g.rows);
+        }
+}
+
+/* ---- bumps --------------------------------------------------------------------------------------- */
+
+/* A market with curves, two counterparties, netting, collateral; its numbers may be changed. */
+typedef struct bumped {
+    cva_case c;
+    double s0[4], sigma[4], dividend[4], correlation[16], rates[3], yields[2], volatilities[3];
+    double hazards[3], other_hazard;
+    shoal_cva_curve dividends[4], sigmas[4];
+    shoal_cva_counterparty parties[2];
+    shoal_cva_csa csa[3];
+} bumped;
+
+static const double when[] = { 0.3, 1, 2.5 }, until[] = { 0.5, 1.2, 3 };
+static const double weights[] = { 0.7, -0.2, 0.4 };
+static const int64_t basket[] = { 0, 2, 3 }, second[] = { 2 }, third[] = { 3 };
+static const int64_t party_of[] = { 0, 1, 0 };
+
+/* Asset 1 is that of no contract. */
+static void make_bumped(bumped *b, int curves, int64_t outer) {
+    const bumped fresh = { .s0 = { 100, 80, 50, 120 },
+                           .sigma = { 0.2, 0.3, 0.35, 0.25 },
+                           .dividend = { 0.01, 0.02, 0, 0.03 },
+                           .correlation = { 1, 0.3, 0.5, -0.2, 0.3, 1, 0.1, 0.2, 0.5, 0.1, 1, 0.25,
+                                            -0.2, 0.2, 0.25, 1 },
+                           .rates = { 0.01, 0.03, 0.04 },
+                           .yields = { 0.005, 0.02 },
+                           .volatilities = { 0.3, 0.25, 0.28 },
+                           .hazards = { 0.03, 0.06, 0.05 },
+                           .other_hazard = 0.02,
+                           .csa = { { .collateral = 1, .threshold = 4, .independent = 0.5 },
+                                    { .collateral = 0 } } };
+    *b = fresh;
+    b->c = one_case(SHOAL_CVA_CALL, 6, outer);
+    if (curves) b->dividends[2] = (shoal_cva_curve){ 2, when, b->yields };
+    if (curves) b->sigmas[3] = (shoal_cva_curve){ 3, when, b->volatilities };
+    b->c.market = (shoal_cva_market){ .assets = 4,
+                                      .rate = 0.03,
+                                      .s0 = b->s0,
+                                      .sigma = b->sigma,
+                                      .dividend = b->dividend,
+                                      .correlation = b->correlation,
+                                      .dividends = b->dividends,
+                                      .sigmas = b->sigmas };
+    if (curves) b->c.market.rates = (shoal_cva_curve){ 3, when, b->rates };
+    b->c.contract[1] = b->c.contract[2] = b->c.contract[3] = b->c.contract[0];
+    b->c.contract[0].maturity = 1.7;
+    b->c.contract[1] = (shoal_cva_contract){ .payoff = SHOAL_CVA_FORWARD,
+                                             .strike = 80,
+                                             .maturity = 2,
+                                             .quantity = 0.5,
+                                             .assets = 3,
+                                             .asset = basket,
+                                             .weight = weights,
+                                             .set = 0 };
+    b->c.contract[2].payoff = SHOAL_CVA_PUT, b->c.contract[2].strike = 55;
+    b->c.contract[2].asset = second, b->c.contract[2].set = 1, b->c.contract[2].quantity = 2;
+    b->c.contract[3].payoff = SHOAL_CVA_CALL, b->c.contract[3].strike = 110;
+    b->c.contract[3].asset = third, b->c.contract[3].set = 1, b->c.contract[3].quantity = -1;
+    b->c.contract[3].maturity = 2.2;
+    b->c.count = 4;
+    b->parties[0] = (shoal_cva_counterparty){
+        .pieces = 3, .hazard = b->hazards, .until = until, .recovery = 0.4
+    };
+    b->parties[1] =
+        (shoal_cva_counterparty){ .pieces = 1, .hazard = &b->other_hazard, .recovery = 0.25 };
+    b->c.opts.horizon = 2, b->c.opts.csas = 2, b->c.opts.csa = b->csa;
+    b->c.opts.parties = 2, b->c.opts.party = party_of;
+}
+
+/* Where a parameter lies. */
+static double *place_of(bumped *b, const shoal_cva_sensitivity *s) {
+    const int64_t point = s->point < 0 ? 0 : s->point, a = s->index;
+    switch (s->parameter) {
+    case SHOAL_CVA_SPOT: return &b->s0[a];
+    case SHOAL_CVA_VOLATILITY: return s->point < 0 ? &b->sigma[a] : &b->volatilities[point];
+    case SHOAL_CVA_DIVIDEND: return s->point < 0 ? &b->dividend[a] : &b->yields[point];
+    case SHOAL_CVA_RATE: return s->point < 0 ? &b->c.market.rate : &b->rates[point];
+    case SHOAL_CVA_CORRELATION: return &b->correlation[4 * a + s->other];
+    case SHOAL_CVA_HAZARD: return a ? &b->other_hazard : &b->hazards[point];
+    default: return &b->parties[a].recovery;
+    }
+}
+
+/* The rows with a parameter moved by h. */
+static greeks moved(shoal_context *ctx, bumped *b, const shoal_cva_sensitivity *s, double h) {
+    double *x = place_of(b, s), before = *x;
+    CHECK_MSG(before == s->at, "%s is %g, not %g", s->name, s->at, before);
+    *x += h;
+    if (s->parameter == SHOAL_CVA_CORRELATION) b->correlation[4 * s->other + s->index] = *x;
+    b->c.opts.greeks = 0;
+    const greeks g = greeks_of(ctx, &b->c, b->parties, b->c.opts.outer);
+    b->c.opts.greeks = 1, *x = before;
+    if (s->parameter == SHOAL_CVA_CORRELATION) b->correlation[4 * s->other + s->index] = before;
+    return g;
+}
+
+/* Path by path the derivative is the difference of two runs with the same random numbers, up to their square and to paths at a kink;
+ * by correlations only its mean is. */
+static void compare(shoal_context *ctx, bumped *b, const greeks *g, int64_t i) {
+    const shoal_cva_sensitivity *s = &g->of[i];
+    const double h = s->parameter == SHOAL_CVA_SPOT ? 1e-4 * s->at : 1e-4;
+    const greeks up = moved(ctx, b, s, h), down = moved(ctx, b, s, -h);
+    double sum = 0, squares = 0, error = 0;
+    for (int64_t k = 0; k < g->paths; k++) {
+        const double bump = (up.rows[k * up.width] - down.rows[k * up.width]) / (2 * h);
+        const double off = bump - g->rows[(k + 1) * g->width - g->count + i];
+        sum += off, squares += off * off;
+    }
+    sum /= (double)g->paths;
+    error = sqrt((squares / (double)g->paths - sum * sum) / (double)(g->paths - 1));
+    const double rounding = 1e-6 * fabs(s->value) + 1e-12 / h;
+    CHECK_MSG(fabs(sum) <= 3 * error + rounding,
+              "%s %lld, %lld, %lld: %.8f +- %.8f, bump off %.3g +- %.3g", s->name,
+              (long long)s->index, (long long)s->other, (long long)s->point, s->value, s->error,
+              sum, error);
+    if (s->parameter != SHOAL_CVA_CORRELATION) /* far below the standard error of either */
+        CHECK_MSG(error <= 0.05 * s->error + rounding, "%s: %g, %g", s->name, error, s->error);
+    free(up.rows), free(down.rows);
+}
+
+TEST(bumps) {
+    for (int t = 0; t < target_count; t++)
+        for (int curves = 0; curves < 2; curves++) {
+            bumped b;
+            make_bumped(&b, curves, small ? 4096 : 1 << 18);
+            b.c.opts.greeks = 1;
+            greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
+            /* spots, volatilities, dividends of 3 assets; rate, 3 correlations, hazards and recoveries */
+            CHECK(g.count == (curves ? 3 + 5 + 4 + 3 : 3 + 3 + 3 + 1) + 3 + 4 + 2);
+            for (int64_t i = 0; i < g.count; i++) compare(targets[t].ctx, &b, &g, i);
+            free(g.rows);
+        }
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------- */
+
+/* Rows do not depend on the pieces, and have the same other numbers as without sensitivities. */
+TEST(bits) {
+    for (int t = 0; t < target_count; t++) {
+        bumped b;
+        make_bumped(&b, 1, 77);
+        const greeks plain = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
+        b.c.opts.greeks = 1;
+        const greeks whole = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
+        const greeks pieces = greeks_of(targets[t].ctx, &b.c, b.parties, 33);
+        CHECK(!memcmp(whole.rows, pieces.rows, (size_t)(77 * whole.width) * sizeof *whole.rows));
+        CHECK(plain.count == 0 && plain.width + whole.count == whole.width);
+        for (int64_t i = 0; i < 77; i++)
+            CHECK(!memcmp(plain.rows + i * plain.width, whole.rows + i * whole.width,
+                          (size_t)plain.width * sizeof *plain.rows));
+        free(plain.rows), free(whole.rows), free(pieces.rows);
+    }
+}
+
+/* Correlations of assets that are the same have no derivative; all other parameters do. */
+TEST(singular_correlations) {
+    for (int t = 0; t < target_count; t++) {
+        bumped b;
+        make_bumped(&b, 0, 512);
+        for (int i = 0; i < 16; i++) b.correlation[i] = 1;
+        b.c.opts.greeks = 1;
+        const greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, 512);
+        for (int64_t i = 0; i < g.count; i++)
+            CHECK(isnan(g.of[i].value) == (g.of[i].parameter == SHOAL_CVA_CORRELATION));
+        free(g.rows);
+    }
+}
+
+/* Without contracts there are the rate and the counterparty, and no derivative. */
+TEST(nothing) {
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = one_case(SHOAL_CVA_CALL, 2, 20);
+        c.count = 0, c.opts.greeks = 1;
+        const greeks g = greeks_of(targets[t].ctx, &c, &c.counterparty, 20);
+        CHECK(g.count == 3);
+        for (int64_t i = 0; i < g.count; i++) CHECK(g.of[i].value == 0 && g.of[i].error == 0);
+        free(g.rows);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (!open_targets(&argc, argv)) return 77;
+    TEST_BEGIN(argc, argv);
+    RUN(closed_forms);
+    RUN(bumps);
+    RUN(bits);
+    RUN(singular_correlations);
+    RUN(nothing);
+    close_targets();
+    return TEST_END();
+}
