@@ -15,7 +15,8 @@ def module_for(value: Any, runs: bool) -> Any:
         if torch.compiler.is_compiling() or (value.requires_grad and torch.is_grad_enabled()):
             from . import _torch
 
-            return _torch.for_tensor(value)
+            _torch.check_tensor(value)
+            return _torch
         return None
     jax = sys.modules.get("jax")
     if jax is not None and isinstance(value, jax.Array if runs else jax.core.Tracer):

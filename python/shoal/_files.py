@@ -53,17 +53,20 @@ def _described(name: str, a: Any, cores: int, is_batch: bool) -> dict[str, Any]:
         return {"numbers": a.ravel().tolist(), "dtype": a.dtype.str, "shape": a.shape}
     if a.flags.writeable:
         a.flush()
-    rows = a.view(np.ndarray)
-    try:
-        rows.shape = (_linalg._size(a.shape[: a.ndim - cores]), *a.shape[a.ndim - cores :])
-    except AttributeError:
-        raise ValueError(f"{name} is a view whose leading dimensions are not contiguous: reshape the file's array") from None
+    lead = a.ndim - cores
+    steps = [(n, step) for n, step in zip(a.shape[:lead], a.strides) if n != 1]
+    if a.size and any(step != n * inner for (_, step), (n, inner) in zip(steps, steps[1:])):
+        raise ValueError(f"{name} is a view whose leading dimensions are not contiguous: reshape the file's array")
     begin = np.frombuffer(a._mmap, np.uint8).__array_interface__["data"][0] if a.size else 0
     place = a.__array_interface__["data"][0] - begin if a.size else 0  # a view does not know it
     path = os.path.abspath(a.filename)
     about = os.stat(path)
-    return {"file": path, "bytes": about.st_size, "time": about.st_mtime_ns, "dtype": a.dtype.str, "shape": rows.shape,
-            "strides": rows.strides, "offset": a.offset - a.offset % mmap.ALLOCATIONGRANULARITY + place}  # fmt: skip
+    return {
+        "file": path, "bytes": about.st_size, "time": about.st_mtime_ns, "dtype": a.dtype.str,
+        "shape": (_linalg._size(a.shape[:lead]), *a.shape[lead:]),
+        "strides": (steps[-1][1] if steps else 0, *a.strides[lead:]),
+        "offset": a.offset - a.offset % mmap.ALLOCATIONGRANULARITY + place,
+    }  # fmt: skip
 
 
 def _opened(d: dict[str, Any]) -> Any:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import torch
@@ -11,22 +10,25 @@ from torch import Tensor
 from torch.library import custom_op
 
 from . import _adjoints, _linalg, _sorting
-from ._arrays import WHOLE, bad_type, batch_of, door_of
+from ._arrays import WHOLE, Door, Torch, _detached, _same, bad_type, batch_of
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, Result
 
 _SOLVE = STATUS | RESIDUAL | RCOND | METHOD
 _BANDS = STATUS | RESIDUAL | METHOD
+_size = _linalg._size  # numel() of a shape makes it a constant
 _TYPES = {getattr(torch, name) for name in ("float32", "float64", *WHOLE) if hasattr(torch, name)}
 
 
-def for_tensor(value: Any) -> Any:
-    """This module, which differentiates functions of a tensor."""
+Torch.bind(torch)  # here, because compiled code cannot
+_DOOR = Door(Torch, _detached, _same)
+
+
+def check_tensor(value: Any) -> None:
     if not torch.compiler.is_compiling() and torch._C._functorch.is_functorch_wrapped_tensor(value):
         raise TypeError(
             "vmap, jacrev and jvp of torch.func do not reach into Shoal: pass a batch as leading dimensions, and "
             "differentiate by torch.autograd"
         )
-    return sys.modules[__name__]
 
 
 def _common(names: str, *values: Any) -> list[Tensor]:
@@ -56,7 +58,7 @@ def _expand(names: str, tensors: Any, cores: Any) -> tuple[Any, ...]:
 
 
 def _result(x: Tensor, module: str, block: Tensor, fields: int, batch: Any) -> Result:
-    return Result(x, module, door_of(x, "x"), block, fields, tuple(batch))
+    return Result(x, module, _DOOR, block, fields, tuple(batch))
 
 
 def _raise(result: Result) -> Any:
@@ -76,7 +78,7 @@ def _solve_op(A: Tensor, b: Tensor, method: str, triangle: str) -> tuple[Tensor,
 
 @_solve_op.register_fake
 def _(A: Tensor, b: Tensor, method: str, triangle: str) -> tuple[Tensor, Tensor]:
-    return torch.empty_like(b), A.new_empty(WIDTHS[_SOLVE] * A.shape[:-2].numel(), dtype=torch.int32)
+    return torch.empty_like(b), A.new_empty(WIDTHS[_SOLVE] * _size(A.shape[:-2]), dtype=torch.int32)
 
 
 def _keep_solve(ctx: Any, inputs: Any, output: Any) -> None:
@@ -122,7 +124,7 @@ def _bands_op(
 
 @_bands_op.register_fake
 def _(dl: Tensor, d: Tensor, du: Tensor, b: Tensor, periodic: bool, transposed: bool, method: str) -> Any:
-    return torch.empty_like(b), d.new_empty(WIDTHS[_BANDS] * d.shape[:-1].numel(), dtype=torch.int32)
+    return torch.empty_like(b), d.new_empty(WIDTHS[_BANDS] * _size(d.shape[:-1]), dtype=torch.int32)
 
 
 def _keep_bands(ctx: Any, inputs: Any, output: Any) -> None:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch: the same library comes back, gradients, torch.compile. Skipped where torch is not installed."""
 
+import sys
+from subprocess import run
+
 import numpy as np
 import pytest
 
@@ -192,22 +195,35 @@ def test_torch_compile_keeps_the_operators(device):
     assert torch.allclose(torch.autograd.grad(compiled(A, b), A)[0], expected)
 
 
+def test_torch_compile_may_be_the_first_to_call(device):
+    code = f"""
+import torch, shoal
+A, b = torch.eye(3, device="{device}", dtype=torch.float64), torch.ones(3, device="{device}", dtype=torch.float64)
+assert torch.equal(torch.compile(shoal.solve, backend="eager", fullgraph=True)(A, b), b)
+"""
+    run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_torch_compile_keeps_every_function_whole(device, dynamic):
     compiled = lambda f: torch.compile(f, backend="aot_eager", fullgraph=True, dynamic=dynamic)  # noqa: E731
-    A, d = symmetric((3, 4, 4), device), draw(3, 4, device=device) + 6
+    torch._dynamo.reset()  # forgets the compiled code of other cases, which counts towards the limit
+    A, d = symmetric((6, 4, 4), device), draw(6, 4, device=device) + 6
     for f, given in (
         (shoal.solve, (A, d[..., None])), (lambda d: shoal.solve_tridiagonal(d / 6, d, d / 6, d, True), (d,)),
         (lambda d: shoal.recurrence(d / 9, d), (d,)), (lambda A: shoal.eigh(A)[0], (A,)), (shoal.sort, (d,)),
     ):  # fmt: skip
         g = compiled(f)
-        for count in (3, 2):
-            part = [a[:count] for a in given]
-            assert torch.allclose(g(*part), f(*part))
-            part[0] = part[0].clone().requires_grad_()
-            (slope,) = torch.autograd.grad(g(*part).sum(), part[0])
-            (expected,) = torch.autograd.grad(f(*part).sum(), part[0])
-            assert torch.allclose(slope, expected)
+        # code with a gradient and without, for symbols or for each shape
+        with torch._dynamo.config.patch(recompile_limit=2 if dynamic else 6):
+            for count in (5, 2, 3):
+                part = [a[:count] for a in given]
+                expected = f(*part)
+                assert torch.allclose(g(*part), expected)
+                part[0] = part[0].clone().requires_grad_()
+                (slope,) = torch.autograd.grad(g(*part).sum(), part[0])
+                (expected,) = torch.autograd.grad(f(*part).sum(), part[0])
+                assert torch.allclose(slope, expected)
 
 
 def test_threads_of_both_openmp_runtimes_in_one_process(device):

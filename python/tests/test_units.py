@@ -256,6 +256,11 @@ def test_maps_and_their_views(files):
         np.testing.assert_array_equal(here.x, shoal.solve_ex(np.array(A[part]), np.array(b[part])).x)
     np.testing.assert_array_equal(shoal.solve_ex(A.reshape(8, 5, 5, 5), np.ones(5), units=3).x,
                                   shoal.solve_ex(np.array(A).reshape(8, 5, 5, 5), np.ones(5)).x)  # fmt: skip
+    grid = A.reshape(4, 2, 5, 5, 5)
+    np.testing.assert_array_equal(shoal.solve(grid[2:], np.ones(5), units=2), shoal.solve(np.array(grid[2:]), np.ones(5)))
+    for view in (grid[:, :, 1:], grid.swapaxes(0, 1)):
+        with pytest.raises(ValueError, match="A is a view whose leading dimensions are not contiguous"):
+            shoal.solve(view, np.ones(5), units=2)
     np.testing.assert_array_equal(shoal.solve(A[:1], b[0, :, 1:], units=1), shoal.solve(np.array(A[:1]), np.array(b[0, :, 1:])))
     raw = np.memmap(folder / "raw", np.float32, "w+", offset=12, shape=(6, 4))
     raw[:] = rng.normal(size=(6, 4))

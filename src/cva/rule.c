@@ -38,8 +38,9 @@ static int functions_of(const cva_basis *b, int degree) {
                                   : monomials(b->variables, degree);
 }
 
-/* All monomials up to the highest degree that leaves at most `most` functions, then powers of the first variable. */
-static void make_functions(cva_basis *b, int top, int most) {
+/* All monomials up to the highest degree up to `top` that leaves at most `most` functions, then powers of the first
+ * variable. */
+static void make_functions(cva_basis *b, int top, int powers, int most) {
     int degree = 1;
     const int once = b->kind == CVA_LARGEST; /* the first variable has no powers */
     while (degree < top && functions_of(b, degree + 1) <= most) degree++;
@@ -52,7 +53,7 @@ static void make_functions(cva_basis *b, int top, int most) {
             b->from[made] = (uint8_t)from, b->by[made] = (uint8_t)a;
     for (int n = 2; n < made; n++) /* the highest power of the first variable */
         if (b->by[n] == 0 && b->from[n] == power) power = n;
-    for (; !once && degree < top && made < most; degree++, made++)
+    for (; !once && degree < powers && made < most; degree++, made++)
         b->from[made] = (uint8_t)power, b->by[made] = 0, power = made;
     b->functions = made;
 }
@@ -107,7 +108,11 @@ static cva_basis basis_of(const cva_job *j, const cva_contract *c, int rule, int
         b.directions = 1;
     }
     if (most < 1 + b.variables) most = 1 + b.variables;
-    make_functions(&b, 5 - rule, most);
+    /* shortly before maturity the value of going on has a bend where the basket is worth the strike */
+    if (sum)
+        make_functions(&b, 4 - rule, 9 - 3 * rule, most);
+    else
+        make_functions(&b, 5 - rule, 5 - rule, most);
     if (b.kind != CVA_BASKET) { /* constant and linear, and of few assets squares */
         const int list =
             monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2) : 1 + b.variables;
