@@ -209,6 +209,10 @@ of="--rate 0.03 --hazard 0.05 --recovery 0.4 --dates 4 --outer 64 --json $on"
 printf 'payoff,assets,strike,maturity\ndigital-put,A,95,1\ndigital-call,A,95,1\n' >digital.csv
 expect 0 cva digital.csv --market market.csv $of
 check "digital options pay 1 together" near "$(number cva)" 0.02839751 1e-7
+printf 'payoff,assets,strike,maturity,barrier,quantity\nup-in-put,A,95,1,110,1\nup-out-put,A,95,1,110,1\nput,A,95,1,,-1\n' >barrier.csv
+expect 0 cva barrier.csv --market market.csv --validate $of
+check "a put is a knock-in and a knock-out" near "$(number cva)" 0 1e-12
+json; leaf validation.passed=1
 printf 'asset,spot,volatility,foreign_rate\nEUR,1.1,0.1,0.01\n' >fx.csv
 printf 'asset,spot,volatility,dividend\nEUR,1.1,0.1,0.01\n' >fx-asset.csv
 for payoff in forward put call; do
@@ -228,7 +232,7 @@ book() {
 }
 book 'asian,put,A,,1,1,1' "column style: 'asian'"
 book ',cap,A,,1,1,1' "unknown payoff 'cap'"
-book ',putt,A,,1,1,1' "unknown payoff 'putt'; there are put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call. Did you mean 'put'?"
+book ',putt,A,,1,1,1' "unknown payoff 'putt'; there are put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call, down-out-put, down-out-call, down-in-put, down-in-call, up-out-put, up-out-call, up-in-put, up-in-call. Did you mean 'put'?"
 printf 'payof,assets,strike,maturity\nput,A,1,1\n' >payof.csv
 expect 66 cva payof.csv --market market.csv $on; said "payof.csv:1: unknown column 'payof'"; said "Did you mean 'payoff'?"
 book ',put,C,,1,1,1' "unknown asset 'C'; the market has A, B"
@@ -244,6 +248,12 @@ book ',put,A,,1,,1' "column maturity: ''"
 book ',put,A,,1,nan,1' "column maturity: 'nan'"
 book ',put,A,,1,1' "column quantity: missing"
 book 'american,put,A,,0,1,1' "strike is 0"
+book ',up-out-call,A,,1,1,1' "up-out-call needs a number in column barrier"
+book 'american,up-out-call,A,,1,1,1' "column style: 'american' must be european: up-out-call has no early exercise"
+printf 'payoff,assets,strike,maturity,barrier\nput,A,1,1,2\nup-in-put,A,1,1,0\nup-in-put,A,1,1,x\n' >book.csv
+expect 66 cva book.csv --market market.csv $on
+said "book.csv:2: column barrier: '2' is given, but put has no barrier"
+said "book.csv:3: column barrier: '0' is not above 0"; said "book.csv:4: column barrier: 'x'"
 book 'american,forward,A,,1,1,1' "column style: 'american'"
 printf 'asset,spot,volatility\nA,1e30,2\nB,90,0.3\n' >vast.csv
 printf 'style,payoff,assets,strike,maturity\n,put,B,90,1\namerican,put,A,1e30,1\n' >book.csv

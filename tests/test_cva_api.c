@@ -81,6 +81,17 @@ TEST(contracts) {
                 "contracts[0]: weight[0] is inf");
         REFUSED((c.contract[0].payoff = SHOAL_CVA_MAX_CALL, c.contract[0].weight = &half),
                 "contracts[0]: weight is given");
+        REFUSED(c.contract[0].barrier = 1, "contracts[0]: barrier is 1");
+        REFUSED(c.contract[0].payoff = SHOAL_CVA_UP_IN_PUT, "contracts[0]: barrier is 0");
+        REFUSED((c.contract[0].payoff = SHOAL_CVA_UP_IN_PUT, c.contract[0].barrier = 110,
+                 c.contract[0].strike = 0),
+                "contracts[0]: strike is 0");
+        REFUSED((c.contract[0].payoff = SHOAL_CVA_UP_IN_PUT, c.contract[0].barrier = 110,
+                 c.counterparty.jump = &half),
+                "contracts with a barrier have no jump at default");
+        REFUSED((c.contract[0].payoff = SHOAL_CVA_UP_IN_PUT, c.contract[0].barrier = 110,
+                 c.opts.greeks = 1),
+                "payoff jumps");
         cva_case c = one_case(SHOAL_CVA_MAX_CALL, 4, 8);
         static const double s0[] = { 1, 1 };
         c.market.assets = 2, c.market.s0 = c.market.sigma = s0;

@@ -174,6 +174,196 @@ TEST(digital_on_a_basket) {
         }
 }
 
+/* ---- barriers ---------------------------------------------------------------------------------- */
+
+/* An option that is knocked out at `level`, alive at s: a quadrature of the density of log S without paths that have been
+ * there. All moves by a normal variable of mean m and deviation d. */
+static double knock_out_by_quadrature(int above, int put, double s, double strike, double level,
+                                      double m, double d, double discount) {
+    enum { STEPS = 4000 };
+    const double start = log(s), h = log(level), middle = log(strike), far = 9 * d + fabs(m);
+    double low = above ? start - far : h, high = above ? h : start + far, sum = 0;
+    if (put && middle < high) high = middle;
+    if (!put && middle > low) low = middle;
+    if (low >= high || (above ? s >= level : s <= level)) return 0;
+    for (int i = 0; i <= STEPS; i++) {
+        const double x = low + (high - low) * i / STEPS, weight = i % STEPS == 0 ? 1
+                                                                  : i % 2        ? 4
+                                                                                 : 2;
+        const double direct = (x - start - m) / d, mirrored = (x + start - 2 * h - m) / d;
+        const double alive = exp(-0.5 * direct * direct) -
+                             exp(2 * m * (h - start) / (d * d) - 0.5 * mirrored * mirrored);
+        sum += weight * alive * fabs(exp(x) - strike);
+    }
+    return discount * sum * (high - low) / STEPS / 3 / d * 0.3989422804014327;
+}
+
+/* The same with `left` years to go in the market of fx_case(). */
+static double knock_out(int above, int put, double s, double strike, double level, double left) {
+    const double m = (rate - dividend - 0.5 * volatility * volatility) * left;
+    if (left > 0)
+        return knock_out_by_quadrature(above, put, s, strike, level, m, volatility * sqrt(left),
+                                       exp(-rate * left));
+    const double pays = put ? strike - s : s - strike;
+    return pays > 0 && (above ? s < level : s > level) ? pays : 0;
+}
+
+/* Strikes beyond the barrier and before it. */
+static const double barrier_strikes[] = { 0.9, 1.05, 1.3 };
+
+static cva_case barrier_case(int above, int put, double strike, int64_t outer) {
+    cva_case c = fx_case(SHOAL_CVA_FORWARD, outer);
+    c.count = 4;
+    for (int i = 1; i < 4; i++) c.contract[i] = c.contract[0], c.contract[i].strike = strike;
+    c.contract[0].strike = 0;
+    c.contract[1].payoff = put ? SHOAL_CVA_PUT : SHOAL_CVA_CALL;
+    c.contract[2].payoff =
+        (shoal_cva_payoff)(SHOAL_CVA_DOWN_OUT_PUT + 4 * above + !put); /* then knock-in */
+    c.contract[3].payoff = (shoal_cva_payoff)((int)c.contract[2].payoff + 2);
+    c.contract[2].barrier = c.contract[3].barrier = above ? 1.25 : 1;
+    return c;
+}
+
+/* One path: alive it is worth the quadrature, later nothing, and never alive beyond the barrier. */
+static int check_barrier_path(const double *path, int above, int put, double strike, double level) {
+    int alive = 1, deaths = 0;
+    for (int k = 0; k < DATES; k++) {
+        const double left = 1 - (k + 1.0) / DATES, out = path[2 * DATES + k];
+        const double s = path[k] * exp(dividend * left);
+        const double want = knock_out(above, put, s, strike, level, left);
+        if (want > 1e-9) deaths += alive && out == 0, alive = alive && out != 0;
+        CHECK_MSG(fabs(out - alive * want) < 1e-9, "date %d, S = %g: %.12g, not %.12g", k, s, out,
+                  alive * want);
+        CHECK(fabs(out + path[3 * DATES + k] - path[DATES + k]) < 1e-15);
+    }
+    return deaths;
+}
+
+TEST(barriers_on_paths) {
+    for (int i = 0; i < 12; i++) {
+        const int above = i / 6, put = i / 3 % 2;
+        const double strike = barrier_strikes[i % 3];
+        cva_case c = barrier_case(above, put, strike, small ? 40 : 500);
+        double *first = NULL;
+        for (int t = 0; t < target_count; t++) {
+            double *values = values_of(targets[t].ctx, &c);
+            int deaths = 0;
+            for (int64_t path = 0; path < c.opts.outer; path++)
+                deaths += check_barrier_path(values + path * 4 * DATES, above, put, strike,
+                                             c.contract[2].barrier);
+            CHECK_MSG(deaths > 0 || (above ? !put && strike > 1.2 : put && strike < 1.1),
+                      "no path of %s is knocked out at %g",
+                      shoal_cva_payoffs((int)c.contract[2].payoff), strike);
+            if (first)
+                CHECK(memcmp(first, values, (size_t)(c.opts.outer * 4 * DATES) * sizeof *first) ==
+                      0);
+            else
+                first = values;
+            if (first != values) free(values);
+        }
+        free(first);
+    }
+}
+
+/* The price is a quadrature, and the mean of e^(-r t) V of all dates. */
+TEST(barriers_in_the_mean) {
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 12; i++) {
+            const int above = i / 6, put = i / 3 % 2;
+            const double strike = barrier_strikes[i % 3];
+            cva_case c = barrier_case(above, put, strike, small ? 256 : 16384);
+            const double level = c.contract[2].barrier;
+            const double price = knock_out(above, put, spot, strike, level, 1);
+            const double vanilla =
+                formula(put ? SHOAL_CVA_FX_PUT : SHOAL_CVA_FX_CALL, spot, strike, 1);
+            shoal_cva_check checks[4 * DATES];
+            const shoal_cva_validation v = validated(targets[t].ctx, &c, checks);
+            CHECK_MSG(v.passed, "%s, strike %g: z = %g",
+                      shoal_cva_payoffs((int)c.contract[2].payoff), strike, v.z);
+            CHECK_MSG(fabs(checks[2 * DATES].price - price) < 1e-9, "%.12g, not %.12g",
+                      checks[2 * DATES].price, price);
+            CHECK_MSG(fabs(checks[3 * DATES].price - (vanilla - price)) < 1e-9, "%.12g, not %.12g",
+                      checks[3 * DATES].price, vanilla - price);
+            c.contract[0] = c.contract[2], c.count = 1, c.opts.validate = 0, c.opts.nested = 1;
+            const cva_outcome o = cva_of(targets[t].ctx, &c);
+            CHECK(o.info.closed == 1);
+            CHECK_MSG(fabs(o.value.cva - 0.6 * -expm1(-0.05) * price) <= 4 * o.value.error + 1e-9,
+                      "%.8f +- %.8f, not %.8f", o.value.cva, o.value.error,
+                      0.6 * -expm1(-0.05) * price);
+        }
+}
+
+/* A path that has been at the farther barrier has been at the nearer one. */
+TEST(nested_barriers) {
+    for (int t = 0; t < target_count; t++)
+        for (int above = 0; above < 2; above++) {
+            cva_case c = barrier_case(above, !above, 1.1, small ? 64 : 2000);
+            c.contract[1] = c.contract[2], c.contract[2] = c.contract[3];
+            c.count = 3;
+            c.contract[1].payoff = c.contract[2].payoff; /* knock-in */
+            c.contract[1].barrier = above ? 1.2 : 1.02, c.contract[2].barrier = above ? 1.3 : 0.95;
+            double *values = values_of(targets[t].ctx, &c);
+            int nearer = 0, farther = 0;
+            for (int64_t path = 0; path < c.opts.outer; path++) {
+                const double *last = values + path * 3 * DATES + DATES - 1;
+                CHECK(last[2 * DATES] == 0 || last[DATES] == last[2 * DATES]);
+                nearer += last[DATES] > 0, farther += last[2 * DATES] > 0;
+            }
+            CHECK_MSG(nearer > farther && farther > 0, "%d, %d", nearer, farther);
+            free(values);
+        }
+}
+
+/* Where drift and variance are proportional, a clock runs; other curves are refused. */
+TEST(barriers_and_curves) {
+    static const double when[] = { 0.3, 1 }, rates[] = { 0.01, 0.03 },
+                        volatilities[] = { 0.35, 0.25 };
+    static const double other[] = { 0.01, 0.02 };
+    const shoal_cva_curve curve = { 2, when, rates }, sigma = { 2, when, volatilities };
+    const shoal_cva_curve slower = { 2, when, other };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = barrier_case(0, 0, 1.05, small ? 256 : 8192);
+        c.market.rates = curve, c.market.dividends = &curve, c.market.sigmas = &sigma;
+        shoal_cva_check checks[4 * DATES];
+        const shoal_cva_validation v = validated(targets[t].ctx, &c, checks);
+        CHECK_MSG(v.passed, "z = %g", v.z);
+        const double price =
+            knock_out_by_quadrature(0, 0, spot, 1.05, 1, -0.03125, 0.25, exp(-0.03));
+        CHECK_MSG(fabs(checks[2 * DATES].price - price) < 1e-9, "%.12g, not %.12g",
+                  checks[2 * DATES].price, price);
+        c.market.dividends = &slower;
+        shoal_cva *plan = NULL;
+        const shoal_status s = shoal_cva_create(targets[t].ctx, &c.market, c.contract, c.count,
+                                                &c.counterparty, &c.opts, &plan);
+        CHECK(s == SHOAL_E_ARG && !plan);
+        CHECK_MSG(strstr(shoal_message(targets[t].ctx),
+                         "contracts[2]: the curves of asset 0: with a barrier"),
+                  "%s", shoal_message(targets[t].ctx));
+    }
+}
+
+/* Volatility 0 and almost 0, and a spot beyond the barrier. */
+TEST(barriers_at_limits) {
+    static const double still = 0, tiny = 1e-3;
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 8; i++) {
+            const int above = i % 2, late = i / 2 % 2, beyond = i / 4;
+            cva_case c = barrier_case(above, 0, 1.01, 40);
+            const double growth = above ? 0.1 : -0.1, yield = rate - growth;
+            c.market.sigma = late ? &tiny : &still, c.market.dividend = &yield;
+            /* S goes from 1.1 to 1.1 e^(+-0.1): 1.216 or 0.995; the strike is 1.01 */
+            const double edge = above ? 1.15 : 1.05, out = above ? 1.09 : 1.11;
+            c.contract[2].barrier = c.contract[3].barrier = beyond ? out : edge;
+            double *values = values_of(targets[t].ctx, &c);
+            for (int64_t at = 0; at < c.opts.outer * DATES; at++) {
+                const double *path = values + at / DATES * 4 * DATES + at % DATES;
+                CHECK_MSG(path[2 * DATES] == 0 && path[3 * DATES] == path[DATES], "%g, %g, %g",
+                          path[DATES], path[2 * DATES], path[3 * DATES]);
+            }
+            free(values);
+        }
+}
+
 /* Early exercise of an exchange rate is that of an asset. */
 TEST(american_fx) {
     for (int t = 0; t < target_count; t++) {
@@ -197,6 +387,9 @@ TEST(names_and_flags) {
     CHECK(strcmp(shoal_cva_payoffs(SHOAL_CVA_FX_CALL), "fx-call") == 0);
     CHECK(shoal_cva_payoff_flags(SHOAL_CVA_PUT) == (SHOAL_CVA_ONE_ASSET | SHOAL_CVA_EARLY));
     CHECK(shoal_cva_payoff_flags(SHOAL_CVA_DIGITAL_CALL) == SHOAL_CVA_WEIGHTS);
+    CHECK(shoal_cva_payoff_flags(SHOAL_CVA_UP_IN_CALL) ==
+          (SHOAL_CVA_ONE_ASSET | SHOAL_CVA_BARRIER));
+    CHECK(strcmp(shoal_cva_payoffs(SHOAL_CVA_UP_IN_CALL), "up-in-call") == 0);
     CHECK(shoal_cva_payoff_flags((shoal_cva_payoff)99) == 0);
 }
 
@@ -206,6 +399,11 @@ int main(int argc, char **argv) {
     RUN(closed_forms);
     RUN(on_inner_paths);
     RUN(digital_on_a_basket);
+    RUN(barriers_on_paths);
+    RUN(barriers_in_the_mean);
+    RUN(nested_barriers);
+    RUN(barriers_and_curves);
+    RUN(barriers_at_limits);
     RUN(american_fx);
     RUN(names_and_flags);
     close_targets();

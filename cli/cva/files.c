@@ -227,6 +227,20 @@ static int read_weights(const cva_field *f, shoal_cva_contract *c, double *weigh
     return CLI_OK;
 }
 
+static int read_barrier(const char *path, const io_cells *t, int64_t i, shoal_cva_contract *c) {
+    const cva_field f = cva_field_of(path, t, i, "barrier");
+    const char *payoff = shoal_cva_payoffs((int)c->payoff);
+    if (shoal_cva_payoff_flags(c->payoff) & SHOAL_CVA_BARRIER) {
+        if (f.text && *f.text) return number_from(f, NAN, true, &c->barrier);
+        return cli_fail(CLI_INPUT, "%s:%lld: %s needs a number in column barrier", path,
+                        (long long)t->line[i], payoff);
+    }
+    if (!f.text || !*f.text) return CLI_OK;
+    char problem[2 * IO_QUOTE_SIZE];
+    snprintf(problem, sizeof problem, "is given, but %s has no barrier", payoff);
+    return cva_wrong(&f, problem);
+}
+
 /* A step, 3m, or ascending times with blanks between them. */
 static int read_exercise(const cva_field *f, int64_t today, shoal_cva_contract *c, double **time) {
     const char *at = f->text ? f->text : "";
@@ -307,6 +321,7 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     if (of_assets == CLI_OK)
         code = cva_worse(code, read_weights(&weights, c, b->weight + i * b->assets));
     code = cva_worse(code, number_from(strike, NAN, false, &c->strike));
+    if (of_payoff == CLI_OK) code = cva_worse(code, read_barrier(path, t, i, c));
     const cva_field maturity = cva_field_of(path, t, i, "maturity");
     const size_t length = strlen(maturity.text);
     int of_maturity = CLI_OK;
@@ -331,6 +346,7 @@ int cva_read_book(const cli *c, const char *path, const char *text, cva_book *b)
         { .name = "style" },
         { .name = "exercise" },
         { .name = "weights" },
+        { .name = "barrier" },
         { .name = "quantity", .alias = { "notional" } },
         { .name = "set", .alias = { "netting_set", "netting set", "nettingset" } },
         { .name = "id", .alias = { "trade", "trade_id", "trade id", "tradeid" } },

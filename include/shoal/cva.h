@@ -82,14 +82,25 @@ typedef enum shoal_cva_payoff {
     SHOAL_CVA_DIGITAL_CALL, /* 1 if B > strike                  */
     SHOAL_CVA_FX_FORWARD,   /* S - strike, of one exchange rate */
     SHOAL_CVA_FX_PUT,       /* strike - S                       */
-    SHOAL_CVA_FX_CALL       /* S - strike                       */
+    SHOAL_CVA_FX_CALL,      /* S - strike                       */
+    /* A put or a call on one asset. Out: worth 0 once S has been at the barrier or beyond it. In: worth 0 unless S has
+     * been there. Down: beyond is below. S is monitored continuously from today. */
+    SHOAL_CVA_DOWN_OUT_PUT,
+    SHOAL_CVA_DOWN_OUT_CALL,
+    SHOAL_CVA_DOWN_IN_PUT,
+    SHOAL_CVA_DOWN_IN_CALL,
+    SHOAL_CVA_UP_OUT_PUT,
+    SHOAL_CVA_UP_OUT_CALL,
+    SHOAL_CVA_UP_IN_PUT,
+    SHOAL_CVA_UP_IN_CALL
 } shoal_cva_payoff;
 
 /* What contracts of a payoff may have. */
 enum {
     SHOAL_CVA_ONE_ASSET = 1, /* they must have one            */
     SHOAL_CVA_WEIGHTS = 2,
-    SHOAL_CVA_EARLY = 4 /* early exercise */
+    SHOAL_CVA_EARLY = 4,  /* early exercise */
+    SHOAL_CVA_BARRIER = 8 /* they must have a barrier */
 };
 
 /* The name of payoff i, "put", "call" and so on: NULL beyond the last. Its flags; 0 of a number that is no payoff. */
@@ -109,6 +120,7 @@ typedef struct shoal_cva_contract {
     const int64_t *asset;   /* their numbers in the market, from 0                                */
     const double *weight;   /* NULL: one over the number of assets                                */
     int64_t set;            /* of netting, from 0: values within a set are added up               */
+    double barrier;         /* above 0; 0: none                                                   */
 } shoal_cva_contract;
 
 typedef enum shoal_cva_posting { /* who posts collateral */

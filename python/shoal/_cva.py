@@ -218,7 +218,7 @@ def _book(
 ) -> tuple[list[dict[str, Any]], dict[str, list[Any]], list[Any]]:
     columns = columns_of(book, "book")
     known = ("payoff", "assets", "strike", "maturity", "style", "exercise", "weights", "quantity", "set", "counterparty",
-             "id")  # fmt: skip
+             "id", "barrier")  # fmt: skip
     for needed in known[:4]:
         if needed not in columns:
             raise ValueError(f"book has no column '{needed}'; it must have payoff, assets, strike and maturity")
@@ -249,6 +249,8 @@ def _book(
             "asset": [names.index(asset) for asset in assets],
             "set": sets.setdefault((row.get("counterparty"), row.get("set"), 0 if netting else i), len(sets)),
         }
+        if not is_missing(row.get("barrier")):
+            contract["barrier"] = number(row["barrier"], f"{where}: barrier")
         weights = [number(w, f"{where}: weights") for w in words(row.get("weights"))]
         if weights:
             if len(weights) != len(assets):
@@ -430,8 +432,8 @@ def cva(
 
     book: a DataFrame of pandas or polars, a dict of columns, a list of dicts or a .csv file, one contract per row:
     payoff (put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put,
-    fx-call), assets (a list of names, or names with blanks),
-    strike, maturity, and maybe style (european, american), exercise (of an american contract: a step, "3m", or a list
+    fx-call; down-out-put, down-in-call, up-out-put and so on), assets (a list of names, or names with blanks),
+    strike, maturity, and maybe barrier, style (european, american), exercise (of an american contract: a step, "3m", or a list
     of times), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
     and a column of correlations per asset. hazard: the hazard rate of the counterparty, or a list of (until, rate).
     threshold, mta (minimum transfer amount), independent (amount), mpor (margin period of risk: years or "2w") and one_way

@@ -794,7 +794,13 @@ def test_payoffs_of_a_cva():
     market = {"asset": ["EUR"], "spot": [1.1], "volatility": [0.1], "dividend": [0.01]}
     of = {"rate": 0.03, "dates": 4, "outer": 64, "recovery": 0.4, "hazard": 0.05}
     row = {"assets": "EUR", "strike": 1.08, "maturity": 1, "quantity": 1000}
-    cva = {p: shoal.cva([{**row, "payoff": p}], market, **of).cva for p in shoal._core.cva_payoffs()}
+    barrier = lambda p: {"barrier": 1.05 if p.startswith("down") else 1.2} if p.count("-") == 2 else {}  # noqa: E731
+    cva = {p: shoal.cva([{**row, **barrier(p), "payoff": p}], market, **of).cva for p in shoal._core.cva_payoffs()}
+    for name in ("put", "call"):
+        for side in ("down", "up"):
+            assert abs(cva[f"{side}-in-{name}"] + cva[f"{side}-out-{name}"] - cva[name]) < 1e-12 * cva[name]
+    with pytest.raises(ValueError, match="barrier is 0"):
+        shoal.cva([{**row, "payoff": "up-in-put"}], market, **of)
     for name in ("forward", "put", "call"):
         assert cva[f"fx-{name}"] == cva[name] != 0
     both = 1000 * 0.6 * -math.expm1(-0.05) * math.exp(-0.03)  # digital options pay 1 together

@@ -97,6 +97,26 @@ double shoal_cva_integral(const shoal_cva_curve *c, int squared, double flat, do
     return fma(slope, t - from, before);
 }
 
+int shoal_cva_is_steady(const shoal_cva_market *m, int64_t a, double end) {
+    const shoal_cva_curve *dividend = curve_of(m->dividends, a), *sigma = curve_of(m->sigmas, a);
+    const shoal_cva_curve *const curves[] = { &m->rates, dividend, sigma };
+    const double yield = m->dividend ? m->dividend[a] : 0;
+    const double variance = shoal_cva_integral(sigma, 1, m->sigma[a], end);
+    const double growth = shoal_cva_integral(&m->rates, 0, m->rate, end) -
+                          shoal_cva_integral(dividend, 0, yield, end);
+    for (int i = 0; i < 3; i++)
+        for (int64_t point = 0; point < curves[i]->count; point++) {
+            const double t = curves[i]->time[point];
+            if (t >= end) break;
+            const double part =
+                variance > 0 ? shoal_cva_integral(sigma, 1, m->sigma[a], t) / variance : t / end;
+            const double grown = shoal_cva_integral(&m->rates, 0, m->rate, t) -
+                                 shoal_cva_integral(dividend, 0, yield, t);
+            if (!(fabs(grown - part * growth) <= CVA_SAME * (fabs(growth) + 1e-3))) return 0;
+        }
+    return 1;
+}
+
 /* The moment of a time that is one. */
 static int64_t moment_of(const cva_job *j, double t) {
     int64_t first = 0, end = j->moments - 1;

@@ -31,7 +31,8 @@ static const struct {
 static shoal_status check_contracts(shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         const cva_contract *c = &p->job.contract[i];
-        if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !(c->form & CVA_DIGITAL))) continue;
+        const int jumps = c->form & (CVA_DIGITAL | CVA_BARRIER);
+        if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !jumps)) continue;
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "contracts[%lld]: greeks is 1; there are no sensitivities of a contract "
                           "with early exercise, without a closed form, or whose payoff jumps",

@@ -63,7 +63,7 @@ static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
             const cva_contract *c = &job->contract[job->european[i]];
             const double left = cva_left(job, c, k);
             if (!cva_is_known(c, left)) continue;
-            cva_known_values(job, c, &terms[i], s, worth);
+            cva_known_values(job, c, &terms[i], from, s, worth);
             for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
                 cva_note(job, c, k, from + l, worth[l], left == 0);
                 cva_add_value(job, c, from + l, c->quantity * worth[l]);

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
         const cva_terms terms = cva_terms_of(&job, c, left);
         for (int64_t path = begin + threadIdx.x; path < end; path += OUTER_BLOCK) {
             double worth;
-            cva_known_values(&job, c, &terms, job.spot + path * job.assets, &worth);
+            cva_known_values(&job, c, &terms, path, job.spot + path * job.assets, &worth);
             cva_note(&job, c, k, path, worth, left.years == 0);
             job.cube[n * job.paths + path] = c->quantity * worth;
         }

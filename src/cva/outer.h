@@ -29,6 +29,8 @@ CVA_CALL void cva_begin_path(const cva_job *job, int64_t path) {
     for (int a = 0; a < job->assets; a++) {
         job->brownian[path * job->assets + a] = 0;
         job->spot[path * job->assets + a] = job->s0[a];
+        if (job->low)
+            job->low[path * job->assets + a] = job->high[path * job->assets + a] = job->s0[a];
     }
     for (int64_t i = 0; i < CVA_RULES * job->sets && job->flow; i++)
         job->flow[path * CVA_RULES * job->sets + i] = 0;
@@ -84,6 +86,28 @@ CVA_CALL void cva_move_hazard(const cva_job *job, int64_t from, int64_t k, int64
     }
 }
 
+/* The lowest, or highest, price of an asset over the step to date k. Given log S at both ends, x and y, and the variance v
+ * of the step, log S between them is a Brownian bridge, and its minimum is distributed as
+ *
+ *     (x + y - sqrt((x - y)^2 - 2 v log U)) / 2,   U uniform: -2 log U is Z^2 + Z'^2 of two normals. */
+CVA_CALL void cva_reach(const cva_job *job, int64_t from, int64_t k, int a, int above,
+                        const double *x, const double *y, double deviation) {
+    double z[CVA_NORMALS][CVA_WIDTH], reached[CVA_WIDTH];
+    double *to = above ? job->high : job->low;
+    const double sign = above ? 1 : -1, s0 = job->s0[a];
+    cva_draw(&job->extreme_normals, (uint32_t)(2 * ((k - 1) * job->assets + a) + above),
+             job->first + (uint64_t)from, z);
+    CVA_EACH(l) {
+        const double apart = y[l] - x[l], radius = fma(z[0][l], z[0][l], z[1][l] * z[1][l]);
+        const double length = sqrt(fma(apart, apart, deviation * deviation * radius));
+        reached[l] = s0 * shoal_exp(0.5 * fma(sign, length, x[l] + y[l]));
+    }
+    for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
+        double *at = &to[(from + l) * job->assets + a];
+        if (above ? reached[l] > *at : reached[l] < *at) *at = reached[l];
+    }
+}
+
 CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
     const int d = job->assets, pairs = (d + 1) / 2;
     const cva_span since = cva_between(job, k - 1, k), all = cva_between(job, 0, k);
@@ -95,7 +119,8 @@ CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
     for (int a = 0; a < d; a++) {
         const double s0 = job->s0[a], sigma = job->sigma[a], shift = cva_drift(job, all, a);
         const double step = cva_scale(job, since, a, root);
-        double moved[CVA_WIDTH], s[CVA_WIDTH];
+        const int watched = job->low ? (int)((job->lows | job->highs) >> a & 1) : 0;
+        double moved[CVA_WIDTH], s[CVA_WIDTH], before[CVA_WIDTH], now[CVA_WIDTH];
         CVA_EACH(l) moved[l] = 0;
         for (int b = 0; b <= a; b++) {
             const double load = job->load[a * (a + 1) / 2 + b];
@@ -103,9 +128,17 @@ CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
         }
         for (int l = 0; l < CVA_WIDTH; l++) {
             const int64_t path = from + l < job->paths ? from + l : job->paths - 1;
-            moved[l] = fma(step, moved[l], job->brownian[path * d + a]);
+            before[l] = job->brownian[path * d + a];
+            moved[l] = fma(step, moved[l], before[l]);
         }
-        CVA_EACH(l) s[l] = s0 * shoal_exp(fma(sigma, moved[l], shift));
+        CVA_EACH(l) now[l] = fma(sigma, moved[l], shift);
+        CVA_EACH(l) s[l] = s0 * shoal_exp(now[l]);
+        if (watched) {
+            const double drift = cva_drift(job, cva_between(job, 0, k - 1), a);
+            CVA_EACH(l) before[l] = fma(sigma, before[l], drift);
+            if (job->lows >> a & 1) cva_reach(job, from, k, a, 0, before, now, sigma * step);
+            if (job->highs >> a & 1) cva_reach(job, from, k, a, 1, before, now, sigma * step);
+        }
         for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++)
             job->brownian[(from + l) * d + a] = moved[l], job->spot[(from + l) * d + a] = s[l];
     }
@@ -181,12 +214,26 @@ CVA_CALL void cva_pay_lanes(const cva_contract *c, const double *s, double *pays
     CVA_EACH(l) pays[l] = cva_pays(form, strike, all[l]);
 }
 
-/* worth[l] := cva_closed_value(). */
+CVA_CALL void cva_barrier_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
+                                 int64_t from, const double *s, double *worth) {
+    const int64_t a = c->asset[0];
+    const double *reached = c->form & CVA_ABOVE ? job->high : job->low;
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        const int64_t path = from + l < job->paths ? from + l : job->paths - 1;
+        worth[l] = cva_barrier_value(c, t, s[a * CVA_WIDTH + l], reached[path * job->assets + a]);
+    }
+}
+
+/* worth[l] := cva_closed_value(), with what paths from .. have reached. */
 CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
-                               const double *s, double *worth) {
+                               int64_t from, const double *s, double *worth) {
     const int form = c->form;
     const double strike = c->strike, discount = t->discount, deviation = t->deviation;
     double forward[CVA_WIDTH];
+    if (form & CVA_BARRIER) {
+        cva_barrier_values(job, c, t, from, s, worth);
+        return;
+    }
     if (t->left.years == 0) {
         cva_pay_lanes(c, s, worth);
         return;

@@ -4,7 +4,7 @@
  */
 #include "cva/plan.h"
 
-enum { ONE = SHOAL_CVA_ONE_ASSET, EARLY = SHOAL_CVA_EARLY };
+enum { ONE = SHOAL_CVA_ONE_ASSET, EARLY = SHOAL_CVA_EARLY, BARRIER = ONE | SHOAL_CVA_BARRIER };
 
 static const struct {
     const char *name;
@@ -22,6 +22,14 @@ static const struct {
     { "fx-forward", CVA_ANY_SIGN, ONE },
     { "fx-put", CVA_DOWN, ONE | EARLY },
     { "fx-call", 0, ONE | EARLY },
+    { "down-out-put", CVA_KNOCK_OUT | CVA_DOWN, BARRIER },
+    { "down-out-call", CVA_KNOCK_OUT, BARRIER },
+    { "down-in-put", CVA_KNOCK_IN | CVA_DOWN, BARRIER },
+    { "down-in-call", CVA_KNOCK_IN, BARRIER },
+    { "up-out-put", CVA_KNOCK_OUT | CVA_ABOVE | CVA_DOWN, BARRIER },
+    { "up-out-call", CVA_KNOCK_OUT | CVA_ABOVE, BARRIER },
+    { "up-in-put", CVA_KNOCK_IN | CVA_ABOVE | CVA_DOWN, BARRIER },
+    { "up-in-call", CVA_KNOCK_IN | CVA_ABOVE, BARRIER },
 };
 
 enum { PAYOFFS = sizeof payoffs / sizeof *payoffs };

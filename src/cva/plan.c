@@ -134,16 +134,20 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                                    { "set", c->set, 0, MAX_CONTRACTS - 1 },
                                    { "exercises", c->exercises, 0,
                                      c->american ? SHOAL_CVA_DATES : 0 } };
-    const shoal_bound bounds[] = { { "strike", c->strike, c->american ? DBL_MIN : 0, 1e30 },
-                                   { "maturity", c->maturity, -1e6, 1e6 },
-                                   { "quantity", c->quantity, -1e30, 1e30 } };
+    const int barrier = (flags & SHOAL_CVA_BARRIER) != 0;
+    const shoal_bound bounds[] = {
+        { "strike", c->strike, c->american || barrier ? DBL_MIN : 0, 1e30 },
+        { "barrier", c->barrier, barrier ? DBL_MIN : 0, barrier ? 1e30 : 0 },
+        { "maturity", c->maturity, -1e6, 1e6 },
+        { "quantity", c->quantity, -1e30, 1e30 }
+    };
     const shoal_array given[] = { { "asset", c->asset, 0 },
                                   { "exercise", c->exercise, c->exercises == 0 } };
     if (!shoal_cva_payoffs((int)c->payoff))
         return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is no such payoff",
                           (int)c->payoff);
     shoal_status s = shoal_check_counts(ctx, counts, 3);
-    if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 3);
+    if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 4);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     if (s == SHOAL_OK && c->maturity > 0)
         s = check_times(ctx, "exercise", c->exercise, c->exercises, c->maturity);
@@ -164,6 +168,11 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                 s = shoal_fail(ctx, SHOAL_E_ARG, "asset[%lld] is %lld, as asset[%lld] is",
                                (long long)i, (long long)a, (long long)j);
     }
+    if (s == SHOAL_OK && barrier && !shoal_cva_is_steady(m, c->asset[0], c->maturity))
+        s = shoal_fail(ctx, SHOAL_E_ARG,
+                       "the curves of asset %lld: with a barrier, (rate - dividend) / sigma^2 must "
+                       "be constant up to maturity",
+                       (long long)c->asset[0]);
     return s;
 }
 
@@ -197,6 +206,7 @@ static int has_closed_form(const shoal_cva_contract *c) {
 static int kind_of(const shoal_cva_contract *c, int nested) {
     if (!(c->maturity > 0)) return CVA_EXPIRED;
     if (c->american) return CVA_AMERICAN;
+    if (shoal_cva_form(c->payoff) & CVA_BARRIER) return CVA_CLOSED; /* inner paths see no barrier */
     return has_closed_form(c) && !nested ? CVA_CLOSED : CVA_NESTED;
 }
 
@@ -224,6 +234,7 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
                                        .assets = (int)c->assets,
                                        .set = c->set,
                                        .strike = c->strike,
+                                       .barrier = c->barrier,
                                        .maturity = c->maturity,
                                        .quantity = c->quantity,
                                        .asset = asset,
@@ -232,6 +243,8 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
             *asset++ = c->asset[a];
             *weight++ = c->weight ? c->weight[a] : 1 / (double)c->assets;
         }
+        if (contracts[i].form & CVA_BARRIER && contracts[i].kind != CVA_EXPIRED)
+            *(contracts[i].form & CVA_ABOVE ? &j->highs : &j->lows) |= 1ULL << c->asset[0];
         if (contracts[i].kind >= CVA_NESTED) contracts[i].place = j->places++;
         j->kinds[contracts[i].kind]++;
         if (c->set >= j->sets) j->sets = c->set + 1;
@@ -517,6 +530,9 @@ static shoal_status check_views(const shoal_cva *p, const shoal_cva_opts *o) {
     if (o->estimator == SHOAL_CVA_BY_INNER)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG, "estimator inner has no %s; the others have",
                           what + 2);
+    if (j->jump && (j->lows | j->highs))
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "jump is given; contracts with a barrier have no jump at default");
     if (j->jump && j->parties > 1)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "jump is given; several counterparties have no jump at default");
@@ -551,6 +567,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     j->outer_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_OUTER);
     j->inner_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_INNER);
     j->hazard_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_HAZARD);
+    j->extreme_normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_CVA_EXTREME);
     shoal_status s = shoal_plan_new(p->where, sizeof *p->room, p, &p->room);
     if (s == SHOAL_OK) s = make_market(p, m);
     if (s == SHOAL_OK) s = make_contracts(p, contracts, count, m, o);

@@ -85,6 +85,7 @@ typedef struct cva_contract {
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
+    double barrier; /* with CVA_BARRIER                                                          */
     double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
     const double *weight;
@@ -167,11 +168,13 @@ typedef struct cva_job {
     const double *jump;   /* [asset]: of its price at default; NULL: there are none             */
     const cva_hazard_step *hazard; /* [party][date - 1]; NULL: hazard rates are known           */
     const double *hazard_load;     /* [party][asset]: of z, in y                                */
-    shoal_stream outer_normals, inner_normals, hazard_normals;
+    shoal_stream outer_normals, inner_normals, hazard_normals, extreme_normals;
+    uint64_t lows, highs; /* bit a: of asset a the lowest, highest price of a path is wanted      */
     /* of a run */
     uint64_t first;
     int64_t paths;
     double *brownian, *spot; /* [path][asset], at the date                                      */
+    double *low, *high;      /* [path][asset]: up to the date; NULL: no barriers */
     double *value;           /* [path][level][set]                                              */
     double *differ;          /* [path][set]: what the other rule would change                    */
     char *exercised;         /* [place][level or rule][path]                                     */
@@ -499,6 +502,8 @@ shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *
 shoal_status shoal_cva_check_curve(shoal_context *ctx, const shoal_cva_curve *c, int squared);
 double shoal_cva_integral(const shoal_cva_curve *c, int squared, double flat, double t);
 shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m);
+/* Whether drift and variance of log S are proportional up to `end`. */
+int shoal_cva_is_steady(const shoal_cva_market *m, int64_t a, double end);
 /* Whether it has any; the knots of its volatilities up to `end`, ascending: how many (`to` NULL counts at most). */
 int shoal_cva_has_curves(const shoal_cva_market *m);
 int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to);

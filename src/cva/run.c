@@ -3,7 +3,7 @@
  * run.c - runs of a plan for CVA.
  *
  * A run takes its outer paths from date to date together, up to the last date of exposure, on the CPU or on the GPU; with
- * regressions at nodes always on the CPU. Memory per path: two numbers per asset, three per netting set, and its row; with
+ * regressions at nodes always on the CPU. Memory per path: two numbers per asset (with a barrier four), three per netting set, and its row; with
  * results by trade two more per contract.
  */
 #include "core/loops.h"
@@ -110,11 +110,14 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
     const int64_t numbers =
         paths * (j->europeans > planes * j->americans ? j->europeans : planes * j->americans);
     j->cube_room = numbers < CUBE ? numbers : CUBE > planes * paths ? CUBE : planes * paths;
+    const int64_t extremes = j->lows | j->highs ? paths * j->assets : 0;
     const struct {
         int64_t count;
         size_t size;
         void *to;
     } lists[] = { { paths * j->assets, sizeof(double), &j->brownian },
+                  { extremes, sizeof(double), &j->low },
+                  { extremes, sizeof(double), &j->high },
                   { paths * j->assets, sizeof(double), &j->spot },
                   { paths * CVA_LEVELS * j->sets, sizeof(double), &j->value },
                   { paths * j->sets, sizeof(double), &j->differ },

@@ -19,8 +19,6 @@ SHOAL_HD static inline void cva_note(const cva_job *job, const cva_contract *c, 
     if (ends) job->paid[at] += cva_discount_over(job, cva_between(job, 0, k)) * worth;
 }
 
-SHOAL_HD static inline double cva_positive(double x) { return x > 0 ? x : 0; }
-
 /* What is not covered of a set's value to us, or to them; one of one sign has no kink. csa may be NULL. */
 SHOAL_HD static inline double cva_uncovered(const cva_csa *csa, int sign, int ours, double value) {
     if ((!csa || csa->is_none) && sign) return sign > 0 ? value : 0;
@@ -51,12 +49,39 @@ SHOAL_HD static inline cva_terms cva_terms_of(const cva_job *job, const cva_cont
     return t;
 }
 
+/* The value of an option with a barrier at price s, on a path whose lowest or highest price so far is `extreme`. */
+SHOAL_HD static inline double cva_barrier_value(const cva_contract *c, const cva_terms *t, double s,
+                                                double extreme) {
+    const int form = c->form, above = (form & CVA_ABOVE) != 0, ends = t->left.years == 0;
+    const double forward = s * t->growth, h = c->barrier, strike = c->strike;
+    const int crossed = above ? extreme >= h || s >= h : extreme <= h || s <= h;
+    double all, out;
+    if (ends)
+        all = cva_pays(form, (cva_price)strike, (cva_price)s);
+    else if (t->deviation > 0)
+        all = t->discount * cva_formula(form & CVA_DOWN, forward, strike, t->deviation);
+    else
+        all = t->discount * cva_pays(form, (cva_price)strike, (cva_price)forward);
+    if (crossed)
+        out = 0;
+    else if (ends)
+        out = all;
+    else if (t->deviation > 0)
+        out = t->discount * cva_knock_out(form, s, forward, strike, h, t->deviation);
+    else
+        out = (above ? forward >= h : forward <= h) ? 0 : all;
+    out = out > all ? all : out;
+    return form & CVA_KNOCK_IN ? all - out : out;
+}
+
 /* The European value at prices `spot` of date k, of a contract that has a closed form. */
 SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_contract *c,
                                                const double *spot, int64_t k) {
     const cva_span left = cva_rest(job, c, k);
-    if (left.years == 0) return cva_pay(c, spot);
     const cva_terms t = cva_terms_of(job, c, left);
+    if (c->form & CVA_BARRIER)
+        return cva_barrier_value(c, &t, spot[c->asset[0]], spot[c->asset[0]]);
+    if (left.years == 0) return cva_pay(c, spot);
     double forward = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];

@@ -25,12 +25,12 @@ enum { PRICE_BUMPS = 3, PRICE_WALKS = 2 * PRICE_BUMPS }; /* of a start, and with
 
 /* Addresses of random numbers: the purpose, and what they are drawn for. */
 enum { PRICE_PURPOSE = 0xd0 };
-enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST };               /* Heston's model             */
-enum { PRICE_BULLETS = 3, PRICE_OUTER };                          /* bullet options             */
-enum { PRICE_EXPOUS = 5 };                                        /* exponential OU             */
-enum { PRICE_FITS = 6, PRICE_RULES, PRICE_WITHIN };               /* American options           */
-enum { PRICE_ROWS = 9, PRICE_LATIN };                             /* data sets                  */
-enum { PRICE_CVA_OUTER = 16, PRICE_CVA_INNER, PRICE_CVA_HAZARD }; /* CVA          */
+enum { PRICE_NORMALS, PRICE_VARIANCE, PRICE_LAST }; /* Heston's model             */
+enum { PRICE_BULLETS = 3, PRICE_OUTER };            /* bullet options             */
+enum { PRICE_EXPOUS = 5 };                          /* exponential OU             */
+enum { PRICE_FITS = 6, PRICE_RULES, PRICE_WITHIN }; /* American options           */
+enum { PRICE_ROWS = 9, PRICE_LATIN };               /* data sets                  */
+enum { PRICE_CVA_OUTER = 16, PRICE_CVA_INNER, PRICE_CVA_HAZARD, PRICE_CVA_EXTREME }; /* CVA      */
 
 typedef struct price_leg { /* from one maturity to the next, in equal steps */
     int32_t steps;
