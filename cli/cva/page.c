@@ -337,8 +337,10 @@ static void contract(FILE *file, const cva_book *b, int64_t at) {
         io_html_text(file, b->id[at] ? b->id[at] : "");
         fputs("</td>", file);
     }
-    fprintf(file, "<td class=\"l\">%s</td><td class=\"l\">%s</td><td class=\"l\">",
+    fprintf(file, "<td class=\"l\">%s</td><td class=\"l\">%s",
             c->american ? "american" : "european", shoal_cva_payoffs((int)c->payoff));
+    if (c->barrier > 0) fprintf(file, ", barrier %g", c->barrier);
+    fputs("</td><td class=\"l\">", file);
     for (int64_t i = 0; i < c->assets; i++) {
         if (i > 0) fputc(' ', file);
         io_html_text(file, b->asset[c->asset[i]]);
