@@ -56,6 +56,7 @@ SHOAL_HD static inline double cva_barrier_value(const cva_contract *c, const cva
     const double forward = s * t->growth, h = c->barrier, strike = c->strike;
     const int crossed = above ? extreme >= h || s >= h : extreme <= h || s <= h;
     double all, out;
+    if (crossed && form & CVA_KNOCK_OUT) return 0;
     if (ends)
         all = cva_pays(form, (cva_price)strike, (cva_price)s);
     else if (t->deviation > 0)
