@@ -364,6 +364,50 @@ TEST(barriers_at_limits) {
         }
 }
 
+/* Each of two assets has its own extremes. */
+TEST(barriers_on_two_assets) {
+    static const double s0[] = { 1.1, 2.2 }, sigma[] = { 0.25, 0.4 }, yield[] = { 0.05, 0.01 };
+    static const double correlation[] = { 1, 0.6, 0.6, 1 };
+    static const int64_t second = 1;
+    const double m = 0.02 - 0.01 - 0.5 * 0.4 * 0.4;
+    const double prices[] = { knock_out(0, 0, 1.1, 1.05, 1, 1),
+                              knock_out_by_quadrature(1, 1, 2.2, 2.3, 2.8, m, 0.4, exp(-0.02)) };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = barrier_case(0, 0, 1.05, small ? 256 : 8192);
+        c.market = (shoal_cva_market){ .assets = 2,
+                                       .rate = rate,
+                                       .s0 = s0,
+                                       .sigma = sigma,
+                                       .dividend = yield,
+                                       .correlation = correlation };
+        c.contract[0] = c.contract[2], c.contract[1] = c.contract[2], c.count = 2;
+        c.contract[1].payoff = SHOAL_CVA_UP_OUT_PUT, c.contract[1].asset = &second;
+        c.contract[1].strike = 2.3, c.contract[1].barrier = 2.8;
+        shoal_cva_check checks[2 * DATES];
+        const shoal_cva_validation v = validated(targets[t].ctx, &c, checks);
+        CHECK_MSG(v.passed, "z = %g", v.z);
+        for (int i = 0; i < 2; i++)
+            CHECK_MSG(fabs(checks[i * DATES].price - prices[i]) < 1e-9, "%.12g, not %.12g",
+                      checks[i * DATES].price, prices[i]);
+    }
+}
+
+/* With margin calls, what is bought as knock-out and knock-in and sold as an option nets to 0. */
+TEST(barriers_and_margin_calls) {
+    const shoal_cva_csa csa = { .collateral = 1, .threshold = 0.01, .period = 0.1 };
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = barrier_case(1, 0, 1.05, small ? 64 : 512);
+        c.opts.csas = 1, c.opts.csa = &csa, c.counterparty.volatility = 0.5;
+        c.contract[0] = c.contract[1], c.contract[0].quantity = -1;
+        c.contract[1] = c.contract[2], c.contract[2] = c.contract[3], c.count = 3;
+        CHECK(fabs(cva_of(targets[t].ctx, &c).value.cva) < 1e-15);
+        c.count = 2;
+        CHECK(cva_of(targets[t].ctx, &c).value.cva >= 0);
+        c.contract[0].quantity = 1;
+        CHECK(cva_of(targets[t].ctx, &c).value.cva > 1e-4);
+    }
+}
+
 /* Early exercise of an exchange rate is that of an asset. */
 TEST(american_fx) {
     for (int t = 0; t < target_count; t++) {
@@ -404,6 +448,8 @@ int main(int argc, char **argv) {
     RUN(nested_barriers);
     RUN(barriers_and_curves);
     RUN(barriers_at_limits);
+    RUN(barriers_on_two_assets);
+    RUN(barriers_and_margin_calls);
     RUN(american_fx);
     RUN(names_and_flags);
     close_targets();
