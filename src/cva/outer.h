@@ -215,23 +215,23 @@ CVA_CALL void cva_pay_lanes(const cva_contract *c, const double *s, double *pays
 }
 
 CVA_CALL void cva_barrier_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
-                                 int64_t from, const double *s, double *worth) {
+                                 int64_t at, const double *s, double *worth) {
     const int64_t a = c->asset[0];
     const double *reached = c->form & CVA_ABOVE ? job->high : job->low;
     for (int l = 0; l < CVA_WIDTH; l++) {
-        const int64_t path = from + l < job->paths ? from + l : job->paths - 1;
+        const int64_t path = at + l < job->paths ? at + l : job->paths - 1;
         worth[l] = cva_barrier_value(c, t, s[a * CVA_WIDTH + l], reached[path * job->assets + a]);
     }
 }
 
-/* worth[l] := cva_closed_value(), with what paths from .. have reached. */
+/* worth[l] := cva_closed_value(), with what paths at .. have reached. */
 CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
-                               int64_t from, const double *s, double *worth) {
+                               int64_t at, const double *s, double *worth) {
     const int form = c->form;
     const double strike = c->strike, discount = t->discount, deviation = t->deviation;
     double forward[CVA_WIDTH];
     if (form & CVA_BARRIER) {
-        cva_barrier_values(job, c, t, from, s, worth);
+        cva_barrier_values(job, c, t, at, s, worth);
         return;
     }
     if (t->left.years == 0) {
