@@ -34,12 +34,12 @@ against the CPU's, and by mean and variance. Peers generate other numbers: they 
 The speedup is over the fastest peer that passes; for `poisson` over the fastest one, whether it passes or not.""",
     "smallsym": """Small symmetric systems (`smallsym`): an answer passes with a backward error of 10 n epsilon, for
 regressions 10 n + 70 epsilon. Batches larger than 4093 repeat 4093 different systems. Peers work on their own copy,
-with both triangles. Peers that compute eigenpairs do not solve systems with them. GB/s counts numbers per system: n^2
-+ 2 n nrhs for full and n (n + 1) / 2 + 2 n nrhs for packed systems (A, b and x); A, or d and e, and the written w and
-V for eigenpairs; what is read and written of A, d, e, Q, b and x for stages of hhpcr; M n + (M + n) nrhs (psi, y and
-x) for regressions of M samples.""",
+with both triangles. Peers that compute eigenpairs do not solve systems with them. GB/s counts these
+numbers per system. Full: n^2 + 2 n nrhs (A, b and x). Packed: n (n + 1) / 2 + 2 n nrhs. Regressions of M samples: M n +
+(M + n) nrhs (psi, y and x). Eigenpairs: A, or d and e, and the written w and V. Stages of hhpcr: what is read and written
+of A, d, e, Q, b and x.""",
     "heston": """Prices (`heston`, `expou`, `bullet`): a path-step is one step of one path. "s to 1e-5" is the time in
-seconds to a standard error of 1e-5: measured time times (measured standard error / 1e-5)^2.""",
+seconds to a standard error of 1e-5: the measured time, multiplied by (measured standard error / 1e-5)^2.""",
     "symindef": """Dense symmetric matrices (`symindef`): a call is one factorization in place of a fresh copy of A,
 made outside the timed region. Calls longer than 2.5 s are measured once. Gflop/s counts n^3 / 3 operations. For
 `complete`, GB/s counts the reduced matrix read and written once per stage, n (n + 1) (n + 2) / 3 numbers. A method that

@@ -10,13 +10,13 @@
  *     shoal_cva_result(plan, samples, outer, &value, profile);
  *     shoal_cva_free(plan);
  *
- * At the dates of exposure t_1 < t_2 < .. every outer path has a value V of each netting set, and with the exposure
- * E_k = sum of V+ over the sets, less what collateral covers (shoal_cva_csa),
+ * At the dates of exposure t_1 < t_2 < .. every outer path has a value V of each netting set. The exposure E_k is the
+ * sum of V+ over the sets, less what collateral covers (shoal_cva_csa). Then
  *
  *     CVA = (1 - recovery) sum_k e^(-rate t_k) E[E_k] P(t_(k-1) < default <= t_k).
  *
- * with the hazard, recovery and collateral of each set's counterparty. shoal_cva_adjust() adds DVA and funding costs and
- * has results by counterparty and netting set, shoal_cva_trades() those by trade.
+ * Hazard, recovery and collateral are those of a set's counterparty. shoal_cva_adjust() returns DVA, funding costs, and
+ * results by counterparty and netting set. shoal_cva_trades() returns results by trade.
  *
  * Default does not depend on the assets, unless a counterparty has wrong-way risk. The dates of exposure are those of the options and every
  * maturity up to the horizon. The dates of exercise are a separate list.
@@ -144,8 +144,8 @@ typedef struct shoal_cva_counterparty {
     double volatility;
     double reversion;
     const double *correlation; /* [asset]: of W and the W of the assets; NULL: 0                 */
-    /* [asset]: its price jumps by this share at default, above -1; NULL: 0. Until then it grows by -jump times the hazard
-     * rate more, which keeps its mean. Of a single counterparty. */
+    /* [asset]: its price jumps by this share at default, above -1; NULL: 0. Before default its drift is larger by -jump
+     * times the hazard rate, which keeps its mean. Only with a single counterparty. */
     const double *jump;
 } shoal_cva_counterparty;
 
