@@ -287,8 +287,8 @@ ROWS(shoal_cva_csa, FIELD(collateral), FIELD(threshold), FIELD(transfer), FIELD(
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
      FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
      FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
-     FIELD(validate), FIELD(by_set), FIELD(by_trade), FIELD(greeks), FIELD(quantile_error),
-     FIELD(party), FIELD(target))
+     FIELD(validate), FIELD(by_set), FIELD(by_trade), FIELD(greeks), FIELD(gammas),
+     FIELD(quantile_error), FIELD(party), FIELD(target))
 ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(parties), FIELD(expired),
      FIELD(closed), FIELD(nested), FIELD(american), FIELD(outer), FIELD(inner), FIELD(level_share))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),

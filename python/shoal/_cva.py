@@ -434,6 +434,7 @@ def cva(
     lending: Any = None,
     breakdown: bool = False,
     greeks: bool = False,
+    gammas: bool = False,
     netting: bool = True,
     dates: Any = 10,
     horizon: float = 0.0,
@@ -474,6 +475,7 @@ def cva(
     is a table with that column and maybe hazard and recovery. own_hazard and own_recovery: for the DVA; borrowing and
     lending: spreads, a number or a list of (until, spread), for the FVA. breakdown: results `by_counterparty`, `by_set`
     and `by_trade`. greeks: all first-order sensitivities of the CVA, `sensitivities`; every contract needs a closed form.
+    gammas: the same, and second-order sensitivities by spots.
     dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
@@ -521,7 +523,7 @@ def cva(
         "nested": int(nested), "kept": int(kept), "estimator": _ESTIMATORS.index(estimator), "rule_paths": rule_paths,
         "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
         "seed": seed, "control": 1 if control else -1, "validate": int(validate), "by_trade": int(breakdown),
-        "greeks": int(greeks), "quantile_error": quantile_error,
+        "greeks": int(greeks), "gammas": int(gammas), "quantile_error": quantile_error,
         "party": party_of,
     }  # fmt: skip
     if not counts:
@@ -555,7 +557,7 @@ def cva(
             "by_set": _table({"counterparty": [party for party, _ in set_keys], "set": set_names}, of_set),
             "by_trade": _table({"id": ids, "set": [c["set"] for c in contracts]}, of_trade),
         }
-    if greeks:
+    if greeks or gammas:
         found = _core.cva_sensitivities(plan, samples, outer)
         named = counterparties is not None or "counterparty" in book_columns
         tables["sensitivities"] = _sensitivities(found, names, party_names if named else ["counterparty"])
@@ -584,7 +586,7 @@ def cva(
                   ("quantile-error", quantile_error)) if given),
                 *(word for word, given in (("--exposure=nested", nested), ("--not-stopped", kept),
                   ("--raw-basis", raw), ("--no-control", not control), ("--no-netting", not netting),
-                  ("--validate", validate), ("--greeks", greeks)) if given),
+                  ("--validate", validate), ("--greeks", greeks), ("--gammas", gammas)) if given),
                 ]  # fmt: skip
     again = {"book": book_columns, "market": market_columns, "sets": set_columns, "counterparties": party_columns,
              "options": words_of}  # fmt: skip

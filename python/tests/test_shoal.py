@@ -960,6 +960,10 @@ def test_sensitivities_of_a_cva_are_bumps_and_those_of_the_program(tmp_path):
     parts = shoal.cva(book, MARKET, rate=0.03, counterparties=parties, units=3, **of).sensitivities
     assert parts["derivative"].tolist() == table["derivative"].tolist()
 
+    more = shoal.cva(book, MARKET, rate=0.03, counterparties=parties, gammas=True, **of).sensitivities
+    assert more["parameter"][13:] == ["gamma", "cross-gamma", "gamma"] and more["with"][13:] == ["", "BRAVO", ""]
+    assert more["derivative"][:13].tolist() == table["derivative"].tolist() and more["move"][14] == 0.9
+
     alone = shoal.cva(BOOK, MARKET, dates=2, outer=64, greeks=True).sensitivities
     assert alone["of"][-1] == "counterparty" and shoal.cva(BOOK, MARKET, dates=2, outer=64).sensitivities is None
     with pytest.raises(ValueError, match=r"book\[0\]: greeks is .*; there are no sensitivities of a contract with early"):
