@@ -287,8 +287,8 @@ ROWS(shoal_cva_csa, FIELD(collateral), FIELD(threshold), FIELD(transfer), FIELD(
 ROWS(shoal_cva_opts, FIELD(dates), FIELD(time), FIELD(horizon), FIELD(outer), FIELD(inner_count),
      FIELD(inner), FIELD(nested), FIELD(kept), FIELD(estimator), FIELD(rule_paths), FIELD(degree),
      FIELD(raw), FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control),
-     FIELD(validate), FIELD(by_set), FIELD(by_trade), FIELD(quantile_error), FIELD(party),
-     FIELD(target))
+     FIELD(validate), FIELD(by_set), FIELD(by_trade), FIELD(greeks), FIELD(gammas),
+     FIELD(quantile_error), FIELD(party), FIELD(target))
 ROWS(shoal_cva_info, FIELD(horizon), FIELD(dates), FIELD(sets), FIELD(parties), FIELD(expired),
      FIELD(closed), FIELD(nested), FIELD(american), FIELD(outer), FIELD(inner), FIELD(level_share))
 ROWS(shoal_cva_counts, FIELD(inner_paths), FIELD(seconds), FIELD(systems), FIELD(empty),
@@ -309,6 +309,8 @@ ROWS(shoal_cva_adjustments, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_er
      FIELD(es99))
 ROWS(shoal_cva_trade, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(dva),
      FIELD(fca), FIELD(fba), FIELD(fva), FIELD(epe), FIELD(ene), FIELD(eepe))
+ROWS(shoal_cva_sensitivity, FIELD(parameter), FIELD(name), FIELD(index), FIELD(other), FIELD(point),
+     FIELD(time), FIELD(at), FIELD(move), FIELD(value), FIELD(error))
 ROWS(shoal_cva_check, FIELD(price), FIELD(price_error), FIELD(upper), FIELD(upper_error),
      FIELD(mean), FIELD(error), FIELD(z))
 ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract), FIELD(date),
@@ -1176,6 +1178,17 @@ NB_MODULE(_core, m) {
         for (const auto &trade : trades) list.append(dict_of(trade));
         return list;
     });
+    m.def("cva_sensitivities", [](Plan &plan, Array samples, int64_t paths) {
+        auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
+        std::vector<shoal_cva_sensitivity> found((size_t)shoal_cva_parameters(handle));
+        plan.run([&] {
+            return shoal_cva_sensitivities(handle, static_cast<double *>(samples.data), paths,
+                                           found.data());
+        });
+        nb::list list;
+        for (const auto &sensitivity : found) list.append(dict_of(sensitivity));
+        return list;
+    });
     m.def("cva_result", [](Plan &plan, Array from, bool sums, int64_t paths, int64_t dates) {
         auto *handle = handle_of<shoal_cva>(plan, cva_destroy);
         shoal_cva_value value = {};
@@ -1201,6 +1214,7 @@ NB_MODULE(_core, m) {
     });
     m.attr("cva_check_columns") = names_of<shoal_cva_check>();
     m.attr("cva_dates") = SHOAL_CVA_DATES;
+    m.attr("cva_credit") = std::vector<int>{ SHOAL_CVA_HAZARD, SHOAL_CVA_RECOVERY };
 
     static constexpr auto dataset_destroy = destroy_plan<shoal_dataset, shoal_dataset_free>;
     m.def("dataset", [](nb::object py, nb::dict options, nb::list ranges) {

@@ -320,7 +320,7 @@ static shoal_status books(shoal_context *ctx, const char *method, const char *va
     shoal_cva_date profile[3];
     shoal_cva_adjustments adjustments;
     shoal_cva_trade trades[2];
-    shoal_cva_sensitivity list[8];
+    shoal_cva_sensitivity list[9];
     int64_t totals[2 * 2 * (2 * 3 + 2)] = { 0 }, sums[512] = { 0 };
     (void)method, (void)variant;
     shoal_status s = shoal_cva_create(ctx, &market, contract, 2, &counterparty, &o, &plan);
@@ -343,10 +343,10 @@ static shoal_status books(shoal_context *ctx, const char *method, const char *va
     THEN(shoal_cva_adjust_of_sums(plan, sums, 4, SHOAL_CVA_BOOK, 0, &adjustments, NULL));
     shoal_cva_free(plan);
     shoal_cva_opts greeks = o;
-    plan = NULL, greeks.nested = 0, greeks.greeks = 1;
+    plan = NULL, greeks.nested = 0, greeks.gammas = 1;
     THEN(shoal_cva_create(ctx, &market, contract + 1, 1, &counterparty, &greeks, &plan));
     THEN(shoal_cva_run(plan, 0, 4, a, NULL));
-    CHECK(s != SHOAL_OK || shoal_cva_parameters(plan) == 8);
+    CHECK(s != SHOAL_OK || shoal_cva_parameters(plan) == 9);
     THEN(shoal_cva_sensitivities(plan, a, 4, list));
     shoal_cva_free(plan);
     return s;

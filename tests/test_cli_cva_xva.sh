@@ -144,6 +144,8 @@ loss=$(awk 'BEGIN { print 0.6 * (1 - exp(-0.05)) }')
 greek() { same "$1" "$(value_of sensitivities.$2.derivative)" "$(awk -v a="$3" -v b="$loss" 'BEGIN { print a * b }')" \
     "$(awk -v e="$(value_of sensitivities.$2.stderr)" 'BEGIN { print 3 * e }')"; }
 greek "delta" 0 0.725746882; greek "vega" 1 33.3224603; greek "rho" 3 59.3050117
+expect 0 $call --gammas; json; leaf sensitivities.6.parameter=gamma; leaf sensitivities.6.move=0.5
+greek "gamma of a call" 6 0.0166612302
 greeks="cva book.csv --market market.csv --rate 0.03 --dates 6 --outer 512 --counterparties parties.csv --greeks $on"
 expect 0 ${greeks} --own-hazard 0.01 --tables tables/greeks
 check "spots, volatilities, dividends; rate; correlation; three hazard rates and two recoveries" \
@@ -152,11 +154,18 @@ check "names" grep -q '^correlation,A,B,' tables/greeks/sensitivities.csv
 check "a point of a hazard rate" grep -q '^hazard,Bergen,,1,' tables/greeks/sensitivities.csv
 check "they are printed" grep -q '^hazard  *Bergen  *later ' out
 expect 0 $greeks --report page.html; check "the page has them" grep -q '<h2>Sensitivities</h2>' page.html
+gammas="${greeks% --greeks*} --gammas $on"
+expect 0 $gammas --tables tables/gammas; check "gammas are printed" grep -q '^cross-gamma  *A  *B ' out
+check "as with --greeks, two gammas and a cross gamma" [ "$(wc -l <tables/gammas/sensitivities.csv)" -eq 17 ]
+head -14 tables/gammas/sensitivities.csv >first
+check "the others are those of --greeks" cmp -s first tables/greeks/sensitivities.csv
+expect 0 $gammas --report page.html; check "the page has gammas" grep -q 'Of a cross gamma' page.html
 expect 0 $greeks --json; grep -v seconds out >whole
 for i in 1 2; do expect 0 $greeks --shard $i/2 -o $i.part; done
 expect 0 merge-parts 2.part 1.part --json $on; grep -v seconds out >joined
 check "parts have the sensitivities of one run" cmp -s whole joined
 expect 64 $run --compare --greeks; said "--compare has no --greeks"
+expect 64 $run --compare --gammas; said "--compare has no --gammas"
 expect 64 $call --greeks --mpor 2w --threshold 1; said "there are no sensitivities with a margin period"
 printf 'payoff,assets,strike,maturity,style\ncall,A,100,1,\nput,A,100,1,american\n' >early.csv
 expect 66 cva early.csv --market market.csv --greeks $on

@@ -89,7 +89,7 @@ near() { # near KEY ERROR: the number of this key at the top of sums.one and row
 }
 for key in cva stderr eepe epe; do near $key 1e-12; done
 for key in peak_pfe95 peak_pfe99 peak_es95 peak_es99; do near $key 0.01; done
-for with in "--validate" "--greeks" "--compare" "--target-se 1" "--cube c.npy" "--add book.csv"; do
+for with in "--validate" "--greeks" "--gammas" "--compare" "--target-se 1" "--cube c.npy" "--add book.csv"; do
     expect 64 $cva --quantile-error 0.01 $with; said "--quantile-error and ${with%% *} exclude each other"
 done
 expect 64 $cva --quantile-error 1e-6; said "--quantile-error is 1e-06; it must be 1e-5 to 0.5"

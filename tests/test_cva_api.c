@@ -124,6 +124,7 @@ TEST(counterparties_and_options) {
         REFUSED((c.counterparty.volatility = 1, c.counterparty.correlation = too_large),
                 "correlation[0] is 1.1");
         REFUSED(c.opts.greeks = 2, "greeks is 2");
+        REFUSED(c.opts.gammas = 2, "gammas is 2");
         REFUSED((c.opts.greeks = 1, c.opts.nested = 1), "contracts[0]: greeks is 1");
         REFUSED((c.opts.greeks = 1, c.contract[0].american = 1), "contracts[0]: greeks is 1");
         REFUSED((c.opts.greeks = 1, c.contract[0].payoff = SHOAL_CVA_DIGITAL_CALL), "payoff jumps");

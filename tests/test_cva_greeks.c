@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * test_cva_greeks.c - sensitivities of the CVA: by closed forms, by bumps on the same paths, and the same bits for any pieces.
+ * test_cva_greeks.c - sensitivities of the CVA, of first and second order: by closed forms, by bumps on the same paths, and the
+ * same bits for any pieces.
  */
 #include "cva_runs.h"
 
@@ -25,7 +26,7 @@ static greeks greeks_of(shoal_context *ctx, const cva_case *c,
         s = shoal_cva_run(plan, at, g.paths - at < piece ? g.paths - at : piece,
                           g.rows + at * g.width, NULL);
     CHECK(g.count <= MOST_PARAMETERS);
-    if (s == SHOAL_OK && c->opts.greeks) s = shoal_cva_sensitivities(plan, g.rows, g.paths, g.of);
+    if (s == SHOAL_OK && g.count) s = shoal_cva_sensitivities(plan, g.rows, g.paths, g.of);
     CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
     shoal_cva_free(plan);
     return g;
@@ -227,6 +228,93 @@ TEST(bumps) {
         }
 }
 
+/* ---- second order -------------------------------------------------------------------------------- */
+
+TEST(gammas) {
+    static const double dividend = 0.03;
+    const double at[FORMULA_INPUTS] = { 100, 0.2, 0.03, 0.1, 0.05, 0.4 };
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 3; i++) {
+            const shoal_cva_payoff payoffs[] = { SHOAL_CVA_PUT, SHOAL_CVA_CALL, SHOAL_CVA_FORWARD };
+            cva_case c = one_case(payoffs[i], FORMULA_DATES, small ? 4096 : 65536);
+            c.market.dividend = &dividend, c.opts.gammas = 1;
+            const greeks g = greeks_of(targets[t].ctx, &c, &c.counterparty, c.opts.outer);
+            CHECK(g.count == FORMULA_INPUTS + 1);
+            const shoal_cva_sensitivity *s = find(&g, SHOAL_CVA_GAMMA);
+            double up[FORMULA_INPUTS], down[FORMULA_INPUTS];
+            memcpy(up, at, sizeof at), memcpy(down, at, sizeof at);
+            const double h = 0.01;
+            up[0] += h, down[0] -= h;
+            double (*const formula)(const double *, int) = i < 2 ? option_cva : forward_cva;
+            const int put = i == 0;
+            const double want =
+                (formula(up, put) - 2 * formula(at, put) + formula(down, put)) / (h * h);
+            CHECK_MSG(fabs(s->value - want) < 3 * s->error, "gamma: %.8f +- %.8f, not %.8f",
+                      s->value, s->error, want);
+            CHECK(s->at == 100 && s->move == 0.5 && s->other < 0);
+            CHECK_MSG(s->error < 0.2 * want, "%g of %g", s->error, want);
+            free(g.rows);
+        }
+}
+
+/* The CVA per path with two spots moved; of one asset twice. */
+static greeks spots_moved(shoal_context *ctx, bumped *b, const shoal_cva_sensitivity *s, double one,
+                          double other) {
+    double before[4];
+    memcpy(before, b->s0, sizeof before);
+    b->s0[s->index] *= 1 + one;
+    if (s->other >= 0) b->s0[s->other] *= 1 + other;
+    b->c.opts.gammas = 0;
+    const greeks g = greeks_of(ctx, &b->c, b->parties, b->c.opts.outer);
+    memcpy(b->s0, before, sizeof before), b->c.opts.gammas = 1;
+    return g;
+}
+
+/* Second differences of the CVA of the same paths. Both are means of the same second derivative over other widths. */
+TEST(second_differences) {
+    enum { CORNERS = 4 };
+    static const double signs[CORNERS][2] = { { 1, 1 }, { -1, -1 }, { 1, -1 }, { -1, 1 } };
+    const double h = 0.01;
+    for (int t = 0; t < target_count; t++)
+        for (int curves = 0; curves < 2; curves++) {
+            bumped b;
+            make_bumped(&b, curves, small ? 4096 : 1 << 17);
+            b.c.opts.gammas = 1;
+            const greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
+            int64_t found = 0;
+            for (int64_t i = 0; i < g.count; i++) {
+                const shoal_cva_sensitivity *s = &g.of[i];
+                const int own = s->parameter == SHOAL_CVA_GAMMA;
+                if (!own && s->parameter != SHOAL_CVA_CROSS_GAMMA) continue;
+                found++;
+                greeks at[CORNERS]; /* of one asset: up, down, and twice the middle */
+                for (int n = 0; n < CORNERS; n++)
+                    at[n] = spots_moved(targets[t].ctx, &b, s, own && n > 1 ? 0 : h * signs[n][0],
+                                        h * signs[n][1]);
+                const double width =
+                    h * h * b.s0[s->index] * (own ? b.s0[s->index] : 4 * b.s0[s->other]);
+                double sum = 0, squares = 0;
+                for (int64_t k = 0; k < g.paths; k++) {
+                    double bump = 0;
+                    for (int n = 0; n < CORNERS; n++)
+                        bump += (n < 2 ? 1 : -1) * at[n].rows[k * at[n].width] / width;
+                    const double off = bump - g.rows[(k + 1) * g.width - g.count + i];
+                    sum += off, squares += off * off;
+                }
+                sum /= (double)g.paths;
+                const double error =
+                    sqrt((squares / (double)g.paths - sum * sum) / (double)(g.paths - 1));
+                CHECK_MSG(fabs(sum) <= 3 * error, "%s %lld, %lld: %.3g +- %.3g, off %.3g +- %.3g",
+                          s->name, (long long)s->index, (long long)s->other, s->value, s->error,
+                          sum, error);
+                CHECK(s->error > 0 && error < 3 * s->error);
+                for (int n = 0; n < CORNERS; n++) free(at[n].rows);
+            }
+            CHECK(found == 6); /* pairs of assets 0, 2, 3 */
+            free(g.rows);
+        }
+}
+
 /* ---- the rest ------------------------------------------------------------------------------------- */
 
 /* Rows do not depend on the pieces, and have the same other numbers as without sensitivities. */
@@ -235,7 +323,7 @@ TEST(bits) {
         bumped b;
         make_bumped(&b, 1, 77);
         const greeks plain = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
-        b.c.opts.greeks = 1;
+        b.c.opts.gammas = 1;
         const greeks whole = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
         const greeks pieces = greeks_of(targets[t].ctx, &b.c, b.parties, 33);
         CHECK(!memcmp(whole.rows, pieces.rows, (size_t)(77 * whole.width) * sizeof *whole.rows));
@@ -278,6 +366,8 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(closed_forms);
     RUN(bumps);
+    RUN(gammas);
+    RUN(second_differences);
     RUN(bits);
     RUN(singular_correlations);
     RUN(nothing);

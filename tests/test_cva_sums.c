@@ -322,7 +322,10 @@ TEST(what_is_refused) {
     c.opts.validate = 0, c.opts.greeks = 1;
     fails(shoal_cva_create(ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts, &none),
           "it must be 0 with greeks");
-    c.opts.greeks = 0;
+    c.opts.greeks = 0, c.opts.gammas = 1;
+    fails(shoal_cva_create(ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts, &none),
+          "it must be 0 with gammas");
+    c.opts.gammas = 0;
     plan = plan_of(&c, NULL);
     sums = new_array((size_t)shoal_cva_sums(plan), sizeof *sums);
     fails(shoal_cva_add_sums(plan, NULL, 1, sums), "samples is NULL");

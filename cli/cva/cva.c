@@ -75,18 +75,20 @@ static const cli_option options[] = {
       .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs. Not with --compare, --not-stopped." },
     { "greeks",      OPT_FLAG,     AT(opts.greeks),      NULL,       3, "all first-order sensitivities of the CVA: spots, volatilities, dividends, rates, correlations, hazard rates, recovery; also with --report and --tables", .in = IN_PART,
       .more = "One reverse pass over the same paths, on the CPU. The book must have closed forms: no early exercise, no options on several assets. Not with --compare, --mpor, --hazard-vol, --default-jump, --exposure nested." },
+    { "gammas",      OPT_FLAG,     AT(opts.gammas),      NULL,       3, "--greeks, and the second-order sensitivities by spots: gammas, and cross gammas of all pairs of assets", .in = IN_PART,
+      .more = "Two more reverse passes per asset, with its price moved. As --greeks otherwise." },
     { "breakdown",   OPT_FLAG,     AT(breakdown),        NULL,       3, "results by counterparty, netting set and trade; also with --report and --tables", .in = IN_BOTH,
       .more = "Trades have contributions, which add up to the netting set. Not with --compare." },
     { "add",         OPT_INPUT,    AT(add),              "TRADE.csv", 3, "incremental CVA: add these contracts to the book, and print what they change on the same paths", .in = IN_JSON_SET,
       .more = "The file has the columns of a book. Not with --compare, --shard, --checkpoint, --target-se." },
     { "quantile-error", OPT_POSITIVE, AT(opts.quantile_error), "E", 3, "keep sums over outer paths in place of their rows: PFE and expected shortfall have the relative error E, as 0.001; memory, units and parts do not grow with --outer", .max = 0.5, .usual = "exact quantiles", .in = IN_PART | IN_JSON_SET,
-      .more = "From 1e-5. A unit has about 280 / E bytes per date, and 140 / E more per counterparty and per netting set if they have results. Means and errors are exact. Not with --add, --compare, --cube, --greeks, --target-se, --validate." },
+      .more = "From 1e-5. A unit has about 280 / E bytes per date, and 140 / E more per counterparty and per netting set if they have results. Means and errors are exact. Not with --add, --compare, --cube, --greeks, --gammas, --target-se, --validate." },
     { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
       .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
     { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
       .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
-    { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv; with --greeks sensitivities.csv",
+    { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv; with --greeks or --gammas sensitivities.csv",
       .more = "DIR is created if needed. Not with --compare, --shard." },
     { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .ends = "npy|h5",
       .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come. Not with --add, --compare, --shard, --checkpoint, --target-se." },
@@ -124,14 +126,15 @@ static void check(void *arguments, struct argp_state *state) {
     if (!(o->party.volatility > 0) && (o->party.reversion > 0 || o->correlation_words))
         argp_error(state, "--hazard-%s needs --hazard-vol",
                    o->correlation_words ? "correlation" : "reversion");
-    other = cli_given_among(&cva_command, o, "breakdown greeks tables add cube", name);
+    other = cli_given_among(&cva_command, o, "breakdown greeks gammas tables add cube", name);
     if (o->compare && other) argp_error(state, "--compare has no %s", other);
     other =
         cli_given_among(&cva_command, o, "shard checkpoint units scale scale-plot target-se", name);
     if (o->add && other) argp_error(state, "--add and %s exclude each other", other);
     if (o->cube && other) argp_error(state, "--cube and %s exclude each other", other);
     if (o->add && o->cube) argp_error(state, "--add and --cube exclude each other");
-    other = cli_given_among(&cva_command, o, "add compare cube greeks target-se validate", name);
+    other =
+        cli_given_among(&cva_command, o, "add compare cube greeks gammas target-se validate", name);
     if (o->opts.quantile_error > 0 && other)
         argp_error(state, "--quantile-error and %s exclude each other", other);
     if (o->opts.quantile_error > 0 && o->opts.quantile_error < LEAST_QUANTILE_ERROR)
@@ -369,7 +372,8 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, NULL));
     if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
         code = cva_break_down(c, plan, b, r);
-    if (code == CLI_OK && r->outer > 0 && o->opts.greeks) code = cva_take_greeks(c, plan, b, r);
+    if (code == CLI_OK && r->outer > 0 && shoal_cva_parameters(plan) > 0)
+        code = cva_take_greeks(c, plan, b, r);
     if (code == CLI_OK && o->opts.validate && r->outer > 1) {
         r->check = calloc((size_t)(b->count * r->info.dates) + 1, sizeof *r->check);
         code = r->check ? status_of(c, o, b,

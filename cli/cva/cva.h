@@ -147,7 +147,7 @@ void cva_json_collateral(io_json *j, const cva_book *b);
 int cva_read_wrong_way(cva_options *o, cva_book *b);
 void cva_print_wrong_way(const cva_options *o, const cva_book *b);
 
-/* A sensitivity with names: of an asset or a counterparty; with the other asset of a correlation. */
+/* A sensitivity with names: of an asset or a counterparty; with the other asset of a correlation or a cross gamma. */
 typedef struct cva_greek {
     shoal_cva_sensitivity s;
     const char *parameter, *of, *with;
@@ -177,7 +177,7 @@ typedef struct cva_result {
     const int64_t *sums;           /* in place of samples, with --quantile-error; else NULL */
     shoal_cva_adjustments *before; /* of the book without what --add adds; NULL: nothing is added */
     shoal_cva_adjustments more, more_error; /* the difference, by path: cva, dva, fva alone   */
-    cva_greek *greek;                       /* NULL without --greeks */
+    cva_greek *greek;                       /* NULL without --greeks and --gammas */
     int64_t greeks;
     double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
     double seconds, rules; /* all of it; of these, until the rules of exercise stood */
@@ -207,7 +207,7 @@ int cva_take_greeks(cli *c, const shoal_cva *plan, const cva_book *b, cva_result
 void cva_print_greeks(const cva_result *r);
 void cva_json_greeks(io_json *j, const cva_result *r);
 int cva_write_greeks(const char *folder, const cva_result *r);
-/* The other asset of a correlation, or the time of a point. */
+/* The other asset of a correlation or a cross gamma, or the time of a point. */
 const char *cva_greek_place(const cva_greek *g, char text[CLI_NUMBER]);
 /* Names: of a counterparty, a netting set, a trade. */
 enum { CVA_NAME = 64 };

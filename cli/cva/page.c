@@ -228,9 +228,12 @@ static int sensitivities(FILE *file, const cva_result *r, io_error *err) {
     cva_sheet t;
     if (!r->greek) return IO_OK;
     fputs("<h2>Sensitivities</h2>\n<p>The change of the CVA by a move of one parameter: 1 % of a "
-          "spot, 0.01 of a volatility, a correlation or a recovery rate, 1 basis point of a rate. "
-          "</p>\n",
+          "spot, 0.01 of a volatility, a correlation or a recovery rate, 1 basis point of a rate.",
           file);
+    if (r->greeks && strstr(r->greek[r->greeks - 1].parameter, "gamma"))
+        fputs(" Of a cross gamma both spots move by 1 %, of a gamma its change is half of that.",
+              file);
+    fputs("</p>\n", file);
     const int status = cva_make_sheet(&t, names, 7, 3, r->greeks, err);
     for (int64_t i = 0; status == IO_OK && i < r->greeks; i++) {
         const cva_greek *g = &r->greek[i];

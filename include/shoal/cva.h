@@ -201,8 +201,9 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
                                                    [0; 1 with several counterparties] */
     int by_trade; /* 1: by_set, and shoal_cva_run_trades() may be called    [0] */
     int greeks;   /* 1: rows have what shoal_cva_sensitivities() needs    [0] */
+    int gammas;   /* 1: the same, and the second-order sensitivities by spots [0] */
     /* 1e-5 to 0.5: relative error of quantiles of shoal_cva_result_of_sums(). Units then hold sums in place of rows, and
-     * their size does not depend on the outer paths. Not with validate or greeks.    [0: rows] */
+     * their size does not depend on the outer paths. Not with validate, greeks or gammas. [0: rows] */
     double quantile_error;
     int64_t csas; /* length of csa                                        [0] */
     const shoal_cva_csa
@@ -378,23 +379,27 @@ typedef enum shoal_cva_parameter {
     SHOAL_CVA_RATE,
     SHOAL_CVA_CORRELATION,
     SHOAL_CVA_HAZARD,
-    SHOAL_CVA_RECOVERY
+    SHOAL_CVA_RECOVERY,
+    SHOAL_CVA_GAMMA,      /* second derivative by a spot                          */
+    SHOAL_CVA_CROSS_GAMMA /* by the spots of two assets                           */
 } shoal_cva_parameter;
 
 typedef struct shoal_cva_sensitivity {
     shoal_cva_parameter parameter;
-    const char *name;    /* of the parameter: "spot"                                             */
-    int64_t index;       /* of the asset, or of the counterparty; -1: of the interest rate       */
-    int64_t other;       /* SHOAL_CVA_CORRELATION: the second asset, after the first; else -1    */
-    int64_t point;       /* of a curve, or piece of a hazard rate; -1: there are none            */
-    double time;         /* of the point, or where the piece ends; NaN: none, or the last piece  */
-    double at;           /* the parameter                                                        */
-    double move;         /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate     */
-    double value, error; /* dCVA / dparameter; its standard error                            */
+    const char *name; /* of the parameter: "spot"                                             */
+    int64_t index;    /* of the asset, or of the counterparty; -1: of the interest rate       */
+    int64_t other;    /* of a correlation or a cross gamma the second asset; else -1          */
+    int64_t point;    /* of a curve, or piece of a hazard rate; -1: there are none            */
+    double time;      /* of the point, or where the piece ends; NaN: none, or the last piece  */
+    double at;        /* the parameter; of gammas the spot of `index`                         */
+    /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate; of gammas that of both spots multiplied, and half
+     * of it for one spot. move times value is a term of Taylor's series. */
+    double move;
+    double value, error; /* dCVA / dparameter; its standard error                         */
 } shoal_cva_sensitivity;
 
-/* All first-order sensitivities of the CVA of the book, of a plan with opts.greeks: how many; and they, from rows of samples.
- * Contracts must have closed forms. */
+/* All first-order sensitivities of the CVA of the book, of a plan with opts.greeks, and with opts.gammas those of second order
+ * by spots after them: how many; and they, from rows of samples. Contracts must have closed forms. */
 SHOAL_API int64_t shoal_cva_parameters(const shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_sensitivities(const shoal_cva *plan, const double *samples,
                                                int64_t paths, shoal_cva_sensitivity *list);

@@ -78,7 +78,9 @@ class CvaResult:
     by a second exercise rule, and `inner_bias`; `profile`, a dict of arrays with one entry per date; `counts` of
     regressions and paths; `info` about the contracts; `validation`, a `CvaValidation`, or None; `dva`, `fva` and
     `adjustments`, a dict with these, EPE, ENE, effective EPE and quantiles. With breakdown `by_counterparty`, `by_set` and
-    `by_trade`, dicts of columns: contributions of trades add up to their set.
+    `by_trade`, dicts of columns: contributions of trades add up to their set. With greeks `sensitivities`, a dict of
+    columns, one entry per parameter: `parameter` (spot, volatility, ...) `of` an asset or a counterparty, `with` another
+    asset, `time`, `value`, `derivative`, its `stderr`, a usual `move`, the `change` of the CVA by it and `change_stderr`.
 
     >>> import shoal
     >>> market = {"asset": ["ALFA"], "spot": [100.0], "volatility": [0.2]}
@@ -86,6 +88,8 @@ class CvaResult:
     >>> result = shoal.cva(book, market, dates=2, outer=64, breakdown=True)
     >>> bool(abs(result.by_trade["cva"].sum() - result.by_set["cva"][0]) < 1e-12)
     True
+    >>> shoal.cva(book, market, dates=2, outer=64, greeks=True).sensitivities["parameter"]
+    ['spot', 'volatility', 'dividend', 'rate', 'hazard', 'recovery']
     >>> low, high = result.interval
     >>> bool(low < result.cva < high), result.profile["time"]
     (True, array([0.5, 1. ]))
@@ -98,7 +102,7 @@ class CvaResult:
         self.adjustments, tables = adjustments or {}, tables or {}
         self.dva, self.fva = self.adjustments.get("dva", 0.0), self.adjustments.get("fva", 0.0)
         self.by_counterparty, self.by_set = tables.get("by_counterparty"), tables.get("by_set")
-        self.by_trade = tables.get("by_trade")
+        self.by_trade, self.sensitivities = tables.get("by_trade"), tables.get("sensitivities")
         self.cva, self.stderr = value["cva"], value["error"]
         self.bias, self.interval = value["bias"], (value["low"], value["high"])
         self.rule_bias, self.rule_bias_stderr = value["rule_bias"], value["rule_bias_error"]
@@ -143,10 +147,7 @@ class CvaResult:
                     writer = csv.writer(file)
                     writer.writerow(columns)
                     for row in zip(*columns.values()):
-                        writer.writerow(
-                            ["" if is_missing(v) else v if isinstance(v, str) else
-                             " ".join(map(str, v)) if hasattr(v, "__iter__") else str(v) for v in row]
-                        )  # fmt: skip
+                        writer.writerow([_cell(v) for v in row])
             command = [sys.executable, "-m", "shoal", "cva", os.path.join(folder, "book.csv"), "--market",
                        os.path.join(folder, "market.csv"), "--quiet", "--report", os.fspath(path),
                        *again["options"], *(word for name in ("sets", "counterparties") if again[name]
@@ -161,6 +162,17 @@ class CvaResult:
             f"<shoal.CvaResult: {with_error(self.cva, self.stderr)}, bias {self.bias:.2g}; {len(profile['time'])} dates, "
             f"peak EPE {with_error(profile['epe'][peak], profile['epe_error'][peak])}>"
         )
+
+
+def _cell(value: Any) -> str:
+    """Of a .csv file: words of a list with blanks between them, points of a hazard rate as 0.5:0.04."""
+    if is_missing(value):
+        return ""
+    if isinstance(value, str):
+        return value
+    if not hasattr(value, "__iter__"):
+        return str(value)
+    return " ".join(str(v) if np.ndim(v) == 0 else ":".join(map(str, v)) for v in value)
 
 
 def _time(value: Any, where: str) -> float:
@@ -369,13 +381,33 @@ def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
 
 
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
-          "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
+          "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True",
+          "greeks is 1": "greeks is True"}  # fmt: skip
 
 
 def _in_words_of_tables(message: str) -> str:
     """The message of an error, with the names that tables have in place of the library's."""
     word = next((word for word in _WORDS if message.startswith(word)), "")
     return _WORDS.get(word, "") + message[len(word) :]
+
+
+def _sensitivities(rows: list[dict[str, Any]], assets: list[str], parties: list[Any]) -> dict[str, Any]:
+    """The columns of sensitivities.csv."""
+
+    def named(row: dict[str, Any]) -> Any:
+        names = parties if row["parameter"] in _core.cva_credit else assets
+        return "" if row["index"] < 0 else names[row["index"]]
+
+    numbers = {name: np.array([row[key] for row in rows]) for name, key in
+               (("time", "time"), ("value", "at"), ("derivative", "value"), ("stderr", "error"), ("move", "move"))}  # fmt: skip
+    return {
+        "parameter": [row["name"] for row in rows],
+        "of": [named(row) for row in rows],
+        "with": ["" if row["other"] < 0 else assets[row["other"]] for row in rows],
+        **numbers,
+        "change": numbers["move"] * numbers["derivative"],
+        "change_stderr": numbers["move"] * numbers["stderr"],
+    }
 
 
 def cva(
@@ -401,6 +433,8 @@ def cva(
     borrowing: Any = None,
     lending: Any = None,
     breakdown: bool = False,
+    greeks: bool = False,
+    gammas: bool = False,
     netting: bool = True,
     dates: Any = 10,
     horizon: float = 0.0,
@@ -440,7 +474,9 @@ def cva(
     with the assets; default_jump: of the assets' prices at default. With a column counterparty of the book, counterparties
     is a table with that column and maybe hazard and recovery. own_hazard and own_recovery: for the DVA; borrowing and
     lending: spreads, a number or a list of (until, spread), for the FVA. breakdown: results `by_counterparty`, `by_set`
-    and `by_trade`. dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
+    and `by_trade`. greeks: all first-order sensitivities of the CVA, `sensitivities`; every contract needs a closed form.
+    gammas: the same, and second-order sensitivities by spots.
+    dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.
     quantile_error: keep sums over outer paths in place of their rows, so that memory does not grow with `outer`; PFE and
@@ -487,7 +523,7 @@ def cva(
         "nested": int(nested), "kept": int(kept), "estimator": _ESTIMATORS.index(estimator), "rule_paths": rule_paths,
         "degree": degree, "raw": int(raw), "solver": solver, "cond": cond, "type": TYPES[dtype_name(dtype)],
         "seed": seed, "control": 1 if control else -1, "validate": int(validate), "by_trade": int(breakdown),
-        "quantile_error": quantile_error,
+        "greeks": int(greeks), "gammas": int(gammas), "quantile_error": quantile_error,
         "party": party_of,
     }  # fmt: skip
     if not counts:
@@ -521,6 +557,10 @@ def cva(
             "by_set": _table({"counterparty": [party for party, _ in set_keys], "set": set_names}, of_set),
             "by_trade": _table({"id": ids, "set": [c["set"] for c in contracts]}, of_trade),
         }
+    if greeks or gammas:
+        found = _core.cva_sensitivities(plan, samples, outer)
+        named = counterparties is not None or "counterparty" in book_columns
+        tables["sensitivities"] = _sensitivities(found, names, party_names if named else ["counterparty"])
     value, profile = _core.cva_result(plan, samples, summed, outer, info["dates"])
     validation = None
     if validate:
@@ -546,7 +586,7 @@ def cva(
                   ("quantile-error", quantile_error)) if given),
                 *(word for word, given in (("--exposure=nested", nested), ("--not-stopped", kept),
                   ("--raw-basis", raw), ("--no-control", not control), ("--no-netting", not netting),
-                  ("--validate", validate)) if given),
+                  ("--validate", validate), ("--greeks", greeks), ("--gammas", gammas)) if given),
                 ]  # fmt: skip
     again = {"book": book_columns, "market": market_columns, "sets": set_columns, "counterparties": party_columns,
              "options": words_of}  # fmt: skip

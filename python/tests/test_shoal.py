@@ -909,6 +909,71 @@ def test_a_validation_tells_what_fails():
     assert np.nanmax(abs(v.table["z"])) == abs(v.worst_z) == abs(v.table["z"][0, int(v.time * 10 + 0.5) - 1])
 
 
+def test_sensitivities_of_a_cva_are_bumps_and_those_of_the_program(tmp_path):
+    import json
+
+    book = [{**row, "counterparty": name} for row, name in zip(BOOK, ("Aalen", "Bergen"))]
+    parties = {"counterparty": ["Aalen", "Bergen"], "hazard": [0.03, [(0.5, 0.04), (1.0, 0.06)]]}
+    of = {"dates": 4, "outer": 4096, "greeks": True, "seed": 7}
+
+    def run(spot=0.0, volatility=0.0, rate=0.0, correlation=0.0, later=0.0, recovery=0.0):
+        market = {**MARKET, "spot": [100 + spot, 90], "volatility": [0.2 + volatility, 0.25],
+                  "ALFA": [1, 0.5 + correlation], "BRAVO": [0.5 + correlation, 1]}  # fmt: skip
+        hazard = [0.03, [(0.5, 0.04), (1.0, 0.06 + later)]]
+        return shoal.cva(book, market, rate=0.03 + rate, counterparties={**parties, "hazard": hazard},
+                         recovery=0.4 + recovery, **of)  # fmt: skip
+
+    r = run()
+    table = r.sensitivities
+    places = list(zip(table["parameter"], table["of"], table["with"], table["time"]))
+    assert len(places) == 2 * 3 + 1 + 1 + 2 + 3 == len(set(places)) and len({len(v) for v in table.values()}) == 1
+    assert table["of"][-5:] == ["Aalen", "Aalen", "Bergen", "Bergen", "Bergen"]
+    assert table["time"][-3] == 0.5 and np.isnan(table["time"][-2])
+    assert (table["change"] == table["move"] * table["derivative"]).all() and (table["stderr"] > 0).all()
+
+    def difference(name, h):
+        return (run(**{name: h}).cva - run(**{name: -h}).cva) / (2 * h)
+
+    for name, h, row in (("spot", 1e-4, 0), ("volatility", 1e-6, 1), ("rate", 1e-6, 6), ("later", 1e-6, 11)):
+        off = abs(difference(name, h) - table["derivative"][row])
+        assert off < 0.05 * table["stderr"][row], (name, places[row], off)  # the same paths
+    off = abs(difference("correlation", 1e-3) - table["derivative"][7])  # the same mean
+    assert places[7][:3] == ("correlation", "ALFA", "BRAVO") and off < 3 * table["stderr"][7]
+    both = table["derivative"][9] + table["derivative"][12]
+    assert abs(difference("recovery", 0.01) / both - 1) < 1e-9 and abs(both * -0.6 / r.cva - 1) < 1e-9
+
+    (tmp_path / "b.csv").write_text("payoff,assets,strike,maturity,quantity,counterparty\ncall,ALFA,100,1,1,Aalen\n"
+                                    "forward,ALFA BRAVO,95,1,-1,Bergen\n")  # fmt: skip
+    (tmp_path / "m.csv").write_text("asset,spot,volatility,ALFA,BRAVO\nALFA,100,0.2,1,0.5\nBRAVO,90,0.25,0.5,1\n")
+    (tmp_path / "p.csv").write_text('counterparty,hazard\nAalen,0.03\nBergen,0.5:0.04 1:0.06\n')
+    words = ["b.csv", "--market=m.csv", "--counterparties=p.csv", "--rate=0.03", "--dates=4", "--outer=4096", "--seed=7"]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", *words, "--greeks", "--json"],
+                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)["sensitivities"]
+    assert [list(row) for row in said] == [list(table)] * len(places)
+    for name, values in table.items():
+        for row, value in zip(said, values):
+            assert row[name] == value or (row[name] is None and (value == "" or value != value)), name
+    r.report(tmp_path / "r.html")
+    assert "<h2>Sensitivities</h2>" in (tmp_path / "r.html").read_text()
+    parts = shoal.cva(book, MARKET, rate=0.03, counterparties=parties, units=3, **of).sensitivities
+    assert parts["derivative"].tolist() == table["derivative"].tolist()
+
+    more = shoal.cva(book, MARKET, rate=0.03, counterparties=parties, gammas=True, **of).sensitivities
+    assert more["parameter"][13:] == ["gamma", "cross-gamma", "gamma"] and more["with"][13:] == ["", "BRAVO", ""]
+    assert more["derivative"][:13].tolist() == table["derivative"].tolist() and more["move"][14] == 0.9
+
+    alone = shoal.cva(BOOK, MARKET, dates=2, outer=64, greeks=True).sensitivities
+    assert alone["of"][-1] == "counterparty" and shoal.cva(BOOK, MARKET, dates=2, outer=64).sensitivities is None
+    with pytest.raises(ValueError, match=r"book\[0\]: greeks is .*; there are no sensitivities of a contract with early"):
+        shoal.cva([AMERICAN], MARKET, greeks=True)
+    with pytest.raises(ValueError, match="greeks is True; there are no sensitivities with wrong-way risk"):
+        shoal.cva(BOOK, MARKET, hazard_vol=0.5, greeks=True)
+    with pytest.raises(ValueError, match="0 with greeks"):
+        shoal.cva(BOOK, MARKET, quantile_error=0.01, greeks=True)
+
+
 def test_tables_of_a_cva_name_what_is_wrong():
     assert shoal.cva(BOOK, MARKET, dates=2, outer=64).cva > 0
     for book, market, words in (

@@ -18,6 +18,10 @@
  * The mean of these is the derivative of the mean, by the law of the steps alone; a path's number is another than that of
  * other factors.
  *
+ * Gammas are central differences of b(x_0), with log S moved by h on all dates of the same paths: prices are multiplied by
+ * e^h and e^-h, and exposures and closed forms done again. Where an exposure has a kink, its slope jumps, in a share h of
+ * the paths.
+ *
  * The pass repeats the paths of a block of CVA_WIDTH, which gives the same prices as run.c's; it keeps those of all dates, 16
  * bytes per asset, date and lane. Its cost does not depend on the number of parameters, except for d^2 products per step of
  * d assets' correlations.
@@ -44,7 +48,7 @@ typedef struct reverse { /* of a block */
     const cva_greeks *g;
     int64_t end;             /* the last date of exposure     */
     double *brownian, *spot; /* [date][lane][asset]           */
-    lanes *by;               /* [input before CVA_BY_HAZARD]  */
+    lanes *by;               /* [input before CVA_BY_HAZARD]; NULL: b(log S) alone */
     lanes *to;               /* [parameter]                   */
     lanes *price, *log;      /* [used asset]: S, b(log S)     */
     lanes *exposure;         /* [party]: at the date                                    */
@@ -55,6 +59,7 @@ typedef struct reverse { /* of a block */
 
 /* Adds to the derivative by a number times the years of a span; with curves, by an integral. */
 static void add_span(const reverse *r, int what, int64_t of, cva_span s, const double *x) {
+    if (!r->by) return;
     lanes *by = r->by + r->g->begin[what] + of * r->g->slots;
     if (!r->job->integral) {
         CVA_EACH(l) by[0][l] = fma(s.years, x[l], by[0][l]);
@@ -66,6 +71,7 @@ static void add_span(const reverse *r, int what, int64_t of, cva_span s, const d
 
 /* By the deviation of a span: sigma sqrt(years), or the root of an integral. */
 static void add_deviation(const reverse *r, int64_t used, cva_span s, const double *x) {
+    if (!r->by) return;
     const double deviation = cva_deviation(r->job, s, r->g->used[used]);
     lanes *by = r->by + r->g->begin[CVA_BY_VOLATILITY] + used * r->g->slots;
     if (!r->job->integral) {
@@ -212,7 +218,7 @@ static void reverse_date(const reverse *r, int64_t k) {
             reverse_contract(r, c, cva_rest(job, c, k), bar, r->kept + KEPT * (i - first));
         }
     }
-    for (int64_t party = 0; party < job->parties; party++)
+    for (int64_t party = 0; party < job->parties && r->by; party++)
         reverse_weights(r, k, party, r->exposure[party]);
 }
 
@@ -284,19 +290,50 @@ static void forward_paths(const reverse *r, uint64_t first) {
     }
 }
 
+/* The prices of date k. */
+static void see_prices(const reverse *r, int64_t k) {
+    const int64_t d = r->job->assets, each = CVA_WIDTH * d;
+    for (int64_t i = 0; i < r->g->useds; i++)
+        for (int l = 0; l < CVA_WIDTH; l++)
+            r->price[i][l] = r->spot[k * each + l * d + r->g->used[i]];
+}
+
+/* Second derivatives by the spots of used assets i >= n: d/dS_i of b(log S_n) / S_n, and the other way round; their mean. */
+static void second_order(const reverse *r) {
+    const cva_greeks *g = r->g;
+    const double *s0 = r->job->s0;
+    reverse lean = *r;
+    lean.by = NULL;
+    for (int64_t i = 0; i < g->useds; i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const double times = shoal_exp(sign * g->bump[i]);
+            const double width = (shoal_exp(g->bump[i]) - shoal_exp(-g->bump[i])) * s0[g->used[i]];
+            memset(r->log, 0, (size_t)g->useds * sizeof *r->log);
+            for (int64_t k = r->end; k > 0; k--) {
+                if (r->job->exposure[k - 1] < 0) continue;
+                see_prices(r, k);
+                CVA_EACH(l) r->price[i][l] *= times;
+                reverse_date(&lean, k);
+            }
+            for (int64_t n = 0; n < g->useds; n++) {
+                const int64_t low = n < i ? n : i, high = n < i ? i : n;
+                const double factor = sign * (n == i ? 1 / times : 0.5) / (width * s0[g->used[n]]);
+                double *to = r->to[g->gamma + high * (high + 1) / 2 + low];
+                CVA_EACH(l) to[l] = fma(factor, r->log[n][l], to[l]);
+            }
+        }
+}
+
 static void one_block(const reverse *r, uint64_t first) {
     const cva_job *job = r->job;
     const cva_greeks *g = r->g;
-    const int64_t d = job->assets, each = CVA_WIDTH * d;
     memset(r->by, 0, (size_t)g->begin[CVA_BY_HAZARD] * sizeof *r->by);
     memset(r->to, 0, (size_t)g->parameters * sizeof *r->to);
     memset(r->log, 0, (size_t)g->useds * sizeof *r->log);
     memset(r->later, 0, (size_t)job->parties * sizeof *r->later);
     forward_paths(r, first);
     for (int64_t k = r->end; k > 0; k--) {
-        for (int64_t i = 0; i < g->useds; i++)
-            for (int l = 0; l < CVA_WIDTH; l++)
-                r->price[i][l] = r->spot[k * each + l * d + g->used[i]];
+        see_prices(r, k);
         if (job->exposure[k - 1] >= 0) reverse_date(r, k);
         reverse_step(r, k);
     }
@@ -306,6 +343,7 @@ static void one_block(const reverse *r, uint64_t first) {
         CVA_EACH(l) spot[l] = one * r->log[i][l];
     }
     for (int64_t i = 0; i < g->begin[CVA_BY_HAZARD]; i++) map(r, i, r->by[i]);
+    if (g->gamma) second_order(r);
 }
 
 static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_greeks *g,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By shoal_cva_parameter; a move of 0: 1 % of the parameter. */
+/* By shoal_cva_parameter; a move of 0: made from 1 % of spots. */
 static const struct {
     const char *name;
     double move;
@@ -21,9 +21,12 @@ static const struct {
               [SHOAL_CVA_RATE] = { "rate", 1e-4 },
               [SHOAL_CVA_CORRELATION] = { "correlation", 0.01 },
               [SHOAL_CVA_HAZARD] = { "hazard", 1e-4 },
-              [SHOAL_CVA_RECOVERY] = { "recovery", 0.01 } };
+              [SHOAL_CVA_RECOVERY] = { "recovery", 0.01 },
+              [SHOAL_CVA_GAMMA] = { "gamma", 0 },
+              [SHOAL_CVA_CROSS_GAMMA] = { "cross-gamma", 0 } };
 
 #define LEAST 1e-6 /* of a deviation, over the usual one; of a pivot of correlations */
+#define BUMP  0.05 /* of gammas: of the deviation of log S up to the last exposure   */
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 
@@ -136,7 +139,11 @@ static const shoal_cva_curve *curve_of(const shoal_cva_curve *list, int64_t a) {
 static void add_parameter(maker *k, shoal_cva_parameter kind, int64_t index, int64_t other,
                           int64_t point, double time, double at) {
     cva_greeks *g = &k->p->greeks;
-    const double move = kinds[kind].move > 0 ? kinds[kind].move : 0.01 * at;
+    const double one = 0.01 * at, others = other < 0 ? 0 : 0.01 * k->m->s0[other];
+    const double move = kinds[kind].move > 0            ? kinds[kind].move
+                        : kind == SHOAL_CVA_GAMMA       ? 0.5 * one * one
+                        : kind == SHOAL_CVA_CROSS_GAMMA ? one * others
+                                                        : one;
     if (g->parameter)
         g->parameter[g->parameters] = (shoal_cva_sensitivity){ .parameter = kind,
                                                                .name = kinds[kind].name,
@@ -158,7 +165,8 @@ static int64_t add_curve(maker *k, shoal_cva_parameter kind, int64_t index,
     return first;
 }
 
-/* The parameters in their order: by asset; rates; correlations; by counterparty. */
+/* The parameters in their order: by asset; rates; correlations; by counterparty; pairs of spots, of used assets 0, 0; 1, 0;
+ * 1, 1; 2, 0; ... */
 static void make_parameters(maker *k) {
     const cva_job *j = &k->p->job;
     cva_greeks *g = &k->p->greeks;
@@ -185,6 +193,11 @@ static void make_parameters(maker *k) {
                           n + 1 < c->pieces ? c->until[n] : NAN, c->hazard[n]);
         add_parameter(k, SHOAL_CVA_RECOVERY, i, -1, -1, NAN, c->recovery);
     }
+    g->gamma = g->bump ? g->parameters : 0;
+    for (int64_t i = 0; i < g->useds && g->bump; i++)
+        for (int64_t n = 0; n <= i; n++)
+            add_parameter(k, n < i ? SHOAL_CVA_CROSS_GAMMA : SHOAL_CVA_GAMMA, g->used[n],
+                          n < i ? g->used[i] : -1, -1, NAN, m->s0[g->used[n]]);
 }
 
 /* ---- terms ---------------------------------------------------------------------------------------- */
@@ -308,8 +321,19 @@ static shoal_status make_shares(maker *k) {
     return s;
 }
 
+/* Moves of log S. A difference over 2 bumps is off by about their square over six times the variance. */
+static shoal_status make_bumps(shoal_cva *p) {
+    const cva_job *j = &p->job;
+    cva_greeks *g = &p->greeks;
+    const cva_span all = cva_between(j, 0, j->exposed[j->exposures - 1]);
+    shoal_status s = shoal_plan_host(&p->head, g->useds + 1, sizeof *g->bump, &g->bump);
+    for (int64_t i = 0; i < g->useds && s == SHOAL_OK; i++)
+        g->bump[i] = BUMP * cva_deviation(j, all, g->used[i]);
+    return s;
+}
+
 shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
-                                   const shoal_cva_counterparty *c) {
+                                   const shoal_cva_counterparty *c, int gammas) {
     const cva_job *j = &p->job;
     cva_greeks *g = &p->greeks;
     g->slots = j->integral ? j->moments : 1;
@@ -319,6 +343,7 @@ shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = check_volatilities(p);
     if (s == SHOAL_OK) s = make_root(p);
     if (s == SHOAL_OK) s = make_shares(&k);
+    if (s == SHOAL_OK && gammas) s = make_bumps(p);
     int64_t *first = malloc((size_t)(2 * g->useds + j->parties + 1) * sizeof *first);
     k.volatility = first, k.dividend = first + g->useds, k.counterparty = first + 2 * g->useds;
     if (s == SHOAL_OK && !first)

@@ -100,10 +100,12 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                    { "rule_paths", o->rule_paths, 0, MAX_RULE_PATHS },
                                    { "estimator", (int64_t)o->estimator, SHOAL_CVA_BY_RULE,
                                      SHOAL_CVA_BY_INNER } };
-    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_FLAG("validate", o->validate),
+    const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o),
+                                 SHOAL_FLAG("validate", o->validate),
                                  SHOAL_FLAG("by_set", o->by_set),
                                  SHOAL_FLAG("by_trade", o->by_trade),
-                                 SHOAL_FLAG("greeks", o->greeks) };
+                                 SHOAL_FLAG("greeks", o->greeks),
+                                 SHOAL_FLAG("gammas", o->gammas) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
     shoal_status s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "horizon", -1, o->horizon, 0, 1e6);
@@ -115,7 +117,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 5);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 6);
     if (s == SHOAL_OK && o->validate && o->kept)
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "validate is 1; it must be 0 with kept, whose values are no martingales");
@@ -568,7 +570,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = make_signs(p);
     if (s == SHOAL_OK) s = make_lists(p);
     if (s == SHOAL_OK) s = shoal_cva_make_sums(p, o);
-    if (s == SHOAL_OK && o->greeks) s = shoal_cva_make_greeks(p, m, c);
+    if (s == SHOAL_OK && (o->greeks || o->gammas)) s = shoal_cva_make_greeks(p, m, c, o->gammas);
     const int prices = p->validates || p->by_set;
     if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);

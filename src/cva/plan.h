@@ -395,7 +395,9 @@ typedef struct cva_greeks {
     double *bare; /* [party][exposure]: share / (1 - recovery) */
     double *
         alive; /* the same, of no default up to the exposure in place of default since the last one */
-    int64_t most; /* contracts of a set */
+    int64_t most;  /* contracts of a set */
+    int64_t gamma; /* the first parameter of the pairs of spots; 0: there are none */
+    double *bump;  /* [used asset]: of log S, in these                             */
 } cva_greeks;
 
 /* Columns `at` of the rows of some paths. */
@@ -566,7 +568,7 @@ shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, dou
 
 /* greeks.c: what sensitivities are of, and their terms; where in a row they are. */
 shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
-                                   const shoal_cva_counterparty *c);
+                                   const shoal_cva_counterparty *c, int gammas);
 int64_t shoal_cva_greeks_at(const shoal_cva *p);
 
 /* nodes.c: all contracts that are not closed forms at date k, by rules; exposures into the rows. */

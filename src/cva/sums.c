@@ -66,10 +66,13 @@ shoal_status shoal_cva_make_sums(shoal_cva *p, const shoal_cva_opts *o) {
     if (o->quantile_error == 0) return SHOAL_OK;
     shoal_status s = shoal_check_number(p->head.ctx, "quantile_error", -1, o->quantile_error,
                                         LEAST_ERROR, MOST_ERROR);
-    if (s == SHOAL_OK && (o->validate || o->greeks))
+    if (s == SHOAL_OK && (o->validate || o->greeks || o->gammas))
         s = shoal_fail(p->head.ctx, SHOAL_E_ARG,
                        "quantile_error is %g; it must be 0 with %s, which needs rows",
-                       o->quantile_error, o->validate ? "validate" : "greeks");
+                       o->quantile_error,
+                       o->validate ? "validate"
+                       : o->greeks ? "greeks"
+                                   : "gammas");
     p->quantile_error = o->quantile_error;
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, sources(p), sizeof *p->unit, &p->unit);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
