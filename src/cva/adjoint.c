@@ -18,6 +18,14 @@
  * The mean of these is the derivative of the mean, by the law of the steps alone; a path's number is another than that of
  * other factors.
  *
+ * A digital option pays 1 at its last date if S is beyond K, so that E jumps by J where S = K. The derivative of the mean has a
+ * term for it. With S = S_(k-1) e^(growth - s^2 / 2 + s x) this is, given all but x, and n the normal density,
+ *
+ *     b(x_k) += w_k J n(x*) / s,   x* the x of S = K,
+ *
+ * with J of prices at x*: those of the other assets move with their correlation C to this one, by e^(s_c C (x* - x)). In b(s) of
+ * this term x* stands in place of x; u of the other assets remains, as C^-1 takes a move of L z along a column of C to one number.
+ *
  * Gammas are central differences of b(x_0), with log S moved by h on all dates of the same paths: prices are multiplied by
  * e^h and e^-h, and exposures and closed forms done again. Where an exposure has a kink, its slope jumps, in a share h of
  * the paths.
@@ -55,6 +63,8 @@ typedef struct reverse { /* of a block */
     lanes *later;            /* [party]: b of the integrated hazard rate at later dates */
     lanes *normal, *inner;   /* [used asset]: of a step, L z and u                      */
     lanes *kept;             /* [contract of a set][KEPT]                               */
+    lanes *edge;             /* [used asset]: prices where a payoff jumps               */
+    lanes *shift;            /* [used asset]: sum of x* - x times its part of b(log S)  */
 } reverse;
 
 /* Adds to the derivative by a number times the years of a span; with curves, by an integral. */
@@ -96,16 +106,17 @@ static void map(const reverse *r, int64_t input, const double *x) {
 
 /* ---- a date of exposure ------------------------------------------------------------------------ */
 
-/* The value of a contract; of an option also its derivatives. */
-static void value_contract(const reverse *r, const cva_contract *c, cva_span left, lanes *keep) {
+/* The value of a contract at prices [used asset]; of an option also its derivatives. */
+static void value_contract(const reverse *r, const cva_contract *c, cva_span left, lanes *price,
+                           lanes *keep) {
     const cva_terms t = cva_terms_of(r->job, c, left);
     const double discount = t.discount, strike = c->strike, deviation = t.deviation;
-    const int put = (c->form & CVA_DOWN) != 0;
+    const int put = (c->form & CVA_DOWN) != 0, digital = (c->form & CVA_DIGITAL) != 0;
     lanes forward;
     CVA_EACH(l) forward[l] = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];
-        const double *s = r->price[r->g->place[a]];
+        const double *s = price[r->g->place[a]];
         const double factor = cva_weight_in(c, i) * shoal_exp(cva_growth(r->job, left, a));
         CVA_EACH(l) forward[l] = fma(factor, s[l], forward[l]);
     }
@@ -113,7 +124,8 @@ static void value_contract(const reverse *r, const cva_contract *c, cva_span lef
         CVA_EACH(l) keep[0][l] = discount * (forward[l] - strike);
     else if (deviation > 0 && strike > 0)
         CVA_EACH(l) {
-            const black_slopes b = black_slopes_of(forward[l], strike, deviation, put);
+            const black_slopes b = digital ? digital_slopes_of(forward[l], strike, deviation, put)
+                                           : black_slopes_of(forward[l], strike, deviation, put);
             keep[0][l] = discount * b.value;
             keep[1][l] = discount * b.by_forward * forward[l];
             keep[2][l] = discount * b.by_deviation;
@@ -122,8 +134,8 @@ static void value_contract(const reverse *r, const cva_contract *c, cva_span lef
         CVA_EACH(l) {
             const double gain = shoal_pick(put, strike - forward[l], forward[l] - strike);
             const double pays = shoal_pick(gain > 0, discount, 0);
-            keep[0][l] = pays * gain;
-            keep[1][l] = shoal_pick(put, -pays, pays) * forward[l];
+            keep[0][l] = pays * shoal_pick(digital, 1, gain);
+            keep[1][l] = shoal_pick(digital, 0, shoal_pick(put, -pays, pays) * forward[l]);
             keep[2][l] = 0;
         }
 }
@@ -190,6 +202,71 @@ static void reverse_weights(const reverse *r, int64_t k, int64_t party, const do
     map(r, g->begin[CVA_BY_HAZARD] + at, x);
 }
 
+/* ---- where payoffs jump ---------------------------------------------------------------------- */
+
+/* The price at which a payoff jumps at date k; 0: it does not. */
+static double edge_of(const cva_job *job, const cva_contract *c, int64_t k) {
+    const int jumps = (c->form & CVA_DIGITAL) && cva_left(job, c, k) == 0 && c->strike > 0;
+    return jumps ? c->strike / cva_weight_in(c, 0) : 0;
+}
+
+/* Whether that is the edge of asset a. */
+static int is_edge(const cva_job *job, const cva_contract *c, int64_t k, int64_t a, double edge) {
+    return c->asset[0] == a && fabs(edge_of(job, c, k) - edge) <= CVA_SAME * edge;
+}
+
+/* Prices of all assets where that of `mine` is the edge, and x* - x. */
+static void go_to_edge(const reverse *r, int64_t k, int64_t mine, double edge, double *move) {
+    const cva_job *job = r->job;
+    const cva_greeks *g = r->g;
+    const cva_span step = cva_between(job, k - 1, k);
+    const double one = 1 / cva_deviation(job, step, g->used[mine]);
+    CVA_EACH(l) move[l] = one * shoal_log(edge / r->price[mine][l]);
+    for (int64_t i = 0; i < g->useds; i++) {
+        const double along = job->correlation[g->used[i] * job->assets + g->used[mine]];
+        const double factor = along * cva_deviation(job, step, g->used[i]);
+        CVA_EACH(l) r->edge[i][l] = r->price[i][l] * shoal_exp(factor * move[l]);
+    }
+    CVA_EACH(l) r->edge[mine][l] = edge;
+}
+
+/* The jump of the exposure of the contracts first .. end - 1, a set, at the edge of one of them. */
+static void jump_at(const reverse *r, int64_t k, int64_t first, int64_t end, int64_t at,
+                    double share) {
+    const cva_job *job = r->job;
+    const cva_contract *c = &job->contract[job->european[at]];
+    const int64_t mine = r->g->place[c->asset[0]];
+    const double edge = edge_of(job, c, k);
+    lanes move, above, below, high, low, slope, keep[KEPT];
+    for (int64_t i = first; i < at; i++)
+        if (is_edge(job, &job->contract[job->european[i]], k, c->asset[0], edge)) return;
+    go_to_edge(r, k, mine, edge, move);
+    CVA_EACH(l) above[l] = below[l] = 0;
+    for (int64_t i = first; i < end; i++) {
+        const cva_contract *other = &job->contract[job->european[i]];
+        const double quantity = other->quantity;
+        if (cva_left(job, other, k) < 0) continue;
+        if (is_edge(job, other, k, c->asset[0], edge)) { /* one of both */
+            double *to = other->form & CVA_DOWN ? below : above;
+            CVA_EACH(l) to[l] += quantity;
+            continue;
+        }
+        value_contract(r, other, cva_rest(job, other, k), r->edge, keep);
+        CVA_EACH(l) above[l] = fma(quantity, keep[0][l], above[l]);
+        CVA_EACH(l) below[l] = fma(quantity, keep[0][l], below[l]);
+    }
+    expose(job, c->set, above, high, slope);
+    expose(job, c->set, below, low, slope);
+    const double one =
+        0.3989422804014327 * share / cva_deviation(job, cva_between(job, k - 1, k), c->asset[0]);
+    CVA_EACH(l) {
+        const double x = r->normal[mine][l] + move[l];
+        const double bar = one * (high[l] - low[l]) * shoal_exp(-0.5 * x * x);
+        r->log[mine][l] += bar;
+        r->shift[mine][l] = fma(bar, move[l], r->shift[mine][l]);
+    }
+}
+
 static void reverse_date(const reverse *r, int64_t k) {
     const cva_job *job = r->job;
     const int64_t e = job->exposure[k - 1];
@@ -205,7 +282,7 @@ static void reverse_date(const reverse *r, int64_t k) {
             lanes *keep = r->kept + KEPT * (end - first);
             if (c->set != set) break;
             if (cva_left(job, c, k) < 0) continue;
-            value_contract(r, c, cva_rest(job, c, k), keep);
+            value_contract(r, c, cva_rest(job, c, k), r->price, keep);
             CVA_EACH(l) worth[l] = fma(quantity, keep[0][l], worth[l]);
         }
         expose(job, set, worth, exposure, slope);
@@ -217,6 +294,9 @@ static void reverse_date(const reverse *r, int64_t k) {
             CVA_EACH(l) bar[l] = weight * slope[l];
             reverse_contract(r, c, cva_rest(job, c, k), bar, r->kept + KEPT * (i - first));
         }
+        for (int64_t i = first; i < end && r->g->jumps; i++)
+            if (edge_of(job, &job->contract[job->european[i]], k) > 0)
+                jump_at(r, k, first, end, i, share);
     }
     for (int64_t party = 0; party < job->parties && r->by; party++)
         reverse_weights(r, k, party, r->exposure[party]);
@@ -256,12 +336,12 @@ static void reverse_step(const reverse *r, int64_t k) {
     const cva_greeks *g = r->g;
     const cva_span step = cva_between(job, k - 1, k);
     lanes x;
-    take_step(r, k);
     for (int64_t i = 0; i < g->useds; i++) {
         const double deviation = cva_deviation(job, step, g->used[i]);
         const double *log = r->log[i], *normal = r->normal[i];
         add_span(r, CVA_BY_GROWTH, i, step, log);
-        CVA_EACH(l) x[l] = log[l] * (normal[l] - deviation);
+        CVA_EACH(l) x[l] = fma(log[l], normal[l] - deviation, r->shift[i][l]);
+        CVA_EACH(l) r->shift[i][l] = 0;
         add_deviation(r, i, step, x);
     }
     for (int64_t i = 0; i < g->useds && g->root; i++) {
@@ -313,6 +393,7 @@ static void second_order(const reverse *r) {
                 if (r->job->exposure[k - 1] < 0) continue;
                 see_prices(r, k);
                 CVA_EACH(l) r->price[i][l] *= times;
+                if (g->jumps) take_step(r, k);
                 reverse_date(&lean, k);
             }
             for (int64_t n = 0; n < g->useds; n++) {
@@ -330,10 +411,12 @@ static void one_block(const reverse *r, uint64_t first) {
     memset(r->by, 0, (size_t)g->begin[CVA_BY_HAZARD] * sizeof *r->by);
     memset(r->to, 0, (size_t)g->parameters * sizeof *r->to);
     memset(r->log, 0, (size_t)g->useds * sizeof *r->log);
+    memset(r->shift, 0, (size_t)g->useds * sizeof *r->shift);
     memset(r->later, 0, (size_t)job->parties * sizeof *r->later);
     forward_paths(r, first);
     for (int64_t k = r->end; k > 0; k--) {
         see_prices(r, k);
+        take_step(r, k);
         if (job->exposure[k - 1] >= 0) reverse_date(r, k);
         reverse_step(r, k);
     }
@@ -349,10 +432,11 @@ static void one_block(const reverse *r, uint64_t first) {
 static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_greeks *g,
                         int64_t first, int64_t paths, double *rows, int64_t width, int64_t at) {
     const int64_t end = job->exposed[job->exposures - 1], kept = (end + 1) * job->assets;
-    const int64_t counts[] = { kept,          kept,          g->begin[CVA_BY_HAZARD],
-                               g->parameters, g->useds,      g->useds,
-                               job->parties,  job->parties,  g->useds,
-                               g->useds,      KEPT * g->most };
+    const int64_t counts[] = { kept,          kept,           g->begin[CVA_BY_HAZARD],
+                               g->parameters, g->useds,       g->useds,
+                               job->parties,  job->parties,   g->useds,
+                               g->useds,      KEPT * g->most, g->useds,
+                               g->useds };
     enum { ARRAYS = sizeof counts / sizeof *counts };
     int64_t all = 0;
     int failed = 0;
@@ -374,7 +458,9 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
                             .later = part[7],
                             .normal = part[8],
                             .inner = part[9],
-                            .kept = part[10] };
+                            .kept = part[10],
+                            .edge = part[11],
+                            .shift = part[12] };
 #pragma omp atomic
         failed |= !room;
 #pragma omp for schedule(static)

@@ -34,11 +34,11 @@ static const struct {
 static shoal_status check_contracts(shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         const cva_contract *c = &p->job.contract[i];
-        const int jumps = c->form & (CVA_DIGITAL | CVA_BARRIER);
-        if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !jumps)) continue;
+        if (c->kind == CVA_CLOSED) p->greeks.jumps |= (c->form & CVA_DIGITAL) != 0;
+        if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !(c->form & CVA_BARRIER))) continue;
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "contracts[%lld]: greeks is 1; there are no sensitivities of a contract "
-                          "with early exercise, without a closed form, or whose payoff jumps",
+                          "with early exercise, without a closed form or with a barrier",
                           (long long)i);
     }
     return SHOAL_OK;

@@ -399,6 +399,7 @@ typedef struct cva_greeks {
     double *
         alive; /* the same, of no default up to the exposure in place of default since the last one */
     int64_t most;  /* contracts of a set */
+    int jumps;     /* 1: some payoffs do */
     int64_t gamma; /* the first parameter of the pairs of spots; 0: there are none */
     double *bump;  /* [used asset]: of log S, in these                             */
 } cva_greeks;

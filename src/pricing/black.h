@@ -47,6 +47,17 @@ SHOAL_HD static inline black_slopes black_slopes_of(double forward, double strik
     return b;
 }
 
+/* The same of what pays 1: Phi(e) of a call with e = d - s, Phi(-e) of a put. */
+SHOAL_HD static inline black_slopes digital_slopes_of(double forward, double strike, double s,
+                                                      int put) {
+    const double e = shoal_log(forward / strike) / s - 0.5 * s, sign = shoal_pick(put, -1, 1);
+    const double density = sign * 0.3989422804014327 * shoal_exp(-0.5 * e * e);
+    black_slopes b;
+    b.value = shoal_normcdf(sign * e), b.by_forward = density / (s * forward);
+    b.by_deviation = -density * (e / s + 1);
+    return b;
+}
+
 /* F > 0 or F = 0, K >= 0, s >= 0. */
 SHOAL_HD static inline double black_value(double forward, double strike, double s, int put) {
     if (!(s > 0.0) || !(strike > 0.0)) return black_payoff(forward, strike, put);
