@@ -284,7 +284,7 @@ int64_t bench_check_sample(const bench_sample *s, bench_check *check) {
     if (check->failed > 0)
         snprintf(check->why, sizeof check->why, "%lld failed", (long long)check->failed);
     else if (inaccurate > 0)
-        snprintf(check->why, sizeof check->why, "%lld inaccurate, as their status says",
+        snprintf(check->why, sizeof check->why, "%lld inaccurate, with a warning",
                  (long long)inaccurate);
     return -1;
 }

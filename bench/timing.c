@@ -121,9 +121,9 @@ static size_t cpu_cache(void) {
     return largest ? largest : (size_t)32 << 20;
 }
 
-/* In pieces, which end early once the user ends the run. */
+/* In pieces, which end early once the user ends the run. The first touch of a page takes long: small pieces. */
 static void copy_part(char *to, char *from, size_t bytes, int fill, bool (*stop)(void)) {
-    const size_t piece = (size_t)16 << 20;
+    const size_t piece = (size_t)(fill < 0 ? 16 : 1) << 20;
     for (size_t at = 0; at < bytes && !(stop && stop()); at += piece) {
         const size_t length = bytes - at < piece ? bytes - at : piece;
         if (fill >= 0) memset(from + at, fill, length);

@@ -7,7 +7,7 @@ set -eu
 program=${1:?usage: options.sh PROGRAM PAGE} page=${2:?usage: options.sh PROGRAM PAGE}
 
 options_of() { # options_of [COMMAND...]: a list in Markdown
-    ARGP_HELP_FMT=rmargin=10000 SHOAL_HELP=long "$program" "$@" --help | awk -v global="$(($# == 0))" '
+    ARGP_HELP_FMT=rmargin=10000,opt-doc-col=100 SHOAL_HELP=long "$program" "$@" --help | awk -v global="$(($# == 0))" '
         function wrapped(text,  line, count, words, i) { # columns up to 118, "- " before the first line
             count = split(text, words, " "); line = "-"
             for (i = 1; i <= count; i++) {

@@ -376,6 +376,36 @@ if [ -z "$2" ] && env --default-signal=INT timeout --foreground --preserve-statu
         check "Ctrl-C ends $long" test $rc -eq 130 -a $(($(date +%s) - start)) -le 4
         said "interrupted"; json; leaf interrupted=true
     done
+
+    # one block of paths takes seconds: all paths of a block are used for every contract
+    list() { awk -v n="$1" -v low="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s%.6g", i ? "," : "", low + i / n }'; }
+    large="--strike $(list 400 0.6) --maturity $(list 250 0.5)"
+    "$shoal" price heston $large --greeks --steps 250 --paths 1e6 --backend cpu >out 2>err </dev/null &
+    job=$!
+    sleep 1
+    start=$(date +%s%N)
+    kill -TERM $job
+    wait $job
+    rc=$?
+    took=$((($(date +%s%N) - start) / 1000000))
+    check "100,000 contracts: exit code 130, not $rc" test $rc -eq 130
+    check "100,000 contracts: stopped after $took ms" test $took -le 1000
+
+    # rows that nobody reads: those that follow Ctrl-C are few
+    mkfifo rows
+    "$shoal" price american $large --european --backend cpu >rows 2>err </dev/null &
+    job=$!
+    exec 3<rows
+    sleep 2
+    kill -TERM $job
+    lines=$(cat <&3 | wc -l)
+    exec 3<&-
+    wait $job
+    rc=$?
+    check "a long list: exit code 130, or 74 if it ended a write, not $rc" test $rc -eq 130 -o $rc -eq 74
+    check "a long list: $lines lines" test "$lines" -lt 40000
+    expect 0 price american --strike "$(list 40 0.6)" --maturity 1 --european -o list.csv
+    check "a list as a file" test "$(wc -l <list.csv)" -eq 41
 fi
 
 summary test_cli_price.sh

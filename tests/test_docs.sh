@@ -49,6 +49,8 @@ check "every exported function is in docs/api.md" missing
 
 listed() { docs/options.sh "$program" docs/cli.md | diff docs/cli.md -; }
 check "docs/cli.md lists the options of --help (make docs)" listed
+silent_options() { ! grep -nE '^- `-[^`]*`(, `-[^`]*`)*: *$' docs/cli.md; }
+check "docs/cli.md describes every option" silent_options
 
 # ---- programs ----
 

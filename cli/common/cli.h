@@ -201,6 +201,8 @@ double cli_now(void);
  * file's size does not end it. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
+/* Whether a list of results ends early: after Ctrl-C that many more rows are written, counted in `rows`. */
+bool cli_enough_rows(int64_t *rows);
 
 /* From now on large files that are read or written have a progress bar and end at Ctrl-C. */
 void cli_watch_files(cli *c);

@@ -323,8 +323,9 @@ void cli_json_results(io_json *j, const cli_option *rows, const void *of) {
 
 void cli_json_result_list(io_json *j, const char *key, const cli_option *rows, const void *of,
                           size_t size, int64_t count) {
+    int64_t late = 0;
     io_json_array(j, key);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && !cli_enough_rows(&late); i++) {
         io_json_object_line(j, NULL);
         cli_json_results(j, rows, (const char *)of + (size_t)i * size);
         io_json_close(j);
@@ -345,10 +346,15 @@ int cli_csv_result_list(const char *path, const cli_option *rows, const void *of
     if (status != IO_OK) return cli_io(status, &err);
     FILE *file = io_out_file(out);
     char text[32];
+    int64_t late = 0;
     for (int k = 0; rows[k].kind != OPT_END; k++) fprintf(file, "%s%s", k ? "," : "", rows[k].name);
     putc('\n', file);
     for (int64_t i = 0; i < count; i++) {
         const void *at = (const char *)of + (size_t)i * size;
+        if (cli_enough_rows(&late)) {
+            io_out_abandon(out);
+            return CLI_INTERRUPTED;
+        }
         for (int k = 0; rows[k].kind != OPT_END; k++) {
             const cli_row row = { &rows[k], (char *)(uintptr_t)at };
             char *word =

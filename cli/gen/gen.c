@@ -41,8 +41,8 @@ static const cli_option options[] = {
     { "df",      OPT_ANY_REAL, AT(rng.df), "X",    10, "degrees of freedom of ncchisq", GIVEN(df), .usual = "", .of = "rng" },
     { "first",   OPT_SEED,   AT(first),    "I",    10, "index of the first number in its stream", .of = "rng" },
     { "step",    OPT_INT,    AT(rng.step), "I",    10, "stream of the seed: its step, 0 to 2^32 - 1", 0, UINT32_MAX, .of = "rng" },
-    { "purpose", OPT_INT,    AT(rng.purpose), "I", 10, "stream of the seed: its purpose, 0 to 253", 0, UINT32_MAX, .of = "rng" },
-    { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "stream of the seed: its draw, 0 to 4095", 0, UINT32_MAX, .of = "rng" },
+    { "purpose", OPT_INT,    AT(rng.purpose), "I", 10, "stream of the seed: its purpose, 0 to 127", 0, UINT32_MAX, .of = "rng" },
+    { "draw",    OPT_INT,    AT(rng.draw), "I",    10, "stream of the seed: its draw, 0 to 255", 0, UINT32_MAX, .of = "rng" },
     { 0 }
 };
 static const char doc[] =

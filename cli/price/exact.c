@@ -242,6 +242,7 @@ static const char *number(char text[32], const cli_option *column, const result 
 static void print_table(const cli *c, const price_options *o, const price_exact_opts *e,
                         const cli_option *columns, const result *results, const book *b) {
     const bool table = b->count > 1 || e->file;
+    int64_t late = 0;
     char text[32];
     if (e->file)
         printf("options       %s of %s%s\n", CLI_COUNT(b->count, "option"), e->file,
@@ -254,7 +255,7 @@ static void print_table(const cli *c, const price_options *o, const price_exact_
     printf(
         "nodes         %lld; the error is the change from %lld nodes, there is no sampling error\n",
         (long long)e->nodes, (long long)fewer(e->nodes));
-    for (int64_t i = table ? -1 : 0; i < b->count; i++) { /* -1: the names */
+    for (int64_t i = table ? -1 : 0; i < b->count && !cli_enough_rows(&late); i++) { /* -1: names */
         if (table) putchar('\n');
         for (const cli_option *k = table ? columns : columns + b->showing; k->name; k++) {
             if (k->kind == OPT_TEXT) continue;
@@ -314,6 +315,7 @@ int price_exact(cli *c, const void *arguments, const price_options *o, const pri
             code = print_json(c, arguments, o, e, columns, results, &b, code);
         else
             print_table(c, o, e, columns, results, &b);
+        if (cli_interrupted()) code = CLI_INTERRUPTED;
     }
     free(results);
     book_free(&b);

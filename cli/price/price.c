@@ -28,7 +28,7 @@ const cli_option price_simulation[] = {
     { "method",     OPT_TEXT,     AT(opts.method),     "M",     20, "method of the model", .usual = "auto", .in = IN_PART },
     { "paths",      OPT_INT,      AT(paths),           "N",     20, "paths, up to 2^40", 1, SHOAL_PRICE_MOST, .usual = "262144; bullet grid and nested: 4096 per point", .in = IN_PART },
     { "steps",      OPT_INT,      AT(opts.steps),      "N",     20, "time steps to the last maturity", 1, 1 << 30, .usual = "euler: 1000, or 10 per mean-reversion time if that is more; exact, conditional: 64 or more; american, bullet: one per date", .in = IN_PART,
-      .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error.." },
+      .more = "64 is doubled until the bias of an at-the-money price is below 5e-5 of the forward. A note appears if the bias may exceed the standard error." },
     { "type",       OPT_CHOICE,   AT(opts.type),       "T",     20, "arithmetic of paths: f32 or f64; exact steps and sums are always f64", .words = CLI_TYPES, .in = IN_BOTH,
       .more = "f32 with --math fast uses special functions of a GPU." },
     { "target-se",  OPT_POSITIVE, AT(target),          "E",     20, "simulate until the standard error of every price (not of the Greeks) is at most E, instead of --paths", .without = "shard checkpoint units scale scale-plot paths", .in = IN_JSON_SET,

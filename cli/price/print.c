@@ -71,9 +71,10 @@ void price_json(io_json *j, const cli *c, const price_options *o, const price_ou
         price_json_value(j, o, out->values);
         return;
     }
+    int64_t late = 0;
     io_json_array(j, "surface");
     for (int64_t m = 0; m < o->maturity.count; m++)
-        for (int64_t k = 0; k < o->strike.count; k++) {
+        for (int64_t k = 0; k < o->strike.count && !cli_enough_rows(&late); k++) {
             io_json_object_line(j, NULL);
             io_json_double(j, "maturity", o->maturity.values[m]);
             io_json_double(j, "strike", o->strike.values[k]);
@@ -123,11 +124,12 @@ void price_table_columns(const price_options *o, const shoal_price_value *v) {
 
 static void surface(const price_options *o, const price_outcome *out) {
     char text[32];
+    int64_t late = 0;
     printf("\n%9s %10s %14s %9s%s %9s%s\n", "maturity", "strike", "price", "stderr",
            o->opts.greeks ? "      delta      gamma" : "", "vol",
            o->opts.greeks ? "       vega" : "");
     for (int64_t m = 0; m < o->maturity.count; m++)
-        for (int64_t k = 0; k < o->strike.count; k++) {
+        for (int64_t k = 0; k < o->strike.count && !cli_enough_rows(&late); k++) {
             const shoal_price_value *v = &out->values[m * o->strike.count + k];
             printf("%9.4g %10.6g", o->maturity.values[m], o->strike.values[k]);
             price_table_columns(o, v);

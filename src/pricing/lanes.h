@@ -103,6 +103,7 @@ static inline shoal_status lanes_run(const shoal_context *ctx, const void *job, 
             if (!shoal_is_cancelled(ctx, from * groups + task, blocks * groups))
                 run_block(job, from + task / groups, task % groups,
                           f->partial + task / groups * f->width);
+        if (shoal_is_cancelled(ctx, from + here, blocks)) break;
         lanes_add_units(f, from, here);
     }
     return SHOAL_OK;

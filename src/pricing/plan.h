@@ -59,6 +59,7 @@ typedef struct price_frame {
     double *sums;    /* of units: [unit][width]                                               */
     uint64_t first;
     int64_t samples;
+    const shoal_context *ctx; /* of the run: on the CPU asked about cancellation           */
 } price_frame;
 
 /* One run of a model of stochastic volatility. What is driven is Heston's variance v or exponential

@@ -100,6 +100,7 @@ shoal_status shoal_price_run(shoal_price *plan, int64_t first, int64_t samples, 
     s = shoal_check_array(ctx, sums, "sums");
     if (s != SHOAL_OK) return s;
     plan->frame->first = (uint64_t)first, plan->frame->samples = samples, plan->frame->sums = sums;
+    plan->frame->ctx = ctx;
     const price_method *method = plan->choice.cell;
     const shoal_stage stage = shoal_stage_begin(ctx, "paths");
     return shoal_stage_end(ctx, &stage, method->run(ctx, plan->frame));
