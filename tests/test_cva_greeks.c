@@ -112,6 +112,63 @@ TEST(closed_forms) {
         }
 }
 
+/* A digital call on one asset, netted with forwards on another; the same for the exact value. */
+enum { NET_SPOT, NET_OTHER_SPOT, NET_SIGMA, NET_OTHER_SIGMA, NET_CORRELATION, NET_INPUTS };
+static const double net_at[NET_INPUTS] = { 100, 50, 0.2, 0.3, 0.8 };
+enum { NET_PAYS = 20, NET_FORWARDS = 2, NET_STRIKE = 60 };
+
+/* (1 - R) e^-r P(default) E max(20 1{S > 100} + 2 (S' - 60), 0): given the normal z of S, Black's formula of S'. */
+static double netted_cva(const double *x) {
+    enum { STEPS = 2000 };
+    const double edge = (log(100 / x[NET_SPOT]) - 0.1) / x[NET_SIGMA] + 0.5 * x[NET_SIGMA];
+    const double along = x[NET_CORRELATION] * x[NET_OTHER_SIGMA];
+    const double across = sqrt(x[NET_OTHER_SIGMA] * x[NET_OTHER_SIGMA] - along * along);
+    double mean = 0;
+    for (int side = 0; side < 2; side++) {
+        const double from = side ? edge : -9, to = side ? 9 : edge, step = (to - from) / STEPS;
+        const double strike = NET_STRIKE - (side ? (double)NET_PAYS / NET_FORWARDS : 0);
+        for (int i = 0; i <= STEPS; i++) {
+            const double z = from + i * step, weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+            const double forward = x[NET_OTHER_SPOT] * exp(0.1 - 0.5 * along * along + along * z);
+            mean += weight * step / 3 * exp(-0.5 * z * z) / sqrt(2 * acos(-1)) * NET_FORWARDS *
+                    shoal_black(forward, strike, across, 0);
+        }
+    }
+    return 0.6 * -expm1(-0.05) * exp(-0.1) * mean;
+}
+
+TEST(netted_jump) {
+    static const double s0[] = { 100, 50 }, sigma[] = { 0.2, 0.3 }, rho[] = { 1, 0.8, 0.8, 1 };
+    static const int64_t other = 1;
+    for (int t = 0; t < target_count; t++) {
+        cva_case c = one_case(SHOAL_CVA_DIGITAL_CALL, 1, small ? 16384 : 1 << 18);
+        c.market.assets = 2, c.market.s0 = s0, c.market.sigma = sigma, c.market.correlation = rho;
+        c.contract[1] = c.contract[0], c.contract[0].quantity = NET_PAYS, c.count = 2;
+        c.contract[1].payoff = SHOAL_CVA_FORWARD, c.contract[1].quantity = NET_FORWARDS;
+        c.contract[1].strike = NET_STRIKE, c.contract[1].asset = &other;
+        c.opts.greeks = 1;
+        const greeks g = greeks_of(targets[t].ctx, &c, &c.counterparty, c.opts.outer);
+        int found = 0;
+        for (int64_t i = 0; i < g.count; i++) {
+            const shoal_cva_sensitivity *s = &g.of[i];
+            const int at = s->parameter == SHOAL_CVA_SPOT          ? NET_SPOT + (int)s->index
+                           : s->parameter == SHOAL_CVA_VOLATILITY  ? NET_SIGMA + (int)s->index
+                           : s->parameter == SHOAL_CVA_CORRELATION ? NET_CORRELATION
+                                                                   : -1;
+            if (at < 0) continue;
+            double up[NET_INPUTS], down[NET_INPUTS];
+            memcpy(up, net_at, sizeof up), memcpy(down, net_at, sizeof down);
+            const double h = 1e-4 * net_at[at];
+            up[at] += h, down[at] -= h, found++;
+            const double want = (netted_cva(up) - netted_cva(down)) / (2 * h);
+            CHECK_MSG(fabs(s->value - want) < 3 * s->error, "%s %lld: %.6f +- %.6f, not %.6f",
+                      s->name, (long long)s->index, s->value, s->error, want);
+        }
+        CHECK(found == NET_INPUTS);
+        free(g.rows);
+    }
+}
+
 /* ---- bumps --------------------------------------------------------------------------------------- */
 
 /* A market with curves, two counterparties, netting, collateral; its numbers may be changed. */
@@ -379,6 +436,7 @@ TEST(bits) {
     for (int t = 0; t < target_count; t++) {
         bumped b;
         make_bumped(&b, 1, 77);
+        b.c.contract[3].payoff = SHOAL_CVA_DIGITAL_CALL, b.c.contract[3].maturity = 1.5;
         const greeks plain = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
         b.c.opts.gammas = 1;
         const greeks whole = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
@@ -422,6 +480,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(closed_forms);
+    RUN(netted_jump);
     RUN(bumps);
     RUN(jumps);
     RUN(gammas);
