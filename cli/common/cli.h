@@ -201,7 +201,7 @@ double cli_now(void);
  * file's size does not end it. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
-/* Whether a list of results ends early: after Ctrl-C that many more rows are written, counted in `rows`. */
+/* Whether a list of results ends early: 10,000 rows after Ctrl-C. `rows` counts those rows; it is 0 before the list. */
 bool cli_enough_rows(int64_t *rows);
 
 /* From now on large files that are read or written have a progress bar and end at Ctrl-C. */

@@ -321,6 +321,11 @@ void cli_json_results(io_json *j, const cli_option *rows, const void *of) {
     }
 }
 
+bool cli_enough_rows(int64_t *rows) {
+    enum { ROWS = 10000 }; /* a tenth of a second */
+    return cli_interrupted() && ++*rows > ROWS;
+}
+
 void cli_json_result_list(io_json *j, const char *key, const cli_option *rows, const void *of,
                           size_t size, int64_t count) {
     int64_t late = 0;

@@ -42,11 +42,6 @@ void cli_catch_interrupt(void) {
 
 bool cli_interrupted(void) { return interrupted != 0; }
 
-bool cli_enough_rows(int64_t *rows) {
-    enum { ROWS = 10000 }; /* a tenth of a second */
-    return cli_interrupted() && ++*rows > ROWS;
-}
-
 int cli_refuse_target(double target, double paths, const char *most, double seconds) {
     return cli_fail(CLI_USAGE,
                     "--target-se %g needs about %.2g paths, which would take %s; the limit is %s",
