@@ -6,7 +6,7 @@
 #
 # Documents are read without code, headers and Python in full, other C files only in their string literals. Pages
 # that `make docs` generates are left out: their words are in tools/. A document line may have 119 columns, not
-# counting the targets of its links.
+# counting the targets of its links, a line of a public header 120.
 # shellcheck disable=SC2016 # Markdown's backticks, fields of awk
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -99,6 +99,7 @@ while read -r page; do
     sed 's/](\([^)]*\))/]/g' "$page" | grep -nE '.{120}' |
         sed "s,^\([0-9]*\):.*,$page:\1: longer than 119 columns,"
 done <"$work/docs" >>"$work/found"
+grep -nE '.{121}' include/shoal/*.h | sed 's,^\([^:]*:[0-9]*\):.*,\1: longer than 120 columns,' >>"$work/found" || true
 
 [ -s "$work/found" ] || { echo "words.sh: nothing found"; exit 0; }
 sort -t : -k 1,1 -k 2,2n "$work/found"

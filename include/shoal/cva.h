@@ -18,8 +18,8 @@
  * Hazard, recovery and collateral are those of a set's counterparty. shoal_cva_adjust() returns DVA, funding costs, and
  * results by counterparty and netting set. shoal_cva_trades() returns results by trade.
  *
- * Default does not depend on the assets, unless a counterparty has wrong-way risk. The dates of exposure are those of the options and every
- * maturity up to the horizon. The dates of exercise are a separate list.
+ * Default does not depend on the assets, unless a counterparty has wrong-way risk. The dates of exposure are those of
+ * the options and every maturity up to the horizon. The dates of exercise are a separate list.
  *
  * The value of a contract is a closed form if there is one. Otherwise it is a mean over inner paths that
  * start at the outer path's prices. The value of a contract with early exercise is that just before the
@@ -69,8 +69,8 @@ typedef struct shoal_cva_market {
     const shoal_cva_curve *sigmas;
 } shoal_cva_market;
 
-/* B is the sum of weight S over the contract's assets. All payoffs except forwards are at least 0. An exchange rate is an
- * asset whose dividend is the foreign interest rate; the quantity is then the foreign notional. */
+/* B is the sum of weight S over the contract's assets. All payoffs except forwards are at least 0. An exchange rate is
+ * an asset whose dividend is the foreign interest rate; the quantity is then the foreign notional. */
 typedef enum shoal_cva_payoff {
     SHOAL_CVA_PUT,          /* strike - S, of one asset         */
     SHOAL_CVA_CALL,         /* S - strike, of one asset         */
@@ -214,7 +214,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int by_trade; /* 1: by_set, and shoal_cva_run_trades() may be called    [0] */
     int greeks;   /* 1: rows have what shoal_cva_sensitivities() needs    [0] */
     int gammas;   /* 1: the same, and the second-order sensitivities by spots [0] */
-    /* 1e-5 to 0.5: relative error of quantiles of shoal_cva_result_of_sums(). Units then hold sums in place of rows, and
+    /* 1e-5 to 0.5: relative error of quantiles of shoal_cva_result_of_sums(). Units then hold sums in place of rows:
      * their size does not depend on the outer paths. Not with validate, greeks or gammas. [0: rows] */
     double quantile_error;
     int64_t csas; /* length of csa                                        [0] */
@@ -404,14 +404,14 @@ typedef struct shoal_cva_sensitivity {
     int64_t point;    /* of a curve, or piece of a hazard rate; -1: there are none            */
     double time;      /* of the point, or where the piece ends; NaN: none, or the last piece  */
     double at;        /* the parameter; of gammas the spot of `index`                         */
-    /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate; of gammas that of both spots multiplied, and half
-     * of it for one spot. move times value is a term of Taylor's series. */
+    /* a usual move: 1 % of a spot, 0.01 of a volatility, 1e-4 of a rate. Of a cross gamma: the product of the moves of
+     * both spots; of a gamma: half the square of the spot's. move times value is a term of Taylor's series. */
     double move;
     double value, error; /* dCVA / dparameter; its standard error                         */
 } shoal_cva_sensitivity;
 
-/* All first-order sensitivities of the CVA of the book, of a plan with opts.greeks, and with opts.gammas those of second order
- * by spots after them: how many; and they, from rows of samples. Contracts must have closed forms. */
+/* The number of sensitivities of the book's CVA, and the sensitivities, from rows of samples: with opts.greeks all of
+ * first order, with opts.gammas also those of second order by spots, after them. Contracts must have closed forms. */
 SHOAL_API int64_t shoal_cva_parameters(const shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_sensitivities(const shoal_cva *plan, const double *samples,
                                                int64_t paths, shoal_cva_sensitivity *list);

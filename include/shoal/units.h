@@ -73,8 +73,9 @@ SHOAL_API shoal_status shoal_units_create(shoal_context *ctx, const shoal_units_
  * rows in their order. A plan that simulates no paths has no rows. Keep the plan until the units are freed. */
 SHOAL_API shoal_status shoal_units_price(shoal_price *plan, int64_t paths,
                                          const shoal_units_opts *opts, shoal_units **units);
-/* Outer paths 0 .. outer - 1: rows are those of shoal_cva_run(). With opts.quantile_error of the plan there are no rows:
- * shoal_units_counts() has the sums of shoal_cva_add_sums(), from number SHOAL_UNITS_CVA_TOTALS + shoal_cva_totals() on. */
+/* Outer paths 0 .. outer - 1: rows are those of shoal_cva_run(). With opts.quantile_error of the plan there are no
+ * rows: shoal_units_counts() has the sums of shoal_cva_add_sums(), from number SHOAL_UNITS_CVA_TOTALS +
+ * shoal_cva_totals() on. */
 SHOAL_API shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_opts *opts,
                                        shoal_units **units);
 /* The counts of shoal_units_cva(), over the units that are added. With opts.by_trade shoal_units_counts() also has the
