@@ -38,6 +38,30 @@ static inline cva_case one_case(shoal_cva_payoff payoff, int64_t dates, int64_t 
     };
 }
 
+/* Some of each, on two assets: a call and a sold max-call on inner paths, a forward, a sold American put, in two sets. */
+static inline cva_case mixed_case(int64_t outer) {
+    static const double s0[] = { 100, 90 }, sigma[] = { 0.2, 0.4 };
+    static const double correlation[] = { 1, 0.3, 0.3, 1 };
+    static const int64_t both[] = { 0, 1 }, inner[] = { 34 };
+    cva_case c = one_case(SHOAL_CVA_CALL, 3, outer);
+    c.market = (shoal_cva_market){
+        .assets = 2, .rate = 0.1, .s0 = s0, .sigma = sigma, .correlation = correlation
+    };
+    c.contract[1] = (shoal_cva_contract){ .payoff = SHOAL_CVA_MAX_CALL,
+                                          .strike = 100,
+                                          .maturity = 0.8,
+                                          .quantity = -0.5,
+                                          .assets = 2,
+                                          .asset = both };
+    c.contract[2] = c.contract[0], c.contract[2].payoff = SHOAL_CVA_FORWARD;
+    c.contract[2].asset = both + 1, c.contract[2].set = 1;
+    c.contract[3] = c.contract[2], c.contract[3].payoff = SHOAL_CVA_PUT;
+    c.contract[3].american = 1, c.contract[3].quantity = -1.5;
+    c.count = 4;
+    c.opts.inner = inner, c.opts.inner_count = 1;
+    return c;
+}
+
 typedef struct cva_outcome {
     shoal_cva_value value;
     shoal_cva_date profile[MOST_DATES];

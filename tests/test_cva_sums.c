@@ -9,28 +9,11 @@
 static shoal_context *ctx;
 static const double own_hazard = 0.02, other_hazard = 0.1, year = 1, cost = 0.01, gain = 0.004;
 static const shoal_cva_counterparty own = { .pieces = 1, .hazard = &own_hazard, .recovery = 0.3 };
-static const double s0[] = { 100, 90 }, sigma[] = { 0.2, 0.4 }, correlation[] = { 1, 0.3, 0.3, 1 };
-static const int64_t both[] = { 0, 1 };
 
-/* Some of each: a call and a sold max-call on inner paths, a forward, a sold American put, in two sets. */
-static cva_case mixed_case(int64_t outer) {
-    static const int64_t inner[] = { 34 };
-    cva_case c = one_case(SHOAL_CVA_CALL, 3, outer);
-    c.market = (shoal_cva_market){
-        .assets = 2, .rate = 0.1, .s0 = s0, .sigma = sigma, .correlation = correlation
-    };
-    c.contract[1] = (shoal_cva_contract){ .payoff = SHOAL_CVA_MAX_CALL,
-                                          .strike = 100,
-                                          .maturity = 0.8,
-                                          .quantity = -0.5,
-                                          .assets = 2,
-                                          .asset = both };
-    c.contract[2] = c.contract[0], c.contract[2].payoff = SHOAL_CVA_FORWARD;
-    c.contract[2].asset = both + 1, c.contract[2].set = 1;
-    c.contract[3] = c.contract[2], c.contract[3].payoff = SHOAL_CVA_PUT;
-    c.contract[3].american = 1, c.contract[3].quantity = -1.5;
-    c.count = 4;
-    c.opts.inner = inner, c.opts.inner_count = 1, c.opts.own = &own, c.opts.by_set = 1;
+/* The mixed book, with costs of funding and results by set. */
+static cva_case funded_case(int64_t outer) {
+    cva_case c = mixed_case(outer);
+    c.opts.own = &own, c.opts.by_set = 1;
     c.opts.borrowing = (shoal_cva_curve){ 1, &year, &cost };
     c.opts.lending = (shoal_cva_curve){ 1, &year, &gain };
     return c;
@@ -168,14 +151,14 @@ static void compare(cva_case *c, const shoal_cva_counterparty *of, double error)
 
 TEST(of_all_estimators) {
     for (int estimator = SHOAL_CVA_BY_RULE; estimator <= SHOAL_CVA_BY_INNER; estimator++) {
-        cva_case c = mixed_case(700);
+        cva_case c = funded_case(700);
         c.opts.estimator = (shoal_cva_estimator)estimator;
         compare(&c, NULL, estimator == SHOAL_CVA_BY_RULE ? 1e-3 : 1e-2);
     }
 }
 
 TEST(of_two_counterparties) {
-    cva_case c = mixed_case(500);
+    cva_case c = funded_case(500);
     static const int64_t party[] = { 1, 0 };
     const shoal_cva_counterparty of[] = {
         c.counterparty, { .pieces = 1, .hazard = &other_hazard, .recovery = 0.2 }
@@ -186,7 +169,7 @@ TEST(of_two_counterparties) {
 
 TEST(of_wrong_way_risk) {
     static const double with[] = { 0.7, 0 };
-    cva_case c = mixed_case(500);
+    cva_case c = funded_case(500);
     c.opts.estimator = SHOAL_CVA_BY_AMC;
     c.counterparty.volatility = 0.6, c.counterparty.correlation = with;
     compare(&c, NULL, 1e-3);
@@ -243,7 +226,7 @@ static void pass_on(shoal_units *from, shoal_units *to) {
 }
 
 TEST(any_pieces_have_the_same_bits) {
-    cva_case c = mixed_case(300);
+    cva_case c = funded_case(300);
     c.opts.by_trade = 1, c.opts.quantile_error = 0.01, c.opts.estimator = SHOAL_CVA_BY_AMC;
     shoal_cva *plan = plan_of(&c, NULL);
     shoal_cva_value one, value;

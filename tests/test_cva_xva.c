@@ -133,28 +133,10 @@ TEST(one_forward) {
     }
 }
 
-static const double s0[] = { 100, 90 }, sigma[] = { 0.2, 0.4 }, correlation[] = { 1, 0.3, 0.3, 1 };
-static const int64_t both[] = { 0, 1 };
-
-/* A call and a sold max-call on inner paths, a forward, and a sold American put, in two sets. */
-static cva_case mixed_case(int64_t outer) {
-    static const int64_t inner[] = { 34 };
-    cva_case c = one_case(SHOAL_CVA_CALL, 3, outer);
-    c.market = (shoal_cva_market){
-        .assets = 2, .rate = 0.1, .s0 = s0, .sigma = sigma, .correlation = correlation
-    };
-    c.contract[1] = (shoal_cva_contract){ .payoff = SHOAL_CVA_MAX_CALL,
-                                          .strike = 100,
-                                          .maturity = 0.8,
-                                          .quantity = -0.5,
-                                          .assets = 2,
-                                          .asset = both };
-    c.contract[2] = c.contract[0], c.contract[2].payoff = SHOAL_CVA_FORWARD;
-    c.contract[2].asset = both + 1, c.contract[2].set = 1;
-    c.contract[3] = c.contract[2], c.contract[3].payoff = SHOAL_CVA_PUT;
-    c.contract[3].american = 1, c.contract[3].quantity = -1.5;
-    c.count = 4;
-    c.opts.inner = inner, c.opts.inner_count = 1, c.opts.own = &own;
+/* The mixed book, with costs of funding. */
+static cva_case funded_case(int64_t outer) {
+    cva_case c = mixed_case(outer);
+    c.opts.own = &own;
     c.opts.borrowing = (shoal_cva_curve){ 1, &year, &cost };
     c.opts.lending = (shoal_cva_curve){ 1, &year, &gain };
     return c;
@@ -205,7 +187,7 @@ static void adds_up(const cva_case *c, const xva_outcome *o) {
 TEST(contributions_add_up) {
     for (int t = 0; t < target_count; t++)
         for (int i = 0; i < 4; i++) {
-            cva_case c = mixed_case(small ? 64 : 512);
+            cva_case c = funded_case(small ? 64 : 512);
             if (i == 1) c.counterparty.collateral = 1, c.counterparty.threshold = 4;
             if (i == 2) c.opts.estimator = SHOAL_CVA_BY_AMC;
             if (i == 3) c.opts.estimator = SHOAL_CVA_BY_INNER;
@@ -220,7 +202,7 @@ TEST(contributions_add_up) {
 TEST(wrong_way) {
     static const double with_assets[] = { -0.5, 0.3 };
     for (int t = 0; t < target_count; t++) {
-        cva_case c = mixed_case(small ? 64 : 256);
+        cva_case c = funded_case(small ? 64 : 256);
         c.opts.estimator = SHOAL_CVA_BY_AMC;
         const xva_outcome plain = xva_of(targets[t].ctx, &c, NULL, c.opts.outer, NULL);
         c.counterparty.volatility = 0.6, c.counterparty.correlation = with_assets;
@@ -231,7 +213,7 @@ TEST(wrong_way) {
 }
 
 TEST(bits_are_the_same) {
-    const cva_case c = mixed_case(small ? 100 : 600);
+    const cva_case c = funded_case(small ? 100 : 600);
     const int64_t values = c.opts.outer * 4 * 4;
     double *plain_values = new_array((size_t)values, sizeof(double));
     shoal_context *single;
@@ -270,7 +252,7 @@ TEST(values) {
 TEST(two_counterparties) {
     static const int64_t party[] = { 1, 0 };
     for (int t = 0; t < target_count; t++) {
-        cva_case c = mixed_case(small ? 64 : 512);
+        cva_case c = funded_case(small ? 64 : 512);
         const shoal_cva_counterparty of[] = {
             { .pieces = 1, .hazard = &hazard, .recovery = 0.4 },
             { .pieces = 1, .hazard = &other_hazard, .collateral = 1, .threshold = 7 }
@@ -304,7 +286,7 @@ TEST(two_counterparties) {
 /* A contract of quantity 0 changes nothing. */
 TEST(increments) {
     for (int t = 0; t < target_count; t++) {
-        cva_case c = mixed_case(64), less = c;
+        cva_case c = funded_case(64), less = c;
         for (int i = 0; i < 4; i++) c.contract[i].maturity = less.contract[i].maturity = 1;
         less.contract[3].quantity = 0;
         c.contract[2].set = c.contract[3].set = less.contract[2].set = less.contract[3].set = 0;
@@ -321,7 +303,7 @@ TEST(increments) {
 
 TEST(units_have_totals) {
     shoal_context *ctx = targets[0].ctx;
-    cva_case c = mixed_case(300);
+    cva_case c = funded_case(300);
     const xva_outcome o = xva_of(ctx, &c, NULL, 300, NULL);
     c.opts.by_trade = 1;
     shoal_cva *plan;
@@ -366,7 +348,7 @@ TEST(what_is_refused) {
                                            { .pieces = 1, .hazard = &negative } };
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
-        cva_case c = mixed_case(8);
+        cva_case c = funded_case(8);
         shoal_cva *plan;
         shoal_cva_adjustments a;
         shoal_cva_trade trade[4];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * greeks.c - sensitivities of `shoal cva --greeks` and `--gammas`: rows with names, on stdout, in the JSON object, as a file of --tables.
+ * greeks.c - sensitivities of `shoal cva --greeks` and `--gammas`: rows with names, on stdout, in the JSON object, as
+ * a file of --tables.
  */
 #include "cva.h"
 

@@ -383,8 +383,7 @@ def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
 
 
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
-          "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True",
-          "greeks is 1": "greeks is True"}  # fmt: skip
+          "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
 
 
 def _in_words_of_tables(message: str) -> str:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * adjoint.c - derivatives of the CVA by all that it depends on, path by path: a reverse pass over closed forms and steps.
+ * adjoint.c - derivatives of the CVA by all that it depends on, path by path: a reverse pass over closed forms and
+ * steps.
  *
  * A path's share of the CVA is sum_k sum_sets w_k E(V_k), V_k = sum of q v(S_k, t_k), with w_k = (1 - R) e^(-r t_k)
- * P(default). Exposures E are piecewise linear in V and continuous, so that their slope, 0 or 1, is all there is: nothing is
- * smoothed. With x = log S of an asset and b(y) the derivative by y, from the last date to the first,
+ * P(default). Exposures E are piecewise linear in V and continuous, so that their slope, 0 or 1, is all there is:
+ * nothing is smoothed. With x = log S of an asset and b(y) the derivative by y, from the last date to the first,
  *
  *     b(x_k) += w_k E' q dv/dx,   b(growth), b(rate), b(deviation) of the time to maturity likewise,
  *
@@ -15,24 +16,26 @@
  *
  *     b(C_ac) += (s_a b(x_a) u_c + s_c b(x_c) u_a) / 2,   u = L^-t z = C^-1 (L z).
  *
- * The mean of these is the derivative of the mean, by the law of the steps alone; a path's number is another than that of
- * other factors.
+ * The mean of these is the derivative of the mean, by the law of the steps alone; a path's number is another than that
+ * of other factors.
  *
- * A digital option pays 1 at its last date if S is beyond K, so that E jumps by J where S = K. The derivative of the mean has a
- * term for it. With S = S_(k-1) e^(growth - s^2 / 2 + s x) this is, given all but x, and n the normal density,
+ * A digital option pays 1 at its last date if S is beyond K, so that E jumps by J where S = K. The derivative of the
+ * mean has a term for it. With S = S_(k-1) e^(growth - s^2 / 2 + s x) this is, given all but x, and n the normal
+ * density,
  *
  *     b(x_k) += w_k J n(x*) / s,   x* the x of S = K,
  *
- * with J of prices at x*: those of the other assets move with their correlation C to this one, by e^(s_c C (x* - x)). In b(s) of
- * this term x* stands in place of x; u of the other assets remains, as C^-1 takes a move of L z along a column of C to one number.
+ * with J of prices at x*: those of the other assets move with their correlation C to this one, by e^(s_c C (x* - x)).
+ * In b(s) of this term x* stands in place of x; u of the other assets remains, as C^-1 takes a move of L z along a
+ * column of C to one number.
  *
- * Gammas are central differences of b(x_0), with log S moved by h on all dates of the same paths: prices are multiplied by
- * e^h and e^-h, and exposures and closed forms done again. Where an exposure has a kink, its slope jumps, in a share h of
- * the paths.
+ * Gammas are central differences of b(x_0), with log S moved by h on all dates of the same paths: prices are
+ * multiplied by e^h and e^-h, and exposures and closed forms done again. Where an exposure has a kink, its slope
+ * jumps, in a share h of the paths.
  *
- * The pass repeats the paths of a block of CVA_WIDTH, which gives the same prices as run.c's; it keeps those of all dates, 16
- * bytes per asset, date and lane. Its cost does not depend on the number of parameters, except for d^2 products per step of
- * d assets' correlations.
+ * The pass repeats the paths of a block of CVA_WIDTH, which gives the same prices as run.c's; it keeps those of all
+ * dates, 16 bytes per asset, date and lane. Its cost does not depend on the number of parameters, except for d^2
+ * products per step of d assets' correlations.
  */
 #define CVA_WIDTH   32
 #define CVA_LANE(l) (l)
@@ -45,7 +48,7 @@ static inline double cva_fold(double *x) {
     return 0;
 }
 
-#include "cva/outer.h"
+#include "cva/exposure.h"
 
 enum { KEPT = 3 }; /* of a contract: value, dv/dx, dv/d deviation */
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cds.c - hazard rates from spreads of credit default swaps, by the formulas of the ISDA standard model with piecewise constant
- * forward and hazard rates.
+ * cds.c - hazard rates from spreads of credit default swaps, by the formulas of the ISDA standard model with piecewise
+ * constant forward and hazard rates.
  *
- * With D the discount factor, Q the survival probability, P = D Q, and over a piece of time of length dt in which both rates
- * are constant H = -log of the ratio of Q, x = -log of that of P:
+ * With D the discount factor, Q the survival probability, P = D Q, and over a piece of time of length dt in which both
+ * rates are constant H = -log of the ratio of Q, x = -log of that of P:
  *
  *     protection = (1 - R) sum P H phi1(x)                                       until the last day
  *     premium    = sum of accrual D Q, Q one day before the end of a period, and of what has accrued at default,
  *                  365/360 sum P H ((t - start) phi1(x) + dt phi2(x)), less the accrued premium that is paid back,
  *     phi1(x) = int_0^1 e^(-x u) du,   phi2(x) = int_0^1 u e^(-x u) du.
  *
- * Accrual is act/360; the last period has one more day; accrual at default starts one and a half days earlier: a default is at
- * noon of the mean day, and counts that day. A spread s with protection = s premium gives the hazard rate of its piece.
+ * Accrual is act/360; the last period has one more day; accrual at default starts one and a half days earlier: a
+ * default is at noon of the mean day, and counts that day. A spread s with protection = s premium gives the hazard
+ * rate of its piece.
  */
 #include "core/progress.h"
 #include "cva/span.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva.c - inner paths on the CPU: those of European contracts go to maturity in one step (nest.h), those of contracts with
- * early exercise follow their rules from date to date (walk.h). All contracts of an outer path and date share them.
+ * cva.c - inner paths on the CPU: those of European contracts go to maturity in one step (nest.h), those of contracts
+ * with early exercise follow their rules from date to date (walk.h). All contracts of an outer path and date share
+ * them.
  *
  * Threads share the items; inner paths are lanes, CVA_LANES at a time: an item. A block of Philox
  * makes two normals (f32: four). An inner path of European contracts costs half a Philox block and one exponential per

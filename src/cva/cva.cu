@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cva.cu - inner paths on the GPU: the code of nest.h and walk.h with one path per thread. A warp is an item, 32 inner
- * paths of an outer one, and with early exercise one contract; its sum is added by halves, as cva.c adds. Every such warp
- * makes the prices that its contract needs. Bits are those of the CPU in f64.
+ * paths of an outer one, and with early exercise one contract; its sum is added by halves, as cva.c adds. Every such
+ * warp makes the prices that its contract needs. Bits are those of the CPU in f64.
  */
 #define CVA_WIDTH 1
 #define CVA_FOLLOWS

@@ -9,8 +9,8 @@
  *     the dates of margin calls, a margin period before each date of exposure (margin.c),
  *     the knots of the volatilities (curves.c) before the last of all these.
  *
- * The maturity of one contract adds no date of exercise to another. Outer paths go through all dates up to the horizon. Inner paths go
- * only to dates at which some contract may be exercised and to knots, the stops.
+ * The maturity of one contract adds no date of exercise to another. Outer paths go through all dates up to the
+ * horizon. Inner paths go only to dates at which some contract may be exercised and to knots, the stops.
  */
 #include "cva/plan.h"
 #include <math.h>

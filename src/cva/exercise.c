@@ -3,11 +3,11 @@
  * exercise.c - contracts with early exercise by regressions at every node, as the paper of Abbas-Turki and Graillat
  * has them: `inner`.
  *
- * At a date of exposure or of exercise, all paths that still hold a contract are a batch of Longstaff-Schwartz problems:
- * one per path, from the path's prices over its dates of exercise that are left, with all inner paths and with half of them. Both levels are one
- * batch as long as the same paths hold the contract at both. A path exercises if that pays as much as the mean of
- * going on over its inner paths. Such a rule is fitted on few paths, and values are the lower for it; it also sees into
- * the future of its paths, and values are the higher for that.
+ * At a date of exposure or of exercise, all paths that still hold a contract are a batch of Longstaff-Schwartz
+ * problems: one per path, from the path's prices over its dates of exercise that are left, with all inner paths and
+ * with half of them. Both levels are one batch as long as the same paths hold the contract at both. A path exercises
+ * if that pays as much as the mean of going on over its inner paths. Such a rule is fitted on few paths, and values
+ * are the lower for it; it also sees into the future of its paths, and values are the higher for that.
  *
  * The inner paths of an outer path and date have addresses of their own and are the same for all
  * contracts on the same assets: what is bought and sold nets exactly, and a path does not depend

@@ -5,12 +5,14 @@
  *     B(t_i) = (t_i / t_(i+1)) B(t_(i+1)) + sqrt(t_i (t_(i+1) - t_i) / t_(i+1)) L Z,
  *
  * (between knots: of B(t) - B(knot), from the knot on) in blocks of CVA_FIT_LANES. Z are scrambled points of Sobol's
- * sequence (rng/sobol.h), as normals: a rule needs conditional means over all paths, and these are sums over the points.
+ * sequence (rng/sobol.h), as normals: a rule needs conditional means over all paths, and these are sums over the
+ * points.
  *
  * At a date: the paths move there, and the moments of the variables are taken; the sums of the regressions out of the
- * money and in the money; the decision by the rule that is made of them. What is regressed is the cash flow of going on,
- * discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step: these
- * have the mean 0, and take most of the noise. Always in f64 and on the CPU: a rule has the same bits on every backend.
+ * money and in the money; the decision by the rule that is made of them. What is regressed is the cash flow of going
+ * on, discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step:
+ * these have the mean 0, and take most of the noise. Always in f64 and on the CPU: a rule has the same bits on every
+ * backend.
  */
 #define CVA_WIDTH 256
 #include "cva/walk.h"
@@ -42,8 +44,8 @@ static void add_products(const double *u, const double (*v)[CVA_WIDTH], double *
 
 /* ---- random numbers ---------------------------------------------------------------------------- */
 
-/* Coordinate `number` of the points of a block, as normals. A point's word is linear in the bits of the Gray code of its
- * index: that of the block's first point, and what the place in the block adds. */
+/* Coordinate `number` of the points of a block, as normals. A point's word is linear in the bits of the Gray code of
+ * its index: that of the block's first point, and what the place in the block adds. */
 static void sobol_normals(const cva_fit *f, int64_t block, int64_t number, double *z) {
     const uint32_t *v = f->directions + number * SHOAL_SOBOL_BITS;
     const uint64_t shift = f->shift[number];
@@ -61,8 +63,8 @@ static void sobol_normals(const cva_fit *f, int64_t block, int64_t number, doubl
         if (!good[l]) z[l] = shoal_icdf_of(point[l]);
 }
 
-/* at += L Z of a step of the paths. The coordinates of Sobol's points are taken in the order of the steps: the first ones
- * say where a path ends. Once they are used up, Z is random. */
+/* at += L Z of a step of the paths. The coordinates of Sobol's points are taken in the order of the steps: the first
+ * ones say where a path ends. Once they are used up, Z is random. */
 static void add_normals(const cva_fit *f, int64_t block, int64_t step, cva_span span, double keep,
                         double flat, double *at) {
     const int assets = f->job.assets;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * greeks.c - sensitivities of a CVA: the table of parameters, and how they enter what the reverse pass (adjoint.c) gives derivatives
- * by; results from rows.
+ * greeks.c - sensitivities of a CVA: the table of parameters, and how they enter what the reverse pass (adjoint.c)
+ * gives derivatives by; results from rows.
  *
- * An integral of a curve at time t is linear between its points, I_i = value_i time_i: with l = (t - t_(i-1)) / (t_i - t_(i-1)) it
- * is l I_i + (1 - l) I_(i-1), also beyond the last point. So an integral has at most two points of its curve.
+ * An integral of a curve at time t is linear between its points, I_i = value_i time_i: with l = (t - t_(i-1)) / (t_i -
+ * t_(i-1)) it is l I_i + (1 - l) I_(i-1), also beyond the last point. So an integral has at most two points of its
+ * curve.
  */
 #include "cva/span.h"
 #include <math.h>
@@ -37,7 +38,7 @@ static shoal_status check_contracts(shoal_cva *p) {
         if (c->kind == CVA_CLOSED) p->greeks.jumps |= (c->form & CVA_DIGITAL) != 0;
         if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !(c->form & CVA_BARRIER))) continue;
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                          "contracts[%lld]: greeks is 1; there are no sensitivities of a contract "
+                          "contracts[%lld]: there are no sensitivities of a contract "
                           "with early exercise, without a closed form or with a barrier",
                           (long long)i);
     }
@@ -72,8 +73,7 @@ static shoal_status check(shoal_cva *p) {
     const cva_job *j = &p->job;
     const char *what = j->wrong_way ? "wrong-way risk" : j->periods ? "a margin period" : NULL;
     if (what)
-        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                          "greeks is 1; there are no sensitivities with %s", what);
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "there are no sensitivities with %s", what);
     return check_contracts(p);
 }
 
@@ -166,8 +166,8 @@ static int64_t add_curve(maker *k, shoal_cva_parameter kind, int64_t index,
     return first;
 }
 
-/* The parameters in their order: by asset; rates; correlations; by counterparty; pairs of spots, of used assets 0, 0; 1, 0;
- * 1, 1; 2, 0; ... */
+/* The parameters in their order: by asset; rates; correlations; by counterparty; pairs of spots, of used assets 0, 0;
+ * 1, 0; 1, 1; 2, 0; ... */
 static void make_parameters(maker *k) {
     const cva_job *j = &k->p->job;
     cva_greeks *g = &k->p->greeks;

@@ -4,15 +4,16 @@
  *
  *     lambda = phi_k e^y on step k,   dy = -a y dt + nu dW,   y_0 = 0,   d<W, B_i> = rho_i dt,
  *
- * with phi_k the deterministic shift of its logarithm. y and the Brownian motions of the assets are exactly Gaussian from
- * date to date; the integral of lambda over a step is that of trapezoids, phi_k dt (e^y_(k-1) + e^y_k) / 2. phi_k is such
- * that the mean chance of survival is that of the known rate, P_k. With g_k(y) the chance to survive to t_k given y_k = y,
+ * with phi_k the deterministic shift of its logarithm. y and the Brownian motions of the assets are exactly Gaussian
+ * from date to date; the integral of lambda over a step is that of trapezoids, phi_k dt (e^y_(k-1) + e^y_k) / 2. phi_k
+ * is such that the mean chance of survival is that of the known rate, P_k. With g_k(y) the chance to survive to t_k
+ * given y_k = y,
  *
  *     g_k(y) = e^(-phi dt e^y / 2) E[g_(k-1)(y') e^(-phi dt e^y' / 2)],   P_k = E g_k(y_k),
  *
- * y' = y_(k-1) given y_k = y is normal. g_k is smooth: it is kept on a grid of y over its deviation, with interpolation of
- * order INTERPOLATION, and means are sums over equidistant points of the normal law. With a volatility of 1.5 and 5 years phi
- * changes by 1e-10 with four times as many points.
+ * y' = y_(k-1) given y_k = y is normal. g_k is smooth: it is kept on a grid of y over its deviation, with
+ * interpolation of order INTERPOLATION, and means are sums over equidistant points of the normal law. With a
+ * volatility of 1.5 and 5 years phi changes by 1e-10 with four times as many points.
  */
 #include "american/plan.h"
 #include "cva/span.h"

@@ -2,8 +2,8 @@
  *
  * margin.c - collateral of netting sets, and when it is called.
  *
- * The last margin call before a close-out at an exposure date t is at t - delta, or today if that is later: a date of the
- * plan, at which outer paths are kept in a slot until the exposure. Slots are used again.
+ * The last margin call before a close-out at an exposure date t is at t - delta, or today if that is later: a date of
+ * the plan, at which outer paths are kept in a slot until the exposure. Slots are used again.
  */
 #include "cva/plan.h"
 #include <math.h>

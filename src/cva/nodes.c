@@ -15,9 +15,9 @@
  *     f(M) + (f(M 2^l) - (f of the first half + f of the second half) / 2) / P(level = l)   (l > 0)
  *
  * has the mean of f with infinitely many, up to the bias of M 2^CVA_TOP: the sum of the differences telescopes
- * (M. Giles; A. Haji-Ali, multilevel nested simulation; halves are antithetic: where they have the same sign the difference
- * is 0). f(M) is the mean over all groups of M. Variance falls like 2^(-3 l / 2) and cost grows like 2^l, hence
- * P(level >= l) = share 2^(-5 (l - 1) / 4); the share is measured (plan.c).
+ * (M. Giles; A. Haji-Ali, multilevel nested simulation; halves are antithetic: where they have the same sign the
+ * difference is 0). f(M) is the mean over all groups of M. Variance falls like 2^(-3 l / 2) and cost grows like 2^l,
+ * hence P(level >= l) = share 2^(-5 (l - 1) / 4); the share is measured (plan.c).
  */
 #include "cva/plan.h"
 #include <stdlib.h>

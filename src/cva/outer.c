@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * outer.c - the stages of outer.h on the CPU: threads share blocks of CVA_WIDTH outer paths, or nodes.
+ * outer.c - the stages of outer.h and exposure.h on the CPU: threads share blocks of CVA_WIDTH outer paths, or nodes.
  */
 #define CVA_WIDTH   32
 #define CVA_LANE(l) (l)
@@ -13,7 +13,7 @@ static inline double cva_fold(double *x) {
     return x[0];
 }
 
-#include "cva/outer.h"
+#include "cva/exposure.h"
 
 static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
     (void)k;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * outer.cu - the stages of outer.h on the GPU. A thread is an outer path; of closed forms and decisions, a contract and
- * a path: these write to the cube, as many contracts at a time as it has room for, and then a thread per path adds them in
- * their order. A warp is a node. One block adds up the groups of all nodes.
+ * outer.cu - the stages of outer.h and exposure.h on the GPU. A thread is an outer path; of closed forms and
+ * decisions, a contract and a path: these write to the cube, as many contracts at a time as it has room for, and then
+ * a thread per path adds them in their order. A warp is a node. One block adds up the groups of all nodes.
  *
  * Limits: a Black-Scholes value is about 400 operations in f64; its 16 bytes through the cube stay in the L2 cache.
  */
@@ -18,7 +18,7 @@ __device__ static inline double cva_fold(double *x) {
     return __shfl_sync(0xffffffffu, sum, 0);
 }
 
-#include "cva/outer.h"
+#include "cva/exposure.h"
 
 enum { OUTER_BLOCK = 128, TILE = 512, SCAN_BLOCK = 1024 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * payoff.c - the table of payoffs: one row each, in the order of shoal_cva_payoff. CONTRIBUTING.md shows how to add one.
+ * payoff.c - the table of payoffs: one row each, in the order of shoal_cva_payoff. CONTRIBUTING.md shows how to add
+ * one.
  */
 #include "cva/plan.h"
 

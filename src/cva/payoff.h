@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * payoff.h - what contracts pay, for both compilers. A payoff is a form: how B is made from the prices of its assets, and
- * what B pays at maturity. payoff.c has the table of payoffs.
+ * payoff.h - what contracts pay, for both compilers. A payoff is a form: how B is made from the prices of its assets,
+ * and what B pays at maturity. payoff.c has the table of payoffs.
  *
  *     B          the largest price, or the weighted sum (CVA_OF_SUM)
  *     gain       B - K, or K - B (CVA_DOWN)
  *     pays       max(gain, 0);  the gain itself (CVA_ANY_SIGN);  1 if the gain is above 0 (CVA_DIGITAL)
  *
- * Of a path that has been at the barrier, below it or above it (CVA_ABOVE), CVA_KNOCK_OUT pays 0; CVA_KNOCK_IN pays 0 of
- * any other path.
+ * Of a path that has been at the barrier, below it or above it (CVA_ABOVE), CVA_KNOCK_OUT pays 0; CVA_KNOCK_IN pays 0
+ * of any other path.
  */
 #ifndef SHOAL_CVA_PAYOFF_H
 #define SHOAL_CVA_PAYOFF_H
@@ -66,16 +66,16 @@ SHOAL_HD static inline double cva_tilted(double p, double d) {
 }
 
 /* log S moves by the normal variable of mean m and deviation s, from x beside the barrier and y above a level: the
- * chance that it never reaches the barrier and ends beyond the level on the far side from it (up: sign 1). By reflection
- * at the barrier. */
+ * chance that it never reaches the barrier and ends beyond the level on the far side from it (up: sign 1). By
+ * reflection at the barrier. */
 SHOAL_HD static inline double cva_survival(double sign, double m, double s, double x, double y) {
     return shoal_normcdf(sign * (y + m) / s) -
            cva_tilted(-2.0 * m * x / (s * s), sign * (y - 2.0 * x + m) / s);
 }
 
-/* What a path at price S, not beyond the barrier, is worth of a knock-out option, undiscounted (M. Rubinstein, E. Reiner,
- * Breaking down the barriers, 1991): its price has the mean F at maturity, its logarithm the deviation s > 0, and drift
- * and variance of that are proportional. */
+/* What a path at price S, not beyond the barrier, is worth of a knock-out option, undiscounted (M. Rubinstein, E.
+ * Reiner, Breaking down the barriers, 1991): its price has the mean F at maturity, its logarithm the deviation s > 0,
+ * and drift and variance of that are proportional. */
 SHOAL_HD static inline double cva_knock_out(int form, double price, double forward, double strike,
                                             double barrier, double s) {
     const double sign = form & CVA_ABOVE ? -1 : 1, gain = form & CVA_DOWN ? -1 : 1;

@@ -30,11 +30,11 @@ enum { CVA_EXPIRED, CVA_CLOSED, CVA_NESTED, CVA_AMERICAN, CVA_KINDS };
  *
  * On one asset the premium over the European value is computed on a grid, and the rule is a pair of prices per
  * date (line.c). On several the value of going on at a date is a polynomial of `variables` variables: of a max-call on
- * equal assets, the largest prices in their order; on up to CVA_DIRECTIONS different ones, the largest price and those of
- * all assets; of a basket, its value and the prices of its assets but the first. Out of the money
- * and in the money it is another one. A hedge is fitted together with it: in each direction (of the prices in their
- * order; of each asset; of the basket) a polynomial of the first few functions, times the gain of the discounted price
- * over the next step, whose mean is 0. */
+ * equal assets, the largest prices in their order; on up to CVA_DIRECTIONS different ones, the largest price and those
+ * of all assets; of a basket, its value and the prices of its assets but the first. Out of the money and in the money
+ * it is another one. A hedge is fitted together with it: in each direction (of the prices in their order; of each
+ * asset; of the basket) a polynomial of the first few functions, times the gain of the discounted price over the next
+ * step, whose mean is 0. */
 enum { CVA_LINE, CVA_RANKS, CVA_LARGEST, CVA_BASKET };
 enum { CVA_RULES = 2 }; /* of a contract: that which exercises, and another to compare with */
 enum { CVA_FUNCTIONS = 40, CVA_VARIABLES = 36, CVA_DIRECTIONS = 5, CVA_HEDGES = 6 };
@@ -230,8 +230,8 @@ SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c
     return left <= same && left >= -same ? 0 : left;
 }
 
-/* Numbers of the table per stop: scale L, of TILE rows at a time column by column; shift, back and sigma of each asset, and
- * the discount (walk.h). */
+/* Numbers of the table per stop: scale L, of TILE rows at a time column by column; shift, back and sigma of each
+ * asset, and the discount (walk.h). */
 enum { CVA_TILE = 4 };
 SHOAL_HD static inline int64_t cva_tile_at(int64_t tile) {
     return CVA_TILE * CVA_TILE * (tile * (tile + 1) / 2);
@@ -366,9 +366,10 @@ typedef struct cva_fitter { /* f64 alone */
 
 /* ---- sensitivities -------------------------------------------------------------------------------
  *
- * The reverse pass (adjoint.c) gives derivatives by inputs of the paths and closed forms: integrals of the curves at moments, with
- * a flat market one slot each of years times the number; prices today; correlations; recovery; the integrated hazard rate over
- * each step between exposures. Parameters are mapped to inputs by a sparse matrix (greeks.c). */
+ * The reverse pass (adjoint.c) gives derivatives by inputs of the paths and closed forms: integrals of the curves at
+ * moments, with a flat market one slot each of years times the number; prices today; correlations; recovery; the
+ * integrated hazard rate over each step between exposures. Parameters are mapped to inputs by a sparse matrix
+ * (greeks.c). */
 enum {
     CVA_BY_RATE,        /* [slot] */
     CVA_BY_GROWTH,      /* [used asset][slot] */
@@ -411,9 +412,9 @@ typedef struct cva_reverse {
 } cva_reverse;
 
 /* A row of samples: its share of the CVA, the same without levels (`inner`: with half of the inner paths), and
- * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per contract,
- * discounted values and what was paid before; with results by netting set, lists of each set, then a share of the CVA per set; last the derivatives
- * by all parameters. */
+ * that of the rule less that of the other; then lists with a number per date of exposure; with a validation a list per
+ * contract, discounted values and what was paid before; with results by netting set, lists of each set, then a share
+ * of the CVA per set; last the derivatives by all parameters. */
 enum { CVA_ROW_CVA, CVA_ROW_PLAIN, CVA_ROW_RULE, CVA_ROW_HEAD };
 enum {
     CVA_LIST_OURS, /* exposures, and the other side's                      */
@@ -440,8 +441,8 @@ SHOAL_HD static inline int64_t cva_set_share(const cva_job *job, int64_t set) {
     return cva_set_list(job, job->sets) + set;
 }
 
-/* Sums of a contract over paths, each two whole numbers (outer.h): our exposure and theirs per date of exposure, then the
- * share of the CVA and its square. */
+/* Sums of a contract over paths, each two whole numbers (outer.h): our exposure and theirs per date of exposure, then
+ * the share of the CVA and its square. */
 enum { CVA_TOTAL_OURS, CVA_TOTAL_THEIRS, CVA_TOTAL_LISTS };
 enum { CVA_TOTAL_CVA, CVA_TOTAL_SQUARE, CVA_TOTAL_TAIL };
 enum { CVA_LIMBS = 2, CVA_LOW_BITS = 40 };
@@ -547,8 +548,8 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,
                                 shoal_cva_counts *counts);
 
-/* pilot.c: the share of levels; with a target also inner paths, unless they are given, and outer paths. kinks: exposures
- * have some that inner paths see. */
+/* pilot.c: the share of levels; with a target also inner paths, unless they are given, and outer paths. kinks:
+ * exposures have some that inner paths see. */
 shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks);
 
 /* validate.c: prices today, of other paths than the outer ones. */

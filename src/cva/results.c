@@ -5,8 +5,8 @@
  * The rows are read in their order, once for means and once for the deviations from them; quantiles are exact:
  * their ranks are selected among the exposures of a date. Exposures of a counterparty are sums over its netting sets.
  *
- * A contract's contribution to the effective EPE is that to the exposure at the date on which the effective exposure was
- * reached.
+ * A contract's contribution to the effective EPE is that to the exposure at the date on which the effective exposure
+ * was reached.
  */
 #include "cva/results.h"
 #include <stdlib.h>
@@ -302,8 +302,8 @@ static double time_mean(const cva_job *j, const double *x, int64_t stride) {
     return j->horizon > 0 ? sum / j->horizon : 0;
 }
 
-/* Effective EPE of a set with mean exposures x and an exposure `now` today; reached[k]: the date of the effective exposure, -1 is
- * today. */
+/* Effective EPE of a set with mean exposures x and an exposure `now` today; reached[k]: the date of the effective
+ * exposure, -1 is today. */
 static double effective(const cva_job *j, const double *x, double now, int64_t *reached) {
     double largest = now, sum = 0, years = 0;
     int64_t at = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * results.h - the numbers of a path that results are made of, and where their means and ranks come from: the rows of all
- * paths, or sums over paths (sums.c).
+ * results.h - the numbers of a path that results are made of, and where their means and ranks come from: the rows of
+ * all paths, or sums over paths (sums.c).
  */
 #ifndef SHOAL_CVA_RESULTS_H
 #define SHOAL_CVA_RESULTS_H

@@ -146,8 +146,8 @@ static void make_ranges(const cva_fit *f, int64_t i) {
     }
 }
 
-/* The factors of both regions, of columns that are scaled to a mean square of 1. A region without paths, or without an answer, has 0 as its value of going on, and is
- * not exercised: in the money, infinity. */
+/* The factors of both regions, of columns that are scaled to a mean square of 1. A region without paths, or without an
+ * answer, has 0 as its value of going on, and is not exercised: in the money, infinity. */
 static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double *room, int64_t i) {
     const cva_basis *b = &f->rule.basis;
     const int columns = cva_columns(b);

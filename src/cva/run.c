@@ -2,9 +2,9 @@
  *
  * run.c - runs of a plan for CVA.
  *
- * A run takes its outer paths from date to date together, up to the last date of exposure, on the CPU or on the GPU; with
- * regressions at nodes always on the CPU. Memory per path: two numbers per asset (four if there are barriers), three per
- * netting set, and its row; with results by trade two more per contract.
+ * A run takes its outer paths from date to date together, up to the last date of exposure, on the CPU or on the GPU;
+ * with regressions at nodes always on the CPU. Memory per path: two numbers per asset (four if there are barriers),
+ * three per netting set, and its row; with results by trade two more per contract.
  */
 #include "core/loops.h"
 #include "cva/span.h"

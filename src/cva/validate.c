@@ -5,18 +5,20 @@
  *     X_k = e^(-r t_k) V_k [not exercised] + discounted cash flows before t_k,   E X_k = price at t = 0.
  *
  * The price is a closed form, that of the grid (line.c), or a mean over PRICE_PATHS paths from today that follow the
- * rule: never of the outer paths. z is the difference of the mean of X_k over outer paths and the price, in standard errors of both.
+ * rule: never of the outer paths. z is the difference of the mean of X_k over outer paths and the price, in standard
+ * errors of both.
  *
- * What the rule costs. The price by a rule of several assets is a lower bound. The dual of Andersen and Broadie is an upper
- * one: with C_i what going on is worth at t_i by the rule, over BOUND_INNER inner paths from each of BOUND_PATHS outer paths, V_i the
- * payoff where the rule exercises and else C_i, all discounted,
+ * What the rule costs. The price by a rule of several assets is a lower bound. The dual of Andersen and Broadie is an
+ * upper one: with C_i what going on is worth at t_i by the rule, over BOUND_INNER inner paths from each of BOUND_PATHS
+ * outer paths, V_i the payoff where the rule exercises and else C_i, all discounted,
  *
  *     price <= E max_i (payoff_i - M_i),   M_i = M_(i-1) + V_i - C_(i-1).
  *
  * The rule of one asset has no noise, and its price is taken for both.
  *
  * Where fewer than SEEN paths carry the mean, (sum |X|)^2 / sum X^2, their variance says little. What a contract pays
- * is of the size M of its strike or of its assets, so that the variance is at most M |price|: that is used if it is larger.
+ * is of the size M of its strike or of its assets, so that the variance is at most M |price|: that is used if it is
+ * larger.
  *
  * The limit of |z| is that which one of all z exceeds with a probability of CHANCE if all are right.
  */

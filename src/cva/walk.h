@@ -264,8 +264,8 @@ CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, 
     const int64_t to = job->stop[stop];
     const cva_span step = cva_between(job, cva_before(job, k, stop), to);
     cva_add_normals(job, assets, &job->walk_normals,
-                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, step,
-                    sqrt(step.years), at);
+                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, step, sqrt(step.years),
+                    at);
     cva_make_prices(job, assets, spot, cva_between(job, k, to), at, s);
 }
 
