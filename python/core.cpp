@@ -71,7 +71,8 @@ template <> struct type_caster<Array> {
 struct ArrayType {
     PyTypeObject *type;
     const exchange::Api *api; /* NULL: none */
-    nb::object describe, address, like, empty, is_capturing; /* the first two and the last may be None */
+    nb::object describe, address, like, empty,
+        is_capturing; /* the first two and the last may be None */
     bool has_gradients;
 };
 static auto &array_types = *new std::deque<ArrayType>; /* outlives Python */
@@ -96,10 +97,12 @@ static void *address_in(const ArrayType &type, nb::handle value) {
     nb::object keeper;
     if (type.api) {
         exchange::Tensor t;
-        if (type.api->look(value.ptr(), &t) == 0) return static_cast<char *>(t.data) + t.byte_offset;
+        if (type.api->look(value.ptr(), &t) == 0)
+            return static_cast<char *>(t.data) + t.byte_offset;
         return PyErr_Clear(), nullptr;
     }
-    if (!type.address.is_none()) return reinterpret_cast<void *>(nb::cast<uintptr_t>(type.address(value)));
+    if (!type.address.is_none())
+        return reinterpret_cast<void *>(nb::cast<uintptr_t>(type.address(value)));
     const exchange::Numpy *const a = numpy_struct(value, keeper);
     return a ? a->data : nullptr;
 }
@@ -134,7 +137,8 @@ struct View {
     bool find_stream(const ArrayType &type) {
         void *found = nullptr;
         if (!type.api || device < 0) return true;
-        if (type.api->stream(nb::device::cuda::value, device, &found) != 0) return PyErr_Clear(), false;
+        if (type.api->stream(nb::device::cuda::value, device, &found) != 0)
+            return PyErr_Clear(), false;
         stream = reinterpret_cast<uint64_t>(found) + 1;
         return true;
     }
@@ -151,7 +155,9 @@ struct View {
     }
     uintptr_t begin() const { return reinterpret_cast<uintptr_t>(data); }
     uintptr_t end() const { return begin() + (size_t)numbers() * (is_double ? 8 : 4); }
-    bool overlaps(const View &other) const { return begin() < other.end() && other.begin() < end(); }
+    bool overlaps(const View &other) const {
+        return begin() < other.end() && other.begin() < end();
+    }
 
   private:
     bool take_struct(const exchange::Numpy &a) {
@@ -183,7 +189,8 @@ struct View {
         if (found.is_none()) return false;
         const auto all = nb::cast<nb::tuple>(found), sizes = nb::cast<nb::tuple>(all[4]);
         if (sizes.size() > MOST) return false;
-        data = reinterpret_cast<void *>(nb::cast<uintptr_t>(all[0])), is_double = nb::cast<bool>(all[1]);
+        data = reinterpret_cast<void *>(nb::cast<uintptr_t>(all[0])),
+        is_double = nb::cast<bool>(all[1]);
         device = nb::cast<int>(all[2]), stream = nb::cast<uint64_t>(all[3]), rank = sizes.size();
         for (size_t i = 0; i < rank; i++) shape[i] = nb::cast<int64_t>(sizes[i]);
         return true;
@@ -731,8 +738,8 @@ static std::vector<int64_t> sizes_of(nb::tuple shape) {
 /* Solves the systems of a plan in arrays that need no look in Python: on the plan's device, of its type, the bands of
  * shape `bands`, b and `out` of shape `rhs`; out, which may be b, overlaps no other. out None: a new array. Returns out,
  * or None if the arrays are not so. */
-static nb::object tridiag_in_place(Plan &plan, int device, nb::tuple bands, nb::tuple rhs, nb::tuple values,
-                                   nb::object out) {
+static nb::object tridiag_in_place(Plan &plan, int device, nb::tuple bands, nb::tuple rhs,
+                                   nb::tuple values, nb::object out) {
     auto *handle = handle_of<shoal_tridiag>(plan, destroy_plan<shoal_tridiag, shoal_tridiag_free>);
     View a[4], x;
     const ArrayType *const type = values.size() == 4 ? take_all(values, a) : nullptr;
@@ -750,7 +757,9 @@ static nb::object tridiag_in_place(Plan &plan, int device, nb::tuple bands, nb::
         use_stream(*plan.context, x.stream);
         shoal_tridiag_outcome(handle, nullptr);
         const auto solve = [&](auto function, auto zero) {
-            const auto at = [&](const View &array) { return static_cast<decltype(zero) *>(array.data); };
+            const auto at = [&](const View &array) {
+                return static_cast<decltype(zero) *>(array.data);
+            };
             return function(handle, at(a[0]), at(a[1]), at(a[2]), at(a[3]), at(x));
         };
         return plan.is_double ? solve(shoal_tridiag_solve, 0.0) : solve(shoal_tridiag_solvef, 0.0f);
@@ -815,8 +824,8 @@ static shoal_status sort_index(shoal_sort *plan, const void *keys, void *sorted,
                    return count_failed(plan, systems, shoal_##module##_last);                      \
                })
 static const BufferCall BUFFER_CALLS[] = {
-    BUFFERS(tridiag, solve), BUFFERS(smallsym, solve), BUFFERS(smallsym, eig), BUFFERS(recur, solve),
-    BUFFER_ROW(sort, "sort_index", nullptr, sort_index, sort_index, nullptr)
+    BUFFERS(tridiag, solve), BUFFERS(smallsym, solve), BUFFERS(smallsym, eig),
+    BUFFERS(recur, solve), BUFFER_ROW(sort, "sort_index", nullptr, sort_index, sort_index, nullptr)
 };
 
 static const BufferCall *find_call(std::string_view name) {
@@ -865,7 +874,8 @@ struct Calls {
     }
     static bool are_alike(const View *a, const std::vector<View> &b) {
         for (size_t i = 0; i < b.size(); i++)
-            if (!a[i].is_like(b[i]) || a[i].rank != b[i].rank || !std::equal(a[i].shape, a[i].shape + a[i].rank, b[i].shape))
+            if (!a[i].is_like(b[i]) || a[i].rank != b[i].rank ||
+                !std::equal(a[i].shape, a[i].shape + a[i].rank, b[i].shape))
                 return false;
         return true;
     }
@@ -889,9 +899,11 @@ struct Calls {
     /* Room for outcomes. A CUDA graph writes there whenever it runs: its room is in its own memory. */
     static void find_room(Kept &k, bool on_gpu) {
         const ArrayType &type = *k.type;
-        const bool is_shared = !on_gpu || (!type.is_capturing.is_none() && !nb::cast<bool>(type.is_capturing()));
+        const bool is_shared =
+            !on_gpu || (!type.is_capturing.is_none() && !nb::cast<bool>(type.is_capturing()));
         if (is_shared && k.next + k.numbers <= k.end) return;
-        const size_t calls = is_shared && k.numbers ? std::max<size_t>(MOST_ROOM / k.numbers, 1) : 1;
+        const size_t calls =
+            is_shared && k.numbers ? std::max<size_t>(MOST_ROOM / k.numbers, 1) : 1;
         nb::object room = type.empty(calls * k.numbers, "int32", k.views[0].device);
         k.at = static_cast<int32_t *>(address_in(type, room));
         k.room = room, k.next = 0, k.end = is_shared ? calls * k.numbers : k.numbers;
@@ -914,14 +926,16 @@ struct Calls {
         });
         return nb::make_tuple(x, room, first, k.about, failed);
     }
-    void keep(nb::tuple values, nb::tuple options, const std::string &name, nb::object plan, unsigned fields,
-              size_t numbers, nb::object about) {
+    void keep(nb::tuple values, nb::tuple options, const std::string &name, nb::object plan,
+              unsigned fields, size_t numbers, nb::object about) {
         View views[MOST_ARRAYS];
-        const ArrayType *const type = values.size() <= MOST_ARRAYS ? take_all(values, views) : nullptr;
+        const ArrayType *const type =
+            values.size() <= MOST_ARRAYS ? take_all(values, views) : nullptr;
         if (!type) return;
         if (kept.size() >= MANY && !busy) kept.pop_front();
-        kept.push_back({ type, std::vector<View>(views, views + values.size()), options, plan, nb::cast<Plan *>(plan),
-                         find_call(name), fields, about, numbers, nb::none(), 0, 0, nullptr });
+        kept.push_back({ type, std::vector<View>(views, views + values.size()), options, plan,
+                         nb::cast<Plan *>(plan), find_call(name), fields, about, numbers,
+                         nb::none(), 0, 0, nullptr });
     }
     void forget() {
         std::deque<Kept> unused; /* freeing plans may run other code */
@@ -1246,15 +1260,17 @@ NB_MODULE(_core, m) {
     /* exchange: a capsule with DLPack's interface, or None */
     m.def(
         "read_arrays",
-        [](nb::handle type, nb::object exchange, nb::object describe, nb::object address, nb::object like,
-           nb::object empty, nb::object is_capturing) {
-            const auto *api = exchange.is_none() ? nullptr
-                                                 : static_cast<const exchange::Api *>(PyCapsule_GetPointer(
-                                                       exchange.ptr(), "dlpack_exchange_api"));
+        [](nb::handle type, nb::object exchange, nb::object describe, nb::object address,
+           nb::object like, nb::object empty, nb::object is_capturing) {
+            const auto *api = exchange.is_none()
+                                  ? nullptr
+                                  : static_cast<const exchange::Api *>(PyCapsule_GetPointer(
+                                        exchange.ptr(), "dlpack_exchange_api"));
             if (!api) PyErr_Clear();
             if (api && (api->major != exchange::MAJOR || !api->look)) api = nullptr;
-            array_types.push_back({ reinterpret_cast<PyTypeObject *>(type.inc_ref().ptr()), api, describe, address,
-                                    like, empty, is_capturing, nb::hasattr(type, "requires_grad") });
+            array_types.push_back({ reinterpret_cast<PyTypeObject *>(type.inc_ref().ptr()), api,
+                                    describe, address, like, empty, is_capturing,
+                                    nb::hasattr(type, "requires_grad") });
         },
         "type"_a, "exchange"_a.none(), "describe"_a.none(), "address"_a.none(), "like"_a, "empty"_a,
         "is_capturing"_a.none());
@@ -1264,7 +1280,8 @@ NB_MODULE(_core, m) {
         .def("keep", &Calls::keep)
         .def("forget", &Calls::forget);
     m.def("forget_calls", [] { calls_epoch++; });
-    m.def("tridiag_in_place", tridiag_in_place, "plan"_a, "device"_a, "bands"_a, "rhs"_a, "values"_a, "out"_a.none());
+    m.def("tridiag_in_place", tridiag_in_place, "plan"_a, "device"_a, "bands"_a, "rhs"_a,
+          "values"_a, "out"_a.none());
     PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
     CALL(tridiag, solve);
     CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve),

@@ -19,7 +19,8 @@ struct Api {
     uint32_t major, minor;
     const void *previous;
     void *allocate, *from_object, *to_object;
-    int (*look)(void *object, Tensor *view); /* -1: an exception is set; the object keeps what the view shows */
+    int (*look)(void *object,
+                Tensor *view); /* -1: an exception is set; the object keeps what the view shows */
     int (*stream)(int32_t device_type, int32_t device, void **stream);
 };
 
