@@ -215,10 +215,13 @@ printf 'payoff,assets,strike,maturity\ndigital-put,A,95,1\ndigital-call,A,95,1\n
 expect 0 cva digital.csv --market market.csv $of
 check "digital options pay 1 together" near "$(number cva)" 0.02839751 1e-7
 printf 'payoff,assets,strike,maturity,barrier,quantity\nup-in-put,A,95,1,110,1\nup-out-put,A,95,1,110,1\nput,A,95,1,,-1\n' >barrier.csv
-expect 0 cva barrier.csv --market market.csv --validate --report barrier.html $of
+expect 0 cva barrier.csv --market market.csv --validate --report barrier.html --tables barrier.of --breakdown $of
 check "the page has the barrier" grep -q 'up-in-put, barrier 110' barrier.html
 check "a put is a knock-in and a knock-out" near "$(number cva)" 0 1e-12
-json; leaf validation.passed=1
+json; leaf validation.passed=1; leaf by_trade.0.barrier=110
+check "a barrier per trade" grep -q '^line 3,.*,up-out-put,95,110,1,' barrier.of/trades.csv
+check "no barrier of a put" grep -q '^line 4,.*,put,95,nan,1,' barrier.of/trades.csv
+check "no barrier is null" grep -q '"payoff": "put".*"barrier": null' out
 printf 'asset,spot,volatility,foreign_rate\nEUR,1.1,0.1,0.01\n' >fx.csv
 printf 'asset,spot,volatility,dividend\nEUR,1.1,0.1,0.01\n' >fx-asset.csv
 for payoff in forward put call; do

@@ -73,7 +73,7 @@ typedef struct part_row {
 
 typedef struct trade_row {
     const char *trade, *counterparty, *set, *style, *payoff;
-    double strike, maturity, quantity;
+    double strike, barrier, maturity, quantity; /* barrier NaN: none */
     shoal_cva_trade t;
     char name[CVA_NAME];
 } trade_row;
@@ -100,7 +100,7 @@ static const cli_option set_results[] = { PART("counterparty", counterparty), PA
 #define TRADE(name, member) CLI_RESULT(name, trade_row, member)
 static const cli_option trade_results[] = {
     TRADE("trade", trade), TRADE("counterparty", counterparty), TRADE("set", set), TRADE("style", style), TRADE("payoff", payoff),
-    TRADE("strike", strike), TRADE("maturity", maturity), TRADE("quantity", quantity), TRADE("pv", t.pv), TRADE("pv_stderr", t.pv_error),
+    TRADE("strike", strike), TRADE("barrier", barrier), TRADE("maturity", maturity), TRADE("quantity", quantity), TRADE("pv", t.pv), TRADE("pv_stderr", t.pv_error),
     TRADE("cva", t.cva), TRADE("cva_stderr", t.cva_error), TRADE("dva", t.dva), TRADE("fca", t.fca), TRADE("fba", t.fba),
     TRADE("fva", t.fva), TRADE("epe", t.epe), TRADE("ene", t.ene), TRADE("eepe", t.eepe),
     { 0 }
@@ -163,6 +163,7 @@ static int make_tables(const cva_book *b, const cva_result *r, tables *t) {
                             .style = c->american ? "american" : "european",
                             .payoff = shoal_cva_payoffs((int)c->payoff),
                             .strike = c->strike,
+                            .barrier = c->barrier > 0 ? c->barrier : NAN,
                             .maturity = c->maturity,
                             .quantity = c->quantity,
                             .t = r->trade[i] };

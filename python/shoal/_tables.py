@@ -11,7 +11,7 @@ from typing import Any
 
 def columns_of(table: Any, name: str) -> dict[str, list[Any]]:
     """{column: values}. `table`: a DataFrame, a dict of columns, a list of dicts, or the path of a .csv, .json or .parquet
-    file (with pyarrow or pandas)."""
+    file (with pyarrow, pandas or polars)."""
     if isinstance(table, (str, os.PathLike)) and os.fspath(table).endswith(".parquet"):
         table = _parquet(os.fspath(table))
     elif isinstance(table, (str, os.PathLike)) and os.fspath(table).endswith(".json"):
@@ -45,9 +45,19 @@ def _parquet(path: str) -> Any:
 
         return parquet.read_table(path)
     except ImportError:
+        pass
+    try:
         import pandas
 
         return pandas.read_parquet(path)
+    except ImportError:
+        pass
+    try:
+        import polars
+
+        return polars.read_parquet(path)
+    except ImportError:
+        raise ImportError(f"{path}: reading Parquet needs pyarrow, pandas or polars: pip install pyarrow") from None
 
 
 def _list(values: Any, name: str) -> list[Any]:

@@ -1051,6 +1051,59 @@ def test_tables_of_polars():
     assert shoal.cva(book, market, dates=2, outer=64).cva == shoal.cva(BOOK, MARKET, dates=2, outer=64).cva
 
 
+def plain(rows):
+    """Rows with the same keys and one type per column, as files of columns have them."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    word = lambda v: " ".join(v) if isinstance(v, list) else float(v) if isinstance(v, int) else v  # noqa: E731
+    return [{key: word(row.get(key)) for key in keys} for row in rows]
+
+
+def test_books_of_json_files(tmp_path):
+    import json
+
+    book = [*BOOK, {**AMERICAN, "exercise": "3m"}]
+    (tmp_path / "book.json").write_text(json.dumps(book))
+    (tmp_path / "market.json").write_text(json.dumps(MARKET))
+    (tmp_path / "columns.json").write_text(json.dumps({k: [row[k] for row in plain(book)] for k in plain(book)[0]}))
+    options = {"dates": 2, "outer": 64, "rule_paths": 4096}
+    known = shoal.cva(book, MARKET, **options).cva
+    for name in ("book", "columns"):
+        assert shoal.cva(tmp_path / f"{name}.json", str(tmp_path / "market.json"), **options).cva == known
+    (tmp_path / "book.json").write_text('{"payoff": "call"}')
+    with pytest.raises(TypeError, match=r"book\['payoff'\] is a str; it must be a sequence"):
+        shoal.cva(tmp_path / "book.json", MARKET)
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "pandas", "polars"])
+def test_books_of_parquet_files(tmp_path, monkeypatch, library):
+    reader = pytest.importorskip(library)
+    book, market = plain([*BOOK, {**AMERICAN, "exercise": "3m"}]), plain([dict(zip(MARKET, row)) for row in zip(*MARKET.values())])
+    for name, rows in (("book", book), ("market", market)):
+        path = tmp_path / f"{name}.parquet"
+        if library == "pyarrow":
+            from pyarrow import parquet
+
+            parquet.write_table(reader.Table.from_pylist(rows), path)
+        elif library == "polars":
+            reader.DataFrame(rows).write_parquet(path)
+        else:
+            pytest.importorskip("pyarrow")  # pandas writes by it
+            reader.DataFrame(rows).to_parquet(path)
+    if library == "polars":  # reads them alone, too
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        monkeypatch.setitem(sys.modules, "pandas", None)
+    options = {"dates": 2, "outer": 64, "rule_paths": 4096}
+    known = shoal.cva([*BOOK, {**AMERICAN, "exercise": "3m"}], MARKET, **options).cva
+    assert shoal.cva(tmp_path / "book.parquet", str(tmp_path / "market.parquet"), **options).cva == known
+
+
+def test_parquet_without_a_reader(tmp_path, monkeypatch):
+    for name in ("pyarrow", "pandas", "polars"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match="needs pyarrow, pandas or polars: pip install pyarrow"):
+        shoal.cva(tmp_path / "book.parquet", MARKET)
+
+
 @pytest.mark.skipif(shoal.info()["backend"] == "cuda", reason="a GPU answers")
 def test_no_gpu_says_why():
     with pytest.raises(RuntimeError, match="(?i)cuda|gpu"):
