@@ -62,7 +62,7 @@ def _result(x: Tensor, module: str, block: Tensor, fields: int, batch: Any) -> R
 
 
 def _eager(solver: Any, tensors: Any, options: Any, fields: int) -> tuple[Tensor, Tensor]:
-    """x and outcomes, each in memory of its own, as torch wants them of an operator."""
+    """x and outcomes, each in memory of its own, as an operator of torch must return them."""
     x, block, *_ = solver.first(tuple(t.detach() for t in tensors), options, fields, None, False)
     return x, block
 
