@@ -81,6 +81,30 @@ def test_a_plan_solves_in_place_and_checks_out(device):
         plan.solve(dl, d, du, b, out=np.empty((10, 6)))
 
 
+def test_calls_are_captured_in_a_cuda_graph():
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    A, b = symmetric((5, 4, 4), "cuda"), draw(5, 4, 2, device="cuda")
+    bands = [draw(5, 4, device="cuda", seed=s) + (6 if s == 4 else 0) for s in (3, 4, 5, 6)]
+    plan, out = shoal.TridiagonalPlan(4, 5, device="cuda"), torch.empty(5, 4, dtype=torch.float64, device="cuda")
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(2):
+            shoal.solve_ex(A, b), plan.solve(*bands, out=out)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        r = shoal.solve_ex(A, b)
+        plan.solve(*bands, out=out)
+    b.mul_(2), bands[3].mul_(2)
+    before = shoal.solve_ex(A, b)  # its outcomes are not those of the graph
+    A[2, 0, 0] = float("nan")
+    graph.replay()
+    torch.cuda.synchronize()
+    assert r.failed.tolist() == [False, False, True, False, False] and before.ok.all()
+    keep = [0, 1, 3, 4]
+    assert torch.allclose(r.x[keep], before.x[keep]) and torch.allclose(out, shoal.solve_tridiagonal(*bands))
+
+
 def test_streams_do_not_share_a_plan(device):
     if device == "cpu":
         pytest.skip("the CPU has no streams")

@@ -40,7 +40,8 @@ static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    cudaStreamIsCapturing((cudaStream_t)plan->head.ctx->stream, &capture);
+    if (cudaStreamIsCapturing((cudaStream_t)plan->head.ctx->stream, &capture) != cudaSuccess)
+        capture = cudaStreamCaptureStatusNone; /* of a stream that waits for one that captures */
     cudaGetLastError(); /* an earlier error is not ours to report */
     const bool is_captured = capture != cudaStreamCaptureStatusNone;
     const bool is_clear = !is_captured && plan->next_is_clear;

@@ -45,7 +45,8 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
     cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     cudaError_t error = cudaSuccess;
-    cudaStreamIsCapturing(stream, &capture);
+    if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess)
+        capture = cudaStreamCaptureStatusNone; /* of a stream that waits for one that captures */
     cudaGetLastError();
     const bool is_captured = capture != cudaStreamCaptureStatusNone;
     const bool is_clear = !is_captured && plan->next_is_clear;
