@@ -42,7 +42,7 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing((cudaStream_t)plan->head.ctx->stream, &capture) != cudaSuccess)
         capture = cudaStreamCaptureStatusNone; /* of a stream that waits for one that captures */
-    cudaGetLastError(); /* an earlier error is not ours to report */
+    cudaGetLastError();                        /* an earlier error is not ours to report */
     const bool is_captured = capture != cudaStreamCaptureStatusNone;
     const bool is_clear = !is_captured && plan->next_is_clear;
     if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;
