@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * staged.c - pieces of a batch on their way through a GPU.
+ *
+ * The host's part limits the rate: it reads and writes every byte once more than the GPU's copies do. So all threads copy
+ * parts of all arrays of a piece in one loop, past the caches if there are several pieces; the pages of arrays that are
+ * written are made ahead; and one copy takes a piece to the GPU, one takes it back, because each costs microseconds.
  */
 #define _GNU_SOURCE /* madvise */
 #include "core/staged.h"
