@@ -339,7 +339,7 @@ TEST(more_than_the_memory_of_the_gpu) {
     double *on_cpu = malloc(bytes);
     shoal_context *cpu, *gpu;
     shoal_tridiag *plan;
-    const size_t piece = 2 << 20; /* a thread takes a part of each array */
+    const size_t piece = 1400 << 10; /* a thread takes a part of each array */
     CHECK(shoal_open(&(shoal_options){ .backend = "cuda", .staging = piece }, &gpu) == SHOAL_OK);
     CHECK(shoal_open(&(shoal_options){ .backend = "cpu" }, &cpu) == SHOAL_OK);
     CHECK(shoal_tridiag_generate(cpu, "dominant", 1, 0, &o, a, a + N * MANY, a + 2 * N * MANY,
