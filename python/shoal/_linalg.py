@@ -266,7 +266,8 @@ def check_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> None:
 def _bands(values: Any, options: Any) -> Any:
     matrix_rhs = options[4]
     found = prepare(_BANDS, values, _band_cores(options))
-    check_rows(*(a.shape for a in found[4]), matrix_rhs)
+    dl, d, du, b = (a.shape for a in found[4])
+    check_rows(dl, d, du, b, matrix_rhs)
     return found
 
 
