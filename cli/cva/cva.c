@@ -364,12 +364,12 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
     r->done = cli_now(), r->seconds = r->done - start;
     if (code == CLI_OK && r->outer > 0)
-        code = status_of(
-            c, o, b,
-            r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, r->profile)
-                    : shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
+        code =
+            status_of(c, o, b,
+                      r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, NULL)
+                              : shoal_cva_result(plan, r->samples, r->outer, &r->value, NULL));
     if (code == CLI_OK && r->outer > 0)
-        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, NULL));
+        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, r->profile));
     if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
         code = cva_break_down(c, plan, b, r);
     if (code == CLI_OK && r->outer > 0 && shoal_cva_parameters(plan) > 0)
