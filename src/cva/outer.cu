@@ -24,22 +24,23 @@ enum { OUTER_BLOCK = 128, TILE = 512, SCAN_BLOCK = 1024 };
 
 namespace {
 
-__global__ void __launch_bounds__(OUTER_BLOCK) begin_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) begin_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(path, job.paths) {
         cva_begin_path(&job, path);
         cva_clear_path(&job, path, 0);
     }
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) keep_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) keep_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(path, job.paths) cva_keep_path(&job, path);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) jump_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) jump_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(path, job.paths) cva_jump_path(&job, path);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) move_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    move_kernel(const __grid_constant__ cva_job job, int64_t k) {
     SHOAL_GRID_STRIDE(path, job.paths) {
         cva_move_paths(&job, path, k);
         cva_clear_path(&job, path, k);
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(OUTER_BLOCK) move_kernel(cva_job job, int64_t 
 
 /* A block takes a contract and a tile of paths. */
 __global__ void __launch_bounds__(OUTER_BLOCK)
-    value_kernel(cva_job job, int64_t k, int64_t first, int64_t count) {
+    value_kernel(const __grid_constant__ cva_job job, int64_t k, int64_t first, int64_t count) {
     const int64_t tiles = (job.paths + TILE - 1) / TILE;
     for (int64_t task = blockIdx.x; task < count * tiles; task += gridDim.x) {
         const int64_t n = task / tiles, begin = task % tiles * TILE;
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
 }
 
 __global__ void __launch_bounds__(OUTER_BLOCK)
-    settle_kernel(cva_job job, int64_t k, int64_t first, int64_t count) {
+    settle_kernel(const __grid_constant__ cva_job job, int64_t k, int64_t first, int64_t count) {
     const int64_t tiles = (job.paths + OUTER_BLOCK - 1) / OUTER_BLOCK;
     for (int64_t task = blockIdx.x; task < count * tiles; task += gridDim.x) {
         const int64_t n = task / tiles, path = task % tiles * OUTER_BLOCK + threadIdx.x;
@@ -84,7 +85,8 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
 
 /* Adds the contracts of the cube in the order of `list`, which goes by netting sets. */
 __global__ void __launch_bounds__(OUTER_BLOCK)
-    net_kernel(cva_job job, int64_t k, const int64_t *list, int64_t count, int european) {
+    net_kernel(const __grid_constant__ cva_job job, int64_t k, const int64_t *list, int64_t count,
+               int european) {
     SHOAL_GRID_STRIDE(path, job.paths) {
         double *value = job.value + path * CVA_LEVELS * job.sets;
         for (int64_t n = 0; n < count;) {
@@ -106,13 +108,14 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
     }
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) plan_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    plan_kernel(const __grid_constant__ cva_job job, int64_t k) {
     SHOAL_GRID_STRIDE(i, job.count)
     job.node[job.from + i].first = cva_plan_node(&job, k, job.from + i);
 }
 
 /* One block: the groups before each node, and all of them. */
-__global__ void __launch_bounds__(SCAN_BLOCK) scan_kernel(cva_job job) {
+__global__ void __launch_bounds__(SCAN_BLOCK) scan_kernel(const __grid_constant__ cva_job job) {
     SHOAL_SHARED(int64_t, sums);
     const int64_t each = (job.count + SCAN_BLOCK - 1) / SCAN_BLOCK;
     const int64_t begin = job.from + threadIdx.x * each, most = job.from + job.count;
@@ -136,18 +139,19 @@ __global__ void __launch_bounds__(SCAN_BLOCK) scan_kernel(cva_job job) {
 }
 
 /* Nodes: a warp each. */
-__global__ void __launch_bounds__(OUTER_BLOCK) fill_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) fill_kernel(const __grid_constant__ cva_job job) {
     const int64_t warps = (int64_t)gridDim.x * (OUTER_BLOCK / CVA_LANES);
     for (int64_t i = blockIdx.x * (OUTER_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
          i < job.count; i += warps)
         cva_fill_node(&job, job.from + i);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) add_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) add_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(item, job.items) cva_add_item(&job, item);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) expose_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    expose_kernel(const __grid_constant__ cva_job job, int64_t k) {
     const int64_t warps = (int64_t)gridDim.x * (OUTER_BLOCK / CVA_LANES);
     for (int64_t i = blockIdx.x * (OUTER_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
          i < job.count; i += warps) {
@@ -168,7 +172,7 @@ __device__ void add_totals(int64_t *to, const int64_t *sum) {
 }
 
 /* A block takes a contract and a tile of paths. */
-__global__ void __launch_bounds__(OUTER_BLOCK) allot_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) allot_kernel(const __grid_constant__ cva_job job) {
     const int64_t tiles = (job.count + TILE - 1) / TILE, ends = job.date == job.exposures - 1;
     for (int64_t task = blockIdx.x; task < job.contracts * tiles; task += gridDim.x) {
         const int64_t i = task / tiles, begin = job.from + task % tiles * TILE;
