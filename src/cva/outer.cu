@@ -21,6 +21,7 @@ __device__ static inline double cva_fold(double *x) {
 #include "cva/exposure.h"
 
 enum { OUTER_BLOCK = 128, TILE = 512, SCAN_BLOCK = 1024 };
+enum { NET_ROOM = 128, NET_AHEAD = 8 }; /* contracts in shared memory; of a turn */
 
 namespace {
 
@@ -83,28 +84,65 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
     }
 }
 
+/* Of contracts of the cube, for all paths of a block. */
+struct net_room {
+    int64_t set[NET_ROOM];
+    char adds[NET_ROOM], ends[NET_ROOM]; /* whether it has a number in the cube, and is paid */
+};
+
+/* Adds contracts of the cube to what a path has, with NET_AHEAD loads at a time. */
+__device__ static void net_path(const cva_job *job, int64_t path, const net_room *room,
+                                const int64_t *list, const double *from, int64_t plane, int n,
+                                int european) {
+    double *value = job->value + path * CVA_LEVELS * job->sets;
+    double *differ = job->differ + path * job->sets, sum = 0, other = 0;
+    int64_t set = -1;
+    for (int first = 0; first < n; first += NET_AHEAD) {
+        double x[NET_AHEAD], y[NET_AHEAD];
+#pragma unroll
+        for (int e = 0; e < NET_AHEAD; e++) {
+            const bool adds = first + e < n && room->adds[first + e];
+            const double *at = from + (first + e) * job->paths;
+            x[e] = adds ? at[0] : 0, y[e] = adds && !european ? at[plane] : 0;
+        }
+#pragma unroll
+        for (int e = 0; e < NET_AHEAD; e++) {
+            if (first + e >= n) break;
+            if (room->set[first + e] != set) {
+                if (set >= 0) value[set] = value[job->sets + set] = sum, differ[set] = other;
+                set = room->set[first + e], sum = value[set], other = differ[set];
+            }
+            if (!room->adds[first + e]) continue;
+            sum += x[e];
+            if (!european) other += y[e];
+            if (!job->flow || (european && !room->ends[first + e])) continue;
+            const double *at = from + (first + e) * job->paths;
+            const cva_contract *c = &job->contract[list[first + e]];
+            cva_add_flow(job, c, path, european ? x[e] : at[2 * plane],
+                         european ? x[e] : at[3 * plane]);
+        }
+    }
+    if (set >= 0) value[set] = value[job->sets + set] = sum, differ[set] = other;
+}
+
 /* Adds the contracts of the cube in the order of `list`, which goes by netting sets. */
 __global__ void __launch_bounds__(OUTER_BLOCK)
     net_kernel(const __grid_constant__ cva_job job, int64_t k, const int64_t *list, int64_t count,
                int european) {
-    SHOAL_GRID_STRIDE(path, job.paths) {
-        double *value = job.value + path * CVA_LEVELS * job.sets;
-        for (int64_t n = 0; n < count;) {
-            const int64_t set = job.contract[list[n]].set, plane = count * job.paths;
-            double sum = value[set], differ = job.differ[path * job.sets + set];
-            for (; n < count && job.contract[list[n]].set == set; n++) {
-                const cva_contract *c = &job.contract[list[n]];
-                const double left = cva_left(&job, c, k), *from = job.cube + n * job.paths + path;
-                if (european && !cva_is_known(c, left)) continue;
-                sum += from[0];
-                if (!european) differ += from[plane];
-                if (job.flow && european && left == 0) cva_add_flow(&job, c, path, *from, *from);
-                if (job.flow && !european)
-                    cva_add_flow(&job, c, path, from[2 * plane], from[3 * plane]);
-            }
-            value[set] = value[job.sets + set] = sum;
-            job.differ[path * job.sets + set] = differ;
+    SHOAL_SHARED_ARRAY(net_room, room, 1);
+    for (int64_t begin = 0; begin < count; begin += NET_ROOM) {
+        const int n = count - begin < NET_ROOM ? (int)(count - begin) : (int)NET_ROOM;
+        __syncthreads();
+        for (int e = (int)threadIdx.x; e < n; e += OUTER_BLOCK) {
+            const cva_contract *c = &job.contract[list[begin + e]];
+            const double left = cva_left(&job, c, k);
+            room->set[e] = c->set, room->ends[e] = left == 0;
+            room->adds[e] = !european || cva_is_known(c, left);
         }
+        __syncthreads();
+        SHOAL_GRID_STRIDE(path, job.paths)
+        net_path(&job, path, room, list + begin, job.cube + begin * job.paths + path,
+                 count * job.paths, n, european);
     }
 }
 
