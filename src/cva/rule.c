@@ -85,6 +85,8 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
             for (int what = 0; what < CVA_OF_ASSET; what++)
                 equal &= cva_of_asset(j, since, a, what) == cva_of_asset(j, since, first, what);
         }
+        for (int64_t k = 0; k <= c->last; k++)
+            equal &= cva_cash_in(c, k, m) == cva_cash_in(c, k, 0);
         for (int n = 0; n < m; n++)
             equal &= j->correlation[a * j->assets + c->asset[n]] ==
                      j->correlation[c->asset[1] * j->assets + first];
@@ -160,7 +162,7 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
         for (int64_t task = 0; task < tasks; task++)
             for (int64_t e = 0; e < numbers; e++)
                 room[e] += f->gram[(2 * task + region) * numbers + e];
-        const double noise = NO_GAIN * f->c.strike;
+        const double noise = NO_GAIN * fabs(f->c.strike);
         int answered = room[0] > 0; /* so many paths */
         if (answered) {
             double scale[CVA_COLUMNS], *b_of = room + triangle;
