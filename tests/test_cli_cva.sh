@@ -27,6 +27,11 @@ expect 0 cva --book call.csv --market market.csv --rate 0.1 --outer 16384 --thre
 check "threads change the CVA" [ "$(number cva)" = "$cva" ]
 
 # --- the example, and its page ---
+stages() { sed -n 's/^stage_seconds\.[a-z]*=//p' leaves | awk '{ s += $1 } END { print s }'; } # all seconds are there
+expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 256 --inner 128 --json $on
+json; has stage_seconds.start stage_seconds.open stage_seconds.american stage_seconds.results
+seconds=$(number seconds)
+check "stages: $(stages) of $seconds s" near "$(stages)" "$seconds" "$(awk -v s="$seconds" 'BEGIN { print 0.05 * s }')"
 expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 64 --inner 64 \
     --degree 2 --rule-paths 4096 -o profile.csv --plot profile.svg --report page/cva.html --json $on
 json; leaf american=7; leaf report=page/cva.html; leaf estimator=rule; has low high rule_bias rule_bias_stderr correction epe_low.3 pfe95_high.0

@@ -66,6 +66,7 @@ struct cli {
     shoal_context *ctx;    /* NULL before cli_open                               */
     shoal_machine machine; /* filled by cli_open; zeroed before                  */
     double start;          /* cli_now() when the program began                   */
+    double opened;         /* seconds that opening the context took              */
     char command[64];      /* as dispatched: "solve tridiag"                    */
     io_json out;           /* the one object on stdout                           */
     bool out_begun;        /* cli_json_begin was called                          */

@@ -355,8 +355,8 @@ shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_pa
 
 int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar, cva_result *r) {
     shoal_cva *plan = NULL;
-    *r = (cva_result){ .outer = 0 };
     const double start = cli_now();
+    *r = (cva_result){ .start = start - c->start - c->opened, .open = c->opened };
     const bool in_units = cva_in_units(c, o);
     int code = in_units ? cva_announce(c, o, b) : CLI_OK;
     if (code == CLI_OK) code = cva_create(c, o, b, &plan);
@@ -371,7 +371,7 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     }
     if (code == CLI_OK)
         code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
-    r->seconds = cli_now() - start;
+    r->done = cli_now(), r->seconds = r->done - start;
     if (code == CLI_OK && r->outer > 0)
         code = status_of(
             c, o, b,
@@ -519,6 +519,7 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
         code = cli_io(cva_plot(o->plot, o, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
+    r.results = cli_now() - r.done;
     if (code == CLI_OK) code = cva_print(c, o, b, &r);
     if (r.check && !r.validation.passed && (code == CLI_OK || code == CLI_INTERRUPTED)) {
         char text[256];

@@ -186,7 +186,10 @@ typedef struct cva_result {
     cva_greek *greek;                       /* NULL without --greeks and --gammas */
     int64_t greeks;
     double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
-    double seconds, rules; /* all of it; of these, until the rules of exercise stood */
+    double seconds, rules; /* all of it; of these, the plan: exercise rules and the pilot run */
+    double done;           /* the moment of the last outer path */
+    /* of the whole command: inputs, opening the device, results and files after the last outer path */
+    double start, open, results;
 } cva_result;
 
 /* The outer paths, or those before Ctrl-C. `bar` is the label of a progress bar, or NULL. To be freed in either case. */

@@ -151,7 +151,7 @@ def _raise(module: str, x: Any, status: Any) -> Any:
     return x
 
 
-def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> Any:
+def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower", **_: Any) -> Any:
     options = (method, None, _linalg._triangle(triangle), 0, 0, 0.0, 0.0)
     if not _is_traced(A, b):
         return _raise("smallsym", *_eager_solve(A, b, options, STATUS))
@@ -236,8 +236,9 @@ _bands.defvjp(_bands_forward, _bands_back)
 
 
 def solve_tridiagonal(
-    dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False
-) -> Any:
+    dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False,
+    **_: Any,
+) -> Any:  # fmt: skip
     if not _is_traced(dl, d, du, b):
         options = ("auto", None, int(periodic), int(transposed), 0.0, 0.0)
         return _raise("tridiag", *_eager_bands(dl, d, du, b, options, STATUS, matrix_rhs))

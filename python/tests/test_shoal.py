@@ -74,6 +74,36 @@ def test_calls_of_the_same_shapes_agree():
             np.testing.assert_allclose(shoal.solve(a, y).reshape(expected.shape), expected, rtol=1e-12)
 
 
+def test_outcomes_of_later_calls_are_their_own():
+    A, b = np.stack([np.eye(3), np.eye(3)]), np.ones((2, 3, 1))
+    results = []
+    for k in range(3000):  # more than share an array
+        A[0, 2, 2] = 0 if k % 2 else 1
+        results.append(shoal.solve_ex(A, b, method="ldlt"))
+    for k, r in enumerate(results):
+        assert r.failed.tolist() == [k % 2 == 1, False] and r.method.max() == 0
+        assert r.residual.shape == (2,) and r._block.nbytes == 4 * 2 * 4
+    for k in range(3):
+        A[0, 2, 2] = k % 2
+        call = lambda: shoal.solve(A, b, method="ldlt")  # noqa: E731
+        if k % 2:
+            assert (call() == b).all()
+        else:
+            with pytest.raises(shoal.LinAlgError, match=r"system \[0\]"):
+                call()
+
+
+def test_calls_end_with_their_plans():
+    A, b = np.eye(3), np.ones(3)
+    for n in range(3, 80):  # more plans than a thread keeps
+        shoal.solve(np.eye(n), np.ones(n))
+    for threads in (1, 0):
+        shoal.set_num_threads(threads)
+        assert (shoal.solve(A, b) == b).all() and (shoal.solve(A, b) == b).all()
+    shoal.clear_cache()
+    assert (shoal.solve(A, b) == b).all()
+
+
 def test_one_triangle_is_read():
     A = symmetric(3, 3)
     low, up = np.tril(A), np.triu(A)

@@ -50,6 +50,17 @@ def test_arrays_of_equal_shapes_stay_in_their_library(device):
         assert torch.allclose(a @ x, y) and (a is A[:1] or x.shape == expected.shape)
 
 
+def test_a_call_like_a_recent_one_keeps_its_gradient(device):
+    A, b = torch.eye(3, device=device, dtype=torch.float64)[None] * 2, torch.ones(1, 3, 1, device=device).double()
+    for _ in range(3):
+        assert not shoal.solve(A, b).requires_grad
+    b.requires_grad_()
+    shoal.solve(A, b).sum().backward()
+    assert b.grad.flatten().tolist() == [0.5] * 3
+    with torch.no_grad():
+        assert torch.equal(shoal.solve(A, b), b.detach() / 2)
+
+
 def test_a_plan_solves_in_place_and_checks_out(device):
     dl, du, b = (draw(10, 6, device=device, seed=s) for s in (1, 2, 3))
     d = 6 + draw(10, 6, device=device, seed=4)

@@ -77,8 +77,12 @@ SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k,
     return cva_rule_at(r, k) + region * cva_region_numbers(&r->basis);
 }
 
+/* How a GPU follows a rule: on one asset; with a basis of few assets, or a linear one, that kernels know; any other. */
+enum { CVA_ON_LINE, CVA_KNOWN, CVA_LINEAR, CVA_ANY, CVA_FORMS };
+
 typedef struct cva_contract {
     int kind, form, assets; /* form: payoff.h */
+    int rule_form;
     int64_t end;     /* the moment of its maturity                                               */
     int64_t last;    /* with early exercise: the date of its maturity                            */
     const char *may; /* [date - 1]: whether it may be exercised there; on the last it must be    */
@@ -163,6 +167,7 @@ typedef struct cva_job {
     /* numbers of contracts, by netting set: European ones, those with early exercise, those valued on inner paths */
     const int64_t *european, *american, *nested;
     int64_t europeans, americans, nesteds;
+    int64_t forms[CVA_FORMS]; /* of americans: how many have rules of a form */
     const int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either               */
     const int64_t *inner; /* [exposure]                                                         */
     const cva_csa *csa;   /* [set]; NULL: no set has collateral                                 */

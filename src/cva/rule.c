@@ -9,6 +9,7 @@
  *
  * Contracts on one asset need no paths: line.c.
  */
+#include "cva/basis.h"
 #include "cva/span.h"
 #include <shoal/rng.h>
 #include <shoal/smallsym.h>
@@ -23,56 +24,6 @@ enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
     1e-10 /* of the strike: gains over a step below it are rounding errors, not noise to be hedged */
 
 /* ---- bases ------------------------------------------------------------------------------------- */
-
-/* Monomials of degree <= `degree` of so many variables; more than the most once there are that many. */
-static int monomials(int variables, int degree) {
-    int count = 1;
-    for (int i = 1; i <= degree && count <= CVA_FUNCTIONS; i++) count = count * (variables + i) / i;
-    return count;
-}
-
-/* Those of a basis: the largest price is one of the others, so that its square and higher powers add nothing. */
-static int functions_of(const cva_basis *b, int degree) {
-    const int others = b->variables - 1;
-    return b->kind == CVA_LARGEST ? monomials(others, degree) + monomials(others, degree - 1)
-                                  : monomials(b->variables, degree);
-}
-
-/* All monomials up to the highest degree up to `top` that leaves at most `most` functions, then powers of the first
- * variable. */
-static void make_functions(cva_basis *b, int top, int powers, int most) {
-    int degree = 1;
-    const int once = b->kind == CVA_LARGEST; /* the first variable has no powers */
-    while (degree < top && functions_of(b, degree + 1) <= most) degree++;
-    const int complete = functions_of(b, degree);
-    int made = 1 + b->variables, power = 1;
-    for (int j = 1; j <= b->variables; j++) b->by[j] = (uint8_t)(j - 1);
-    for (int from = 1; made < complete; from++)
-        for (int a = b->by[from] > once ? b->by[from] : once; a < b->variables && made < complete;
-             a++, made++)
-            b->from[made] = (uint8_t)from, b->by[made] = (uint8_t)a;
-    for (int n = 2; n < made; n++) /* the highest power of the first variable */
-        if (b->by[n] == 0 && b->from[n] == power) power = n;
-    for (; !once && degree < powers && made < most; degree++, made++)
-        b->from[made] = (uint8_t)power, b->by[made] = 0, power = made;
-    b->functions = made;
-}
-
-/* The function that is power `degree` of the first variable, or -1. */
-static int power_of_first(const cva_basis *b, int degree) {
-    int at = 0;
-    for (int step = 0, n; step < degree; step++) {
-        if (step == 0) {
-            at = 1;
-            continue;
-        }
-        for (n = at + 1; n < b->functions; n++)
-            if (n > b->variables && b->from[n] == at && b->by[n] == 0) break;
-        if (n == b->functions) return -1;
-        at = n;
-    }
-    return at;
-}
 
 /* Whether the assets of a contract have the same law but for their prices today: an order of them then tells all. */
 static int are_equal(const cva_job *j, const cva_contract *c) {
@@ -98,33 +49,9 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
 static cva_basis basis_of(const cva_job *j, const cva_contract *c, int rule, int64_t paths) {
     const int sum = c->form & CVA_OF_SUM;
     const int64_t room = paths / RULE_PER_FUNCTION;
-    int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
-    cva_basis b = { .kind = CVA_BASKET, .variables = c->assets };
-    if (!sum) {
-        if (b.variables > CVA_DIRECTIONS) b.variables = CVA_DIRECTIONS;
-        b.directions = b.variables;
-        b.kind = c->assets > CVA_DIRECTIONS || are_equal(j, c) ? CVA_RANKS : CVA_LARGEST;
-        b.variables += b.kind == CVA_LARGEST;
-    } else {
-        if (b.variables > CVA_VARIABLES) b.variables = 1;
-        b.directions = 1;
-    }
-    if (most < 1 + b.variables) most = 1 + b.variables;
-    /* shortly before maturity the value of going on has a bend where the basket is worth the strike */
-    if (sum)
-        make_functions(&b, 4 - rule, 9 - 3 * rule, most);
-    else
-        make_functions(&b, 5 - rule, 5 - rule, most);
-    if (b.kind != CVA_BASKET) { /* constant and linear, and of few assets squares */
-        const int list =
-            monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2) : 1 + b.variables;
-        for (; b.hedges < list && b.hedges < b.functions && b.hedges < CVA_HEDGES; b.hedges++)
-            b.hedge[b.hedges] = (uint8_t)b.hedges;
-    } else {
-        for (int at; b.hedges < 4 && (at = power_of_first(&b, b.hedges)) >= 0;)
-            b.hedge[b.hedges++] = (uint8_t)at;
-    }
-    return b;
+    const int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
+    const int ranks = c->assets > CVA_DIRECTIONS || are_equal(j, c);
+    return cva_basis_of(sum ? CVA_BASKET : ranks ? CVA_RANKS : CVA_LARGEST, c->assets, rule, most);
 }
 
 /* ---- one date ---------------------------------------------------------------------------------- */
@@ -337,19 +264,20 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
                              (double)p->job.contracts);
         if (s != SHOAL_OK) break;
         const int64_t twin = twin_of(p, i);
-        if (twin < i) {
+        if (twin < i)
             memcpy(c->rule, p->contracts[twin].rule, sizeof c->rule);
-            continue;
-        }
-        if (cva_is_line(c)) {
+        else if (cva_is_line(c)) {
             s = shoal_cva_line_rule(p, c, &c->rule[0]);
             c->rule[1] = c->rule[0];
         }
-        for (int rule = 0; rule < CVA_RULES && !cva_is_line(c) && s == SHOAL_OK; rule++)
+        for (int rule = 0; rule < CVA_RULES && twin == i && !cva_is_line(c) && s == SHOAL_OK;
+             rule++)
             s = fit_rule(p, c, rule, paths >> rule, &c->rule[rule]);
         if (s != SHOAL_OK)
             snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
+        c->rule_form = cva_is_line(c) ? CVA_ON_LINE : cva_rule_form(&c->rule[0].basis, c->assets);
+        p->job.forms[c->rule_form]++;
     }
     return shoal_stage_end(p->head.ctx, &stage, s);
 }
