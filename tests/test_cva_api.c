@@ -270,6 +270,36 @@ TEST(dates_and_inner_paths) {
               "%g, not %g", out.profile[2].epe, other.profile[2].epe);
 }
 
+/* A plan with the rules of another one, which is freed, has its samples; it must be of the same book. */
+TEST(rules_of_another_plan) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        cva_case c = mixed_case(8);
+        shoal_cva *plan[2] = { NULL, NULL };
+        double *rows[2] = { NULL, NULL };
+        int64_t width = 0;
+        for (int i = 0; i < 2; i++) {
+            c.opts.rules_of = plan[0];
+            CHECK(shoal_cva_create(ctx, &c.market, c.contract, c.count, &c.counterparty, &c.opts,
+                                   &plan[i]) == SHOAL_OK);
+            if (i == 0) {
+                width = shoal_cva_width(plan[0]), rows[0] = new_array((size_t)(8 * width), 8);
+                CHECK(shoal_cva_run(plan[0], 0, 8, rows[0], NULL) == SHOAL_OK);
+                cva_case other = c;
+                other.opts.rules_of = plan[0], other.contract[3].strike = 99;
+                refused(ctx, &other, SHOAL_E_ARG, "rules_of is a plan for another book");
+            }
+        }
+        shoal_cva_free(plan[0]);
+        rows[1] = new_array((size_t)(8 * width), 8);
+        CHECK(shoal_cva_run(plan[1], 0, 8, rows[1], NULL) == SHOAL_OK);
+        CHECK(memcmp(rows[0], rows[1], (size_t)(8 * width) * sizeof(double)) == 0);
+        CHECK(rows[0][0] != 0 || rows[0][width] != 0);
+        shoal_cva_free(plan[1]);
+        free(rows[0]), free(rows[1]);
+    }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -279,6 +309,7 @@ int main(int argc, char **argv) {
     RUN(runs_and_results);
     RUN(results_of_given_samples);
     RUN(dates_and_inner_paths);
+    RUN(rules_of_another_plan);
     close_targets();
     return TEST_END();
 }

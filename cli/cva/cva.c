@@ -235,7 +235,8 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
     return cli_status(c, status);
 }
 
-int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan) {
+int cva_create(cli *c, const cva_options *o, const cva_book *b, const shoal_cva *rules_of,
+               shoal_cva **plan) {
     const shoal_cva_market market = { .assets = b->assets,
                                       .rate = o->rate,
                                       .s0 = b->s0,
@@ -247,6 +248,7 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .sigmas = b->sigmas,
                                       .cash = b->cash };
     shoal_cva_opts opts = o->opts;
+    opts.rules_of = rules_of;
     if (o->own.pieces) opts.own = &o->own;
     if (o->cube && cva_has_views(o, b))
         return cli_fail(CLI_USAGE, "--cube: not with a margin period or a jump at default");
@@ -359,7 +361,7 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     *r = (cva_result){ .start = start - c->start - c->opened, .open = c->opened };
     const bool in_units = cva_in_units(c, o);
     int code = in_units ? cva_announce(c, o, b) : CLI_OK;
-    if (code == CLI_OK) code = cva_create(c, o, b, &plan);
+    if (code == CLI_OK) code = cva_create(c, o, b, NULL, &plan);
     r->rules = cli_now() - start;
     if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
     if (code == CLI_OK) {
@@ -373,12 +375,12 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
         code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
     r->done = cli_now(), r->seconds = r->done - start;
     if (code == CLI_OK && r->outer > 0)
-        code = status_of(
-            c, o, b,
-            r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, r->profile)
-                    : shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
+        code =
+            status_of(c, o, b,
+                      r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, NULL)
+                              : shoal_cva_result(plan, r->samples, r->outer, &r->value, NULL));
     if (code == CLI_OK && r->outer > 0)
-        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, NULL));
+        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, r->profile));
     if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
         code = cva_break_down(c, plan, b, r);
     if (code == CLI_OK && r->outer > 0 && shoal_cva_parameters(plan) > 0)

@@ -195,7 +195,8 @@ typedef struct cva_result {
 /* The outer paths, or those before Ctrl-C. `bar` is the label of a progress bar, or NULL. To be freed in either case. */
 int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar, cva_result *r);
 /* The plan; messages are about lines of the book. */
-int cva_create(cli *c, const cva_options *o, const cva_book *book, shoal_cva **plan);
+int cva_create(cli *c, const cva_options *o, const cva_book *book, const shoal_cva *rules_of,
+               shoal_cva **plan);
 void cva_result_free(cva_result *r);
 /* Of the book, a counterparty or a netting set, from samples or sums; profile may be NULL. */
 shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,

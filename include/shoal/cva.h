@@ -231,6 +231,9 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     /* Target for the standard error of the CVA. A pilot run of create estimates the outer paths that it takes
      * (shoal_cva_info.outer), and chooses inner paths unless they are given. outer may then be 0.  [none] */
     double target;
+    /* A plan for the same market, contracts and options in another context: its exercise rules and its pilot run are
+     * copied, which saves the time of making them again for each GPU. It may be freed then.  [none] */
+    const struct shoal_cva *rules_of;
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */

@@ -612,12 +612,14 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = shoal_cva_make_sums(p, o);
     if (s == SHOAL_OK && (o->greeks || o->gammas)) s = shoal_cva_make_greeks(p, m, c, o->gammas);
     const int prices = p->validates || p->by_set;
-    if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
+    if (s == SHOAL_OK && o->rules_of)
+        s = shoal_cva_copy_rules(p, o->rules_of);
+    else if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);
     if (s == SHOAL_OK && prices) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && p->where->ops) s = make_device(p);
     const int kinks = s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
-    if (s == SHOAL_OK && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
+    if (s == SHOAL_OK && !o->rules_of && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
     return s;
 }
 

@@ -569,6 +569,9 @@ shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
+/* rule.c: copies those of another plan, and what its pilot run has chosen. */
+shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from);
+
 /* line.c: the rule of a contract on one asset. */
 shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to);
 

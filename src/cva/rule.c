@@ -283,3 +283,58 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     }
     return shoal_stage_end(p->head.ctx, &stage, s);
 }
+
+/* Whether two plans are of the same book, as far as rules see it. */
+static int are_alike(const shoal_cva *p, const shoal_cva *q) {
+    const cva_job *a = &p->job, *b = &q->job;
+    if (a->contracts != b->contracts || a->assets != b->assets || a->dates != b->dates ||
+        a->exposures != b->exposures || p->american.seed != q->american.seed ||
+        p->estimator != q->estimator || a->control != b->control || p->validates != q->validates ||
+        p->by_set != q->by_set)
+        return 0;
+    const size_t list = (size_t)a->assets * sizeof *a->s0;
+    if (memcmp(a->s0, b->s0, list) || memcmp(a->sigma, b->sigma, list) ||
+        memcmp(a->time, b->time, (size_t)(a->dates + 1) * sizeof *a->time))
+        return 0;
+    for (int64_t i = 0; i < a->contracts; i++) {
+        const cva_contract *c = &a->contract[i], *d = &b->contract[i];
+        if (c->kind != d->kind || c->form != d->form || c->assets != d->assets ||
+            c->end != d->end || c->set != d->set || c->strike != d->strike)
+            return 0;
+        if (c->kind == CVA_AMERICAN && !have_one_rule(c, d)) return 0;
+    }
+    return 1;
+}
+
+shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from) {
+    shoal_status s = SHOAL_OK;
+    if (!are_alike(p, from))
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "rules_of is a plan for another book");
+    for (int64_t i = 0; i < p->job.contracts && s == SHOAL_OK; i++) {
+        cva_contract *c = &p->contracts[i];
+        const cva_contract *d = &from->contracts[i];
+        for (int rule = 0; rule < CVA_RULES && s == SHOAL_OK; rule++) {
+            cva_rule *r = &c->rule[rule];
+            *r = d->rule[rule];
+            if (!r->at) continue;
+            const int64_t numbers = (c->last - 1) * cva_rule_numbers(&r->basis);
+            double *at = NULL;
+            if (rule && r->at == d->rule[0].at)
+                r->at = c->rule[0].at;
+            else {
+                s = shoal_plan_host(&p->head, numbers, sizeof *at, &at);
+                if (s == SHOAL_OK) memcpy(at, r->at, (size_t)numbers * sizeof *at);
+                r->at = at;
+            }
+        }
+        c->rule_form = d->rule_form;
+    }
+    memcpy(p->job.forms, from->job.forms, sizeof p->job.forms);
+    p->share_of_level = from->share_of_level, p->top_level = from->top_level;
+    p->outer = from->outer;
+    int64_t *inner = NULL;
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, p->job.exposures, sizeof *inner, &inner);
+    for (int64_t e = 0; e < p->job.exposures && s == SHOAL_OK; e++) inner[e] = from->job.inner[e];
+    if (s == SHOAL_OK) p->job.inner = inner;
+    return s;
+}
