@@ -19,10 +19,19 @@ from ._devices import dtype_name, whole
 from ._progress import progress as shown
 from ._results import with_error
 from ._runtime import context
-from ._tables import columns_of, is_missing, number, words
+from ._tables import columns_of, is_missing, number, with_usual_names, words
 from ._units import Units, chosen, gather, job_of
 
 _PAYOFFS = _core.cva_payoffs()
+# columns, and other names for them, as in cli/cva/files.c and dividends.c
+_OF_MARKET = {"asset": ("ticker",), "spot": (), "volatility": ("vol", "sigma"), "dividend": ("foreign_rate", "foreign rate")}
+_OF_BOOK: dict[str, tuple[str, ...]] = {
+    "payoff": (), "assets": ("asset", "ticker"), "strike": (), "maturity": (), "style": (), "exercise": (), "weights": (),
+    "barrier": (), "quantity": ("notional",), "set": ("netting_set", "netting set", "nettingset"),
+    "id": ("trade", "trade_id", "trade id", "tradeid"), "counterparty": ("party", "cpty", "counter_party"),
+}  # fmt: skip
+_OF_DIVIDENDS = {"asset": ("ticker",), "date": ("time", "tenor", "ex_date", "ex-date", "ex date", "exdate"),
+                 "amount": ("dividend", "cash", "value")}  # fmt: skip
 _ESTIMATORS = ("rule", "amc", "inner")
 _YEARS = {"d": 1 / 365, "w": 7 / 365, "m": 1 / 12, "y": 1.0}
 _ONE_WAY = ("no", "counterparty", "us")  # who alone posts collateral
@@ -197,6 +206,8 @@ def _steps(step: str, end: float, where: str) -> list[float]:
 
 def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[str, list[Any]]]:
     columns = columns_of(market, "market")
+    assets = [str(name) for key in ("asset", "ticker") for name in columns.get(key, [])]
+    columns = with_usual_names(columns, "market", _OF_MARKET, assets)
     for needed in ("asset", "spot", "volatility"):
         if needed not in columns:
             raise ValueError(f"market has no column '{needed}'; it must have asset, spot and volatility")
@@ -204,9 +215,6 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"market: asset '{twice[0]}' is listed twice")
-    unknown = [c for c in columns if c not in ("asset", "spot", "volatility", "dividend", *names)]
-    if unknown:
-        raise ValueError(f"market: unknown column '{unknown[0]}'; correlations stand under the names of the assets")
 
     def column(name: str, default: float | None = None) -> list[float]:
         return [number(v, f"market[{i}]: {name}", default) for i, v in enumerate(columns[name])]
@@ -227,7 +235,7 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
 
 def _cash(dividends: Any, names: list[str]) -> tuple[list[dict[str, Any]], list[tuple[str, float, float]]]:
     """A curve of times and amounts per asset; all dividends, sorted. None if there are none."""
-    columns = {} if dividends is None else columns_of(dividends, "dividends")
+    columns = {} if dividends is None else with_usual_names(columns_of(dividends, "dividends"), "dividends", _OF_DIVIDENDS)
     for needed in ("asset", "date", "amount"):
         if columns and needed not in columns:
             raise ValueError(f"dividends has no column '{needed}'; it must have asset, date and amount")
@@ -251,15 +259,10 @@ def _cash(dividends: Any, names: list[str]) -> tuple[list[dict[str, Any]], list[
 def _book(
     book: Any, names: list[str], netting: bool
 ) -> tuple[list[dict[str, Any]], dict[str, list[Any]], list[Any]]:
-    columns = columns_of(book, "book")
-    known = ("payoff", "assets", "strike", "maturity", "style", "exercise", "weights", "quantity", "set", "counterparty",
-             "id", "barrier")  # fmt: skip
-    for needed in known[:4]:
+    columns = with_usual_names(columns_of(book, "book"), "book", _OF_BOOK)
+    for needed in ("payoff", "assets", "strike", "maturity"):
         if needed not in columns:
             raise ValueError(f"book has no column '{needed}'; it must have payoff, assets, strike and maturity")
-    for name in columns:
-        if name not in known:
-            raise ValueError(f"book: unknown column '{name}'; the columns are {', '.join(known)}")
     sets: dict[Any, int] = {}  # of (counterparty, set)
     contracts = []
     for i in range(len(columns["payoff"])):

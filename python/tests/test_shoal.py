@@ -1046,7 +1046,9 @@ def test_tables_of_a_cva_name_what_is_wrong():
     for book, market, words in (
         ([{**BOOK[0], "assets": "ALPHA"}], MARKET, r"book\[0\]: unknown asset 'ALPHA'; the market has ALFA, BRAVO"),
         ([{**BOOK[0], "strike": "x"}], MARKET, r"book\[0\]: strike is 'x'"),
-        ([{**BOOK[0], "colour": 1}], MARKET, "unknown column 'colour'"),
+        ([{**BOOK[0], "quantiy": 1}], MARKET, "book: unknown column 'quantiy'; .* Did you mean 'quantity'"),
+        (BOOK, {**MARKET, "divident": [0, 0]}, "market: unknown column 'divident'; .* Did you mean 'dividend'"),
+        ([{**BOOK[0], "notional": 1, "quantity": 2}], MARKET, "book: columns 'quantity' and 'notional' are the same"),
         ([{**BOOK[0], "exercise": "1m"}], MARKET, r"book\[0\]: exercise is '1m', but style is not american"),
         ([{**AMERICAN, "exercise": "0m"}], MARKET, r"book\[0\]: exercise is '0m'; it must be above 0"),
         ([{**AMERICAN, "exercise": "1e-9d"}], MARKET, r"a step of '1e-9d' makes more than 100000"),
@@ -1117,6 +1119,16 @@ def plain(rows):
     keys = list(dict.fromkeys(key for row in rows for key in row))
     word = lambda v: " ".join(v) if isinstance(v, list) else float(v) if isinstance(v, int) else v  # noqa: E731
     return [{key: word(row.get(key)) for key in keys} for row in rows]
+
+
+def test_other_names_of_columns():
+    other = {"payoff": "payoff", "assets": "ticker", "strike": "strike", "maturity": "maturity", "quantity": "notional"}
+    book = [{"desk": "x", **{other[key]: value for key, value in row.items()}} for row in BOOK]
+    market = {{"asset": "ticker", "volatility": "vol"}.get(key, key): value for key, value in MARKET.items()}
+    known = shoal.cva(BOOK, MARKET, dates=2, outer=64).cva
+    with pytest.warns(UserWarning, match="^book: ignored columns: desk$") as record:
+        assert shoal.cva(book, market, dates=2, outer=64).cva == known
+    assert len(record) == 1 and record[0].filename == __file__
 
 
 def test_books_of_json_files(tmp_path):

@@ -236,12 +236,19 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
     return s;
 }
 
+/* Lists, or NULL. */
+static int are_same(const double *a, const double *b, int64_t count) {
+    return !a == !b && (!a || !memcmp(a, b, (size_t)count * sizeof *a));
+}
+
 /* Whether the rules of two contracts are the same: quantities and netting sets do not matter. */
 static int have_one_rule(const cva_contract *a, const cva_contract *b) {
     const size_t list = (size_t)a->assets;
     return a->kind == b->kind && a->form == b->form && a->assets == b->assets && a->end == b->end &&
            a->last == b->last && a->strike == b->strike && a->maturity == b->maturity &&
            !memcmp(a->may, b->may, (size_t)a->last) &&
+           are_same(a->strikes, b->strikes, a->last + 1) &&
+           are_same(a->cash, b->cash, (a->last + 1) * a->assets) &&
            !memcmp(a->asset, b->asset, list * sizeof *a->asset) && !a->weight == !b->weight &&
            (!a->weight || !memcmp(a->weight, b->weight, list * sizeof *a->weight));
 }
