@@ -27,7 +27,7 @@
 
 enum {
     FOLLOW_BLOCK = 64,
-    FOLLOW_BLOCKS = sizeof(real) == sizeof(double) ? 7 : 10,
+    FOLLOW_BLOCKS = sizeof(real) == sizeof(double) ? 6 : 8,
     WARPS = FOLLOW_BLOCK / CVA_LANES
 };
 /* Contracts on one asset alone: items of a warp; numbers of a stop besides those of normals. */
@@ -61,6 +61,16 @@ __device__ static inline const real *path_start(const cva_paths *p) {
 #endif
 }
 
+/* cva_words(), with the keys of the rounds made from the first one: loads of 20 keys would take longer. */
+__device__ static inline shoal_words step_words(const shoal_stream *stream, uint32_t step,
+                                                uint64_t first) {
+    shoal_words w = { { (uint32_t)first, (uint32_t)(first >> 32), step, stream->tag } };
+    uint32_t a = stream->key[0][0], b = stream->key[0][1];
+    for (int round = 0; round < 10; round++, a += SHOAL_PHILOX_GOLDEN, b += SHOAL_PHILOX_ROOT)
+        w = shoal_philox_round(w, a, b);
+    return w;
+}
+
 /* Moves to a stop, with up to MOST assets: normals stay in registers. */
 template <int MOST>
 __device__ static __noinline__ void step_within(const cva_job *job, const cva_paths *p,
@@ -74,7 +84,7 @@ __device__ static __noinline__ void step_within(const cva_job *job, const cva_pa
     for (int b = 0; b < MOST; b += CVA_NORMALS) {
         if (b >= assets) break;
         const shoal_words w =
-            cva_words(&job->walk_normals, begin + (uint32_t)(b / CVA_NORMALS), p->first);
+            step_words(&job->walk_normals, begin + (uint32_t)(b / CVA_NORMALS), p->first);
 #pragma unroll
         for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, &z[b + e], &z[b + e + 1]);
     }
@@ -164,7 +174,8 @@ __device__ static inline double lane_start(const cva_paths *p, int64_t i, int64_
     return c && c->rule_form == CVA_ON_LINE ? line_start(p->job, c, p->k, p->spot) : 0;
 }
 
-__global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(FOLLOW_BLOCK)
+    nest_kernel(const __grid_constant__ cva_job job, int64_t k) {
     const int lane = (int)threadIdx.x % CVA_LANES;
     const int64_t warps = (int64_t)gridDim.x * (FOLLOW_BLOCK / CVA_LANES);
     for (int64_t at = blockIdx.x * (FOLLOW_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
@@ -186,7 +197,8 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t
     }
 }
 
-__global__ void __launch_bounds__(FOLLOW_BLOCK) table_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(FOLLOW_BLOCK)
+    table_kernel(const __grid_constant__ cva_job job, int64_t k) {
     const int64_t rows = (job.assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
     SHOAL_GRID_STRIDE(i, (job.stops - job.ahead) * rows)
     cva_fill_table(&job, k, job.ahead + i / rows, (int)(i % rows));
@@ -195,7 +207,8 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) table_kernel(cva_job job, int64_
 /* keeps: a task is an item, else an item and a contract. Contracts whose rules have a form without a bit in `forms` are
  * left out. */
 __global__ void __launch_bounds__(FOLLOW_BLOCK, FOLLOW_BLOCKS)
-    follow_kernel(cva_job job, int64_t k, int keeps, unsigned forms, int stride) {
+    follow_kernel(const __grid_constant__ cva_job job, int64_t k, int keeps, unsigned forms,
+                  int stride) {
     SHOAL_SHARED(real, rows);
     const int lane = (int)threadIdx.x % CVA_LANES;
     const int64_t each = keeps ? 1 : job.americans, count = keeps ? job.americans : 1;
@@ -231,7 +244,8 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK, FOLLOW_BLOCKS)
 }
 
 /* Contracts whose rules have no form of their own: a task is an item and a contract. */
-__global__ void __launch_bounds__(FOLLOW_BLOCK) any_kernel(cva_job job, int64_t k, int stride) {
+__global__ void __launch_bounds__(FOLLOW_BLOCK)
+    any_kernel(const __grid_constant__ cva_job job, int64_t k, int stride) {
     SHOAL_SHARED(real, rows);
     const int lane = (int)threadIdx.x % CVA_LANES;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
@@ -260,7 +274,8 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) any_kernel(cva_job job, int64_t 
 }
 
 /* Contracts on one asset, one after the other: a warp has LINE_ITEMS items. */
-__global__ void __launch_bounds__(LINE_BLOCK) line_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(LINE_BLOCK)
+    line_kernel(const __grid_constant__ cva_job job, int64_t k) {
     SHOAL_SHARED(double, shared);
     const int lane = (int)threadIdx.x % CVA_LANES, warp = (int)threadIdx.x / CVA_LANES;
     const int64_t chunks = (job.items + LINE_ITEMS - 1) / LINE_ITEMS;

@@ -489,7 +489,8 @@ struct shoal_cva {
     cva_greeks greeks;
     cva_job job;
     cva_job device; /* the same: market, contracts and lists in the context's memory             */
-    void *arena; /* of arrays of a run, in that of `where`                                      */
+    void *arena;  /* of arrays of a run, in that of `where`                                      */
+    void *pinned; /* what rows are copied through; NULL: nothing yet */
     int64_t item_room;
     cva_item *item;
     double *sums, *net;

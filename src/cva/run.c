@@ -161,12 +161,33 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
     return SHOAL_OK;
 }
 
-/* Touches the pages of the rows while the GPU works: copying to new memory would do it page by page. */
-static void touch(const shoal_cva *p, double *samples, int64_t numbers) {
-    enum { PAGE = 512 };
-    const int threads = p->head.ctx->threads;
-    ON_THREADS(threads, static)
-    for (int64_t i = 0; i < numbers; i += PAGE) samples[i] = 0;
+enum { PIECE = 1 << 22, SLICES = 16 }; /* bytes of pinned memory, twice; parts that threads copy */
+
+/* Copies the rows to the host through pinned memory: one half is filled while threads empty the other. Pages of new
+ * memory are then made by all threads, too. */
+static shoal_status copy_rows(shoal_cva *p, const cva_job *j, double *samples, size_t bytes) {
+    const shoal_device_ops *ops = p->where->ops;
+    if (!p->pinned && bytes >= PIECE) ops->alloc_pinned(p->where, 2 * PIECE, &p->pinned);
+    if (!p->pinned) return shoal_copy(p->where, samples, j->row, bytes);
+    shoal_status s = SHOAL_OK;
+    const int threads = p->head.ctx->threads < SLICES ? p->head.ctx->threads : SLICES;
+    for (size_t at = 0; at < bytes + PIECE && s == SHOAL_OK; at += PIECE) {
+        char *half[] = { (char *)p->pinned, (char *)p->pinned + PIECE };
+        const size_t piece = at / PIECE, left = at < bytes ? bytes - at : 0;
+        if (left > 0)
+            s = ops->copy_later(p->where, half[piece % 2], (const char *)j->row + at,
+                                left < PIECE ? left : PIECE);
+        const size_t before = piece > 0 ? at - PIECE : 0, rest = piece > 0 ? bytes - before : 0;
+        const size_t here = rest < PIECE ? rest : PIECE, part = PIECE / SLICES;
+        const char *full = half[1 - piece % 2];
+        ON_THREADS(threads, static)
+        for (int i = 0; i < SLICES; i++) {
+            const size_t from = (size_t)i * part, end = from + part < here ? from + part : here;
+            if (from < here) memcpy((char *)samples + before + from, full + from, end - from);
+        }
+        if (s == SHOAL_OK) s = shoal_wait(p->where);
+    }
+    return s;
 }
 
 /* The derivatives of paths into their rows: on the CPU. */
@@ -190,13 +211,11 @@ static shoal_status run_paths(shoal_cva *p, int64_t first, int64_t paths, double
     const int64_t numbers = paths * j.width, values = paths * j.contracts * j.exposures;
     const double start = shoal_price_seconds() - counts->seconds[1] - counts->seconds[2];
     shoal_status s = make_arrays(p, &j, &t);
-    if (s == SHOAL_OK && device) touch(p, samples, numbers);
     if (!device) j.row = samples, j.total = t.sum, j.values = t.values;
     if (s == SHOAL_OK && device && t.sum)
         s = shoal_copy(p->where, j.total, t.sum, (size_t)t.count * sizeof *t.sum);
     if (s == SHOAL_OK) s = walk(p, &j, counts);
-    if (s == SHOAL_OK && device)
-        s = shoal_copy(p->where, samples, j.row, (size_t)numbers * sizeof *samples);
+    if (s == SHOAL_OK && device) s = copy_rows(p, &j, samples, (size_t)numbers * sizeof *samples);
     if (s == SHOAL_OK && device && t.sum)
         s = shoal_copy(p->where, t.sum, j.total, (size_t)t.count * sizeof *t.sum);
     if (s == SHOAL_OK && device && t.values)
