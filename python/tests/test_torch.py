@@ -54,6 +54,7 @@ def test_a_call_like_a_recent_one_keeps_its_gradient(device):
     A, b = torch.eye(3, device=device, dtype=torch.float64)[None] * 2, torch.ones(1, 3, 1, device=device).double()
     for _ in range(3):
         assert not shoal.solve(A, b).requires_grad
+    assert shoal.status_text(shoal.solve_ex(A, b).status[0]) == shoal.status_text(0)
     b.requires_grad_()
     shoal.solve(A, b).sum().backward()
     assert b.grad.flatten().tolist() == [0.5] * 3
