@@ -1381,7 +1381,8 @@ NB_MODULE(_core, m) {
     m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::list counterparties,
                     nb::list agreements, nb::dict funding, nb::dict options) {
         Keep keep;
-        const auto assets = filled<shoal_cva_market>(market, keep);
+        auto assets = filled<shoal_cva_market>(market, keep);
+        const auto cash = filled_list<shoal_cva_curve>(funding["cash"], keep); /* per asset */
         const auto book = filled_list<shoal_cva_contract>(contracts, keep);
         const auto others = filled_list<shoal_cva_counterparty>(counterparties, keep);
         const auto own = filled_list<shoal_cva_counterparty>(funding["own"], keep);
@@ -1389,6 +1390,7 @@ NB_MODULE(_core, m) {
         auto opts = filled<shoal_cva_opts>(options, keep);
         opts.csas = (int64_t)csa.size(), opts.csa = csa.data();
         opts.parties = (int64_t)others.size(), opts.own = own.empty() ? nullptr : own.data();
+        assets.cash = cash.empty() ? nullptr : cash.data();
         opts.borrowing = filled<shoal_cva_curve>(funding["borrowing"], keep);
         opts.lending = filled<shoal_cva_curve>(funding["lending"], keep);
         return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {

@@ -581,7 +581,7 @@ static void judge_rule(shoal_context *ctx, cva_case *c, int64_t date, const pric
         job.paths = GRID_POINTS, job.spot = (double *)(uintptr_t)g->spot;
         p->judge->decide(&p->host, &job, p->contracts, &p->contracts->rule[0], date, now);
         for (int i = 0; i < GRID_POINTS; i++) {
-            const double pays = cva_pay(p->contracts, g->spot + 2 * i);
+            const double pays = cva_pay(p->contracts, g->spot + 2 * i, date);
             const int exercise = pays > 0 && pays >= g->hold[i];
             if (!exercise) exposure += g->weight[i] * g->hold[i];
             if (exercise == now[i]) continue;

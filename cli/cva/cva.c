@@ -30,6 +30,8 @@ static const cli_option options[] = {
     { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: T1:R1,T2:R2,.. or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
       .more = "Forward rates are constant between the times; the last one continues." },
     { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, as in 2026-11-19; then times may also be dates, which count in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
+    { "dividends",   OPT_OTHER,    AT(dividends_words),  "ASSET:T:AMOUNT,..|F.csv", 1, "cash dividends: a list, or a file with columns asset, date and amount", .usual = "none", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_dividends_text,
+      .more = "The price of the asset falls by the amount at its time. The volatility is that of the price without the present value of all dividends that are given. Not with --estimator inner, --default-jump, --greeks, --gammas, barriers." },
     { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
     { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
       .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the swaps end on standard dates, 20 June or 20 December." },
@@ -214,6 +216,12 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
             i >= 0 && i < b->assets)
             return cli_fail(CLI_INPUT, "%s: column %s of asset %s%s", o->market, columns[k].column,
                             b->asset[i], shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG && sscanf(shoal_message(c->ctx), "cash[%lld]: %n", &i, &length) == 1 &&
+        i >= 0 && i < b->assets)
+        return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", b->asset[i],
+                        shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "cash is given; ", 15) == 0)
+        return cli_fail(CLI_USAGE, "--dividends: %s", shoal_message(c->ctx) + 15);
     if (status == SHOAL_E_ARG &&
         sscanf(shoal_message(c->ctx), "contracts[%lld]: %n", &i, &length) == 1 && i >= 0 &&
         i < b->count)
@@ -239,7 +247,8 @@ static shoal_status create_in(shoal_context *ctx, const cva_options *o, const cv
                                       .correlation = b->correlation,
                                       .rates = o->rates,
                                       .dividends = b->dividends,
-                                      .sigmas = b->sigmas };
+                                      .sigmas = b->sigmas,
+                                      .cash = b->cash };
     shoal_cva_opts opts = o->opts;
     opts.rules_of = rules_of, opts.rules_only = rules_only;
     if (o->own.pieces) opts.own = &o->own;
@@ -606,6 +615,7 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cva_read_settings(c, &o);
     book.today = o.today;
     if (code == CLI_OK) code = cva_read_market(c, o.market, cva_text_of(c, 1), &book);
+    if (code == CLI_OK) code = cva_read_dividends(c, &o, &book);
     if (code == CLI_OK && o.parties)
         code = cva_read_parties(c, o.parties, cva_text_of(c, 2), &book);
     if (code == CLI_OK) code = cva_read_book(c, o.book, cva_text_of(c, 0), &book);

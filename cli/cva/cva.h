@@ -16,7 +16,9 @@ typedef struct cva_book {
     char **asset;   /* their names   */
     double *s0, *sigma, *dividend, *correlation;
     shoal_cva_curve *sigmas, *dividends; /* per asset; .count 0: the number */
-    int64_t today;                       /* days from 1970-01-01, before reading; 0: no dates */
+    shoal_cva_curve *cash;               /* dividends per asset; NULL: none */
+    double *cash_numbers;
+    int64_t today; /* days from 1970-01-01, before reading; 0: no dates */
     int64_t count;
     shoal_cva_contract *contract;
     int64_t *line;  /* of the file, per contract    */
@@ -90,9 +92,10 @@ struct cva_options {
     double rate;
     int64_t today; /* days from 1970-01-01; 0: not given */
     const char *cds_words, *rates_words, *hazard_words, *dates_words, *horizon_words, *period_words,
-        *correlation_words, *jump_words; /* as they were given; NULL: not */
-    shoal_cva_curve rates;               /* zero rates */
-    shoal_cva_curve swaps;               /* spreads of credit default swaps by maturity */
+        *correlation_words, *jump_words, *dividends_words; /* as they were given; NULL: not */
+    char *dividends_text;                                  /* ASSET:T:AMOUNT,.. of --dividends */
+    shoal_cva_curve rates;                                 /* zero rates */
+    shoal_cva_curve swaps; /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
@@ -125,6 +128,9 @@ char *cva_horizon_text(const void *arguments);
 char *cva_period_text(const void *arguments);
 char *cva_correlation_text(const void *arguments);
 char *cva_jump_text(const void *arguments);
+/* dividends.c: cash dividends, when the market is read. */
+int cva_read_dividends(const cli *c, cva_options *o, cva_book *b);
+char *cva_dividends_text(const void *arguments);
 int cva_read_settings(const cli *c, cva_options *o);
 /* swaps.c: the hazard rates of some swaps; *hazard is theirs, from malloc. */
 int cva_bootstrap(cli *c, const cva_options *o, const shoal_cva_curve *swaps,

@@ -404,6 +404,8 @@ void cva_book_free(cva_book *b) {
     free(b->set);
     for (int64_t i = 0; b->sigmas && i < 2 * b->assets; i++) cva_curve_free(&b->sigmas[i]);
     free(b->sigmas);
+    free(b->cash);
+    free(b->cash_numbers);
     free(b->s0);
     free(b->exercise);
     free(b->contract);

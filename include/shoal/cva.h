@@ -67,6 +67,8 @@ typedef struct shoal_cva_market {
     const shoal_cva_curve *dividends; /* dividend yields; NULL: no curves                      */
     /* volatilities of options with these maturities; sigma^2 time must not fall; NULL: no curves */
     const shoal_cva_curve *sigmas;
+    /* cash dividends per asset: their times and amounts; a price falls by the amount; NULL: none */
+    const shoal_cva_curve *cash;
 } shoal_cva_market;
 
 /* B is the sum of weight S over the contract's assets. All payoffs except forwards are at least 0. An exchange rate is

@@ -837,6 +837,37 @@ def test_payoffs_of_a_cva():
     assert abs(cva["digital-put"] + cva["digital-call"] - both) < 1e-12 * both
 
 
+def test_cash_dividends_are_those_of_the_program(tmp_path):
+    import json
+
+    (tmp_path / "book.csv").write_text("payoff,style,assets,strike,maturity,exercise\nput,american,BRAVO,95,1,3m\n"
+                                       "forward,,ALFA BRAVO,95,1,\n")  # fmt: skip
+    (tmp_path / "market.csv").write_text("asset,spot,volatility,ALFA,BRAVO\nALFA,100,0.2,1,0.5\nBRAVO,90,0.25,0.5,1\n")
+    (tmp_path / "paid.csv").write_text("amount,asset,date\n2,BRAVO,9m\n1.5,BRAVO,0.1\n1,ALFA,2\n")
+    paid = [{"asset": "BRAVO", "date": "9m", "amount": 2}, {"asset": "BRAVO", "date": 0.1, "amount": 1.5},
+            {"asset": "ALFA", "date": 2, "amount": 1}]  # fmt: skip
+    of = {"rate": 0.03, "dates": 4, "outer": 64}
+    r = shoal.cva(tmp_path / "book.csv", MARKET, dividends=paid, validate=True, **of)
+    words = ["--rate=0.03", "--dates=4", "--outer=64", "--dividends=paid.csv", "--json"]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", *words],
+                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cva"] == r.cva and r.validation.passed
+    assert shoal.cva(tmp_path / "book.csv", MARKET, **of).cva != r.cva
+    r.report(tmp_path / "r.html")
+    assert "Cash dividends of BRAVO, by years: 0.1: 1.5, 0.75: 2" in (tmp_path / "r.html").read_text()
+    for words, wrong in (("unknown asset 'C'", {"asset": "C"}), ("dividends\\[0\\]: amount is missing", {"amount": None}),
+                         ("dividends\\[0\\]: date is 0", {"date": 0}),
+                         ("market: asset\\[1\\]: the dividends are worth", {"amount": 99}),
+                         ("asset BRAVO has two dividends at 0.1 years", {"date": 0.1})):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            shoal.cva(tmp_path / "book.csv", MARKET, dividends=[{**paid[0], **wrong}, *paid[1:]], **of)
+    with pytest.raises(ValueError, match="dividends has no column 'date'"):
+        shoal.cva(tmp_path / "book.csv", MARKET, dividends={"asset": ["ALFA"], "amount": [1]}, **of)
+    with pytest.raises(ValueError, match="dividends are given; there are no cash dividends with sensitivities"):
+        shoal.cva(BOOK, MARKET, dividends=paid, greeks=True, **of)
+
+
 def test_dates_exercise_and_validation_of_a_cva_are_those_of_the_program(tmp_path):
     import csv
     import json
@@ -1015,7 +1046,9 @@ def test_tables_of_a_cva_name_what_is_wrong():
     for book, market, words in (
         ([{**BOOK[0], "assets": "ALPHA"}], MARKET, r"book\[0\]: unknown asset 'ALPHA'; the market has ALFA, BRAVO"),
         ([{**BOOK[0], "strike": "x"}], MARKET, r"book\[0\]: strike is 'x'"),
-        ([{**BOOK[0], "colour": 1}], MARKET, "unknown column 'colour'"),
+        ([{**BOOK[0], "quantiy": 1}], MARKET, "book: unknown column 'quantiy'; .* Did you mean 'quantity'"),
+        (BOOK, {**MARKET, "divident": [0, 0]}, "market: unknown column 'divident'; .* Did you mean 'dividend'"),
+        ([{**BOOK[0], "notional": 1, "quantity": 2}], MARKET, "book: columns 'quantity' and 'notional' are the same"),
         ([{**BOOK[0], "exercise": "1m"}], MARKET, r"book\[0\]: exercise is '1m', but style is not american"),
         ([{**AMERICAN, "exercise": "0m"}], MARKET, r"book\[0\]: exercise is '0m'; it must be above 0"),
         ([{**AMERICAN, "exercise": "1e-9d"}], MARKET, r"a step of '1e-9d' makes more than 100000"),
@@ -1086,6 +1119,16 @@ def plain(rows):
     keys = list(dict.fromkeys(key for row in rows for key in row))
     word = lambda v: " ".join(v) if isinstance(v, list) else float(v) if isinstance(v, int) else v  # noqa: E731
     return [{key: word(row.get(key)) for key in keys} for row in rows]
+
+
+def test_other_names_of_columns():
+    other = {"payoff": "payoff", "assets": "ticker", "strike": "strike", "maturity": "maturity", "quantity": "notional"}
+    book = [{"desk": "x", **{other[key]: value for key, value in row.items()}} for row in BOOK]
+    market = {{"asset": "ticker", "volatility": "vol"}.get(key, key): value for key, value in MARKET.items()}
+    known = shoal.cva(BOOK, MARKET, dates=2, outer=64).cva
+    with pytest.warns(UserWarning, match="^book: ignored columns: desk$") as record:
+        assert shoal.cva(book, market, dates=2, outer=64).cva == known
+    assert len(record) == 1 and record[0].filename == __file__
 
 
 def test_books_of_json_files(tmp_path):

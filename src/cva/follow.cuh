@@ -14,8 +14,8 @@ __device__ static inline double line_outcome(const cva_job *job, const cva_contr
                                              double start, real s, int date) {
     if (date == 0) return start;
     const double weight = cva_weight_in(c, 0), price = (double)s;
-    const double gain =
-        c->form & CVA_DOWN ? c->strike - weight * price : weight * price - c->strike;
+    const double strike = cva_strike_at(c, date);
+    const double gain = c->form & CVA_DOWN ? strike - weight * price : weight * price - strike;
     const double over = job->control ? cva_line_value(job, c, price, date) : 0;
     return start +
            cva_discount_over(job, cva_between(job, k, date)) * ((gain > 0 ? gain : 0) - over);
@@ -171,7 +171,7 @@ template <int KIND, int ASSETS> struct shape {
         }
     }
 
-    __device__ void take_prices(const cva_contract *c, const real *from) {
+    __device__ void take_prices(const cva_contract *c, int64_t k, const real *from) {
 #pragma unroll
         for (int n = 0; n < ASSETS; n++) s[n] = from[asset[n]];
         if (KIND == CVA_RANKS) {
@@ -205,7 +205,7 @@ template <int KIND, int ASSETS> struct shape {
                 if (n > 0) u[n] = s[n];
             }
         }
-        const real strike = (real)c->strike;
+        const real strike = (real)cva_strike_at(c, k);
         gain = c->form & CVA_DOWN ? strike - u[0] : u[0] - strike;
     }
 
@@ -266,11 +266,11 @@ struct linear_basket {
 
     __device__ void begin(const cva_contract *of) { c = of, base = 0, held = 0, hold = 0; }
 
-    __device__ void take_prices(const cva_contract *, const real *from) {
+    __device__ void take_prices(const cva_contract *, int64_t k, const real *from) {
         s = from, basket = 0;
         for (int n = 0; n < c->assets; n++)
             basket = real_fma(cva_weight(c, n), s[c->asset[n]], basket);
-        const real strike = (real)c->strike;
+        const real strike = (real)cva_strike_at(c, k);
         gain = c->form & CVA_DOWN ? strike - basket : basket - strike;
     }
 
@@ -322,7 +322,7 @@ __device__ static double follow_rule(const cva_job *job, const cva_contract *c, 
     real scale = 1, alive = counts ? 1 : 0, value = 0;
     w.begin(c);
     if (job->control && k > 0) { /* today has no rule */
-        w.take_prices(c, start);
+        w.take_prices(c, k, start);
         w.use_rule(job, r, k, false);
     }
     for (int64_t at = job->ahead; at < job->stops && any_lane(alive); at++) {
@@ -330,7 +330,7 @@ __device__ static double follow_rule(const cva_job *job, const cva_contract *c, 
         if (i > c->last) break;
         const real *s = cva_prices_at(paths, at), paid = cva_discount(job, k, at);
         if (job->control) value = real_fma(-(scale * alive), w.hedge_gain(job, k, at, s), value);
-        w.take_prices(c, s);
+        w.take_prices(c, i, s);
         const bool last = i == c->last, may = last || c->may[i - 1], inside = w.gain > 0;
         if (!last) w.use_rule(job, r, i, may & inside & (alive > 0));
         const bool pays = may & inside & (w.gain >= w.hold), ends = (alive > 0) & (last | pays);

@@ -33,7 +33,7 @@ static double price_at(const cva_job *j, const cva_contract *c, const cva_rule *
 /* What exercise at date i pays above the European value. */
 static double excess(const cva_job *j, const cva_contract *c, double s, int64_t i) {
     const double b = cva_weight_in(c, 0) * s;
-    const double gain = c->form & CVA_DOWN ? c->strike - b : b - c->strike;
+    const double strike = cva_strike_at(c, i), gain = c->form & CVA_DOWN ? strike - b : b - strike;
     if (!(gain > 0)) return -DBL_MAX;
     return gain - cva_line_value(j, c, s, i);
 }

@@ -200,17 +200,18 @@ CVA_CALL void cva_keep_path(const cva_job *job, int64_t path) {
 /* ---- contracts without inner paths --------------------------------------------------------------- */
 
 /* cva_pay() of all lanes. */
-CVA_CALL void cva_pay_lanes(const cva_contract *c, const double *s, double *pays) {
+CVA_CALL void cva_pay_lanes(const cva_contract *c, int64_t k, const double *s, double *pays) {
     const int form = c->form, sum = form & CVA_OF_SUM;
-    const double strike = c->strike, *first = s + c->asset[0] * CVA_WIDTH;
+    const double strike = cva_strike_at(c, k), *first = s + c->asset[0] * CVA_WIDTH;
     double all[CVA_WIDTH];
     CVA_EACH(l) all[l] = sum ? 0 : first[l];
     for (int i = 0; i < c->assets; i++) {
         const double *from = s + c->asset[i] * CVA_WIDTH, weight = sum ? c->weight[i] : 0;
+        const double more = cva_cash_in(c, k, i);
         if (sum)
             CVA_EACH(l) all[l] = fma(weight, from[l], all[l]);
         else
-            CVA_EACH(l) all[l] = shoal_pick(from[l] > all[l], from[l], all[l]);
+            CVA_EACH(l) all[l] = shoal_pick(from[l] + more > all[l], from[l] + more, all[l]);
     }
     CVA_EACH(l) pays[l] = cva_pays(form, strike, all[l]);
 }
@@ -236,7 +237,7 @@ CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const 
         return;
     }
     if (t->left.years == 0) {
-        cva_pay_lanes(c, s, worth);
+        cva_pay_lanes(c, 0, s, worth); /* European: one strike */
         return;
     }
     CVA_EACH(l) forward[l] = 0;
@@ -278,7 +279,7 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
         return;
     }
     cva_lanes w;
-    cva_make_variables(c, &r->basis, s, &w);
+    cva_make_variables(c, &r->basis, k, s, &w);
     cva_make_psi(r, k, &w);
     cva_make_hold(r, k, &w);
     for (int l = 0; l < CVA_WIDTH; l++) {
@@ -321,7 +322,7 @@ CVA_CALL void cva_settle(const cva_job *job, const cva_contract *c, int64_t from
     double pays[CVA_WIDTH], going_on[CVA_WIDTH];
     for (int l = 0; l < CVA_WIDTH; l++)
         now[0][l] = now[1][l] = 0, going_on[l] = today ? cva_value_today(job, c) : 0;
-    cva_pay_lanes(c, s, pays);
+    cva_pay_lanes(c, k, s, pays);
     if (!last && !today)
         cva_decide(job, c, &c->rule[0], k, s, now[0], amc || !same ? going_on : NULL);
     if (!last && !today && !same) cva_decide(job, c, &c->rule[1], k, s, now[1], NULL);

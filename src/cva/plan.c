@@ -44,7 +44,9 @@ static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) 
         if (s == SHOAL_OK && m->dividend)
             s = shoal_check_number(ctx, "dividend", a, m->dividend[a], -1e3, 1e3);
     }
-    return s == SHOAL_OK ? shoal_cva_check_curves(ctx, m) : s;
+    if (s == SHOAL_OK) s = shoal_cva_check_curves(ctx, m);
+    if (s == SHOAL_OK) s = shoal_cva_check_cash(ctx, m);
+    return s == SHOAL_OK ? shoal_cva_check_escrow(ctx, m) : s;
 }
 
 static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c,
@@ -171,6 +173,9 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                 s = shoal_fail(ctx, SHOAL_E_ARG, "asset[%lld] is %lld, as asset[%lld] is",
                                (long long)i, (long long)a, (long long)j);
     }
+    if (s == SHOAL_OK && barrier && shoal_cva_pays_cash(m, c->asset, c->assets))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "%s takes no asset with cash dividends",
+                       shoal_cva_payoffs((int)c->payoff));
     if (s == SHOAL_OK && barrier && !shoal_cva_is_steady(m, c->asset[0], c->maturity))
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "the curves of asset %lld: with a barrier, (rate - dividend) / sigma^2 must "
@@ -188,7 +193,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     const shoal_status s =
         shoal_plan_host(&p->head, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
     if (s != SHOAL_OK) return s;
-    memcpy(numbers, m->s0, (size_t)d * sizeof *numbers);
+    for (int64_t a = 0; a < d; a++) numbers[a] = m->s0[a] - shoal_cva_escrow(m, a, 0);
     memcpy(numbers + d, m->sigma, (size_t)d * sizeof *numbers);
     if (m->dividend) memcpy(numbers + 2 * d, m->dividend, (size_t)d * sizeof *numbers);
     j->assets = (int)d, j->rate = m->rate;
@@ -386,8 +391,11 @@ static void add_contract(pack *k, const cva_contract *from, cva_contract *to) {
     *to = *from;
     to->asset = add(k, from->asset, from->assets, sizeof *to->asset);
     to->weight = add(k, from->weight, from->assets, sizeof *to->weight);
+    const int64_t rows = from->kind == CVA_AMERICAN ? from->last + 1 : 1;
+    if (from->cash) to->cash = add(k, from->cash, rows * from->assets, sizeof *to->cash);
     if (from->kind != CVA_AMERICAN) return;
     to->may = add(k, from->may, from->last, 1);
+    if (from->strikes) to->strikes = add(k, from->strikes, from->last + 1, sizeof *to->strikes);
     to->single_weight = add_single(k, from->weight, from->assets);
     for (int rule = 0; rule < CVA_RULES; rule++) {
         const cva_rule *r = &from->rule[rule];
@@ -545,6 +553,20 @@ static shoal_status check_views(const shoal_cva *p, const shoal_cva_opts *o) {
     return SHOAL_OK;
 }
 
+/* What cash dividends do not go with. */
+static shoal_status check_cash_allows(shoal_context *ctx, const shoal_cva_counterparty *c,
+                                      const shoal_cva_opts *o, int64_t assets) {
+    int jumps = 0;
+    for (int64_t i = 0; i < (o->parties > 1 ? o->parties : 1); i++)
+        jumps |= shoal_cva_jumps(&c[i], assets);
+    const char *what = o->estimator == SHOAL_CVA_BY_INNER ? "estimator inner"
+                       : o->greeks || o->gammas           ? "sensitivities"
+                       : jumps                            ? "a jump at default"
+                                                          : NULL;
+    if (!what) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG, "cash is given; there are no cash dividends with %s", what);
+}
+
 static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
                               const shoal_cva_contract *contracts, int64_t count,
                               const shoal_cva_counterparty *c, const shoal_cva_opts *o) {
@@ -577,6 +599,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = make_parties(p, c, o);
     if (s == SHOAL_OK) s = shoal_cva_make_csas(p, c, o);
     if (s == SHOAL_OK) s = shoal_cva_make_dates(p, m, contracts, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_strikes(p, m);
     if (s == SHOAL_OK) s = shoal_cva_make_slots(p);
     if (s == SHOAL_OK) s = shoal_cva_make_curves(p, m);
     if (s == SHOAL_OK) s = check_growth(p);
@@ -627,6 +650,9 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     if (s == SHOAL_OK) s = check_market(ctx, market);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
     if (s == SHOAL_OK) s = check_counterparties(ctx, counterparty, opts, market->assets);
+    for (int64_t a = 0; s == SHOAL_OK && market->cash && a < market->assets; a++)
+        if (market->cash[a].count > 0)
+            s = check_cash_allows(ctx, counterparty, opts, market->assets);
     if (s == SHOAL_OK && opts->estimator == SHOAL_CVA_BY_INNER && shoal_cva_has_curves(market))
         s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner takes no curves; use rule or amc");
     if (s == SHOAL_OK) s = fill_plan(*plan, market, contracts, count, counterparty, opts);

@@ -89,6 +89,9 @@ typedef struct cva_contract {
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
+    /* with cash dividends (escrow.c), by date up to last; NULL: none. Of early exercise: [date]. Where the largest
+     * price counts: [date][asset], those to come; European: one row. */
+    const double *strikes, *cash;
     double barrier; /* with CVA_BARRIER                                                          */
     double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
@@ -293,18 +296,30 @@ SHOAL_HD static inline double cva_weight_in(const cva_contract *c, int i) {
     return c->form & CVA_OF_SUM ? c->weight[i] : 1;
 }
 
-/* What exercise, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
-SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot) {
+/* The strike at date k (escrow.c). */
+SHOAL_HD static inline double cva_strike_at(const cva_contract *c, int64_t k) {
+    return c->strikes ? c->strikes[k < c->last ? k : c->last] : c->strike;
+}
+
+/* The dividends after date k in the price of asset i, where the largest price counts. */
+SHOAL_HD static inline double cva_cash_in(const cva_contract *c, int64_t k, int i) {
+    if (!c->cash) return 0;
+    const int64_t row = c->kind != CVA_AMERICAN ? 0 : k < c->last ? k : c->last;
+    return c->cash[row * c->assets + i];
+}
+
+/* What exercise at date k, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
+SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot, int64_t k) {
     const int sum = c->form & CVA_OF_SUM;
     double all = sum ? 0 : spot[c->asset[0]];
     for (int i = 0; i < c->assets; i++) {
-        const double s = spot[c->asset[i]];
+        const double s = spot[c->asset[i]] + cva_cash_in(c, k, i);
         if (sum)
             all = fma(c->weight[i], s, all);
         else if (s > all)
             all = s;
     }
-    return cva_pays(c->form, (cva_price)c->strike, (cva_price)all);
+    return cva_pays(c->form, (cva_price)cva_strike_at(c, k), (cva_price)all);
 }
 
 typedef shoal_status cva_stage(shoal_context *ctx, const cva_job *job, int64_t k);
@@ -517,6 +532,14 @@ int shoal_cva_is_steady(const shoal_cva_market *m, int64_t a, double end);
 /* Whether it has any; the knots of its volatilities up to `end`, ascending: how many (`to` NULL counts at most). */
 int shoal_cva_has_curves(const shoal_cva_market *m);
 int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to);
+
+/* escrow.c: checks of cash dividends, and that prices are above their value; the value of those after t; whether a
+ * contract's assets pay any; the strikes of contracts, when dates are known. */
+shoal_status shoal_cva_check_cash(shoal_context *ctx, const shoal_cva_market *m);
+shoal_status shoal_cva_check_escrow(shoal_context *ctx, const shoal_cva_market *m);
+double shoal_cva_escrow(const shoal_cva_market *m, int64_t a, double t);
+int shoal_cva_pays_cash(const shoal_cva_market *m, const int64_t *asset, int64_t assets);
+shoal_status shoal_cva_make_strikes(shoal_cva *p, const shoal_cva_market *m);
 
 /* dates.c: the dates of the plan, and where its contracts may be exercised. */
 shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,

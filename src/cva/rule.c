@@ -36,6 +36,8 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
             for (int what = 0; what < CVA_OF_ASSET; what++)
                 equal &= cva_of_asset(j, since, a, what) == cva_of_asset(j, since, first, what);
         }
+        for (int64_t k = 0; k <= c->last; k++)
+            equal &= cva_cash_in(c, k, m) == cva_cash_in(c, k, 0);
         for (int n = 0; n < m; n++)
             equal &= j->correlation[a * j->assets + c->asset[n]] ==
                      j->correlation[c->asset[1] * j->assets + first];
@@ -87,7 +89,7 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
         for (int64_t task = 0; task < tasks; task++)
             for (int64_t e = 0; e < numbers; e++)
                 room[e] += f->gram[(2 * task + region) * numbers + e];
-        const double noise = NO_GAIN * f->c.strike;
+        const double noise = NO_GAIN * fabs(f->c.strike);
         int answered = room[0] > 0; /* so many paths */
         if (answered) {
             double scale[CVA_COLUMNS], *b_of = room + triangle;
@@ -234,12 +236,19 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
     return s;
 }
 
+/* Lists, or NULL. */
+static int are_same(const double *a, const double *b, int64_t count) {
+    return !a == !b && (!a || !memcmp(a, b, (size_t)count * sizeof *a));
+}
+
 /* Whether the rules of two contracts are the same: quantities and netting sets do not matter. */
 static int have_one_rule(const cva_contract *a, const cva_contract *b) {
     const size_t list = (size_t)a->assets;
     return a->kind == b->kind && a->form == b->form && a->assets == b->assets && a->end == b->end &&
            a->last == b->last && a->strike == b->strike && a->maturity == b->maturity &&
            !memcmp(a->may, b->may, (size_t)a->last) &&
+           are_same(a->strikes, b->strikes, a->last + 1) &&
+           are_same(a->cash, b->cash, (a->last + 1) * a->assets) &&
            !memcmp(a->asset, b->asset, list * sizeof *a->asset) && !a->weight == !b->weight &&
            (!a->weight || !memcmp(a->weight, b->weight, list * sizeof *a->weight));
 }
@@ -274,7 +283,9 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
         if (s != SHOAL_OK)
             snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
-        c->rule_form = cva_is_line(c) ? CVA_ON_LINE : cva_rule_form(&c->rule[0].basis, c->assets);
+        c->rule_form = cva_is_line(c) ? CVA_ON_LINE
+                       : c->cash      ? CVA_ANY /* prices differ from those that are compared */
+                                      : cva_rule_form(&c->rule[0].basis, c->assets);
         p->job.forms[c->rule_form]++;
     }
     return shoal_stage_end(p->head.ctx, &stage, s);
