@@ -57,7 +57,7 @@ foreach(flavour ${SIMT_FLAVOURS})
     if(flavour STREQUAL "asan")
         set(order)
         emulated_program(waits ${flavour}) # a kernel of calls that wait
-        shoal_test(waits_${flavour} ${flavour} ENVIRONMENT SIMT_SEEN=${seen}/waits COMMAND test_waits_${flavour})
+        shoal_test(waits_${flavour} ${flavour} ENVIRONMENT SIMT_SEEN=${seen}/waits COMMAND test_waits_${flavour} brief)
         set_property(TEST waits_${flavour} PROPERTY FIXTURES_SETUP kernels_asan)
         file(MAKE_DIRECTORY ${seen})
         shoal_test(kernels_seen asan ${here}/kernels_seen.sh ${seen} ${SHOAL_ROOT}/src)
