@@ -74,6 +74,10 @@ TEST(quantlib) {
                 CHECK_MSG(lost > -5e-5 && lost < loss, "%g, %g: %.6f, not %.6f", sigmas[v],
                           strikes[i], check[i * MONTHS].price, price[v][i]);
             }
+            /* what docs/cva.md says of it at the money */
+            CHECK(1 - check[MONTHS].price / price[v][1] < (v == 0   ? 2.5e-5
+                                                           : v == 1 ? 1.4e-4
+                                                                    : 5.6e-4));
             double forward = 0; /* put-call parity */
             for (int j = 0; j < MONTHS; j++)
                 forward += spot * exp((rate - yield) * months[j]) / MONTHS;
