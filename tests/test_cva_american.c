@@ -382,11 +382,14 @@ static void compare_rules(const target *t, shoal_context *cpu, shoal_cva_payoff 
     enum { MOST = 38 };
     double s0[MOST], sigma[MOST], dividend[MOST], correlation[MOST * MOST];
     int64_t asset[MOST];
+    static const double when = 0.5, amount = 2;
+    shoal_cva_curve cash[MOST];
     const int64_t inner[] = { 40 }, last = 1;
     const int market = d > 2 ? d : 2;
     for (int a = 0; a < market; a++) {
         s0[a] = 36, sigma[a] = differ ? 0.2 + 0.02 * a : 0.2, dividend[a] = 0.1;
         asset[a] = market - 1 - a;
+        cash[a] = (shoal_cva_curve){ 1, &when, &amount };
         for (int b = 0; b < market; b++) correlation[a * market + b] = a == b ? 1 : 0.3;
     }
     cva_case c = put_case(3, 4, inner);
@@ -396,7 +399,8 @@ static void compare_rules(const target *t, shoal_context *cpu, shoal_cva_payoff 
                                    .s0 = s0,
                                    .sigma = sigma,
                                    .dividend = dividend,
-                                   .correlation = correlation };
+                                   .correlation = correlation,
+                                   .cash = differ ? cash : NULL };
     c.contract[1] = c.contract[0];
     c.contract[0].payoff = payoff, c.contract[0].assets = d;
     c.contract[0].asset = asset, c.contract[0].strike = 38;

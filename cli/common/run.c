@@ -195,6 +195,14 @@ static int on_progress(void *user, const char *stage, double fraction) {
 
 void cli_watch_files(cli *c) { io_set_progress(on_progress, c); }
 
+int cli_on_progress(cli *c, const char *stage, double fraction) {
+    return on_progress(c, stage, fraction);
+}
+
+bool cli_wants_gpu(const cli *c) {
+    return strcmp(c->backend, "cuda") == 0 || (strcmp(c->backend, "auto") == 0 && gpu_is_there());
+}
+
 /* ---- the context, the end ---------------------------------------------------------------------- */
 
 static bool gpu_opens(int device) {

@@ -106,7 +106,9 @@ struct cva_options {
     shoal_cva_csa csa;            /* of sets that have no other, but for the threshold */
     double *by_asset;             /* correlations with the hazard rate, and jumps at default */
     shoal_cva_opts opts;
-    int64_t shard, shards; /* shards 0: not a part */
+    int64_t shard, shards;  /* shards 0: not a part */
+    const shoal_cva *rules; /* fitted while the GPU opened, or NULL */
+    double rule_seconds;
     unit_settings units;
 };
 

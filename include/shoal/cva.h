@@ -242,6 +242,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     /* A plan for the same market, contracts and options in another context: its exercise rules and its pilot run are
      * copied, which saves the time of making them again for each GPU. It may be freed then.  [none] */
     const struct shoal_cva *rules_of;
+    int rules_only; /* 1: a plan for rules_of of others, without a pilot run; it cannot run      [0] */
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */

@@ -101,7 +101,7 @@ def _raw_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
     if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    settings = _settings(_linalg._SMALLSYM, b.shape[-2], b.shape[-1], _kind(b), *options, 0)
+    settings = _settings(_linalg._SMALLSYM, b.shape[-2], b.shape[-1], _kind(b), *options, 0, 0)
     return _call("smallsym_solve", fields, 2, settings, (b, _int32(block)), A, b)
 
 
@@ -192,7 +192,7 @@ def _raw_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int) -> A
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
     if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    settings = _settings(_linalg._TRIDIAG, b.shape[-2], b.shape[-1], _kind(b), *options)
+    settings = _settings(_linalg._TRIDIAG, b.shape[-2], b.shape[-1], _kind(b), *options, 0)
     return _call("tridiag_solve", fields, 1, settings, (b, _int32(block)), dl, d, du, b)
 
 
@@ -312,7 +312,7 @@ def _raw_eigh(A: Any, triangle: int) -> Any:
     w, status = jax.ShapeDtypeStruct(A.shape[:-1], A.dtype), _int32(A.shape[:-2])
     if 0 in A.shape:
         return jnp.zeros(w.shape, w.dtype), A, jnp.zeros(status.shape, status.dtype)
-    settings = _settings(_linalg._SMALLSYM, A.shape[-1], 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0, 0.0, 0)
+    settings = _settings(_linalg._SMALLSYM, A.shape[-1], 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0, 0.0, 0, 0)
     return _call("smallsym_eig", STATUS, 2, settings, (w, A, status), A)
 
 

@@ -19,11 +19,12 @@ from ._units import Units
 
 _SMALLSYM = Kind(
     _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
-    "gram",
+    "gram", "waits",
 )  # fmt: skip
 _TRIDIAG = Kind(
-    _core.tridiag, "n", "count", "nrhs", "type", "method", "variant", "periodic", "transposed", "tol", "cond"
-)
+    _core.tridiag, "n", "count", "nrhs", "type", "method", "variant", "periodic", "transposed", "tol", "cond",
+    "waits",
+)  # fmt: skip
 _RECUR = Kind(_core.recur, "n", "count", "order", "reverse", "type", "method", "variant")
 _SYMINDEF = Kind(_core.symindef, "n", "type", "method", "alpha", "tol", "growth")
 _TRIANGLES = {"lower": 0, "upper": 1}
@@ -76,7 +77,7 @@ class _Solver:
     """A module whose systems `name` and `name`_ex solve.
 
     prepare(values, options) returns (door, device, type, batch, arrays); work(shapes, type, device, stream, batch,
-    options) a plan. `words` are the names of the options, `names` those of the arrays, the last of which is b."""
+    options, waits) a plan. `words` are the names of the options, `names` those of the arrays, the last of which is b."""
 
     __slots__ = ("module", "name", "names", "words", "cores", "prepare", "work")
 
@@ -111,7 +112,8 @@ class _Solver:
         number, library, shape = placed(number, device), door.library, arrays[-1].shape
         if shape and shape[-1] == 0 and len(shape) > len(batch) + 1:  # nothing to answer, and no system to judge
             batch = (0, *batch[1:])
-        work = self.work([a.shape for a in arrays], kind, number, library.stream(number), batch, options)
+        at_once = int(waits and number >= 0)  # one plan does for both on the CPU
+        work = self.work([a.shape for a in arrays], kind, number, library.stream(number), batch, options, at_once)
         x = library.empty(shape, kind, number)
         block = _judged(self.module, "solve", work, door, number, batch, fields, (*arrays, x), False)
         if all(a is value for a, value in zip(arrays, values)):  # they can be used as they are
@@ -162,12 +164,12 @@ def _square(values: Any, _: Any = None) -> Any:
     return door, device, kind, batch, arrays
 
 
-def _square_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, options: Any) -> Any:
+def _square_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, options: Any, waits: int) -> Any:
     method, variant, triangle, refine, estimate, tol, cond = options
     rows = shapes[1][len(shapes[0]) - 2 :]  # (n,) or (n, k)
     nrhs = rows[1] if len(rows) > 1 else 1
     return plan(_SMALLSYM, device, stream, rows[0], _size(batch), nrhs or 1, TYPES[kind], method, variant,
-                _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
+                _triangle(triangle), refine, int(estimate), tol, cond, 0, waits)  # fmt: skip
 
 
 SMALL = _Solver(
@@ -264,7 +266,8 @@ def check_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> None:
 def _bands(values: Any, options: Any) -> Any:
     matrix_rhs = options[4]
     found = prepare(_BANDS, values, _band_cores(options))
-    check_rows(*(a.shape for a in found[4]), matrix_rhs)
+    dl, d, du, b = (a.shape for a in found[4])
+    check_rows(dl, d, du, b, matrix_rhs)
     return found
 
 
@@ -272,11 +275,11 @@ def _band_cores(options: Any) -> tuple[int, ...]:
     return 1, 1, 1, 2 if options[4] else 1
 
 
-def _band_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, options: Any) -> Any:
+def _band_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, options: Any, waits: int) -> Any:
     periodic, method, variant, transposed, matrix_rhs, _, tol, cond = options
     nrhs = shapes[3][-1] if matrix_rhs else 1
     return plan(_TRIDIAG, device, stream, shapes[1][-1], _size(batch), nrhs or 1, TYPES[kind], method, variant,
-                int(periodic), int(transposed), tol, cond)  # fmt: skip
+                int(periodic), int(transposed), tol, cond, waits)  # fmt: skip
 
 
 BANDS = _Solver(
@@ -392,7 +395,7 @@ class TridiagonalPlan:
         self._made_by = partial(TridiagonalPlan, **words), (n, count, dtype, device)
         self._shapes = (self._bands, self._bands, self._bands, self._shape)
         self._plan = new_plan(_TRIDIAG, self._device, self._bands[1], self._bands[0], 1 if nrhs is None else nrhs,
-                              TYPES[self._kind], method, None, int(periodic), int(transposed), 0.0, 0.0)  # fmt: skip
+                              TYPES[self._kind], method, None, int(periodic), int(transposed), 0.0, 0.0, 0)  # fmt: skip
 
     def solve(self, dl: Any, d: Any, du: Any, b: Any, *, out: Any = None) -> Any:
         """Solves; `out` receives x and is returned. Arrays are used in place: they must have the plan's shape, type and
@@ -548,7 +551,7 @@ def eigh(A: Any, *, triangle: str = "lower", device: Any = None) -> EighResult:
     device = placed(number, device)
     library = door.library
     work = plan(_SMALLSYM, device, library.stream(device), n, _size(batch), 1, TYPES[kind], "eigdc", None,
-                _triangle(triangle), 0, 0, 0.0, 0.0, 0)  # fmt: skip
+                _triangle(triangle), 0, 0, 0.0, 0.0, 0, 0)  # fmt: skip
     w, V = library.empty((*batch, n), kind, device), library.empty((*batch, n, n), kind, device)
     _judged("smallsym", "eig", work, door, device, batch, STATUS, (A, w, V))
     return EighResult(door.give(w), door.give(V))
@@ -585,7 +588,7 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
     x = library.empty((*batch, n) if vector else (*batch, n, nrhs), kind, device)
     if nrhs:
         work = plan(_SMALLSYM, device, library.stream(device), n, _size(batch), nrhs, TYPES[kind], method, None, 0, 0, 0,
-                    0.0, 0.0, 1)  # fmt: skip
+                    0.0, 0.0, 1, 1)  # fmt: skip
         _judged("smallsym", "gram", work, door, device, batch, STATUS, (samples, psi, y, x))
     return door.give(x)
 
@@ -610,7 +613,7 @@ class Factor:
     def _plan(self, nrhs: int) -> Any:
         stream = self._door.library.stream(self._device)
         return plan(_SMALLSYM, self._device, stream, self._n, _size(self._batch), nrhs, TYPES[self._kind], "ldlt", None,
-                    0, 0, 0, 0.0, 0.0, 0)  # fmt: skip
+                    0, 0, 0, 0.0, 0.0, 0, 0)  # fmt: skip
 
     @property
     def status(self) -> Any:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 import os
 import threading
 from typing import Any, Callable
@@ -217,7 +218,8 @@ def status_text(status: int) -> str:
     >>> shoal.status_text(-3)
     'singular'
     """
-    if not -(2**31) <= status < 2**31:
+    number = operator.index(status)  # a tensor of int32 cannot be compared with 2**31
+    if not -(2**31) <= number < 2**31:
         raise ValueError(f"status is {status}; it must be one of those that a Result holds")
-    text: str = _core.system_text(int(status))
+    text: str = _core.system_text(number)
     return text

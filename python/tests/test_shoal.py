@@ -434,6 +434,22 @@ def test_info_and_threads():
             shoal.set_num_threads(bad)
 
 
+def test_a_gpu_that_cannot_be_used_is_told_once(monkeypatch, caplog):
+    from shoal import _core, _runtime
+
+    real = _core.Context
+
+    def broken(options):
+        if options["backend"] == "auto":
+            raise RuntimeError("the driver is too old")
+        return real(options)
+
+    monkeypatch.setattr(_core, "Context", broken)
+    monkeypatch.setattr(_runtime, "_warned", False)
+    assert [shoal.info()["gpu"] for _ in range(2)] == ["the driver is too old"] * 2
+    assert [r.getMessage() for r in caplog.records] == ["the GPU cannot be used: the driver is too old"]
+
+
 # ---- bad input --------------------------------------------------------------------------------------
 
 

@@ -179,7 +179,7 @@ template <int KIND, int ASSETS> struct shape {
             for (int j = 0; j < VARIABLES; j++) u[j] = -1, rank[j] = -1;
 #pragma unroll
             for (int n = 0; n < ASSETS; n++) {
-                real x = s[n];
+                real x = s[n] + (real)cva_cash_in(c, k, n);
                 int who = n;
 #pragma unroll
                 for (int j = 0; j < VARIABLES; j++) {
@@ -194,8 +194,9 @@ template <int KIND, int ASSETS> struct shape {
             u[0] = -1;
 #pragma unroll
             for (int n = 0; n < ASSETS; n++) {
-                u[0] = s[n] > u[0] ? s[n] : u[0];
-                u[1 + n] = s[n], rank[n] = n;
+                const real x = s[n] + (real)cva_cash_in(c, k, n);
+                u[0] = x > u[0] ? x : u[0];
+                u[1 + n] = x, rank[n] = n;
             }
         } else {
             u[0] = 0;

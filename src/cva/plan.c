@@ -106,6 +106,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                  SHOAL_FLAG("validate", o->validate),
                                  SHOAL_FLAG("by_set", o->by_set),
                                  SHOAL_FLAG("by_trade", o->by_trade),
+                                 SHOAL_FLAG("rules_only", o->rules_only),
                                  SHOAL_FLAG("greeks", o->greeks),
                                  SHOAL_FLAG("gammas", o->gammas) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
@@ -119,7 +120,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 6);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 7);
     if (s == SHOAL_OK && o->validate && o->kept)
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "validate is 1; it must be 0 with kept, whose values are no martingales");
@@ -626,14 +627,17 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = shoal_cva_make_sums(p, o);
     if (s == SHOAL_OK && (o->greeks || o->gammas)) s = shoal_cva_make_greeks(p, m, c, o->gammas);
     const int prices = p->validates || p->by_set;
+    p->rules_only = o->rules_only;
     if (s == SHOAL_OK && o->rules_of)
         s = shoal_cva_copy_rules(p, o->rules_of);
     else if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);
-    if (s == SHOAL_OK && prices) s = shoal_cva_make_prices(p);
+    if (s != SHOAL_OK || o->rules_only) return s;
+    if (prices) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && p->where->ops) s = make_device(p);
     const int kinks = s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
-    if (s == SHOAL_OK && !o->rules_of && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
+    const int piloted = o->rules_of && !o->rules_of->rules_only;
+    if (s == SHOAL_OK && !piloted && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
     return s;
 }
 

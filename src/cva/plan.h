@@ -522,7 +522,7 @@ struct shoal_cva {
     double period[CVA_PERIODS];
     double *price;   /* today: [contract] numbers of validate.c; NULL: not wanted                */
     double *present; /* of the book, the parties, the sets: price and error; NULL: not wanted    */
-    int validates, by_set, by_trade;
+    int validates, by_set, by_trade, rules_only;
     double quantile_error, *unit; /* sums.c: 0: rows; one over the size of each source           */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;

@@ -337,6 +337,7 @@ shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from) {
         c->rule_form = d->rule_form;
     }
     memcpy(p->job.forms, from->job.forms, sizeof p->job.forms);
+    if (from->rules_only) return s;
     p->share_of_level = from->share_of_level, p->top_level = from->top_level;
     p->outer = from->outer;
     int64_t *inner = NULL;

@@ -246,6 +246,8 @@ static shoal_status checked_run(shoal_cva *plan, int64_t first, int64_t paths, d
                           (long long)paths, (long long)SHOAL_CVA_OUTER);
     if (paths == 0) return SHOAL_OK;
     if (!samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
+    if (plan->rules_only)
+        return shoal_fail(ctx, SHOAL_E_ARG, "the plan was created with opts.rules_only");
     shoal_cva_counts none = { 0 };
     return run_paths(plan, first, paths, samples, counts ? counts : &none, t);
 }
