@@ -107,7 +107,7 @@ static const char doc[] =
     "Credit valuation adjustment of a book of contracts, with DVA and FVA, by nested Monte Carlo: its standard error, an "
     "estimate of its bias, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
     "basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call, down-out-put, down-out-call, down-in-put, down-in-call, up-out-put, up-out-call, up-in-put, "
-    "up-in-call), assets, strike, maturity, and maybe barrier, style (european, american), weights, quantity, counterparty, set, id."
+    "up-in-call, asian-put, asian-call), assets, strike, maturity, and maybe barrier, fixings, style (european, american), weights, quantity, counterparty, set, id."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one per "
     "counterparty. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
