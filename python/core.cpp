@@ -367,7 +367,7 @@ ROWS(shoal_cva_market, FIELD(assets), FIELD(rate), FIELD(s0), FIELD(sigma), FIEL
      FIELD(correlation))
 ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(maturity),
      FIELD(exercises), FIELD(exercise), FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight),
-     FIELD(set), FIELD(barrier))
+     FIELD(set), FIELD(barrier), FIELD(fixings), FIELD(fixing))
 ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
      FIELD(collateral), FIELD(threshold), FIELD(volatility), FIELD(reversion), FIELD(correlation),
      FIELD(jump))

@@ -107,7 +107,7 @@ static const char doc[] =
     "Credit valuation adjustment of a book of contracts, with DVA and FVA, by nested Monte Carlo: its standard error, an "
     "estimate of its bias, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
     "basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call, down-out-put, down-out-call, down-in-put, down-in-call, up-out-put, up-out-call, up-in-put, "
-    "up-in-call), assets, strike, maturity, and maybe barrier, style (european, american), weights, quantity, counterparty, set, id."
+    "up-in-call, asian-put, asian-call), assets, strike, maturity, and maybe barrier, fixings, style (european, american), weights, quantity, counterparty, set, id."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one per "
     "counterparty. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
@@ -216,8 +216,9 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
             i >= 0 && i < b->assets)
             return cli_fail(CLI_INPUT, "%s: column %s of asset %s%s", o->market, columns[k].column,
                             b->asset[i], shoal_message(c->ctx) + length);
-    if (status == SHOAL_E_ARG && sscanf(shoal_message(c->ctx), "cash[%lld]: %n", &i, &length) == 1 &&
-        i >= 0 && i < b->assets)
+    if (status == SHOAL_E_ARG &&
+        sscanf(shoal_message(c->ctx), "cash[%lld]: %n", &i, &length) == 1 && i >= 0 &&
+        i < b->assets)
         return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", b->asset[i],
                         shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "cash is given; ", 15) == 0)
@@ -305,9 +306,17 @@ static bool fits_early(const cli *c, const cva_options *o, const cva_book *b) {
 static int open_and_fit(cli *c, cva_options *o, const cva_book *b, shoal_context **cpu,
                         shoal_cva **rules) {
     opening of = { .c = c };
-    const shoal_options host = { .backend = "cpu", .threads = c->threads };
-    if (shoal_open(&host, cpu) != SHOAL_OK ||
-        pthread_create(&of.thread, NULL, open_device, &of) != 0)
+    shoal_options host = { .backend = "cpu", .threads = c->threads };
+    shoal_machine machine = { .threads = 0 };
+    shoal_status s = shoal_open(&host, cpu);
+    if (s == SHOAL_OK) s = shoal_describe(*cpu, &machine);
+    /* one core opens the GPU: all threads would wait for it */
+    if (s == SHOAL_OK && machine.threads > 2) {
+        shoal_close(*cpu);
+        host.threads = machine.threads - 1;
+        s = shoal_open(&host, cpu);
+    }
+    if (s != SHOAL_OK || pthread_create(&of.thread, NULL, open_device, &of) != 0)
         return cli_open(c);
     const double begun = cli_now();
     shoal_set_progress(*cpu, on_fit, &of);

@@ -25,7 +25,7 @@ typedef struct cva_book {
     char **id;      /* of trades, per contract; NULL: no column id */
     int64_t *index; /* what contracts point at     */
     double *weight;
-    double **exercise;    /* own times of exercise, per contract; NULL: none */
+    double **exercise;    /* own times of exercise, or fixings, per contract; NULL: none */
     bool has_correlation; /* the market gives correlations */
     int64_t sets;
     char **set;      /* names of netting sets            */

@@ -94,15 +94,19 @@ typedef enum shoal_cva_payoff {
     SHOAL_CVA_UP_OUT_PUT,
     SHOAL_CVA_UP_OUT_CALL,
     SHOAL_CVA_UP_IN_PUT,
-    SHOAL_CVA_UP_IN_CALL
+    SHOAL_CVA_UP_IN_CALL,
+    /* A is the mean of S at the fixings, paid at maturity. */
+    SHOAL_CVA_ASIAN_PUT, /* strike - A, of one asset */
+    SHOAL_CVA_ASIAN_CALL /* A - strike               */
 } shoal_cva_payoff;
 
 /* What contracts of a payoff may have. */
 enum {
     SHOAL_CVA_ONE_ASSET = 1, /* they must have one            */
     SHOAL_CVA_WEIGHTS = 2,
-    SHOAL_CVA_EARLY = 4,  /* early exercise */
-    SHOAL_CVA_BARRIER = 8 /* they must have a barrier */
+    SHOAL_CVA_EARLY = 4,   /* early exercise */
+    SHOAL_CVA_BARRIER = 8, /* they must have a barrier */
+    SHOAL_CVA_FIXINGS = 16
 };
 
 /* The name of payoff i, "put", "call" and so on: NULL beyond the last. Its flags; 0 of a number that is no payoff. */
@@ -123,6 +127,10 @@ typedef struct shoal_cva_contract {
     const double *weight;   /* NULL: one over the number of assets                                */
     int64_t set;            /* of netting, from 0: values within a set are added up               */
     double barrier;         /* above 0; 0: none                                                   */
+    int64_t
+        fixings; /* of a mean: length of fixing; 0: the dates of exposure up to maturity, and maturity */
+    const double
+        *fixing; /* years, ascending, up to maturity                                      */
 } shoal_cva_contract;
 
 typedef enum shoal_cva_posting { /* who posts collateral */

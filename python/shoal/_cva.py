@@ -27,7 +27,7 @@ _PAYOFFS = _core.cva_payoffs()
 _OF_MARKET = {"asset": ("ticker",), "spot": (), "volatility": ("vol", "sigma"), "dividend": ("foreign_rate", "foreign rate")}
 _OF_BOOK: dict[str, tuple[str, ...]] = {
     "payoff": (), "assets": ("asset", "ticker"), "strike": (), "maturity": (), "style": (), "exercise": (), "weights": (),
-    "barrier": (), "quantity": ("notional",), "set": ("netting_set", "netting set", "nettingset"),
+    "barrier": (), "fixings": ("fixing",), "quantity": ("notional",), "set": ("netting_set", "netting set", "nettingset"),
     "id": ("trade", "trade_id", "trade id", "tradeid"), "counterparty": ("party", "cpty", "counter_party"),
 }  # fmt: skip
 _OF_DIVIDENDS = {"asset": ("ticker",), "date": ("time", "tenor", "ex_date", "ex-date", "ex date", "exdate"),
@@ -204,6 +204,14 @@ def _steps(step: str, end: float, where: str) -> list[float]:
     return [*(years * (i + 1) for i in range(count - 1)), end if end > 0 else years]
 
 
+def _list_of_times(value: Any, maturity: float, where: str) -> tuple[int, list[float]]:
+    """A step up to maturity, or times: how many, and they."""
+    given = words(value)
+    step = isinstance(value, str) and len(given) == 1 and given[0][-1] in _YEARS
+    times = _steps(given[0], maturity, where) if step else [_time(t, where) for t in given]
+    return len(times), times
+
+
 def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[str, list[Any]]]:
     columns = columns_of(market, "market")
     assets = [str(name) for key in ("asset", "ticker") for name in columns.get(key, [])]
@@ -294,14 +302,15 @@ def _book(
             if len(weights) != len(assets):
                 raise ValueError(f"{where}: {len(weights)} weights for {len(assets)} assets")
             contract["weight"] = weights
+        fixings = words(row.get("fixings"))
+        if fixings and contract["maturity"] > 0:
+            contract["fixings"], contract["fixing"] = _list_of_times(row["fixings"], contract["maturity"], f"{where}: fixings")
         exercise = words(row.get("exercise"))
         if exercise and not contract["american"]:
             raise ValueError(f"{where}: exercise is {row['exercise']!r}, but style is not american")
         if exercise and contract["maturity"] > 0:
-            where = f"{where}: exercise"
-            step = isinstance(row["exercise"], str) and len(exercise) == 1 and exercise[0][-1] in _YEARS
-            times = _steps(exercise[0], contract["maturity"], where) if step else [_time(t, where) for t in exercise]
-            contract["exercises"], contract["exercise"] = len(times), times
+            contract["exercises"], contract["exercise"] = _list_of_times(row["exercise"], contract["maturity"],
+                                                                         f"{where}: exercise")  # fmt: skip
         contracts.append(contract)
     return contracts, columns, [key[:2] for key in sets]
 
@@ -493,10 +502,11 @@ def cva(
 
     book: a DataFrame of pandas or polars, a dict of columns, a list of dicts or a .csv file, one contract per row:
     payoff (put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put,
-    fx-call; down-out-put, down-in-call, up-out-put and so on), assets (a list of names, or names with blanks),
+    fx-call; down-out-put, down-in-call, up-out-put and so on; asian-put, asian-call), assets (a list of names, or names with blanks),
     strike, maturity, and maybe barrier, style (european, american), exercise (of an american contract: a step, "3m", or a list
-    of times), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
-    and a column of correlations per asset. dividends: cash dividends, a table with columns asset, date and amount. hazard: the hazard rate of the counterparty, or a list of (until, rate).
+    of times), fixings (of an asian one, the same), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
+    and a column of correlations per asset. dividends: cash dividends, a table with columns asset, date and amount.
+    hazard: the hazard rate of the counterparty, or a list of (until, rate).
     threshold, mta (minimum transfer amount), independent (amount), mpor (margin period of risk: years or "2w") and one_way
     ("counterparty" or "us" alone posts) are the collateral of all netting sets; sets: a table with columns set, and maybe
     these, of some. hazard_vol, hazard_reversion, hazard_correlation (a number, or a dict by asset) let the hazard rate move

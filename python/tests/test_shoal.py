@@ -849,6 +849,11 @@ def test_payoffs_of_a_cva():
         shoal.cva([{**row, "payoff": "up-in-put"}], market, **of)
     for name in ("forward", "put", "call"):
         assert cva[f"fx-{name}"] == cva[name] != 0
+    once = shoal.cva([{**row, "payoff": "asian-call", "fixings": [1.0]}], market, **of).cva
+    twice = [shoal.cva([{**row, "payoff": "asian-call", "fixings": given}], market, **of).cva for given in ("6m", [0.5, "1y"])]
+    assert abs(once - cva["call"]) < 1e-12 * once and twice[0] == twice[1] < once
+    with pytest.raises(ValueError, match=r"book\[0\]: fixings is 1"):
+        shoal.cva([{**row, "payoff": "put", "fixings": [1.0]}], market, **of)
     both = 1000 * 0.6 * -math.expm1(-0.05) * math.exp(-0.03)  # digital options pay 1 together
     assert abs(cva["digital-put"] + cva["digital-call"] - both) < 1e-12 * both
 

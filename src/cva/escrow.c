@@ -124,7 +124,8 @@ shoal_status shoal_cva_make_strikes(shoal_cva *p, const shoal_cva_market *m) {
         escrow[at] = shoal_cva_escrow(m, at % m->assets, cva_time(j, at / m->assets));
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         cva_contract *c = &p->contracts[i];
-        if (c->kind != CVA_EXPIRED && shoal_cva_pays_cash(m, c->asset, c->assets))
+        if (c->kind != CVA_EXPIRED && !(c->form & CVA_MEAN) &&
+            shoal_cva_pays_cash(m, c->asset, c->assets))
             s = make_strikes(p, m, escrow, c);
     }
     free(escrow);

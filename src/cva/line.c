@@ -78,10 +78,11 @@ static void take_mean(const double *from, int points, double step, double dt, do
         const double coarse = t ? side : 1 - 2 * side;
         const double factor =
             discount * (fine ? shoal_exp(-0.5 * t * t * step * step / dt) / total : coarse);
-        for (int p = 0; p < points; p++) {
-            const int at = p + t < 0 ? 0 : p + t >= points ? points - 1 : p + t;
-            to[p] += factor * from[at];
-        }
+        const int low = t < 0 ? (-t < points ? -t : points) : 0;         /* before it, from[0] */
+        const int high = t > 0 ? (t < points ? points - t : 0) : points; /* from it on, the last */
+        for (int p = 0; p < low; p++) to[p] += factor * from[0];
+        for (int p = low; p < high; p++) to[p] += factor * from[p + t];
+        for (int p = high; p < points; p++) to[p] += factor * from[points - 1];
     }
 }
 

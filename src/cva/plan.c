@@ -135,10 +135,12 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                                    const shoal_cva_market *m) {
     const int flags = shoal_cva_payoff_flags(c->payoff);
     const int64_t most = flags & SHOAL_CVA_ONE_ASSET ? 1 : m->assets;
+    const int mean = (flags & SHOAL_CVA_FIXINGS) != 0;
     const shoal_count counts[] = { { "assets", c->assets, 1, most },
                                    { "set", c->set, 0, MAX_CONTRACTS - 1 },
                                    { "exercises", c->exercises, 0,
-                                     c->american ? SHOAL_CVA_DATES : 0 } };
+                                     c->american ? SHOAL_CVA_DATES : 0 },
+                                   { "fixings", c->fixings, 0, mean ? SHOAL_CVA_DATES : 0 } };
     const int barrier = (flags & SHOAL_CVA_BARRIER) != 0;
     const shoal_bound bounds[] = {
         { "strike", c->strike, c->american || barrier ? DBL_MIN : 0, 1e30 },
@@ -147,15 +149,18 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
         { "quantity", c->quantity, -1e30, 1e30 }
     };
     const shoal_array given[] = { { "asset", c->asset, 0 },
-                                  { "exercise", c->exercise, c->exercises == 0 } };
+                                  { "exercise", c->exercise, c->exercises == 0 },
+                                  { "fixing", c->fixing, c->fixings == 0 } };
     if (!shoal_cva_payoffs((int)c->payoff))
         return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is no such payoff",
                           (int)c->payoff);
-    shoal_status s = shoal_check_counts(ctx, counts, 3);
+    shoal_status s = shoal_check_counts(ctx, counts, 4);
     if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 4);
-    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
     if (s == SHOAL_OK && c->maturity > 0)
         s = check_times(ctx, "exercise", c->exercise, c->exercises, c->maturity);
+    if (s == SHOAL_OK && c->maturity > 0)
+        s = check_times(ctx, "fixing", c->fixing, c->fixings, c->maturity);
     if (s == SHOAL_OK && c->american && !(flags & SHOAL_CVA_EARLY))
         s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; %s has no early exercise",
                        shoal_cva_payoffs((int)c->payoff));
@@ -214,7 +219,8 @@ static int has_closed_form(const shoal_cva_contract *c) {
 static int kind_of(const shoal_cva_contract *c, int nested) {
     if (!(c->maturity > 0)) return CVA_EXPIRED;
     if (c->american) return CVA_AMERICAN;
-    if (shoal_cva_form(c->payoff) & CVA_BARRIER) return CVA_CLOSED; /* inner paths see no barrier */
+    if (shoal_cva_form(c->payoff) & (CVA_BARRIER | CVA_MEAN))
+        return CVA_CLOSED; /* not inner paths */
     return has_closed_form(c) && !nested ? CVA_CLOSED : CVA_NESTED;
 }
 
@@ -391,6 +397,11 @@ static void add_contract(pack *k, const cva_contract *from, cva_contract *to) {
     *to = *from;
     to->asset = add(k, from->asset, from->assets, sizeof *to->asset);
     to->weight = add(k, from->weight, from->assets, sizeof *to->weight);
+    if (from->mean) {
+        to->fixes = add(k, from->fixes, from->last, 1);
+        to->mean = add(k, from->mean, (from->last + 1) * cva_mean_numbers(from->fixings),
+                       sizeof *to->mean);
+    }
     const int64_t rows = from->kind == CVA_AMERICAN ? from->last + 1 : 1;
     if (from->cash) to->cash = add(k, from->cash, rows * from->assets, sizeof *to->cash);
     if (from->kind != CVA_AMERICAN) return;
@@ -422,6 +433,7 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_j
     if (integrals) to->integral = add(k, from->integral, integrals, sizeof(double));
     if (from->knots) to->knot = add(k, from->knot, from->knots, sizeof *to->knot);
     to->stop = add(k, from->stop, from->stops, sizeof *to->stop);
+    to->averaged = add(k, from->averaged, from->sums_fixed, sizeof *to->averaged);
     to->sign = add(k, from->sign, from->sets, sizeof *to->sign);
     if (from->csa) to->csa = add(k, from->csa, from->sets, sizeof *to->csa);
     if (from->jump) to->jump = add(k, from->jump, d, sizeof(double));
@@ -541,9 +553,10 @@ static shoal_status check_views(const shoal_cva *p, const shoal_cva_opts *o) {
     if (o->estimator == SHOAL_CVA_BY_INNER)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG, "estimator inner has no %s; the others have",
                           what + 2);
-    if (j->jump && (j->lows | j->highs))
+    if (j->jump && (j->lows | j->highs || j->sums_fixed))
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                          "jump is given; contracts with a barrier have no jump at default");
+                          "jump is given; contracts %s have no jump at default",
+                          j->sums_fixed ? "on a mean" : "with a barrier");
     if (j->jump && j->parties > 1)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "jump is given; several counterparties have no jump at default");
@@ -603,6 +616,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = shoal_cva_make_slots(p);
     if (s == SHOAL_OK) s = shoal_cva_make_curves(p, m);
     if (s == SHOAL_OK) s = check_growth(p);
+    if (s == SHOAL_OK) s = shoal_cva_make_means(p, m);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
     if (s == SHOAL_OK) s = make_chances(p, c, o);
     if (s == SHOAL_OK) s = shoal_cva_make_hazard(p, c);

@@ -92,6 +92,10 @@ typedef struct cva_contract {
     /* with cash dividends (escrow.c), by date up to last; NULL: none. Of early exercise: [date]. Where the largest
      * price counts: [date][asset], those to come; European: one row. */
     const double *strikes, *cash;
+    /* with CVA_MEAN (mean.c): how many prices, which dates they are of, the place of their sum, and numbers of dates */
+    int64_t fixings, sum;
+    const char *fixes;  /* [date - 1], up to last */
+    const double *mean; /* [date up to last][cva_mean_numbers] */
     double barrier; /* with CVA_BARRIER                                                          */
     double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
@@ -167,6 +171,8 @@ typedef struct cva_job {
     /* numbers of contracts, by netting set: European ones, those with early exercise, those valued on inner paths */
     const int64_t *european, *american, *nested;
     int64_t europeans, americans, nesteds;
+    const int64_t *averaged; /* [sum]: its contract */
+    int64_t sums_fixed;
     int64_t forms[CVA_FORMS]; /* of americans: how many have rules of a form */
     const int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either               */
     const int64_t *inner; /* [exposure]                                                         */
@@ -183,6 +189,7 @@ typedef struct cva_job {
     int64_t paths;
     double *brownian, *spot; /* [path][asset], at the date                                      */
     double *low, *high;      /* [path][asset]: up to the date; NULL: no barriers */
+    double *fixed;           /* [sum][path]: of prices at fixings up to the date; NULL: none */
     double *value;           /* [path][level][set]                                              */
     double *differ;          /* [path][set]: what the other rule would change                    */
     char *exercised;         /* [place][level or rule][path]                                     */
@@ -299,6 +306,13 @@ SHOAL_HD static inline double cva_weight_in(const cva_contract *c, int i) {
 /* The strike at date k (escrow.c). */
 SHOAL_HD static inline double cva_strike_at(const cva_contract *c, int64_t k) {
     return c->strikes ? c->strikes[k < c->last ? k : c->last] : c->strike;
+}
+
+/* Numbers of a date, of contracts on a mean: the dividend in the price, dividends in the prices of later fixings; per
+ * later fixing, how its price grows, and the deviation of its logarithm that it shares with the geometric mean. */
+enum { CVA_MEAN_HERE, CVA_MEAN_LATER, CVA_MEAN_HEAD };
+SHOAL_HD static inline int64_t cva_mean_numbers(int64_t fixings) {
+    return CVA_MEAN_HEAD + 2 * fixings;
 }
 
 /* The dividends after date k in the price of asset i, where the largest price counts. */
@@ -540,6 +554,9 @@ shoal_status shoal_cva_check_escrow(shoal_context *ctx, const shoal_cva_market *
 double shoal_cva_escrow(const shoal_cva_market *m, int64_t a, double t);
 int shoal_cva_pays_cash(const shoal_cva_market *m, const int64_t *asset, int64_t assets);
 shoal_status shoal_cva_make_strikes(shoal_cva *p, const shoal_cva_market *m);
+
+/* mean.c: the numbers of contracts on a mean, when dates, curves and strikes are known. */
+shoal_status shoal_cva_make_means(shoal_cva *p, const shoal_cva_market *m);
 
 /* dates.c: the dates of the plan, and where its contracts may be exercised. */
 shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,

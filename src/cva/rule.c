@@ -283,9 +283,7 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
         if (s != SHOAL_OK)
             snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
-        c->rule_form = cva_is_line(c) ? CVA_ON_LINE
-                       : c->cash      ? CVA_ANY /* prices differ from those that are compared */
-                                      : cva_rule_form(&c->rule[0].basis, c->assets);
+        c->rule_form = cva_is_line(c) ? CVA_ON_LINE : cva_rule_form(&c->rule[0].basis, c->assets);
         p->job.forms[c->rule_form]++;
     }
     return shoal_stage_end(p->head.ctx, &stage, s);

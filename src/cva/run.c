@@ -3,8 +3,8 @@
  * run.c - runs of a plan for CVA.
  *
  * A run takes its outer paths from date to date together, up to the last date of exposure, on the CPU or on the GPU;
- * with regressions at nodes always on the CPU. Memory per path: two numbers per asset (four if there are barriers),
- * three per netting set, and its row; with results by trade two more per contract.
+ * with regressions at nodes always on the CPU. Memory per path: two numbers per asset (four if there are barriers), one
+ * per contract on a mean, three per netting set, and its row; with results by trade two more per contract.
  */
 #include "core/loops.h"
 #include "cva/span.h"
@@ -118,6 +118,7 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
     } lists[] = { { paths * j->assets, sizeof(double), &j->brownian },
                   { extremes, sizeof(double), &j->low },
                   { extremes, sizeof(double), &j->high },
+                  { paths * j->sums_fixed, sizeof(double), &j->fixed },
                   { paths * j->assets, sizeof(double), &j->spot },
                   { paths * CVA_LEVELS * j->sets, sizeof(double), &j->value },
                   { paths * j->sets, sizeof(double), &j->differ },

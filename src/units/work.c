@@ -97,8 +97,9 @@ static void wait_for_others(worker *w) {
 static shoal_status do_unit(worker *w, int64_t unit, int64_t done, shoal_unit *about) {
     size_t size = 0;
     shoal_status s = tell(w, done, done + 1);
-    if (s == SHOAL_OK) s = shoal_units_run(w->units, unit, 0, w->bytes, &size);
-    if (s == SHOAL_OK) s = shoal_units_check(w->units, w->bytes, size, about);
+    const int with_sum = w->crew->to->folder != NULL; /* otherwise they stay in memory */
+    if (s == SHOAL_OK) s = shoal_units_make(w->units, unit, 0, with_sum, w->bytes, &size);
+    if (s == SHOAL_OK) s = shoal_units_check(w->units, w->bytes, size, with_sum, about);
     if (s == SHOAL_OK) s = shoal_units_write(w->crew->to, w->units->head.ctx, unit, w->bytes, size);
     return s;
 }
