@@ -459,7 +459,7 @@ TEST(bits) {
     const double with[] = { 0.5, -0.4 }, jump[] = { -0.1, 0.2 }, dividend[] = { 0.1, 0.15 };
     const shoal_cva_csa csa[] = { { .collateral = 1, .threshold = 2, .period = 0.6 },
                                   { .collateral = 1, .period = 0.05, .independent = 1 } };
-    cva_case c = one_case(SHOAL_CVA_CALL, 3, small ? 60 : 500);
+    cva_case c = one_case(SHOAL_CVA_CALL, 3, small ? 40 : 500);
     c.market = (shoal_cva_market){ .assets = 2,
                                    .rate = 0.1,
                                    .s0 = s0,
@@ -475,7 +475,7 @@ TEST(bits) {
     c.contract[3].assets = 2, c.contract[3].asset = both;
     c.count = 4, c.opts.csas = 2, c.opts.csa = csa;
     c.counterparty.volatility = 0.8, c.counterparty.correlation = with, c.counterparty.jump = jump;
-    c.opts.inner = inner, c.opts.inner_count = 1, c.opts.rule_paths = small ? 512 : 2048;
+    c.opts.inner = inner, c.opts.inner_count = 1, c.opts.rule_paths = 2048;
     shoal_context *single;
     CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &single) == SHOAL_OK);
     for (int estimator = 0; estimator < 2; estimator++) {
