@@ -14,8 +14,10 @@
 #include <nanobind/stl/vector.h>
 #include <shoal/shoal.h>
 
+#include "exchange.h"
 #include "xla.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <limits>
@@ -61,63 +63,150 @@ template <> struct type_caster<Array> {
 };
 } // namespace nanobind::detail
 
-/* An array of numpy that C can use as it is: of doubles or floats, in the order of C, aligned. */
-struct Plain {
-    nb::detail::make_caster<nb::ndarray<nb::ro>> caster;
-    bool is_double = false;
+/* ---- arrays that C can use as they are -------------------------------------------------------------- */
 
-    bool take(nb::handle value, nb::handle numpy) {
-        if (reinterpret_cast<PyObject *>(Py_TYPE(value.ptr())) != numpy.ptr()) return false;
-        nb::detail::cleanup_list nothing(nullptr);
-        if (!caster.from_python(value, 0, &nothing)) return false;
-        const nb::ndarray<nb::ro> &a = caster.value;
-        is_double = a.dtype() == nb::dtype<double>();
-        if (!is_double && a.dtype() != nb::dtype<float>()) return false;
-        int64_t step = 1;
-        for (size_t i = a.ndim(); i-- > 0; step *= (int64_t)a.shape(i))
-            if (a.stride(i) != step && a.shape(i) > 1 && a.size()) return false;
-        return begin() % a.itemsize() == 0;
+/* A type of arrays, and how C reads them: by DLPack's exchange interface, numpy's struct, or describe(array), which
+ * returns None or (address, whether its numbers are doubles, device, stream, shape). like(array) is a new one of its
+ * shape and type, empty(numbers, "int32", device) one of whole numbers; is_capturing() tells of CUDA graphs. */
+struct ArrayType {
+    PyTypeObject *type;
+    const exchange::Api *api; /* NULL: none */
+    nb::object describe, address, like, empty,
+        is_capturing; /* the first two and the last may be None */
+    bool has_gradients;
+};
+static auto &array_types = *new std::deque<ArrayType>; /* outlives Python */
+
+static const ArrayType *type_of_array(nb::handle value) {
+    for (const ArrayType &known : array_types)
+        if (known.type == Py_TYPE(value.ptr())) return &known;
+    return nullptr;
+}
+
+/* numpy's struct of an array, which lives as long as `keeper`; or NULL. */
+static const exchange::Numpy *numpy_struct(nb::handle value, nb::object &keeper) {
+    static PyObject *const name = PyUnicode_InternFromString("__array_struct__");
+    keeper = nb::steal(PyObject_GetAttr(value.ptr(), name));
+    void *found = keeper.is_valid() ? PyCapsule_GetPointer(keeper.ptr(), nullptr) : nullptr;
+    if (!found) PyErr_Clear();
+    return static_cast<const exchange::Numpy *>(found);
+}
+
+/* Where the numbers of an array lie, whatever their type; NULL where that is not known. */
+static void *address_in(const ArrayType &type, nb::handle value) {
+    nb::object keeper;
+    if (type.api) {
+        exchange::Tensor t;
+        if (type.api->look(value.ptr(), &t) == 0)
+            return static_cast<char *>(t.data) + t.byte_offset;
+        return PyErr_Clear(), nullptr;
     }
-    uintptr_t begin() const { return reinterpret_cast<uintptr_t>(caster.value.data()); }
-    uintptr_t end() const { return begin() + caster.value.nbytes(); }
-    bool overlaps(const Plain &other) const {
+    if (!type.address.is_none())
+        return reinterpret_cast<void *>(nb::cast<uintptr_t>(type.address(value)));
+    const exchange::Numpy *const a = numpy_struct(value, keeper);
+    return a ? a->data : nullptr;
+}
+
+/* An array in the order of C, of doubles or floats. */
+struct View {
+    enum { MOST = 8 };
+    void *data = nullptr;
+    bool is_double = false, is_writeable = true;
+    int device = -1;
+    uint64_t stream = 0; /* plus 1; 0 on the CPU */
+    size_t rank = 0;
+    int64_t shape[MOST] = {};
+
+    /* false: not so, look closer. The stream is left to find_stream(). */
+    bool take(const ArrayType &type, nb::handle value) {
+        static PyObject *const gradient = PyUnicode_InternFromString("requires_grad");
+        if (type.has_gradients) {
+            const nb::object wanted = nb::steal(PyObject_GetAttr(value.ptr(), gradient));
+            if (wanted.ptr() != Py_False) return PyErr_Clear(), false;
+        }
+        if (type.api) {
+            exchange::Tensor t;
+            if (type.api->look(value.ptr(), &t) != 0) return PyErr_Clear(), false;
+            return take_tensor(t);
+        }
+        if (!type.describe.is_none()) return take_tuple(type.describe(value));
+        nb::object keeper;
+        const exchange::Numpy *const a = numpy_struct(value, keeper);
+        return a && take_struct(*a);
+    }
+    bool find_stream(const ArrayType &type) {
+        void *found = nullptr;
+        if (!type.api || device < 0) return true;
+        if (type.api->stream(nb::device::cuda::value, device, &found) != 0)
+            return PyErr_Clear(), false;
+        stream = reinterpret_cast<uint64_t>(found) + 1;
+        return true;
+    }
+    int64_t numbers() const {
+        int64_t n = 1;
+        for (size_t i = 0; i < rank; i++) n *= shape[i];
+        return n;
+    }
+    bool is_like(const View &other) const {
+        return is_double == other.is_double && device == other.device && stream == other.stream;
+    }
+    bool has_shape(const std::vector<int64_t> &sizes) const {
+        return sizes.size() == rank && std::equal(sizes.begin(), sizes.end(), shape);
+    }
+    uintptr_t begin() const { return reinterpret_cast<uintptr_t>(data); }
+    uintptr_t end() const { return begin() + (size_t)numbers() * (is_double ? 8 : 4); }
+    bool overlaps(const View &other) const {
         return begin() < other.end() && other.begin() < end();
     }
-    bool has_shape(nb::handle shape) const {
-        const auto sizes = nb::cast<nb::tuple>(shape);
-        bool same = sizes.size() == caster.value.ndim();
-        for (size_t i = 0; same && i < sizes.size(); i++)
-            same = nb::cast<size_t>(sizes[i]) == caster.value.shape(i);
-        return same;
+
+  private:
+    bool take_struct(const exchange::Numpy &a) {
+        using flags = exchange::Numpy;
+        constexpr int wanted = flags::CONTIGUOUS | flags::ALIGNED | flags::NATIVE;
+        if (a.kind != 'f' || (a.bytes != 8 && a.bytes != 4) || a.rank > MOST) return false;
+        if ((a.flags & wanted) != wanted) return false;
+        data = a.data, is_double = a.bytes == 8, rank = (size_t)a.rank;
+        is_writeable = a.flags & flags::WRITEABLE;
+        for (size_t i = 0; i < rank; i++) shape[i] = a.shape[i];
+        return true;
+    }
+    bool take_tensor(const exchange::Tensor &t) {
+        const bool on_gpu = t.device.device_type == nb::device::cuda::value;
+        is_double = t.dtype == nb::dtype<double>();
+        if ((!is_double && t.dtype != nb::dtype<float>()) || t.ndim > MOST ||
+            (!on_gpu && t.device.device_type != nb::device::cpu::value))
+            return false;
+        data = static_cast<char *>(t.data) + t.byte_offset;
+        device = on_gpu ? t.device.device_id : -1, rank = (size_t)t.ndim;
+        int64_t step = 1;
+        for (size_t i = 0; i < rank; i++) shape[i] = t.shape[i];
+        const bool is_empty = numbers() == 0;
+        for (size_t i = rank; i-- > 0 && t.strides && !is_empty; step *= shape[i])
+            if (t.strides[i] != step && shape[i] > 1) return false;
+        return begin() % (is_double ? 8 : 4) == 0;
+    }
+    bool take_tuple(nb::object found) {
+        if (found.is_none()) return false;
+        const auto all = nb::cast<nb::tuple>(found), sizes = nb::cast<nb::tuple>(all[4]);
+        if (sizes.size() > MOST) return false;
+        data = reinterpret_cast<void *>(nb::cast<uintptr_t>(all[0])),
+        is_double = nb::cast<bool>(all[1]);
+        device = nb::cast<int>(all[2]), stream = nb::cast<uint64_t>(all[3]), rank = sizes.size();
+        for (size_t i = 0; i < rank; i++) shape[i] = nb::cast<int64_t>(sizes[i]);
+        return true;
     }
 };
 
-/* The key of arrays of numpy of one type that can be used as they are: (library, shapes, are they doubles, -1, 0). The
- * same tuple for the same shapes, as long as they are recent. None: look closer. */
-static nb::object numpy_key(nb::tuple values, nb::handle numpy, nb::handle library) {
-    static auto &recent = *new std::vector<std::pair<std::vector<size_t>, PyObject *>>;
-    std::vector<size_t> sizes;
-    sizes.reserve(16);
-    bool is_double = false;
-    for (size_t i = 0; i < values.size(); i++) {
-        Plain a;
-        if (!a.take(values[i], numpy) || (i > 0 && a.is_double != is_double)) return nb::none();
-        is_double = a.is_double;
-        sizes.push_back(a.caster.value.ndim());
-        for (size_t k = 0; k < a.caster.value.ndim(); k++) sizes.push_back(a.caster.value.shape(k));
+/* Arrays of one library, type, device and stream. false: look closer. */
+static const ArrayType *take_all(nb::tuple values, View *views) {
+    const ArrayType *const type = values.size() ? type_of_array(values[0]) : nullptr;
+    for (size_t i = 0; type && i < values.size(); i++) {
+        if (type_of_array(values[i]) != type || !views[i].take(*type, values[i])) return nullptr;
+        if (i == 0 && !views[0].find_stream(*type)) return nullptr;
+        if (type->api) views[i].stream = views[0].stream;
+        if (!views[i].is_like(views[0])) return nullptr;
     }
-    sizes.push_back(is_double);
-    for (const auto &[known, key] : recent)
-        if (known == sizes) return nb::borrow(key);
-    nb::list shapes;
-    for (nb::handle value : values) shapes.append(value.attr("shape"));
-    nb::object key = nb::make_tuple(library, nb::tuple(shapes), is_double, -1, 0);
-    if (recent.size() == 32) {
-        Py_DECREF(recent.front().second);
-        recent.erase(recent.begin());
-    }
-    recent.emplace_back(std::move(sizes), key.inc_ref().ptr());
-    return key;
+    return type;
 }
 
 /* ---- errors -------------------------------------------------------------------------------------- */
@@ -215,12 +304,12 @@ ROWS(shoal_machine, FIELD(backend), FIELD(device), FIELD(isa), FIELD(gpu), FIELD
      FIELD(multiprocessors), FIELD(memory))
 ROWS(shoal_tridiag_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
      FIELD(method), FIELD(variant), FIELD(tol), FIELD(periodic), FIELD(transposed), FIELD(cond),
-     FIELD(delta), FIELD(no_split))
+     FIELD(delta), FIELD(no_split), FIELD(waits))
 ROWS(shoal_tridiag_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned), FIELD(redone),
      FIELD(max_residual), FIELD(tol), FIELD(delta), FIELD(cond), FIELD(bytes))
 ROWS(shoal_smallsym_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
      FIELD(storage), FIELD(triangle), FIELD(method), FIELD(variant), FIELD(refine), FIELD(estimate),
-     FIELD(tol), FIELD(cond), FIELD(gram))
+     FIELD(tol), FIELD(cond), FIELD(gram), FIELD(waits))
 ROWS(shoal_smallsym_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned),
      FIELD(redone), FIELD(max_residual), FIELD(tol), FIELD(cond), FIELD(bytes))
 ROWS(shoal_recur_opts, FIELD(n), FIELD(count), FIELD(order), FIELD(form), FIELD(reverse),
@@ -278,7 +367,7 @@ ROWS(shoal_cva_market, FIELD(assets), FIELD(rate), FIELD(s0), FIELD(sigma), FIEL
      FIELD(correlation))
 ROWS(shoal_cva_contract, FIELD(payoff), FIELD(american), FIELD(strike), FIELD(maturity),
      FIELD(exercises), FIELD(exercise), FIELD(quantity), FIELD(assets), FIELD(asset), FIELD(weight),
-     FIELD(set), FIELD(barrier))
+     FIELD(set), FIELD(barrier), FIELD(fixings), FIELD(fixing))
 ROWS(shoal_cva_counterparty, FIELD(pieces), FIELD(hazard), FIELD(until), FIELD(recovery),
      FIELD(collateral), FIELD(threshold), FIELD(volatility), FIELD(reversion), FIELD(correlation),
      FIELD(jump))
@@ -574,6 +663,13 @@ template <class T> struct argument { /* as Python passes it */
     }
 };
 
+/* Before a call, with the context's lock. */
+static void use_stream(Context &context, uint64_t stream) {
+    if (!stream || stream == context.stream) return;
+    shoal_set_stream(context.handle, reinterpret_cast<void *>(stream - 1));
+    context.stream = stream;
+}
+
 /* A function for double and its twin for float; the same function twice if there is one. */
 template <class Handle, class H, class... A, class... B>
 static void bind_call(nb::module_ &m, const char *name, void (*destroy)(void *),
@@ -584,10 +680,7 @@ static void bind_call(nb::module_ &m, const char *name, void (*destroy)(void *),
         auto *handle = handle_of<Handle>(plan, destroy);
         Context &context = *plan.context;
         plan.run([&] {
-            if (stream && stream != context.stream) {
-                shoal_set_stream(context.handle, reinterpret_cast<void *>(stream - 1));
-                context.stream = stream;
-            }
+            use_stream(context, stream);
             if (outcome) {
                 const shoal_outcome where = outcome_of(block.data, plan.count, fields);
                 const shoal_status status = outcome(handle, fields ? &where : nullptr);
@@ -636,45 +729,53 @@ static void bind_failed(nb::module_ &m, const char *name, void (*destroy)(void *
     bind_failed(m, #module "_failed", destroy_plan<shoal_##module, shoal_##module##_free>,         \
                 shoal_##module##_last)
 
-/* Solves in `out` and returns true, if all arrays are numpy's of these shapes and of the plan's type, and out, which may
- * be b, overlaps no other; else returns false and does nothing. */
-static bool tridiag_in_place(Plan &plan, nb::handle numpy, nb::tuple shapes, nb::tuple arrays,
-                             nb::handle out) {
+static std::vector<int64_t> sizes_of(nb::tuple shape) {
+    std::vector<int64_t> sizes;
+    for (nb::handle size : shape) sizes.push_back(nb::cast<int64_t>(size));
+    return sizes;
+}
+
+/* Solves the systems of a plan in arrays that need no look in Python: on the plan's device, of its type, the bands of
+ * shape `bands`, b and `out` of shape `rhs`; out, which may be b, overlaps no other. out None: a new array. Returns out,
+ * or None if the arrays are not so. */
+static nb::object tridiag_in_place(Plan &plan, int device, nb::tuple bands, nb::tuple rhs,
+                                   nb::tuple values, nb::object out) {
     auto *handle = handle_of<shoal_tridiag>(plan, destroy_plan<shoal_tridiag, shoal_tridiag_free>);
-    Plain a[4], x;
-    nb::detail::make_caster<nb::ndarray<>> writeable;
-    nb::detail::cleanup_list nothing(nullptr);
+    View a[4], x;
+    const ArrayType *const type = values.size() == 4 ? take_all(values, a) : nullptr;
+    if (!type || a[0].device != device || a[0].is_double != plan.is_double) return nb::none();
+    const std::vector<int64_t> shape = sizes_of(bands), rhs_shape = sizes_of(rhs);
     for (size_t i = 0; i < 4; i++)
-        if (!a[i].take(arrays[i], numpy) || a[i].is_double != plan.is_double ||
-            !a[i].has_shape(shapes[i]))
-            return false;
-    if (!x.take(out, numpy) || x.is_double != plan.is_double || !x.has_shape(shapes[3]))
-        return false;
-    if (!writeable.from_python(out, 0, &nothing)) return false;
+        if (!a[i].has_shape(i < 3 ? shape : rhs_shape)) return nb::none();
+    if (out.is_none()) out = type->like(values[3]);
+    if (type_of_array(out) != type || !x.take(*type, out)) return nb::none();
+    if (type->api) x.stream = a[0].stream;
+    if (!x.is_like(a[0]) || !x.has_shape(rhs_shape) || !x.is_writeable) return nb::none();
     for (size_t i = 0; i < 4; i++)
-        if (x.overlaps(a[i]) && (i < 3 || x.begin() != a[i].begin())) return false;
+        if (x.overlaps(a[i]) && (i < 3 || x.data != a[i].data)) return nb::none();
     plan.run([&] {
+        use_stream(*plan.context, x.stream);
         shoal_tridiag_outcome(handle, nullptr);
-        const auto solve = [&](auto function, auto type) {
-            const auto at = [&](const Plain &array) {
-                return reinterpret_cast<decltype(type) *>(array.begin());
+        const auto solve = [&](auto function, auto zero) {
+            const auto at = [&](const View &array) {
+                return static_cast<decltype(zero) *>(array.data);
             };
             return function(handle, at(a[0]), at(a[1]), at(a[2]), at(a[3]), at(x));
         };
         return plan.is_double ? solve(shoal_tridiag_solve, 0.0) : solve(shoal_tridiag_solvef, 0.0f);
     });
-    return true;
+    return out;
 }
 
-/* ---- calls from XLA ------------------------------------------------------------------------------ */
+/* ---- calls on addresses --------------------------------------------------------------------------- */
 
-/* XLA, the compiler of JAX, calls one handler per kind of device, without Python. A call has buffers and four
- * attributes: "call", a row of XLA_CALLS; "settings", of which Python makes a plan; "system", the numbers per system in
- * the first buffer, which tell how many systems there are; "fields", of the outcomes in the last buffer. */
-struct XlaCall {
+/* Functions whose arguments are a plan, arrays that are read, and arrays that are written, the last of them for the
+ * outcomes if there are any. */
+struct BufferCall {
     const char *name;
     void (*destroy)(void *);
     shoal_status (*run)(Plan &plan, void *const *buffers, size_t count, unsigned fields);
+    shoal_status (*failed)(Plan &plan, int64_t *systems); /* waits; NULL: not known */
 };
 
 template <class Handle, class... A, size_t... I>
@@ -683,8 +784,8 @@ static shoal_status pass(shoal_status (*function)(Handle *, A...), void *handle,
     return function(static_cast<Handle *>(handle), static_cast<A>(buffers[I])...);
 }
 template <auto Outcome, auto InDouble, auto InSingle, class Handle, class... A>
-static shoal_status xla_run(Plan &plan, void *const *buffers, size_t count, unsigned fields,
-                            shoal_status (*)(Handle *, A...)) {
+static shoal_status run_on_buffers(Plan &plan, void *const *buffers, size_t count, unsigned fields,
+                                   shoal_status (*)(Handle *, A...)) {
     constexpr auto order = std::index_sequence_for<A...>();
     if (count != order.size() + (fields != 0)) return SHOAL_E_ARG;
     if constexpr (Outcome != nullptr) {
@@ -696,23 +797,166 @@ static shoal_status xla_run(Plan &plan, void *const *buffers, size_t count, unsi
     return plan.is_double ? pass(InDouble, plan.handle, buffers, order)
                           : pass(InSingle, plan.handle, buffers, order);
 }
+template <class Handle, class Info>
+static shoal_status count_failed(Plan &plan, int64_t *systems,
+                                 shoal_status (*last)(Handle *, Info *)) {
+    Info info = {};
+    const shoal_status status = last(static_cast<Handle *>(plan.handle.load()), &info);
+    *systems = info.failed;
+    return status;
+}
 static shoal_status sort_index(shoal_sort *plan, const void *keys, void *sorted, void *index) {
     return shoal_sort_run(plan, keys, nullptr, sorted, index);
 }
-#define XLA_ROW(module, name, outcome, in_double, in_single)                                       \
-    XlaCall {                                                                                      \
+#define BUFFER_ROW(module, name, outcome, in_double, in_single, failed)                            \
+    BufferCall {                                                                                   \
         name, destroy_plan<shoal_##module, shoal_##module##_free>,                                 \
             [](Plan &plan, void *const *buffers, size_t count, unsigned fields) {                  \
-                return xla_run<outcome, in_double, in_single>(plan, buffers, count, fields,        \
-                                                              in_double);                          \
-            }                                                                                      \
+                return run_on_buffers<outcome, in_double, in_single>(plan, buffers, count, fields, \
+                                                                     in_double);                   \
+            },                                                                                     \
+            failed                                                                                 \
     }
-#define XLA(module, function)                                                                      \
-    XLA_ROW(module, #module "_" #function, shoal_##module##_outcome, shoal_##module##_##function,  \
-            shoal_##module##_##function##f)
-static const XlaCall XLA_CALLS[] = { XLA(tridiag, solve), XLA(smallsym, solve), XLA(smallsym, eig),
-                                     XLA(recur, solve),
-                                     XLA_ROW(sort, "sort_index", nullptr, sort_index, sort_index) };
+#define BUFFERS(module, function)                                                                  \
+    BUFFER_ROW(module, #module "_" #function, shoal_##module##_outcome,                            \
+               shoal_##module##_##function, shoal_##module##_##function##f,                        \
+               [](Plan &plan, int64_t *systems) {                                                  \
+                   return count_failed(plan, systems, shoal_##module##_last);                      \
+               })
+static const BufferCall BUFFER_CALLS[] = {
+    BUFFERS(tridiag, solve), BUFFERS(smallsym, solve), BUFFERS(smallsym, eig),
+    BUFFERS(recur, solve), BUFFER_ROW(sort, "sort_index", nullptr, sort_index, sort_index, nullptr)
+};
+
+static const BufferCall *find_call(std::string_view name) {
+    for (const BufferCall &row : BUFFER_CALLS)
+        if (name == row.name) return &row;
+    return nullptr;
+}
+
+/* ---- calls like recent ones ------------------------------------------------------------------------ */
+
+static std::atomic<int64_t> calls_epoch; /* calls of earlier ones are forgotten */
+
+/* What a thread keeps of its calls. One whose arrays have the library, type, shapes, device and stream of a recent one,
+ * and whose options are equal, needs no look in Python. */
+struct Calls {
+    enum { MOST_ARRAYS = 4, MANY = 64, MOST_ROOM = 1 << 14 };
+    struct Kept {
+        const ArrayType *type;
+        std::vector<View> views;
+        nb::tuple options;
+        nb::object owner; /* of the plan */
+        Plan *plan;
+        const BufferCall *call;
+        unsigned fields;
+        nb::object about; /* what again() returns beside the answer */
+        size_t numbers;   /* of the outcomes */
+        /* Outcomes of several calls lie in one array, because new arrays take long: the next ones are here. */
+        nb::object room;
+        size_t next, end;
+        int32_t *at; /* where the room begins */
+    };
+    std::deque<Kept> kept; /* push_back() leaves references alone */
+    int64_t epoch = 0;
+    int busy = 0; /* answers under way: other code may run in them */
+    bool is_stale = false;
+
+    static bool are_equal(nb::tuple a, nb::tuple b) {
+        if (a.size() != b.size()) return false;
+        for (size_t i = 0; i < a.size(); i++) {
+            if (a[i].ptr() == b[i].ptr()) continue;
+            const int same = PyObject_RichCompareBool(a[i].ptr(), b[i].ptr(), Py_EQ);
+            if (same < 0) PyErr_Clear();
+            if (same != 1) return false;
+        }
+        return true;
+    }
+    static bool are_alike(const View *a, const std::vector<View> &b) {
+        for (size_t i = 0; i < b.size(); i++)
+            if (!a[i].is_like(b[i]) || a[i].rank != b[i].rank ||
+                !std::equal(a[i].shape, a[i].shape + a[i].rank, b[i].shape))
+                return false;
+        return true;
+    }
+
+    /* Answers a call of which keep() was told: (x, outcomes, where they begin, about, number of failed systems or 0), x
+     * like the last array. waits: for the number. None: not such a call. */
+    nb::object again(nb::tuple values, nb::tuple options, bool waits) {
+        View views[MOST_ARRAYS];
+        if (const int64_t now = calls_epoch; epoch != now) forget(), epoch = now;
+        if (kept.empty() || values.size() > MOST_ARRAYS) return nb::none();
+        const ArrayType *const type = take_all(values, views);
+        if (!type) return nb::none();
+        for (auto found = kept.rbegin(); found != kept.rend(); ++found)
+            if (found->type == type && found->views.size() == values.size() &&
+                are_alike(views, found->views) && are_equal(options, found->options)) {
+                const Busy mark(*this);
+                return answer(*found, views, values[values.size() - 1], waits);
+            }
+        return nb::none();
+    }
+    /* Room for outcomes. A CUDA graph writes there whenever it runs: its room is in its own memory. */
+    static void find_room(Kept &k, bool on_gpu) {
+        const ArrayType &type = *k.type;
+        const bool is_shared =
+            !on_gpu || (!type.is_capturing.is_none() && !nb::cast<bool>(type.is_capturing()));
+        if (is_shared && k.next + k.numbers <= k.end) return;
+        const size_t calls =
+            is_shared && k.numbers ? std::max<size_t>(MOST_ROOM / k.numbers, 1) : 1;
+        nb::object room = type.empty(calls * k.numbers, "int32", k.views[0].device);
+        k.at = static_cast<int32_t *>(address_in(type, room));
+        k.room = room, k.next = 0, k.end = is_shared ? calls * k.numbers : k.numbers;
+    }
+    static nb::object answer(Kept &k, const View *views, nb::handle b, bool waits) {
+        const size_t inputs = k.views.size();
+        const nb::object x = k.type->like(b);
+        find_room(k, views[0].device >= 0);
+        const nb::object room = k.room;
+        const size_t first = k.next;
+        void *buffers[MOST_ARRAYS + 2];
+        for (size_t i = 0; i < inputs; i++) buffers[i] = views[i].data;
+        buffers[inputs] = address_in(*k.type, x), buffers[inputs + 1] = k.at + first;
+        k.next += k.numbers;
+        int64_t failed = 0;
+        k.plan->run([&] {
+            use_stream(*k.plan->context, views[0].stream);
+            const shoal_status status = k.call->run(*k.plan, buffers, inputs + 2, k.fields);
+            return status == SHOAL_OK && waits ? k.call->failed(*k.plan, &failed) : status;
+        });
+        return nb::make_tuple(x, room, first, k.about, failed);
+    }
+    void keep(nb::tuple values, nb::tuple options, const std::string &name, nb::object plan,
+              unsigned fields, size_t numbers, nb::object about) {
+        View views[MOST_ARRAYS];
+        const ArrayType *const type =
+            values.size() <= MOST_ARRAYS ? take_all(values, views) : nullptr;
+        if (!type) return;
+        if (kept.size() >= MANY && !busy) kept.pop_front();
+        kept.push_back({ type, std::vector<View>(views, views + values.size()), options, plan,
+                         nb::cast<Plan *>(plan), find_call(name), fields, about, numbers,
+                         nb::none(), 0, 0, nullptr });
+    }
+    void forget() {
+        std::deque<Kept> unused; /* freeing plans may run other code */
+        is_stale = busy;
+        if (!busy) unused.swap(kept);
+    }
+    struct Busy {
+        Calls &of;
+        explicit Busy(Calls &calls) : of(calls) { of.busy++; }
+        Busy(const Busy &) = delete;
+        ~Busy() {
+            if (--of.busy == 0 && of.is_stale) of.forget();
+        }
+    };
+};
+
+/* ---- calls from XLA ------------------------------------------------------------------------------ */
+
+/* XLA, the compiler of JAX, calls one handler per kind of device, without Python. A call has buffers and four
+ * attributes: "call", the name of a BufferCall; "settings", of which Python makes a plan; "system", the numbers per
+ * system in the first buffer, which tell how many systems there are; "fields", of the outcomes in the last buffer. */
 
 /* The plans of all threads of XLA: by settings, number of systems, device and stream. */
 struct XlaPlans {
@@ -778,9 +1022,7 @@ static void xla_serve(xla::Frame &frame, bool on_gpu) {
                 *static_cast<int64_t *>(static_cast<xla::Scalar *>(value)->value);
         }
     }
-    const XlaCall *call = nullptr;
-    for (const XlaCall &row : XLA_CALLS)
-        if (word == row.name) call = &row;
+    const BufferCall *const call = find_call(word);
     if (!call || frame.arguments.count < 1) throw std::runtime_error("a call that is unknown");
 
     std::vector<void *> buffers;
@@ -1015,8 +1257,31 @@ NB_MODULE(_core, m) {
         .def("wait", [](Context &self) { self.run([&] { return shoal_wait(self.handle); }); });
     nb::class_<Plan>(m, "Plan").def("close", &Plan::free);
 
-    m.def("numpy_key", numpy_key);
-    m.def("tridiag_in_place", tridiag_in_place);
+    /* exchange: a capsule with DLPack's interface, or None */
+    m.def(
+        "read_arrays",
+        [](nb::handle type, nb::object exchange, nb::object describe, nb::object address,
+           nb::object like, nb::object empty, nb::object is_capturing) {
+            const auto *api = exchange.is_none()
+                                  ? nullptr
+                                  : static_cast<const exchange::Api *>(PyCapsule_GetPointer(
+                                        exchange.ptr(), "dlpack_exchange_api"));
+            if (!api) PyErr_Clear();
+            if (api && (api->major != exchange::MAJOR || !api->look)) api = nullptr;
+            array_types.push_back({ reinterpret_cast<PyTypeObject *>(type.inc_ref().ptr()), api,
+                                    describe, address, like, empty, is_capturing,
+                                    nb::hasattr(type, "requires_grad") });
+        },
+        "type"_a, "exchange"_a.none(), "describe"_a.none(), "address"_a.none(), "like"_a, "empty"_a,
+        "is_capturing"_a.none());
+    nb::class_<Calls>(m, "Calls")
+        .def(nb::init<>())
+        .def("again", &Calls::again)
+        .def("keep", &Calls::keep)
+        .def("forget", &Calls::forget);
+    m.def("forget_calls", [] { calls_epoch++; });
+    m.def("tridiag_in_place", tridiag_in_place, "plan"_a, "device"_a, "bands"_a, "rhs"_a,
+          "values"_a, "out"_a.none());
     PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
     CALL(tridiag, solve);
     CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve),
@@ -1116,7 +1381,8 @@ NB_MODULE(_core, m) {
     m.def("cva", [](nb::object py, nb::dict market, nb::list contracts, nb::list counterparties,
                     nb::list agreements, nb::dict funding, nb::dict options) {
         Keep keep;
-        const auto assets = filled<shoal_cva_market>(market, keep);
+        auto assets = filled<shoal_cva_market>(market, keep);
+        const auto cash = filled_list<shoal_cva_curve>(funding["cash"], keep); /* per asset */
         const auto book = filled_list<shoal_cva_contract>(contracts, keep);
         const auto others = filled_list<shoal_cva_counterparty>(counterparties, keep);
         const auto own = filled_list<shoal_cva_counterparty>(funding["own"], keep);
@@ -1124,6 +1390,7 @@ NB_MODULE(_core, m) {
         auto opts = filled<shoal_cva_opts>(options, keep);
         opts.csas = (int64_t)csa.size(), opts.csa = csa.data();
         opts.parties = (int64_t)others.size(), opts.own = own.empty() ? nullptr : own.data();
+        assets.cash = cash.empty() ? nullptr : cash.data();
         opts.borrowing = filled<shoal_cva_curve>(funding["borrowing"], keep);
         opts.lending = filled<shoal_cva_curve>(funding["lending"], keep);
         return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {

@@ -27,6 +27,11 @@ expect 0 cva --book call.csv --market market.csv --rate 0.1 --outer 16384 --thre
 check "threads change the CVA" [ "$(number cva)" = "$cva" ]
 
 # --- the example, and its page ---
+stages() { sed -n 's/^stage_seconds\.[a-z]*=//p' leaves | awk '{ s += $1 } END { print s }'; } # all seconds are there
+expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 256 --inner 128 --json $on
+json; has stage_seconds.start stage_seconds.open stage_seconds.american stage_seconds.results
+seconds=$(number seconds)
+check "stages: $(stages) of $seconds s" near "$(stages)" "$seconds" "$(awk -v s="$seconds" 'BEGIN { print 0.05 * s }')"
 expect 0 cva "$examples/book.csv" --market "$examples/market.csv" --rate 0.03 --dates 4 --outer 64 --inner 64 \
     --degree 2 --rule-paths 4096 -o profile.csv --plot profile.svg --report page/cva.html --json $on
 json; leaf american=7; leaf report=page/cva.html; leaf estimator=rule; has low high rule_bias rule_bias_stderr correction epe_low.3 pfe95_high.0
@@ -217,6 +222,11 @@ json; leaf validation.passed=1; leaf by_trade.0.barrier=110
 check "a barrier per trade" grep -q '^line 3,.*,up-out-put,95,110,1,' barrier.of/trades.csv
 check "no barrier of a put" grep -q '^line 4,.*,put,95,nan,1,' barrier.of/trades.csv
 check "no barrier is null" grep -q '"payoff": "put".*"barrier": null' out
+printf 'payoff,assets,strike,maturity,fixings\nasian-put,A,95,1,3m\nasian-call,A,95,1,0.25 6m 0.75 1\nasian-call,A,95,0.5,\n' >asian.csv
+expect 0 cva asian.csv --market market.csv --validate --dates 4 $of; json; leaf validation.passed=1
+printf 'payoff,assets,strike,maturity,fixing,quantity\nasian-put,A,95,1,1,1\nput,A,95,1,,-1\n' >asian.csv
+expect 0 cva asian.csv --market market.csv $of
+check "a mean of one price" near "$(number cva)" 0 1e-12
 printf 'asset,spot,volatility,foreign_rate\nEUR,1.1,0.1,0.01\n' >fx.csv
 printf 'asset,spot,volatility,dividend\nEUR,1.1,0.1,0.01\n' >fx-asset.csv
 for payoff in forward put call; do
@@ -236,7 +246,7 @@ book() {
 }
 book 'asian,put,A,,1,1,1' "column style: 'asian'"
 book ',cap,A,,1,1,1' "unknown payoff 'cap'"
-book ',putt,A,,1,1,1' "unknown payoff 'putt'; there are put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call, down-out-put, down-out-call, down-in-put, down-in-call, up-out-put, up-out-call, up-in-put, up-in-call. Did you mean 'put'?"
+book ',putt,A,,1,1,1' "unknown payoff 'putt'; there are put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call, down-out-put, down-out-call, down-in-put, down-in-call, up-out-put, up-out-call, up-in-put, up-in-call, asian-put, asian-call. Did you mean 'put'?"
 printf 'payof,assets,strike,maturity\nput,A,1,1\n' >payof.csv
 expect 66 cva payof.csv --market market.csv $on; said "payof.csv:1: unknown column 'payof'"; said "Did you mean 'payoff'?"
 book ',put,C,,1,1,1' "unknown asset 'C'; the market has A, B"
@@ -254,6 +264,11 @@ book ',put,A,,1,1' "column quantity: missing"
 book 'american,put,A,,0,1,1' "strike is 0"
 book ',up-out-call,A,,1,1,1' "up-out-call needs a number in column barrier"
 book 'american,up-out-call,A,,1,1,1' "column style: 'american' must be european: up-out-call has no early exercise"
+printf 'payoff,assets,strike,maturity,fixings\nput,A,1,1,1\nasian-put,A,1,1,2\nasian-put,A,1,1,1e-9d\n' >book.csv
+expect 66 cva book.csv --market market.csv $on
+said "book.csv:2: column fixings: '1' is given, but put has no fixings"
+said "book.csv:3: column fixings: '2' is neither a step (1w, 3m) nor ascending times up to maturity"
+said "book.csv:4: column fixings: '1e-9d' is too small a step"
 printf 'payoff,assets,strike,maturity,barrier\nput,A,1,1,2\nup-in-put,A,1,1,0\nup-in-put,A,1,1,x\n' >book.csv
 expect 66 cva book.csv --market market.csv $on
 said "book.csv:2: column barrier: '2' is given, but put has no barrier"

@@ -52,6 +52,38 @@ json; leaf validation.passed=1
 check "the page has the rates" grep -q 'Zero rates by years: 0.2493: 0.01, 1: 0.03, 2: 0.045' page.html
 check "the page has the volatilities" grep -q '<td>0.2493: 0.35, 1: 0.25, 2: 0.22</td>' page.html
 
+# --- cash dividends: the market of test_cva_dividends.c, whose call is worth 6.6896779686 by QuantLib 1.44 ---
+printf 'asset,spot,volatility,dividend\nA,100,0.25,0.01\n' >flat.csv
+printf 'payoff,assets,strike,maturity\ncall,A,102,365d\n' >call.csv
+printf 'ex_date,cash,ticker,desk\n2027-08-20,4,A,x\n2027-02-18,2.5,A,x\n2026-11-19,9,A,y\n' >paid.csv
+flat="call.csv --market flat.csv --rate 0.03 --outer 8192 --seed 2 $on"
+expect 0 cva $flat --dividends paid.csv --valuation-date 2026-11-19 --json --validate --report paid.html
+said "paid.csv:1: ignored columns: desk"; said "paid.csv: 1 dividend on or before today: ignored"
+json; leaf validation.passed=1; leaf "dividends=A:0.2493150684931507:2.5,A:0.7506849315068493:4"
+was=$(number cva)
+check "a call: $was" near "$was" "$(awk 'BEGIN { print 0.6 * (1 - exp(-0.05)) * 6.6896779686 }')" \
+    "$(awk -v e="$(number stderr)" 'BEGIN { print 3 * e }')"
+check "the page has them" grep -q 'Cash dividends of A, by years: 0.2493: 2.5, 0.7507: 4' paid.html
+expect 0 cva $flat --dividends A:274d:4,A:91d:2.5 --json
+check "a list is no file" [ "$(number cva)" = "$was" ]
+for i in 1 2; do expect 0 cva $flat --dividends A:274d:4,A:91d:2.5 --shard $i/2 -o paid$i.part; done
+expect 0 merge-parts paid1.part paid2.part --json $on
+check "parts have dividends" [ "$(number cva)" = "$was" ]
+expect 0 cva $flat --dividends A:91d:2.5,A:274d:4 --outer 16 --inner 32 --compare; said "it has no cash dividends"
+expect 64 cva $flat --dividends A:1; said "--dividends: 'A:1' is neither a list ASSET:TIME:AMOUNT,.. with amounts of at least 0 nor a .csv file; dates need --valuation-date"
+expect 64 cva $flat --dividends B:1:1; said "--dividends: unknown asset 'B'"
+expect 66 cva $flat --dividends A:1:1,A:1:2; said "--dividends: asset A has two dividends at 1 years; add them up"
+expect 66 cva $flat --dividends A:1:200; said "--dividends: asset A: the dividends are worth 196.04 today; that must be less than the price, 100"
+expect 64 cva $flat --dividends A:1:1 --greeks; said "--dividends: there are no cash dividends with sensitivities"
+printf 'asset,date,amount\nB,1,1\nA,x,1\nA,1,-1\n' >paid.csv
+expect 66 cva $flat --dividends paid.csv
+said "paid.csv:2: unknown asset 'B'; the market has A"; said "paid.csv:3: column date: 'x'"
+said "paid.csv:4: column amount: '-1' is below 0"
+printf 'asset,date\nA,1\n' >paid.csv
+expect 66 cva $flat --dividends paid.csv; said "paid.csv has no column amount; the file must have asset, date, amount"
+printf 'payoff,assets,strike,maturity,barrier\nup-in-put,A,95,1,110\n' >barrier.csv
+expect 66 cva barrier.csv --market flat.csv --dividends A:0.5:1 $on; said "barrier.csv:2: up-in-put takes no asset with cash dividends"
+
 # --- parts hold the curves, not the names of their files ---
 expect 0 cva put.csv --market curves/market.csv $given --outer 64 --json; whole=$(number cva)
 for i in 1 2; do expect 0 cva put.csv --market curves/market.csv $given --outer 64 --shard $i/2 -o $i.part; done

@@ -191,6 +191,20 @@ TEST(bits_are_the_same) {
     shoal_close(single);
 }
 
+/* From a GPU many rows come in pieces. */
+TEST(many_rows) {
+    cva_case c = one_case(SHOAL_CVA_FORWARD, 60, 2000); /* 5.8 MB */
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *cpu;
+        CHECK(shoal_open(&(shoal_options){ .backend = "cpu" }, &cpu) == SHOAL_OK);
+        const cva_outcome one = cva_of(targets[t].ctx, &c), two = cva_of(cpu, &c);
+        CHECK(memcmp(&one.value, &two.value, sizeof one.value) == 0);
+        CHECK(memcmp(one.profile, two.profile, sizeof one.profile) == 0);
+        CHECK(one.value.cva > 0);
+        shoal_close(cpu);
+    }
+}
+
 TEST(hazard_in_pieces) {
     const double rates[] = { 0.02, 0.08, 0.01 }, until[] = { 0.25, 0.6, 0.7 };
     for (int t = 0; t < target_count; t++) {
@@ -249,6 +263,7 @@ int main(int argc, char **argv) {
     RUN(several_assets);
     RUN(netting_and_collateral);
     RUN(bits_are_the_same);
+    RUN(many_rows);
     RUN(hazard_in_pieces);
     RUN(nothing_to_be_exposed_to);
     RUN(no_volatility);

@@ -376,6 +376,73 @@ TEST(bits_are_the_same) {
     shoal_close(single);
 }
 
+/* A contract on so many assets, alone or beside a put, on a GPU and on the CPU. */
+static void compare_rules(const target *t, shoal_context *cpu, shoal_cva_payoff payoff, int d,
+                          int differ, shoal_type type, int64_t count) {
+    enum { MOST = 38 };
+    double s0[MOST], sigma[MOST], dividend[MOST], correlation[MOST * MOST];
+    int64_t asset[MOST];
+    static const double when = 0.5, amount = 2;
+    shoal_cva_curve cash[MOST];
+    const int64_t inner[] = { 40 }, last = 1;
+    const int market = d > 2 ? d : 2;
+    for (int a = 0; a < market; a++) {
+        s0[a] = 36, sigma[a] = differ ? 0.2 + 0.02 * a : 0.2, dividend[a] = 0.1;
+        asset[a] = market - 1 - a;
+        cash[a] = (shoal_cva_curve){ 1, &when, &amount };
+        for (int b = 0; b < market; b++) correlation[a * market + b] = a == b ? 1 : 0.3;
+    }
+    cva_case c = put_case(3, 4, inner);
+    c.opts.rule_paths = d > 5 ? 640 : 2560, c.opts.type = type;
+    c.market = (shoal_cva_market){ .assets = market,
+                                   .rate = 0.06,
+                                   .s0 = s0,
+                                   .sigma = sigma,
+                                   .dividend = dividend,
+                                   .correlation = correlation,
+                                   .cash = differ ? cash : NULL };
+    c.contract[1] = c.contract[0];
+    c.contract[0].payoff = payoff, c.contract[0].assets = d;
+    c.contract[0].asset = asset, c.contract[0].strike = 38;
+    c.contract[1].asset = &last, c.contract[1].quantity = -1, c.contract[1].set = 1;
+    c.count = count;
+    const cva_outcome wanted = cva_of(cpu, &c), found = cva_of(t->ctx, &c);
+    CHECK_MSG(memcmp(&wanted.value, &found.value, sizeof wanted.value) == 0,
+              "payoff %d on %d assets: %.17g, not %.17g", (int)payoff, d, found.value.cva,
+              wanted.value.cva);
+    CHECK(memcmp(wanted.profile, found.profile, sizeof wanted.profile) == 0);
+    CHECK(wanted.value.cva > 0);
+}
+
+/* Kernels have code of their own for rules on one asset, on two to five, and linear ones; and the prices of all stops at
+ * hand if there are several contracts. */
+TEST(rules_of_few_assets) {
+    static const shoal_cva_payoff of[] = { SHOAL_CVA_BASKET_PUT, SHOAL_CVA_MAX_CALL };
+    shoal_context *cpu;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &cpu) == SHOAL_OK);
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 12 && !on_cpu(&targets[t]); i++) {
+            const int assets = 2 + i % 4, differ = i / 4 == 1;
+            const shoal_type type = (i / 2 + small) % 2 ? SHOAL_F32 : SHOAL_F64;
+            compare_rules(&targets[t], cpu, of[i / 4 > 0], assets, differ, type, 1 + i % 2);
+        }
+    shoal_close(cpu);
+}
+
+TEST(rules_of_many_assets) {
+    shoal_context *cpu;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &cpu) == SHOAL_OK);
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 2 && !on_cpu(&targets[t]); i++) {
+            const shoal_type type = i ? SHOAL_F32 : SHOAL_F64;
+            compare_rules(&targets[t], cpu, SHOAL_CVA_PUT, 1, 0, type, 1);
+            compare_rules(&targets[t], cpu, SHOAL_CVA_MAX_CALL, 6, 0, type, 2 - i);
+            compare_rules(&targets[t], cpu, SHOAL_CVA_BASKET_PUT, 9, 1, type, 1 + i);
+            if (!small || i) compare_rules(&targets[t], cpu, SHOAL_CVA_BASKET_PUT, 38, 0, type, 1);
+        }
+    shoal_close(cpu);
+}
+
 /* What is valued with half of the inner paths is what a run with so many has: `bias` is half less all. Nobody
  * exercises, so that both are simulated together. */
 /* Problems of a date that have no room together are solved one part after the other, the two halves of a problem in
@@ -518,7 +585,7 @@ static void judge_rule(shoal_context *ctx, cva_case *c, int64_t date, const pric
         job.paths = GRID_POINTS, job.spot = (double *)(uintptr_t)g->spot;
         p->judge->decide(&p->host, &job, p->contracts, &p->contracts->rule[0], date, now);
         for (int i = 0; i < GRID_POINTS; i++) {
-            const double pays = cva_pay(p->contracts, g->spot + 2 * i);
+            const double pays = cva_pay(p->contracts, g->spot + 2 * i, date);
             const int exercise = pays > 0 && pays >= g->hold[i];
             if (!exercise) exposure += g->weight[i] * g->hold[i];
             if (exercise == now[i]) continue;
@@ -757,6 +824,8 @@ int main(int argc, char **argv) {
     RUN(sold_spread_is_no_exposure);
     RUN(bought_and_sold_is_nothing);
     RUN(bits_are_the_same);
+    RUN(rules_of_few_assets);
+    RUN(rules_of_many_assets);
     RUN(many_problems);
     RUN(half_of_the_inner_paths);
     RUN(no_volatility);

@@ -270,6 +270,46 @@ TEST(dates_and_inner_paths) {
               "%g, not %g", out.profile[2].epe, other.profile[2].epe);
 }
 
+/* A plan with the rules of another one, which is freed, has its samples; it must be of the same book. */
+TEST(rules_of_another_plan) {
+    enum { PATHS = 8 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        cva_case c = mixed_case(PATHS);
+        double *wanted = NULL;
+        for (int i = 0; i < 3; i++) { /* none; those of a plan; those of a plan that cannot run */
+            shoal_cva *first = NULL, *plan;
+            c.opts.rules_only = i == 2;
+            if (i > 0)
+                CHECK(shoal_cva_create(ctx, &c.market, c.contract, c.count, &c.counterparty,
+                                       &c.opts, &first) == SHOAL_OK);
+            c.opts.rules_only = 0, c.opts.rules_of = first;
+            CHECK(shoal_cva_create(ctx, &c.market, c.contract, c.count, &c.counterparty, &c.opts,
+                                   &plan) == SHOAL_OK);
+            const size_t numbers = (size_t)(PATHS * shoal_cva_width(plan));
+            double *rows = new_array(numbers, sizeof *rows);
+            if (i == 1) {
+                cva_case other = c;
+                other.contract[3].strike = 99;
+                refused(ctx, &other, SHOAL_E_ARG, "rules_of is a plan for another book");
+            }
+            if (i == 2) {
+                CHECK(shoal_cva_run(first, 0, PATHS, rows, NULL) == SHOAL_E_ARG);
+                CHECK(strstr(shoal_message(ctx), "opts.rules_only"));
+            }
+            shoal_cva_free(first);
+            c.opts.rules_of = NULL;
+            CHECK(shoal_cva_run(plan, 0, PATHS, rows, NULL) == SHOAL_OK);
+            CHECK(i == 0 || memcmp(rows, wanted, numbers * sizeof *rows) == 0);
+            shoal_cva_free(plan);
+            free(wanted);
+            wanted = rows;
+        }
+        CHECK(wanted[0] != 0 || wanted[1] != 0);
+        free(wanted);
+    }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -279,6 +319,7 @@ int main(int argc, char **argv) {
     RUN(runs_and_results);
     RUN(results_of_given_samples);
     RUN(dates_and_inner_paths);
+    RUN(rules_of_another_plan);
     close_targets();
     return TEST_END();
 }

@@ -293,7 +293,7 @@ def overhead(device: str, seconds: float = 2.0) -> list[dict[str, Any]]:
 
 def parts(device: str) -> list[dict[str, Any]]:
     """Microseconds of what solve_ex and TridiagonalPlan.solve do, for 8 systems of 4 unknowns, until they return."""
-    from shoal import _arrays, _core, _linalg, _results, _runtime
+    from shoal import _core, _linalg, _results, _runtime
 
     rows = []
     arrays = {**spd(4, 8, "float64"), **{f"{k}1": v for k, v in bands(4, 8, "float64").items()}}
@@ -305,25 +305,24 @@ def parts(device: str) -> list[dict[str, Any]]:
         plan = shoal.TridiagonalPlan(4, 8, device=device)
         out = library.repeated(row[3], 1)
         plan.solve(*row, out=out)
-        seen = _arrays.key_of((A, b))
-        x, door, block, _, work = _linalg._solve(A, b, "auto", None, "lower", 0, False, 0.0, 0.0, fields := 0x27)
-        key = (seen, "auto", None, "lower", 0, False, 0.0, 0.0, None)
-        p, stream = door.library.pointer, seen[4]
+        fields, kept = _linalg._VERDICT | _linalg.RCOND, _runtime._local
+        options = ("auto", None, "lower", 0, False, 0.0, 0.0)
+        x, block, _, (door, _), _ = _linalg.SMALL.first((A, b), options, fields, None, False)
+        stream, p, key = door.library.stream(door.library.device(A)), door.library.pointer, (*options, None, fields)
+        work = next(plan for (kind, *_), plan in kept.plans.items() if kind is _linalg._SMALLSYM)
         measured: dict[str, Callable[[], Any]] = {
             "solve_ex": lambda: shoal.solve_ex(A, b),  # noqa: B023
-            "  its arrays are those of a recent call": lambda: _arrays.key_of((A, b)),  # noqa: B023
-            "  the current stream": lambda: door.library.stream(seen[3]),  # noqa: B023
-            "  the plan of that call": lambda: _runtime.recent_call(key),  # noqa: B023
-            "  memory for x": lambda: door.library.like(b),  # noqa: B023
-            "  memory for the outcomes": lambda: door.library.block(32, b),  # noqa: B023
-            "  pointers of four arrays": lambda: (p(A), p(b), p(x), p(block)),  # noqa: B023
+            "  all but the arguments and the result": lambda: kept.calls.again((A, b), key, False),  # noqa: B023
+            "  a look at the arguments": lambda: kept.calls.again((A, b), (), False),  # noqa: B023
+            "  memory for x": lambda: library.module.empty_like(b),  # noqa: B023
             "  the C function": lambda: _core.smallsym_solve(work, stream, p(block), fields, p(A), p(b), p(x)),  # noqa: B023
             "  the C function without outcomes": lambda: _core.smallsym_solve(work, stream, 0, 0, p(A), p(b), p(x)),  # noqa: B023
+            "  and the number of failed systems": lambda: (  # noqa: B023
+                _core.smallsym_solve(work, stream, p(block), 1, p(A), p(b), p(x)), _core.smallsym_failed(work)  # noqa: B023
+            ),  # fmt: skip
             "  a C function that does nothing": lambda: _core.version(),
             "  the result": lambda: _results.Result(x, "smallsym", door, block, fields, (8,)),  # noqa: B023
             "TridiagonalPlan.solve": lambda: plan.solve(*row, out=out),  # noqa: B023
-            "  its arrays are known": lambda: _arrays.key_of((*row, out)),  # noqa: B023
-            "  out overlaps no input": lambda: _arrays.check_overlap(door.library, out, row, ("dl", "d", "du", "b"), 3),  # noqa: B023
             "  the C function ": lambda: _core.tridiag_solve(plan._plan, stream, 0, 0, *map(p, row), p(out)),  # noqa: B023
         }
         for name, call in measured.items():

@@ -66,6 +66,7 @@ struct cli {
     shoal_context *ctx;    /* NULL before cli_open                               */
     shoal_machine machine; /* filled by cli_open; zeroed before                  */
     double start;          /* cli_now() when the program began                   */
+    double opened;         /* seconds that opening the context took              */
     char command[64];      /* as dispatched: "solve tridiag"                    */
     io_json out;           /* the one object on stdout                           */
     bool out_begun;        /* cli_json_begin was called                          */
@@ -206,6 +207,10 @@ bool cli_enough_rows(int64_t *rows);
 
 /* From now on large files that are read or written have a progress bar and end at Ctrl-C. */
 void cli_watch_files(cli *c);
+/* The bar of a stage of the library, for contexts other than c->ctx; nonzero: Ctrl-C. */
+int cli_on_progress(cli *c, const char *stage, double fraction);
+/* Whether cli_open() will try a GPU. */
+bool cli_wants_gpu(const cli *c);
 
 /* The end of a command that has been interrupted before it knew anything: the JSON object, the word. */
 void cli_report_interrupted(cli *c);

@@ -195,6 +195,14 @@ static int on_progress(void *user, const char *stage, double fraction) {
 
 void cli_watch_files(cli *c) { io_set_progress(on_progress, c); }
 
+int cli_on_progress(cli *c, const char *stage, double fraction) {
+    return on_progress(c, stage, fraction);
+}
+
+bool cli_wants_gpu(const cli *c) {
+    return strcmp(c->backend, "cuda") == 0 || (strcmp(c->backend, "auto") == 0 && gpu_is_there());
+}
+
 /* ---- the context, the end ---------------------------------------------------------------------- */
 
 static bool gpu_opens(int device) {
@@ -231,11 +239,13 @@ static int choose_threads(const cli *c) {
 
 int cli_open(cli *c) {
     if (c->ctx) return CLI_OK;
+    const double begun = cli_now();
     c->device = choose_device(c), c->threads = choose_threads(c);
     const shoal_options options = { .backend = c->backend,
                                     .device = c->device,
                                     .threads = c->threads };
     shoal_status status = shoal_open(&options, &c->ctx);
+    c->opened = cli_now() - begun;
     if (status != SHOAL_OK && status != SHOAL_E_ARG && c->ctx && strcmp(c->backend, "cuda") == 0)
         return cli_fail(CLI_UNAVAILABLE, "backend cuda is not available: %s",
                         shoal_message(c->ctx));

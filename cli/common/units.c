@@ -17,7 +17,7 @@ const cli_option unit_options[] = {
     { .kind = OPT_HEADING, .group = 90, .help = "Long runs (docs/scale.md):" },
     { "checkpoint", OPT_TEXT,   AT(checkpoint), "DIR",    90, "keep finished units in DIR; the same command continues", .without = UNLESS,
       .more = "DIR is created if needed. It belongs to one command, number of units, version of Shoal and state of the input files; other units are refused. Delete it after the run." },
-    { "units",      OPT_INT,    AT(units),      "N",      90, "units of work that --checkpoint, --devices and mpirun hand out", 1, SHOAL_UNITS_MOST, .usual = "256, or fewer if 256 would be too small", .without = UNLESS },
+    { "units",      OPT_INT,    AT(units),      "N",      90, "units of work that --checkpoint, --devices and mpirun hand out", 1, SHOAL_UNITS_MOST, .usual = "256, or fewer if 256 would be too small; of a CVA on several GPUs 8,192 outer paths each, 8 to 256 units", .without = UNLESS },
     { "scale",      OPT_OUTPUT, AT(scale),      "F.json", 90, "report which worker did which unit when: idle share, bytes, critical path", .without = UNLESS, .ends = "json" },
     { "scale-plot", OPT_OUTPUT, AT(plot),       "F.svg",  90, "the same as a picture", .without = UNLESS, .ends = "svg" },
     { 0 }

@@ -152,6 +152,7 @@ const char *cva_inner_lacks(const cva_options *o, const cva_book *b) {
     bool curves = o->rates.count > 0;
     for (int64_t i = 0; i < 2 * b->assets; i++) curves |= b->sigmas[i].count > 0;
     if (curves) return "curves";
+    if (b->cash) return "cash dividends";
     if (!cva_has_views(o, b)) return NULL;
     return o->party.jump ? "jump at default" : "margin period";
 }

@@ -6,9 +6,11 @@
 #include "cva.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/ranks.h"
 #include "io/status.h"
 
 /* ---- options ---------------------------------------------------------------------------------- */
@@ -28,6 +30,8 @@ static const cli_option options[] = {
     { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: T1:R1,T2:R2,.. or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
       .more = "Forward rates are constant between the times; the last one continues." },
     { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, as in 2026-11-19; then times may also be dates, which count in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
+    { "dividends",   OPT_OTHER,    AT(dividends_words),  "ASSET:T:AMOUNT,..|F.csv", 1, "cash dividends: a list, or a file with columns asset, date and amount", .usual = "none", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_dividends_text,
+      .more = "The price of the asset falls by the amount at its time. The volatility is that of the price without the present value of all dividends that are given. Not with --estimator inner, --default-jump, --greeks, --gammas, barriers." },
     { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
     { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
       .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the swaps end on standard dates, 20 June or 20 December." },
@@ -103,7 +107,7 @@ static const char doc[] =
     "Credit valuation adjustment of a book of contracts, with DVA and FVA, by nested Monte Carlo: its standard error, an "
     "estimate of its bias, and the profile of exposures. BOOK is a .csv file, one contract per line: columns payoff (put, call, max-call, "
     "basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put, fx-call, down-out-put, down-out-call, down-in-put, down-in-call, up-out-put, up-out-call, up-in-put, "
-    "up-in-call), assets, strike, maturity, and maybe barrier, style (european, american), weights, quantity, counterparty, set, id."
+    "up-in-call, asian-put, asian-call), assets, strike, maturity, and maybe barrier, fixings, style (european, american), weights, quantity, counterparty, set, id."
     "\vAll contracts of a netting set are added up before the positive part is taken; without a column set there is one per "
     "counterparty. "
     "docs/cva.md describes what is computed.\n\nExample:\n"
@@ -213,6 +217,13 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
             return cli_fail(CLI_INPUT, "%s: column %s of asset %s%s", o->market, columns[k].column,
                             b->asset[i], shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG &&
+        sscanf(shoal_message(c->ctx), "cash[%lld]: %n", &i, &length) == 1 && i >= 0 &&
+        i < b->assets)
+        return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", b->asset[i],
+                        shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "cash is given; ", 15) == 0)
+        return cli_fail(CLI_USAGE, "--dividends: %s", shoal_message(c->ctx) + 15);
+    if (status == SHOAL_E_ARG &&
         sscanf(shoal_message(c->ctx), "contracts[%lld]: %n", &i, &length) == 1 && i >= 0 &&
         i < b->count)
         return cli_fail(CLI_INPUT, "%s:%lld: %s", cva_file_of(o, b, i), (long long)b->line[i],
@@ -227,7 +238,8 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
     return cli_status(c, status);
 }
 
-int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan) {
+static shoal_status create_in(shoal_context *ctx, const cva_options *o, const cva_book *b,
+                              const shoal_cva *rules_of, int rules_only, shoal_cva **plan) {
     const shoal_cva_market market = { .assets = b->assets,
                                       .rate = o->rate,
                                       .s0 = b->s0,
@@ -236,18 +248,84 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, shoal_cva **plan
                                       .correlation = b->correlation,
                                       .rates = o->rates,
                                       .dividends = b->dividends,
-                                      .sigmas = b->sigmas };
+                                      .sigmas = b->sigmas,
+                                      .cash = b->cash };
     shoal_cva_opts opts = o->opts;
+    opts.rules_of = rules_of, opts.rules_only = rules_only;
     if (o->own.pieces) opts.own = &o->own;
-    if (o->cube && cva_has_views(o, b))
-        return cli_fail(CLI_USAGE, "--cube: not with a margin period or a jump at default");
     if (o->cube) opts.by_trade = 1;
     if (cva_has_breakdown(o)) *(cva_has_views(o, b) ? &opts.by_set : &opts.by_trade) = 1;
     if (b->csa) opts.csas = b->sets, opts.csa = b->csa;
     if (b->parties) opts.parties = b->parties, opts.party = b->set_of;
-    return status_of(c, o, b,
-                     shoal_cva_create(c->ctx, &market, b->contract, b->count,
-                                      b->parties ? b->terms : &o->party, &opts, plan));
+    return shoal_cva_create(ctx, &market, b->contract, b->count, b->parties ? b->terms : &o->party,
+                            &opts, plan);
+}
+
+int cva_create(cli *c, const cva_options *o, const cva_book *b, const shoal_cva *rules_of,
+               shoal_cva **plan) {
+    if (o->cube && cva_has_views(o, b))
+        return cli_fail(CLI_USAGE, "--cube: not with a margin period or a jump at default");
+    return status_of(c, o, b, create_in(c->ctx, o, b, rules_of, 0, plan));
+}
+
+/* ---- opening the GPU --------------------------------------------------------------------------- */
+
+typedef struct opening {
+    cli *c;
+    int code;
+    int is_over;
+    pthread_t thread;
+} opening;
+
+static void *open_device(void *of) {
+    opening *o = of;
+    o->code = cli_open(o->c);
+    __atomic_store_n(&o->is_over, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* Rules for a device that does not open are not wanted. */
+static int on_fit(void *of, const char *stage, double fraction) {
+    opening *o = of;
+    if (__atomic_load_n(&o->is_over, __ATOMIC_ACQUIRE) && o->code != CLI_OK) return 1;
+    return cli_on_progress(o->c, stage, fraction);
+}
+
+/* Whether rules can be fitted before there is a context. */
+static bool fits_early(const cli *c, const cva_options *o, const cva_book *b) {
+    bool fits = false;
+    if (!cli_wants_gpu(c) || c->ctx || c->parts || ranks_count() > 1) return false;
+    if (o->compare || o->shards || o->swaps.count || o->parties || o->add) return false;
+    for (int64_t i = 0; i < b->count; i++)
+        fits |= b->contract[i].american && b->contract[i].assets > 1;
+    return fits && o->opts.estimator != SHOAL_CVA_BY_INNER;
+}
+
+/* cli_open(), and beside it the rules of exercise on the CPU: opening a GPU takes a fifth of a second. Errors of the book
+ * are found again when the plan is created. */
+static int open_and_fit(cli *c, cva_options *o, const cva_book *b, shoal_context **cpu,
+                        shoal_cva **rules) {
+    opening of = { .c = c };
+    shoal_options host = { .backend = "cpu", .threads = c->threads };
+    shoal_machine machine = { .threads = 0 };
+    shoal_status s = shoal_open(&host, cpu);
+    if (s == SHOAL_OK) s = shoal_describe(*cpu, &machine);
+    /* one core opens the GPU: all threads would wait for it */
+    if (s == SHOAL_OK && machine.threads > 2) {
+        shoal_close(*cpu);
+        host.threads = machine.threads - 1;
+        s = shoal_open(&host, cpu);
+    }
+    if (s != SHOAL_OK || pthread_create(&of.thread, NULL, open_device, &of) != 0)
+        return cli_open(c);
+    const double begun = cli_now();
+    shoal_set_progress(*cpu, on_fit, &of);
+    if (create_in(*cpu, o, b, NULL, 1, rules) != SHOAL_OK) *rules = NULL;
+    o->rules = *rules, o->rule_seconds = cli_now() - begun;
+    pthread_join(of.thread, NULL);
+    shoal_set_progress(*cpu, NULL, NULL);
+    c->opened = cli_now() - begun - o->rule_seconds; /* what it took longer */
+    return of.code;
 }
 
 /* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
@@ -346,12 +424,12 @@ shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_pa
 
 int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar, cva_result *r) {
     shoal_cva *plan = NULL;
-    *r = (cva_result){ .outer = 0 };
     const double start = cli_now();
+    *r = (cva_result){ .start = start - c->start - c->opened - o->rule_seconds, .open = c->opened };
     const bool in_units = cva_in_units(c, o);
     int code = in_units ? cva_announce(c, o, b) : CLI_OK;
-    if (code == CLI_OK) code = cva_create(c, o, b, &plan);
-    r->rules = cli_now() - start;
+    if (code == CLI_OK) code = cva_create(c, o, b, o->rules, &plan);
+    r->rules = cli_now() - start + o->rule_seconds;
     if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
     if (code == CLI_OK) {
         r->width = shoal_cva_width(plan);
@@ -362,14 +440,14 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
     }
     if (code == CLI_OK)
         code = in_units ? cva_run_units(c, o, b, plan, r) : simulate(c, o, b, bar, plan, r);
-    r->seconds = cli_now() - start;
+    r->done = cli_now(), r->seconds = r->done - start;
     if (code == CLI_OK && r->outer > 0)
-        code = status_of(
-            c, o, b,
-            r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, r->profile)
-                    : shoal_cva_result(plan, r->samples, r->outer, &r->value, r->profile));
+        code =
+            status_of(c, o, b,
+                      r->sums ? shoal_cva_result_of_sums(plan, r->sums, r->outer, &r->value, NULL)
+                              : shoal_cva_result(plan, r->samples, r->outer, &r->value, NULL));
     if (code == CLI_OK && r->outer > 0)
-        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, NULL));
+        code = status_of(c, o, b, cva_adjust(plan, r, SHOAL_CVA_BOOK, 0, &r->all, r->profile));
     if (code == CLI_OK && r->outer > 0 && cva_has_breakdown(o))
         code = cva_break_down(c, plan, b, r);
     if (code == CLI_OK && r->outer > 0 && shoal_cva_parameters(plan) > 0)
@@ -510,6 +588,7 @@ static int run(cli *c, const cva_options *o, const cva_book *b) {
         code = cli_io(cva_plot(o->plot, o, &r, &err), &err);
     if (code == CLI_OK && o->report && r.outer > 0)
         code = cli_io(cva_write_page(o->report, c, o, b, &r, &err), &err);
+    r.results = cli_now() - r.done;
     if (code == CLI_OK) code = cva_print(c, o, b, &r);
     if (r.check && !r.validation.passed && (code == CLI_OK || code == CLI_INTERRUPTED)) {
         char text[256];
@@ -545,6 +624,7 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cva_read_settings(c, &o);
     book.today = o.today;
     if (code == CLI_OK) code = cva_read_market(c, o.market, cva_text_of(c, 1), &book);
+    if (code == CLI_OK) code = cva_read_dividends(c, &o, &book);
     if (code == CLI_OK && o.parties)
         code = cva_read_parties(c, o.parties, cva_text_of(c, 2), &book);
     if (code == CLI_OK) code = cva_read_book(c, o.book, cva_text_of(c, 0), &book);
@@ -553,7 +633,8 @@ static int command(cli *c, int argc, char **argv) {
         code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
     if (code == CLI_OK) code = cva_make_times(c, &o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
-    if (code == CLI_OK) code = cli_open(c);
+    const bool early = code == CLI_OK && fits_early(c, &o, &book);
+    if (code == CLI_OK && !early) code = cli_open(c);
     if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o, &o.swaps, &o.party, &o.hazard);
     if (code == CLI_OK) code = cva_complete_parties(c, &o, &book);
     if (code == CLI_OK) code = cva_read_wrong_way(&o, &book);
@@ -561,7 +642,12 @@ static int command(cli *c, int argc, char **argv) {
     o.opts.seed = c->seed;
     if (code == CLI_OK && o.no_netting && book.csa) code = cva_undo_sets(&book);
     if (code == CLI_OK && o.no_netting) code = cva_undo_netting(&book);
+    shoal_context *cpu = NULL;
+    shoal_cva *rules = NULL;
+    if (code == CLI_OK && early) code = open_and_fit(c, &o, &book, &cpu, &rules);
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
+    shoal_cva_free(rules);
+    shoal_close(cpu);
     cva_book_free(&book);
     more.assets = 0, more.asset = NULL, more.s0 = NULL, more.sigmas = NULL; /* those of the book */
     cva_book_free(&more);

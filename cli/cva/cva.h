@@ -16,14 +16,16 @@ typedef struct cva_book {
     char **asset;   /* their names   */
     double *s0, *sigma, *dividend, *correlation;
     shoal_cva_curve *sigmas, *dividends; /* per asset; .count 0: the number */
-    int64_t today;                       /* days from 1970-01-01, before reading; 0: no dates */
+    shoal_cva_curve *cash;               /* dividends per asset; NULL: none */
+    double *cash_numbers;
+    int64_t today; /* days from 1970-01-01, before reading; 0: no dates */
     int64_t count;
     shoal_cva_contract *contract;
     int64_t *line;  /* of the file, per contract    */
     char **id;      /* of trades, per contract; NULL: no column id */
     int64_t *index; /* what contracts point at     */
     double *weight;
-    double **exercise;    /* own times of exercise, per contract; NULL: none */
+    double **exercise;    /* own times of exercise, or fixings, per contract; NULL: none */
     bool has_correlation; /* the market gives correlations */
     int64_t sets;
     char **set;      /* names of netting sets            */
@@ -90,9 +92,10 @@ struct cva_options {
     double rate;
     int64_t today; /* days from 1970-01-01; 0: not given */
     const char *cds_words, *rates_words, *hazard_words, *dates_words, *horizon_words, *period_words,
-        *correlation_words, *jump_words; /* as they were given; NULL: not */
-    shoal_cva_curve rates;               /* zero rates */
-    shoal_cva_curve swaps;               /* spreads of credit default swaps by maturity */
+        *correlation_words, *jump_words, *dividends_words; /* as they were given; NULL: not */
+    char *dividends_text;                                  /* ASSET:T:AMOUNT,.. of --dividends */
+    shoal_cva_curve rates;                                 /* zero rates */
+    shoal_cva_curve swaps; /* spreads of credit default swaps by maturity */
     bool no_netting, compare;
     bool type_given, estimator_given, rate_given, recovery_given, outer_given;
     const char *dates;            /* a file of dates, or NULL */
@@ -103,7 +106,9 @@ struct cva_options {
     shoal_cva_csa csa;            /* of sets that have no other, but for the threshold */
     double *by_asset;             /* correlations with the hazard rate, and jumps at default */
     shoal_cva_opts opts;
-    int64_t shard, shards; /* shards 0: not a part */
+    int64_t shard, shards;  /* shards 0: not a part */
+    const shoal_cva *rules; /* fitted while the GPU opened, or NULL */
+    double rule_seconds;
     unit_settings units;
 };
 
@@ -123,6 +128,9 @@ char *cva_horizon_text(const void *arguments);
 char *cva_period_text(const void *arguments);
 char *cva_correlation_text(const void *arguments);
 char *cva_jump_text(const void *arguments);
+/* dividends.c: cash dividends, when the market is read. */
+int cva_read_dividends(const cli *c, cva_options *o, cva_book *b);
+char *cva_dividends_text(const void *arguments);
 int cva_read_settings(const cli *c, cva_options *o);
 /* swaps.c: the hazard rates of some swaps; *hazard is theirs, from malloc. */
 int cva_bootstrap(cli *c, const cva_options *o, const shoal_cva_curve *swaps,
@@ -180,13 +188,17 @@ typedef struct cva_result {
     cva_greek *greek;                       /* NULL without --greeks and --gammas */
     int64_t greeks;
     double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
-    double seconds, rules; /* all of it; of these, until the rules of exercise stood */
+    double seconds, rules; /* all of it; of these, the plan: exercise rules and the pilot run */
+    double done;           /* the moment of the last outer path */
+    /* of the whole command: inputs, opening the device, results and files after the last outer path */
+    double start, open, results;
 } cva_result;
 
 /* The outer paths, or those before Ctrl-C. `bar` is the label of a progress bar, or NULL. To be freed in either case. */
 int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar, cva_result *r);
 /* The plan; messages are about lines of the book. */
-int cva_create(cli *c, const cva_options *o, const cva_book *book, shoal_cva **plan);
+int cva_create(cli *c, const cva_options *o, const cva_book *book, const shoal_cva *rules_of,
+               shoal_cva **plan);
 void cva_result_free(cva_result *r);
 /* Of the book, a counterparty or a netting set, from samples or sums; profile may be NULL. */
 shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,

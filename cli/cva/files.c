@@ -6,7 +6,7 @@
  * asset, under its name, with the correlations of the line's asset.
  * Book: columns payoff, assets (names with blanks between them), strike, maturity, and maybe style
  * [european], exercise (a step, or times with blanks), weights (numbers with blanks), quantity [1],
- * counterparty, set [all contracts with a counterparty net], id (of a trade, for the outputs).
+ * fixings (as exercise), counterparty, set [all contracts with a counterparty net], id (of a trade, for the outputs).
  * Columns may have any order, and other names that are usual. Others are ignored, unless they look like one that is missing.
  * Dates: column time. A time is a number of years, or of days, weeks, months or years: 1d, 1w, 1m, 1y.
  */
@@ -241,31 +241,51 @@ static int read_barrier(const char *path, const io_cells *t, int64_t i, shoal_cv
     return cva_wrong(&f, problem);
 }
 
-/* A step, 3m, or ascending times with blanks between them. */
-static int read_exercise(const cva_field *f, int64_t today, shoal_cva_contract *c, double **time) {
+/* A step, 3m, or ascending times with blanks between them: how many, and *time. */
+static int read_list(const cva_field *f, int64_t today, double maturity, int64_t *length_of,
+                     double **time) {
     const char *at = f->text ? f->text : "";
     const size_t length = strlen(at);
     double step;
     int64_t count = 0;
     const size_t first = next_word(&at);
-    if (!first) return CLI_OK;
-    if (!c->american) return cva_wrong(f, "is given, but the contract is not american");
-    if (!(c->maturity > 0)) return CLI_OK;
+    if (!first || !(maturity > 0)) return CLI_OK;
     const bool alone = !at[first + strspn(at + first, " \t")];
     if (alone && strchr("dwmy", at[first - 1]) && cva_read_time(at, first, 0, &step)) {
-        if (c->maturity / step > SHOAL_CVA_DATES) return cva_wrong(f, "is too small a step");
-        *time = cva_times_of(step, c->maturity, &c->exercises);
+        if (maturity / step > SHOAL_CVA_DATES) return cva_wrong(f, "is too small a step");
+        *time = cva_times_of(step, maturity, length_of);
     } else {
         *time = malloc((length + 1) * sizeof **time);
         for (size_t size; *time && (size = next_word(&at)) > 0; at += size, count++)
-            if (!cva_read_time(at, size, today, &(*time)[count]) || (*time)[count] > c->maturity ||
+            if (!cva_read_time(at, size, today, &(*time)[count]) || (*time)[count] > maturity ||
                 (count > 0 && (*time)[count] <= (*time)[count - 1]))
                 return cva_wrong(f,
                                  "is neither a step (1w, 3m) nor ascending times up to maturity");
-        c->exercises = count;
+        *length_of = count;
     }
-    c->exercise = *time;
     return *time ? CLI_OK : cli_no_memory();
+}
+
+static int read_exercise(const cva_field *f, int64_t today, shoal_cva_contract *c, double **time) {
+    if (f->text && *f->text && !c->american)
+        return cva_wrong(f, "is given, but the contract is not american");
+    const int code = read_list(f, today, c->maturity, &c->exercises, time);
+    c->exercise = *time;
+    return code;
+}
+
+/* Of a mean; such contracts have no early exercise. */
+static int read_fixings(const cva_field *f, int64_t today, shoal_cva_contract *c, double **time) {
+    if (!f->text || !*f->text) return CLI_OK;
+    if (!(shoal_cva_payoff_flags(c->payoff) & SHOAL_CVA_FIXINGS)) {
+        char problem[2 * IO_QUOTE_SIZE];
+        snprintf(problem, sizeof problem, "is given, but %s has no fixings",
+                 shoal_cva_payoffs((int)c->payoff));
+        return cva_wrong(f, problem);
+    }
+    const int code = read_list(f, today, c->maturity, &c->fixings, time);
+    c->fixing = *time;
+    return code;
 }
 
 static const char *party_name(const void *of, int i) {
@@ -331,6 +351,9 @@ static int read_contract(const char *path, const io_cells *t, int64_t i, cva_boo
     const cva_field exercise = cva_field_of(path, t, i, "exercise");
     if (of_maturity == CLI_OK)
         code = cva_worse(code, read_exercise(&exercise, b->today, c, &b->exercise[i]));
+    const cva_field fixings = cva_field_of(path, t, i, "fixings");
+    if (of_maturity == CLI_OK && of_payoff == CLI_OK && !b->exercise[i])
+        code = cva_worse(code, read_fixings(&fixings, b->today, c, &b->exercise[i]));
     code = cva_worse(code, cva_number(cva_field_of(path, t, i, "quantity"), 1, &c->quantity));
     code = cva_worse(code, read_set(&set, &party, b, &c->set));
     return cva_worse(code, read_id(path, t, i, b));
@@ -345,6 +368,7 @@ int cva_read_book(const cli *c, const char *path, const char *text, cva_book *b)
         { .name = "maturity" },
         { .name = "style" },
         { .name = "exercise" },
+        { .name = "fixings", .alias = { "fixing" } },
         { .name = "weights" },
         { .name = "barrier" },
         { .name = "quantity", .alias = { "notional" } },
@@ -404,6 +428,8 @@ void cva_book_free(cva_book *b) {
     free(b->set);
     for (int64_t i = 0; b->sigmas && i < 2 * b->assets; i++) cva_curve_free(&b->sigmas[i]);
     free(b->sigmas);
+    free(b->cash);
+    free(b->cash_numbers);
     free(b->s0);
     free(b->exercise);
     free(b->contract);

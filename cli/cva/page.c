@@ -406,7 +406,16 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
         for (int64_t k = 0; k < b->assets; k++) cell(file, "%g", b->correlation[i * b->assets + k]);
         fputs("</tr>\n", file);
     }
-    fputs("</tbody></table></div></details>\n", file);
+    fputs("</tbody></table></div>\n", file);
+    for (int64_t i = 0; i < b->assets && b->cash; i++) {
+        if (!b->cash[i].count) continue;
+        fputs("<p>Cash dividends of ", file);
+        io_html_text(file, b->asset[i]);
+        fputs(", by years: ", file);
+        points(file, &b->cash[i]);
+        fputs(".</p>\n", file);
+    }
+    fputs("</details>\n", file);
 }
 
 static void number_fact(FILE *file, const char *name, double value) {

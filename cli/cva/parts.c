@@ -7,17 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/common/ranks.h"
 #include "cli/common/units.h"
 
 typedef struct run {
     const cva_options *o;
     const cva_book *book;
+    const shoal_cva *plan; /* the first: others have its rules */
 } run;
 
 static int make(cli *c, const void *of, void **plan) {
     const run *r = of;
     shoal_cva *made = NULL;
-    const int code = cva_create(c, r->o, r->book, &made);
+    const int code = cva_create(c, r->o, r->book, r->plan, &made);
     *plan = made;
     return code;
 }
@@ -48,7 +50,7 @@ static unit_job units_of(const run *r) {
 }
 
 int cva_announce(cli *c, const cva_options *o, const cva_book *b) {
-    const unit_job job = units_of(&(run){ o, b });
+    const unit_job job = units_of(&(run){ o, b, NULL });
     return o->shards ? CLI_OK : units_announce(c, &job);
 }
 
@@ -64,9 +66,24 @@ static void take_counts(const int64_t *counts, const cva_options *o, cva_result 
     if (o->opts.quantile_error > 0) r->sums = counts + r->total_count;
 }
 
+/* Units that fill a GPU, if nobody else has to agree on their number. */
+static unit_settings sized(const cli *c, const cva_options *o) {
+    enum { ROWS = 8192, LEAST = 8, MOST = 256, LEAST_ROWS = 128 };
+    unit_settings s = o->units;
+    const int64_t outer = o->opts.outer, fit = outer / LEAST_ROWS;
+    if (s.units || s.checkpoint || o->shards || c->parts || !c->devices || ranks_count() > 1)
+        return s;
+    if (strcmp(c->machine.backend, "cuda") != 0) return s;
+    const int64_t wanted = outer / ROWS < LEAST ? LEAST : outer / ROWS > MOST ? MOST : outer / ROWS;
+    s.units = wanted < fit ? wanted : fit > 1 ? fit : 1;
+    return s;
+}
+
 int cva_run_units(cli *c, const cva_options *o, const cva_book *b, shoal_cva *plan, cva_result *r) {
-    const run of = { o, b };
-    const unit_job job = units_of(&of);
+    const run of = { o, b, plan };
+    const unit_settings settings = sized(c, o);
+    unit_job job = units_of(&of);
+    job.settings = &settings;
     unit_file part = { .bytes = NULL };
     int code;
     if (o->shards) {

@@ -62,8 +62,9 @@ static const cli_option outcome_results[] = {
     { 0 }
 };
 static const cli_option second_results[] = {
-    RESULT("rules", rules), RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]),
-    RESULT("american", counts.seconds[2]),
+    RESULT("start", start), RESULT("open", open), RESULT("rules", rules),
+    RESULT("outer", counts.seconds[0]), RESULT("nested", counts.seconds[1]), RESULT("american", counts.seconds[2]),
+    RESULT("results", results),
     { 0 }
 };
 /* clang-format on */

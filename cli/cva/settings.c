@@ -242,6 +242,7 @@ void cva_free_settings(cva_options *o) {
     cva_curve_free(&o->opts.borrowing);
     cva_curve_free(&o->opts.lending);
     free(o->hazard);
+    free(o->dividends_text);
     free(o->by_asset);
     free(o->own_hazard);
     free(o->time);

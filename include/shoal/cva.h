@@ -67,6 +67,8 @@ typedef struct shoal_cva_market {
     const shoal_cva_curve *dividends; /* dividend yields; NULL: no curves                      */
     /* volatilities of options with these maturities; sigma^2 time must not fall; NULL: no curves */
     const shoal_cva_curve *sigmas;
+    /* cash dividends per asset: their times and amounts; a price falls by the amount; NULL: none */
+    const shoal_cva_curve *cash;
 } shoal_cva_market;
 
 /* B is the sum of weight S over the contract's assets. All payoffs except forwards are at least 0. An exchange rate is
@@ -92,15 +94,19 @@ typedef enum shoal_cva_payoff {
     SHOAL_CVA_UP_OUT_PUT,
     SHOAL_CVA_UP_OUT_CALL,
     SHOAL_CVA_UP_IN_PUT,
-    SHOAL_CVA_UP_IN_CALL
+    SHOAL_CVA_UP_IN_CALL,
+    /* A is the mean of S at the fixings, paid at maturity. */
+    SHOAL_CVA_ASIAN_PUT, /* strike - A, of one asset */
+    SHOAL_CVA_ASIAN_CALL /* A - strike               */
 } shoal_cva_payoff;
 
 /* What contracts of a payoff may have. */
 enum {
     SHOAL_CVA_ONE_ASSET = 1, /* they must have one            */
     SHOAL_CVA_WEIGHTS = 2,
-    SHOAL_CVA_EARLY = 4,  /* early exercise */
-    SHOAL_CVA_BARRIER = 8 /* they must have a barrier */
+    SHOAL_CVA_EARLY = 4,   /* early exercise */
+    SHOAL_CVA_BARRIER = 8, /* they must have a barrier */
+    SHOAL_CVA_FIXINGS = 16
 };
 
 /* The name of payoff i, "put", "call" and so on: NULL beyond the last. Its flags; 0 of a number that is no payoff. */
@@ -121,6 +127,10 @@ typedef struct shoal_cva_contract {
     const double *weight;   /* NULL: one over the number of assets                                */
     int64_t set;            /* of netting, from 0: values within a set are added up               */
     double barrier;         /* above 0; 0: none                                                   */
+    int64_t
+        fixings; /* of a mean: length of fixing; 0: the dates of exposure up to maturity, and maturity */
+    const double
+        *fixing; /* years, ascending, up to maturity                                      */
 } shoal_cva_contract;
 
 typedef enum shoal_cva_posting { /* who posts collateral */
@@ -229,6 +239,10 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     /* Target for the standard error of the CVA. A pilot run of create estimates the outer paths that it takes
      * (shoal_cva_info.outer), and chooses inner paths unless they are given. outer may then be 0.  [none] */
     double target;
+    /* A plan for the same market, contracts and options in another context: its exercise rules and its pilot run are
+     * copied, which saves the time of making them again for each GPU. It may be freed then.  [none] */
+    const struct shoal_cva *rules_of;
+    int rules_only; /* 1: a plan for rules_of of others, without a pilot run; it cannot run      [0] */
 } shoal_cva_opts;
 
 typedef struct shoal_cva shoal_cva; /* a plan; contents private */

@@ -59,6 +59,9 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
                                         loses eigenvalues (<= 0: 1e5 in float and 1e12 in double
                                         for "auto" and "eigdc", 2.6e5 and 1.4e14 for others)   */
     int gram;                        /* 1: allocate memory for shoal_smallsym_gram(), too  [0] */
+    int waits;                       /* 1, on "cuda": a call returns when x is there, and "auto"
+                                        starts its later methods only if a system needs them:
+                                        faster for a few systems                           [0] */
 } shoal_smallsym_opts;
 
 typedef struct shoal_smallsym_info { /* what the last call did                                */

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _core
 
-F64, F32, I32 = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int32)
+F64, F32 = np.dtype(np.float64), np.dtype(np.float32)
 TYPES = {"float64": 0, "float32": 1}
 WHOLE = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 _names: dict[Any, str] = {}  # numpy and torch take microseconds to tell the name of a type
@@ -35,20 +35,6 @@ def bad_type(name: str, dtype: str) -> TypeError:
 
 class Numpy:
     name = "numpy"
-
-    @staticmethod
-    def key(values: tuple[Any, ...]) -> Any:
-        """(library, shapes, is float64, device, stream) of arrays of one type that can be used in place; else None."""
-        return _core.numpy_key(values, np.ndarray, Numpy)
-
-    @staticmethod
-    def like(a: Any) -> Any:
-        return np.empty(a.shape, a.dtype)
-
-    @staticmethod
-    def block(size: int, a: Any) -> Any:
-        """`size` numbers of int32 beside `a`."""
-        return np.empty(size, I32)
 
     @staticmethod
     def device(a: Any) -> int:
@@ -110,32 +96,13 @@ class Cupy(Numpy):
     name = "cupy"
 
     @staticmethod
-    def key(values: tuple[Any, ...]) -> Any:
-        cupy = sys.modules["cupy"]
-        first = values[0]
-        dtype, device, shapes = first.dtype, first.data.device_id, []
-        if (dtype is not F64 and dtype is not F32) or cupy.cuda.runtime.getDevice() != device:
+    def describe(a: Any) -> Any:
+        """(address, is it float64, device, stream, shape) of an array that can be used in place; else None."""
+        cuda = sys.modules["cupy"].cuda
+        device, dtype = a.data.device_id, a.dtype
+        if (dtype is not F64 and dtype is not F32) or not a.flags.c_contiguous or cuda.runtime.getDevice() != device:
             return None
-        for a in values:
-            if (
-                type(a) is not cupy.ndarray
-                or a.dtype is not dtype
-                or a.data.device_id != device
-                or not a.flags.c_contiguous
-            ):
-                return None
-            shapes.append(a.shape)
-        return Cupy, tuple(shapes), dtype is F64, device, cupy.cuda.get_current_stream().ptr + 1
-
-    @staticmethod
-    def like(a: Any) -> Any:
-        cupy = sys.modules["cupy"]
-        return cupy.empty(a.shape, a.dtype)
-
-    @staticmethod
-    def block(size: int, a: Any) -> Any:
-        cupy = sys.modules["cupy"]
-        return cupy.empty(size, I32)
+        return a.data.ptr, dtype is F64, device, cuda.get_current_stream().ptr + 1, a.shape
 
     @staticmethod
     def device(a: Any) -> int:
@@ -188,17 +155,21 @@ class Cupy(Numpy):
 class Torch(Numpy):
     name = "torch"
     module: Any = None  # an import statement takes as long as some of these functions
-    int32: Any
     float64: Any
     float32: Any
     is_compiling: Any = staticmethod(lambda: False)
 
     @classmethod
     def bind(cls, module: Any) -> None:
-        cls.module = module
-        cls.int32, cls.float64, cls.float32 = module.int32, module.float64, module.float32
+        cls.float64, cls.float32 = module.float64, module.float32
         cls.is_compiling = staticmethod(module.compiler.is_compiling)
-        cls.like = staticmethod(module.empty_like)  # type: ignore[method-assign]
+        if cls.module is None:
+            cls.module = module
+            exchange = getattr(module.Tensor, "__dlpack_c_exchange_api__", None)
+            capturing = module.cuda.is_current_stream_capturing
+            _core.read_arrays(
+                module.Tensor, exchange, cls.describe, cls.pointer, module.empty_like, cls.empty, capturing
+            )
         raw = getattr(module._C, "_cuda_getCurrentRawStream", None)  # a tenth of the time of current_stream()
         cls.raw_stream = staticmethod(  # type: ignore[method-assign]
             raw or (lambda device: module.cuda.current_stream(device).cuda_stream)
@@ -212,29 +183,14 @@ class Torch(Numpy):
         return int(Torch.raw_stream(device))
 
     @classmethod
-    def key(cls, values: tuple[Any, ...]) -> Any:
-        first = values[0]
-        kind, dtype, device, shapes = type(first), first.dtype, first.get_device(), []
-        is_double = dtype is cls.float64
-        if not is_double and dtype is not cls.float32:
+    def describe(cls, a: Any) -> Any:
+        """As Cupy.describe, for a torch without DLPack's exchange interface."""
+        dtype, device = a.dtype, a.get_device()
+        if (dtype is not cls.float64 and dtype is not cls.float32) or not a.is_contiguous():
             return None
-        for a in values:
-            if (
-                type(a) is not kind
-                or a.dtype is not dtype
-                or a.get_device() != device
-                or a.requires_grad
-                or not a.is_contiguous()
-            ):
-                return None
-            shapes.append(a.shape)
-        if device >= 0:
-            return Torch, tuple(shapes), is_double, device, cls.raw_stream(device) + 1
-        return (Torch, tuple(shapes), is_double, -1, 0) if first.is_cpu else None
-
-    @classmethod
-    def block(cls, size: int, a: Any) -> Any:
-        return cls.module.empty(size, dtype=cls.int32, device=a.device)
+        if device < 0 and not a.is_cpu:
+            return None
+        return a.data_ptr(), dtype is cls.float64, device, cls.raw_stream(device) + 1 if device >= 0 else 0, a.shape
 
     @staticmethod
     def device(a: Any) -> int:
@@ -371,19 +327,7 @@ def _jax_back(a: Any) -> Any:
 NUMPY = Door(Numpy, _same, _same)
 _LIST = Door(Numpy, _to_numpy, _same)
 _doors: dict[type, Door] = {np.ndarray: NUMPY, list: _LIST, tuple: _LIST, float: _LIST, int: _LIST}
-
-
-def key_of(values: tuple[Any, ...]) -> Any:
-    """Library.key() of arguments whose types were seen before: equal keys, equal plans. None: look closer."""
-    kind = type(values[0])
-    if kind is np.ndarray:
-        return _core.numpy_key(values, np.ndarray, Numpy)
-    if Torch.is_compiling():  # code that reads _doors is compiled again when they change
-        return None
-    door = _doors.get(kind)
-    if door is None or door is _LIST:
-        return None
-    return door.library.key(values)
+_core.read_arrays(np.ndarray, None, None, None, np.empty_like, Numpy.empty, None)
 
 
 def door_of(value: Any, name: str) -> Door:
@@ -397,6 +341,9 @@ def door_of(value: Any, name: str) -> Door:
         found = _doors[kind] = Door(Torch, _detached, _same)
     elif root == "cupy":
         found = _doors[kind] = Door(Cupy, _same, _same)
+        if kind is sys.modules["cupy"].ndarray:
+            like = sys.modules["cupy"].empty_like
+            _core.read_arrays(kind, None, Cupy.describe, Cupy.pointer, like, Cupy.empty, None)
     elif "jax" in sys.modules and isinstance(value, sys.modules["jax"].Array):
         if value.devices().copy().pop().platform == "cpu":
             return Door(Numpy, _to_numpy, _jax_back)

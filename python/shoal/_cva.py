@@ -19,10 +19,19 @@ from ._devices import dtype_name, whole
 from ._progress import progress as shown
 from ._results import with_error
 from ._runtime import context
-from ._tables import columns_of, is_missing, number, words
+from ._tables import columns_of, is_missing, number, with_usual_names, words
 from ._units import Units, chosen, gather, job_of
 
 _PAYOFFS = _core.cva_payoffs()
+# columns, and other names for them, as in cli/cva/files.c and dividends.c
+_OF_MARKET = {"asset": ("ticker",), "spot": (), "volatility": ("vol", "sigma"), "dividend": ("foreign_rate", "foreign rate")}
+_OF_BOOK: dict[str, tuple[str, ...]] = {
+    "payoff": (), "assets": ("asset", "ticker"), "strike": (), "maturity": (), "style": (), "exercise": (), "weights": (),
+    "barrier": (), "fixings": ("fixing",), "quantity": ("notional",), "set": ("netting_set", "netting set", "nettingset"),
+    "id": ("trade", "trade_id", "trade id", "tradeid"), "counterparty": ("party", "cpty", "counter_party"),
+}  # fmt: skip
+_OF_DIVIDENDS = {"asset": ("ticker",), "date": ("time", "tenor", "ex_date", "ex-date", "ex date", "exdate"),
+                 "amount": ("dividend", "cash", "value")}  # fmt: skip
 _ESTIMATORS = ("rule", "amc", "inner")
 _YEARS = {"d": 1 / 365, "w": 7 / 365, "m": 1 / 12, "y": 1.0}
 _ONE_WAY = ("no", "counterparty", "us")  # who alone posts collateral
@@ -195,8 +204,18 @@ def _steps(step: str, end: float, where: str) -> list[float]:
     return [*(years * (i + 1) for i in range(count - 1)), end if end > 0 else years]
 
 
+def _list_of_times(value: Any, maturity: float, where: str) -> tuple[int, list[float]]:
+    """A step up to maturity, or times: how many, and they."""
+    given = words(value)
+    step = isinstance(value, str) and len(given) == 1 and given[0][-1] in _YEARS
+    times = _steps(given[0], maturity, where) if step else [_time(t, where) for t in given]
+    return len(times), times
+
+
 def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[str, list[Any]]]:
     columns = columns_of(market, "market")
+    assets = [str(name) for key in ("asset", "ticker") for name in columns.get(key, [])]
+    columns = with_usual_names(columns, "market", _OF_MARKET, assets)
     for needed in ("asset", "spot", "volatility"):
         if needed not in columns:
             raise ValueError(f"market has no column '{needed}'; it must have asset, spot and volatility")
@@ -204,9 +223,6 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"market: asset '{twice[0]}' is listed twice")
-    unknown = [c for c in columns if c not in ("asset", "spot", "volatility", "dividend", *names)]
-    if unknown:
-        raise ValueError(f"market: unknown column '{unknown[0]}'; correlations stand under the names of the assets")
 
     def column(name: str, default: float | None = None) -> list[float]:
         return [number(v, f"market[{i}]: {name}", default) for i, v in enumerate(columns[name])]
@@ -225,18 +241,36 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
     return result, names, columns
 
 
+def _cash(dividends: Any, names: list[str]) -> tuple[list[dict[str, Any]], list[tuple[str, float, float]]]:
+    """A curve of times and amounts per asset; all dividends, sorted. None if there are none."""
+    columns = {} if dividends is None else with_usual_names(columns_of(dividends, "dividends"), "dividends", _OF_DIVIDENDS)
+    for needed in ("asset", "date", "amount"):
+        if columns and needed not in columns:
+            raise ValueError(f"dividends has no column '{needed}'; it must have asset, date and amount")
+    rows = []
+    for i, name in enumerate(columns.get("asset", [])):
+        if name not in names:
+            raise ValueError(f"dividends[{i}]: unknown asset {name!r}; the market has {', '.join(names)}")
+        amount = number(columns["amount"][i], f"dividends[{i}]: amount")
+        rows.append((name, _time(columns["date"][i], f"dividends[{i}]: date"), amount))
+    rows.sort(key=lambda row: (names.index(row[0]), row[1]))
+    for one, other in zip(rows, rows[1:]):
+        if one[:2] == other[:2]:
+            raise ValueError(f"dividends: asset {one[0]} has two dividends at {one[1]:g} years; add them up")
+    curves = []
+    for name in names if rows else []:
+        mine = [row for row in rows if row[0] == name]
+        curves.append({"count": len(mine), "time": [t for _, t, _ in mine], "value": [x for _, _, x in mine]})
+    return curves, rows
+
+
 def _book(
     book: Any, names: list[str], netting: bool
 ) -> tuple[list[dict[str, Any]], dict[str, list[Any]], list[Any]]:
-    columns = columns_of(book, "book")
-    known = ("payoff", "assets", "strike", "maturity", "style", "exercise", "weights", "quantity", "set", "counterparty",
-             "id", "barrier")  # fmt: skip
-    for needed in known[:4]:
+    columns = with_usual_names(columns_of(book, "book"), "book", _OF_BOOK)
+    for needed in ("payoff", "assets", "strike", "maturity"):
         if needed not in columns:
             raise ValueError(f"book has no column '{needed}'; it must have payoff, assets, strike and maturity")
-    for name in columns:
-        if name not in known:
-            raise ValueError(f"book: unknown column '{name}'; the columns are {', '.join(known)}")
     sets: dict[Any, int] = {}  # of (counterparty, set)
     contracts = []
     for i in range(len(columns["payoff"])):
@@ -268,14 +302,15 @@ def _book(
             if len(weights) != len(assets):
                 raise ValueError(f"{where}: {len(weights)} weights for {len(assets)} assets")
             contract["weight"] = weights
+        fixings = words(row.get("fixings"))
+        if fixings and contract["maturity"] > 0:
+            contract["fixings"], contract["fixing"] = _list_of_times(row["fixings"], contract["maturity"], f"{where}: fixings")
         exercise = words(row.get("exercise"))
         if exercise and not contract["american"]:
             raise ValueError(f"{where}: exercise is {row['exercise']!r}, but style is not american")
         if exercise and contract["maturity"] > 0:
-            where = f"{where}: exercise"
-            step = isinstance(row["exercise"], str) and len(exercise) == 1 and exercise[0][-1] in _YEARS
-            times = _steps(exercise[0], contract["maturity"], where) if step else [_time(t, where) for t in exercise]
-            contract["exercises"], contract["exercise"] = len(times), times
+            contract["exercises"], contract["exercise"] = _list_of_times(row["exercise"], contract["maturity"],
+                                                                         f"{where}: exercise")  # fmt: skip
         contracts.append(contract)
     return contracts, columns, [key[:2] for key in sets]
 
@@ -383,6 +418,7 @@ def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
 
 
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
+          "cash[": "market: asset[", "cash is": "dividends are",
           "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
 
 
@@ -416,6 +452,7 @@ def cva(
     market: Any,
     *,
     rate: float = 0.0,
+    dividends: Any = None,
     hazard: Any = 0.05,
     recovery: float = 0.4,
     threshold: float | None = None,
@@ -465,10 +502,11 @@ def cva(
 
     book: a DataFrame of pandas or polars, a dict of columns, a list of dicts or a .csv file, one contract per row:
     payoff (put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put,
-    fx-call; down-out-put, down-in-call, up-out-put and so on), assets (a list of names, or names with blanks),
+    fx-call; down-out-put, down-in-call, up-out-put and so on; asian-put, asian-call), assets (a list of names, or names with blanks),
     strike, maturity, and maybe barrier, style (european, american), exercise (of an american contract: a step, "3m", or a list
-    of times), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
-    and a column of correlations per asset. hazard: the hazard rate of the counterparty, or a list of (until, rate).
+    of times), fixings (of an asian one, the same), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
+    and a column of correlations per asset. dividends: cash dividends, a table with columns asset, date and amount.
+    hazard: the hazard rate of the counterparty, or a list of (until, rate).
     threshold, mta (minimum transfer amount), independent (amount), mpor (margin period of risk: years or "2w") and one_way
     ("counterparty" or "us" alone posts) are the collateral of all netting sets; sets: a table with columns set, and maybe
     these, of some. hazard_vol, hazard_reversion, hazard_correlation (a number, or a dict by asset) let the hazard rate move
@@ -508,7 +546,8 @@ def cva(
     usual_party = {**_pieces(pieces), "recovery": recovery, "volatility": hazard_vol, "reversion": hazard_reversion,
                    "correlation": correlation, "jump": jump}  # fmt: skip
     parties, party_names, party_of, party_columns = _parties(counterparties, set_keys, usual_party)
-    funding = {"own": [] if own_hazard is None else [{**_pieces(_hazard(own_hazard)), "recovery": own_recovery}],
+    cash, cash_rows = _cash(dividends, names)
+    funding = {"cash": cash, "own": [] if own_hazard is None else [{**_pieces(_hazard(own_hazard)), "recovery": own_recovery}],
                "borrowing": _spread(borrowing), "lending": _spread(lending)}  # fmt: skip
     if estimator not in _ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; it must be one of {', '.join(_ESTIMATORS)}")
@@ -576,6 +615,7 @@ def cva(
                 *([] if threshold is None else [f"--threshold={threshold}"]),
                 *(f"--{name}={','.join(f'{a}:{x!r}' for a, x in zip(names, list_of))}" for name, list_of in
                   (("hazard-correlation", correlation), ("default-jump", jump)) if list_of),
+                *([f"--dividends={','.join(f'{a}:{t!r}:{x!r}' for a, t, x in cash_rows)}"] if cash_rows else []),
                 *(f"--{name}=" + (repr(float(given)) if np.ndim(given) == 0 else
                   ",".join(f"{t!r}:{x!r}" for t, x in _hazard(given))) for name, given in
                   (("own-hazard", own_hazard), ("borrowing", borrowing), ("lending", lending)) if given is not None),

@@ -101,7 +101,7 @@ def _raw_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
     if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    settings = _settings(_linalg._SMALLSYM, b.shape[-2], b.shape[-1], _kind(b), *options, 0)
+    settings = _settings(_linalg._SMALLSYM, b.shape[-2], b.shape[-1], _kind(b), *options, 0, 0)
     return _call("smallsym_solve", fields, 2, settings, (b, _int32(block)), A, b)
 
 
@@ -151,7 +151,7 @@ def _raise(module: str, x: Any, status: Any) -> Any:
     return x
 
 
-def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> Any:
+def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower", **_: Any) -> Any:
     options = (method, None, _linalg._triangle(triangle), 0, 0, 0.0, 0.0)
     if not _is_traced(A, b):
         return _raise("smallsym", *_eager_solve(A, b, options, STATUS))
@@ -192,7 +192,7 @@ def _raw_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int) -> A
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
     if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    settings = _settings(_linalg._TRIDIAG, b.shape[-2], b.shape[-1], _kind(b), *options)
+    settings = _settings(_linalg._TRIDIAG, b.shape[-2], b.shape[-1], _kind(b), *options, 0)
     return _call("tridiag_solve", fields, 1, settings, (b, _int32(block)), dl, d, du, b)
 
 
@@ -236,8 +236,9 @@ _bands.defvjp(_bands_forward, _bands_back)
 
 
 def solve_tridiagonal(
-    dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False
-) -> Any:
+    dl: Any, d: Any, du: Any, b: Any, periodic: bool = False, *, transposed: bool = False, matrix_rhs: bool = False,
+    **_: Any,
+) -> Any:  # fmt: skip
     if not _is_traced(dl, d, du, b):
         options = ("auto", None, int(periodic), int(transposed), 0.0, 0.0)
         return _raise("tridiag", *_eager_bands(dl, d, du, b, options, STATUS, matrix_rhs))
@@ -311,7 +312,7 @@ def _raw_eigh(A: Any, triangle: int) -> Any:
     w, status = jax.ShapeDtypeStruct(A.shape[:-1], A.dtype), _int32(A.shape[:-2])
     if 0 in A.shape:
         return jnp.zeros(w.shape, w.dtype), A, jnp.zeros(status.shape, status.dtype)
-    settings = _settings(_linalg._SMALLSYM, A.shape[-1], 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0, 0.0, 0)
+    settings = _settings(_linalg._SMALLSYM, A.shape[-1], 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0, 0.0, 0, 0)
     return _call("smallsym_eig", STATUS, 2, settings, (w, A, status), A)
 
 

@@ -9,26 +9,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _core
-from ._arrays import TYPES, Door, check_out, check_overlap, common_type, door_of, key_of, prepare, takes
+from . import _core, _runtime
+from ._arrays import TYPES, Door, Torch, _doors, check_out, check_overlap, common_type, door_of, prepare, takes
 from ._autograd import module_for
 from ._devices import device_number, dtype_name, placed, whole
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
-from ._runtime import Kind, keep_call, new_plan, plan, recent_call
+from ._runtime import Kind, new_plan, plan
 from ._units import Units
 
 _SMALLSYM = Kind(
     _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
-    "gram",
+    "gram", "waits",
 )  # fmt: skip
 _TRIDIAG = Kind(
-    _core.tridiag, "n", "count", "nrhs", "type", "method", "variant", "periodic", "transposed", "tol", "cond"
-)
+    _core.tridiag, "n", "count", "nrhs", "type", "method", "variant", "periodic", "transposed", "tol", "cond",
+    "waits",
+)  # fmt: skip
 _RECUR = Kind(_core.recur, "n", "count", "order", "reverse", "type", "method", "variant")
 _SYMINDEF = Kind(_core.symindef, "n", "type", "method", "alpha", "tol", "growth")
 _TRIANGLES = {"lower": 0, "upper": 1}
 _BANDS = ("dl", "d", "du", "b")
-_KEYS = 16  # of arguments that a TridiagonalPlan remembers: one per stream, with `out` and without
+_VERDICT = STATUS | RESIDUAL | METHOD
 
 
 def _size(shape: tuple[int, ...]) -> int:
@@ -57,6 +58,86 @@ def _autograd(*values: Any, device: Any = None, runs: bool = False) -> Any:
     return None
 
 
+def _judged(
+    module: str, call: str, work: Any, door: Door, device: int, batch: tuple[int, ...], fields: int, arguments: Any,
+    waits: bool = True,
+) -> Any:  # fmt: skip
+    """Runs a function of the library on numbers and arrays, the last of which it writes. Returns the outcomes; raises if
+    it `waits` and a system failed."""
+    library = door.library
+    block = library.empty(WIDTHS[fields] * _size(batch), "int32", device)
+    pointers = (a if isinstance(a, int) else library.pointer(a) for a in arguments)
+    getattr(_core, f"{module}_{call}")(work, library.stream(device), library.pointer(block), fields, *pointers)
+    if waits and getattr(_core, f"{module}_failed")(work):
+        Result(arguments[-1], module, door, block, fields, batch).raise_for_status()
+    return block
+
+
+class _Solver:
+    """A module whose systems `name` and `name`_ex solve.
+
+    prepare(values, options) returns (door, device, type, batch, arrays); work(shapes, type, device, stream, batch,
+    options, waits) a plan. `words` are the names of the options, `names` those of the arrays, the last of which is b."""
+
+    __slots__ = ("module", "name", "names", "words", "cores", "prepare", "work")
+
+    def __init__(self, module: str, name: str, names: Any, words: Any, cores: Any, prepare: Any, work: Any) -> None:
+        self.module, self.name, self.names, self.words = module, name, names, words
+        self.cores, self.prepare, self.work = cores, prepare, work
+
+    def call(self, values: Any, options: Any, fields: int, device: Any, files: Any, waits: bool) -> Any:
+        """The result; if the call `waits`, x, or LinAlgError. files: None or (out, executor, checkpoint, units)."""
+        found, kind = None, type(values[0])
+        if files is None and (kind is np.ndarray or not (Torch.is_compiling() or kind not in _doors)):
+            # a call like a recent one? code that reads _doors is compiled again when they change
+            found = _runtime._local.calls.again(values, (*options, device, fields), waits)
+        if found is None:
+            if files is not None or _has_path(*values):
+                return self._from_files(values, options, fields, device, files or (None, None, None, None), waits)
+            module = _autograd(*values, device=device, runs=True)
+            if module is not None:
+                function = getattr(module, self.name if waits else f"{self.name}_ex")
+                return function(*values, **dict(zip(self.words, options)))
+            found = self.first(values, options, fields, device, waits)
+        x, block, first, (door, batch), failed = found
+        if not waits:
+            return Result(x, self.module, door, block, fields, batch, first)
+        if failed:
+            Result(x, self.module, door, block, fields, batch, first).raise_for_status()
+        return x
+
+    def first(self, values: Any, options: Any, fields: int, device: Any, waits: bool) -> Any:
+        """(x, outcomes, their place, (door, batch), failed systems) of a call unlike recent ones."""
+        door, number, kind, batch, arrays = self.prepare(values, options)
+        number, library, shape = placed(number, device), door.library, arrays[-1].shape
+        if shape and shape[-1] == 0 and len(shape) > len(batch) + 1:  # nothing to answer, and no system to judge
+            batch = (0, *batch[1:])
+        at_once = int(waits and number >= 0)  # one plan does for both on the CPU
+        work = self.work([a.shape for a in arrays], kind, number, library.stream(number), batch, options, at_once)
+        x = library.empty(shape, kind, number)
+        block = _judged(self.module, "solve", work, door, number, batch, fields, (*arrays, x), False)
+        if all(a is value for a, value in zip(arrays, values)):  # they can be used as they are
+            key, function, numbers = (*options, device, fields), f"{self.module}_solve", WIDTHS[fields] * _size(batch)
+            _runtime._local.calls.keep(values, key, function, work, fields, numbers, (door, batch))
+        failed = getattr(_core, f"{self.module}_failed")(work) if waits else 0
+        return door.give(x), block, 0, (door, batch), failed
+
+    def _from_files(self, values: Any, options: Any, fields: int, device: Any, files: Any, waits: bool) -> Any:
+        from . import _files
+
+        out, *how = files
+        named = dict(zip(self.words, options))
+        found = _files.solve(self.module, self.names, values, self.cores(options), named, fields, device, out, Units(*how))
+        return found.raise_for_status().x if waits else found
+
+
+def _has_path(*values: Any) -> bool:
+    return any(isinstance(value, (str, os.PathLike)) for value in values)
+
+
+# ---- symmetric systems ------------------------------------------------------------------------------
+
+
 def check_square(A: Any, b: Any) -> None:
     """The shapes of A, at least 2 dimensions, and b."""
     if len(A) < 2 or A[-1] != A[-2]:
@@ -69,20 +150,32 @@ def check_square(A: Any, b: Any) -> None:
         raise ValueError(f"b has {rows} rows per system, A has {n}{hint}")
 
 
-def _square(A: Any, b: Any) -> tuple[Door, int, str, tuple[int, ...], Any, Any, tuple[int, ...]]:
-    """A (..., n, n) and b (n,) or (..., n, k), ready; and the shape of x."""
+def _square(values: Any, _: Any = None) -> Any:
+    """A (..., n, n) and b (n,) or (..., n, k), ready."""
+    A, b = values
     ndim = getattr(b, "ndim", None)
     if ndim is None:
         b = door_of(b, "b").take(b, "b")
         ndim = b.ndim
     if ndim == 0:
         raise ValueError("b has no dimensions; it must be (n,) or (..., n, k)")
-    if ndim == 1:
-        door, device, kind, batch, (A, b) = prepare(("A", "b"), (A, b), (2, 1))
-    else:
-        door, device, kind, batch, (A, b) = prepare(("A", "b"), (A, b), (2, 2))
-    check_square(A.shape, b.shape[len(batch) :])
-    return door, device, kind, batch, A, b, b.shape
+    door, device, kind, batch, arrays = prepare(("A", "b"), (A, b), (2, min(ndim, 2)))
+    check_square(arrays[0].shape, arrays[1].shape[len(batch) :])
+    return door, device, kind, batch, arrays
+
+
+def _square_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, options: Any, waits: int) -> Any:
+    method, variant, triangle, refine, estimate, tol, cond = options
+    rows = shapes[1][len(shapes[0]) - 2 :]  # (n,) or (n, k)
+    nrhs = rows[1] if len(rows) > 1 else 1
+    return plan(_SMALLSYM, device, stream, rows[0], _size(batch), nrhs or 1, TYPES[kind], method, variant,
+                _triangle(triangle), refine, int(estimate), tol, cond, 0, waits)  # fmt: skip
+
+
+SMALL = _Solver(
+    "smallsym", "solve", ("A", "b"), ("method", "variant", "triangle", "refine", "estimate", "tol", "cond"),
+    lambda options: (2, 2), _square, _square_plan,
+)  # fmt: skip
 
 
 def solve_ex(
@@ -122,69 +215,10 @@ def solve_ex(
     >>> r.x.round(4), bool(r.ok), bool(r.residual < 1e-15)
     (array([0.0909, 0.6364]), True, True)
     """
-    seen = key_of((A, b))
-    if (out is not None or executor is not None or checkpoint is not None or units is not None
-            or (seen is None and _has_path(A, b))):  # fmt: skip
-        how = Units(executor, checkpoint, units)
-        options = {"method": method, "variant": variant, "triangle": triangle, "refine": refine, "estimate": estimate,
-                   "tol": tol, "cond": cond}  # fmt: skip
-        return _solve_files(A, b, options, device, out, how)
-    module = None if seen else _autograd(A, b, device=device, runs=True)
-    if module is not None:
-        found: Result = module.solve_ex(A, b, method=method, variant=variant, triangle=triangle, refine=refine,
-                                        estimate=estimate, tol=tol, cond=cond)  # fmt: skip
-        return found
-    fields = STATUS | RESIDUAL | RCOND | METHOD
-    x, door, block, batch, _ = _solve(A, b, method, variant, triangle, refine, estimate, tol, cond, fields, device, seen)
-    return Result(x, "smallsym", door, block, fields, batch)
-
-
-def _solve(
-    A: Any, b: Any, method: Any, variant: Any, triangle: str, refine: int, estimate: bool, tol: float, cond: float,
-    fields: int, where: Any = None, seen: Any = None,
-) -> tuple[Any, Door, Any, tuple[int, ...], Any]:  # fmt: skip
-    """x, the door of its library, the block of outcomes, the batch, and the plan. seen: key_of((A, b))."""
-    key = None
-    if seen is not None:  # a call like a recent one?
-        key = (seen, method, variant, triangle, refine, estimate, tol, cond, where)
-        ready = recent_call(key)
-        if ready is not None:
-            work, door, count, batch = ready
-            library = seen[0]
-            pointer = library.pointer
-            x, block = library.like(b), library.block(WIDTHS[fields] * count, b)
-            _core.smallsym_solve(work, seen[4], pointer(block), fields, pointer(A), pointer(b), pointer(x))
-            return x, door, block, batch, work
-    door, device, kind, batch, A, b, shape = _square(A, b)
-    device = placed(device, where)
-    library = door.library
-    vector = len(shape) == len(batch) + 1
-    nrhs = 1 if vector else shape[-1]
-    count = _size(batch)
-    if nrhs == 0:  # nothing to answer, and no system to judge
-        count, nrhs = 0, 1
-        batch = (0,) if not batch else (0, *batch[1:])
-    stream = library.stream(device)
-    work = plan(_SMALLSYM, device, stream, shape[-1] if vector else shape[-2], count, nrhs, TYPES[kind], method,
-                variant, _triangle(triangle), refine, int(estimate), tol, cond, 0)  # fmt: skip
-    if key is not None and (A.shape, b.shape) == seen[1]:  # neither was broadcast
-        keep_call(key, (work, door, count, batch))
-    x = library.empty(shape, kind, device)
-    block = library.empty(WIDTHS[fields] * count, "int32", device)
-    pointer = library.pointer
-    _core.smallsym_solve(work, stream, pointer(block), fields, pointer(A), pointer(b), pointer(x))
-    return door.give(x), door, block, batch, work
-
-
-def _has_path(*values: Any) -> bool:
-    return any(isinstance(value, (str, os.PathLike)) for value in values)
-
-
-def _solve_files(A: Any, b: Any, options: dict[str, Any], device: Any, out: Any, how: Units) -> Result:
-    from . import _files
-
-    fields = STATUS | RESIDUAL | RCOND | METHOD
-    return _files.solve("smallsym", ("A", "b"), (A, b), (2, 2), options, fields, device, out, how)
+    files = None if out is executor is checkpoint is units is None else (out, executor, checkpoint, units)
+    options = (method, variant, triangle, refine, estimate, tol, cond)
+    result: Result = SMALL.call((A, b), options, _VERDICT | RCOND, device, files, False)
+    return result
 
 
 def solve(
@@ -209,19 +243,10 @@ def solve(
     array([[0.0909, 0.6364],
            [0.0455, 0.3182]])
     """
-    seen = key_of((A, b))
-    if (out is not None or executor is not None or checkpoint is not None or units is not None
-            or (seen is None and _has_path(A, b))):  # fmt: skip
-        how = Units(executor, checkpoint, units)
-        options = {"method": method, "triangle": triangle}
-        return _solve_files(A, b, options, device, out, how).raise_for_status().x
-    module = None if seen else _autograd(A, b, device=device, runs=True)
-    if module is not None:
-        return module.solve(A, b, method=method, triangle=triangle)
-    x, door, block, batch, work = _solve(A, b, method, None, triangle, 0, False, 0.0, 0.0, STATUS, device, seen)
-    if _core.smallsym_failed(work):
-        Result(x, "smallsym", door, block, STATUS, batch).raise_for_status()
-    return x
+    files = None if out is executor is checkpoint is units is None else (out, executor, checkpoint, units)
+    options = (method, None, triangle, 0, False, 0.0, 0.0)
+    fields = STATUS if files is None else _VERDICT | RCOND
+    return SMALL.call((A, b), options, fields, device, files, True)
 
 
 # ---- tridiagonal systems ----------------------------------------------------------------------------
@@ -238,11 +263,30 @@ def check_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> None:
             )
 
 
-def _bands(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> tuple[Any, ...]:
-    door, device, kind, batch, arrays = prepare(_BANDS, (dl, d, du, b), (1, 1, 1, 2 if matrix_rhs else 1))
-    dl, d, du, b = arrays
-    check_rows(dl.shape, d.shape, du.shape, b.shape, matrix_rhs)
-    return door, device, kind, batch, arrays, arrays[1].shape[-1]
+def _bands(values: Any, options: Any) -> Any:
+    matrix_rhs = options[4]
+    found = prepare(_BANDS, values, _band_cores(options))
+    dl, d, du, b = (a.shape for a in found[4])
+    check_rows(dl, d, du, b, matrix_rhs)
+    return found
+
+
+def _band_cores(options: Any) -> tuple[int, ...]:
+    return 1, 1, 1, 2 if options[4] else 1
+
+
+def _band_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, options: Any, waits: int) -> Any:
+    periodic, method, variant, transposed, matrix_rhs, _, tol, cond = options
+    nrhs = shapes[3][-1] if matrix_rhs else 1
+    return plan(_TRIDIAG, device, stream, shapes[1][-1], _size(batch), nrhs or 1, TYPES[kind], method, variant,
+                int(periodic), int(transposed), tol, cond, waits)  # fmt: skip
+
+
+BANDS = _Solver(
+    "tridiag", "solve_tridiagonal", _BANDS,
+    ("periodic", "method", "variant", "transposed", "matrix_rhs", "rcond", "tol", "cond"),
+    _band_cores, _bands, _band_plan,
+)  # fmt: skip
 
 
 def solve_tridiagonal_ex(
@@ -278,69 +322,11 @@ def solve_tridiagonal_ex(
     >>> r.x, bool(r.ok), round(float(r.rcond), 3)
     (array([1., 1., 1., 1.]), True, 0.083)
     """
-    fields = STATUS | RESIDUAL | METHOD | (RCOND if rcond else 0)
-    seen = key_of((dl, d, du, b))
-    if (out is not None or executor is not None or checkpoint is not None or units is not None
-            or (seen is None and _has_path(dl, d, du, b))):  # fmt: skip
-        how = Units(executor, checkpoint, units)
-        options = {"periodic": periodic, "method": method, "variant": variant, "transposed": transposed,
-                   "matrix_rhs": matrix_rhs, "rcond": rcond, "tol": tol, "cond": cond}  # fmt: skip
-        return _bands_files(dl, d, du, b, options, fields, device, out, how)
-    module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
-    if module is not None:
-        found: Result = module.solve_tridiagonal_ex(
-            dl, d, du, b, periodic, method=method, variant=variant, transposed=transposed, matrix_rhs=matrix_rhs,
-            rcond=rcond, tol=tol, cond=cond,
-        )  # fmt: skip
-        return found
-    x, door, block, batch, _ = _solve_bands(dl, d, du, b, periodic, method, variant, transposed, matrix_rhs, tol, cond,
-                                            fields, device, seen)  # fmt: skip
-    return Result(x, "tridiag", door, block, fields, batch)
-
-
-def _bands_files(
-    dl: Any, d: Any, du: Any, b: Any, options: dict[str, Any], fields: int, device: Any, out: Any, how: Units
-) -> Result:
-    from . import _files
-
-    cores = (1, 1, 1, 2 if options["matrix_rhs"] else 1)
-    return _files.solve("tridiag", _BANDS, (dl, d, du, b), cores, options, fields, device, out, how)
-
-
-def _solve_bands(
-    dl: Any, d: Any, du: Any, b: Any, periodic: bool, method: Any, variant: Any, transposed: bool, matrix_rhs: bool,
-    tol: float, cond: float, fields: int, where: Any = None, seen: Any = None,
-) -> tuple[Any, Door, Any, tuple[int, ...], Any]:  # fmt: skip
-    """As _solve."""
-    key = None
-    if seen is not None:  # a call like a recent one?
-        key = (seen, periodic, method, variant, transposed, matrix_rhs, tol, cond, where)
-        ready = recent_call(key)
-        if ready is not None:
-            work, door, count, batch = ready
-            library = seen[0]
-            p = library.pointer
-            x, block = library.like(b), library.block(WIDTHS[fields] * count, b)
-            _core.tridiag_solve(work, seen[4], p(block), fields, p(dl), p(d), p(du), p(b), p(x))
-            return x, door, block, batch, work
-    door, device, kind, batch, arrays, n = _bands(dl, d, du, b, matrix_rhs)
-    device = placed(device, where)
-    library, count, nrhs = door.library, _size(batch), 1
-    shape = arrays[3].shape
-    if matrix_rhs:
-        nrhs = shape[-1]
-        if nrhs == 0:
-            count, nrhs, batch = 0, 1, (0, *batch[1:])
-    stream = library.stream(device)
-    work = plan(_TRIDIAG, device, stream, n, count, nrhs, TYPES[kind], method, variant, int(periodic),
-                int(transposed), tol, cond)  # fmt: skip
-    if key is not None and tuple(a.shape for a in arrays) == seen[1]:  # none was broadcast
-        keep_call(key, (work, door, count, batch))
-    x = library.empty(shape, kind, device)
-    block = library.empty(WIDTHS[fields] * count, "int32", device)
-    pointer = library.pointer
-    _core.tridiag_solve(work, stream, pointer(block), fields, *map(pointer, arrays), pointer(x))
-    return door.give(x), door, block, batch, work
+    files = None if out is executor is checkpoint is units is None else (out, executor, checkpoint, units)
+    options = (periodic, method, variant, transposed, matrix_rhs, rcond, tol, cond)
+    fields = _VERDICT | RCOND if rcond else _VERDICT
+    result: Result = BANDS.call((dl, d, du, b), options, fields, device, files, False)
+    return result
 
 
 def solve_tridiagonal(
@@ -368,21 +354,10 @@ def solve_tridiagonal(
     array([[1., 1., 1.],
            [1., 1., 1.]])
     """
-    seen = key_of((dl, d, du, b))
-    if (out is not None or executor is not None or checkpoint is not None or units is not None
-            or (seen is None and _has_path(dl, d, du, b))):  # fmt: skip
-        how = Units(executor, checkpoint, units)
-        options = {"periodic": periodic, "transposed": transposed, "matrix_rhs": matrix_rhs}
-        fields = STATUS | RESIDUAL | METHOD
-        return _bands_files(dl, d, du, b, options, fields, device, out, how).raise_for_status().x
-    module = None if seen else _autograd(dl, d, du, b, device=device, runs=True)
-    if module is not None:
-        return module.solve_tridiagonal(dl, d, du, b, periodic, transposed=transposed, matrix_rhs=matrix_rhs)
-    x, door, block, batch, work = _solve_bands(dl, d, du, b, periodic, "auto", None, transposed, matrix_rhs, 0.0, 0.0,
-                                               STATUS, device, seen)  # fmt: skip
-    if _core.tridiag_failed(work):
-        Result(x, "tridiag", door, block, STATUS, batch).raise_for_status()
-    return x
+    files = None if out is executor is checkpoint is units is None else (out, executor, checkpoint, units)
+    options = (periodic, "auto", None, transposed, matrix_rhs, False, 0.0, 0.0)
+    fields = STATUS if files is None else _VERDICT
+    return BANDS.call((dl, d, du, b), options, fields, device, files, True)
 
 
 class TridiagonalPlan:
@@ -419,9 +394,8 @@ class TridiagonalPlan:
         words: dict[str, Any] = {"nrhs": nrhs, "method": method, "periodic": periodic, "transposed": transposed}
         self._made_by = partial(TridiagonalPlan, **words), (n, count, dtype, device)
         self._shapes = (self._bands, self._bands, self._bands, self._shape)
-        self._seen: dict[Any, Door] = {}  # keys of arguments that passed all checks
         self._plan = new_plan(_TRIDIAG, self._device, self._bands[1], self._bands[0], 1 if nrhs is None else nrhs,
-                              TYPES[self._kind], method, None, int(periodic), int(transposed), 0.0, 0.0)  # fmt: skip
+                              TYPES[self._kind], method, None, int(periodic), int(transposed), 0.0, 0.0, 0)  # fmt: skip
 
     def solve(self, dl: Any, d: Any, du: Any, b: Any, *, out: Any = None) -> Any:
         """Solves; `out` receives x and is returned. Arrays are used in place: they must have the plan's shape, type and
@@ -432,29 +406,20 @@ class TridiagonalPlan:
         >>> shoal.TridiagonalPlan(1, 1).solve(zero, np.array([[4.0]]), zero, b, out=b)
         array([[0.5]])
         """
-        arrays, x = (dl, d, du, b), out
-        if out is not None and self._device < 0:
-            if _core.tridiag_in_place(self._plan, np.ndarray, self._shapes, arrays, out):
-                return out
-        key = key_of(arrays if out is None else (*arrays, out))
-        door = None if key is None else self._seen.get(key)
-        if door is None:
-            door, arrays = self._takes(arrays)
-            if out is not None:
-                check_out(door, self._device, out, self._shape, self._kind)
-                x = door_of(out, "out").take(out, "out")
-            if key is not None:
-                if len(self._seen) >= _KEYS:
-                    self._seen.clear()
-                self._seen[key] = door
+        values = (dl, d, du, b)
+        found = _core.tridiag_in_place(self._plan, self._device, self._bands, self._shape, values, out)
+        if found is not None:
+            return found
+        door, arrays = self._takes(values)
         library = door.library
         if out is None:
-            x = library.like(arrays[3])
+            x = library.empty(self._shape, self._kind, self._device)
         else:
+            check_out(door, self._device, out, self._shape, self._kind)
+            x = door_of(out, "out").take(out, "out")
             check_overlap(library, x, arrays, _BANDS, 3)
         p = library.pointer
-        stream = key[4] if key is not None else library.stream(self._device)
-        _core.tridiag_solve(self._plan, stream, 0, 0, *map(p, arrays), p(x))
+        _core.tridiag_solve(self._plan, library.stream(self._device), 0, 0, *map(p, arrays), p(x))
         return out if out is not None else door.give(x)
 
     def _takes(self, values: Any) -> tuple[Door, Any]:
@@ -538,18 +503,11 @@ def recurrence(
         raise ValueError(f"s has shape {tuple(arrays[0].shape)}; its last dimensions must be {rows}, as t has n = {n}")
     if w0 is not None and order > 1 and arrays[2].shape[-1] != order:
         raise ValueError(f"w0 has {arrays[2].shape[-1]} numbers per segment; it must have {order}, the order")
-    library, count = door.library, _size(batch)
-    stream = library.stream(device)
-    work = plan(_RECUR, device, stream, n, count, order, int(reverse), TYPES[kind], method, None)
+    library = door.library
+    work = plan(_RECUR, device, library.stream(device), n, _size(batch), order, int(reverse), TYPES[kind], method, None)
     w = library.empty(arrays[1].shape, kind, device)
-    block = library.empty(count, "int32", device)
-    pointer = library.pointer
-    first = 0 if w0 is None else pointer(arrays[2])
-    _core.recur_solve(
-        work, stream, pointer(block), STATUS, pointer(arrays[0]), pointer(arrays[1]), first, pointer(w)
-    )
-    if _core.recur_failed(work):
-        Result(w, "recur", door, block, STATUS, batch).raise_for_status()
+    first = 0 if w0 is None else arrays[2]
+    _judged("recur", "solve", work, door, device, batch, STATUS, (arrays[0], arrays[1], first, w))
     return door.give(w)
 
 
@@ -591,17 +549,11 @@ def eigh(A: Any, *, triangle: str = "lower", device: Any = None) -> EighResult:
         return found
     door, number, kind, batch, A, n = _symmetric(A)
     device = placed(number, device)
-    library, count = door.library, _size(batch)
-    stream = library.stream(device)
-    work = plan(_SMALLSYM, device, stream, n, count, 1, TYPES[kind], "eigdc", None, _triangle(triangle), 0, 0, 0.0,
-                0.0, 0)  # fmt: skip
-    w = library.empty((*batch, n), kind, device)
-    V = library.empty((*batch, n, n), kind, device)
-    block = library.empty(count, "int32", device)
-    pointer = library.pointer
-    _core.smallsym_eig(work, stream, pointer(block), STATUS, pointer(A), pointer(w), pointer(V))
-    if _core.smallsym_failed(work):
-        Result(w, "smallsym", door, block, STATUS, batch).raise_for_status()
+    library = door.library
+    work = plan(_SMALLSYM, device, library.stream(device), n, _size(batch), 1, TYPES[kind], "eigdc", None,
+                _triangle(triangle), 0, 0, 0.0, 0.0, 0, 0)  # fmt: skip
+    w, V = library.empty((*batch, n), kind, device), library.empty((*batch, n, n), kind, device)
+    _judged("smallsym", "eig", work, door, device, batch, STATUS, (A, w, V))
     return EighResult(door.give(w), door.give(V))
 
 
@@ -632,19 +584,12 @@ def lstsq(psi: Any, y: Any, method: str = "auto", *, device: Any = None) -> Any:
     if samples == 0:
         raise ValueError("psi has no samples: its dimension M is 0; it must be at least 1")
     nrhs = 1 if vector else y.shape[-1]
-    library, count = door.library, _size(batch)
+    library = door.library
     x = library.empty((*batch, n) if vector else (*batch, n, nrhs), kind, device)
-    if nrhs == 0:
-        return door.give(x)
-    stream = library.stream(device)
-    work = plan(_SMALLSYM, device, stream, n, count, nrhs, TYPES[kind], method, None, 0, 0, 0, 0.0, 0.0, 1)
-    block = library.empty(count, "int32", device)
-    pointer = library.pointer
-    _core.smallsym_gram(
-        work, stream, pointer(block), STATUS, samples, pointer(psi), pointer(y), pointer(x)
-    )
-    if _core.smallsym_failed(work):
-        Result(x, "smallsym", door, block, STATUS, batch).raise_for_status()
+    if nrhs:
+        work = plan(_SMALLSYM, device, library.stream(device), n, _size(batch), nrhs, TYPES[kind], method, None, 0, 0, 0,
+                    0.0, 0.0, 1, 1)  # fmt: skip
+        _judged("smallsym", "gram", work, door, device, batch, STATUS, (samples, psi, y, x))
     return door.give(x)
 
 
@@ -659,23 +604,16 @@ class Factor:
     def __init__(self, A: Any, where: Any = None) -> None:
         door, number, kind, batch, A, n = _symmetric(A)
         device = placed(number, where)
-        library, count = door.library, _size(batch)
         self._door, self._device, self._kind, self._batch, self._n = door, device, kind, batch, n
         self._number = number  # the device of the arrays
-        work = self._plan(1)
-        self._L = library.empty(A.shape, kind, device)
-        fields = STATUS | RCOND
-        block = library.empty(WIDTHS[fields] * count, "int32", device)
-        pointer = library.pointer
-        _core.smallsym_factor(
-            work, library.stream(device), pointer(block), fields, pointer(A), pointer(self._L)
-        )
+        self._L, fields = door.library.empty(A.shape, kind, device), STATUS | RCOND
+        block = _judged("smallsym", "factor", self._plan(1), door, device, batch, fields, (A, self._L), False)
         self._verdict = Result(self._L, "smallsym", door, block, fields, batch)
 
     def _plan(self, nrhs: int) -> Any:
         stream = self._door.library.stream(self._device)
         return plan(_SMALLSYM, self._device, stream, self._n, _size(self._batch), nrhs, TYPES[self._kind], "ldlt", None,
-                    0, 0, 0, 0.0, 0.0, 0)  # fmt: skip
+                    0, 0, 0, 0.0, 0.0, 0, 0)  # fmt: skip
 
     @property
     def status(self) -> Any:

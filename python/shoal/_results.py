@@ -69,24 +69,28 @@ class Result:
     array([ 0, -2], dtype=int32)
     """
 
-    __slots__ = ("x", "module", "_door", "_block", "_fields", "_batch", "_pointed")
+    __slots__ = ("x", "module", "_door", "_room", "_fields", "_batch", "_first")
 
     def __init__(
-        self, x: Any, module: str, door: Door, block: Any, fields: int, batch: tuple[int, ...], pointed: Any = None
+        self, x: Any, module: str, door: Door, room: Any, fields: int, batch: tuple[int, ...], first: int = 0
     ) -> None:
-        self.x, self.module, self._door, self._block = x, module, door, block
-        self._fields, self._batch, self._pointed = fields, batch, pointed
+        """room: numbers of int32, those of the outcomes from number `first` on."""
+        self.x, self.module, self._door, self._room = x, module, door, room
+        self._fields, self._batch, self._first = fields, batch, first
+
+    @property
+    def _block(self) -> Any:
+        """The outcomes alone."""
+        return self._room[self._first : self._first + WIDTHS[self._fields] * math.prod(self._batch)]
 
     def _field(self, bit: int) -> Any:
         """In the library that worked on it."""
         name, dtype, width = _FIELDS[bit]
         if not self._fields >> bit & 1:
             return None
-        count = 1
-        for size in self._batch:
-            count *= size
-        first = WIDTHS[self._fields & ((1 << bit) - 1)] * count
-        row = self._block[first : first + width * count]
+        count = math.prod(self._batch)
+        first = self._first + WIDTHS[self._fields & ((1 << bit) - 1)] * count
+        row = self._room[first : first + width * count]
         if dtype != "int32":
             row = self._door.library.view(row, dtype)
         return row.reshape(self._batch + ((width,) if width > 1 else ()))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 import os
 import threading
 from typing import Any, Callable
@@ -26,8 +27,7 @@ class _Local(threading.local):
     def __init__(self) -> None:
         self.contexts: dict[Any, Any] = {}
         self.plans: dict[Any, Any] = {}
-        self.calls: dict[Any, Any] = {}  # what a call with these shapes needs; its plans are in `plans`
-        self.threads = 0  # ... that were made for so many
+        self.calls = _core.Calls()  # what calls like recent ones need; its plans are in `plans`
         self.job: Any = None  # of _units.py: the last one of an executor, and its plan
         self.progress: Callable[[str, float], None] | None = None
 
@@ -39,9 +39,8 @@ def _after_fork() -> None:
     """OpenMP's threads do not exist in a forked child: it computes with one thread, in new contexts."""
     global _local, _forked, _had_gpu, _threads
     _had_gpu = _opened_gpu
-    for kept in (_local.contexts, _local.plans, _local.calls):
-        _lost.extend(kept.values())  # freeing them could wait for locks of threads that are gone
-    _lost.append(_local.job)
+    _lost.extend([_local.contexts, _local.plans, _local.calls, _local.job])  # freeing them could wait for locks of threads
+    # that are gone
     _local, _forked, _threads = _Local(), True, 1
     _core.xla_forget()
 
@@ -120,11 +119,14 @@ def plan(kind: Kind, device: int, stream: int, *values: Any) -> Any:
     same time: each stream has a plan of its own."""
     plans = _local.plans
     key = (kind, device, stream, _threads, values)
-    found = plans.get(key)
+    try:
+        found = plans.get(key)
+    except TypeError:  # a list is no option
+        raise TypeError("an option of the call has a wrong type: options are words and numbers") from None
     if found is None:
         if len(plans) >= _RECENT:
             plans.pop(next(iter(plans)))
-            _local.calls.clear()
+            _local.calls.forget()
         found = plans[key] = new_plan(kind, device, *values)
     return found
 
@@ -134,21 +136,6 @@ def new_plan(kind: Kind, device: int, *values: Any) -> Any:
     return kind.create(context(device), dict(zip(kind.names, values)))
 
 
-def recent_call(key: Any) -> Any:
-    """What this thread kept of a call with these shapes, types and options; None if there was none."""
-    if _local.threads != _threads:
-        _local.calls.clear()
-        _local.threads = _threads
-    try:
-        return _local.calls.get(key)
-    except TypeError:  # a list is no option
-        raise TypeError("an option of the call has a wrong type: options are words and numbers") from None
-
-
-def keep_call(key: Any, kept: Any) -> None:
-    _local.calls[key] = kept
-
-
 def clear_cache() -> None:
     """Frees the plans that this thread keeps from its recent calls, with their memory; and all of compiled code of JAX.
 
@@ -156,7 +143,7 @@ def clear_cache() -> None:
     >>> shoal.clear_cache()
     """
     _local.plans.clear()
-    _local.calls.clear()
+    _local.calls.forget()
     _local.job = None
     _core.xla_clear()
 
@@ -181,6 +168,7 @@ def set_num_threads(threads: int) -> None:
             "start processes with multiprocessing.get_context('spawn') or 'forkserver' to use more"
         )
     _threads = int(threads)
+    _core.forget_calls()  # of all threads
     clear_cache()
 
 
@@ -230,7 +218,8 @@ def status_text(status: int) -> str:
     >>> shoal.status_text(-3)
     'singular'
     """
-    if not -(2**31) <= status < 2**31:
+    number = operator.index(status)  # a tensor of int32 cannot be compared with 2**31
+    if not -(2**31) <= number < 2**31:
         raise ValueError(f"status is {status}; it must be one of those that a Result holds")
-    text: str = _core.system_text(int(status))
+    text: str = _core.system_text(number)
     return text

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import json
 import os
+import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -37,6 +40,32 @@ def columns_of(table: Any, name: str) -> dict[str, list[Any]]:
     if len(lengths) > 1:
         raise ValueError(f"the columns of {name} have different lengths: {sorted(lengths)}")
     return columns
+
+
+def with_usual_names(columns: dict[str, list[Any]], name: str, known: Mapping[str, Iterable[str]],
+                     more: Iterable[str] = ()) -> dict[str, list[Any]]:  # fmt: skip
+    """The columns under their usual names, and those of `more`. known: {usual name: other names}. Columns that nobody
+    reads are left out, with one warning; one that looks like one that is missing is a mistake."""
+    usual = {other: column for column, others in known.items() for other in others}
+    result: dict[str, list[Any]] = {}
+    ignored = []
+    kept = [*known, *more]
+    for given, values in columns.items():
+        column = given if given in kept else usual.get(given, given)
+        if column not in kept:
+            ignored.append(given)
+        elif column in result or (column != given and column in columns):
+            raise ValueError(f"{name}: columns '{column}' and '{given}' are the same; keep one of them")
+        else:
+            result[column] = values
+    missing = [column for column in kept if column not in result]
+    for given in ignored:
+        meant = [m for m in difflib.get_close_matches(given, missing, 1, 0.7) if m[:1] == given[:1]]
+        if meant:
+            raise ValueError(f"{name}: unknown column '{given}'; the columns are {', '.join(kept)}. Did you mean '{meant[0]}'?")
+    if ignored:
+        warnings.warn(f"{name}: ignored columns: {', '.join(ignored)}", stacklevel=4)
+    return result
 
 
 def _parquet(path: str) -> Any:

@@ -61,6 +61,12 @@ def _result(x: Tensor, module: str, block: Tensor, fields: int, batch: Any) -> R
     return Result(x, module, _DOOR, block, fields, tuple(batch))
 
 
+def _eager(solver: Any, tensors: Any, options: Any, fields: int) -> tuple[Tensor, Tensor]:
+    """x and outcomes, each in memory of its own, as an operator of torch must return them."""
+    x, block, *_ = solver.first(tuple(t.detach() for t in tensors), options, fields, None, False)
+    return x, block
+
+
 def _raise(result: Result) -> Any:
     if not torch.compiler.is_compiling():
         result.raise_for_status()
@@ -72,8 +78,7 @@ def _raise(result: Result) -> Any:
 
 @custom_op("shoal::solve", mutates_args=())
 def _solve_op(A: Tensor, b: Tensor, method: str, triangle: str) -> tuple[Tensor, Tensor]:
-    x, _, block, _, _ = _linalg._solve(A.detach(), b.detach(), method, None, triangle, 0, False, 0.0, 0.0, _SOLVE)
-    return x, block
+    return _eager(_linalg.SMALL, (A, b), (method, None, triangle, 0, False, 0.0, 0.0), _SOLVE)
 
 
 @_solve_op.register_fake
@@ -106,8 +111,8 @@ def solve_ex(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower", *
     return _result(x[..., 0] if vector else x, "smallsym", block, _SOLVE, batch)
 
 
-def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> Any:
-    return _raise(solve_ex(A, b, method=method, triangle=triangle))
+def solve(A: Any, b: Any, **options: Any) -> Any:
+    return _raise(solve_ex(A, b, **options))
 
 
 # ---- tridiagonal systems ----------------------------------------------------------------------------
@@ -117,9 +122,8 @@ def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower") -> A
 def _bands_op(
     dl: Tensor, d: Tensor, du: Tensor, b: Tensor, periodic: bool, transposed: bool, method: str
 ) -> tuple[Tensor, Tensor]:
-    dl, d, du, b = (v.detach() for v in (dl, d, du, b))
-    x, _, block, _, _ = _linalg._solve_bands(dl, d, du, b, periodic, method, None, transposed, True, 0.0, 0.0, _BANDS)
-    return x, block
+    options = (periodic, method, None, transposed, True, False, 0.0, 0.0)
+    return _eager(_linalg.BANDS, (dl, d, du, b), options, _BANDS)
 
 
 @_bands_op.register_fake

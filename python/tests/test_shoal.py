@@ -74,6 +74,36 @@ def test_calls_of_the_same_shapes_agree():
             np.testing.assert_allclose(shoal.solve(a, y).reshape(expected.shape), expected, rtol=1e-12)
 
 
+def test_outcomes_of_later_calls_are_their_own():
+    A, b = np.stack([np.eye(3), np.eye(3)]), np.ones((2, 3, 1))
+    results = []
+    for k in range(3000):  # more than share an array
+        A[0, 2, 2] = 0 if k % 2 else 1
+        results.append(shoal.solve_ex(A, b, method="ldlt"))
+    for k, r in enumerate(results):
+        assert r.failed.tolist() == [k % 2 == 1, False] and r.method.max() == 0
+        assert r.residual.shape == (2,) and r._block.nbytes == 4 * 2 * 4
+    for k in range(3):
+        A[0, 2, 2] = k % 2
+        call = lambda: shoal.solve(A, b, method="ldlt")  # noqa: E731
+        if k % 2:
+            assert (call() == b).all()
+        else:
+            with pytest.raises(shoal.LinAlgError, match=r"system \[0\]"):
+                call()
+
+
+def test_calls_end_with_their_plans():
+    A, b = np.eye(3), np.ones(3)
+    for n in range(3, 80):  # more plans than a thread keeps
+        shoal.solve(np.eye(n), np.ones(n))
+    for threads in (1, 0):
+        shoal.set_num_threads(threads)
+        assert (shoal.solve(A, b) == b).all() and (shoal.solve(A, b) == b).all()
+    shoal.clear_cache()
+    assert (shoal.solve(A, b) == b).all()
+
+
 def test_one_triangle_is_read():
     A = symmetric(3, 3)
     low, up = np.tril(A), np.triu(A)
@@ -402,6 +432,22 @@ def test_info_and_threads():
     for bad in (-1, 2000, 1.5, True):
         with pytest.raises(ValueError, match="threads"):
             shoal.set_num_threads(bad)
+
+
+def test_a_gpu_that_cannot_be_used_is_told_once(monkeypatch, caplog):
+    from shoal import _core, _runtime
+
+    real = _core.Context
+
+    def broken(options):
+        if options["backend"] == "auto":
+            raise RuntimeError("the driver is too old")
+        return real(options)
+
+    monkeypatch.setattr(_core, "Context", broken)
+    monkeypatch.setattr(_runtime, "_warned", False)
+    assert [shoal.info()["gpu"] for _ in range(2)] == ["the driver is too old"] * 2
+    assert [r.getMessage() for r in caplog.records] == ["the GPU cannot be used: the driver is too old"]
 
 
 # ---- bad input --------------------------------------------------------------------------------------
@@ -803,8 +849,44 @@ def test_payoffs_of_a_cva():
         shoal.cva([{**row, "payoff": "up-in-put"}], market, **of)
     for name in ("forward", "put", "call"):
         assert cva[f"fx-{name}"] == cva[name] != 0
+    once = shoal.cva([{**row, "payoff": "asian-call", "fixings": [1.0]}], market, **of).cva
+    twice = [shoal.cva([{**row, "payoff": "asian-call", "fixings": given}], market, **of).cva for given in ("6m", [0.5, "1y"])]
+    assert abs(once - cva["call"]) < 1e-12 * once and twice[0] == twice[1] < once
+    with pytest.raises(ValueError, match=r"book\[0\]: fixings is 1"):
+        shoal.cva([{**row, "payoff": "put", "fixings": [1.0]}], market, **of)
     both = 1000 * 0.6 * -math.expm1(-0.05) * math.exp(-0.03)  # digital options pay 1 together
     assert abs(cva["digital-put"] + cva["digital-call"] - both) < 1e-12 * both
+
+
+def test_cash_dividends_are_those_of_the_program(tmp_path):
+    import json
+
+    (tmp_path / "book.csv").write_text("payoff,style,assets,strike,maturity,exercise\nput,american,BRAVO,95,1,3m\n"
+                                       "forward,,ALFA BRAVO,95,1,\n")  # fmt: skip
+    (tmp_path / "market.csv").write_text("asset,spot,volatility,ALFA,BRAVO\nALFA,100,0.2,1,0.5\nBRAVO,90,0.25,0.5,1\n")
+    (tmp_path / "paid.csv").write_text("amount,asset,date\n2,BRAVO,9m\n1.5,BRAVO,0.1\n1,ALFA,2\n")
+    paid = [{"asset": "BRAVO", "date": "9m", "amount": 2}, {"asset": "BRAVO", "date": 0.1, "amount": 1.5},
+            {"asset": "ALFA", "date": 2, "amount": 1}]  # fmt: skip
+    of = {"rate": 0.03, "dates": 4, "outer": 64}
+    r = shoal.cva(tmp_path / "book.csv", MARKET, dividends=paid, validate=True, **of)
+    words = ["--rate=0.03", "--dates=4", "--outer=64", "--dividends=paid.csv", "--json"]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", *words],
+                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cva"] == r.cva and r.validation.passed
+    assert shoal.cva(tmp_path / "book.csv", MARKET, **of).cva != r.cva
+    r.report(tmp_path / "r.html")
+    assert "Cash dividends of BRAVO, by years: 0.1: 1.5, 0.75: 2" in (tmp_path / "r.html").read_text()
+    for words, wrong in (("unknown asset 'C'", {"asset": "C"}), ("dividends\\[0\\]: amount is missing", {"amount": None}),
+                         ("dividends\\[0\\]: date is 0", {"date": 0}),
+                         ("market: asset\\[1\\]: the dividends are worth", {"amount": 99}),
+                         ("asset BRAVO has two dividends at 0.1 years", {"date": 0.1})):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            shoal.cva(tmp_path / "book.csv", MARKET, dividends=[{**paid[0], **wrong}, *paid[1:]], **of)
+    with pytest.raises(ValueError, match="dividends has no column 'date'"):
+        shoal.cva(tmp_path / "book.csv", MARKET, dividends={"asset": ["ALFA"], "amount": [1]}, **of)
+    with pytest.raises(ValueError, match="dividends are given; there are no cash dividends with sensitivities"):
+        shoal.cva(BOOK, MARKET, dividends=paid, greeks=True, **of)
 
 
 def test_dates_exercise_and_validation_of_a_cva_are_those_of_the_program(tmp_path):
@@ -985,7 +1067,9 @@ def test_tables_of_a_cva_name_what_is_wrong():
     for book, market, words in (
         ([{**BOOK[0], "assets": "ALPHA"}], MARKET, r"book\[0\]: unknown asset 'ALPHA'; the market has ALFA, BRAVO"),
         ([{**BOOK[0], "strike": "x"}], MARKET, r"book\[0\]: strike is 'x'"),
-        ([{**BOOK[0], "colour": 1}], MARKET, "unknown column 'colour'"),
+        ([{**BOOK[0], "quantiy": 1}], MARKET, "book: unknown column 'quantiy'; .* Did you mean 'quantity'"),
+        (BOOK, {**MARKET, "divident": [0, 0]}, "market: unknown column 'divident'; .* Did you mean 'dividend'"),
+        ([{**BOOK[0], "notional": 1, "quantity": 2}], MARKET, "book: columns 'quantity' and 'notional' are the same"),
         ([{**BOOK[0], "exercise": "1m"}], MARKET, r"book\[0\]: exercise is '1m', but style is not american"),
         ([{**AMERICAN, "exercise": "0m"}], MARKET, r"book\[0\]: exercise is '0m'; it must be above 0"),
         ([{**AMERICAN, "exercise": "1e-9d"}], MARKET, r"a step of '1e-9d' makes more than 100000"),
@@ -1056,6 +1140,16 @@ def plain(rows):
     keys = list(dict.fromkeys(key for row in rows for key in row))
     word = lambda v: " ".join(v) if isinstance(v, list) else float(v) if isinstance(v, int) else v  # noqa: E731
     return [{key: word(row.get(key)) for key in keys} for row in rows]
+
+
+def test_other_names_of_columns():
+    other = {"payoff": "payoff", "assets": "ticker", "strike": "strike", "maturity": "maturity", "quantity": "notional"}
+    book = [{"desk": "x", **{other[key]: value for key, value in row.items()}} for row in BOOK]
+    market = {{"asset": "ticker", "volatility": "vol"}.get(key, key): value for key, value in MARKET.items()}
+    known = shoal.cva(BOOK, MARKET, dates=2, outer=64).cva
+    with pytest.warns(UserWarning, match="^book: ignored columns: desk$") as record:
+        assert shoal.cva(book, market, dates=2, outer=64).cva == known
+    assert len(record) == 1 and record[0].filename == __file__
 
 
 def test_books_of_json_files(tmp_path):

@@ -50,6 +50,18 @@ def test_arrays_of_equal_shapes_stay_in_their_library(device):
         assert torch.allclose(a @ x, y) and (a is A[:1] or x.shape == expected.shape)
 
 
+def test_a_call_like_a_recent_one_keeps_its_gradient(device):
+    A, b = torch.eye(3, device=device, dtype=torch.float64)[None] * 2, torch.ones(1, 3, 1, device=device).double()
+    for _ in range(3):
+        assert not shoal.solve(A, b).requires_grad
+    assert shoal.status_text(shoal.solve_ex(A, b).status[0]) == shoal.status_text(0)
+    b.requires_grad_()
+    shoal.solve(A, b).sum().backward()
+    assert b.grad.flatten().tolist() == [0.5] * 3
+    with torch.no_grad():
+        assert torch.equal(shoal.solve(A, b), b.detach() / 2)
+
+
 def test_a_plan_solves_in_place_and_checks_out(device):
     dl, du, b = (draw(10, 6, device=device, seed=s) for s in (1, 2, 3))
     d = 6 + draw(10, 6, device=device, seed=4)
@@ -68,6 +80,30 @@ def test_a_plan_solves_in_place_and_checks_out(device):
     assert plan.solve(dl, d, du, b, out=b) is b and torch.equal(b, expected)
     with pytest.raises(TypeError, match="array of torch"):
         plan.solve(dl, d, du, b, out=np.empty((10, 6)))
+
+
+def test_calls_are_captured_in_a_cuda_graph(device):
+    if device == "cpu":
+        pytest.skip("a graph needs a GPU")
+    A, b = symmetric((5, 4, 4), device), draw(5, 4, 2, device=device)
+    bands = [draw(5, 4, device=device, seed=s) + (6 if s == 4 else 0) for s in (3, 4, 5, 6)]
+    plan, out = shoal.TridiagonalPlan(4, 5, device=device), torch.empty_like(bands[0])
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(2):
+            shoal.solve_ex(A, b), plan.solve(*bands, out=out)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        r = shoal.solve_ex(A, b)
+        plan.solve(*bands, out=out)
+    b.mul_(2), bands[3].mul_(2)
+    before = shoal.solve_ex(A, b)  # its outcomes are not those of the graph
+    A[2, 0, 0] = float("nan")
+    graph.replay()
+    torch.cuda.synchronize()
+    assert r.failed.tolist() == [False, False, True, False, False] and before.ok.all()
+    keep = [0, 1, 3, 4]
+    assert torch.allclose(r.x[keep], before.x[keep]) and torch.allclose(out, shoal.solve_tridiagonal(*bands))
 
 
 def test_streams_do_not_share_a_plan(device):

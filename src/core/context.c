@@ -140,7 +140,11 @@ shoal_status shoal_open(const shoal_options *opts, shoal_context **result) {
     return status;
 }
 
-void shoal_close(shoal_context *ctx) { free(ctx); }
+void shoal_close(shoal_context *ctx) {
+    if (ctx && ctx->own_stream && shoal_ready(ctx) == SHOAL_OK)
+        ctx->ops->close_stream(ctx, ctx->own_stream);
+    free(ctx);
+}
 
 const char *shoal_message(const shoal_context *ctx) { return ctx ? ctx->message : ""; }
 
@@ -210,6 +214,21 @@ shoal_status shoal_set_stream(shoal_context *ctx, void *stream) {
 shoal_status shoal_wait(shoal_context *ctx) {
     shoal_status status = shoal_ready(ctx);
     return status == SHOAL_OK && ctx->ops ? ctx->ops->wait(ctx) : status;
+}
+
+shoal_status shoal_use_own_stream(shoal_context *ctx) {
+    shoal_status status = shoal_wait(ctx);
+    if (status != SHOAL_OK || !ctx->ops || ctx->stream) return status;
+    if (!ctx->own_stream) status = ctx->ops->open_stream(ctx, &ctx->own_stream);
+    ctx->stream = ctx->own_stream;
+    return status;
+}
+
+shoal_status shoal_leave_own_stream(shoal_context *ctx) {
+    if (!ctx->stream || ctx->stream != ctx->own_stream) return SHOAL_OK;
+    const shoal_status status = shoal_wait(ctx);
+    ctx->stream = NULL;
+    return status;
 }
 
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name) {

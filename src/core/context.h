@@ -57,6 +57,7 @@ struct shoal_context {
     size_t staging; /* staged.h */
     int device;
     void *stream;
+    void *own_stream; /* that of shoal_use_own_stream(), until the context is closed */
     int multiprocessors;
     size_t memory;
     size_t shared_per_block; /* limit of the dynamic shared memory of a block         */
@@ -74,6 +75,11 @@ shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *for
 
 /* SHOAL_OK if the context can work; else its own message stands. Makes its device current. */
 shoal_status shoal_ready(shoal_context *ctx);
+
+/* Work of a context without a stream goes to one of its own, which does not wait for other contexts of the device:
+ * the default stream does. Both functions wait for what the context has queued. */
+shoal_status shoal_use_own_stream(shoal_context *ctx);
+shoal_status shoal_leave_own_stream(shoal_context *ctx);
 
 /* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY if a kernel cannot reach it; names the argument. */
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);

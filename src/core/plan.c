@@ -159,9 +159,14 @@ shoal_status shoal_plan_asked(const void *plan, const void *info) {
     return info ? SHOAL_OK : shoal_fail(head->ctx, SHOAL_E_ARG, "info is NULL");
 }
 
-shoal_status shoal_plan_wait(shoal_plan *head, void **current) {
+shoal_status shoal_plan_return_to(shoal_plan *head, void **current) {
     *current = head->ctx->stream;
     head->ctx->stream = head->stream;
+    return shoal_ready(head->ctx);
+}
+
+shoal_status shoal_plan_wait(shoal_plan *head, void **current) {
+    shoal_plan_return_to(head, current);
     return shoal_wait(head->ctx);
 }
 

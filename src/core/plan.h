@@ -63,6 +63,7 @@ shoal_status shoal_plan_called(shoal_plan *head, shoal_status status);
 /* Before a report about the last call: SHOAL_E_ARG if `info` is NULL. */
 shoal_status shoal_plan_asked(const void *plan, const void *info);
 /* Waits for the last call. Its stream stays the context's until shoal_plan_return(). */
+shoal_status shoal_plan_return_to(shoal_plan *head, void **current);
 shoal_status shoal_plan_wait(shoal_plan *head, void **current);
 shoal_status shoal_plan_return(shoal_plan *head, void *current, shoal_status status);
 

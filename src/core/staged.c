@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * staged.c - pieces of a batch on their way through a GPU.
+ *
+ * The host's part limits the rate: it reads and writes every byte once more than the GPU's copies do. So all threads copy
+ * parts of all arrays of a piece in one loop, past the caches if there are several pieces; the pages of arrays that are
+ * written are made ahead; and one copy takes a piece to the GPU, one takes it back, because each costs microseconds.
  */
+#define _GNU_SOURCE /* madvise */
 #include "core/staged.h"
 #include "core/loops.h"
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { STAGED_LANES = 3, ALIGNMENT = 256, MOST_ARRAYS = 16 };
-enum { CHUNK = 1 << 20 };              /* bytes that one thread copies at a time  */
-#define USUAL_PIECE ((size_t)64 << 20) /* bytes, where .staging is 1 */
+enum { CHUNK = 1 << 18 };              /* bytes that one thread copies at a time  */
+enum { HUGE_PAGE = 1 << 21 };          /* ... and makes the pages of              */
+#define AHEAD       ((size_t)64 << 20) /* bytes whose pages are made at once      */
+#define USUAL_PIECE ((size_t)64 << 20) /* bytes, where .staging is 1              */
 
 typedef struct lane {
     void *plan, *stream, *pinned, *device;
     void *busy; /* the plan whose piece is on its way; NULL: none */
     int64_t first, count;
+    size_t at[MOST_ARRAYS];      /* where the piece of each array begins */
+    size_t read, write, written; /* bytes [0, read) go to the device, [write, written) come back */
 } lane;
 
 struct shoal_staged {
@@ -118,64 +133,161 @@ static shoal_status make_lanes(shoal_plan *head, int64_t piece, size_t room) {
 
 /* ---- pieces ------------------------------------------------------------------------------------- */
 
-/* `rows` rows of `bytes` bytes, by all threads. */
-static void copy_rows(const shoal_context *ctx, char *to, size_t to_row, const char *from,
-                      size_t from_row, size_t bytes, int64_t rows) {
-    const int64_t chunks = (int64_t)((bytes + CHUNK - 1) / CHUNK);
-    ON_THREADS(ctx->threads, static)
-    for (int64_t task = 0; task < rows * chunks; task++) {
-        const int64_t row = task / chunks;
-        const size_t at = (size_t)(task % chunks) * CHUNK;
-        memcpy(to + (size_t)row * to_row + at, from + (size_t)row * from_row + at,
-               bytes - at < CHUNK ? bytes - at : CHUNK);
-    }
-}
-
-/* The parts of `systems` systems, by all threads: the host's are apart, the others together. */
-static void copy_parts(const shoal_context *ctx, const shoal_staged_array *a, char *host,
-                       char *pinned, int64_t systems, int in) {
-    ON_THREADS(ctx->threads, static)
-    for (int64_t k = 0; k < systems; k++)
-        for (size_t part = 0; part * a->part < a->bytes; part++) {
-            char *apart = host + (size_t)k * a->step + part * a->part_step;
-            char *together = pinned + (size_t)k * a->bytes + part * a->part;
-            memcpy(in ? together : apart, in ? apart : together, a->part);
-        }
-}
-
 typedef struct job { /* one call */
     const shoal_staged_array *arrays;
-    size_t at[MOST_ARRAYS]; /* where each begins in a lane; an x that is b begins where b does */
+    size_t paged[MOST_ARRAYS]; /* bytes of an array that is written whose pages are there */
     int count;
+    int is_long; /* several pieces: what is copied will not be used soon */
     shoal_staged_call *call;
     const void *with;
 } job;
 
-/* Places for pieces of so many systems; returns the bytes of a lane. */
-static size_t place(job *j, int64_t piece) {
+/* An array that is only written may be one that is read before it: x that is b. The number of that one, or -1. */
+static int place_of(const job *j, int i) {
+    const shoal_staged_array *a = &j->arrays[i];
+    for (int k = 0; k < i && !a->from && a->to; k++)
+        if (j->arrays[k].from == a->to) return k;
+    return -1;
+}
+
+static int is_written(const job *j, int i) {
+    int found = j->arrays[i].to != NULL;
+    for (int k = i + 1; k < j->count; k++) found |= place_of(j, k) == i;
+    return found;
+}
+
+/* Places for a piece of so many systems: what is only read, what is also written, what is only written. So one copy
+ * takes a piece to the device, and one takes it back. Returns the bytes of a lane. */
+static size_t place(lane *l, const job *j, int64_t systems) {
     size_t end = 0;
-    for (int i = 0; i < j->count; i++) {
-        const shoal_staged_array *a = &j->arrays[i];
-        j->at[i] = end;
-        end += (bytes_of(a, piece) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        for (int k = 0; k < i && !a->from && a->to; k++)
-            if (j->arrays[k].from == a->to) end = j->at[i], j->at[i] = j->at[k];
+    for (int round = 0; round < 3; round++) {
+        if (round == 1) l->write = end;
+        for (int i = 0; i < j->count; i++) {
+            const shoal_staged_array *a = &j->arrays[i];
+            const int is_mine = round == 2 ? !a->from : a->from && is_written(j, i) == round;
+            if (!is_mine) continue;
+            const int same = place_of(j, i);
+            l->at[i] = same >= 0 ? l->at[same] : end;
+            if (same < 0) end += (bytes_of(a, systems) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        }
+        if (round == 1) l->read = end;
     }
+    l->written = end;
     return end;
 }
 
-/* A lane's part of an array, from the host (in = 1) or to it. */
-static void carry(const shoal_plan *head, const lane *l, const shoal_staged_array *a, char *pinned,
-                  int in) {
-    const size_t whole = a->bytes * (size_t)head->staged->count, part = a->bytes * (size_t)l->count;
-    const size_t at = (a->step ? a->step : a->bytes) * (size_t)l->first;
+/* Bytes past the caches, if there are many: they are not read soon, and what they replace is not read first. */
+static void move(char *to, const char *from, size_t bytes, int past_caches) {
+#ifdef __SSE2__
+    const size_t lead = (size_t)(-(uintptr_t)to % 64);
+    if (past_caches && bytes >= 4096) {
+        memcpy(to, from, lead);
+        size_t i = lead;
+        for (; i + 64 <= bytes; i += 64)
+            for (size_t k = 0; k < 64; k += 16)
+                _mm_stream_si128((__m128i *)(void *)(to + i + k),
+                                 _mm_loadu_si128((const __m128i *)(const void *)(from + i + k)));
+        memcpy(to + i, from + i, bytes - i);
+        _mm_sfence();
+        return;
+    }
+#endif
+    (void)past_caches;
+    memcpy(to, from, bytes);
+}
+
+/* How a lane's part of an array is cut into tasks: bytes of a row, or whole rows, or systems. */
+typedef struct share {
+    enum { NOTHING, BYTES, ROWS, SYSTEMS } of;
+    int64_t all, each; /* of them, in a row if they are bytes, and in a task */
+    int64_t row, tasks;
+} share;
+
+static share share_of(const shoal_staged_array *a, int64_t systems) {
+    share s = { .of = BYTES, .row = (int64_t)a->bytes * systems, .each = CHUNK };
+    if (s.row == 0) return (share){ .of = NOTHING };
+    s.all = s.row;
     if (a->step)
-        copy_parts(head->ctx, a, (char *)(uintptr_t)(in ? a->from : a->to) + at, pinned, l->count,
-                   in);
-    else if (in)
-        copy_rows(head->ctx, pinned, part, (const char *)a->from + at, whole, part, a->rows);
-    else
-        copy_rows(head->ctx, (char *)a->to + at, whole, pinned, part, part, a->rows);
+        s.of = SYSTEMS, s.all = systems, s.each = CHUNK / (int64_t)a->bytes + 1;
+    else if (s.row < CHUNK)
+        s.of = ROWS, s.all = a->rows, s.each = CHUNK / s.row;
+    s.tasks = (s.all + s.each - 1) / s.each * (s.of == BYTES ? a->rows : 1);
+    return s;
+}
+
+/* From the host to a lane (in = 1), or back. */
+static void carry_task(const shoal_plan *head, const lane *l, const job *j, int i, const share *s,
+                       int64_t task, int in) {
+    const shoal_staged_array *a = &j->arrays[i];
+    const int64_t tasks = (s->all + s->each - 1) / s->each, from = task % tasks * s->each;
+    const int64_t to = from + s->each < s->all ? from + s->each : s->all;
+    char *const host = in ? (char *)(uintptr_t)a->from : (char *)a->to;
+    char *const pinned = (char *)l->pinned + l->at[i];
+    if (s->of == SYSTEMS) { /* their parts are apart on the host, together in the lane */
+        for (int64_t k = from; k < to; k++)
+            for (size_t p = 0; p * a->part < a->bytes; p++) {
+                char *apart = host + (size_t)(l->first + k) * a->step + p * a->part_step;
+                char *together = pinned + (size_t)k * a->bytes + p * a->part;
+                memcpy(in ? together : apart, in ? apart : together, a->part);
+            }
+        return;
+    }
+    const int64_t row = s->of == BYTES ? task / tasks : from, rows = s->of == BYTES ? 1 : to - from;
+    const int64_t begin = s->of == BYTES ? from : 0, bytes = s->of == BYTES ? to - from : s->row;
+    for (int64_t r = row; r < row + rows; r++) {
+        char *here = pinned + r * s->row + begin;
+        char *there = host + a->bytes * (size_t)(r * head->staged->count + l->first) + begin;
+        move(in ? here : there, in ? there : here, (size_t)bytes, j->is_long);
+    }
+}
+
+/* A lane's part of all arrays, by all threads. */
+static void carry(const shoal_plan *head, const lane *l, const job *j, int in) {
+    share shares[MOST_ARRAYS];
+    int64_t first[MOST_ARRAYS + 1] = { 0 };
+    for (int i = 0; i < j->count; i++) {
+        const shoal_staged_array *a = &j->arrays[i];
+        const int is_moved = in ? a->from != NULL : a->to != NULL;
+        shares[i] = is_moved ? share_of(a, l->count) : (share){ .of = NOTHING };
+        first[i + 1] = first[i] + shares[i].tasks;
+    }
+    ON_THREADS(head->ctx->threads, dynamic)
+    for (int64_t task = 0; task < first[j->count]; task++) {
+        int i = 0;
+        while (task >= first[i + 1]) i++;
+        carry_task(head, l, j, i, &shares[i], task - first[i], in);
+    }
+}
+
+/* The first write to memory that is new to the process waits for the kernel to clear a page, and threads that meet in one
+ * page wait for each other. So pages are made ahead, by all threads, each its own. */
+static void make_pages(const shoal_plan *head, job *j, const lane *l) {
+#ifdef __linux__
+    enum {
+        POPULATE_WRITE = 23
+    }; /* MADV_POPULATE_WRITE: of Linux 5.14; older ones refuse it, and no harm is done */
+    for (int i = 0; i < j->count && j->is_long; i++) {
+        const shoal_staged_array *a = &j->arrays[i];
+        if (!a->to || a->from || a->rows != 1 || a->step || place_of(j, i) >= 0) continue;
+        const size_t whole = a->bytes * (size_t)head->staged->count;
+        const size_t wanted = a->bytes * (size_t)(l->first + l->count);
+        if (j->paged[i] >= wanted) continue;
+        const size_t more = wanted + AHEAD < whole ? wanted + AHEAD : whole;
+        const uintptr_t begin = (uintptr_t)a->to + j->paged[i], end = (uintptr_t)a->to + more;
+        const int64_t first = (int64_t)(begin / HUGE_PAGE),
+                      last = (int64_t)((end + HUGE_PAGE - 1) / HUGE_PAGE);
+        ON_THREADS(head->ctx->threads, dynamic)
+        for (int64_t page = first; page < last; page++) {
+            uintptr_t from = (uintptr_t)page * HUGE_PAGE, to = from + HUGE_PAGE;
+            if (from < begin) from = begin / 4096 * 4096;
+            if (to > end) to = end;
+            (void)madvise((void *)from, to - from, POPULATE_WRITE);
+        }
+        j->paged[i] = more;
+    }
+#else
+    (void)head, (void)j, (void)l;
+#endif
 }
 
 static shoal_status begin_piece(shoal_plan *head, lane *l, const job *j) {
@@ -185,23 +297,20 @@ static shoal_status begin_piece(shoal_plan *head, lane *l, const job *j) {
     shoal_status status = SHOAL_OK;
     ctx->stream = l->stream;
     l->busy = l->count < head->staged->piece ? head->staged->tail : l->plan;
-    for (int i = 0; i < j->count && status == SHOAL_OK; i++) {
-        if (is_used(&j->arrays[i])) pointers[i] = device + j->at[i];
-        if (!j->arrays[i].from) continue;
-        carry(head, l, &j->arrays[i], pinned + j->at[i], 1);
-        status = ctx->ops->copy_later(ctx, pointers[i], pinned + j->at[i],
-                                      bytes_of(&j->arrays[i], l->count));
-    }
+    place(l, j, l->count);
+    for (int i = 0; i < j->count; i++)
+        if (is_used(&j->arrays[i])) pointers[i] = device + l->at[i];
+    carry(head, l, j, 1);
+    if (l->read) status = ctx->ops->copy_later(ctx, device, pinned, l->read);
     if (status == SHOAL_OK) status = j->call(l->busy, pointers, j->with);
-    for (int i = 0; i < j->count && status == SHOAL_OK; i++)
-        if (j->arrays[i].to)
-            status = ctx->ops->copy_later(ctx, pinned + j->at[i], pointers[i],
-                                          bytes_of(&j->arrays[i], l->count));
+    if (status == SHOAL_OK && l->written > l->write)
+        status =
+            ctx->ops->copy_later(ctx, pinned + l->write, device + l->write, l->written - l->write);
     return status;
 }
 
 /* Waits for a lane; its results go to the host if all is well so far. */
-static shoal_status end_piece(shoal_plan *head, lane *l, const job *j, shoal_status status) {
+static shoal_status end_piece(shoal_plan *head, lane *l, job *j, shoal_status status) {
     shoal_context *ctx = head->ctx;
     void *plan = l->busy;
     char message[sizeof ctx->message];
@@ -209,11 +318,11 @@ static shoal_status end_piece(shoal_plan *head, lane *l, const job *j, shoal_sta
     l->busy = NULL;
     ctx->stream = l->stream;
     memcpy(message, ctx->message, sizeof message);
+    if (status == SHOAL_OK) make_pages(head, j, l);
     const shoal_status waited = ctx->ops->wait(ctx);
     if (status != SHOAL_OK) memcpy(ctx->message, message, sizeof message); /* the first one stays */
     if (status == SHOAL_OK) status = waited;
-    for (int i = 0; i < j->count && status == SHOAL_OK; i++)
-        if (j->arrays[i].to) carry(head, l, &j->arrays[i], (char *)l->pinned + j->at[i], 0);
+    if (status == SHOAL_OK) carry(head, l, j, 0);
     return status == SHOAL_OK ? head->staged->kind->add(plan, head->staged->info) : status;
 }
 
@@ -237,8 +346,10 @@ static shoal_status run(shoal_plan *head, job *j) {
     int64_t next = 0, piece = s->count;
     if (each && wanted / each < (size_t)piece) piece = (int64_t)(wanted / each);
     if (piece < 1) piece = 1;
+    lane whole;
+    j->is_long = piece < s->count;
     shoal_status status = check(ctx, j->arrays, j->count);
-    if (status == SHOAL_OK) status = make_lanes(head, piece, place(j, piece));
+    if (status == SHOAL_OK) status = make_lanes(head, piece, place(&whole, j, piece));
     const shoal_stage stage = shoal_stage_begin(ctx, "systems");
     memset(s->info, 0, s->kind->info);
     for (int64_t first = 0; first < s->count && status == SHOAL_OK; first += piece) {

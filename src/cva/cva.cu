@@ -1,32 +1,136 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cva.cu - inner paths on the GPU: the code of nest.h and walk.h with one path per thread. A warp is an item, 32 inner
- * paths of an outer one, and with early exercise one contract; its sum is added by halves, as cva.c adds. Every such
- * warp makes the prices that its contract needs. Bits are those of the CPU in f64.
+ * cva.cu - inner paths on the GPU: the arithmetic of nest.h and walk.h with one path per thread, in the same order: bits
+ * are those of the CPU in f64. A warp is an item, 32 inner paths of an outer one; its sum is added by halves, as cva.c
+ * adds.
+ *
+ * Contracts with early exercise: a warp makes the prices of its paths once, from stop to stop as far as some contract
+ * needs them, and keeps them in shared memory, a row per thread; all contracts follow them. If they do not fit, or there
+ * is one contract, a warp has an item and a contract, and the row has the prices of one stop.
+ *
+ * Rules of up to five assets are compiled for their number (shapes below), with their functions in registers. Those of
+ * larger baskets are linear but for powers of the basket, which needs no memory for functions. All others take the code
+ * of walk.h.
+ *
+ * Contracts on one asset, where there are no others: a thread whose path is exercised takes the next path of the warp.
+ *
+ * Limits: per path, stop and asset half a Philox block and Box-Muller (about 200 instructions in f64, 60 in f32), an
+ * exponential (40, 25); per contract and stop two multiply-adds per function of its rule.
  */
 #define CVA_WIDTH 1
 #define CVA_FOLLOWS
 #include "core/launch.cuh"
 #include "core/real.h"
 
+#include "cva/basis.h"
 #include "cva/nest.h"
 
-enum { FOLLOW_BLOCK = 128 };
+enum {
+    FOLLOW_BLOCK = 64,
+    FOLLOW_BLOCKS = sizeof(real) == sizeof(double) ? 6 : 8,
+    WARPS = FOLLOW_BLOCK / CVA_LANES
+};
+/* Contracts on one asset alone: items of a warp; numbers of a stop besides those of normals. */
+enum { LINE_BLOCK = 128, LINE_WARPS = LINE_BLOCK / CVA_LANES, LINE_ITEMS = 8, LINE_NUMBERS = 3 };
+enum { LINE_PATHS = LINE_ITEMS * CVA_LANES };
+static const unsigned ALL_LANES = 0xffffffffu;
 
-/* Of one thread: at and s are of the date that was made last. */
+/* What a row holds before the prices of stops: Brownian motions, in f32 today's prices. */
+enum { BEFORE_PRICES = sizeof(real) == sizeof(double) ? 1 : 2 };
+
+/* Of one thread. The row has the prices of all stops from job.ahead on, or of the last one. */
 struct cva_paths {
     const cva_job *job;
     const double *spot;
-    int assets;      /* that the contract needs: up to its last one */
-    int64_t k, made; /* the stop that comes next */
+    int assets;      /* that the contracts need: up to the last one */
+    int keeps;       /* 1: the prices of all stops                  */
+    int64_t k, made; /* the stop that comes next, in the whole warp */
     uint64_t first;
-    real at[SHOAL_CVA_ASSETS], s[SHOAL_CVA_ASSETS];
+    real *row;
 };
 
+__device__ static inline real *row_prices(const cva_paths *p, int64_t stop) {
+    return p->row + p->assets * (BEFORE_PRICES + (p->keeps ? stop - p->job->ahead : 0));
+}
+/* The prices of the outer path. */
+__device__ static inline const real *path_start(const cva_paths *p) {
+#ifdef SHOAL_SINGLE
+    return p->row + p->assets;
+#else
+    return p->spot;
+#endif
+}
+
+/* cva_words(), with the keys of the rounds made from the first one: loads of 20 keys would take longer. */
+__device__ static inline shoal_words step_words(const shoal_stream *stream, uint32_t step,
+                                                uint64_t first) {
+    shoal_words w = { { (uint32_t)first, (uint32_t)(first >> 32), step, stream->tag } };
+    uint32_t a = stream->key[0][0], b = stream->key[0][1];
+    for (int round = 0; round < 10; round++, a += SHOAL_PHILOX_GOLDEN, b += SHOAL_PHILOX_ROOT)
+        w = shoal_philox_round(w, a, b);
+    return w;
+}
+
+/* Moves to a stop, with up to MOST assets: normals stay in registers. */
+template <int MOST>
+__device__ static __noinline__ void step_within(const cva_job *job, const cva_paths *p,
+                                                int64_t stop, real *to) {
+    const real *table = cva_table(job, stop), *shift = cva_shifts(job, stop);
+    const real *sigma = shift + 2 * job->assets;
+    const uint32_t begin = (uint32_t)(stop - job->ahead) * cva_blocks(job);
+    const int assets = p->assets;
+    real z[MOST];
+#pragma unroll
+    for (int b = 0; b < MOST; b += CVA_NORMALS) {
+        if (b >= assets) break;
+        const shoal_words w =
+            step_words(&job->walk_normals, begin + (uint32_t)(b / CVA_NORMALS), p->first);
+#pragma unroll
+        for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, &z[b + e], &z[b + e + 1]);
+    }
+#pragma unroll
+    for (int tile = 0; tile < MOST / CVA_TILE; tile++) {
+        if (tile * CVA_TILE >= assets) break;
+        const cva_tile *column = (const cva_tile *)(table + cva_tile_at(tile));
+        real sum[CVA_TILE];
+#pragma unroll
+        for (int e = 0; e < CVA_TILE; e++)
+            sum[e] = tile * CVA_TILE + e < assets ? p->row[tile * CVA_TILE + e] : 0;
+#pragma unroll
+        for (int b = 0; b < (tile + 1) * CVA_TILE; b++) {
+            if (b >= assets) break;
+            const cva_tile here = column[b];
+#pragma unroll
+            for (int e = 0; e < CVA_TILE; e++) sum[e] = real_fma(here.load[e], z[b], sum[e]);
+        }
+#pragma unroll
+        for (int e = 0; e < CVA_TILE; e++) {
+            const int a = tile * CVA_TILE + e;
+            if (a >= assets) break;
+            p->row[a] = sum[e];
+            to[a] = (real)p->spot[a] * real_exp(real_fma(sigma[a], sum[e], shift[a]));
+        }
+    }
+}
+
+/* The same with any number. */
+__device__ static __noinline__ void step_any(const cva_job *job, const cva_paths *p, int64_t stop,
+                                             real *to) {
+    cva_step(job, p->assets, p->k, stop, p->spot, p->first, p->row, to);
+}
+
+/* All lanes of the warp come here together. */
 __device__ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
-    for (; p->made <= stop; p->made++)
-        cva_step(p->job, p->assets, p->k, p->made, p->spot, p->first, p->at, p->s);
-    return p->s;
+    for (; p->made <= stop; p->made++) {
+        real *to = row_prices(p, p->made);
+        if (p->assets <= 8)
+            step_within<8>(p->job, p, p->made, to);
+        else if (p->assets <= 32)
+            step_within<32>(p->job, p, p->made, to);
+        else
+            step_any(p->job, p, p->made, to);
+    }
+    return row_prices(p, stop);
 }
 
 namespace {
@@ -39,7 +143,39 @@ __device__ static inline double fold_item(const cva_item *item, int lane, double
     return sum;
 }
 
-__global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t k) {
+#include "cva/follow.cuh"
+
+__device__ static inline bool is_held(const cva_job *job, const cva_contract *c,
+                                      const cva_item *item) {
+    return job->holds[c->place * job->paths + item->path] != 0;
+}
+
+/* The paths of an item, before the first stop, with the assets that some of these contracts need. */
+__device__ static inline void begin_paths(cva_paths *p, const cva_item *item, int lane,
+                                          int64_t from, int64_t count, unsigned forms) {
+    const cva_job *job = p->job;
+    p->spot = job->spot + item->path * job->assets, p->made = job->ahead, p->assets = 0;
+    p->first = cva_first(job, item) + (uint64_t)lane;
+    for (int64_t i = 0; i < count; i++) {
+        const cva_contract *c = &job->contract[job->american[from + i]];
+        if (!is_held(job, c, item) || !(forms >> c->rule_form & 1)) continue;
+        for (int n = 0; n < c->assets; n++)
+            p->assets = c->asset[n] >= p->assets ? (int)c->asset[n] + 1 : p->assets;
+    }
+    for (int a = 0; a < p->assets; a++) p->row[a] = 0;
+#ifdef SHOAL_SINGLE
+    for (int a = 0; a < p->assets; a++) p->row[p->assets + a] = (real)p->spot[a];
+#endif
+}
+
+/* line_start() of a contract. */
+__device__ static inline double lane_start(const cva_paths *p, int64_t i, int64_t end) {
+    const cva_contract *c = i < end ? &p->job->contract[p->job->american[i]] : NULL;
+    return c && c->rule_form == CVA_ON_LINE ? line_start(p->job, c, p->k, p->spot) : 0;
+}
+
+__global__ void __launch_bounds__(FOLLOW_BLOCK)
+    nest_kernel(const __grid_constant__ cva_job job, int64_t k) {
     const int lane = (int)threadIdx.x % CVA_LANES;
     const int64_t warps = (int64_t)gridDim.x * (FOLLOW_BLOCK / CVA_LANES);
     for (int64_t at = blockIdx.x * (FOLLOW_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
@@ -61,43 +197,106 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK) nest_kernel(cva_job job, int64_t
     }
 }
 
-__global__ void __launch_bounds__(FOLLOW_BLOCK) table_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(FOLLOW_BLOCK)
+    table_kernel(const __grid_constant__ cva_job job, int64_t k) {
     const int64_t rows = (job.assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
     SHOAL_GRID_STRIDE(i, (job.stops - job.ahead) * rows)
     cva_fill_table(&job, k, job.ahead + i / rows, (int)(i % rows));
 }
 
-__global__ void __launch_bounds__(FOLLOW_BLOCK) follow_kernel(cva_job job, int64_t k) {
+/* keeps: a task is an item, else an item and a contract. Contracts whose rules have a form without a bit in `forms` are
+ * left out. */
+__global__ void __launch_bounds__(FOLLOW_BLOCK, FOLLOW_BLOCKS)
+    follow_kernel(const __grid_constant__ cva_job job, int64_t k, int keeps, unsigned forms,
+                  int stride) {
+    SHOAL_SHARED(real, rows);
     const int lane = (int)threadIdx.x % CVA_LANES;
-    const int64_t walks = job.americans;
-    const int64_t warps = (int64_t)gridDim.x * (FOLLOW_BLOCK / CVA_LANES);
-    for (int64_t task = blockIdx.x * (FOLLOW_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
-         task < job.items * walks; task += warps) {
-        const cva_item *item = &job.item[task / walks];
-        const cva_contract *c = &job.contract[job.american[task % walks]];
-        double *to = &job.sums[task / walks * job.places + c->place];
-        if (!job.holds[c->place * job.paths + item->path]) { /* so all of the warp do */
+    const int64_t each = keeps ? 1 : job.americans, count = keeps ? job.americans : 1;
+    const int64_t warps = (int64_t)gridDim.x * WARPS;
+    cva_paths paths;
+    paths.job = &job, paths.keeps = keeps, paths.k = k;
+    paths.row = rows + (int64_t)threadIdx.x * stride;
+    for (int64_t task = (int64_t)blockIdx.x * WARPS + threadIdx.x / CVA_LANES;
+         task < job.items * each; task += warps) {
+        const int64_t at = task / each, from = task % each;
+        const cva_item *item = &job.item[at];
+        const int counts = lane < item->lanes;
+        begin_paths(&paths, item, lane, from, count, forms);
+        double starts = 0;
+        for (int64_t n = 0; n < count; n++) {
+            const cva_contract *c = &job.contract[job.american[from + n]];
+            double *to = &job.sums[at * job.places + c->place];
+            if (n % CVA_LANES == 0) /* a lane has a contract */
+                starts = lane_start(&paths, from + n + lane, from + count);
+            const double start = __shfl_sync(ALL_LANES, starts, (int)(n % CVA_LANES));
+            if (!(forms >> c->rule_form & 1)) continue;
+            if (!is_held(&job, c, item)) { /* so all of the warp do */
+                if (lane == 0) *to = 0;
+                continue;
+            }
+            const double y = c->rule_form == CVA_ON_LINE
+                                 ? follow_line(&job, c, k, &paths, counts, start)
+                                 : follow_many(&job, c, k, &paths, counts, path_start(&paths));
+            const double sum = fold_item(item, lane, y);
+            if (lane == 0) *to = sum;
+        }
+    }
+}
+
+/* Contracts whose rules have no form of their own: a task is an item and a contract. */
+__global__ void __launch_bounds__(FOLLOW_BLOCK)
+    any_kernel(const __grid_constant__ cva_job job, int64_t k, int stride) {
+    SHOAL_SHARED(real, rows);
+    const int lane = (int)threadIdx.x % CVA_LANES;
+    const int64_t warps = (int64_t)gridDim.x * WARPS;
+    cva_paths paths;
+    paths.job = &job, paths.keeps = 0, paths.k = k;
+    paths.row = rows + (int64_t)threadIdx.x * stride;
+    for (int64_t task = (int64_t)blockIdx.x * WARPS + threadIdx.x / CVA_LANES;
+         task < job.items * job.americans; task += warps) {
+        const int64_t at = task / job.americans, n = task % job.americans;
+        const cva_item *item = &job.item[at];
+        const cva_contract *c = &job.contract[job.american[n]];
+        double *to = &job.sums[at * job.places + c->place];
+        if (c->rule_form != CVA_ANY) continue;
+        if (!is_held(&job, c, item)) { /* so all of the warp do */
             if (lane == 0) *to = 0;
             continue;
         }
-        cva_paths paths;
+        cva_lanes lanes;
         cva_outcome outcome;
         double y;
-        paths.job = &job, paths.spot = job.spot + item->path * job.assets;
-        paths.k = k, paths.made = job.ahead, paths.first = cva_first(&job, item) + (uint64_t)lane;
-        paths.assets = 0;
-        for (int n = 0; n < c->assets; n++)
-            paths.assets = c->asset[n] >= paths.assets ? (int)c->asset[n] + 1 : paths.assets;
-        for (int a = 0; a < paths.assets; a++) paths.s[a] = (real)paths.spot[a];
-        for (int a = 0; a < SHOAL_CVA_ASSETS && a < paths.assets + CVA_TILE; a++) paths.at[a] = 0;
-        if (c->rule[0].basis.kind == CVA_LINE)
-            cva_follow_line(&job, c, k, paths.spot, &paths, &outcome, &y);
-        else {
-            cva_lanes lanes;
-            cva_follow_many(&job, c, k, paths.s, &paths, &lanes, &outcome, &y);
-        }
+        begin_paths(&paths, item, lane, n, 1, 1u << CVA_ANY);
+        cva_follow_many(&job, c, k, path_start(&paths), &paths, &lanes, &outcome, &y);
         const double sum = fold_item(item, lane, y);
         if (lane == 0) *to = sum;
+    }
+}
+
+/* Contracts on one asset, one after the other: a warp has LINE_ITEMS items. */
+__global__ void __launch_bounds__(LINE_BLOCK)
+    line_kernel(const __grid_constant__ cva_job job, int64_t k) {
+    SHOAL_SHARED(double, shared);
+    const int lane = (int)threadIdx.x % CVA_LANES, warp = (int)threadIdx.x / CVA_LANES;
+    const int64_t chunks = (job.items + LINE_ITEMS - 1) / LINE_ITEMS;
+    line_room room;
+    room.price = (real *)shared + warp * LINE_PATHS;
+    room.table = (real *)shared + LINE_WARPS * LINE_PATHS;
+    const int64_t numbers = (job.stops - job.ahead) * (job.assets + LINE_NUMBERS);
+    room.date = (int *)(room.table + numbers) + warp * LINE_PATHS;
+    for (int64_t n = 0; n < job.americans; n++) {
+        const cva_contract *c = &job.contract[job.american[n]];
+        if (c->rule_form != CVA_ON_LINE) continue;
+        __syncthreads();
+        const int64_t stops = line_table(&job, c, room.table);
+        __syncthreads();
+        for (int64_t chunk = (int64_t)blockIdx.x * LINE_WARPS + warp; chunk < chunks;
+             chunk += (int64_t)gridDim.x * LINE_WARPS) {
+            line_walk(&job, c, &room, stops, chunk * LINE_ITEMS, lane);
+            __syncwarp();
+            line_sum(&job, c, k, &room, chunk * LINE_ITEMS, lane);
+            __syncwarp();
+        }
     }
 }
 
@@ -109,15 +308,48 @@ static shoal_status nest(shoal_context *ctx, const cva_job *job, int64_t k) {
     return shoal_launched(ctx, "cva, European contracts");
 }
 
+/* Bytes of rows of a block. */
+static size_t row_bytes(const cva_job *job, int64_t slots, int64_t *stride) {
+    *stride = (BEFORE_PRICES + slots) * job->assets | 1; /* odd: no two lanes in one bank */
+    return (size_t)*stride * FOLLOW_BLOCK * sizeof(real);
+}
+
 static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     const int64_t rows = (job->assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
-    if (job->stops > job->ahead)
-        SHOAL_LAUNCH(table_kernel,
-                     dim3(shoal_blocks((job->stops - job->ahead) * rows, FOLLOW_BLOCK)),
+    const int64_t stops = job->stops - job->ahead, lines = job->forms[CVA_ON_LINE];
+    const int64_t known = job->forms[CVA_KNOWN] + job->forms[CVA_LINEAR];
+    if (stops > 0)
+        SHOAL_LAUNCH(table_kernel, dim3(shoal_blocks(stops * rows, FOLLOW_BLOCK)),
                      dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
-    const int64_t tasks = job->items * job->americans;
-    SHOAL_LAUNCH(follow_kernel, dim3(shoal_blocks(tasks * CVA_LANES, FOLLOW_BLOCK)),
-                 dim3(FOLLOW_BLOCK), 0, ctx->stream, *job, k);
+    int64_t stride, single_stride;
+    size_t bytes = row_bytes(job, stops, &stride);
+    const size_t single_bytes = row_bytes(job, 1, &single_stride);
+    const size_t table = (size_t)(stops * (job->assets + LINE_NUMBERS)) * sizeof(real);
+    const size_t line_bytes = LINE_BLOCK * LINE_ITEMS * (sizeof(real) + sizeof(int)) + table;
+    const int keeps = lines + known > 1 && bytes <= SHOAL_USUAL_SHARED;
+    const int apart = !keeps && lines > 0 && line_bytes <= SHOAL_USUAL_SHARED;
+    if (!keeps) bytes = single_bytes, stride = single_stride;
+    const shoal_status s = shoal_check_shared(ctx, "cva, inner paths", bytes);
+    if (s != SHOAL_OK) return s;
+    if (apart) {
+        const int64_t warps = (job->items + LINE_ITEMS - 1) / LINE_ITEMS;
+        SHOAL_LAUNCH(line_kernel, dim3(shoal_blocks(warps * CVA_LANES, LINE_BLOCK)),
+                     dim3(LINE_BLOCK), line_bytes, ctx->stream, *job, k);
+    }
+    if (known > 0 || (lines > 0 && !apart)) {
+        const int64_t tasks = job->items * (keeps ? 1 : job->americans);
+        const unsigned forms =
+            1u << CVA_KNOWN | 1u << CVA_LINEAR | (apart ? 0u : 1u << CVA_ON_LINE);
+        shoal_allow_shared(ctx, follow_kernel, bytes);
+        SHOAL_LAUNCH(follow_kernel, dim3(shoal_blocks(tasks * CVA_LANES, FOLLOW_BLOCK)),
+                     dim3(FOLLOW_BLOCK), bytes, ctx->stream, *job, k, keeps, forms, (int)stride);
+    }
+    if (job->forms[CVA_ANY] > 0) {
+        shoal_allow_shared(ctx, any_kernel, single_bytes);
+        SHOAL_LAUNCH(any_kernel,
+                     dim3(shoal_blocks(job->items * job->americans * CVA_LANES, FOLLOW_BLOCK)),
+                     dim3(FOLLOW_BLOCK), single_bytes, ctx->stream, *job, k, (int)single_stride);
+    }
     return shoal_launched(ctx, "cva, inner paths");
 }
 

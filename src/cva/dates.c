@@ -55,6 +55,11 @@ static double horizon_of(const cva_job *j, const shoal_cva_opts *o) {
     return last;
 }
 
+/* Whether a contract has dates before its maturity: of exercise, or fixings of a mean. */
+static int has_dates(const cva_contract *c) {
+    return c->kind == CVA_AMERICAN || (c->form & CVA_MEAN && c->kind != CVA_EXPIRED);
+}
+
 /* Dates of exercise without an own list, beyond the last date of exposure that is given: how many, and their step. */
 static int64_t count_beyond(const cva_job *j, const shoal_cva_contract *from,
                             const shoal_cva_opts *o, double *step) {
@@ -62,7 +67,7 @@ static int64_t count_beyond(const cva_job *j, const shoal_cva_contract *from,
     double last = 0;
     *step = o->dates > 1 ? end - given_time(j, o, o->dates - 2) : end;
     for (int64_t i = 0; i < j->contracts; i++)
-        if (j->contract[i].kind == CVA_AMERICAN && !from[i].exercises)
+        if (has_dates(&j->contract[i]) && !from[i].exercises && !from[i].fixings)
             last = fmax(last, j->contract[i].maturity);
     if (!(last > end)) return 0;
     const double count = ceil((last - end) / *step * (1 - CVA_SAME)) - 1;
@@ -78,10 +83,11 @@ static void gather(const cva_job *j, const shoal_cva_contract *from, const shoal
     for (int64_t i = 0; i < j->contracts; i++) {
         const cva_contract *c = &j->contract[i];
         const int exposed = c->maturity <= j->horizon * (1 + CVA_SAME) ? EXPOSED : 0;
-        if (c->kind != CVA_EXPIRED && (exposed || c->kind == CVA_AMERICAN))
-            add(m, c->maturity, exposed);
+        if (c->kind != CVA_EXPIRED && (exposed || has_dates(c))) add(m, c->maturity, exposed);
         for (int64_t e = 0; c->kind == CVA_AMERICAN && e < from[i].exercises; e++)
             add(m, from[i].exercise[e], 0);
+        for (int64_t e = 0; c->kind != CVA_EXPIRED && e < from[i].fixings; e++)
+            add(m, from[i].fixing[e], 0);
     }
 }
 
@@ -128,6 +134,20 @@ int64_t shoal_cva_date_of(const cva_job *j, double time) {
     return first;
 }
 
+/* The last date of a contract on a mean, and its fixings. */
+static shoal_status make_fixings(shoal_cva *p, const shoal_cva_contract *from, const char *regular,
+                                 cva_contract *c) {
+    const cva_job *j = &p->job;
+    char *own;
+    c->last = shoal_cva_date_of(j, c->maturity);
+    const shoal_status s = shoal_plan_host(&p->head, c->last, 1, &own);
+    if (s != SHOAL_OK) return s;
+    for (int64_t k = 0; k < c->last && !from->fixings; k++) own[k] = regular[k] || k == c->last - 1;
+    for (int64_t e = 0; e < from->fixings; e++) own[shoal_cva_date_of(j, from->fixing[e]) - 1] = 1;
+    c->fixes = own;
+    return s;
+}
+
 /* The last date of each contract, and the dates at which it may be exercised. */
 static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, moments *m) {
     const cva_job *j = &p->job;
@@ -139,6 +159,7 @@ static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, 
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         cva_contract *c = &p->contracts[i];
         char *own;
+        if (c->kind == CVA_CLOSED && c->form & CVA_MEAN) s = make_fixings(p, &from[i], regular, c);
         if (c->kind != CVA_AMERICAN) continue;
         c->last = shoal_cva_date_of(j, c->maturity), c->may = regular;
         if (from[i].exercises) {
@@ -212,7 +233,7 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
                           MOST_EXERCISES);
     const int64_t knots = shoal_cva_knots(market, 0, NULL);
     int64_t most = o->dates + beyond + 1 + j->contracts + knots;
-    for (int64_t i = 0; i < j->contracts; i++) most += from[i].exercises;
+    for (int64_t i = 0; i < j->contracts; i++) most += from[i].exercises + from[i].fixings;
     most += j->periods * (o->dates + 1 + j->contracts);
     moments m = { malloc((size_t)most * sizeof *m.at), 0 };
     double *room = malloc((size_t)(knots + 1) * sizeof *room);

@@ -118,7 +118,7 @@ static int add_problem(exercise *e, int64_t path, int64_t at) {
     const int d = e->c->assets;
     if (e->exercised[path]) return 0;
     if (e->k == e->c->last) {
-        const double pays = cva_pay(e->c, j->spot + path * j->assets);
+        const double pays = cva_pay(e->c, j->spot + path * j->assets, e->k);
         settle(e, e->level, path, pays, 1);
         if (e->half) settle(e, CVA_HALF, path, pays, 1);
         return 0;
@@ -164,7 +164,7 @@ static void decide(exercise *e, int64_t problems, int level, const double *price
     const cva_job *j = e->j;
     const int may = e->c->may[e->k - 1];
     for (int64_t i = 0; i < problems; i++) {
-        const double pays = cva_pay(e->c, j->spot + e->path[i] * j->assets), hold = price[i];
+        const double pays = cva_pay(e->c, j->spot + e->path[i] * j->assets, e->k), hold = price[i];
         const int now = may && pays > 0 && pays >= hold;
         settle(e, level, e->path[i], now ? pays : hold, now);
     }

@@ -147,7 +147,7 @@ static void visit(const shoal_context *ctx, const cva_fit *f, int64_t i) {
         cva_lanes w;
         double *cash = f->cash + block * CVA_WIDTH;
         move_block(f, block, i);
-        cva_make_variables(&f->c, &f->rule.basis, f->prices[i % 2] + block * numbers, &w);
+        cva_make_variables(&f->c, &f->rule.basis, i, f->prices[i % 2] + block * numbers, &w);
         if (i < f->c.last) {
             EACH(l, CVA_WIDTH) cash[l] *= discount;
             add_moments(f, &w, f->moments + block * moments);
@@ -182,7 +182,7 @@ static void make_columns(const cva_fit *f, int64_t block, int64_t i, cva_lanes *
     const cva_basis *b = &f->rule.basis;
     const int64_t numbers = (int64_t)f->job.assets * CVA_WIDTH;
     double gain[CVA_DIRECTIONS][CVA_WIDTH];
-    cva_make_variables(&f->c, b, f->prices[i % 2] + block * numbers, w);
+    cva_make_variables(&f->c, b, i, f->prices[i % 2] + block * numbers, w);
     cva_make_psi(&f->rule, i, w);
     make_gains(f, block, i, w, gain);
     memcpy(column, w->psi, (size_t)b->functions * sizeof *column);

@@ -35,11 +35,13 @@ static const struct {
 static shoal_status check_contracts(shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         const cva_contract *c = &p->job.contract[i];
+        const int path_wise = (c->form & (CVA_BARRIER | CVA_MEAN)) != 0;
         if (c->kind == CVA_CLOSED) p->greeks.jumps |= (c->form & CVA_DIGITAL) != 0;
-        if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !(c->form & CVA_BARRIER))) continue;
+        if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !path_wise)) continue;
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "contracts[%lld]: there are no sensitivities of a contract "
-                          "with early exercise, without a closed form or with a barrier",
+                          "with early exercise, without a closed form, with a barrier or "
+                          "on a mean",
                           (long long)i);
     }
     return SHOAL_OK;

@@ -33,7 +33,7 @@ static double price_at(const cva_job *j, const cva_contract *c, const cva_rule *
 /* What exercise at date i pays above the European value. */
 static double excess(const cva_job *j, const cva_contract *c, double s, int64_t i) {
     const double b = cva_weight_in(c, 0) * s;
-    const double gain = c->form & CVA_DOWN ? c->strike - b : b - c->strike;
+    const double strike = cva_strike_at(c, i), gain = c->form & CVA_DOWN ? strike - b : b - strike;
     if (!(gain > 0)) return -DBL_MAX;
     return gain - cva_line_value(j, c, s, i);
 }
@@ -78,10 +78,11 @@ static void take_mean(const double *from, int points, double step, double dt, do
         const double coarse = t ? side : 1 - 2 * side;
         const double factor =
             discount * (fine ? shoal_exp(-0.5 * t * t * step * step / dt) / total : coarse);
-        for (int p = 0; p < points; p++) {
-            const int at = p + t < 0 ? 0 : p + t >= points ? points - 1 : p + t;
-            to[p] += factor * from[at];
-        }
+        const int low = t < 0 ? (-t < points ? -t : points) : 0;         /* before it, from[0] */
+        const int high = t > 0 ? (t < points ? points - t : 0) : points; /* from it on, the last */
+        for (int p = 0; p < low; p++) to[p] += factor * from[0];
+        for (int p = low; p < high; p++) to[p] += factor * from[p + t];
+        for (int p = high; p < points; p++) to[p] += factor * from[points - 1];
     }
 }
 

@@ -84,13 +84,13 @@ CVA_CALL void cva_nest_pay(const cva_job *job, const cva_contract *c, const doub
     }
     for (int n = 0; n < c->assets; n++) {
         const real *s = cva_nest_price(job, spot, c->asset[n], b);
-        const real weight = (real)cva_weight_in(c, n);
+        const real weight = (real)cva_weight_in(c, n), more = (real)cva_cash_in(c, 0, n);
         if (n == 0)
-            CVA_EACH(l) b->all[l] = weight * s[l];
+            CVA_EACH(l) b->all[l] = real_fma(weight, s[l], more);
         else if (sum)
             CVA_EACH(l) b->all[l] = real_fma(weight, s[l], b->all[l]);
         else
-            CVA_EACH(l) b->all[l] = real_pick(s[l] > b->all[l], s[l], b->all[l]);
+            CVA_EACH(l) b->all[l] = real_pick(s[l] + more > b->all[l], s[l] + more, b->all[l]);
     }
     CVA_EACH(l) b->all[l] = cva_pays(form, strike, b->all[l]);
 }

@@ -21,25 +21,27 @@ __device__ static inline double cva_fold(double *x) {
 #include "cva/exposure.h"
 
 enum { OUTER_BLOCK = 128, TILE = 512, SCAN_BLOCK = 1024 };
+enum { NET_ROOM = 128, NET_AHEAD = 8 }; /* contracts in shared memory; of a turn */
 
 namespace {
 
-__global__ void __launch_bounds__(OUTER_BLOCK) begin_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) begin_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(path, job.paths) {
         cva_begin_path(&job, path);
         cva_clear_path(&job, path, 0);
     }
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) keep_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) keep_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(path, job.paths) cva_keep_path(&job, path);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) jump_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) jump_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(path, job.paths) cva_jump_path(&job, path);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) move_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    move_kernel(const __grid_constant__ cva_job job, int64_t k) {
     SHOAL_GRID_STRIDE(path, job.paths) {
         cva_move_paths(&job, path, k);
         cva_clear_path(&job, path, k);
@@ -48,7 +50,7 @@ __global__ void __launch_bounds__(OUTER_BLOCK) move_kernel(cva_job job, int64_t 
 
 /* A block takes a contract and a tile of paths. */
 __global__ void __launch_bounds__(OUTER_BLOCK)
-    value_kernel(cva_job job, int64_t k, int64_t first, int64_t count) {
+    value_kernel(const __grid_constant__ cva_job job, int64_t k, int64_t first, int64_t count) {
     const int64_t tiles = (job.paths + TILE - 1) / TILE;
     for (int64_t task = blockIdx.x; task < count * tiles; task += gridDim.x) {
         const int64_t n = task / tiles, begin = task % tiles * TILE;
@@ -67,7 +69,7 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
 }
 
 __global__ void __launch_bounds__(OUTER_BLOCK)
-    settle_kernel(cva_job job, int64_t k, int64_t first, int64_t count) {
+    settle_kernel(const __grid_constant__ cva_job job, int64_t k, int64_t first, int64_t count) {
     const int64_t tiles = (job.paths + OUTER_BLOCK - 1) / OUTER_BLOCK;
     for (int64_t task = blockIdx.x; task < count * tiles; task += gridDim.x) {
         const int64_t n = task / tiles, path = task % tiles * OUTER_BLOCK + threadIdx.x;
@@ -82,37 +84,76 @@ __global__ void __launch_bounds__(OUTER_BLOCK)
     }
 }
 
+/* Of contracts of the cube, for all paths of a block. */
+struct net_room {
+    int64_t set[NET_ROOM];
+    char adds[NET_ROOM], ends[NET_ROOM]; /* whether it has a number in the cube, and is paid */
+};
+
+/* Adds contracts of the cube to what a path has, with NET_AHEAD loads at a time. */
+__device__ static void net_path(const cva_job *job, int64_t path, const net_room *room,
+                                const int64_t *list, const double *from, int64_t plane, int n,
+                                int european) {
+    double *value = job->value + path * CVA_LEVELS * job->sets;
+    double *differ = job->differ + path * job->sets, sum = 0, other = 0;
+    int64_t set = -1;
+    for (int first = 0; first < n; first += NET_AHEAD) {
+        double x[NET_AHEAD], y[NET_AHEAD];
+#pragma unroll
+        for (int e = 0; e < NET_AHEAD; e++) {
+            const bool adds = first + e < n && room->adds[first + e];
+            const double *at = from + (first + e) * job->paths;
+            x[e] = adds ? at[0] : 0, y[e] = adds && !european ? at[plane] : 0;
+        }
+#pragma unroll
+        for (int e = 0; e < NET_AHEAD; e++) {
+            if (first + e >= n) break;
+            if (room->set[first + e] != set) {
+                if (set >= 0) value[set] = value[job->sets + set] = sum, differ[set] = other;
+                set = room->set[first + e], sum = value[set], other = differ[set];
+            }
+            if (!room->adds[first + e]) continue;
+            sum += x[e];
+            if (!european) other += y[e];
+            if (!job->flow || (european && !room->ends[first + e])) continue;
+            const double *at = from + (first + e) * job->paths;
+            const cva_contract *c = &job->contract[list[first + e]];
+            cva_add_flow(job, c, path, european ? x[e] : at[2 * plane],
+                         european ? x[e] : at[3 * plane]);
+        }
+    }
+    if (set >= 0) value[set] = value[job->sets + set] = sum, differ[set] = other;
+}
+
 /* Adds the contracts of the cube in the order of `list`, which goes by netting sets. */
 __global__ void __launch_bounds__(OUTER_BLOCK)
-    net_kernel(cva_job job, int64_t k, const int64_t *list, int64_t count, int european) {
-    SHOAL_GRID_STRIDE(path, job.paths) {
-        double *value = job.value + path * CVA_LEVELS * job.sets;
-        for (int64_t n = 0; n < count;) {
-            const int64_t set = job.contract[list[n]].set, plane = count * job.paths;
-            double sum = value[set], differ = job.differ[path * job.sets + set];
-            for (; n < count && job.contract[list[n]].set == set; n++) {
-                const cva_contract *c = &job.contract[list[n]];
-                const double left = cva_left(&job, c, k), *from = job.cube + n * job.paths + path;
-                if (european && !cva_is_known(c, left)) continue;
-                sum += from[0];
-                if (!european) differ += from[plane];
-                if (job.flow && european && left == 0) cva_add_flow(&job, c, path, *from, *from);
-                if (job.flow && !european)
-                    cva_add_flow(&job, c, path, from[2 * plane], from[3 * plane]);
-            }
-            value[set] = value[job.sets + set] = sum;
-            job.differ[path * job.sets + set] = differ;
+    net_kernel(const __grid_constant__ cva_job job, int64_t k, const int64_t *list, int64_t count,
+               int european) {
+    SHOAL_SHARED_ARRAY(net_room, room, 1);
+    for (int64_t begin = 0; begin < count; begin += NET_ROOM) {
+        const int n = count - begin < NET_ROOM ? (int)(count - begin) : (int)NET_ROOM;
+        __syncthreads();
+        for (int e = (int)threadIdx.x; e < n; e += OUTER_BLOCK) {
+            const cva_contract *c = &job.contract[list[begin + e]];
+            const double left = cva_left(&job, c, k);
+            room->set[e] = c->set, room->ends[e] = left == 0;
+            room->adds[e] = !european || cva_is_known(c, left);
         }
+        __syncthreads();
+        SHOAL_GRID_STRIDE(path, job.paths)
+        net_path(&job, path, room, list + begin, job.cube + begin * job.paths + path,
+                 count * job.paths, n, european);
     }
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) plan_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    plan_kernel(const __grid_constant__ cva_job job, int64_t k) {
     SHOAL_GRID_STRIDE(i, job.count)
     job.node[job.from + i].first = cva_plan_node(&job, k, job.from + i);
 }
 
 /* One block: the groups before each node, and all of them. */
-__global__ void __launch_bounds__(SCAN_BLOCK) scan_kernel(cva_job job) {
+__global__ void __launch_bounds__(SCAN_BLOCK) scan_kernel(const __grid_constant__ cva_job job) {
     SHOAL_SHARED(int64_t, sums);
     const int64_t each = (job.count + SCAN_BLOCK - 1) / SCAN_BLOCK;
     const int64_t begin = job.from + threadIdx.x * each, most = job.from + job.count;
@@ -136,18 +177,19 @@ __global__ void __launch_bounds__(SCAN_BLOCK) scan_kernel(cva_job job) {
 }
 
 /* Nodes: a warp each. */
-__global__ void __launch_bounds__(OUTER_BLOCK) fill_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) fill_kernel(const __grid_constant__ cva_job job) {
     const int64_t warps = (int64_t)gridDim.x * (OUTER_BLOCK / CVA_LANES);
     for (int64_t i = blockIdx.x * (OUTER_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
          i < job.count; i += warps)
         cva_fill_node(&job, job.from + i);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) add_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) add_kernel(const __grid_constant__ cva_job job) {
     SHOAL_GRID_STRIDE(item, job.items) cva_add_item(&job, item);
 }
 
-__global__ void __launch_bounds__(OUTER_BLOCK) expose_kernel(cva_job job, int64_t k) {
+__global__ void __launch_bounds__(OUTER_BLOCK)
+    expose_kernel(const __grid_constant__ cva_job job, int64_t k) {
     const int64_t warps = (int64_t)gridDim.x * (OUTER_BLOCK / CVA_LANES);
     for (int64_t i = blockIdx.x * (OUTER_BLOCK / CVA_LANES) + threadIdx.x / CVA_LANES;
          i < job.count; i += warps) {
@@ -168,7 +210,7 @@ __device__ void add_totals(int64_t *to, const int64_t *sum) {
 }
 
 /* A block takes a contract and a tile of paths. */
-__global__ void __launch_bounds__(OUTER_BLOCK) allot_kernel(cva_job job) {
+__global__ void __launch_bounds__(OUTER_BLOCK) allot_kernel(const __grid_constant__ cva_job job) {
     const int64_t tiles = (job.count + TILE - 1) / TILE, ends = job.date == job.exposures - 1;
     for (int64_t task = blockIdx.x; task < job.contracts * tiles; task += gridDim.x) {
         const int64_t i = task / tiles, begin = job.from + task % tiles * TILE;

@@ -32,6 +32,8 @@ CVA_CALL void cva_begin_path(const cva_job *job, int64_t path) {
         if (job->low)
             job->low[path * job->assets + a] = job->high[path * job->assets + a] = job->s0[a];
     }
+    for (int64_t i = 0; i < job->sums_fixed && job->fixed; i++)
+        job->fixed[i * job->paths + path] = 0;
     for (int64_t i = 0; i < CVA_RULES * job->sets && job->flow; i++)
         job->flow[path * CVA_RULES * job->sets + i] = 0;
     for (int64_t i = path; i < job->parties * job->paths && job->hazard; i += job->paths)
@@ -108,6 +110,18 @@ CVA_CALL void cva_reach(const cva_job *job, int64_t from, int64_t k, int a, int 
     }
 }
 
+/* Adds prices at date k to the sums of contracts on a mean that it is a fixing of. */
+CVA_CALL void cva_fix(const cva_job *job, int64_t from, int64_t k) {
+    for (int64_t i = 0; i < job->sums_fixed && job->fixed; i++) {
+        const cva_contract *c = &job->contract[job->averaged[i]];
+        if (k > c->last || !c->fixes[k - 1]) continue;
+        const double more = c->mean[k * cva_mean_numbers(c->fixings) + CVA_MEAN_HERE];
+        for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++)
+            job->fixed[i * job->paths + from + l] +=
+                job->spot[(from + l) * job->assets + c->asset[0]] + more;
+    }
+}
+
 CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
     const int d = job->assets, pairs = (d + 1) / 2;
     const cva_span since = cva_between(job, k - 1, k), all = cva_between(job, 0, k);
@@ -142,6 +156,7 @@ CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
         for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++)
             job->brownian[(from + l) * d + a] = moved[l], job->spot[(from + l) * d + a] = s[l];
     }
+    cva_fix(job, from, k);
     for (int64_t party = 0; party < job->parties && job->log_hazard; party++)
         cva_move_hazard(job, from, k, party, z);
 }
@@ -200,17 +215,18 @@ CVA_CALL void cva_keep_path(const cva_job *job, int64_t path) {
 /* ---- contracts without inner paths --------------------------------------------------------------- */
 
 /* cva_pay() of all lanes. */
-CVA_CALL void cva_pay_lanes(const cva_contract *c, const double *s, double *pays) {
+CVA_CALL void cva_pay_lanes(const cva_contract *c, int64_t k, const double *s, double *pays) {
     const int form = c->form, sum = form & CVA_OF_SUM;
-    const double strike = c->strike, *first = s + c->asset[0] * CVA_WIDTH;
+    const double strike = cva_strike_at(c, k), *first = s + c->asset[0] * CVA_WIDTH;
     double all[CVA_WIDTH];
     CVA_EACH(l) all[l] = sum ? 0 : first[l];
     for (int i = 0; i < c->assets; i++) {
         const double *from = s + c->asset[i] * CVA_WIDTH, weight = sum ? c->weight[i] : 0;
+        const double more = cva_cash_in(c, k, i);
         if (sum)
             CVA_EACH(l) all[l] = fma(weight, from[l], all[l]);
         else
-            CVA_EACH(l) all[l] = shoal_pick(from[l] > all[l], from[l], all[l]);
+            CVA_EACH(l) all[l] = shoal_pick(from[l] + more > all[l], from[l] + more, all[l]);
     }
     CVA_EACH(l) pays[l] = cva_pays(form, strike, all[l]);
 }
@@ -225,6 +241,16 @@ CVA_CALL void cva_barrier_values(const cva_job *job, const cva_contract *c, cons
     }
 }
 
+CVA_CALL void cva_mean_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
+                              int64_t at, const double *s, double *worth) {
+    const double *from = s + c->asset[0] * CVA_WIDTH;
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        const int64_t path = at + l < job->paths ? at + l : job->paths - 1;
+        worth[l] = t->discount *
+                   cva_mean_value(c, t->left.from, from[l], job->fixed[c->sum * job->paths + path]);
+    }
+}
+
 /* worth[l] := cva_closed_value(), with what paths at .. have reached. */
 CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
                                int64_t at, const double *s, double *worth) {
@@ -235,8 +261,12 @@ CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const 
         cva_barrier_values(job, c, t, at, s, worth);
         return;
     }
+    if (form & CVA_MEAN) {
+        cva_mean_values(job, c, t, at, s, worth);
+        return;
+    }
     if (t->left.years == 0) {
-        cva_pay_lanes(c, s, worth);
+        cva_pay_lanes(c, 0, s, worth); /* European: one strike */
         return;
     }
     CVA_EACH(l) forward[l] = 0;
@@ -278,7 +308,7 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
         return;
     }
     cva_lanes w;
-    cva_make_variables(c, &r->basis, s, &w);
+    cva_make_variables(c, &r->basis, k, s, &w);
     cva_make_psi(r, k, &w);
     cva_make_hold(r, k, &w);
     for (int l = 0; l < CVA_WIDTH; l++) {
@@ -321,7 +351,7 @@ CVA_CALL void cva_settle(const cva_job *job, const cva_contract *c, int64_t from
     double pays[CVA_WIDTH], going_on[CVA_WIDTH];
     for (int l = 0; l < CVA_WIDTH; l++)
         now[0][l] = now[1][l] = 0, going_on[l] = today ? cva_value_today(job, c) : 0;
-    cva_pay_lanes(c, s, pays);
+    cva_pay_lanes(c, k, s, pays);
     if (!last && !today)
         cva_decide(job, c, &c->rule[0], k, s, now[0], amc || !same ? going_on : NULL);
     if (!last && !today && !same) cva_decide(job, c, &c->rule[1], k, s, now[1], NULL);

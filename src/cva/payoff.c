@@ -5,7 +5,8 @@
  */
 #include "cva/plan.h"
 
-enum { ONE = SHOAL_CVA_ONE_ASSET, EARLY = SHOAL_CVA_EARLY, BARRIER = ONE | SHOAL_CVA_BARRIER };
+enum { ONE = SHOAL_CVA_ONE_ASSET, EARLY = SHOAL_CVA_EARLY };
+enum { BARRIER = ONE | SHOAL_CVA_BARRIER, MEAN = ONE | SHOAL_CVA_FIXINGS };
 
 static const struct {
     const char *name;
@@ -31,6 +32,8 @@ static const struct {
     { "up-out-call", CVA_KNOCK_OUT | CVA_ABOVE, BARRIER },
     { "up-in-put", CVA_KNOCK_IN | CVA_ABOVE | CVA_DOWN, BARRIER },
     { "up-in-call", CVA_KNOCK_IN | CVA_ABOVE, BARRIER },
+    { "asian-put", CVA_MEAN | CVA_DOWN, MEAN },
+    { "asian-call", CVA_MEAN, MEAN },
 };
 
 enum { PAYOFFS = sizeof payoffs / sizeof *payoffs };

@@ -7,6 +7,8 @@
  *     gain       B - K, or K - B (CVA_DOWN)
  *     pays       max(gain, 0);  the gain itself (CVA_ANY_SIGN);  1 if the gain is above 0 (CVA_DIGITAL)
  *
+ * With CVA_MEAN, B is the mean of the prices at the contract's fixings (mean.h).
+ *
  * Of a path that has been at the barrier, below it or above it (CVA_ABOVE), CVA_KNOCK_OUT pays 0; CVA_KNOCK_IN pays 0
  * of any other path.
  */
@@ -23,7 +25,8 @@ enum {
     CVA_KNOCK_OUT = 16,
     CVA_KNOCK_IN = 32,
     CVA_ABOVE = 64,
-    CVA_BARRIER = CVA_KNOCK_OUT | CVA_KNOCK_IN
+    CVA_BARRIER = CVA_KNOCK_OUT | CVA_KNOCK_IN,
+    CVA_MEAN = 128
 };
 
 /* The type of inner paths: that of core/real.h, which host files do not include. */

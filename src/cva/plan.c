@@ -44,7 +44,9 @@ static shoal_status check_market(shoal_context *ctx, const shoal_cva_market *m) 
         if (s == SHOAL_OK && m->dividend)
             s = shoal_check_number(ctx, "dividend", a, m->dividend[a], -1e3, 1e3);
     }
-    return s == SHOAL_OK ? shoal_cva_check_curves(ctx, m) : s;
+    if (s == SHOAL_OK) s = shoal_cva_check_curves(ctx, m);
+    if (s == SHOAL_OK) s = shoal_cva_check_cash(ctx, m);
+    return s == SHOAL_OK ? shoal_cva_check_escrow(ctx, m) : s;
 }
 
 static shoal_status check_counterparty(shoal_context *ctx, const shoal_cva_counterparty *c,
@@ -104,6 +106,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
                                  SHOAL_FLAG("validate", o->validate),
                                  SHOAL_FLAG("by_set", o->by_set),
                                  SHOAL_FLAG("by_trade", o->by_trade),
+                                 SHOAL_FLAG("rules_only", o->rules_only),
                                  SHOAL_FLAG("greeks", o->greeks),
                                  SHOAL_FLAG("gammas", o->gammas) };
     const shoal_array given[] = { { "inner", o->inner, o->inner_count == 0 } };
@@ -117,7 +120,7 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_cva_opts *o) {
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     for (int64_t i = 0; i < o->inner_count && s == SHOAL_OK; i++)
         s = shoal_check_count(ctx, "inner", o->inner[i], 1, SHOAL_CVA_INNER);
-    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 6);
+    if (s == SHOAL_OK) s = shoal_check_flags(ctx, flags, 7);
     if (s == SHOAL_OK && o->validate && o->kept)
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "validate is 1; it must be 0 with kept, whose values are no martingales");
@@ -132,10 +135,12 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                                    const shoal_cva_market *m) {
     const int flags = shoal_cva_payoff_flags(c->payoff);
     const int64_t most = flags & SHOAL_CVA_ONE_ASSET ? 1 : m->assets;
+    const int mean = (flags & SHOAL_CVA_FIXINGS) != 0;
     const shoal_count counts[] = { { "assets", c->assets, 1, most },
                                    { "set", c->set, 0, MAX_CONTRACTS - 1 },
                                    { "exercises", c->exercises, 0,
-                                     c->american ? SHOAL_CVA_DATES : 0 } };
+                                     c->american ? SHOAL_CVA_DATES : 0 },
+                                   { "fixings", c->fixings, 0, mean ? SHOAL_CVA_DATES : 0 } };
     const int barrier = (flags & SHOAL_CVA_BARRIER) != 0;
     const shoal_bound bounds[] = {
         { "strike", c->strike, c->american || barrier ? DBL_MIN : 0, 1e30 },
@@ -144,15 +149,18 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
         { "quantity", c->quantity, -1e30, 1e30 }
     };
     const shoal_array given[] = { { "asset", c->asset, 0 },
-                                  { "exercise", c->exercise, c->exercises == 0 } };
+                                  { "exercise", c->exercise, c->exercises == 0 },
+                                  { "fixing", c->fixing, c->fixings == 0 } };
     if (!shoal_cva_payoffs((int)c->payoff))
         return shoal_fail(ctx, SHOAL_E_ARG, "payoff is %d; there is no such payoff",
                           (int)c->payoff);
-    shoal_status s = shoal_check_counts(ctx, counts, 3);
+    shoal_status s = shoal_check_counts(ctx, counts, 4);
     if (s == SHOAL_OK) s = shoal_check_bounds(ctx, bounds, 4);
-    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
     if (s == SHOAL_OK && c->maturity > 0)
         s = check_times(ctx, "exercise", c->exercise, c->exercises, c->maturity);
+    if (s == SHOAL_OK && c->maturity > 0)
+        s = check_times(ctx, "fixing", c->fixing, c->fixings, c->maturity);
     if (s == SHOAL_OK && c->american && !(flags & SHOAL_CVA_EARLY))
         s = shoal_fail(ctx, SHOAL_E_ARG, "american is 1; %s has no early exercise",
                        shoal_cva_payoffs((int)c->payoff));
@@ -170,6 +178,9 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                 s = shoal_fail(ctx, SHOAL_E_ARG, "asset[%lld] is %lld, as asset[%lld] is",
                                (long long)i, (long long)a, (long long)j);
     }
+    if (s == SHOAL_OK && barrier && shoal_cva_pays_cash(m, c->asset, c->assets))
+        s = shoal_fail(ctx, SHOAL_E_ARG, "%s takes no asset with cash dividends",
+                       shoal_cva_payoffs((int)c->payoff));
     if (s == SHOAL_OK && barrier && !shoal_cva_is_steady(m, c->asset[0], c->maturity))
         s = shoal_fail(ctx, SHOAL_E_ARG,
                        "the curves of asset %lld: with a barrier, (rate - dividend) / sigma^2 must "
@@ -187,7 +198,7 @@ static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     const shoal_status s =
         shoal_plan_host(&p->head, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
     if (s != SHOAL_OK) return s;
-    memcpy(numbers, m->s0, (size_t)d * sizeof *numbers);
+    for (int64_t a = 0; a < d; a++) numbers[a] = m->s0[a] - shoal_cva_escrow(m, a, 0);
     memcpy(numbers + d, m->sigma, (size_t)d * sizeof *numbers);
     if (m->dividend) memcpy(numbers + 2 * d, m->dividend, (size_t)d * sizeof *numbers);
     j->assets = (int)d, j->rate = m->rate;
@@ -208,7 +219,8 @@ static int has_closed_form(const shoal_cva_contract *c) {
 static int kind_of(const shoal_cva_contract *c, int nested) {
     if (!(c->maturity > 0)) return CVA_EXPIRED;
     if (c->american) return CVA_AMERICAN;
-    if (shoal_cva_form(c->payoff) & CVA_BARRIER) return CVA_CLOSED; /* inner paths see no barrier */
+    if (shoal_cva_form(c->payoff) & (CVA_BARRIER | CVA_MEAN))
+        return CVA_CLOSED; /* not inner paths */
     return has_closed_form(c) && !nested ? CVA_CLOSED : CVA_NESTED;
 }
 
@@ -385,8 +397,16 @@ static void add_contract(pack *k, const cva_contract *from, cva_contract *to) {
     *to = *from;
     to->asset = add(k, from->asset, from->assets, sizeof *to->asset);
     to->weight = add(k, from->weight, from->assets, sizeof *to->weight);
+    if (from->mean) {
+        to->fixes = add(k, from->fixes, from->last, 1);
+        to->mean = add(k, from->mean, (from->last + 1) * cva_mean_numbers(from->fixings),
+                       sizeof *to->mean);
+    }
+    const int64_t rows = from->kind == CVA_AMERICAN ? from->last + 1 : 1;
+    if (from->cash) to->cash = add(k, from->cash, rows * from->assets, sizeof *to->cash);
     if (from->kind != CVA_AMERICAN) return;
     to->may = add(k, from->may, from->last, 1);
+    if (from->strikes) to->strikes = add(k, from->strikes, from->last + 1, sizeof *to->strikes);
     to->single_weight = add_single(k, from->weight, from->assets);
     for (int rule = 0; rule < CVA_RULES; rule++) {
         const cva_rule *r = &from->rule[rule];
@@ -413,6 +433,7 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_j
     if (integrals) to->integral = add(k, from->integral, integrals, sizeof(double));
     if (from->knots) to->knot = add(k, from->knot, from->knots, sizeof *to->knot);
     to->stop = add(k, from->stop, from->stops, sizeof *to->stop);
+    to->averaged = add(k, from->averaged, from->sums_fixed, sizeof *to->averaged);
     to->sign = add(k, from->sign, from->sets, sizeof *to->sign);
     if (from->csa) to->csa = add(k, from->csa, from->sets, sizeof *to->csa);
     if (from->jump) to->jump = add(k, from->jump, d, sizeof(double));
@@ -532,9 +553,10 @@ static shoal_status check_views(const shoal_cva *p, const shoal_cva_opts *o) {
     if (o->estimator == SHOAL_CVA_BY_INNER)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG, "estimator inner has no %s; the others have",
                           what + 2);
-    if (j->jump && (j->lows | j->highs))
+    if (j->jump && (j->lows | j->highs || j->sums_fixed))
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                          "jump is given; contracts with a barrier have no jump at default");
+                          "jump is given; contracts %s have no jump at default",
+                          j->sums_fixed ? "on a mean" : "with a barrier");
     if (j->jump && j->parties > 1)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "jump is given; several counterparties have no jump at default");
@@ -542,6 +564,20 @@ static shoal_status check_views(const shoal_cva *p, const shoal_cva_opts *o) {
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "by_trade is 1; with %s there are no contributions of trades", what);
     return SHOAL_OK;
+}
+
+/* What cash dividends do not go with. */
+static shoal_status check_cash_allows(shoal_context *ctx, const shoal_cva_counterparty *c,
+                                      const shoal_cva_opts *o, int64_t assets) {
+    int jumps = 0;
+    for (int64_t i = 0; i < (o->parties > 1 ? o->parties : 1); i++)
+        jumps |= shoal_cva_jumps(&c[i], assets);
+    const char *what = o->estimator == SHOAL_CVA_BY_INNER ? "estimator inner"
+                       : o->greeks || o->gammas           ? "sensitivities"
+                       : jumps                            ? "a jump at default"
+                                                          : NULL;
+    if (!what) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG, "cash is given; there are no cash dividends with %s", what);
 }
 
 static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
@@ -576,9 +612,11 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = make_parties(p, c, o);
     if (s == SHOAL_OK) s = shoal_cva_make_csas(p, c, o);
     if (s == SHOAL_OK) s = shoal_cva_make_dates(p, m, contracts, o);
+    if (s == SHOAL_OK) s = shoal_cva_make_strikes(p, m);
     if (s == SHOAL_OK) s = shoal_cva_make_slots(p);
     if (s == SHOAL_OK) s = shoal_cva_make_curves(p, m);
     if (s == SHOAL_OK) s = check_growth(p);
+    if (s == SHOAL_OK) s = shoal_cva_make_means(p, m);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
     if (s == SHOAL_OK) s = make_chances(p, c, o);
     if (s == SHOAL_OK) s = shoal_cva_make_hazard(p, c);
@@ -589,17 +627,24 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = shoal_cva_make_sums(p, o);
     if (s == SHOAL_OK && (o->greeks || o->gammas)) s = shoal_cva_make_greeks(p, m, c, o->gammas);
     const int prices = p->validates || p->by_set;
-    if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
+    p->rules_only = o->rules_only;
+    if (s == SHOAL_OK && o->rules_of)
+        s = shoal_cva_copy_rules(p, o->rules_of);
+    else if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);
-    if (s == SHOAL_OK && prices) s = shoal_cva_make_prices(p);
+    if (s != SHOAL_OK || o->rules_only) return s;
+    if (prices) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && p->where->ops) s = make_device(p);
     const int kinks = s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);
-    if (s == SHOAL_OK && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
+    const int piloted = o->rules_of && !o->rules_of->rules_only;
+    if (s == SHOAL_OK && !piloted && (kinks || o->target > 0)) s = shoal_cva_pilot(p, o, kinks);
     return s;
 }
 
 static void close_plan(void *plan) {
     shoal_cva *p = plan;
+    if (p->pinned && shoal_ready(p->where) == SHOAL_OK)
+        p->where->ops->release_pinned(p->where, p->pinned);
     shoal_plan_free(p->batch);
     shoal_plan_free(p->room);
 }
@@ -619,6 +664,9 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     if (s == SHOAL_OK) s = check_market(ctx, market);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
     if (s == SHOAL_OK) s = check_counterparties(ctx, counterparty, opts, market->assets);
+    for (int64_t a = 0; s == SHOAL_OK && market->cash && a < market->assets; a++)
+        if (market->cash[a].count > 0)
+            s = check_cash_allows(ctx, counterparty, opts, market->assets);
     if (s == SHOAL_OK && opts->estimator == SHOAL_CVA_BY_INNER && shoal_cva_has_curves(market))
         s = shoal_fail(ctx, SHOAL_E_ARG, "estimator inner takes no curves; use rule or amc");
     if (s == SHOAL_OK) s = fill_plan(*plan, market, contracts, count, counterparty, opts);

@@ -77,14 +77,25 @@ SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k,
     return cva_rule_at(r, k) + region * cva_region_numbers(&r->basis);
 }
 
+/* How a GPU follows a rule: on one asset; with a basis of few assets, or a linear one, that kernels know; any other. */
+enum { CVA_ON_LINE, CVA_KNOWN, CVA_LINEAR, CVA_ANY, CVA_FORMS };
+
 typedef struct cva_contract {
     int kind, form, assets; /* form: payoff.h */
+    int rule_form;
     int64_t end;     /* the moment of its maturity                                               */
     int64_t last;    /* with early exercise: the date of its maturity                            */
     const char *may; /* [date - 1]: whether it may be exercised there; on the last it must be    */
     int64_t set;
     int64_t place; /* among the contracts that are no closed forms                               */
     double strike, maturity, quantity;
+    /* with cash dividends (escrow.c), by date up to last; NULL: none. Of early exercise: [date]. Where the largest
+     * price counts: [date][asset], those to come; European: one row. */
+    const double *strikes, *cash;
+    /* with CVA_MEAN (mean.c): how many prices, which dates they are of, the place of their sum, and numbers of dates */
+    int64_t fixings, sum;
+    const char *fixes;  /* [date - 1], up to last */
+    const double *mean; /* [date up to last][cva_mean_numbers] */
     double barrier; /* with CVA_BARRIER                                                          */
     double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
@@ -160,6 +171,9 @@ typedef struct cva_job {
     /* numbers of contracts, by netting set: European ones, those with early exercise, those valued on inner paths */
     const int64_t *european, *american, *nested;
     int64_t europeans, americans, nesteds;
+    const int64_t *averaged; /* [sum]: its contract */
+    int64_t sums_fixed;
+    int64_t forms[CVA_FORMS]; /* of americans: how many have rules of a form */
     const int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either               */
     const int64_t *inner; /* [exposure]                                                         */
     const cva_csa *csa;   /* [set]; NULL: no set has collateral                                 */
@@ -175,6 +189,7 @@ typedef struct cva_job {
     int64_t paths;
     double *brownian, *spot; /* [path][asset], at the date                                      */
     double *low, *high;      /* [path][asset]: up to the date; NULL: no barriers */
+    double *fixed;           /* [sum][path]: of prices at fixings up to the date; NULL: none */
     double *value;           /* [path][level][set]                                              */
     double *differ;          /* [path][set]: what the other rule would change                    */
     char *exercised;         /* [place][level or rule][path]                                     */
@@ -288,18 +303,37 @@ SHOAL_HD static inline double cva_weight_in(const cva_contract *c, int i) {
     return c->form & CVA_OF_SUM ? c->weight[i] : 1;
 }
 
-/* What exercise, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
-SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot) {
+/* The strike at date k (escrow.c). */
+SHOAL_HD static inline double cva_strike_at(const cva_contract *c, int64_t k) {
+    return c->strikes ? c->strikes[k < c->last ? k : c->last] : c->strike;
+}
+
+/* Numbers of a date, of contracts on a mean: the dividend in the price, dividends in the prices of later fixings; per
+ * later fixing, how its price grows, and the deviation of its logarithm that it shares with the geometric mean. */
+enum { CVA_MEAN_HERE, CVA_MEAN_LATER, CVA_MEAN_HEAD };
+SHOAL_HD static inline int64_t cva_mean_numbers(int64_t fixings) {
+    return CVA_MEAN_HEAD + 2 * fixings;
+}
+
+/* The dividends after date k in the price of asset i, where the largest price counts. */
+SHOAL_HD static inline double cva_cash_in(const cva_contract *c, int64_t k, int i) {
+    if (!c->cash) return 0;
+    const int64_t row = c->kind != CVA_AMERICAN ? 0 : k < c->last ? k : c->last;
+    return c->cash[row * c->assets + i];
+}
+
+/* What exercise at date k, or the last day, pays at prices `spot` of all assets: below 0 only of a forward. */
+SHOAL_HD static inline double cva_pay(const cva_contract *c, const double *spot, int64_t k) {
     const int sum = c->form & CVA_OF_SUM;
     double all = sum ? 0 : spot[c->asset[0]];
     for (int i = 0; i < c->assets; i++) {
-        const double s = spot[c->asset[i]];
+        const double s = spot[c->asset[i]] + cva_cash_in(c, k, i);
         if (sum)
             all = fma(c->weight[i], s, all);
         else if (s > all)
             all = s;
     }
-    return cva_pays(c->form, (cva_price)c->strike, (cva_price)all);
+    return cva_pays(c->form, (cva_price)cva_strike_at(c, k), (cva_price)all);
 }
 
 typedef shoal_status cva_stage(shoal_context *ctx, const cva_job *job, int64_t k);
@@ -469,7 +503,8 @@ struct shoal_cva {
     cva_greeks greeks;
     cva_job job;
     cva_job device; /* the same: market, contracts and lists in the context's memory             */
-    void *arena; /* of arrays of a run, in that of `where`                                      */
+    void *arena;  /* of arrays of a run, in that of `where`                                      */
+    void *pinned; /* what rows are copied through; NULL: nothing yet */
     int64_t item_room;
     cva_item *item;
     double *sums, *net;
@@ -487,7 +522,7 @@ struct shoal_cva {
     double period[CVA_PERIODS];
     double *price;   /* today: [contract] numbers of validate.c; NULL: not wanted                */
     double *present; /* of the book, the parties, the sets: price and error; NULL: not wanted    */
-    int validates, by_set, by_trade;
+    int validates, by_set, by_trade, rules_only;
     double quantile_error, *unit; /* sums.c: 0: rows; one over the size of each source           */
     double share_of_level; /* of nodes whose exposure has a kink: P(level >= 1)                  */
     int top_level;
@@ -511,6 +546,17 @@ int shoal_cva_is_steady(const shoal_cva_market *m, int64_t a, double end);
 /* Whether it has any; the knots of its volatilities up to `end`, ascending: how many (`to` NULL counts at most). */
 int shoal_cva_has_curves(const shoal_cva_market *m);
 int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to);
+
+/* escrow.c: checks of cash dividends, and that prices are above their value; the value of those after t; whether a
+ * contract's assets pay any; the strikes of contracts, when dates are known. */
+shoal_status shoal_cva_check_cash(shoal_context *ctx, const shoal_cva_market *m);
+shoal_status shoal_cva_check_escrow(shoal_context *ctx, const shoal_cva_market *m);
+double shoal_cva_escrow(const shoal_cva_market *m, int64_t a, double t);
+int shoal_cva_pays_cash(const shoal_cva_market *m, const int64_t *asset, int64_t assets);
+shoal_status shoal_cva_make_strikes(shoal_cva *p, const shoal_cva_market *m);
+
+/* mean.c: the numbers of contracts on a mean, when dates, curves and strikes are known. */
+shoal_status shoal_cva_make_means(shoal_cva *p, const shoal_cva_market *m);
 
 /* dates.c: the dates of the plan, and where its contracts may be exercised. */
 shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,
@@ -540,6 +586,9 @@ shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c
 
 /* rule.c: the exercise rules of all contracts with early exercise, fitted on so many paths. */
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
+
+/* rule.c: copies those of another plan, and what its pilot run has chosen. */
+shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from);
 
 /* line.c: the rule of a contract on one asset. */
 shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to);

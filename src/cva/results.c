@@ -8,6 +8,7 @@
  * A contract's contribution to the effective EPE is that to the exposure at the date on which the effective exposure
  * was reached.
  */
+#include "core/loops.h"
 #include "cva/results.h"
 #include <stdlib.h>
 #include <string.h>
@@ -138,16 +139,27 @@ double shoal_cva_at_date(const cva_source *s, const double *row, int64_t k, int 
     return sum;
 }
 
-static void take(const cva_source *s, int64_t k, int what, double *to) {
+/* A number of all paths at some dates, [date][path]: rows are long, and their parts that memory hands out have several
+ * dates. */
+static void take(const cva_source *s, int64_t k, int64_t dates, int what, double *to) {
     for (int64_t i = 0; i < s->paths; i++)
-        to[i] = shoal_cva_at_date(s, s->samples + i * s->width, k, what);
+        for (int64_t e = 0; e < dates; e++)
+            to[e * s->paths + i] = shoal_cva_at_date(s, s->samples + i * s->width, k + e, what);
 }
 
-/* The mean of a number at a date; room: one per path, for rows. */
+/* The means of a number at some dates; room: one per path and date, for rows. */
+static void means_at(const cva_source *s, int64_t k, int64_t dates, int what, double *room,
+                     double *mean, double *error) {
+    if (s->samples) take(s, k, dates, what, room);
+    for (int64_t e = 0; e < dates; e++)
+        mean[e] = s->samples ? shoal_cva_mean(room + e * s->paths, NULL, 1, s->paths, &error[e])
+                             : shoal_cva_sum_at_date(s, k + e, what, &error[e]);
+}
+
 static double mean_at(const cva_source *s, int64_t k, int what, double *room, double *error) {
-    if (!s->samples) return shoal_cva_sum_at_date(s, k, what, error);
-    take(s, k, what, room);
-    return shoal_cva_mean(room, NULL, 1, s->paths, error);
+    double mean;
+    means_at(s, k, 1, what, room, &mean, error);
+    return mean;
 }
 
 /* A netting set of a source. */
@@ -171,38 +183,30 @@ static double date_cva(const cva_source *s, int64_t k, double epe, double *room)
     return sum;
 }
 
-enum { COLUMNS = 2 };
+enum {
+    COLUMNS = 2,
+    DATES = 8,
+    ROOM = 1 << 25
+}; /* DATES: a worker's at a time, if there is ROOM numbers */
 
+/* The numbers of `room`, from rows, or the bins of a date. */
 static ordered in_order(const cva_source *s, int64_t k, int what, double *room) {
     ordered o = { .count = s->paths };
     if (!s->samples) {
         o.bins = shoal_cva_bins(s, k, what);
         return o;
     }
-    take(s, k, what, room);
     for (int64_t i = 0; i < s->paths; i++) room[i] = fmax(room[i], 0);
     o.x = room;
     return o;
 }
 
-/* Date of exposure k; room: COLUMNS numbers per path. */
-static void make_date(const cva_source *s, int64_t k, double *room, shoal_cva_date *to) {
+/* What is not a number of the paths, and what follows from the means. */
+static void complete_date(const cva_source *s, int64_t k, double *room, shoal_cva_date *to) {
     const shoal_cva *p = s->p;
-    double ignored;
-    *to = (shoal_cva_date){ .time = cva_time(&p->job, p->job.exposed[k]) };
-    to->epe = mean_at(s, k, CVA_AT_OURS, room, &to->epe_error);
-    to->ene = mean_at(s, k, CVA_AT_THEIRS, room, &to->ene_error);
-    if (!s->set) to->epe_bias = fabs(mean_at(s, k, CVA_AT_RULE, room, &ignored));
-    if (!s->set && p->estimator != SHOAL_CVA_BY_INNER)
-        to->ene_bias = fabs(mean_at(s, k, CVA_AT_RULE_THEIRS, room, &ignored));
     make_interval(to->epe, to->epe_error, to->epe_bias, &to->epe_low, &to->epe_high);
     make_interval(to->ene, to->ene_error, to->ene_bias, &to->ene_low, &to->ene_high);
-    ordered all = in_order(s, k, CVA_AT_WHOLE, room);
-    ordered half = in_order(s, k, CVA_AT_HALF, room + s->paths);
-    make_quantile(&all, &half, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
-    to->es95 = shortfall(&all, 95, to->pfe95);
-    make_quantile(&all, &half, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
-    to->es99 = shortfall(&all, 99, to->pfe99);
+    to->time = cva_time(&p->job, p->job.exposed[k]);
     to->discount = exp(-cva_rate(&p->job, cva_between(&p->job, 0, p->job.exposed[k])));
     const int64_t party = s->set && s->sets > 0 ? p->job.party_of[s->set[0]] : 0;
     to->default_probability =
@@ -219,18 +223,54 @@ static void make_date(const cva_source *s, int64_t k, double *room, shoal_cva_da
     to->inner = p->job.inner[k];
 }
 
+static void make_ranks(ordered all, ordered half, shoal_cva_date *to) {
+    make_quantile(&all, &half, 95, &to->pfe95, &to->pfe95_low, &to->pfe95_high);
+    to->es95 = shortfall(&all, 95, to->pfe95);
+    make_quantile(&all, &half, 99, &to->pfe99, &to->pfe99_low, &to->pfe99_high);
+    to->es99 = shortfall(&all, 99, to->pfe99);
+}
+
+/* Dates of exposure from k on; room: COLUMNS numbers per path and date. */
+static void make_dates(const cva_source *s, int64_t k, int64_t dates, double *room,
+                       shoal_cva_date *to) {
+    const int by_rule = !s->set && s->p->estimator != SHOAL_CVA_BY_INNER;
+    const int64_t half = dates * s->paths;
+    double mean[DATES], error[DATES];
+    memset(to, 0, (size_t)dates * sizeof *to);
+    means_at(s, k, dates, CVA_AT_OURS, room, mean, error);
+    for (int64_t e = 0; e < dates; e++) to[e].epe = mean[e], to[e].epe_error = error[e];
+    means_at(s, k, dates, CVA_AT_THEIRS, room, mean, error);
+    for (int64_t e = 0; e < dates; e++) to[e].ene = mean[e], to[e].ene_error = error[e];
+    if (!s->set) means_at(s, k, dates, CVA_AT_RULE, room, mean, error);
+    for (int64_t e = 0; e < dates && !s->set; e++) to[e].epe_bias = fabs(mean[e]);
+    if (by_rule) means_at(s, k, dates, CVA_AT_RULE_THEIRS, room, mean, error);
+    for (int64_t e = 0; e < dates && by_rule; e++) to[e].ene_bias = fabs(mean[e]);
+    for (int64_t e = 0; e < dates; e++) complete_date(s, k + e, room, &to[e]);
+    if (s->samples) take(s, k, dates, CVA_AT_WHOLE, room);
+    if (s->samples) take(s, k, dates, CVA_AT_HALF, room + half);
+    for (int64_t e = 0; e < dates; e++) {
+        double *mine = s->samples ? room + e * s->paths : room;
+        make_ranks(in_order(s, k + e, CVA_AT_WHOLE, mine),
+                   in_order(s, k + e, CVA_AT_HALF, mine + (s->samples ? half : 0)), &to[e]);
+    }
+}
+
 static shoal_status make_profile(const cva_source *s, shoal_cva_date *profile) {
     const shoal_cva *p = s->p;
     const int64_t dates = p->job.exposures, each = s->samples ? COLUMNS * s->paths : 1;
     const int workers = dates < p->head.ctx->threads ? (int)dates : p->head.ctx->threads;
-    double *room = malloc((size_t)(each * workers) * sizeof *room);
+    int64_t at_once = workers > 0 ? (dates + workers - 1) / workers : 1;
+    if (at_once > DATES) at_once = DATES;
+    while (at_once > 1 && each * at_once * workers > ROOM) at_once--;
+    double *room = malloc((size_t)(each * at_once * workers + 1) * sizeof *room);
     if (!room)
         return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld exposures",
                           (long long)s->paths);
 #pragma omp parallel for num_threads(workers) schedule(static, 1)
     for (int worker = 0; worker < workers; worker++)
-        for (int64_t k = worker; k < dates; k += workers)
-            make_date(s, k, room + each * worker, &profile[k]);
+        for (int64_t k = worker * at_once; k < dates; k += workers * at_once)
+            make_dates(s, k, dates - k < at_once ? dates - k : at_once,
+                       room + each * at_once * worker, &profile[k]);
     free(room);
     return SHOAL_OK;
 }
@@ -260,13 +300,18 @@ static double mean_of_path(const cva_source *s, int what, double *error) {
 
 static shoal_status make_result(const cva_source *s, shoal_cva_value *value,
                                 shoal_cva_date *profile) {
-    *value = (shoal_cva_value){ 0 };
-    value->cva = mean_of_path(s, CVA_OF_CVA, &value->error);
+    enum { ALL = 3 };
+    const int what[ALL] = { CVA_OF_CVA, CVA_OF_LEVELS, CVA_OF_RULE },
+              most = s->p->head.ctx->threads;
+    double mean[ALL], error[ALL];
+    ON_THREADS(most < ALL ? most : ALL, static, 1)
+    for (int e = 0; e < ALL; e++) mean[e] = mean_of_path(s, what[e], &error[e]);
+    *value = (shoal_cva_value){ .cva = mean[0], .error = error[0] };
     if (s->p->estimator == SHOAL_CVA_BY_INNER)
-        value->inner_bias = -mean_of_path(s, CVA_OF_LEVELS, &value->inner_bias_error);
+        value->inner_bias = -mean[1], value->inner_bias_error = error[1];
     else
-        value->correction = mean_of_path(s, CVA_OF_LEVELS, &value->correction_error);
-    value->rule_bias = mean_of_path(s, CVA_OF_RULE, &value->rule_bias_error);
+        value->correction = mean[1], value->correction_error = error[1];
+    value->rule_bias = mean[2], value->rule_bias_error = error[2];
     value->bias = fabs(value->inner_bias) + fabs(value->rule_bias);
     make_interval(value->cva, value->error, value->bias, &value->low, &value->high);
     return profile ? make_profile(s, profile) : SHOAL_OK;
@@ -322,7 +367,7 @@ static double exposure_now(const cva_job *j, int64_t set, double pv) {
 }
 
 /* The effective EPE of all sets of a source; room: a number per path and date. */
-static double effective_sum(const cva_source *s, double *room) {
+static double effective_sum(const cva_source *s, const shoal_cva_date *profile, double *room) {
     const shoal_cva *p = s->p;
     const cva_job *j = &p->job;
     double sum = 0, ignored, *epe = room + (s->samples ? s->paths : 0);
@@ -331,7 +376,8 @@ static double effective_sum(const cva_source *s, double *room) {
         const int64_t set = s->set ? s->set[n] : n;
         const cva_source one = j->list_by_set ? one_set(s, &set) : *s;
         for (int64_t k = 0; k < j->exposures; k++)
-            epe[k] = mean_at(&one, k, CVA_AT_OURS, room, &ignored);
+            epe[k] =
+                j->list_by_set ? mean_at(&one, k, CVA_AT_OURS, room, &ignored) : profile[k].epe;
         const double pv = p->present ? p->present[2 * (1 + j->parties + set)] : 0;
         sum += effective(j, epe, exposure_now(j, set, pv), NULL);
     }
@@ -374,13 +420,17 @@ static void make_adjustments(const cva_source *s, int64_t part, const shoal_cva_
                            { &a->fva, &a->fva_error } };
     *a = (shoal_cva_adjustments){ .pv = NAN, .pv_error = NAN };
     if (p->present) a->pv = p->present[2 * part], a->pv_error = p->present[2 * part + 1];
-    for (int64_t i = 0; s->samples && i < s->paths; i++)
+    const int threads = p->head.ctx->threads;
+    const int64_t rows = s->samples ? s->paths : 0;
+    ON_THREADS(threads, static)
+    for (int64_t i = 0; i < rows; i++)
         shoal_cva_of_path(s, s->samples + i * s->width, room + CVA_OF_PATH * i);
+    ON_THREADS(threads < CVA_ADJUSTED ? threads : CVA_ADJUSTED, static, 1)
     for (int e = 0; e < CVA_ADJUSTED; e++)
         *to[e].value = s->samples
                            ? shoal_cva_mean(room + e, NULL, CVA_OF_PATH, s->paths, to[e].error)
                            : shoal_cva_sum_of_path(s, e, to[e].error);
-    a->eepe = effective_sum(s, room);
+    a->eepe = effective_sum(s, profile, room);
     for (int64_t k = 0; k < dates; k++) {
         const shoal_cva_date *d = &profile[k];
         a->pfe95 = fmax(a->pfe95, d->pfe95), a->pfe99 = fmax(a->pfe99, d->pfe99);

@@ -9,6 +9,7 @@
  *
  * Contracts on one asset need no paths: line.c.
  */
+#include "cva/basis.h"
 #include "cva/span.h"
 #include <shoal/rng.h>
 #include <shoal/smallsym.h>
@@ -24,56 +25,6 @@ enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
 
 /* ---- bases ------------------------------------------------------------------------------------- */
 
-/* Monomials of degree <= `degree` of so many variables; more than the most once there are that many. */
-static int monomials(int variables, int degree) {
-    int count = 1;
-    for (int i = 1; i <= degree && count <= CVA_FUNCTIONS; i++) count = count * (variables + i) / i;
-    return count;
-}
-
-/* Those of a basis: the largest price is one of the others, so that its square and higher powers add nothing. */
-static int functions_of(const cva_basis *b, int degree) {
-    const int others = b->variables - 1;
-    return b->kind == CVA_LARGEST ? monomials(others, degree) + monomials(others, degree - 1)
-                                  : monomials(b->variables, degree);
-}
-
-/* All monomials up to the highest degree up to `top` that leaves at most `most` functions, then powers of the first
- * variable. */
-static void make_functions(cva_basis *b, int top, int powers, int most) {
-    int degree = 1;
-    const int once = b->kind == CVA_LARGEST; /* the first variable has no powers */
-    while (degree < top && functions_of(b, degree + 1) <= most) degree++;
-    const int complete = functions_of(b, degree);
-    int made = 1 + b->variables, power = 1;
-    for (int j = 1; j <= b->variables; j++) b->by[j] = (uint8_t)(j - 1);
-    for (int from = 1; made < complete; from++)
-        for (int a = b->by[from] > once ? b->by[from] : once; a < b->variables && made < complete;
-             a++, made++)
-            b->from[made] = (uint8_t)from, b->by[made] = (uint8_t)a;
-    for (int n = 2; n < made; n++) /* the highest power of the first variable */
-        if (b->by[n] == 0 && b->from[n] == power) power = n;
-    for (; !once && degree < powers && made < most; degree++, made++)
-        b->from[made] = (uint8_t)power, b->by[made] = 0, power = made;
-    b->functions = made;
-}
-
-/* The function that is power `degree` of the first variable, or -1. */
-static int power_of_first(const cva_basis *b, int degree) {
-    int at = 0;
-    for (int step = 0, n; step < degree; step++) {
-        if (step == 0) {
-            at = 1;
-            continue;
-        }
-        for (n = at + 1; n < b->functions; n++)
-            if (n > b->variables && b->from[n] == at && b->by[n] == 0) break;
-        if (n == b->functions) return -1;
-        at = n;
-    }
-    return at;
-}
-
 /* Whether the assets of a contract have the same law but for their prices today: an order of them then tells all. */
 static int are_equal(const cva_job *j, const cva_contract *c) {
     int equal = 1;
@@ -85,6 +36,8 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
             for (int what = 0; what < CVA_OF_ASSET; what++)
                 equal &= cva_of_asset(j, since, a, what) == cva_of_asset(j, since, first, what);
         }
+        for (int64_t k = 0; k <= c->last; k++)
+            equal &= cva_cash_in(c, k, m) == cva_cash_in(c, k, 0);
         for (int n = 0; n < m; n++)
             equal &= j->correlation[a * j->assets + c->asset[n]] ==
                      j->correlation[c->asset[1] * j->assets + first];
@@ -96,33 +49,9 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
 static cva_basis basis_of(const cva_job *j, const cva_contract *c, int rule, int64_t paths) {
     const int sum = c->form & CVA_OF_SUM;
     const int64_t room = paths / RULE_PER_FUNCTION;
-    int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
-    cva_basis b = { .kind = CVA_BASKET, .variables = c->assets };
-    if (!sum) {
-        if (b.variables > CVA_DIRECTIONS) b.variables = CVA_DIRECTIONS;
-        b.directions = b.variables;
-        b.kind = c->assets > CVA_DIRECTIONS || are_equal(j, c) ? CVA_RANKS : CVA_LARGEST;
-        b.variables += b.kind == CVA_LARGEST;
-    } else {
-        if (b.variables > CVA_VARIABLES) b.variables = 1;
-        b.directions = 1;
-    }
-    if (most < 1 + b.variables) most = 1 + b.variables;
-    /* shortly before maturity the value of going on has a bend where the basket is worth the strike */
-    if (sum)
-        make_functions(&b, 4 - rule, 9 - 3 * rule, most);
-    else
-        make_functions(&b, 5 - rule, 5 - rule, most);
-    if (b.kind != CVA_BASKET) { /* constant and linear, and of few assets squares */
-        const int list =
-            monomials(b.variables, 2) <= CVA_HEDGES ? monomials(b.variables, 2) : 1 + b.variables;
-        for (; b.hedges < list && b.hedges < b.functions && b.hedges < CVA_HEDGES; b.hedges++)
-            b.hedge[b.hedges] = (uint8_t)b.hedges;
-    } else {
-        for (int at; b.hedges < 4 && (at = power_of_first(&b, b.hedges)) >= 0;)
-            b.hedge[b.hedges++] = (uint8_t)at;
-    }
-    return b;
+    const int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
+    const int ranks = c->assets > CVA_DIRECTIONS || are_equal(j, c);
+    return cva_basis_of(sum ? CVA_BASKET : ranks ? CVA_RANKS : CVA_LARGEST, c->assets, rule, most);
 }
 
 /* ---- one date ---------------------------------------------------------------------------------- */
@@ -160,7 +89,7 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
         for (int64_t task = 0; task < tasks; task++)
             for (int64_t e = 0; e < numbers; e++)
                 room[e] += f->gram[(2 * task + region) * numbers + e];
-        const double noise = NO_GAIN * f->c.strike;
+        const double noise = NO_GAIN * fabs(f->c.strike);
         int answered = room[0] > 0; /* so many paths */
         if (answered) {
             double scale[CVA_COLUMNS], *b_of = room + triangle;
@@ -307,12 +236,19 @@ static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int6
     return s;
 }
 
+/* Lists, or NULL. */
+static int are_same(const double *a, const double *b, int64_t count) {
+    return !a == !b && (!a || !memcmp(a, b, (size_t)count * sizeof *a));
+}
+
 /* Whether the rules of two contracts are the same: quantities and netting sets do not matter. */
 static int have_one_rule(const cva_contract *a, const cva_contract *b) {
     const size_t list = (size_t)a->assets;
     return a->kind == b->kind && a->form == b->form && a->assets == b->assets && a->end == b->end &&
            a->last == b->last && a->strike == b->strike && a->maturity == b->maturity &&
            !memcmp(a->may, b->may, (size_t)a->last) &&
+           are_same(a->strikes, b->strikes, a->last + 1) &&
+           are_same(a->cash, b->cash, (a->last + 1) * a->assets) &&
            !memcmp(a->asset, b->asset, list * sizeof *a->asset) && !a->weight == !b->weight &&
            (!a->weight || !memcmp(a->weight, b->weight, list * sizeof *a->weight));
 }
@@ -335,19 +271,76 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
                              (double)p->job.contracts);
         if (s != SHOAL_OK) break;
         const int64_t twin = twin_of(p, i);
-        if (twin < i) {
+        if (twin < i)
             memcpy(c->rule, p->contracts[twin].rule, sizeof c->rule);
-            continue;
-        }
-        if (cva_is_line(c)) {
+        else if (cva_is_line(c)) {
             s = shoal_cva_line_rule(p, c, &c->rule[0]);
             c->rule[1] = c->rule[0];
         }
-        for (int rule = 0; rule < CVA_RULES && !cva_is_line(c) && s == SHOAL_OK; rule++)
+        for (int rule = 0; rule < CVA_RULES && twin == i && !cva_is_line(c) && s == SHOAL_OK;
+             rule++)
             s = fit_rule(p, c, rule, paths >> rule, &c->rule[rule]);
         if (s != SHOAL_OK)
             snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
+        c->rule_form = cva_is_line(c) ? CVA_ON_LINE : cva_rule_form(&c->rule[0].basis, c->assets);
+        p->job.forms[c->rule_form]++;
     }
     return shoal_stage_end(p->head.ctx, &stage, s);
+}
+
+/* Whether two plans are of the same book, as far as rules see it. */
+static int are_alike(const shoal_cva *p, const shoal_cva *q) {
+    const cva_job *a = &p->job, *b = &q->job;
+    if (a->contracts != b->contracts || a->assets != b->assets || a->dates != b->dates ||
+        a->exposures != b->exposures || p->american.seed != q->american.seed ||
+        p->estimator != q->estimator || a->control != b->control || p->validates != q->validates ||
+        p->by_set != q->by_set)
+        return 0;
+    const size_t list = (size_t)a->assets * sizeof *a->s0;
+    if (memcmp(a->s0, b->s0, list) || memcmp(a->sigma, b->sigma, list) ||
+        memcmp(a->time, b->time, (size_t)(a->dates + 1) * sizeof *a->time))
+        return 0;
+    for (int64_t i = 0; i < a->contracts; i++) {
+        const cva_contract *c = &a->contract[i], *d = &b->contract[i];
+        if (c->kind != d->kind || c->form != d->form || c->assets != d->assets ||
+            c->end != d->end || c->set != d->set || c->strike != d->strike)
+            return 0;
+        if (c->kind == CVA_AMERICAN && !have_one_rule(c, d)) return 0;
+    }
+    return 1;
+}
+
+shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from) {
+    shoal_status s = SHOAL_OK;
+    if (!are_alike(p, from))
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "rules_of is a plan for another book");
+    for (int64_t i = 0; i < p->job.contracts && s == SHOAL_OK; i++) {
+        cva_contract *c = &p->contracts[i];
+        const cva_contract *d = &from->contracts[i];
+        for (int rule = 0; rule < CVA_RULES && s == SHOAL_OK; rule++) {
+            cva_rule *r = &c->rule[rule];
+            *r = d->rule[rule];
+            if (!r->at) continue;
+            const int64_t numbers = (c->last - 1) * cva_rule_numbers(&r->basis);
+            double *at = NULL;
+            if (rule && r->at == d->rule[0].at)
+                r->at = c->rule[0].at;
+            else {
+                s = shoal_plan_host(&p->head, numbers, sizeof *at, &at);
+                if (s == SHOAL_OK) memcpy(at, r->at, (size_t)numbers * sizeof *at);
+                r->at = at;
+            }
+        }
+        c->rule_form = d->rule_form;
+    }
+    memcpy(p->job.forms, from->job.forms, sizeof p->job.forms);
+    if (from->rules_only) return s;
+    p->share_of_level = from->share_of_level, p->top_level = from->top_level;
+    p->outer = from->outer;
+    int64_t *inner = NULL;
+    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, p->job.exposures, sizeof *inner, &inner);
+    for (int64_t e = 0; e < p->job.exposures && s == SHOAL_OK; e++) inner[e] = from->job.inner[e];
+    if (s == SHOAL_OK) p->job.inner = inner;
+    return s;
 }

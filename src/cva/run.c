@@ -3,8 +3,8 @@
  * run.c - runs of a plan for CVA.
  *
  * A run takes its outer paths from date to date together, up to the last date of exposure, on the CPU or on the GPU;
- * with regressions at nodes always on the CPU. Memory per path: two numbers per asset (four if there are barriers),
- * three per netting set, and its row; with results by trade two more per contract.
+ * with regressions at nodes always on the CPU. Memory per path: two numbers per asset (four if there are barriers), one
+ * per contract on a mean, three per netting set, and its row; with results by trade two more per contract.
  */
 #include "core/loops.h"
 #include "cva/span.h"
@@ -118,6 +118,7 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
     } lists[] = { { paths * j->assets, sizeof(double), &j->brownian },
                   { extremes, sizeof(double), &j->low },
                   { extremes, sizeof(double), &j->high },
+                  { paths * j->sums_fixed, sizeof(double), &j->fixed },
                   { paths * j->assets, sizeof(double), &j->spot },
                   { paths * CVA_LEVELS * j->sets, sizeof(double), &j->value },
                   { paths * j->sets, sizeof(double), &j->differ },
@@ -161,12 +162,33 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
     return SHOAL_OK;
 }
 
-/* Touches the pages of the rows while the GPU works: copying to new memory would do it page by page. */
-static void touch(const shoal_cva *p, double *samples, int64_t numbers) {
-    enum { PAGE = 512 };
-    const int threads = p->head.ctx->threads;
-    ON_THREADS(threads, static)
-    for (int64_t i = 0; i < numbers; i += PAGE) samples[i] = 0;
+enum { PIECE = 1 << 22, SLICES = 16 }; /* bytes of pinned memory, twice; parts that threads copy */
+
+/* Copies the rows to the host through pinned memory: one half is filled while threads empty the other. Pages of new
+ * memory are then made by all threads, too. */
+static shoal_status copy_rows(shoal_cva *p, const cva_job *j, double *samples, size_t bytes) {
+    const shoal_device_ops *ops = p->where->ops;
+    if (!p->pinned && bytes >= PIECE) ops->alloc_pinned(p->where, 2 * PIECE, &p->pinned);
+    if (!p->pinned) return shoal_copy(p->where, samples, j->row, bytes);
+    shoal_status s = SHOAL_OK;
+    const int threads = p->head.ctx->threads < SLICES ? p->head.ctx->threads : SLICES;
+    for (size_t at = 0; at < bytes + PIECE && s == SHOAL_OK; at += PIECE) {
+        char *half[] = { (char *)p->pinned, (char *)p->pinned + PIECE };
+        const size_t piece = at / PIECE, left = at < bytes ? bytes - at : 0;
+        if (left > 0)
+            s = ops->copy_later(p->where, half[piece % 2], (const char *)j->row + at,
+                                left < PIECE ? left : PIECE);
+        const size_t before = piece > 0 ? at - PIECE : 0, rest = piece > 0 ? bytes - before : 0;
+        const size_t here = rest < PIECE ? rest : PIECE, part = PIECE / SLICES;
+        const char *full = half[1 - piece % 2];
+        ON_THREADS(threads, static)
+        for (int i = 0; i < SLICES; i++) {
+            const size_t from = (size_t)i * part, end = from + part < here ? from + part : here;
+            if (from < here) memcpy((char *)samples + before + from, full + from, end - from);
+        }
+        if (s == SHOAL_OK) s = shoal_wait(p->where);
+    }
+    return s;
 }
 
 /* The derivatives of paths into their rows: on the CPU. */
@@ -190,13 +212,11 @@ static shoal_status run_paths(shoal_cva *p, int64_t first, int64_t paths, double
     const int64_t numbers = paths * j.width, values = paths * j.contracts * j.exposures;
     const double start = shoal_price_seconds() - counts->seconds[1] - counts->seconds[2];
     shoal_status s = make_arrays(p, &j, &t);
-    if (s == SHOAL_OK && device) touch(p, samples, numbers);
     if (!device) j.row = samples, j.total = t.sum, j.values = t.values;
     if (s == SHOAL_OK && device && t.sum)
         s = shoal_copy(p->where, j.total, t.sum, (size_t)t.count * sizeof *t.sum);
     if (s == SHOAL_OK) s = walk(p, &j, counts);
-    if (s == SHOAL_OK && device)
-        s = shoal_copy(p->where, samples, j.row, (size_t)numbers * sizeof *samples);
+    if (s == SHOAL_OK && device) s = copy_rows(p, &j, samples, (size_t)numbers * sizeof *samples);
     if (s == SHOAL_OK && device && t.sum)
         s = shoal_copy(p->where, t.sum, j.total, (size_t)t.count * sizeof *t.sum);
     if (s == SHOAL_OK && device && t.values)
@@ -226,6 +246,8 @@ static shoal_status checked_run(shoal_cva *plan, int64_t first, int64_t paths, d
                           (long long)paths, (long long)SHOAL_CVA_OUTER);
     if (paths == 0) return SHOAL_OK;
     if (!samples) return shoal_fail(ctx, SHOAL_E_ARG, "samples is NULL");
+    if (plan->rules_only)
+        return shoal_fail(ctx, SHOAL_E_ARG, "the plan was created with opts.rules_only");
     shoal_cva_counts none = { 0 };
     return run_paths(plan, first, paths, samples, counts ? counts : &none, t);
 }

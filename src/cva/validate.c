@@ -109,7 +109,7 @@ static shoal_status step_bound(shoal_cva *p, cva_job *j, const cva_contract *c, 
     if (!last) p->judge->decide(&p->host, j, c, &c->rule[0], k, now);
     if (!last) s = p->host_walker->follow(&p->host, j, k);
     for (int64_t path = 0; path < j->paths && s == SHOAL_OK; path++, at++) {
-        const double pays = discount * cva_pay(c, j->spot + path * j->assets);
+        const double pays = discount * cva_pay(c, j->spot + path * j->assets, k);
         double go_on = 0;
         for (int64_t item = 0; item < BOUND_INNER / CVA_LANES && !last; item++)
             go_on += j->sums[(path * (BOUND_INNER / CVA_LANES) + item) * j->places + c->place];

@@ -6,6 +6,7 @@
 #ifndef SHOAL_CVA_VALUES_H
 #define SHOAL_CVA_VALUES_H
 
+#include "cva/mean.h"
 #include "cva/span.h"
 #include "pricing/black.h"
 
@@ -82,7 +83,8 @@ SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_con
     const cva_terms t = cva_terms_of(job, c, left);
     if (c->form & CVA_BARRIER)
         return cva_barrier_value(c, &t, spot[c->asset[0]], spot[c->asset[0]]);
-    if (left.years == 0) return cva_pay(c, spot);
+    if (c->form & CVA_MEAN) return t.discount * cva_mean_value(c, k, spot[c->asset[0]], 0);
+    if (left.years == 0) return cva_pay(c, spot, k);
     double forward = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];

@@ -143,17 +143,18 @@ typedef struct cva_lanes { /* what a rule works in */
     real hold[CVA_WIDTH]; /* what going on is worth by the regression */
 } cva_lanes;
 
-/* Variables and gain at prices s, [asset][lane]. */
-CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, const real *s,
-                                 cva_lanes *w) {
+/* Variables and gain at prices s of date k, [asset][lane]. */
+CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, int64_t k,
+                                 const real *s, cva_lanes *w) {
     const int down = c->form & CVA_DOWN;
-    const real strike = (real)c->strike;
+    const real strike = (real)cva_strike_at(c, k);
     if (b->kind == CVA_RANKS) {
         for (int j = 0; j < b->variables; j++) CVA_EACH(l) w->u[j][l] = -1, w->rank[j][l] = -1;
         for (int n = 0; n < c->assets; n++) {
             const real *from = s + c->asset[n] * CVA_WIDTH;
+            const real more = (real)cva_cash_in(c, k, n);
             real x[CVA_WIDTH], who[CVA_WIDTH];
-            CVA_EACH(l) x[l] = from[l], who[l] = (real)n;
+            CVA_EACH(l) x[l] = from[l] + more, who[l] = (real)n;
             for (int j = 0; j < b->variables; j++) CVA_EACH(l) {
                     const int above = x[l] > w->u[j][l];
                     const real rest = real_pick(above, w->u[j][l], x[l]);
@@ -166,10 +167,11 @@ CVA_CALL void cva_make_variables(const cva_contract *c, const cva_basis *b, cons
     } else if (b->kind == CVA_LARGEST) {
         CVA_EACH(l) w->u[0][l] = -1;
         for (int n = 0; n < c->assets; n++) {
-            const real *from = s + c->asset[n] * CVA_WIDTH;
+            const real *from = s + c->asset[n] * CVA_WIDTH, more = (real)cva_cash_in(c, k, n);
             CVA_EACH(l) {
-                w->u[0][l] = real_pick(from[l] > w->u[0][l], from[l], w->u[0][l]);
-                w->u[1 + n][l] = from[l], w->rank[n][l] = (real)n; /* a direction is an asset */
+                const real x = from[l] + more;
+                w->u[0][l] = real_pick(x > w->u[0][l], x, w->u[0][l]);
+                w->u[1 + n][l] = x, w->rank[n][l] = (real)n; /* a direction is an asset */
             }
         }
     } else {
@@ -391,7 +393,8 @@ CVA_CALL void cva_follow_line(const cva_job *job, const cva_contract *c, int64_t
         if (o->alive[l] > 0) continue;
         const double s = (double)o->price[l];
         const int64_t date = (int64_t)o->date[l];
-        const double gain = down ? c->strike - weight * s : weight * s - c->strike;
+        const double strike = cva_strike_at(c, date);
+        const double gain = down ? strike - weight * s : weight * s - strike;
         const double over = job->control ? cva_line_value(job, c, s, date) : 0;
         y[l] += cva_discount_over(job, cva_between(job, k, date)) * ((gain > 0 ? gain : 0) - over);
     }
@@ -415,7 +418,7 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
     const cva_basis *b = &r->basis;
     real scale = 1;
     if (job->control && k > 0) { /* today has no rule */
-        cva_make_variables(c, b, start, w);
+        cva_make_variables(c, b, k, start, w);
         cva_make_psi(r, k, w);
         cva_hedge_from(c, k, start, w, o);
     } else {
@@ -440,7 +443,7 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
             CVA_EACH(l)
             o->value[l] = real_fma(-(scale * o->alive[l]), sum[l], o->value[l]);
         }
-        cva_make_variables(c, b, s, w);
+        cva_make_variables(c, b, i, s, w);
         if (i < c->last) {
             cva_make_psi(r, i, w);
             cva_make_hold(r, i, w);

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * batch.cu - what every CUDA method has in common: the workspace and the totals, which the kernels
- * add up. Only reading the totals, in shoal_smallsym_last(), waits, and nothing allocates: a call can be
- * captured in a CUDA graph.
+ * add up. Only reading the totals, in shoal_smallsym_last() or with opts.waits, waits, and nothing allocates: a call can
+ * be captured in a CUDA graph.
+ *
+ * There are three totals. Calls take the first two in turn: the last kernel of "auto" clears those of the next call, which
+ * need not begin with a clearing of its own then. A call that is captured, and may run at any time, has the third.
  */
 #include "smallsym/device.cuh"
 
-enum { TOTALS = 256 }; /* room for the totals at the head of the workspace */
+enum { TOTALS = 256, SLOT = 64 }; /* room for the totals at the head of the workspace, and of one */
+enum { CAPTURED = 2 };
+static_assert(sizeof(smallsym_totals) <= SLOT && (CAPTURED + 1) * SLOT <= TOTALS,
+              "room for totals");
+
+static smallsym_totals *totals_in(const shoal_smallsym *plan, int slot) {
+    return (smallsym_totals *)((char *)plan->work + slot * SLOT);
+}
 
 /* Bytes of a list of systems to do again, one after the other, to a multiple of TOTALS. */
 static size_t list_bytes(const shoal_smallsym *plan) {
@@ -29,9 +39,33 @@ static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size
 }
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
-    cudaGetLastError(); /* an earlier error is not ours to report */
-    plan->lists_are_clear = 1;
-    return clear(plan, "the totals", plan->work, sizeof(smallsym_totals));
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing((cudaStream_t)plan->head.ctx->stream, &capture) != cudaSuccess)
+        capture = cudaStreamCaptureStatusNone; /* of a stream that waits for one that captures */
+    cudaGetLastError();                        /* an earlier error is not ours to report */
+    const bool is_captured = capture != cudaStreamCaptureStatusNone;
+    const bool is_clear = !is_captured && plan->next_is_clear;
+    if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;
+    plan->slot = is_captured ? CAPTURED : plan->turn;
+    plan->lists_are_clear = 1, plan->is_told = 0;
+    return is_clear
+               ? SHOAL_OK
+               : clear(plan, "the totals", totals_in(plan, plan->slot), sizeof(smallsym_totals));
+}
+
+/* Waits for what is queued and reads the totals; meanwhile those of the next call are cleared. */
+static shoal_status tell(shoal_smallsym *plan) {
+    shoal_context *ctx = plan->head.ctx;
+    cudaStream_t stream = (cudaStream_t)ctx->stream;
+    cudaError_t error = cudaMemcpyAsync(plan->told, totals_in(plan, plan->slot), sizeof *plan->told,
+                                        cudaMemcpyDefault, stream);
+    if (!error)
+        error = cudaMemsetAsync(totals_in(plan, !plan->turn), 0, sizeof(smallsym_totals), stream);
+    if (!error) error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess)
+        return shoal_fail(ctx, SHOAL_E_CUDA, "reading the totals: %s", cudaGetErrorString(error));
+    plan->next_is_clear = 1;
+    return SHOAL_OK;
 }
 
 /* Systems without unknowns. */
@@ -51,17 +85,19 @@ static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, flo
     return shoal_launched(plan->head.ctx, "empty");
 }
 
-/* Each method of "auto" redoes what the one before it listed; the lists' lengths stay on the device. */
+/* Each method of "auto" redoes what the one before it listed; the lists' lengths stay on the device, unless the call
+ * waits. */
 static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
     const shoal_choice *by[] = { &plan->first, &plan->middle, &plan->rescue };
-    smallsym_totals *totals = (smallsym_totals *)plan->work;
+    smallsym_totals *totals = totals_in(plan, plan->slot);
+    const bool is_captured = plan->slot == CAPTURED;
     smallsym_redo *lists[2];
     for (int i = 0; i < 2; i++)
         lists[i] = (smallsym_redo *)((char *)plan->work + TOTALS + i * list_bytes(plan));
     shoal_status status = SHOAL_OK;
     if (!plan->lists_are_clear)
         status = clear(plan, "the lists", totals->listed, sizeof totals->listed);
-    plan->lists_are_clear = 0;
+    plan->lists_are_clear = plan->is_told = 0;
     for (int stage = 0; stage < 3 && status == SHOAL_OK; stage++) {
         smallsym_job part = job;
         part.stage = stage, part.first_row = by[stage]->row;
@@ -69,9 +105,16 @@ static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
         part.list = stage < 2 ? lists[stage] : NULL;
         if (stage > 0) part.refine = 0;
         if (stage == 2) part.rescue_row = -1;
+        if (stage == 2 && !is_captured) part.next = totals_in(plan, !plan->turn);
         status =
             ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
+        if (stage == 0 && status == SHOAL_OK && plan->waits && !is_captured) {
+            status = tell(plan);
+            plan->is_told = status == SHOAL_OK && plan->told->listed[0] == 0;
+            if (plan->is_told) return SHOAL_OK;
+        }
     }
+    if (status == SHOAL_OK && !is_captured) plan->next_is_clear = 1;
     return status;
 }
 
@@ -144,8 +187,11 @@ static shoal_status find_pairs(shoal_smallsym *plan, smallsym_job job, const sma
     return job.n > 0 ? eigen->eigen(plan, plan->eigen.variant, &job, to) : run_empty(plan, &job, 0);
 }
 
-static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,
+static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *given,
                               const smallsym_arrays *with) {
+    smallsym_job own = *given;
+    const smallsym_job *const job = &own;
+    own.work = totals_in(plan, plan->slot);
     if (what == SMALLSYM_EIGEN) return find_pairs(plan, *job, &with->parts);
     if (job->n == 0) return run_empty(plan, job, what == SMALLSYM_SOLVE ? 0 : NAN);
     if (what == SMALLSYM_SOLVE) return solve(plan, job);
@@ -154,7 +200,10 @@ static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
-    return shoal_copy(plan->head.ctx, totals, plan->work, sizeof *totals);
+    if (!plan->is_told)
+        return shoal_copy(plan->head.ctx, totals, totals_in(plan, plan->slot), sizeof *totals);
+    *totals = *plan->told;
+    return SHOAL_OK;
 }
 
 extern "C" const smallsym_driver R(smallsym_batch) = { batch_bytes, form_bytes, batch_begin,

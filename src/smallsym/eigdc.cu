@@ -15,6 +15,7 @@
  */
 #include "smallsym/conquer.cuh"
 #include "smallsym/householder.cuh"
+#include <atomic>
 
 /* Two kinds of team. T threads with M rows each reduce A to U: few threads with several rows share
  * less. W threads, a whole warp if n is large enough, then take U apart, R slots each, and go from
@@ -424,6 +425,8 @@ __global__ static void __launch_bounds__(K::WARPS *WARP, K::RESIDENT / K::WARPS)
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
     real *memory = shared + warp * (keeps_stage(job, to) ? (int)K::NUMBERS : (int)K::ALONE);
     const int64_t all = task_count(job);
+    if (job.next && blockIdx.x == 0 && threadIdx.x < sizeof(smallsym_totals) / sizeof(unsigned))
+        ((unsigned *)job.next)[threadIdx.x] = 0;
     /* a short list is spread thin: what counts is how long one warp takes */
     const bool thin = job.tasks && all <= 4 * (int64_t)gridDim.x * warps * K::AT_ONCE;
     const int per = thin ? (int)K::AT_ONCE : (int)K::SYSTEMS;
@@ -451,7 +454,12 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, int variant,
     const int64_t few =
         (int64_t)((K::RESIDENT + warps - 1) / warps) * plan->head.ctx->multiprocessors;
     if (job->tasks && blocks > few) blocks = few;
-    shoal_allow_shared(plan->head.ctx, eigdc_kernel<K>, warps * bytes);
+    static std::atomic<unsigned long long> allowed; /* devices; asking again takes microseconds */
+    const unsigned long long device = 1ull << plan->head.ctx->device % 64;
+    if (plan->head.ctx->device >= 64 || !(allowed & device)) {
+        shoal_allow_shared(plan->head.ctx, eigdc_kernel<K>, SIZE_MAX);
+        allowed |= device;
+    }
     SHOAL_LAUNCH(eigdc_kernel<K>, dim3((unsigned)blocks), dim3(warps * WARP), warps * bytes,
                  plan->head.ctx->stream, *job, *to, job->A ? stage_width(job) : 0, variant);
     return shoal_launched(plan->head.ctx, "eigdc");

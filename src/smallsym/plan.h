@@ -64,6 +64,7 @@ typedef struct smallsym_job {
     const smallsym_redo *tasks; /* cuda, stage > 0: the systems to do, totals.listed[stage - 1] */
     smallsym_redo *list;        /* cuda, rescue_row >= 0: those that the next stage is to do,
                                    totals.listed[stage]                                       */
+    void *next;                 /* cuda, stage 2: the totals of the next call, which it clears */
 } smallsym_job;
 
 /* The parts of A = Q U Qt, U tridiagonal (d, e), for the stages of hhpcr, and of A = Q W Qt for
@@ -111,8 +112,13 @@ struct shoal_smallsym {
     void *work;
     shoal_outcome where;
     int lists_are_clear; /* cuda: since the call began, no group has written totals.listed */
-    int solved;          /* the last call solved systems           */
-    int judged;          /* the last call computed residuals       */
+    int slot, turn;    /* cuda: the totals of the last call; of the last one without a CUDA graph */
+    int next_is_clear; /* cuda: the totals of the next one are zeros                      */
+    int waits;         /* opts.waits, on cuda                                             */
+    int is_told;       /* cuda: told has the totals of the last call                      */
+    smallsym_totals *told; /* in pinned memory; NULL without .waits                         */
+    int solved;            /* the last call solved systems           */
+    int judged;            /* the last call computed residuals       */
 };
 
 /* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h; those of

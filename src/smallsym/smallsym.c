@@ -101,8 +101,9 @@ static shoal_status check_options(shoal_context *ctx, const shoal_smallsym_opts 
                                  SHOAL_STORAGE_FLAG(o),
                                  SHOAL_TRIANGLE_FLAG(o),
                                  SHOAL_FLAG("estimate", o->estimate),
-                                 SHOAL_FLAG("gram", o->gram) };
-    shoal_status status = shoal_check_flags(ctx, flags, 6);
+                                 SHOAL_FLAG("gram", o->gram),
+                                 SHOAL_FLAG("waits", o->waits) };
+    shoal_status status = shoal_check_flags(ctx, flags, 7);
     if (status == SHOAL_OK) status = shoal_check_count(ctx, "team", o->team, 0, INT64_MAX);
     if (status == SHOAL_OK) status = shoal_check_count(ctx, "refine", o->refine, 0, 100);
     if (status != SHOAL_OK) return status;
@@ -255,6 +256,22 @@ static shoal_status make_jobs(shoal_smallsym *plan, const shoal_smallsym_opts *o
     return SHOAL_OK;
 }
 
+static void release_told(void *memory) {
+    shoal_smallsym *plan = memory;
+    plan->head.ctx->ops->release_pinned(plan->head.ctx, plan->told);
+}
+
+/* Calls that wait read the totals before they return. */
+static shoal_status make_told(shoal_smallsym *plan) {
+    shoal_context *ctx = plan->head.ctx;
+    void *memory;
+    const shoal_status status = ctx->ops->alloc_pinned(ctx, sizeof *plan->told, &memory);
+    if (status != SHOAL_OK) return status;
+    plan->told = memory, plan->waits = 1;
+    plan->head.close = release_told;
+    return status;
+}
+
 static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *opts) {
     plan->head.type = opts->type;
     shoal_status status = choose_methods(plan, opts);
@@ -262,6 +279,7 @@ static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *o
     if (status != SHOAL_OK || !plan->systems) return status;
     status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->work);
     plan->gram = opts->gram;
+    if (status == SHOAL_OK && opts->waits && plan->head.ctx->ops) status = make_told(plan);
     if (status != SHOAL_OK || !plan->gram) return status;
     return shoal_plan_alloc(&plan->head, plan->driver->form_bytes(plan), &plan->gram_work);
 }
@@ -295,6 +313,7 @@ static const shoal_staged_kind pieces = { sizeof(shoal_smallsym_opts), sizeof(sh
 
 static shoal_status stage_plan(shoal_smallsym *plan, const shoal_smallsym_opts *opts) {
     shoal_smallsym_opts kept = *opts;
+    kept.waits = 0; /* the call itself does; its pieces must not */
     plan->head.type = opts->type;
     shoal_status status = shoal_staged_refuse(&plan->head, opts->groups != NULL, "groups");
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
@@ -341,7 +360,7 @@ shoal_status shoal_smallsym_last(shoal_smallsym *plan, shoal_smallsym_info *info
     if (!plan->head.called) return SHOAL_OK;
     void *current;
     smallsym_totals totals;
-    status = shoal_plan_wait(&plan->head, &current);
+    status = shoal_plan_return_to(&plan->head, &current); /* total() waits */
     if (status == SHOAL_OK) status = plan->driver->total(plan, &totals);
     shoal_plan_return(&plan->head, current, status);
     if (status != SHOAL_OK) return status;

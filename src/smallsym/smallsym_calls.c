@@ -202,6 +202,7 @@ shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const sm
         if (status == SHOAL_OK && job->count > 0)
             status = run_group(plan, *job, call, samples, arrays);
     }
+    if (status == SHOAL_OK && plan->waits && !plan->is_told) status = shoal_wait(plan->head.ctx);
     return shoal_plan_called(&plan->head, shoal_stage_end(plan->head.ctx, &stage, status));
 }
 

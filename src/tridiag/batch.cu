@@ -3,18 +3,25 @@
  * batch.cu - what every CUDA method has in common: the workspace, the second pass under "auto",
  * the totals, and the verdict on answers that were computed by many blocks.
  *
- * Only the totals, for shoal_tridiag_last(), wait, and nothing allocates; a solve
+ * Only the totals, for shoal_tridiag_last() or opts.waits, wait, and nothing allocates; a solve
  * can be captured in a CUDA graph. The second pass reads how much there is to redo from device
- * memory.
+ * memory, unless the call waits.
+ *
+ * There are three totals. Calls take the first two in turn: the second pass clears those of the next call. A call that is
+ * captured, and may run at any time, has the third.
  */
 #include "tridiag/device.cuh"
 
 enum { BLOCK = 256, SEGMENT = 4096 };
+enum { ONE_BLOCK = 1 << 14 }; /* so many systems are summed up by one block */
 
-typedef struct totals { /* at the head of the workspace */
-    unsigned long long redone, failed, warned;
-    unsigned max_residual; /* bits of a float >= 0 */
-} totals;
+typedef tridiag_totals totals;
+enum { SLOT = 64, CAPTURED = 2 }; /* bytes of totals, which are at the head of the workspace */
+static_assert(sizeof(totals) <= SLOT && (CAPTURED + 1) * SLOT <= TRIDIAG_ALIGNMENT, "room");
+
+static totals *totals_in(const tridiag_job *job, int slot) {
+    return (totals *)((char *)job->work + slot * SLOT);
+}
 
 static size_t list_bytes(const shoal_tridiag *plan) {
     size_t todo = (size_t)plan->job.count * (size_t)plan->job.nrhs;
@@ -36,9 +43,19 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
 
 extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
     cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
-    job->redone = &((totals *)job->work)->redone;
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    cudaError_t error = cudaSuccess;
+    if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess)
+        capture = cudaStreamCaptureStatusNone; /* of a stream that waits for one that captures */
+    cudaGetLastError();
+    const bool is_captured = capture != cudaStreamCaptureStatusNone;
+    const bool is_clear = !is_captured && plan->next_is_clear;
+    if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;
+    plan->slot = is_captured ? CAPTURED : plan->turn;
+    job->redone = &totals_in(job, plan->slot)->redone;
+    job->next = is_captured ? NULL : &totals_in(job, !plan->turn)->redone;
     size_t systems = (size_t)job->count;
-    cudaError_t error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
+    if (!is_clear) error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
     if (job->nrhs > 1 || job->n == 0) { /* right-hand sides merge into what is there */
         if (!error) error = cudaMemsetAsync(job->status, 0, systems * sizeof(int32_t), stream);
         if (!error && job->residual)
@@ -69,6 +86,22 @@ __global__ static void transpose_kernel(tridiag_job job) {
     }
 }
 
+static shoal_status sum_up(shoal_tridiag *plan, const tridiag_job *job, totals *sums, totals *to,
+                           unsigned long long *next);
+
+/* Waits for the first pass and reads the totals; those of the next call are cleared. */
+static shoal_status tell(shoal_tridiag *plan, const tridiag_job *job) {
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
+    totals *sums = totals_in(&plan->job, plan->slot);
+    shoal_status status = sum_up(plan, job, sums, plan->told, job->next);
+    const cudaError_t error = status == SHOAL_OK ? cudaStreamSynchronize(stream) : cudaSuccess;
+    if (error != cudaSuccess)
+        status = shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "reading the totals: %s",
+                            cudaGetErrorString(error));
+    plan->is_told = status == SHOAL_OK && plan->told->redone == 0;
+    return status;
+}
+
 static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     const tridiag_cuda_method *first = (const tridiag_cuda_method *)plan->first.cell;
     const tridiag_cuda_method *rescue = (const tridiag_cuda_method *)plan->rescue.cell;
@@ -80,9 +113,14 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     if (status != SHOAL_OK || job.n == 0) return status;
     status = first->run(plan, &job);
     if (status != SHOAL_OK || !rescue) return status;
-    job.todo = job.redo;
-    job.redo = NULL;
-    return rescue->run(plan, &job);
+    if (plan->waits && plan->slot != CAPTURED && !given->rcond) status = tell(plan, &job);
+    if (status == SHOAL_OK && !plan->is_told) {
+        job.todo = job.redo;
+        job.redo = NULL;
+        status = rescue->run(plan, &job);
+    }
+    if (status == SHOAL_OK && job.next) plan->next_is_clear = 1;
+    return status;
 }
 
 extern "C" void R(tridiag_transpose)(const shoal_tridiag *plan, tridiag_job *job) {
@@ -103,30 +141,62 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
                                 other ? given->du : job.transposed_du, solve_all);
 }
 
-__global__ static void total_kernel(tridiag_job job, totals *sums) {
+/* Adds to *sums; a block that is alone writes the totals to *to, too, and clears *next. */
+__global__ static void total_kernel(tridiag_job job, totals *sums, totals *to,
+                                    unsigned long long *next) {
     unsigned long long failed = 0, warned = 0;
     unsigned largest = 0;
+    SHOAL_SHARED_ARRAY(unsigned, all, 3);
+    if (threadIdx.x < 3) all[threadIdx.x] = 0;
+    __syncthreads();
     SHOAL_GRID_STRIDE(k, job.count) {
         failed += job.status[k] < 0;
         warned += job.status[k] > 0;
         if (job.residual && job.status[k] >= 0)
             largest = max(largest, __float_as_uint(job.residual[k]));
     }
+    if (gridDim.x == 1) {
+        if (failed) atomicAdd(&all[0], (unsigned)failed);
+        if (warned) atomicAdd(&all[1], (unsigned)warned);
+        if (largest) atomicMax(&all[2], largest);
+        __syncthreads();
+        if (threadIdx.x > 0) return;
+        *to = totals{ sums->redone, all[0], all[1], all[2] };
+        if (next) *next = 0;
+        return;
+    }
     if (failed) atomicAdd(&sums->failed, failed);
     if (warned) atomicAdd(&sums->warned, warned);
     if (largest) atomicMax(&sums->max_residual, largest);
 }
 
+/* Queues the sums of a call, to *to on the device or in pinned memory, and clears *next, if that is not NULL. */
+static shoal_status sum_up(shoal_tridiag *plan, const tridiag_job *job, totals *sums, totals *to,
+                           unsigned long long *next) {
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
+    const bool is_one = job->count <= ONE_BLOCK;
+    cudaError_t error = cudaSuccess;
+    if (!is_one)
+        error = cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
+    SHOAL_LAUNCH(total_kernel, dim3(is_one ? 1 : shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0,
+                 stream, *job, sums, to, next);
+    if (!error && !is_one && to != sums)
+        error = cudaMemcpyAsync(to, sums, sizeof *to, cudaMemcpyDefault, stream);
+    if (!error && !is_one && next) error = cudaMemsetAsync(next, 0, sizeof *next, stream);
+    if (error == cudaSuccess) return shoal_launched(plan->head.ctx, "total");
+    return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "summing up: %s", cudaGetErrorString(error));
+}
+
 static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
                                 shoal_tridiag_info *info) {
-    totals *sums = (totals *)job->work, result;
-    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
-    cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
-    SHOAL_LAUNCH(total_kernel, dim3(shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0, stream, *job,
-                 sums);
-    shoal_status status = shoal_launched(plan->head.ctx, "total");
-    if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, &result, sums, sizeof result);
-    if (status != SHOAL_OK) return status;
+    totals *sums = totals_in(job, plan->slot), result;
+    if (plan->is_told) {
+        result = *plan->told;
+    } else {
+        shoal_status status = sum_up(plan, job, sums, sums, NULL);
+        if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, &result, sums, sizeof result);
+        if (status != SHOAL_OK) return status;
+    }
     info->redone = (int64_t)result.redone;
     info->failed = (int64_t)result.failed;
     info->warned = (int64_t)result.warned;

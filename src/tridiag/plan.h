@@ -33,6 +33,7 @@ typedef struct tridiag_job {
     unsigned long long *redone; /* number of solves that were redone                          */
     int64_t *redo;              /* CUDA: the first pass lists here what must be redone        */
     const int64_t *todo;        /* CUDA: the second pass works off this list, *redone long    */
+    unsigned long long *next;   /* CUDA: that of the next call, which the second pass clears  */
     int threads, groups;        /* pscheme: `groups` blocks of `threads` threads per system   */
     int64_t parts;              /* pscheme: parts of a system, at most threads * groups       */
     float *rcond;               /* NULL: no condition is estimated                            */
@@ -75,8 +76,18 @@ struct shoal_tridiag {
         block_cond; /* of gspike: its thresholds; block_cond 0: blocks are not estimated */
     int no_split;   /* of gspike */
     shoal_outcome where;
-    tridiag_job last; /* the job of the last call, for its totals */
+    tridiag_job last;  /* the job of the last call, for its totals                      */
+    int slot, turn;    /* CUDA: the totals of the last call; of the last one without a CUDA graph */
+    int next_is_clear; /* CUDA: those of the next one are zeros                         */
+    int waits;         /* opts.waits, on CUDA                                           */
+    int is_told;       /* CUDA: told has the totals of the last call                    */
+    struct tridiag_totals *told; /* in pinned memory; NULL without .waits                */
 };
+
+typedef struct tridiag_totals { /* CUDA */
+    unsigned long long redone, failed, warned;
+    unsigned max_residual; /* bits of a float >= 0 */
+} tridiag_totals;
 
 /* Cells of the method table. A CPU method is a function on a pack, a few systems side by side
  * (pack.h); packs of f32 and f64 differ, hence void. Or it takes the systems one after another, each

@@ -73,11 +73,12 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
     const shoal_size sizes[] = { { "n", o->n }, { "count", o->count }, { "nrhs", o->nrhs } };
     const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_LAYOUT_FLAG(o),
                                  SHOAL_FLAG("periodic", o->periodic),
-                                 SHOAL_FLAG("transposed", o->transposed) };
+                                 SHOAL_FLAG("transposed", o->transposed),
+                                 SHOAL_FLAG("waits", o->waits) };
     shoal_status status = shoal_check_sizes(ctx, "", sizeof(double), sizes, 3);
     if (status == SHOAL_OK && o->nrhs == 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is 0; there must be a right-hand side");
-    if (status == SHOAL_OK) status = shoal_check_flags(ctx, flags, 4);
+    if (status == SHOAL_OK) status = shoal_check_flags(ctx, flags, 5);
     if (status == SHOAL_OK && !(o->tol < INFINITY))
         return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
     return status;
@@ -190,6 +191,22 @@ static shoal_status allocate_residual(shoal_tridiag *plan) {
                               &plan->own_residual);
 }
 
+static void release_told(void *memory) {
+    shoal_tridiag *plan = memory;
+    plan->head.ctx->ops->release_pinned(plan->head.ctx, plan->told);
+}
+
+/* Calls that wait read the totals before they return. */
+static shoal_status make_told(shoal_tridiag *plan) {
+    shoal_context *ctx = plan->head.ctx;
+    void *memory;
+    const shoal_status status = ctx->ops->alloc_pinned(ctx, sizeof *plan->told, &memory);
+    if (status != SHOAL_OK) return status;
+    plan->told = memory, plan->waits = 1;
+    plan->head.close = release_told;
+    return status;
+}
+
 static shoal_status allocate(shoal_tridiag *plan) {
     const size_t systems = (size_t)plan->job.count;
     shoal_status status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->job.work);
@@ -222,6 +239,8 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
     };
     status = choose_parts(plan, opts);
     if (status == SHOAL_OK && !is_empty(&plan->job)) status = allocate(plan);
+    if (status == SHOAL_OK && opts->waits && plan->head.ctx->ops && !is_empty(&plan->job))
+        status = make_told(plan);
     if (status == SHOAL_OK && opts->offsets)
         status =
             shoal_plan_copy(&plan->head, opts->offsets,
@@ -257,6 +276,7 @@ static const shoal_staged_kind pieces = { sizeof(shoal_tridiag_opts), sizeof(sho
 
 static shoal_status stage_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opts) {
     shoal_tridiag_opts kept = *opts;
+    kept.waits = 0; /* the call itself does; its pieces must not */
     plan->head.type = opts->type, plan->job.periodic = opts->periodic;
     shoal_status status = shoal_staged_refuse(&plan->head, opts->offsets != NULL, "offsets");
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
@@ -350,7 +370,10 @@ static tridiag_job job_of(const shoal_tridiag *plan) {
 static shoal_status call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
     const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "systems");
     plan->last = *job;
-    return shoal_plan_called(&plan->head, shoal_stage_end(plan->head.ctx, &stage, run(plan, job)));
+    plan->is_told = 0;
+    shoal_status status = run(plan, job);
+    if (status == SHOAL_OK && plan->waits && !plan->is_told) status = shoal_wait(plan->head.ctx);
+    return shoal_plan_called(&plan->head, shoal_stage_end(plan->head.ctx, &stage, status));
 }
 
 static shoal_status solve(shoal_tridiag *plan, shoal_type type, const void *dl, const void *d,
@@ -485,7 +508,7 @@ shoal_status shoal_tridiag_last(shoal_tridiag *plan, shoal_tridiag_info *info) {
                                   .bytes = plan->head.bytes };
     if (!plan->head.called) return SHOAL_OK;
     void *current;
-    status = shoal_plan_wait(&plan->head, &current);
+    status = shoal_plan_return_to(&plan->head, &current); /* total() waits */
     if (status == SHOAL_OK) status = plan->driver->total(plan, &plan->last, info);
     return shoal_plan_return(&plan->head, current, status);
 }

@@ -43,6 +43,7 @@ template <class STEP> __global__ static void upper_kernel(tridiag_job job, int64
     const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const int64_t most = job.n * threads; /* scratch numbers per array */
     const int64_t todo = job.todo ? (int64_t)*job.redone : solves(job);
+    if (job.todo && job.next && me == 0) *job.next = 0;
     if (me >= threads) return;
     real *u = (real *)job.work + me, *v = u + most, *w = v + most, *z = w + most;
     for (int64_t task = me; task < todo; task += threads) {

@@ -119,7 +119,7 @@ static shoal_status read_unit(shoal_units *u, const char *name) {
         return fail_file(ctx, u->folder, name, "the name is too long");
     shoal_status s = read_file(u, name, path, &bytes, &size);
     if (s == SHOAL_OK) {
-        s = shoal_units_check(u, bytes, size, &unit);
+        s = shoal_units_check(u, bytes, size, 1, &unit);
         if (s == SHOAL_OK) s = shoal_units_insert(u, &unit);
         if (s == SHOAL_E_ARG) {
             snprintf(why, sizeof why, "%s", ctx->message);

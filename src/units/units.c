@@ -175,8 +175,8 @@ int64_t shoal_units_missing(const shoal_units *units, int64_t unit) {
 
 /* ---- units ------------------------------------------------------------------------------------ */
 
-shoal_status shoal_units_run(shoal_units *units, int64_t unit, int with_inputs, void *bytes,
-                             size_t *size) {
+shoal_status shoal_units_make(shoal_units *units, int64_t unit, int with_inputs, int with_sum,
+                              void *bytes, size_t *size) {
     if (!units) return SHOAL_E_ARG;
     shoal_context *ctx = units->head.ctx;
     shoal_status s = shoal_ready(ctx);
@@ -202,10 +202,15 @@ shoal_status shoal_units_run(shoal_units *units, int64_t unit, int with_inputs, 
     memcpy(bytes, &h, sizeof h);
     memset((char *)bytes + UNITS_HEAD, 0, padded(inputs));
     if (inputs > 0) memcpy((char *)bytes + UNITS_HEAD, units->inputs, inputs);
-    const uint32_t crc = shoal_crc32(0, bytes, h.bytes - UNITS_TAIL);
+    const uint32_t crc = with_sum ? shoal_crc32(0, bytes, h.bytes - UNITS_TAIL) : 0;
     memcpy((char *)bytes + h.bytes - UNITS_TAIL, &crc, sizeof crc);
     *size = h.bytes;
     return SHOAL_OK;
+}
+
+shoal_status shoal_units_run(shoal_units *units, int64_t unit, int with_inputs, void *bytes,
+                             size_t *size) {
+    return shoal_units_make(units, unit, with_inputs, 1, bytes, size);
 }
 
 static int is_text(const char *text, size_t room) {
@@ -233,7 +238,7 @@ static int is_damaged(const void *bytes, size_t size) {
     return crc != shoal_crc32(0, bytes, size - UNITS_TAIL);
 }
 
-shoal_status shoal_units_read(shoal_context *ctx, const void *bytes, size_t size,
+static shoal_status read_unit(shoal_context *ctx, const void *bytes, size_t size, int with_sum,
                               shoal_unit *unit) {
     unit_head h;
     if (!ctx) return SHOAL_E_ARG;
@@ -254,7 +259,7 @@ shoal_status shoal_units_read(shoal_context *ctx, const void *bytes, size_t size
         return shoal_fail(ctx, SHOAL_E_ARG, "%s: %zu bytes of %llu",
                           size < h.bytes ? "cut off" : "too long", size,
                           (unsigned long long)h.bytes);
-    if (is_damaged(bytes, size))
+    if (with_sum && is_damaged(bytes, size))
         return shoal_fail(ctx, SHOAL_E_ARG, "damaged: the checksum does not match");
     if (!is_whole(&h, size)) return shoal_fail(ctx, SHOAL_E_ARG, "its sizes do not fit together");
     *unit = (shoal_unit){ .kind = (const char *)bytes + offsetof(unit_head, kind),
@@ -274,10 +279,15 @@ shoal_status shoal_units_read(shoal_context *ctx, const void *bytes, size_t size
     return SHOAL_OK;
 }
 
-shoal_status shoal_units_check(const shoal_units *u, const void *bytes, size_t size,
+shoal_status shoal_units_read(shoal_context *ctx, const void *bytes, size_t size,
+                              shoal_unit *unit) {
+    return read_unit(ctx, bytes, size, 1, unit);
+}
+
+shoal_status shoal_units_check(const shoal_units *u, const void *bytes, size_t size, int with_sum,
                                shoal_unit *unit) {
     shoal_context *ctx = u->head.ctx;
-    const shoal_status s = shoal_units_read(ctx, bytes, size, unit);
+    const shoal_status s = read_unit(ctx, bytes, size, with_sum, unit);
     if (s != SHOAL_OK) return s;
     if (strcmp(unit->version, shoal_version()) != 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "written by version %s of Shoal; this is %s",
@@ -327,7 +337,7 @@ shoal_status shoal_units_insert(shoal_units *u, const shoal_unit *unit) {
 shoal_status shoal_units_add(shoal_units *units, const void *bytes, size_t size) {
     shoal_unit unit;
     if (!units) return SHOAL_E_ARG;
-    shoal_status s = shoal_units_check(units, bytes, size, &unit);
+    shoal_status s = shoal_units_check(units, bytes, size, 1, &unit);
     if (s == SHOAL_OK && !units->there[unit.unit])
         s = shoal_units_write(units, units->head.ctx, unit.unit, bytes, size);
     return s == SHOAL_OK ? shoal_units_insert(units, &unit) : s;

@@ -37,8 +37,11 @@ static inline int64_t units_first(const shoal_units *u, int64_t unit) {
 
 /* units.c: the bytes of a unit, without inputs. */
 size_t shoal_units_size(const shoal_units *u, int64_t unit);
+/* units.c: shoal_units_run(); without a sum, for bytes that stay in this process, the checksum is 0. */
+shoal_status shoal_units_make(shoal_units *units, int64_t unit, int with_inputs, int with_sum,
+                              void *bytes, size_t *size);
 /* units.c: SHOAL_E_ARG, with the reason, unless these are the bytes of a unit of this job. */
-shoal_status shoal_units_check(const shoal_units *u, const void *bytes, size_t size,
+shoal_status shoal_units_check(const shoal_units *u, const void *bytes, size_t size, int with_sum,
                                shoal_unit *unit);
 /* units.c: adds a unit that was checked, unless it is there. */
 shoal_status shoal_units_insert(shoal_units *u, const shoal_unit *unit);

@@ -2,7 +2,8 @@
  *
  * work.c - the missing units of a job on several devices at once. One thread per device takes the next unit that is
  * neither there nor under way. The first device's is the caller's thread, which is the only one that calls the
- * caller's progress function. A device that fails hands its unit back and takes no more.
+ * caller's progress function. A device that fails hands its unit back and takes no more. Several contexts work on
+ * streams of their own: on the default stream each would wait for the kernels of the others of its device.
  */
 #include "units/units.h"
 #include <pthread.h>
@@ -16,6 +17,7 @@ typedef struct crew {
     shoal_units *to; /* the first worker */
     char *taken;     /* [units]: under way */
     double begun;
+    int count;
     int working; /* devices that have not failed */
     int lost;
     int over; /* the call has failed: nobody takes a unit any more; read without the lock */
@@ -95,8 +97,9 @@ static void wait_for_others(worker *w) {
 static shoal_status do_unit(worker *w, int64_t unit, int64_t done, shoal_unit *about) {
     size_t size = 0;
     shoal_status s = tell(w, done, done + 1);
-    if (s == SHOAL_OK) s = shoal_units_run(w->units, unit, 0, w->bytes, &size);
-    if (s == SHOAL_OK) s = shoal_units_check(w->units, w->bytes, size, about);
+    const int with_sum = w->crew->to->folder != NULL; /* otherwise they stay in memory */
+    if (s == SHOAL_OK) s = shoal_units_make(w->units, unit, 0, with_sum, w->bytes, &size);
+    if (s == SHOAL_OK) s = shoal_units_check(w->units, w->bytes, size, with_sum, about);
     if (s == SHOAL_OK) s = shoal_units_write(w->crew->to, w->units->head.ctx, unit, w->bytes, size);
     return s;
 }
@@ -136,6 +139,8 @@ static int take_units(worker *w) {
 static void *work(void *user) {
     worker *w = user;
     crew *c = w->crew;
+    shoal_context *ctx = w->units->head.ctx;
+    if (c->count > 1) shoal_use_own_stream(ctx); /* otherwise on the stream that it has */
     pthread_mutex_lock(&c->lock);
     if (take_units(w)) {
         c->working--, c->lost++;
@@ -144,6 +149,7 @@ static void *work(void *user) {
         while (w->units == c->to && !c->over && c->to->done < c->to->units) wait_for_others(w);
     }
     pthread_mutex_unlock(&c->lock);
+    shoal_leave_own_stream(ctx); /* all results have been copied */
     return NULL;
 }
 
@@ -181,7 +187,7 @@ static shoal_status begin(crew *c, worker *w, shoal_units *const *units, int cou
 shoal_status shoal_units_work(shoal_units *const *workers, int count, int *lost) {
     if (!workers || count < 1 || !workers[0]) return SHOAL_E_ARG;
     shoal_context *ctx = workers[0]->head.ctx;
-    crew c = { .to = workers[0], .working = count, .begun = now() };
+    crew c = { .to = workers[0], .count = count, .working = count, .begun = now() };
     worker *w = calloc((size_t)count, sizeof *w);
     c.taken = calloc((size_t)workers[0]->units, 1);
     shoal_units_trace **trace = &workers[0]->trace;

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * follow.cuh - cva_follow_line() and cva_follow_many() of walk.h for a warp, whose lanes stay together: the same numbers
+ * with less work. Part of cva.cu, inside its namespace. Rules of the form CVA_ANY take the code of walk.h.
+ */
+
+/* Whether some lane of the warp still has a path. */
+__device__ static inline bool any_lane(real alive) { return __any_sync(ALL_LANES, alive > 0); }
+
+/* ---- one asset ---------------------------------------------------------------------------------- */
+
+/* What a path is worth that is exercised at price s of a date; date 0: it is not. start: cva_line_start(). */
+__device__ static inline double line_outcome(const cva_job *job, const cva_contract *c, int64_t k,
+                                             double start, real s, int date) {
+    if (date == 0) return start;
+    const double weight = cva_weight_in(c, 0), price = (double)s;
+    const double strike = cva_strike_at(c, date);
+    const double gain = c->form & CVA_DOWN ? strike - weight * price : weight * price - strike;
+    const double over = job->control ? cva_line_value(job, c, price, date) : 0;
+    return start +
+           cva_discount_over(job, cva_between(job, k, date)) * ((gain > 0 ? gain : 0) - over);
+}
+
+__device__ static inline double line_start(const cva_job *job, const cva_contract *c, int64_t k,
+                                           const double *spot) {
+    return job->control ? cva_line_value(job, c, spot[c->asset[0]], k) : 0;
+}
+
+/* The last date at which a path may be exercised before it is worth the European value. */
+__device__ static inline int64_t line_end(const cva_job *job, const cva_contract *c) {
+    return job->control ? c->last - 1 : c->last;
+}
+
+__device__ static double follow_line(const cva_job *job, const cva_contract *c, int64_t k,
+                                     cva_paths *paths, int counts, double start) {
+    const int64_t end = line_end(job, c), a = c->asset[0];
+    real alive = counts ? 1 : 0, price = 0;
+    int date = 0;
+    for (int64_t at = job->ahead; at < job->stops && any_lane(alive); at++) {
+        const int64_t i = job->stop[at];
+        if (i > end) break;
+        if (i < c->last && !c->may[i - 1]) continue;
+        const cva_number *numbers = i < c->last ? cva_numbers_at(&c->rule[0], i) : NULL;
+        const real low = numbers ? (real)numbers[0] : 0;
+        const real high = numbers ? (real)numbers[1] : REAL_MAX;
+        const real s = cva_prices_at(paths, at)[a];
+        if ((alive > 0) & (s >= low) & (s <= high)) price = s, date = (int)i, alive = 0;
+    }
+    return line_outcome(job, c, k, start, price, date);
+}
+
+/* ---- one asset alone ---------------------------------------------------------------------------- */
+
+/* Of a warp, but for the table, which the block has: per stop a factor per normal, the drift, and the prices between
+ * which the path is exercised. Prices and dates of exercise by path; date 0: there is none. */
+struct line_room {
+    real *table, *price;
+    int *date;
+};
+
+/* Fills the table; returns its stops. By all threads of the block. */
+__device__ static inline int64_t line_table(const cva_job *job, const cva_contract *c, real *to) {
+    const int a = (int)c->asset[0], numbers = a + 1 + LINE_NUMBERS;
+    const int64_t end = line_end(job, c);
+    int64_t stops = 0;
+    while (job->ahead + stops < job->stops && job->stop[job->ahead + stops] <= end) stops++;
+    for (int64_t e = threadIdx.x; e < stops; e += blockDim.x) {
+        const int64_t at = job->ahead + e, i = job->stop[at];
+        const real *tile = cva_table(job, at) + cva_tile_at(a / CVA_TILE);
+        real *row = to + e * numbers;
+        for (int b = 0; b <= a; b++) row[b] = tile[b * CVA_TILE + a % CVA_TILE];
+        row[a + 1] = cva_shifts(job, at)[a];
+        row[a + 2] = 0, row[a + 3] = REAL_MAX;
+        if (i == c->last) continue;
+        const cva_number *between = cva_numbers_at(&c->rule[0], i);
+        row[a + 2] = c->may[i - 1] ? (real)between[0] : REAL_MAX;
+        row[a + 3] = c->may[i - 1] ? (real)between[1] : 0;
+    }
+    return stops;
+}
+
+/* Walks the paths of the items from `begin` on: as many as there are, a lane that is done takes the next one. */
+__device__ static inline void line_walk(const cva_job *job, const cva_contract *c,
+                                        const line_room *room, int64_t stops, int64_t begin,
+                                        int lane) {
+    const int a = (int)c->asset[0], numbers = a + 1 + LINE_NUMBERS;
+    const int64_t left = job->items - begin;
+    const int all = (left < LINE_ITEMS ? (int)left : (int)LINE_ITEMS) * CVA_LANES,
+              blocks = (int)cva_blocks(job);
+    const real sigma = (real)job->sigma[a];
+    int next = 0, mine = -1, stop = 0;
+    uint64_t first = 0;
+    real spot = 0, brownian = 0;
+    for (;;) {
+        const unsigned idle = __ballot_sync(ALL_LANES, mine < 0);
+        if (idle == ALL_LANES && next >= all) return;
+        if (mine < 0) {
+            const int path = next + __popc(idle & ((1u << lane) - 1));
+            if (path < all) {
+                const cva_item *item = &job->item[begin + path / CVA_LANES];
+                const int held = job->holds[c->place * job->paths + item->path] != 0;
+                room->date[path] = 0;
+                if (held && path % CVA_LANES < item->lanes && stops > 0) {
+                    mine = path, stop = 0, brownian = 0;
+                    first = cva_first(job, item) + (uint64_t)(path % CVA_LANES);
+                    spot = (real)job->spot[item->path * job->assets + a];
+                }
+            }
+        }
+        next += __popc(idle);
+        if (mine < 0) continue;
+        const real *row = room->table + stop * numbers;
+        for (int b = 0; b <= a; b += CVA_NORMALS) {
+            const uint32_t step = (uint32_t)(stop * blocks + b / CVA_NORMALS);
+            const shoal_words w = cva_words(&job->walk_normals, step, first);
+            real z[CVA_NORMALS];
+#pragma unroll
+            for (int e = 0; e < CVA_NORMALS; e += 2)
+                if (b + e <= a) cva_pair(&w, e / 2, &z[e], &z[e + 1]);
+#pragma unroll
+            for (int e = 0; e < CVA_NORMALS; e++)
+                if (b + e <= a) brownian = real_fma(row[b + e], z[e], brownian);
+        }
+        const real s = spot * real_exp(real_fma(sigma, brownian, row[a + 1]));
+        if (s >= row[a + 2] && s <= row[a + 3]) {
+            room->price[mine] = s, room->date[mine] = (int)job->stop[job->ahead + stop];
+            mine = -1;
+        } else if (++stop == stops)
+            mine = -1;
+    }
+}
+
+/* The sums of these items. */
+__device__ static inline void line_sum(const cva_job *job, const cva_contract *c, int64_t k,
+                                       const line_room *room, int64_t begin, int lane) {
+    double starts = 0;
+    if (lane < LINE_ITEMS && begin + lane < job->items)
+        starts = line_start(job, c, k, job->spot + job->item[begin + lane].path * job->assets);
+    for (int i = 0; i < LINE_ITEMS && begin + i < job->items; i++) {
+        const cva_item *item = &job->item[begin + i];
+        const double start = __shfl_sync(ALL_LANES, starts, i);
+        const int path = i * CVA_LANES + lane, date = room->date[path];
+        const double y = line_outcome(job, c, k, start, date ? room->price[path] : 0, date);
+        const double sum = fold_item(item, lane, y);
+        const int held = job->holds[c->place * job->paths + item->path] != 0;
+        if (lane == 0) job->sums[(begin + i) * job->places + c->place] = held ? sum : 0;
+    }
+}
+
+/* ---- several ------------------------------------------------------------------------------------ */
+
+/* A rule on few assets, whose basis is known here. */
+template <int KIND, int ASSETS> struct shape {
+    static constexpr int VARIABLES = cva_basis_of(KIND, ASSETS, 0, CVA_FUNCTIONS).variables;
+    static constexpr int FUNCTIONS = cva_basis_of(KIND, ASSETS, 0, CVA_FUNCTIONS).functions;
+    static constexpr int HEDGES = cva_basis_of(KIND, ASSETS, 0, CVA_FUNCTIONS).hedges;
+    static constexpr int DIRECTIONS = cva_basis_of(KIND, ASSETS, 0, CVA_FUNCTIONS).directions;
+
+    int asset[ASSETS];
+    real weight[ASSETS]; /* of a basket */
+    real s[ASSETS], u[VARIABLES], gain;
+    int rank[DIRECTIONS];
+    real hold, h[ASSETS], base; /* the hedge over the next step, and what it costs */
+
+    __device__ void begin(const cva_contract *c) {
+        base = 0, hold = 0;
+#pragma unroll
+        for (int n = 0; n < ASSETS; n++) {
+            asset[n] = (int)c->asset[n], h[n] = 0;
+            weight[n] = KIND == CVA_BASKET ? cva_weight(c, n) : 1;
+        }
+    }
+
+    __device__ void take_prices(const cva_contract *c, int64_t k, const real *from) {
+#pragma unroll
+        for (int n = 0; n < ASSETS; n++) s[n] = from[asset[n]];
+        if (KIND == CVA_RANKS) {
+#pragma unroll
+            for (int j = 0; j < VARIABLES; j++) u[j] = -1, rank[j] = -1;
+#pragma unroll
+            for (int n = 0; n < ASSETS; n++) {
+                real x = s[n] + (real)cva_cash_in(c, k, n);
+                int who = n;
+#pragma unroll
+                for (int j = 0; j < VARIABLES; j++) {
+                    const bool above = x > u[j];
+                    const real rest = above ? u[j] : x;
+                    const int other = above ? rank[j] : who;
+                    u[j] = above ? x : u[j], rank[j] = above ? who : rank[j];
+                    x = rest, who = other;
+                }
+            }
+        } else if (KIND == CVA_LARGEST) {
+            u[0] = -1;
+#pragma unroll
+            for (int n = 0; n < ASSETS; n++) {
+                const real x = s[n] + (real)cva_cash_in(c, k, n);
+                u[0] = x > u[0] ? x : u[0];
+                u[1 + n] = x, rank[n] = n;
+            }
+        } else {
+            u[0] = 0;
+#pragma unroll
+            for (int n = 0; n < ASSETS; n++) {
+                u[0] = real_fma(weight[n], s[n], u[0]);
+                if (n > 0) u[n] = s[n];
+            }
+        }
+        const real strike = (real)cva_strike_at(c, k);
+        gain = c->form & CVA_DOWN ? strike - u[0] : u[0] - strike;
+    }
+
+    /* At date k: what going on is worth if some lane `decides`, and the hedge. */
+    __device__ void use_rule(const cva_job *job, const cva_rule *r, int64_t k, bool decides) {
+        constexpr cva_basis b = cva_basis_of(KIND, ASSETS, 0, CVA_FUNCTIONS);
+        const cva_number *x =
+            cva_numbers_at(r, k) + (gain > 0 ? 2 * VARIABLES + FUNCTIONS + DIRECTIONS * HEDGES : 0);
+        real psi[FUNCTIONS];
+        psi[0] = 1;
+#pragma unroll
+        for (int j = 0; j < VARIABLES; j++)
+            psi[1 + j] = (u[j] - (real)x[j]) * (real)x[VARIABLES + j];
+#pragma unroll
+        for (int n = 1 + VARIABLES; n < FUNCTIONS; n++) psi[n] = psi[b.from[n]] * psi[1 + b.by[n]];
+        x += 2 * VARIABLES;
+        if (__any_sync(ALL_LANES, decides)) {
+            hold = (real)x[0];
+#pragma unroll
+            for (int n = 1; n < FUNCTIONS; n++) hold = real_fma((real)x[n], psi[n], hold);
+        }
+        x += FUNCTIONS;
+        if (!job->control) return;
+#pragma unroll
+        for (int n = 0; n < ASSETS; n++) h[n] = 0;
+#pragma unroll
+        for (int j = 0; j < DIRECTIONS; j++) {
+            real held = 0;
+#pragma unroll
+            for (int m = 0; m < HEDGES; m++)
+                held = real_fma((real)x[j * HEDGES + m], psi[b.hedge[m]], held);
+#pragma unroll
+            for (int n = 0; n < ASSETS; n++)
+                h[n] = KIND == CVA_BASKET                       ? weight[n] * held
+                       : (KIND == CVA_RANKS ? rank[j] : j) == n ? held
+                                                                : h[n];
+        }
+        base = 0;
+#pragma unroll
+        for (int n = 0; n < ASSETS; n++) base = real_fma(h[n], s[n], base);
+    }
+
+    /* The gain of the hedge to a stop, whose prices are `now`. */
+    __device__ real hedge_gain(const cva_job *job, int64_t k, int64_t stop, const real *now) const {
+        real sum = -base;
+#pragma unroll
+        for (int n = 0; n < ASSETS; n++)
+            sum = real_fma(h[n], cva_back(job, k, stop, asset[n]) * now[asset[n]], sum);
+        return sum;
+    }
+};
+
+/* A basket of many assets, or of the basket alone: functions are linear in the prices, with powers of the basket. */
+struct linear_basket {
+    const cva_contract *c;
+    const real *s;
+    real basket, gain, hold, held, base;
+
+    __device__ void begin(const cva_contract *of) { c = of, base = 0, held = 0, hold = 0; }
+
+    __device__ void take_prices(const cva_contract *, int64_t k, const real *from) {
+        s = from, basket = 0;
+        for (int n = 0; n < c->assets; n++)
+            basket = real_fma(cva_weight(c, n), s[c->asset[n]], basket);
+        const real strike = (real)cva_strike_at(c, k);
+        gain = c->form & CVA_DOWN ? strike - basket : basket - strike;
+    }
+
+    __device__ void use_rule(const cva_job *job, const cva_rule *r, int64_t k, bool decides) {
+        const cva_basis *b = &r->basis;
+        const int v = b->variables;
+        const cva_number *x = cva_numbers_at(r, k) + (gain > 0 ? cva_region_numbers(b) : 0);
+        const cva_number *factor = x + 2 * v, *hedge = factor + b->functions;
+        const real first = (basket - (real)x[0]) * (real)x[v];
+        if (__any_sync(ALL_LANES, decides)) {
+            hold = real_fma((real)factor[1], first, (real)factor[0]);
+            for (int j = 1; j < v; j++)
+                hold = real_fma((real)factor[1 + j], (s[c->asset[j]] - (real)x[j]) * (real)x[v + j],
+                                hold);
+            real power = first;
+            for (int n = 1 + v; n < b->functions; n++) {
+                power *= first;
+                hold = real_fma((real)factor[n], power, hold);
+            }
+        }
+        if (!job->control) return;
+        real power = 1;
+        held = 0;
+        for (int m = 0; m < b->hedges; m++) {
+            held = real_fma((real)hedge[m], power, held);
+            power *= first;
+        }
+        base = 0;
+        for (int n = 0; n < c->assets; n++)
+            base = real_fma(cva_weight(c, n) * held, s[c->asset[n]], base);
+    }
+
+    __device__ real hedge_gain(const cva_job *job, int64_t k, int64_t stop, const real *now) const {
+        real sum = -base;
+        for (int n = 0; n < c->assets; n++) {
+            const int64_t a = c->asset[n];
+            sum = real_fma(cva_weight(c, n) * held, cva_back(job, k, stop, a) * now[a], sum);
+        }
+        return sum;
+    }
+};
+
+/* cva_follow_many(). */
+template <class RULE>
+__device__ static double follow_rule(const cva_job *job, const cva_contract *c, int64_t k,
+                                     cva_paths *paths, int counts, const real *start) {
+    const cva_rule *r = &c->rule[0];
+    RULE w;
+    real scale = 1, alive = counts ? 1 : 0, value = 0;
+    w.begin(c);
+    if (job->control && k > 0) { /* today has no rule */
+        w.take_prices(c, k, start);
+        w.use_rule(job, r, k, false);
+    }
+    for (int64_t at = job->ahead; at < job->stops && any_lane(alive); at++) {
+        const int64_t i = job->stop[at];
+        if (i > c->last) break;
+        const real *s = cva_prices_at(paths, at), paid = cva_discount(job, k, at);
+        if (job->control) value = real_fma(-(scale * alive), w.hedge_gain(job, k, at, s), value);
+        w.take_prices(c, i, s);
+        const bool last = i == c->last, may = last || c->may[i - 1], inside = w.gain > 0;
+        if (!last) w.use_rule(job, r, i, may & inside & (alive > 0));
+        const bool pays = may & inside & (w.gain >= w.hold), ends = (alive > 0) & (last | pays);
+        if (ends & inside) value = real_fma(paid, w.gain, value);
+        if (ends) alive = 0;
+        scale = paid;
+    }
+    return (double)value;
+}
+
+#define CVA_SHAPE(KIND, ASSETS)                                                                    \
+    if (c->rule[0].basis.kind == KIND && c->assets == ASSETS)                                      \
+        return follow_rule<shape<KIND, ASSETS>>(job, c, k, paths, counts, start);
+#define CVA_SHAPES(KIND) CVA_SHAPE(KIND, 2) CVA_SHAPE(KIND, 3) CVA_SHAPE(KIND, 4) CVA_SHAPE(KIND, 5)
+
+/* start: prices of the outer path. */
+__device__ static double follow_many(const cva_job *job, const cva_contract *c, int64_t k,
+                                     cva_paths *paths, int counts, const real *start) {
+    if (c->rule_form == CVA_LINEAR)
+        return follow_rule<linear_basket>(job, c, k, paths, counts, start);
+    CVA_SHAPES(CVA_BASKET)
+    CVA_SHAPES(CVA_LARGEST)
+    CVA_SHAPES(CVA_RANKS)
+    return 0;
+}
