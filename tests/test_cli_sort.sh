@@ -70,6 +70,7 @@ check "mistakes leave no files" test ! -e y.npy -a ! -e m.npy -a ! -e u.npy -a !
 
 # --- sorting ---
 expect 0 sort x.npy -o y.npy --index i.npy $on; silent err
+check "the plural of key" grep -q '2 with 4 keys' out
 check "rows are sorted" test "$(u4 y.npy)" = "1 1 5 7 2 2 4 3000000000 "
 check "the places, stable" test "$(i8 i.npy)" = "1 3 2 0 1 3 2 0 "
 expect 0 sort x.npy -o y.npy --values v.npy --sorted-values u.npy --descending --json $on; json

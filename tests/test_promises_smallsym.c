@@ -374,8 +374,8 @@ TEST(no_false_verdict) { draw_promises("smallsym", shoal_smallsym_kind, 200, 350
 
 /* ---- worked examples --------------------------------------------------------------------------- */
 
-/* One system, by every method; `status` is that of eigdc, of methods that pivot, and of the others (ANY_OTHER:
- * not 0). */
+/* One system, by every method; `status` is that of eigdc, of methods that pivot, and of the others. ANY_OTHER: not
+ * 0. */
 enum { ANY_OTHER = 99 };
 static void expect(int64_t n, shoal_type type, const double *A, const double *b,
                    const int32_t (*status)[3]) {
@@ -404,6 +404,11 @@ TEST(worked_examples) {
            &(const int32_t[3]){ ILL, ILL, ILL });
     /* singular in its own units alone */
     expect(2, SHOAL_F32, (double[]){ 1, 0, 0, 1e-30 }, (double[]){ 1, 1 },
+           &(const int32_t[3]){ CUT, 0, 0 });
+    /* 1e-30 is nothing beside 1e30 (docs/promises.md, Range), but is not without a message */
+    expect(2, SHOAL_F32, (double[]){ 1e30, 0, 0, 1e-30 }, (double[]){ 1e30, 1e-30 },
+           &(const int32_t[3]){ CUT, ANY_OTHER, ANY_OTHER });
+    expect(2, SHOAL_F64, (double[]){ 1e30, 0, 0, 1e-30 }, (double[]){ 1e30, 1e-30 },
            &(const int32_t[3]){ CUT, 0, 0 });
     /* indefinite, with zeros among the pivots of methods that do not look for others */
     expect(4, SHOAL_F64, (double[]){ -1, -1, 0, -1, -1, -1, 1, 1, 0, 1, 1, 0, -1, 1, 0, 1 },

@@ -102,7 +102,8 @@ char *cli_count(char text[CLI_NUMBER], int64_t n, const char *noun) {
         const char *end;
     } plurals[] = { { 'x', 2, "ices" }, { 'y', 1, "ies" }, { 0, 0, "s" } }; /* matrix, party */
     const size_t length = strlen(noun);
-    int k = 0;
+    const int vowel = length > 1 && strchr("aeiou", noun[length - 2]) != NULL; /* key */
+    int k = vowel && noun[length - 1] == 'y' ? 2 : 0;
     while (plurals[k].last && (!length || noun[length - 1] != plurals[k].last)) k++;
     if (n == 1 || n == -1)
         snprintf(text, CLI_NUMBER, "%lld %s", (long long)n, noun);
