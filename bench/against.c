@@ -52,17 +52,19 @@ static bool add_row(bench_kept *kept, const io_json_value *value, bench_kept_row
     return ok;
 }
 
-static int read_file(const char *path, const char *device, bench_kept *kept, io_error *err) {
+static int read_file(const char *path, const char *const devices[2], bench_kept *kept,
+                     io_error *err) {
     io_json_value *root;
     const int status = io_json_read(path, &root, err);
     if (status != IO_OK) return status;
     const io_json_value *machine = io_json_get(root, "machine"), *rows = io_json_get(root, "rows");
-    const char *name = strrchr(path, '/');
+    const char *name = strrchr(path, '/'), *device = text_of(machine, "device");
     bench_kept_row row = { .median = 0 };
     bool ok = true;
     snprintf(row.date, sizeof row.date, "%s", text_of(machine, "date"));
     snprintf(row.file, sizeof row.file, "%s", name ? name + 1 : path);
-    if (strcmp(text_of(machine, "device"), device) == 0 && rows && rows->kind == IO_JSON_ARRAY)
+    const bool ours = strcmp(device, devices[0]) == 0 || strcmp(device, devices[1]) == 0;
+    if (ours && rows && rows->kind == IO_JSON_ARRAY)
         for (const io_json_value *v = rows->first; v && ok; v = v->next)
             ok = add_row(kept, v, &row);
     io_json_free(root);
@@ -74,13 +76,14 @@ static int is_json(const struct dirent *entry) {
     return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-int bench_kept_read(const char *path, const char *device, bench_kept *kept, io_error *err) {
+int bench_kept_read(const char *path, const char *const devices[2], bench_kept *kept,
+                    io_error *err) {
     struct stat info;
     struct dirent **entries;
     *kept = (bench_kept){ 0 };
     if (stat(path, &info) != 0)
         return io_fail(err, IO_E_OPEN, "%s: cannot open: %s", path, strerror(errno));
-    if (!S_ISDIR(info.st_mode)) return read_file(path, device, kept, err);
+    if (!S_ISDIR(info.st_mode)) return read_file(path, devices, kept, err);
     const int count = scandir(path, &entries, is_json, alphasort);
     if (count < 0) return io_fail(err, IO_E_OPEN, "%s: cannot be read: %s", path, strerror(errno));
     int status = IO_OK;
@@ -88,7 +91,7 @@ int bench_kept_read(const char *path, const char *device, bench_kept *kept, io_e
         char file[4096];
         snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name);
         free(entries[i]);
-        if (status == IO_OK) status = read_file(file, device, kept, err);
+        if (status == IO_OK) status = read_file(file, devices, kept, err);
     }
     free(entries);
     return status;

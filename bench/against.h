@@ -13,7 +13,7 @@ typedef struct bench_kept_row {
     double median;            /* seconds per solve */
 } bench_kept_row;
 
-/* Our timed rows of one device. If several runs have a problem, the last one counts. */
+/* Our timed rows of a machine. If several runs have a problem, the last one counts. */
 typedef struct bench_kept {
     bench_kept_row *rows; /* from malloc */
     int count;
@@ -21,9 +21,10 @@ typedef struct bench_kept {
 
 #define BENCH_SLOWER 1.05 /* times the kept median: this or more is reported */
 
-/* Reads a file of `shoal bench --save`, or all in a folder. Files of other devices and other JSON files are left out.
- * IO_OK, or an error with its text. To be freed in either case. */
-int bench_kept_read(const char *path, const char *device, bench_kept *kept, io_error *err);
+/* Reads a file of `shoal bench --save`, or all in a folder. Files of other devices than these two, a GPU and a CPU, and
+ * other JSON files are left out. IO_OK, or an error with its text. To be freed in either case. */
+int bench_kept_read(const char *path, const char *const devices[2], bench_kept *kept,
+                    io_error *err);
 void bench_kept_free(bench_kept *kept);
 
 /* Sets row.kept of the rows of the session that have a kept median. Returns how many do; *slower: how many of them are

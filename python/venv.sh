@@ -16,5 +16,5 @@ python=${PYTHON:-python3}
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder" >/dev/null 2>&1 || fail "'$python -m venv $folder' fails"
 "$folder/bin/python" -m pip show "$@" 2>&1 >/dev/null | grep -q 'not found' || exit 0 # pip succeeds if it knows one of them
 log=$folder/pip.log
-"$folder/bin/python" -m pip install -q --disable-pip-version-check --retries 1 --timeout 20 "$@" >"$log" 2>&1 ||
+"$folder/bin/python" -m pip install -q --no-compile --disable-pip-version-check --retries 1 --timeout 20 "$@" >"$log" 2>&1 ||
     fail "pip cannot fetch $*: $(grep -m 1 -E 'ERROR|error' "$log")"

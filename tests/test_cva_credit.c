@@ -459,7 +459,7 @@ TEST(bits) {
     const double with[] = { 0.5, -0.4 }, jump[] = { -0.1, 0.2 }, dividend[] = { 0.1, 0.15 };
     const shoal_cva_csa csa[] = { { .collateral = 1, .threshold = 2, .period = 0.6 },
                                   { .collateral = 1, .period = 0.05, .independent = 1 } };
-    cva_case c = one_case(SHOAL_CVA_CALL, 3, small ? 100 : 500);
+    cva_case c = one_case(SHOAL_CVA_CALL, 3, small ? 40 : 500);
     c.market = (shoal_cva_market){ .assets = 2,
                                    .rate = 0.1,
                                    .s0 = s0,

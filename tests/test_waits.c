@@ -156,6 +156,12 @@ TEST(small_systems) {
                       1) == 0);
 }
 
+TEST(brief) { /* what a sanitizer watches */
+    if (!context()) SKIP("no GPU answers");
+    CHECK(small_calls((shoal_smallsym_opts){ .n = 2, .count = 5, .nrhs = 1 }, 1) >= 0);
+    CHECK(tridiagonal_calls((shoal_tridiag_opts){ .n = 3, .count = 5, .nrhs = 1 }, 1) >= 0);
+}
+
 TEST(wrong_values) {
     if (!context()) SKIP("no GPU answers");
     shoal_tridiag *t;
@@ -174,6 +180,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(tridiagonal_systems);
     RUN(small_systems);
+    RUN(brief);
     RUN(wrong_values);
     shoal_close(context());
     return TEST_END();

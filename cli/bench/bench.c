@@ -228,8 +228,11 @@ static int run(cli *c, const arguments *a, const char *who, bool measured) {
     io_error err;
     int code = CLI_OK;
     cli_bench_begin(c, &s);
-    if (a->against)
-        code = cli_io(bench_kept_read(a->against, c->machine.device, &kept, &err), &err);
+    if (a->against) {
+        const bench_place *cpu = bench_session_place(&s, "cpu");
+        const char *const devices[] = { c->machine.device, cpu ? cpu->machine.device : "" };
+        code = cli_io(bench_kept_read(a->against, devices, &kept, &err), &err);
+    }
     if (code == CLI_OK && a->against && kept.count == 0)
         code =
             cli_fail(CLI_INPUT, "%s: no timed rows of %s; `shoal bench --save` writes such files",

@@ -3,8 +3,11 @@
  * staged.c - pieces of a batch on their way through a GPU.
  *
  * The host's part limits the rate: it reads and writes every byte once more than the GPU's copies do. So all threads copy
- * parts of all arrays of a piece in one loop, past the caches if there are several pieces; the pages of arrays that are
- * written are made ahead; and one copy takes a piece to the GPU, one takes it back, because each costs microseconds.
+ * parts of all arrays of a piece in one loop; the pages of arrays that are written are made ahead; and one copy takes a
+ * piece to the GPU, one takes it back, because each costs microseconds. Pinned memory is so small that it stays in the
+ * caches, where the GPU reads it; results go past the caches. On an H200's host of 16 cores, with a quarter as many bytes
+ * out as in: 45 GB/s in pieces of 32 MiB, 41 to 44 of 64, 39 with both past the caches, 25 without pages made ahead; the
+ * bus takes 55.
  */
 #define _GNU_SOURCE /* madvise */
 #include "core/staged.h"
@@ -22,7 +25,7 @@ enum { STAGED_LANES = 3, ALIGNMENT = 256, MOST_ARRAYS = 16 };
 enum { CHUNK = 1 << 18 };              /* bytes that one thread copies at a time  */
 enum { HUGE_PAGE = 1 << 21 };          /* ... and makes the pages of              */
 #define AHEAD       ((size_t)64 << 20) /* bytes whose pages are made at once      */
-#define USUAL_PIECE ((size_t)64 << 20) /* bytes, where .staging is 1              */
+#define USUAL_PIECE ((size_t)32 << 20) /* bytes, where .staging is 1              */
 
 typedef struct lane {
     void *plan, *stream, *pinned, *device;
@@ -237,7 +240,7 @@ static void carry_task(const shoal_plan *head, const lane *l, const job *j, int 
     for (int64_t r = row; r < row + rows; r++) {
         char *here = pinned + r * s->row + begin;
         char *there = host + a->bytes * (size_t)(r * head->staged->count + l->first) + begin;
-        move(in ? here : there, in ? there : here, (size_t)bytes, j->is_long);
+        move(in ? here : there, in ? there : here, (size_t)bytes, !in && j->is_long);
     }
 }
 

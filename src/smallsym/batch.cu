@@ -53,19 +53,24 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
                : clear(plan, "the totals", totals_in(plan, plan->slot), sizeof(smallsym_totals));
 }
 
-/* Waits for what is queued and reads the totals; meanwhile those of the next call are cleared. */
+/* The totals to pinned memory; those of the next call are cleared. In one kernel, because copies and memsets wait for other
+ * engines of the GPU. */
+__global__ static void tell_kernel(const unsigned *totals, unsigned *told, unsigned *next) {
+    if (threadIdx.x >= sizeof(smallsym_totals) / sizeof(unsigned)) return;
+    told[threadIdx.x] = totals[threadIdx.x];
+    next[threadIdx.x] = 0;
+}
+
+/* Waits for what is queued and reads the totals. */
 static shoal_status tell(shoal_smallsym *plan) {
     shoal_context *ctx = plan->head.ctx;
-    cudaStream_t stream = (cudaStream_t)ctx->stream;
-    cudaError_t error = cudaMemcpyAsync(plan->told, totals_in(plan, plan->slot), sizeof *plan->told,
-                                        cudaMemcpyDefault, stream);
-    if (!error)
-        error = cudaMemsetAsync(totals_in(plan, !plan->turn), 0, sizeof(smallsym_totals), stream);
-    if (!error) error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess)
-        return shoal_fail(ctx, SHOAL_E_CUDA, "reading the totals: %s", cudaGetErrorString(error));
-    plan->next_is_clear = 1;
-    return SHOAL_OK;
+    SHOAL_LAUNCH(tell_kernel, dim3(1), dim3(WARP), 0, ctx->stream,
+                 (const unsigned *)totals_in(plan, plan->slot), (unsigned *)plan->told,
+                 (unsigned *)totals_in(plan, !plan->turn));
+    shoal_status status = shoal_launched(ctx, "totals");
+    if (status == SHOAL_OK) status = shoal_wait(ctx);
+    plan->next_is_clear = status == SHOAL_OK;
+    return status;
 }
 
 /* Systems without unknowns. */
