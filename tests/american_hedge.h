@@ -51,4 +51,28 @@ TEST(the_hedge_is_bacheliers) {
         }
 }
 
+/* Numbers behind those of the assets are not part of the option: a weight below 0 there leaves it hedged. */
+TEST(weights_end_with_the_assets) {
+    const double two[3] = { 0.1, 0.4, 0 }, spread_behind[3] = { 0.1, 0.4, -1 };
+    const double s0[2] = { 100, 100 }, sigma[2] = { 0.2, 0.3 }, correlation[4] = { 1, 0.3, 0.3, 1 };
+    shoal_american put = { .payoff = SHOAL_BASKET_PUT,
+                           .strike = 50,
+                           .maturity = 1,
+                           .s0 = s0,
+                           .sigma = sigma,
+                           .correlation = correlation };
+    const shoal_american_opts o = { .assets = 2, .dates = 1, .seed = 4, .fit_paths = 512 };
+    for (int t = 0; t < target_count; t++) {
+        shoal_price_value one, other;
+        shoal_american_fit fit;
+        put.weight = two;
+        CHECK(price_one(targets[t].ctx, &put, &o, 256, &one, &fit) == SHOAL_OK);
+        const double error = fit.error;
+        put.weight = spread_behind;
+        CHECK(price_one(targets[t].ctx, &put, &o, 256, &other, &fit) == SHOAL_OK);
+        CHECK_MSG(one.price == other.price && one.error == other.error && error == fit.error,
+                  "%.17g +- %g, not %.17g +- %g", other.price, fit.error, one.price, error);
+    }
+}
+
 #endif

@@ -378,6 +378,7 @@ int main(int argc, char **argv) {
     RUN(upper_bounds);
     RUN(one_date);
     RUN(the_hedge_is_bacheliers);
+    RUN(weights_end_with_the_assets);
     RUN(fresh_paths);
     RUN(bits_are_the_same);
     RUN(many_functions_of_one_asset);

@@ -3,6 +3,10 @@
  * test_american_exact.c - exact American prices, beside QuantLib 1.44's QdFpAmericanEngine with its highPrecisionScheme,
  * Greeks beside bumps, symmetry, the European limit, bounds, volatilities there and back, and what is refused.
  */
+#ifndef SHOAL_EMULATED /* there real.h names the level itself */
+#define SHOAL_LEVEL base
+#endif
+#include "american/exact_lane.h"
 #include <float.h>
 #include <math.h>
 #include <shoal/shoal.h>
@@ -244,6 +248,33 @@ TEST(european_limit) {
     CHECK(fabs(b.price[3] - e.price[3]) < 1e-6 && b.price[4] > e.price[4] + 0.5);
 }
 
+/* The functions that prices are made of, over their whole ranges beside those of long double: every term of their
+ * polynomials counts. */
+TEST(functions_are_accurate) {
+    enum { POINTS = 4096 };
+    double worst = 0, worst_tail = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const double x = -700 + i * (1400.0 / (POINTS - 1)), near = (x / 1400) * 0.69,
+                     z = i * (37.0 / POINTS);
+        const double at[3] = { x, near, -z };
+        for (int e = 0; e < 3; e++) {
+            const vec y = vec_exp(vec_all(at[e]));
+            double found;
+            memcpy(&found, &y, sizeof found);
+            worst = fmax(worst, (double)fabsl(found / expl(at[e]) - 1));
+        }
+        const vec y = vec_tail(vec_all(i % 2 ? z : -z));
+        double found;
+        memcpy(&found, &y, sizeof found);
+        const long double half = 0.5L * z * z, want = 0.5L * erfcl(z * sqrtl(0.5L)) * expl(half);
+        worst_tail = fmax(worst_tail, (double)fabsl(found / want - 1));
+    }
+    printf("      off by up to %.2g and %.2g epsilon\n", worst / DBL_EPSILON,
+           worst_tail / DBL_EPSILON);
+    CHECK_MSG(worst <= 1.5 * DBL_EPSILON, "e^x: %g", worst);
+    CHECK_MSG(worst_tail <= 8 * DBL_EPSILON, "tail: %g", worst_tail);
+}
+
 /* Options with many dates of exercise, by regression, are a lower bound that is nearly as high. */
 TEST(lsm) {
     static book b;
@@ -416,6 +447,7 @@ int main(int argc, char **argv) {
         RUN(symmetry);
         RUN(greeks);
         RUN(european_limit);
+        RUN(functions_are_accurate);
         RUN(lsm);
         RUN(limits_and_refusals);
         RUN(implied_volatilities);

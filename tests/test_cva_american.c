@@ -802,6 +802,10 @@ TEST(what_is_refused) {
         CHECK(cva_in_pieces(ctx, &c, 64, &o) == SHOAL_E_ARG);
         CHECK_MSG(strstr(shoal_message(ctx), "contracts[0]: at date 1, outer paths 0 to 63: s0 is"),
                   "%s", shoal_message(ctx));
+        c.market.sigma = &fifth, c.market.rate = 5; /* also that of the only path */
+        CHECK(cva_in_pieces(ctx, &c, 1, &o) == SHOAL_E_ARG);
+        CHECK_MSG(strstr(shoal_message(ctx), "contracts[0]: at date 1, outer paths 0 to 0: s0 is"),
+                  "%s", shoal_message(ctx));
     }
 }
 

@@ -371,6 +371,30 @@ TEST(gammas) {
         }
 }
 
+/* A digital option jumps by the price one date before: after a first step that is as good as none, the gamma of all
+ * paths is nearly the same. */
+TEST(gammas_of_a_short_step_and_a_long_one) {
+    static const double dividend = 0.03, times[] = { 0.001, 1 };
+    const double at[FORMULA_INPUTS] = { 100, 0.2, 0.03, 0.1, 0.05, 0.4 }, h = 0.01;
+    double up[FORMULA_INPUTS], down[FORMULA_INPUTS];
+    memcpy(up, at, sizeof at), memcpy(down, at, sizeof at);
+    up[0] += h, down[0] -= h;
+    for (int t = 0; t < target_count; t++)
+        for (int put = 0; put < 2; put++) {
+            cva_case c = one_case(put ? SHOAL_CVA_DIGITAL_PUT : SHOAL_CVA_DIGITAL_CALL, 2, 256);
+            c.market.dividend = &dividend, c.opts.gammas = 1, c.opts.time = times;
+            const greeks g = greeks_of(targets[t].ctx, &c, &c.counterparty, c.opts.outer);
+            const shoal_cva_sensitivity *s = find(&g, SHOAL_CVA_GAMMA);
+            const double want =
+                (digital_cva(up, put) - 2 * digital_cva(at, put) + digital_cva(down, put)) /
+                (h * h);
+            CHECK_MSG(fabs(s->value - want) < 3 * s->error + 0.002 * fabs(want) &&
+                          s->error < 0.05 * fabs(want),
+                      "gamma: %.8f +- %.8f, not %.8f", s->value, s->error, want);
+            free(g.rows);
+        }
+}
+
 /* The CVA per path with two spots moved; of one asset twice. */
 static greeks spots_moved(shoal_context *ctx, bumped *b, const shoal_cva_sensitivity *s, double one,
                           double other) {
@@ -484,6 +508,7 @@ int main(int argc, char **argv) {
     RUN(bumps);
     RUN(jumps);
     RUN(gammas);
+    RUN(gammas_of_a_short_step_and_a_long_one);
     RUN(second_differences);
     RUN(bits);
     RUN(singular_correlations);

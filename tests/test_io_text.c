@@ -197,6 +197,27 @@ TEST(json_errors_have_a_place) {
     }
 }
 
+/* A text may end anywhere: nothing behind its last byte is read (AddressSanitizer) or makes a difference. */
+TEST(json_ends_where_it_ends) {
+    static const char json[] = "[-1.5e+2, 1E-3, true, \"\\ud83d\\ude00\\n\", {\"a\": null}]";
+    for (size_t first = 0; first < sizeof json - 1; first++)
+        for (size_t end = first + 1; end < sizeof json; end++) {
+            const size_t size = end - first;
+            char *bytes = malloc(size);
+            CHECK(bytes != NULL);
+            if (!bytes) return;
+            memcpy(bytes, json + first, size);
+            io_error e = { "" }, other = { "" };
+            io_json_value *root = NULL, *within = NULL;
+            const int status = io_json_parse("x", bytes, size, &root, &e);
+            CHECK(io_json_parse("x", json + first, size, &within, &other) == status);
+            CHECK((status == IO_OK) == (root != NULL) && !root == !within);
+            CHECK_MSG(strcmp(e.text, other.text) == 0, "%s, not %s", e.text, other.text);
+            io_json_free(root), io_json_free(within);
+            free(bytes);
+        }
+}
+
 TEST(files_that_are_no_text) {
     static const struct {
         const char *bytes;
@@ -314,6 +335,7 @@ int main(int argc, char **argv) {
     RUN(json_is_copied);
     RUN(json_misuse_is_reported);
     RUN(json_errors_have_a_place);
+    RUN(json_ends_where_it_ends);
     RUN(files_that_are_no_text);
     RUN(charts);
     RUN(damaged_text);

@@ -114,6 +114,12 @@ TEST(the_memory_a_matrix_needs_is_named) {
     CHECK_MSG(strstr(e.text, "n = 1000 needs 4004000 bytes, the limit is 4003999"), "%s", e.text);
     CHECK(parse(text, &full, 8 * 500500, &n, &a, &e) == IO_E_SIZE && !a.data);
     CHECK_MSG(strstr(e.text, "8000000 bytes in full storage"), "%s", e.text);
+    for (int64_t size = 3; size <= 4000000000;
+         size += 3999999997) { /* no data, whatever was there */
+        a = (io_array){ .ndim = 2, .data = &a };
+        CHECK(io_triangle_create(&packed, IO_F8, size, "A", 16, &a, &e) == IO_E_SIZE);
+        CHECK(!a.data && !a.ndim);
+    }
     expect(SYMMETRIC "4000000000 4000000000 0\n", INT64_MAX, IO_E_SIZE,
            "n = 4000000000 needs more");
     if (!IO_TEST_SANITIZED) { /* more than there can be, and less than int64_t holds */

@@ -8,6 +8,7 @@
  * busy with other work have no part in it.
  */
 #include "test.h"
+#include "core/progress.h"
 #include <math.h>
 #include <shoal/shoal.h>
 #include <time.h>
@@ -525,6 +526,21 @@ TEST(short_calls_do_not_ask) {
     shoal_close(ctx);
 }
 
+/* Threads do not always share a loop equally: one that has done more than its share is at the end of the step. */
+TEST(a_step_ends_where_the_next_begins) {
+    shoal_context *ctx = open_context(1);
+    watcher w = { 0 };
+    ask(ctx, &w);
+    const shoal_stage stage = shoal_stage_begin(ctx, "steps");
+    CHECK(shoal_stage_step(ctx, &stage, 0, 1, 4) == SHOAL_OK);
+    const struct timespec pause = { 0, 60000000 };
+    nanosleep(&pause, NULL);
+    for (int i = 0; i < 64 && w.calls == 0; i++) CHECK(!shoal_is_cancelled(ctx, 3, 2));
+    CHECK_MSG(w.calls == 1 && w.fraction == 0.25, "%d calls, %g", w.calls, w.fraction);
+    CHECK(shoal_stage_end(ctx, &stage, SHOAL_OK) == SHOAL_OK && w.fraction == 1);
+    shoal_close(ctx);
+}
+
 /* A hook that is changed while it runs. */
 static int meddle(void *user, const char *stage, double fraction) {
     (void)stage, (void)fraction;
@@ -549,6 +565,7 @@ int main(int argc, char **argv) {
     RUN(with_several_threads_too);
     RUN(progress_ends_at_1_and_changes_nothing);
     RUN(short_calls_do_not_ask);
+    RUN(a_step_ends_where_the_next_begins);
     RUN(the_hook_stays_while_a_call_runs);
     return TEST_END();
 }

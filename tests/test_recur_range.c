@@ -4,6 +4,10 @@
  * underflow or overflow where the answer does not, zeros, subnormal numbers, states near the largest
  * number. Every method on every backend, against substitution in long double (recur_batch.h).
  */
+#ifndef SHOAL_EMULATED /* there real.h names the level itself */
+#define SHOAL_LEVEL base
+#endif
+#include "recur/map.h"
 #include "recur_batch.h"
 
 static uint64_t drawn = 1;
@@ -91,6 +95,49 @@ static void check_all(const batch *p, how h) {
             free_answer(&r);
         }
     free_exact(&e);
+}
+
+/* A Moebius map answers only what it has not lost: a sum of products that is too small to be accurate, above or below, or
+ * 0 where a product underflowed, makes the state NaN; 0 for another reason does not. So does a lost number of a product
+ * of maps, in whichever place. */
+TEST(maps_that_lose_a_product_are_not_finite) {
+    static const struct {
+        double m[4], x, want;
+    } rows[] = { { { 2, 1, 1, 3 }, 1, 0.75 },
+                 { { 1, 0, 0, 1 }, 0, 0 },
+                 { { 1, -2, 0, 1 }, 2, 0 },
+                 { { 0x1p-1022, 0, 0, 1 }, 1, NAN }, /* above */
+                 { { 0, 1, 0x1p-1021, 0 }, 1, NAN }, /* below */
+                 { { 0x1p-1022, 0, 0x1p-1022, 0 }, 1, NAN },
+                 { { 0x1p-1020, 0, 0, 1 }, 1, 0x1p-1020 },
+                 { { 0x1p-600, 0, 0, 1 }, 0x1p-600, NAN },
+                 { { 0, 1, 0x1p-600, 0 }, 0x1p-600, NAN } };
+    for (int i = 0; i < (int)(sizeof rows / sizeof *rows); i++) {
+        recur_map a = map_identity(SHAPE_MOEBIUS);
+        for (int e = 0; e < 4; e++) a.m[e] = rows[i].m[e];
+        const recur_state x = { { rows[i].x } };
+        const double y = map_apply(&a, &x, SHAPE_MOEBIUS).x[0];
+        CHECK_MSG(y == rows[i].want || (isnan(y) && isnan(rows[i].want)), "%d: %g, not %g", i, y,
+                  rows[i].want);
+    }
+    for (int place = -1; place < 4;
+         place++) { /* place 0 to 3 of the product is 2^-1030, or 0 for 2^-1200 */
+        for (int underflows = 0; underflows < 2; underflows++) {
+            const double small_number = ldexp(1, underflows ? -600 : -515);
+            recur_map one = map_identity(SHAPE_MOEBIUS), other = one;
+            for (int e = 0; e < 4; e++) one.m[e] = other.m[e] = 0;
+            const int row = place / 2, column = place % 2;
+            if (place < 0)
+                one.m[0] = one.m[3] = other.m[0] = other.m[3] = 1;
+            else { /* later is `other`: its row times the column of the earlier */
+                other.m[2 * row] = small_number, one.m[column] = small_number;
+                other.m[2 * (1 - row) + 1] = 1, one.m[2 + 1 - column] = 1;
+            }
+            const recur_map both = moebius_join(&one, &other);
+            CHECK_MSG((map_poison(&both, SHAPE_MOEBIUS) != 0) == (place >= 0), "place %d, %d",
+                      place, underflows);
+        }
+    }
 }
 
 /* All exact w are normal numbers; the last is 3e286, but the product of 450 rows is 1e-585. */
@@ -246,6 +293,7 @@ TEST(random_members_that_fill_the_range) {
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
+    RUN(maps_that_lose_a_product_are_not_finite);
     RUN(a_product_of_rows_that_underflows);
     RUN(a_product_of_rows_that_is_subnormal);
     RUN(a_map_that_overflows_where_no_row_does);

@@ -31,6 +31,18 @@ TEST(bad_options_are_named) {
                "at least 1e-36 and at most 1e+36");
         refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .df = 2.1e36 }, SHOAL_E_ARG,
                "above 0 and at most 2e+36");
+        const shoal_rng_opts ends[] = { { .method = "gamma", .alpha = 1e-36 },
+                                        { .method = "gamma", .alpha = 1e36 },
+                                        { .method = "ncchisq", .df = 2e-36 },
+                                        { .method = "ncchisq", .df = 2e36 } };
+        for (int i = 0; i < 4; i++) {
+            shoal_rng *plan = NULL;
+            CHECK_MSG(shoal_rng_create(ctx, &ends[i], &plan) == SHOAL_OK, "%d: %s", i,
+                      shoal_message(ctx));
+            shoal_rng_free(plan);
+        }
+        refuse(ctx, (shoal_rng_opts){ .method = "gamma", .alpha = 0.9e-36 }, SHOAL_E_ARG, "alpha");
+        refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .df = 1.9e-36 }, SHOAL_E_ARG, "df");
         refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .variant = "normal" }, SHOAL_E_ARG,
                "above 1 and at most 2e+36");
         refuse(ctx, (shoal_rng_opts){ .method = "ncchisq", .variant = "normal", .df = 1 },

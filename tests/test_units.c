@@ -359,21 +359,22 @@ TEST(prices_have_the_same_bits) {
     shoal_price_free(plan);
 }
 
-TEST(a_cva_has_the_same_bits) {
-    const cva_case c = one_case(SHOAL_CVA_CALL, 4, 50);
+/* Units of more paths than a CVA takes at a time are taken in pieces, the last of which is short. */
+static void check_a_cva(int64_t outer, int64_t most) {
+    const cva_case c = one_case(SHOAL_CVA_CALL, 4, outer);
     shoal_cva *plan;
     CHECK(shoal_cva_create(cpu, &c.market, c.contract, c.count, &c.counterparty, &c.opts, &plan) ==
           SHOAL_OK);
-    const size_t size = (size_t)(50 * shoal_cva_width(plan)) * sizeof(double);
+    const size_t size = (size_t)(outer * shoal_cva_width(plan)) * sizeof(double);
     double *samples = new_array(size, 1);
     shoal_cva_counts counts = { 0 }, joined;
-    CHECK(shoal_cva_run(plan, 0, 50, samples, &counts) == SHOAL_OK);
-    for (int64_t n = 1; n <= 9; n += 4) {
+    CHECK(shoal_cva_run(plan, 0, outer, samples, &counts) == SHOAL_OK);
+    for (int64_t n = 1; n <= most; n += 4) {
         shoal_units *from, *to;
-        CHECK(shoal_units_cva(plan, 50, &(shoal_units_opts){ .units = n }, &from) == SHOAL_OK);
-        CHECK(shoal_units_cva(plan, 50, &(shoal_units_opts){ .units = n }, &to) == SHOAL_OK);
+        CHECK(shoal_units_cva(plan, outer, &(shoal_units_opts){ .units = n }, &from) == SHOAL_OK);
+        CHECK(shoal_units_cva(plan, outer, &(shoal_units_opts){ .units = n }, &to) == SHOAL_OK);
         pass_on(from, to);
-        CHECK(info_of(to).row_bytes == size / 50);
+        CHECK(info_of(to).row_bytes == size / (size_t)outer);
         CHECK(memcmp(shoal_units_rows(to), samples, size) == 0);
         CHECK(shoal_units_cva_counts(to, &joined) == SHOAL_OK);
         CHECK(joined.inner_paths == counts.inner_paths && joined.seconds[0] > 0);
@@ -381,6 +382,11 @@ TEST(a_cva_has_the_same_bits) {
     }
     free(samples);
     shoal_cva_free(plan);
+}
+
+TEST(a_cva_has_the_same_bits) {
+    check_a_cva(50, 9);
+    check_a_cva(1100, 1);
 }
 
 TEST(a_data_set_has_the_same_bits) {

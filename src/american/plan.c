@@ -384,7 +384,7 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
     shoal_american one = *option;
     one.s0 = spot;
     shoal_status s = check_all(ctx, &one, 1, opts);
-    for (int64_t i = 0; s == SHOAL_OK && i < count * opts->assets; i++)
+    for (int64_t i = opts->assets; s == SHOAL_OK && i < count * opts->assets; i++)
         s = shoal_check_number(ctx, "s0", opts->assets > 1 ? i % opts->assets : -1, spot[i],
                                DBL_MIN, 1e30);
     if (s == SHOAL_OK && !*plan) s = begin_plan(ctx, opts, 1, plan);

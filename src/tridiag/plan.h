@@ -27,7 +27,7 @@ typedef struct tridiag_job {
     int32_t *status;            /* always there: the caller's, or the plan's own              */
     float *residual;            /* NULL: no residual is computed                              */
     int32_t *method;            /* NULL, or for the method that answered                      */
-    int first_row, rescue_row;  /* rows of the table; rescue_row -1: nothing is redone        */
+    int first_row, rescue_row;  /* rows of the table; rescue_row has no meaning without one   */
     double tol;                 /* residual above which an answer is not trusted              */
     double cond;                /* condition number from which on a matrix is ill-conditioned */
     unsigned long long *redone; /* number of solves that were redone                          */

@@ -233,7 +233,7 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
         .system = interleaved ? 1 : opts->n,
         .periodic = opts->periodic,
         .first_row = plan->first.row,
-        .rescue_row = plan->rescue.cell ? plan->rescue.row : -1,
+        .rescue_row = plan->rescue.row,
         .tol = opts->tol > 0 ? opts->tol : 100 * shoal_epsilon(opts->type),
         .cond = opts->cond > 0 ? opts->cond : 1 / (32 * shoal_epsilon(opts->type)),
     };
