@@ -46,11 +46,10 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
     const bool is_captured = capture != cudaStreamCaptureStatusNone;
     const bool is_clear = !is_captured && plan->next_is_clear;
     if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;
-    plan->slot = is_captured ? CAPTURED : plan->turn;
+    plan->totals = totals_in(plan, is_captured ? CAPTURED : plan->turn);
+    plan->is_captured = is_captured;
     plan->lists_are_clear = 1, plan->is_told = 0;
-    return is_clear
-               ? SHOAL_OK
-               : clear(plan, "the totals", totals_in(plan, plan->slot), sizeof(smallsym_totals));
+    return is_clear ? SHOAL_OK : clear(plan, "the totals", plan->totals, sizeof *plan->totals);
 }
 
 /* The totals to pinned memory; those of the next call are cleared. In one kernel, because copies and memsets wait for other
@@ -64,9 +63,8 @@ __global__ static void tell_kernel(const unsigned *totals, unsigned *told, unsig
 /* Waits for what is queued and reads the totals. */
 static shoal_status tell(shoal_smallsym *plan) {
     shoal_context *ctx = plan->head.ctx;
-    SHOAL_LAUNCH(tell_kernel, dim3(1), dim3(WARP), 0, ctx->stream,
-                 (const unsigned *)totals_in(plan, plan->slot), (unsigned *)plan->told,
-                 (unsigned *)totals_in(plan, !plan->turn));
+    SHOAL_LAUNCH(tell_kernel, dim3(1), dim3(WARP), 0, ctx->stream, (const unsigned *)plan->totals,
+                 (unsigned *)plan->told, (unsigned *)totals_in(plan, !plan->turn));
     shoal_status status = shoal_launched(ctx, "totals");
     if (status == SHOAL_OK) status = shoal_wait(ctx);
     plan->next_is_clear = status == SHOAL_OK;
@@ -94,8 +92,7 @@ static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, flo
  * waits. */
 static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
     const shoal_choice *by[] = { &plan->first, &plan->middle, &plan->rescue };
-    smallsym_totals *totals = totals_in(plan, plan->slot);
-    const bool is_captured = plan->slot == CAPTURED;
+    smallsym_totals *totals = plan->totals;
     smallsym_redo *lists[2];
     for (int i = 0; i < 2; i++)
         lists[i] = (smallsym_redo *)((char *)plan->work + TOTALS + i * list_bytes(plan));
@@ -110,16 +107,16 @@ static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
         part.list = stage < 2 ? lists[stage] : NULL;
         if (stage > 0) part.refine = 0;
         if (stage == 2) part.rescue_row = -1;
-        if (stage == 2 && !is_captured) part.next = totals_in(plan, !plan->turn);
+        if (stage == 2 && !plan->is_captured) part.next = totals_in(plan, !plan->turn);
         status =
             ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
-        if (stage == 0 && status == SHOAL_OK && plan->waits && !is_captured) {
+        if (stage == 0 && status == SHOAL_OK && plan->waits && !plan->is_captured) {
             status = tell(plan);
             plan->is_told = status == SHOAL_OK && plan->told->listed[0] == 0;
             if (plan->is_told) return SHOAL_OK;
         }
     }
-    if (status == SHOAL_OK && !is_captured) plan->next_is_clear = 1;
+    if (status == SHOAL_OK && !plan->is_captured) plan->next_is_clear = 1;
     return status;
 }
 
@@ -192,11 +189,8 @@ static shoal_status find_pairs(shoal_smallsym *plan, smallsym_job job, const sma
     return job.n > 0 ? eigen->eigen(plan, plan->eigen.variant, &job, to) : run_empty(plan, &job, 0);
 }
 
-static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *given,
+static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,
                               const smallsym_arrays *with) {
-    smallsym_job own = *given;
-    const smallsym_job *const job = &own;
-    own.work = totals_in(plan, plan->slot);
     if (what == SMALLSYM_EIGEN) return find_pairs(plan, *job, &with->parts);
     if (job->n == 0) return run_empty(plan, job, what == SMALLSYM_SOLVE ? 0 : NAN);
     if (what == SMALLSYM_SOLVE) return solve(plan, job);
@@ -205,8 +199,7 @@ static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
-    if (!plan->is_told)
-        return shoal_copy(plan->head.ctx, totals, totals_in(plan, plan->slot), sizeof *totals);
+    if (!plan->is_told) return shoal_copy(plan->head.ctx, totals, plan->totals, sizeof *totals);
     *totals = *plan->told;
     return SHOAL_OK;
 }

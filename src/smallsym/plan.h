@@ -111,14 +111,15 @@ struct shoal_smallsym {
     int64_t systems; /* of all groups                         */
     void *work;
     shoal_outcome where;
-    int lists_are_clear; /* cuda: since the call began, no group has written totals.listed */
-    int slot, turn;    /* cuda: the totals of the last call; of the last one without a CUDA graph */
-    int next_is_clear; /* cuda: the totals of the next one are zeros                      */
-    int waits;         /* opts.waits, on cuda                                             */
-    int is_told;       /* cuda: told has the totals of the last call                      */
-    smallsym_totals *told; /* in pinned memory; NULL without .waits                         */
-    int solved;            /* the last call solved systems           */
-    int judged;            /* the last call computed residuals       */
+    int lists_are_clear;     /* cuda: since the call began, no group has written totals.listed */
+    smallsym_totals *totals; /* of the last call */
+    int turn, is_captured;   /* cuda: its place in the workspace; whether a CUDA graph has it */
+    int next_is_clear;       /* cuda: the totals of the next one are zeros                    */
+    int waits;               /* opts.waits, on cuda                                             */
+    int is_told;             /* cuda: told has the totals of the last call                      */
+    smallsym_totals *told;   /* in pinned memory; NULL without .waits                         */
+    int solved;              /* the last call solved systems           */
+    int judged;              /* the last call computed residuals       */
 };
 
 /* Cells of the method table. A CPU method works on a pack, a few systems side by side (pack.h; those of

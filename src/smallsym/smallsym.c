@@ -278,6 +278,7 @@ static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *o
     if (status == SHOAL_OK) status = make_jobs(plan, opts);
     if (status != SHOAL_OK || !plan->systems) return status;
     status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->work);
+    plan->totals = plan->work;
     plan->gram = opts->gram;
     if (status == SHOAL_OK && opts->waits && plan->head.ctx->ops) status = make_told(plan);
     if (status != SHOAL_OK || !plan->gram) return status;

@@ -51,7 +51,7 @@ static shoal_status run_group(shoal_smallsym *plan, smallsym_job job, const smal
         at[role] = smallsym_from(arrays[i], plan->head.type, offset[role]);
     }
     job.where = shoal_smallsym_outcome_from(&plan->where, job.first);
-    job.work = plan->work;
+    job.work = plan->totals;
     job.A = at[SMALLSYM_A], job.b = at[SMALLSYM_B];
     job.x = call->what == SMALLSYM_FACTOR ? at[SMALLSYM_L] : at[SMALLSYM_X];
     const smallsym_arrays with = arrays_of(plan, &job, samples, at);
