@@ -108,6 +108,26 @@ TEST(simulations_meet_quadrature) {
         }
 }
 
+/* Every number of dates: the last ones are a part of a block of normal numbers. Without a condition, the price is Black
+ * and Scholes's. */
+TEST(any_number_of_dates) {
+    shoal_context *ctx = targets[target_count - 1].ctx;
+    shoal_bullet m = shoal_bullet_example();
+    m.barrier = 0, m.p1 = m.p2 = 0;
+    for (int way = 0; way < 3; way++)
+        for (m.dates = 1; m.dates <= 4; m.dates++) {
+            const shoal_price_opts o = { .method = "grid",
+                                         .seed = 7,
+                                         .type = way ? SHOAL_F32 : SHOAL_F64,
+                                         .math = way == 2 ? SHOAL_FAST : SHOAL_EXACT };
+            shoal_price_value truth, v;
+            CHECK(price(ctx, &m, &quad, NULL, 1, 0, &truth) == SHOAL_OK);
+            CHECK(price(ctx, &m, &o, NULL, 1, 16384, &v) == SHOAL_OK);
+            CHECK_MSG(fabs(v.price - truth.price) <= 4 * v.error && v.error < 0.015 * truth.price,
+                      "%d dates: %g +- %g, not %g", (int)m.dates, v.price, v.error, truth.price);
+        }
+}
+
 /* The option of the paper, all of its dates; at the last point one of two dates must be below, just there. */
 TEST(a_hundred_dates) {
     shoal_context *ctx = targets[target_count - 1].ctx;
@@ -444,6 +464,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(quadrature_meets_known_prices);
     RUN(simulations_meet_quadrature);
+    RUN(any_number_of_dates);
     RUN(a_hundred_dates);
     RUN(greeks_next_to_the_barrier);
     RUN(probability_of_the_condition);

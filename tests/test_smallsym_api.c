@@ -120,6 +120,24 @@ TEST(create_refuses_what_is_too_large_here) {
     }
 }
 
+/* On a GPU not every method has what refining takes; the message has what was asked for. */
+TEST(what_a_gpu_cannot_refine_is_refused) {
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        if (on_cpu(&targets[t])) continue;
+        shoal_smallsym *plan = (shoal_smallsym *)&modest;
+        shoal_smallsym_opts o = modest;
+        o.method = "hhpcr", o.refine = 1;
+        CHECK_SAYS(ctx, shoal_smallsym_create(ctx, &o, &plan), SHOAL_E_METHOD,
+                   "refine: 'hhpcr' cannot refine on the cuda backend");
+        CHECK(plan == NULL);
+        o.refine = 0, o.estimate = 1;
+        CHECK_SAYS(ctx, shoal_smallsym_create(ctx, &o, &plan), SHOAL_E_METHOD,
+                   "estimate: 'hhpcr' cannot estimate a condition number on the cuda backend");
+        CHECK(plan == NULL);
+    }
+}
+
 TEST(variants_of_the_other_backend_are_refused) {
     shoal_smallsym *plan;
     const char *const variants[] = { "simd", "coop", "hybrid" };
@@ -344,6 +362,7 @@ int main(int argc, char **argv) {
     RUN(create_refuses_bad_sizes);
     RUN(create_refuses_unknown_words);
     RUN(create_refuses_what_is_too_large_here);
+    RUN(what_a_gpu_cannot_refine_is_refused);
     RUN(variants_of_the_other_backend_are_refused);
     RUN(solve_refuses_bad_arrays);
     RUN(cuda_refuses_host_memory);
