@@ -20,14 +20,18 @@ struct CUgraphExec_st {
     std::vector<std::function<void()>> nodes;
 };
 
-namespace {
-
+namespace simt {
 struct Capture {
     cudaGraph_t graph;
     cudaStream_t origin;
     cudaStreamCaptureMode mode;
     bool spoilt;
 };
+} // namespace simt
+
+using namespace simt;
+
+namespace {
 
 std::set<Capture *> captures;   /* active */
 std::set<cudaStream_t> streams; /* created, not destroyed */
@@ -50,8 +54,6 @@ struct CUevent_st {
     cudaStream_t stream;
     uint64_t operations; /* of the stream, then */
 };
-
-using namespace simt;
 
 namespace {
 
