@@ -320,6 +320,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
     Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (!error && !is_known(stream)) error = cudaErrorInvalidResourceHandle;
+    if (!error && is_legacy(stream) && !captures.empty()) error = cudaErrorStreamCaptureImplicit;
     if (error) return remember(error);
     Capture *capture = capture_of(stream);
     *status = !capture          ? cudaStreamCaptureStatusNone
