@@ -20,14 +20,18 @@ struct CUgraphExec_st {
     std::vector<std::function<void()>> nodes;
 };
 
-namespace {
-
+namespace simt {
 struct Capture {
     cudaGraph_t graph;
     cudaStream_t origin;
     cudaStreamCaptureMode mode;
     bool spoilt;
 };
+} // namespace simt
+
+using namespace simt;
+
+namespace {
 
 std::set<Capture *> captures;   /* active */
 thread_local bool relaxed;      /* this thread's calls disturb no capture */
@@ -51,8 +55,6 @@ struct CUevent_st {
     cudaStream_t stream;
     uint64_t operations; /* of the stream, then */
 };
-
-using namespace simt;
 
 namespace {
 
