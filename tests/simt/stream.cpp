@@ -25,6 +25,7 @@ struct Capture {
     cudaGraph_t graph;
     cudaStream_t origin;
     cudaStreamCaptureMode mode;
+    bool blocks; /* the legacy stream waits for the one that is captured */
     bool spoilt;
 };
 } // namespace simt
@@ -68,9 +69,7 @@ Capture *capture_of(cudaStream_t stream) { return is_legacy(stream) ? nullptr : 
 
 /* The captures that an operation of another stream must not disturb: of streams that the legacy stream waits for, or, of
  * a call that no capture may contain, those that are not relaxed. */
-bool is_blocking(const Capture *capture) {
-    return !(capture->origin->flags & cudaStreamNonBlocking);
-}
+bool is_blocking(const Capture *capture) { return capture->blocks; }
 bool is_strict(const Capture *capture) { return capture->mode != cudaStreamCaptureModeRelaxed; }
 bool is_any(const Capture *) { return true; }
 
@@ -294,7 +293,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     if (!error && !is_known(stream)) error = cudaErrorInvalidResourceHandle;
     if (!error && stream->capture) error = cudaErrorIllegalState;
     if (error) return remember(error);
-    stream->capture = new Capture{ new CUgraph_st(), stream, mode, false };
+    stream->capture = new Capture{ new CUgraph_st(), stream, mode,
+                                   !(stream->flags & cudaStreamNonBlocking), false };
     captures.insert(stream->capture);
     return cudaSuccess;
 }
