@@ -73,7 +73,8 @@ shoal_status shoal_plan_return(shoal_plan *head, void *current, shoal_status sta
 
 /* Queues kernels, copies and memsets on the context's stream by no more than what is at `with`. */
 typedef shoal_status shoal_plan_queue(void *plan, const void *with);
-/* queue(head, with), or the same from a CUDA graph if a recent call had the same `bytes` at `with`. Not in a capture. */
+/* queue(head, with), or the same from a CUDA graph if a recent call had the same `bytes` at `with`; the second of
+ * such calls allocates. Not in a capture. */
 shoal_status shoal_plan_repeat(shoal_plan *head, shoal_plan_queue *queue, const void *with,
                                size_t bytes);
 void shoal_replay_free(shoal_plan *head);

@@ -122,9 +122,8 @@ static shoal_status run_stages(shoal_smallsym *plan, const smallsym_job *job) {
     s.job = *job, s.clears = !plan->lists_are_clear;
     s.next = plan->is_captured ? NULL : totals_in(plan, !plan->turn);
     plan->lists_are_clear = plan->is_told = 0;
-    shoal_status status = plan->is_captured
-                              ? queue_stages(plan, &s)
-                              : shoal_plan_repeat(&plan->head, queue_stages, &s, sizeof s);
+    shoal_status status = plan->waits ? shoal_plan_repeat(&plan->head, queue_stages, &s, sizeof s)
+                                      : queue_stages(plan, &s);
     if (status == SHOAL_OK && plan->waits) {
         status = shoal_wait(plan->head.ctx);
         plan->is_told = status == SHOAL_OK && plan->told->listed[0] == 0;

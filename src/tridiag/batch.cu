@@ -116,13 +116,13 @@ static shoal_status queue_solve(void *of, const void *with) {
                             : run_second(plan, *job);
 }
 
-static shoal_status solve_by(shoal_tridiag *plan, const tridiag_job *given, bool repeats) {
+static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     char *memory = (char *)given->work;
     tridiag_job job = *given;
     take_turn(plan, &job);
     job.work = memory + TRIDIAG_ALIGNMENT + list_bytes(plan);
     if (plan->rescue.cell) job.redo = (int64_t *)(memory + TRIDIAG_ALIGNMENT);
-    shoal_status status = repeats && plan->slot != CAPTURED
+    shoal_status status = plan->waits && !job.rcond
                               ? shoal_plan_repeat(&plan->head, queue_solve, &job, sizeof job)
                               : queue_solve(plan, &job);
     if (status == SHOAL_OK && tells(plan, &job)) {
@@ -132,10 +132,6 @@ static shoal_status solve_by(shoal_tridiag *plan, const tridiag_job *given, bool
     }
     if (status == SHOAL_OK && plan->rescue.cell && job.next && job.n > 0) plan->next_is_clear = 1;
     return status;
-}
-
-static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *job) {
-    return solve_by(plan, job, false);
 }
 
 extern "C" void R(tridiag_transpose)(const shoal_tridiag *plan, tridiag_job *job) {
@@ -149,7 +145,7 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
     cudaGetLastError(); /* an error of before is not ours to report */
     tridiag_job job = *given;
     R(tridiag_transpose)(plan, &job);
-    const shoal_status status = solve_by(plan, &job, !job.rcond && !plan->transposed);
+    const shoal_status status = solve_all(plan, &job);
     if (status != SHOAL_OK || !job.rcond) return status;
     const bool other = plan->transposed; /* the transposed matrix of A^T is A */
     return plan->estimator->run(plan, &job, other ? given->dl : job.transposed_dl,
