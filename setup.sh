@@ -57,6 +57,7 @@ met() {
     ninja-build) have ninja || have ninja-build ;;
     libopenblas-dev) is_installed libopenblas-dev || cc_works -lopenblas ;;
     clang) have clang ;;
+    lld) have ld.lld ;;
     pkg-config) have pkg-config || have pkgconf ;;
     libhdf5-dev) is_installed libhdf5-dev || have h5cc || pkg-config --exists hdf5 2>/dev/null ;;
     libopenmpi-dev) is_installed libopenmpi-dev || have mpicc ;;
@@ -134,7 +135,7 @@ gpu=$(nvidia-smi -L 2>/dev/null | sed -n '/^GPU/{s/ (UUID.*//;p;q;}')
 compiles_cuda() { [ -n "$nvcc" ] && [ "${CUDA:-}" != 0 ] && { [ -n "$gpu" ] || [ "${CUDA:-}" = 1 ] || [ "$for_what" = test ]; }; }
 
 required=() optional=()
-needs=(ninja-build g++ libopenblas-dev libhdf5-dev libopenmpi-dev openmpi-bin pkg-config clang librandom123-dev python3-venv python3-dev)
+needs=(ninja-build g++ libopenblas-dev libhdf5-dev libopenmpi-dev openmpi-bin pkg-config clang lld librandom123-dev python3-venv python3-dev)
 [ "$for_what" = test ] || needs=(ninja-build)
 [ "$for_what" != python ] || needs+=(g++ python3-venv python3-dev)
 [ "$for_what" = test ] || ! compiles_cuda || needs+=(g++)
@@ -192,6 +193,7 @@ libopenblas-dev|lapack|OpenBLAS: a peer in the benches, an oracle in the tests|n
 libhdf5-dev|hdf5|matrices in .h5 files|no HDF5: .npy and .mtx files only
 libopenmpi-dev|mpi|several processes under mpirun|no MPI: one process
 clang|clang|second compiler of the arithmetic test|no clang
+lld|linker|LLVM's: test programs are linked in a third of the time|the linker of the compiler
 librandom123-dev|random123|an oracle in the tests|no Random123: known answers only
 pkg-config|pkg-config|used by the install test|no pkg-config
 python3-venv|python|the package's tests, if pip reaches an index|no Python 3.10 with venv (python3-venv)
