@@ -240,7 +240,7 @@ TEST(long_rows) {
     static const int64_t lengths[] = { 1025, 2047, 2048, 2049, 3100, 4096, 4097, 9000, 33000 };
     for (int j = 0; j < (small ? 6 : 9); j++)
         for (int how = 0; how < 5; how++) {
-            if (small && how % 3 != j % 3) continue;
+            if (small && how != j % 5) continue;
             shoal_sort_opts o = { .n = lengths[j], .count = 1 + j % 3, .key = (shoal_key)(j % 6) };
             o.descending = how % 2;
             check_one(with_values(o, how), (kind)((j + how) % KINDS), 9, (j + how) % 2,
