@@ -315,7 +315,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     if (o->cube) code = cva_cube_open(o->cube, outer, b->count, r->info.dates, &cube);
     while (code == CLI_OK) {
         r->planned = outer;
-        double *samples = realloc(r->samples, (size_t)(outer * r->width + 1) * sizeof *r->samples);
+        double *samples = cva_rows(r->samples, outer, r->width);
         if (samples)
             r->samples = samples;
         else

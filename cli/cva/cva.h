@@ -122,6 +122,8 @@ bool cva_begins_early(const cli *c, const cva_options *o, const cva_book *b);
 /* cli_open(); o->early is `to`. */
 int cva_open_early(cli *c, cva_options *o, const cva_book *b, cva_early *to);
 void cva_early_free(cva_early *e);
+/* realloc() of the rows of outer paths, in large pages if the system has them: results read columns of the rows. */
+double *cva_rows(double *rows, int64_t outer, int64_t width);
 
 /* settings.c: options that are times or curves. They are read when all are parsed; dates when the book is. */
 void cva_keep_words(struct argp_state *state, const cli_option *row, const char *text,
