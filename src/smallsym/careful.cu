@@ -35,10 +35,12 @@ template <int T_, int M_> struct factors {
     bool own;    /* the S of this team is not the unit matrix             */
 
     __device__ real *shown() const { return rows.at.shown(0); }
-    /* A from its stage, scaled by its rows, or only its scale, if it is definite. `largest` of its numbers. */
-    __device__ void load(const real *staged, real &largest, bool definite, int t, int n) {
+    /* A from its stage, scaled by its rows, or only its scale, if it is definite. `largest` of its numbers.
+     * Whether a row of the thread, or its diagonal entry, makes the system wide (wide.h). */
+    __device__ bool load(const real *staged, real &largest, bool definite, int t, int n) {
         const real *from = staged;
         real size[M];
+        bool wide = false;
         rows.at.memory = memory;
         scaled = own = false;
         for (;;) {
@@ -54,6 +56,7 @@ template <int T_, int M_> struct factors {
                 largest = team_largest<T, M>(size);
                 break;
             }
+            wide = is_wide<M>(size, largest, WIDE_ROWS);
             scaled = stage_scale_rows<T, M>(staged, rows.at.below(), rows.at.exponent(), size, own,
                                             t, n);
             if (!scaled) break;
@@ -61,11 +64,13 @@ template <int T_, int M_> struct factors {
         }
         if (definite) {
             UNROLLED(r, M) size[r] = d.position[r] == LEFT ? real_abs(d.left[r]) : 0;
+            wide = is_wide<M>(size, largest, WIDE_DIAGONAL);
             own = team_uneven<T, M>(size, SMALLSYM_DIAGONAL_SPREAD);
             UNROLLED(r, M)
             if (own) rows.at.exponent()[r * T + t] = (short)-smallsym_half_exponent(size[r]);
         }
         __syncwarp();
+        return wide;
     }
     __device__ void factor(real largest, bool definite, int t, int n, outcome &o) {
         spread s = { (real)INFINITY, 0, definite ? 0 : nothing() * largest, 0 };
@@ -217,15 +222,6 @@ __device__ static inline verdict answer(const smallsym_job &job, const FACTORS &
     return found;
 }
 
-/* The status of an answer, where status_of() does not know of refinement. */
-__device__ static inline int32_t status_refined(const smallsym_job &job, int32_t status,
-                                                const verdict &found, float look) {
-    if (job.stage == 1 && status >= 0 && smallsym_hopeless(found.doubt, look))
-        return SHOAL_SYSTEM_SINGULAR;
-    const bool refined = (job.refine || job.stage == 1) && !(found.first <= job.tol);
-    return status == SHOAL_SYSTEM_OK && refined ? SHOAL_SYSTEM_REFINED : status;
-}
-
 /* Blocks that a multiprocessor should hold, teams of T threads: with fewer, systems of n <= 16 take up to
  * a quarter longer on an H200. */
 constexpr int resident(int T) {
@@ -234,8 +230,9 @@ constexpr int resident(int T) {
 
 /* The system at place `first` + the team's number of `all` to do. */
 template <class FACTORS>
-__device__ static inline void careful_system(const smallsym_job &job, real *staged, int64_t first,
-                                             int64_t all, int lane, int width, bool definite) {
+__device__ static inline void careful_system(const smallsym_job &job, real *staged, real *room,
+                                             int64_t first, int64_t all, int lane, int width,
+                                             bool definite) {
     constexpr int T = FACTORS::T, M = FACTORS::M;
     typedef stage<T, M> stage;
     const int t = lane % T, n = (int)job.n;
@@ -254,9 +251,11 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     outcome o = outcome_of(job);
     o.rank = n;
     int e_a;
-    real largest = stage_scaled<T, M>(staged, t, n, e_a);
+    bool wide;
+    real largest = stage_scaled<T, M>(staged, t, n, definite, e_a, wide);
     const bool infinite = !(largest - largest == 0);
-    f.load(staged, largest, definite, t, n);
+    wide |= f.load(staged, largest, definite, t, n);
+    if (team_any<T>(wide, lane)) o.redo = ALL_BY_WIDE;
     f.factor(largest, definite, t, n, o);
     const int32_t factored = o.status;
     real doubt = 0;
@@ -267,8 +266,8 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
         const int e_x = team_rhs<T, M>(job, b, k, c, job.nrhs > 0, t, n) - e_a;
         const verdict found = answer(job, f, staged, b, x, e_x, t, n, c == 0, o, doubt);
         if (job.nrhs == 0) {
-            if (mine && t == 0) job.where.rcond[k] = o.rcond;
-            return;
+            if (mine && t == 0 && o.redo == NOT_AGAIN) job.where.rcond[k] = o.rcond;
+            break;
         }
         if (c == 0) o.status = task.status, o.residual = task.residual;
         UNROLLED(r, M) {
@@ -277,11 +276,13 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
         }
         const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
         const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
-        const int32_t status = status_refined(
-            job, status_of(job, factored, failed, input, found.residual, o.look), found, o.look);
+        const int32_t status =
+            status_refined(job, status_of(job, factored, failed, input, found.residual, o.look),
+                           found.doubt, found.first, o.look);
         if (c < task.column) continue;
+        leave_to_wide(job, o, c, status, found.residual);
         add_answer(job, o, c, status, found.residual);
-        if (mine && o.redo < 0 && !(status < 0 && job.x == job.b)) {
+        if (mine && o.redo == NOT_AGAIN && !(status < 0 && job.x == job.b)) {
             real *to = (real *)job.x;
 #pragma unroll
             for (int r = 0; r < M; r++)
@@ -289,7 +290,11 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
                     to[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : x[r];
         }
     }
+    if (job.nrhs == 0) return;
     settle(job, k, o, mine && t == 0);
+    if (o.redo == ALL_BY_WIDE) o.status = task.status, o.residual = task.residual;
+    if (o.redo == ALL_BY_WIDE) o.redo = wide_from(task.column);
+    solve_wide_ones(job, k, o, definite ? WIDE_DEFINITE : WIDE_ANY, mine && t == 0, room);
 }
 
 template <class FACTORS>
@@ -298,13 +303,14 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
     typedef stage<FACTORS::T, FACTORS::M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    real *staged = shared + (warp * stage::SYSTEMS + lane / FACTORS::T) *
-                                ((int)stage::NUMBERS + (int)FACTORS::NUMBERS);
+    constexpr int numbers = (int)stage::NUMBERS + (int)FACTORS::NUMBERS;
+    real *room = shared + warp * stage::SYSTEMS * numbers;
+    real *staged = room + lane / FACTORS::T * numbers;
     const int64_t all = task_count(job);
     const int64_t stride = (int64_t)gridDim.x * (blockDim.x / WARP) * stage::SYSTEMS;
 #pragma unroll 1
     for (int64_t first = warp_of_grid(warp) * stage::SYSTEMS; first < all; first += stride) {
-        careful_system<FACTORS>(job, staged, first, all, lane, width, definite);
+        careful_system<FACTORS>(job, staged, room, first, all, lane, width, definite);
         __syncwarp(); /* before the stage is the next system's */
     }
 }

@@ -187,11 +187,18 @@ typedef struct outcome { /* of one system */
     float residual, rcond;
     float look; /* the reciprocal condition number of S A S, about */
     int32_t rank, positive, negative, zero, method;
-    int32_t redo; /* right-hand side from which on the rescue does it again; -1: none */
+    int32_t
+        redo; /* right-hand side from which on the rescue does it again; NOT_AGAIN; or wide_from() */
 } outcome;
 
+/* As outcome.redo: wide.h does the system again from right-hand side c on. */
+enum { NOT_AGAIN = -1, ALL_BY_WIDE = -2 };
+__device__ static inline int32_t wide_from(int64_t c) { return ALL_BY_WIDE - (int32_t)c; }
+
 __device__ static inline outcome outcome_of(const smallsym_job &job) {
-    const outcome o = { SHOAL_SYSTEM_OK, 0, 1, NOT_LOOKED_AT, 0, 0, 0, 0, job.first_row, -1 };
+    const outcome o = {
+        SHOAL_SYSTEM_OK, 0, 1, NOT_LOOKED_AT, 0, 0, 0, 0, job.first_row, NOT_AGAIN
+    };
     return o;
 }
 
@@ -214,7 +221,7 @@ __device__ static inline void look_at_pivots(outcome &o, real low, real high, in
 template <bool JUDGED = true>
 __device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
                                          float residual) {
-    if (JUDGED && o.redo >= 0) return;
+    if (o.redo != NOT_AGAIN) return;
     if (JUDGED && smallsym_doubtful(&job, s)) {
         o.redo = (int32_t)c;
         return;
@@ -253,8 +260,15 @@ __device__ static inline int team_rhs(const smallsym_job &job, real (&v)[M], int
     return e;
 }
 
-/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
-template <int T, int M, bool JUDGED = true>
+/* An answer that left the range of numbers on its way, or was too large to be judged: wide.h does it again. */
+__device__ static inline void leave_to_wide(const smallsym_job &job, outcome &o, int64_t c,
+                                            int32_t s, float residual) {
+    if (o.redo == NOT_AGAIN && job.n > 1 && smallsym_left_range(s, residual)) o.redo = wide_from(c);
+}
+
+/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. LEAVES: wide.h does some
+ * of them again. */
+template <int T, int M, bool JUDGED = true, bool LEAVES = true>
 __device__ static inline void team_answer(const smallsym_job &job, int64_t k, int64_t c,
                                           real (&x)[M], int e_x, int32_t factored, float residual,
                                           bool mine, int lane, outcome &o) {
@@ -270,8 +284,9 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
         input = team_any<T>(failed && mine && input_is_bad<JUDGED>(job, k, c, t, T), lane);
     const int32_t status = status_of(job, factored, failed, input, residual, o.look);
     if (!mine) return;
+    if (LEAVES) leave_to_wide(job, o, c, status, residual);
     add_answer<JUDGED>(job, o, c, status, residual);
-    if ((JUDGED && o.redo >= 0) || (status < 0 && job.x == job.b)) return;
+    if (o.redo != NOT_AGAIN || (status < 0 && job.x == job.b)) return;
 #pragma unroll
     for (int r = 0; r < M; r++)
         if (r < M - 1 || r * T + t < n)
@@ -300,10 +315,8 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
 template <bool JUDGED = true>
 __device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
                                      bool leader) {
-    if (JUDGED && job.rescue_row >= 0) {
-        list_for_rescue(job, k, o, leader && o.redo >= 0);
-        leader = leader && o.redo < 0;
-    }
+    if (JUDGED && job.rescue_row >= 0) list_for_rescue(job, k, o, leader && o.redo >= 0);
+    leader = leader && o.redo == NOT_AGAIN;
     const shoal_outcome &w = job.where;
     const bool known = o.status >= 0;
     if (leader) {

@@ -51,6 +51,7 @@ __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, 
 template <int M> struct taken {
     int e_a, e_s[M];
     bool scaled, own; /* rows were, in a team of the warp, and in this one */
+    bool wide;        /* this one is left to wide.h                        */
 };
 
 /* Rows of A from its stage, which keeps A 2^-e_a; S A S goes by way of the stage `to`, which may be the same,
@@ -71,11 +72,14 @@ __device__ static inline taken<M> take_rows(real (&a)[M][T * M], real *staged, r
             for (int j = 0; j < T * M; j++)
                 if (r * T + t < n && mine) size[r] = real_max(real_abs(a[r][j]), size[r]);
         }
-        const int e = exponent_far_from_1(team_largest<T, M>(size));
-        if (__any_sync(ALL_LANES, e != 0)) {
+        const real largest = team_largest<T, M>(size);
+        const int e = exponent_far_from_1(largest);
+        const bool wide = is_wide<M>(size, largest, WIDE_ROWS);
+        if (__any_sync(ALL_LANES, e != 0 || wide)) {
+            how.wide = how.wide || team_any<T>(wide, threadIdx.x % WARP);
             stage_scale<T, M>(staged, t, n, e);
             if (e) how.e_a = e;
-            continue;
+            if (__any_sync(ALL_LANES, e != 0)) continue;
         }
         how.scaled = room && stage_scale_rows<T, M>(staged, to, e_s, size, how.own, t, n);
         if (!how.scaled) break;
@@ -109,6 +113,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     const taken<M> how = take_rows<T, M>(a, staged, memory, shown, t, n, mine);
     const int e_a = how.e_a;
     outcome o = outcome_of(job);
+    if (how.wide) o.redo = ALL_BY_WIDE;
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
     real size = 0;
@@ -176,6 +181,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }
     settle<JUDGED>(job, k, o, mine && t == 0);
+    solve_wide_ones(job, k, o, WIDE_ANY, mine && t == 0, shared + warp * stage::SYSTEMS * numbers);
 }
 
 template <bool FORMED, bool JUDGED, int T, int M>

@@ -201,6 +201,12 @@ SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t st
     return status < 0 || (job->stage == 0 && status == SHOAL_SYSTEM_ILL);
 }
 
+/* Whether a method's arithmetic, but not the answer, may have left the range of numbers: x has, or became so large
+ * that its residual cannot be told. */
+SHOAL_HD static inline int smallsym_left_range(int32_t status, float residual) {
+    return status == SHOAL_SYSTEM_OVERFLOW || (status == SHOAL_SYSTEM_ILL && residual != residual);
+}
+
 /* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu). The plan's options
  * and the stage of "auto" alone decide: the bits of x do not depend on which outcomes are asked for. */
 static inline int smallsym_careful(const smallsym_job *job) {
