@@ -374,10 +374,11 @@ __device__ static inline bool gram_solve_wide(const smallsym_job &job, const gra
     most = team_max<T>(most);
     const bool mine = at.mine && n > 1, wide = is_wide<M>(own, most, WIDE_DIAGONAL);
     if (!__any_sync(ALL_LANES, mine && wide)) return false;
-    const bool left = team_any<T>(mine && wide, lane) && !team_any<T>(bad != 0, lane);
-    const int first = lane / T;
-    UNROLLED(s, WARP / T) {
-        const bool here = left && first == s;
+    const bool finite = !team_any<T>(bad != 0, lane);
+    const bool left = team_any<T>(mine && wide, lane) && finite;
+#pragma unroll 1
+    for (int s = 0; s < WARP / T; s++) {
+        const bool here = left && lane / T == s;
         if (!__any_sync(ALL_LANES, here)) continue;
         real *rhs = shared + n * (n + 1) / 2;
         __syncwarp();

@@ -76,7 +76,7 @@ __device__ static inline taken<M> take_rows(real (&a)[M][T * M], real *staged, r
         const int e = exponent_far_from_1(largest);
         const bool wide = is_wide<M>(size, largest, WIDE_ROWS);
         if (__any_sync(ALL_LANES, e != 0 || wide)) {
-            how.wide = how.wide || team_any<T>(wide, threadIdx.x % WARP);
+            how.wide |= team_any<T>(wide, threadIdx.x % WARP);
             stage_scale<T, M>(staged, t, n, e);
             if (e) how.e_a = e;
             if (__any_sync(ALL_LANES, e != 0)) continue;

@@ -54,7 +54,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         const int e = exponent_far_from_1(largest);
         const bool wide = is_wide<M>(size, largest, WIDE_ROWS);
         if (__any_sync(ALL_LANES, e != 0 || wide)) {
-            left = left || team_any<T>(wide, lane);
+            left |= team_any<T>(wide, lane);
             stage_scale<T, M>(staged, t, n, e);
             if (e) e_a = e;
             if (__any_sync(ALL_LANES, e != 0)) continue;
