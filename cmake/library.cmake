@@ -138,6 +138,9 @@ macro(shoal_cuda_objects target)
         simt_objects(${target} ${flavour} ${ARGN})
         # CUDA lets a kernel read numbers as vectors; C++ must be told
         target_compile_options(${target} PRIVATE ${SHOAL_WARNINGS} ${SHOAL_ARITHMETIC} -fno-strict-aliasing)
+        if(SHOAL_LEVELS MATCHES "^v[34]$") # this machine's: an fma is an instruction, not a call
+            target_compile_options(${target} PRIVATE -mfma)
+        endif()
     else()
         add_library(${target} OBJECT ${ARGN})
         target_compile_options(${target} PRIVATE ${SHOAL_CUDA_FLAGS})
@@ -277,8 +280,9 @@ function(shoal_add_library name)
     endforeach()
 endfunction()
 
-# Every .cu by nvcc, for float, or double if it is for double alone, and without optimization: to see that it compiles.
-# Nothing uses the objects.
+# Every .cu by nvcc, for float, or double if it is for double alone: to see that it compiles. Nothing uses the results,
+# and so nvcc stops at PTX: the rest, two thirds of the time, is the assembler and gcc's turn with the host's part, which
+# the emulator's build compiles with more warnings. test-all assembles them, and every build with CUDA.
 function(shoal_check_kernels)
     set(emulated FALSE)
     set(paper_definition SHOAL_PAPER_KERNELS)
@@ -296,6 +300,9 @@ function(shoal_check_kernels)
     target_compile_definitions(shoal_kernel_check PRIVATE SHOAL_SINGLE SHOAL_CUDA_HOLDS="check")
     foreach(target shoal_kernel_check shoal_kernel_check_double)
         target_include_directories(${target} PRIVATE ${SHOAL_ROOT} ${SHOAL_ROOT}/tests)
+        if(SHOAL_TIER STREQUAL "quick")
+            set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 90-virtual)
+        endif()
         if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.9)
             target_compile_options(${target} PRIVATE -Ofc=max --no-compress)
         endif()

@@ -383,6 +383,63 @@ TEST(factorizations_can_be_captured) {
     cudaStreamDestroy(stream);
 }
 
+/* ---- plans whose calls wait ---------------------------------------------------------------------- */
+
+/* The call is refused before it queues anything, and the capture goes on: with the default stream, too, which waits for
+ * the one that is captured. */
+template <class F> static void check_refused(cudaStream_t stream, const char *what, F call) {
+    for (cudaStream_t from : { stream, (cudaStream_t)NULL }) {
+        CHECK(shoal_set_stream(ctx, from) == SHOAL_OK);
+        CHECK_MSG(call() == SHOAL_E_ARG, "%s", what);
+        CHECK_MSG(strstr(shoal_message(ctx), ".waits cannot be captured"), "%s: %s", what,
+                  shoal_message(ctx));
+    }
+    CHECK(shoal_set_stream(ctx, stream) == SHOAL_OK);
+}
+
+TEST(calls_that_wait_are_refused) {
+    enum { N = 4, COUNT = 5 };
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    CHECK(cudaStreamCreate(&stream) == cudaSuccess);
+    CHECK(shoal_set_stream(ctx, stream) == SHOAL_OK);
+    double *a, *x, by_graph[N * COUNT], direct[N * COUNT];
+    const size_t bytes = sizeof direct;
+    const std::vector<double> ones(N * N * COUNT, 1);
+    CHECK(shoal_alloc(ctx, N * bytes, (void **)&a) == SHOAL_OK);
+    CHECK(shoal_alloc(ctx, bytes, (void **)&x) == SHOAL_OK);
+    CHECK(shoal_copy(ctx, a, ones.data(), N * bytes) == SHOAL_OK);
+    shoal_tridiag_opts banded = {};
+    banded.n = N, banded.count = COUNT, banded.nrhs = 1;
+    shoal_smallsym_opts dense = {};
+    dense.n = N, dense.count = COUNT, dense.nrhs = 1, dense.method = "ldlt";
+    shoal_tridiag *bands, *waiting;
+    shoal_smallsym *small;
+    CHECK(shoal_tridiag_create(ctx, &banded, &bands) == SHOAL_OK);
+    banded.waits = dense.waits = 1;
+    CHECK(shoal_tridiag_create(ctx, &banded, &waiting) == SHOAL_OK);
+    CHECK(shoal_smallsym_create(ctx, &dense, &small) == SHOAL_OK);
+
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    check_refused(stream, "tridiag", [&] { return shoal_tridiag_solve(waiting, a, a, a, a, x); });
+    check_refused(stream, "smallsym", [&] { return shoal_smallsym_solve(small, a, a, x); });
+    check_refused(stream, "factor", [&] { return shoal_smallsym_factor(small, a, a); });
+    CHECK(shoal_tridiag_solve(bands, a, a, a, a, x) == SHOAL_OK);
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    CHECK(cudaGraphInstantiate(&run, graph, 0) == cudaSuccess);
+    CHECK(cudaGraphLaunch(run, stream) == cudaSuccess);
+    CHECK(shoal_copy(ctx, by_graph, x, bytes) == SHOAL_OK);
+    CHECK_MSG(shoal_tridiag_solve(waiting, a, a, a, a, x) == SHOAL_OK, "%s", shoal_message(ctx));
+    CHECK(shoal_copy(ctx, direct, x, bytes) == SHOAL_OK);
+    CHECK(memcmp(by_graph, direct, bytes) == 0);
+    CHECK_MSG(shoal_smallsym_solve(small, a, a, x) == SHOAL_OK, "%s", shoal_message(ctx));
+    cudaGraphExecDestroy(run), cudaGraphDestroy(graph);
+    shoal_tridiag_free(bands), shoal_tridiag_free(waiting), shoal_smallsym_free(small);
+    shoal_free(ctx, a), shoal_free(ctx, x), shoal_set_stream(ctx, NULL);
+    cudaStreamDestroy(stream);
+}
+
 int main(int argc, char **argv) {
     test_take_backend(&argc, argv, "cuda");
     TEST_BEGIN(argc, argv);
@@ -398,6 +455,7 @@ int main(int argc, char **argv) {
     RUN(every_small_solve_can_be_captured);
     RUN(every_fill_can_be_captured);
     RUN(factorizations_can_be_captured);
+    RUN(calls_that_wait_are_refused);
     shoal_close(ctx);
     return TEST_END();
 }

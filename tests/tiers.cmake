@@ -37,7 +37,7 @@ endif()
 
 # Left to `all`: statistics that need many draws, the program over an emulated GPU where that takes long, and the site,
 # for which Sphinx is installed (the links of the documents themselves: test docs).
-set(tier_all_only site rng_law rng_streams graph_plain cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
+set(tier_all_only site rng_law rng_streams cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
                   cli_forms_plain cli_american_plain)
 
 # FLAVOUR_cases_TEST: the cases of a test in a flavour, where all of them would take minutes: every kernel once.
@@ -50,6 +50,7 @@ set(native_cases_quick_bench_tridiag !stops_between)
 set(native_cases_quick_surrogate_ends !edges !faces !inside)
 set(native_cases_quick_progress !several_threads)
 set(plain_cases_quick_tridiag !at_all_sizes !disturb_nobody)
+set(plain_cases_quick_graph wait)
 set(plain_cases_quick_tridiag_rcond any_scale)
 set(plain_cases_quick_tridiag_transposed !failures_stay)
 set(plain_cases_quick_tridiag_verdict residual_status overflow)

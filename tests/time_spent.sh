@@ -11,7 +11,7 @@ if [ -f "$build/.ninja_log" ]; then
         NR == 1 { next }
         { took[$4] = ($2 - $1) / 1000 }
         function part_of(file) {
-            if (file ~ /\.cu\.o$/) return "nvcc"
+            if (file ~ /\.(cu\.o|ptx)$/) return "nvcc"
             if (file ~ /_asan/ || file ~ /replay_/) return "emulator, asan"
             if (file ~ /_tsan/) return "emulator, tsan"
             if (file ~ /_plain|emulated|simt/) return "emulator, plain"

@@ -407,15 +407,23 @@ def main() -> None:
     parser.add_argument("--type", nargs="+", choices=("float64", "float32"), default=["float64", "float32"])
     parser.add_argument("--count", type=float, default=0, help="systems per problem; 0: as many as a GPU wants")
     parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.2, help="for the repetitions of one function")
+    parser.add_argument("--seconds", type=float, default=0.2, help="for the repetitions of one function; overhead: 10 times")
     parser.add_argument("--staging", type=float, default=0, metavar="GB", help="arrays of so many GB on the host alone")
     parser.add_argument("--parts", action="store_true", help="the parts of one call alone")
     parser.add_argument("--overhead", action="store_true", help="the time of one small call alone")
     parser.add_argument("--json", help="a file for the rows")
     a = parser.parse_args()
-    rows = []
+    rows: list[dict[str, Any]] = []
+
+    def keep() -> None:
+        """Writes what there is: a run that is stopped keeps its rows."""
+        if a.json:
+            with open(a.json, "w", encoding="utf-8") as file:
+                json.dump({"machine": machine(), "command": sys.argv[1:], "rows": rows}, file, indent=1)
+                file.write("\n")
+
     if a.overhead:
-        rows += overhead(a.device)
+        rows += overhead(a.device, 10 * a.seconds)
     if a.parts:
         rows += parts(a.device)
     if a.staging:
@@ -426,13 +434,11 @@ def main() -> None:
             for dtype in a.type:
                 count = int(a.count) or max(COUNTS[problem] * 8 // n, 1000)
                 rows += run(problem, n, dtype, a.device, count, a.repeat, a.seconds)
+                keep()
     if rows and not small:
         ratios = sorted(row["ratio"] for row in rows)
         print(f"ratios, their time / Shoal's: {ratios[0]:.3g} to {ratios[-1]:.3g}, median {statistics.median(ratios):.3g}")
-    if a.json:
-        with open(a.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": machine(), "command": sys.argv[1:], "rows": rows}, file, indent=1)
-            file.write("\n")
+    keep()
 
 
 if __name__ == "__main__":

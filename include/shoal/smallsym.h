@@ -61,7 +61,9 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
     int gram;                        /* 1: allocate memory for shoal_smallsym_gram(), too  [0] */
     int waits;                       /* 1, on "cuda": a call returns when x is there, and "auto"
                                         starts its later methods only if a system needs them:
-                                        faster for a few systems                           [0] */
+                                        faster for a few systems. Such a plan cannot be
+                                        captured in a CUDA graph: its calls are refused there
+                                                                                           [0] */
 } shoal_smallsym_opts;
 
 typedef struct shoal_smallsym_info { /* what the last call did                                */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C functions, by the tables of core.cpp. Arrays are addresses, 0 for none, or buffers; nothing is checked here."""
+"""The C functions, by the tables of python/*.cpp. Arrays are addresses, 0 for none, or buffers; nothing is checked here."""
 
 from typing import Any, Callable
 

@@ -216,6 +216,13 @@ shoal_status shoal_wait(shoal_context *ctx) {
     return status == SHOAL_OK && ctx->ops ? ctx->ops->wait(ctx) : status;
 }
 
+shoal_status shoal_check_waits(shoal_context *ctx) {
+    if (!ctx->ops || !ctx->ops->captures(ctx)) return SHOAL_OK;
+    return shoal_fail(ctx, SHOAL_E_ARG,
+                      "a plan with .waits cannot be captured in a CUDA graph: "
+                      "make a plan without it before the capture begins");
+}
+
 shoal_status shoal_use_own_stream(shoal_context *ctx) {
     shoal_status status = shoal_wait(ctx);
     if (status != SHOAL_OK || !ctx->ops || ctx->stream) return status;

@@ -20,6 +20,7 @@ typedef struct shoal_device_ops {
     void (*release)(shoal_context *ctx, void *memory);
     shoal_status (*copy)(shoal_context *ctx, void *to, const void *from, size_t bytes);
     shoal_status (*wait)(shoal_context *ctx);
+    int (*captures)(shoal_context *ctx); /* is what the stream is given recorded in a CUDA graph? */
     int (*reaches)(shoal_context *ctx, const void *memory); /* can a kernel read it? */
     int (*owns)(shoal_context *ctx,
                 const void *memory); /* is it memory that the host cannot read? */
@@ -80,6 +81,9 @@ shoal_status shoal_ready(shoal_context *ctx);
  * the default stream does. Both functions wait for what the context has queued. */
 shoal_status shoal_use_own_stream(shoal_context *ctx);
 shoal_status shoal_leave_own_stream(shoal_context *ctx);
+
+/* SHOAL_E_ARG if work of a call that waits would be recorded in a CUDA graph: waiting ends the capture. */
+shoal_status shoal_check_waits(shoal_context *ctx);
 
 /* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY if a kernel cannot reach it; names the argument. */
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);

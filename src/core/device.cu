@@ -101,6 +101,14 @@ static shoal_status device_wait(shoal_context *ctx) {
     return SHOAL_OK;
 }
 
+/* An error means that the default stream waits for a stream that is captured. */
+static int device_captures(shoal_context *ctx) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    const cudaError_t error = cudaStreamIsCapturing((cudaStream_t)ctx->stream, &capture);
+    cudaGetLastError();
+    return error != cudaSuccess || capture != cudaStreamCaptureStatusNone;
+}
+
 /* Memory of this device, or pinned or managed memory. */
 static int device_reaches(shoal_context *ctx, const void *memory) {
     cudaPointerAttributes attributes;
@@ -153,8 +161,8 @@ static shoal_status device_copy_later(shoal_context *ctx, void *to, const void *
 }
 
 extern "C" const shoal_device_ops shoal_cuda_ops = {
-    device_open,        device_use,          device_alloc,        device_release,
-    device_copy,        device_wait,         device_reaches,      device_owns,
-    device_open_stream, device_close_stream, device_alloc_pinned, device_release_pinned,
-    device_copy_later,
+    device_open,           device_use,         device_alloc,        device_release,
+    device_copy,           device_wait,        device_captures,     device_reaches,
+    device_owns,           device_open_stream, device_close_stream, device_alloc_pinned,
+    device_release_pinned, device_copy_later,
 };

@@ -14,7 +14,7 @@ typedef struct shoal_plan_block { /* host memory follows the block */
     struct shoal_plan_block *next;
     void *memory; /* in the context's memory, or NULL */
     size_t bytes;
-    size_t unused; /* alignment of what follows */
+    size_t is_pinned; /* size_t: alignment of what follows */
 } shoal_plan_block;
 
 /* Pointers are read and written by memcpy(): theirs may be any type. */
@@ -51,7 +51,11 @@ shoal_status shoal_plan_made(shoal_status status, void *result) {
 }
 
 static void free_block(shoal_plan *head, shoal_plan_block *block) {
-    shoal_free(head->ctx, block->memory);
+    const shoal_device_ops *ops = head->ctx->ops;
+    if (!block->is_pinned)
+        shoal_free(head->ctx, block->memory);
+    else if (block->memory && shoal_ready(head->ctx) == SHOAL_OK)
+        ops->release_pinned(head->ctx, block->memory);
     free(block);
 }
 
@@ -86,6 +90,19 @@ shoal_status shoal_plan_alloc(shoal_plan *head, size_t bytes, void *to) {
     head->bytes += bytes;
     store_pointer(to, block->memory);
     return SHOAL_OK;
+}
+
+shoal_status shoal_plan_pinned(shoal_plan *head, size_t bytes, void *to) {
+    const shoal_device_ops *ops = head->ctx->ops;
+    shoal_plan_block *block;
+    if (!ops) return shoal_plan_alloc(head, bytes, to);
+    store_pointer(to, NULL);
+    shoal_status status = add_block(head, 0, &block);
+    if (status != SHOAL_OK) return status;
+    block->is_pinned = 1;
+    status = ops->alloc_pinned(head->ctx, bytes, &block->memory);
+    store_pointer(to, block->memory);
+    return status;
 }
 
 shoal_status shoal_plan_reserve(shoal_plan *head, size_t bytes, void *to) {

@@ -41,11 +41,13 @@ void shoal_plan_free(void *plan);
 
 /* Memory that the plan owns; `to` is the address of a pointer. alloc: in the context's memory. reserve: the
  * same, but *to stays if it is a block of the plan with enough bytes. copy: reserve, filled from the host.
- * zero: the same, filled with zeros. host: `count` zeroed elements in host memory. */
+ * zero: the same, filled with zeros. pinned: in memory that host and device reach. host: `count` zeroed
+ * elements in host memory. */
 shoal_status shoal_plan_alloc(shoal_plan *head, size_t bytes, void *to);
 shoal_status shoal_plan_reserve(shoal_plan *head, size_t bytes, void *to);
 shoal_status shoal_plan_copy(shoal_plan *head, const void *from, size_t bytes, void *to);
 shoal_status shoal_plan_zero(shoal_plan *head, size_t bytes, void *to);
+shoal_status shoal_plan_pinned(shoal_plan *head, size_t bytes, void *to);
 shoal_status shoal_plan_host(shoal_plan *head, int64_t count, size_t size, void *to);
 
 /* Looks a method up. If `method` is "auto" it is `best`, and there are no variants. */

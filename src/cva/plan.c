@@ -643,8 +643,6 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
 
 static void close_plan(void *plan) {
     shoal_cva *p = plan;
-    if (p->pinned && shoal_ready(p->where) == SHOAL_OK)
-        p->where->ops->release_pinned(p->where, p->pinned);
     shoal_plan_free(p->batch);
     shoal_plan_free(p->room);
 }

@@ -167,8 +167,7 @@ enum { PIECE = 1 << 22, SLICES = 16 }; /* bytes of pinned memory, twice; parts t
 /* Copies the rows to the host through pinned memory: one half is filled while threads empty the other. Pages of new
  * memory are then made by all threads, too. */
 static shoal_status copy_rows(shoal_cva *p, const cva_job *j, double *samples, size_t bytes) {
-    const shoal_device_ops *ops = p->where->ops;
-    if (!p->pinned && bytes >= PIECE) ops->alloc_pinned(p->where, 2 * PIECE, &p->pinned);
+    if (!p->pinned && bytes >= PIECE) shoal_plan_pinned(p->room, 2 * PIECE, &p->pinned);
     if (!p->pinned) return shoal_copy(p->where, samples, j->row, bytes);
     shoal_status s = SHOAL_OK;
     const int threads = p->head.ctx->threads < SLICES ? p->head.ctx->threads : SLICES;
@@ -176,8 +175,8 @@ static shoal_status copy_rows(shoal_cva *p, const cva_job *j, double *samples, s
         char *half[] = { (char *)p->pinned, (char *)p->pinned + PIECE };
         const size_t piece = at / PIECE, left = at < bytes ? bytes - at : 0;
         if (left > 0)
-            s = ops->copy_later(p->where, half[piece % 2], (const char *)j->row + at,
-                                left < PIECE ? left : PIECE);
+            s = p->where->ops->copy_later(p->where, half[piece % 2], (const char *)j->row + at,
+                                          left < PIECE ? left : PIECE);
         const size_t before = piece > 0 ? at - PIECE : 0, rest = piece > 0 ? bytes - before : 0;
         const size_t here = rest < PIECE ? rest : PIECE, part = PIECE / SLICES;
         const char *full = half[1 - piece % 2];

@@ -39,11 +39,8 @@ static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size
 }
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing((cudaStream_t)plan->head.ctx->stream, &capture) != cudaSuccess)
-        capture = cudaStreamCaptureStatusNone; /* of a stream that waits for one that captures */
-    cudaGetLastError();                        /* an earlier error is not ours to report */
-    const bool is_captured = capture != cudaStreamCaptureStatusNone;
+    cudaGetLastError(); /* an earlier error is not ours to report */
+    const bool is_captured = plan->head.ctx->ops->captures(plan->head.ctx);
     const bool is_clear = !is_captured && plan->next_is_clear;
     if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;
     plan->totals = totals_in(plan, is_captured ? CAPTURED : plan->turn);
@@ -110,7 +107,7 @@ static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
         if (stage == 2 && !plan->is_captured) part.next = totals_in(plan, !plan->turn);
         status =
             ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
-        if (stage == 0 && status == SHOAL_OK && plan->waits && !plan->is_captured) {
+        if (stage == 0 && status == SHOAL_OK && plan->waits) {
             status = tell(plan);
             plan->is_told = status == SHOAL_OK && plan->told->listed[0] == 0;
             if (plan->is_told) return SHOAL_OK;

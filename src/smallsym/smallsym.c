@@ -256,22 +256,6 @@ static shoal_status make_jobs(shoal_smallsym *plan, const shoal_smallsym_opts *o
     return SHOAL_OK;
 }
 
-static void release_told(void *memory) {
-    shoal_smallsym *plan = memory;
-    plan->head.ctx->ops->release_pinned(plan->head.ctx, plan->told);
-}
-
-/* Calls that wait read the totals before they return. */
-static shoal_status make_told(shoal_smallsym *plan) {
-    shoal_context *ctx = plan->head.ctx;
-    void *memory;
-    const shoal_status status = ctx->ops->alloc_pinned(ctx, sizeof *plan->told, &memory);
-    if (status != SHOAL_OK) return status;
-    plan->told = memory, plan->waits = 1;
-    plan->head.close = release_told;
-    return status;
-}
-
 static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *opts) {
     plan->head.type = opts->type;
     shoal_status status = choose_methods(plan, opts);
@@ -280,7 +264,9 @@ static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *o
     status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->work);
     plan->totals = plan->work;
     plan->gram = opts->gram;
-    if (status == SHOAL_OK && opts->waits && plan->head.ctx->ops) status = make_told(plan);
+    plan->waits = opts->waits && plan->head.ctx->ops;
+    if (status == SHOAL_OK && plan->waits)
+        status = shoal_plan_pinned(&plan->head, sizeof *plan->told, &plan->told);
     if (status != SHOAL_OK || !plan->gram) return status;
     return shoal_plan_alloc(&plan->head, plan->driver->form_bytes(plan), &plan->gram_work);
 }

@@ -192,6 +192,7 @@ shoal_status shoal_smallsym_call(shoal_smallsym *plan, shoal_type type, const sm
     if (call->what == SMALLSYM_FORM) status = check_samples(plan, samples);
     if (status != SHOAL_OK || !plan->systems) return status;
     status = check_arrays(plan, call, arrays);
+    if (status == SHOAL_OK && plan->waits) status = shoal_check_waits(plan->head.ctx);
     if (status != SHOAL_OK) return status;
     const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "systems");
     status = plan->driver->begin(plan);

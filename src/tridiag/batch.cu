@@ -43,12 +43,8 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
 
 extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
     cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     cudaError_t error = cudaSuccess;
-    if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess)
-        capture = cudaStreamCaptureStatusNone; /* of a stream that waits for one that captures */
-    cudaGetLastError();
-    const bool is_captured = capture != cudaStreamCaptureStatusNone;
+    const bool is_captured = plan->head.ctx->ops->captures(plan->head.ctx);
     const bool is_clear = !is_captured && plan->next_is_clear;
     if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;
     plan->slot = is_captured ? CAPTURED : plan->turn;
@@ -113,7 +109,7 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     if (status != SHOAL_OK || job.n == 0) return status;
     status = first->run(plan, &job);
     if (status != SHOAL_OK || !rescue) return status;
-    if (plan->waits && plan->slot != CAPTURED && !given->rcond) status = tell(plan, &job);
+    if (plan->waits && !given->rcond) status = tell(plan, &job);
     if (status == SHOAL_OK && !plan->is_told) {
         job.todo = job.redo;
         job.redo = NULL;

@@ -191,22 +191,6 @@ static shoal_status allocate_residual(shoal_tridiag *plan) {
                               &plan->own_residual);
 }
 
-static void release_told(void *memory) {
-    shoal_tridiag *plan = memory;
-    plan->head.ctx->ops->release_pinned(plan->head.ctx, plan->told);
-}
-
-/* Calls that wait read the totals before they return. */
-static shoal_status make_told(shoal_tridiag *plan) {
-    shoal_context *ctx = plan->head.ctx;
-    void *memory;
-    const shoal_status status = ctx->ops->alloc_pinned(ctx, sizeof *plan->told, &memory);
-    if (status != SHOAL_OK) return status;
-    plan->told = memory, plan->waits = 1;
-    plan->head.close = release_told;
-    return status;
-}
-
 static shoal_status allocate(shoal_tridiag *plan) {
     const size_t systems = (size_t)plan->job.count;
     shoal_status status = shoal_plan_alloc(&plan->head, plan->driver->bytes(plan), &plan->job.work);
@@ -239,8 +223,9 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
     };
     status = choose_parts(plan, opts);
     if (status == SHOAL_OK && !is_empty(&plan->job)) status = allocate(plan);
-    if (status == SHOAL_OK && opts->waits && plan->head.ctx->ops && !is_empty(&plan->job))
-        status = make_told(plan);
+    plan->waits = opts->waits && plan->head.ctx->ops && !is_empty(&plan->job);
+    if (status == SHOAL_OK && plan->waits)
+        status = shoal_plan_pinned(&plan->head, sizeof *plan->told, &plan->told);
     if (status == SHOAL_OK && opts->offsets)
         status =
             shoal_plan_copy(&plan->head, opts->offsets,
@@ -368,10 +353,12 @@ static tridiag_job job_of(const shoal_tridiag *plan) {
 }
 
 static shoal_status call(shoal_tridiag *plan, tridiag_run *run, const tridiag_job *job) {
+    shoal_status status = plan->waits ? shoal_check_waits(plan->head.ctx) : SHOAL_OK;
+    if (status != SHOAL_OK) return status;
     const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "systems");
     plan->last = *job;
     plan->is_told = 0;
-    shoal_status status = run(plan, job);
+    status = run(plan, job);
     if (status == SHOAL_OK && plan->waits && !plan->is_told) status = shoal_wait(plan->head.ctx);
     return shoal_plan_called(&plan->head, shoal_stage_end(plan->head.ctx, &stage, status));
 }

@@ -12,7 +12,9 @@ namespace {
 
 /* Every thread of a block at a barrier must stand at the same one. */
 void check_same_place(const Thread *other, Where where) {
-    if (other->where.line == where.line && !strcmp(other->where.file, where.file)) return;
+    if (other->where.line == where.line &&
+        (other->where.file == where.file || !strcmp(other->where.file, where.file)))
+        return;
     fail_in_thread(where, "divergent __syncthreads: thread (%u,%u,%u) waits at another one, %s:%d",
                    other->index.x, other->index.y, other->index.z, other->where.file,
                    other->where.line);

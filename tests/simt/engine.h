@@ -71,6 +71,7 @@ struct WarpGroup {
 struct Warp {
     unsigned lanes; /* that exist */
     unsigned finished;
+    WarpGroup *latest;                              /* that a lane came to, or null */
     std::vector<std::unique_ptr<WarpGroup>> groups; /* one for each mask seen */
 };
 

@@ -115,8 +115,14 @@ void *new_stack(size_t guard) {
 }
 
 #if SIMT_ASSEMBLY
+/* Stacks begin at the same place of a page, whose words a cache keeps in few places: their tops are spread. */
+uintptr_t *top_of(void *stack) {
+    static size_t created;
+    return (uintptr_t *)((char *)stack + stack_bytes - created++ % 64 * 5 * 64 % 4096);
+}
+
 void *first_frame(void *stack, void (*entry)()) {
-    uintptr_t *top = (uintptr_t *)((char *)stack + stack_bytes);
+    uintptr_t *top = top_of(stack);
 #if defined(__x86_64__)
     *--top = 0;                /* where entry would return to, and the alignment of a call */
     *--top = (uintptr_t)entry; /* popped by ret */

@@ -70,6 +70,8 @@ function(simt_flavour flavour)
     set(target simt_${flavour})
     list(TRANSFORM SIMT_ENGINE PREPEND ${SIMT_DIR}/ OUTPUT_VARIABLE files)
     add_library(${target} STATIC ${files})
+    # one file for the compiler: it reads the headers once, and a switch of fibers is code in line
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     target_compile_features(${target} PUBLIC cxx_std_17)
     target_include_directories(${target} BEFORE PUBLIC ${SIMT_DIR})
     target_compile_options(${target} PRIVATE ${SIMT_WARNINGS} ${SIMT_ARITHMETIC})

@@ -27,6 +27,8 @@ const uint64_t endless = 1u << 24;
 std::vector<Fiber *> &idle_fibers = *new std::vector<Fiber *>();
 std::vector<Block *> &places = *new std::vector<Block *>(); /* of resident blocks */
 std::vector<Thread *> &ready = *new std::vector<Thread *>();
+std::vector<Thread *> &round = *new std::vector<Thread *>(); /* those that run, from `turn` on */
+size_t turn;
 
 /* Order of threads and blocks */
 
@@ -37,7 +39,7 @@ struct Shuffler {
 
     uint64_t below(uint64_t bound) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        return (state >> 33) % bound;
+        return (state >> 33) * bound >> 31; /* a remainder takes longer than a switch of fibers */
     }
     template <class T> void arrange(std::vector<T> &list) {
         if (order == Order::forward) return;
@@ -70,6 +72,25 @@ unsigned resident_limit() {
     return (unsigned)limit;
 }
 
+/* Leaves a thread that cannot go on: the next of the round runs, after the last of them the scheduler. The stacks of
+ * those that follow are cold, and are called for in time. */
+void next_turn(Thread *thread) {
+    Fiber *to = &grid->host;
+    current = nullptr;
+    if (turn < round.size()) {
+        current = round[turn++];
+        to = current->fiber;
+        if (turn + 1 < round.size()) __builtin_prefetch(round[turn + 1]->fiber);
+        if (turn < round.size()) {
+            const char *top = (const char *)round[turn]->fiber->stack_pointer;
+            __builtin_prefetch(top);
+            __builtin_prefetch(top + 64);
+            __builtin_prefetch(top + 128);
+        }
+    }
+    fiber_switch(thread->fiber, to);
+}
+
 /* The life of a fiber: one thread after another. */
 void fiber_entry() {
     fiber_entered();
@@ -86,7 +107,10 @@ void fiber_entry() {
         grid->spins = 0;
         warp_lane_finished(thread);
         check_stuck(block);
-        fiber_switch(thread->fiber, &grid->host);
+        if (block->live)
+            next_turn(thread);
+        else
+            fiber_switch(thread->fiber, &grid->host);
     }
 }
 
@@ -141,18 +165,18 @@ void release_fibers(size_t blocks, unsigned threads) {
     }
 }
 
-void run_round(std::vector<Thread *> &round, const std::vector<uint64_t> &issue) {
-    for (Thread *thread : round) {
-        current = thread;
+/* Runs the threads of the round. One comes back when its block is done, or when it was the last. */
+void run_round(const std::vector<uint64_t> &issue) {
+    for (turn = 0; turn < round.size();) {
+        Thread *thread = current = round[turn++];
         fiber_switch(&grid->host, thread->fiber);
+        thread = current;
         current = nullptr;
-        Block *block = thread->block;
-        if (thread->state == State::finished && block->live == 0) {
-            end_block(block);
-            if (grid->issued < grid->blocks) {
-                uint64_t next = grid->issued++;
-                start_block(block, issue.empty() ? next : issue[next]);
-            }
+        if (!thread) continue;
+        end_block(thread->block);
+        if (grid->issued < grid->blocks) {
+            uint64_t next = grid->issued++;
+            start_block(thread->block, issue.empty() ? next : issue[next]);
         }
     }
 }
@@ -183,7 +207,6 @@ void run_grid(const Launch &launch) {
     size_t resident = (size_t)(grid->blocks < limit ? grid->blocks : limit);
     release_fibers(resident, launch.block.x * launch.block.y * launch.block.z);
     ready.reserve(resident * launch.block.x * launch.block.y * launch.block.z);
-    std::vector<Thread *> round;
     round.reserve(ready.capacity());
     std::vector<uint64_t> issue;
     if (shuffler.order != Order::forward) {
@@ -200,7 +223,7 @@ void run_grid(const Launch &launch) {
         round.swap(ready);
         ready.clear();
         shuffler.arrange(round);
-        run_round(round, issue);
+        run_round(issue);
     }
     order_acquire(&grid->end);
     grid = nullptr;
@@ -230,7 +253,7 @@ void wait_here(State state, Where where) {
     block->waiting++;
     if (state == State::at_grid_barrier) block->waiting_grid++;
     check_stuck(block);
-    fiber_switch(thread->fiber, &grid->host);
+    next_turn(thread);
 }
 
 void spin_yield() {
@@ -238,7 +261,7 @@ void spin_yield() {
     thread->atomics = 0;
     if (++grid->spins > endless) report_endless_spin();
     ready.push_back(thread);
-    fiber_switch(thread->fiber, &grid->host);
+    next_turn(thread);
 }
 
 Thread *calling_thread(const char *word) {

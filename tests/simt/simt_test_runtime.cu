@@ -133,6 +133,7 @@ static void test_graph() {
     CHECK(cudaEventRecord(fork, stream) == 0 && cudaStreamWaitEvent(side, fork, 0) == 0);
     CHECK(cudaMemcpyAsync(copy, x, 256, cudaMemcpyDeviceToDevice, side) == cudaSuccess);
     CHECK(cudaStreamIsCapturing(side, &status) == 0 && status == cudaStreamCaptureStatusActive);
+    CHECK(cudaStreamIsCapturing(nullptr, &status) == cudaErrorStreamCaptureImplicit);
     CHECK(cudaEventRecord(join, side) == 0 && cudaStreamWaitEvent(stream, join, 0) == 0);
     CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
     CHECK(first(x) == 0); /* recorded, not run */

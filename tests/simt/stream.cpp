@@ -20,14 +20,18 @@ struct CUgraphExec_st {
     std::vector<std::function<void()>> nodes;
 };
 
-namespace {
-
+namespace simt {
 struct Capture {
     cudaGraph_t graph;
     cudaStream_t origin;
     cudaStreamCaptureMode mode;
     bool spoilt;
 };
+} // namespace simt
+
+using namespace simt;
+
+namespace {
 
 std::set<Capture *> captures;   /* active */
 std::set<cudaStream_t> streams; /* created, not destroyed */
@@ -50,8 +54,6 @@ struct CUevent_st {
     cudaStream_t stream;
     uint64_t operations; /* of the stream, then */
 };
-
-using namespace simt;
 
 namespace {
 
@@ -318,6 +320,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
     Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (!error && !is_known(stream)) error = cudaErrorInvalidResourceHandle;
+    if (!error && is_legacy(stream) && !captures.empty()) error = cudaErrorStreamCaptureImplicit;
     if (error) return remember(error);
     Capture *capture = capture_of(stream);
     *status = !capture          ? cudaStreamCaptureStatusNone

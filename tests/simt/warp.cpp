@@ -17,9 +17,10 @@ namespace {
 const size_t many_groups = 64;
 
 WarpGroup *group_of(Warp *warp, unsigned mask) {
+    if (warp->latest && warp->latest->mask == mask) return warp->latest;
     WarpGroup *unused = nullptr;
     for (std::unique_ptr<WarpGroup> &group : warp->groups) {
-        if (group->mask == mask) return group.get();
+        if (group->mask == mask) return warp->latest = group.get();
         if (group->arrived == 0 && group->leaving == 0) unused = group.get();
     }
     if (warp->groups.size() < many_groups) {
@@ -27,7 +28,7 @@ WarpGroup *group_of(Warp *warp, unsigned mask) {
         unused = warp->groups.back().get();
     }
     unused->mask = mask;
-    return unused;
+    return warp->latest = unused;
 }
 
 unsigned members_of(const Warp *warp, unsigned mask) {
