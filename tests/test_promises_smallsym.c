@@ -24,6 +24,7 @@
 typedef struct truth {
     int finite, definite;
     int in_range;     /* the exact x, rounded, is an answer of the same quality */
+    int apart;        /* rows differ so much that a GPU's single methods may flag or refuse */
     wide kappa;       /* INFINITY: singular      */
     wide by_diagonal; /* kappa of ldlt, likewise */
     wide ratio;       /* of eigenvalues          */
@@ -65,6 +66,21 @@ static void balance_by_diagonal(const batch *p, int64_t k, int *exponent) {
     }
     for (int i = 0; i < p->n && most >= EVEN_DIAGONAL * least; i++)
         exponent[i] = -half_exponent(wide_abs(entry(p, k, i, i)));
+}
+
+/* By more than 2^20 (f32) or 2^200: x may overflow while it is in A's units. docs/promises.md, Range. */
+static int rows_are_apart(const batch *p, int64_t k) {
+    int least = 100000, most = -100000;
+    for (int i = 0; i < p->n; i++) {
+        wide row = 0;
+        for (int j = 0; j < p->n; j++) row = wide_max(row, wide_abs(entry(p, k, i, j)));
+        for (int own = 0; own < 2; own++) { /* the row, and its diagonal entry */
+            const wide size = own ? wide_abs(entry(p, k, i, i)) : row;
+            const int e = size > 0 ? wide_exponent(size) : most;
+            if (size > 0) least = e < least ? e : least, most = e > most ? e : most;
+        }
+    }
+    return most - least > (p->type == SHOAL_F32 ? 20 : 200);
 }
 
 /* Whether all pivots of S A S, without exchanges, have one sign. */
@@ -171,6 +187,7 @@ static truth truth_of(const batch *p, int64_t k) {
     wide *a = new_array((size_t)(n * n), sizeof *a),
          *inverse = new_array((size_t)(n * n), sizeof *a);
     double *x = new_array((size_t)((k + 1) * n * m), sizeof *x);
+    t.apart = rows_are_apart(p, k);
     balance(p, k, exponent);
     for (int e = 0; e < n * n; e++)
         a[e] = entry(p, k, e / n, e % n) * wide_power(exponent[e / n] + exponent[e % n]);
@@ -238,6 +255,7 @@ static void judge(const batch *p, const truth *t, const target *on, const call *
      * are rounded: half an eps each at most, of |A| |x| + |b| */
     const double told = a->info.tol - (double)p->n * eps_of(p->type) / 2;
     const int flagged = strcmp(c->method, "hhpcr") == 0 && status > 0 && !(error <= told);
+    const int excused = !on_cpu(on) && !is_auto && t->apart;
     int fault = -1;
     if (!t->finite)
         fault = status == SHOAL_SYSTEM_NONFINITE ? -1 : FALSE_OK;
@@ -245,7 +263,7 @@ static void judge(const batch *p, const truth *t, const target *on, const call *
         fault = FALSE_OK;
     else if (status == 0 && !of_paper && !(kappa < NEAR * limit))
         fault = FALSE_OK;
-    else if (status != 0 && t->in_range && kappa < limit / NEAR && made_for && !flagged)
+    else if (status != 0 && t->in_range && kappa < limit / NEAR && made_for && !flagged && !excused)
         fault = FALSE_FAIL;
     else if (kappa >= limit / NEAR && kappa < NEAR * limit)
         fault = NEAR_LIMIT;
@@ -420,7 +438,8 @@ static void expect(int64_t n, shoal_type type, const double *A, const double *b,
         for (const call *c = calls; c->method; c++) {
             answer a = solve_with(targets[t].ctx, &p, c, (how){ .no_residual = 1, .no_rcond = 1 });
             const int which = strcmp(c->method, "eigdc") == 0 ? 0 : c->trait & INDEFINITE ? 1 : 2;
-            const int32_t wanted = (*status)[which];
+            const int single_on_gpu = !on_cpu(&targets[t]) && c >= calls + AUTOS && n > 1 && x;
+            const int32_t wanted = single_on_gpu && which > 0 ? WHATEVER : (*status)[which];
             if (a.code == SHOAL_OK && !is_of_paper(c) && wanted != WHATEVER)
                 CHECK_MSG(wanted == ANY_OTHER ? a.status[0] != 0 : a.status[0] == wanted,
                           "%s n=%lld: status %d", promise_name(c, &targets[t]), (long long)n,
@@ -463,7 +482,7 @@ TEST(worked_examples) {
            (double[]){ 1, 2 }, &(const int32_t[3]){ CUT, 0, 0 });
     /* x is in the range of numbers, x in the units of the largest row is not */
     expect(2, SHOAL_F32, (double[]){ 0x1p100, 0x1p52, 0x1p52, 0x1p5 }, (double[]){ 0, 0x1p29 },
-           NULL, &(const int32_t[3]){ CUT, 0, 0 });
+           (double[]){ -0x1p-23, 0x1p25 }, &(const int32_t[3]){ CUT, 0, 0 });
     /* indefinite, with zeros among the pivots of methods that do not look for others */
     expect(4, SHOAL_F64, (double[]){ -1, -1, 0, -1, -1, -1, 1, 1, 0, 1, 1, 0, -1, 1, 0, 1 },
            (double[]){ -1, -1, -1, 1 }, NULL, &(const int32_t[3]){ 0, 0, ANY_OTHER });

@@ -17,6 +17,7 @@
  */
 #include "smallsym/estimate.cuh"
 #include "smallsym/ldltp.cuh"
+#include "smallsym/wide.cuh"
 
 /* ---- factors ----------------------------------------------------------------------------------- */
 
@@ -292,9 +293,11 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     }
     if (job.nrhs == 0) return;
     settle(job, k, o, mine && t == 0);
-    if (o.redo == ALL_BY_WIDE) o.status = task.status, o.residual = task.residual;
-    if (o.redo == ALL_BY_WIDE) o.redo = wide_from(task.column);
-    solve_wide_ones(job, k, o, definite ? WIDE_DEFINITE : WIDE_ANY, mine && t == 0, room);
+    const bool left = mine && o.redo <= ALL_BY_WIDE;
+    if (!__any_sync(ALL_LANES, left)) return;
+    const int32_t c = ALL_BY_WIDE - o.redo, from = (int32_t)task.column;
+    const smallsym_redo rest = { k, (uint32_t)c, c > 0 ? o.status : SHOAL_SYSTEM_OK, o.residual };
+    solve_wide_ones(job, c > from ? rest : task, definite, left && t == 0, room);
 }
 
 template <class FACTORS>

@@ -221,7 +221,7 @@ __device__ static inline void look_at_pivots(outcome &o, real low, real high, in
 template <bool JUDGED = true>
 __device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
                                          float residual) {
-    if (o.redo != NOT_AGAIN) return;
+    if (JUDGED && o.redo != NOT_AGAIN) return;
     if (JUDGED && smallsym_doubtful(&job, s)) {
         o.redo = (int32_t)c;
         return;
@@ -235,7 +235,7 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
 __device__ static inline void add_look(const smallsym_job &job, outcome &o, real norm, real growth,
                                        bool proved = false) {
     const float look = smallsym_rcond(norm, growth);
-    if (!proved) o.look = look;
+    if (!proved && !(o.look <= look)) o.look = look;
     if (job.rescue_row >= 0 && !job.estimate && !(o.rcond <= look)) o.rcond = look;
 }
 
@@ -266,9 +266,8 @@ __device__ static inline void leave_to_wide(const smallsym_job &job, outcome &o,
     if (o.redo == NOT_AGAIN && job.n > 1 && smallsym_left_range(s, residual)) o.redo = wide_from(c);
 }
 
-/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. LEAVES: wide.h does some
- * of them again. */
-template <int T, int M, bool JUDGED = true, bool LEAVES = true>
+/* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
+template <int T, int M, bool JUDGED = true>
 __device__ static inline void team_answer(const smallsym_job &job, int64_t k, int64_t c,
                                           real (&x)[M], int e_x, int32_t factored, float residual,
                                           bool mine, int lane, outcome &o) {
@@ -284,9 +283,8 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
         input = team_any<T>(failed && mine && input_is_bad<JUDGED>(job, k, c, t, T), lane);
     const int32_t status = status_of(job, factored, failed, input, residual, o.look);
     if (!mine) return;
-    if (LEAVES) leave_to_wide(job, o, c, status, residual);
     add_answer<JUDGED>(job, o, c, status, residual);
-    if (o.redo != NOT_AGAIN || (status < 0 && job.x == job.b)) return;
+    if ((JUDGED && o.redo >= 0) || (status < 0 && job.x == job.b)) return;
 #pragma unroll
     for (int r = 0; r < M; r++)
         if (r < M - 1 || r * T + t < n)
@@ -316,7 +314,7 @@ template <bool JUDGED = true>
 __device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
                                      bool leader) {
     if (JUDGED && job.rescue_row >= 0) list_for_rescue(job, k, o, leader && o.redo >= 0);
-    leader = leader && o.redo == NOT_AGAIN;
+    if (JUDGED) leader = leader && o.redo == NOT_AGAIN;
     const shoal_outcome &w = job.where;
     const bool known = o.status >= 0;
     if (leader) {

@@ -364,8 +364,8 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
             UNROLLED(r, R) v[r] = as_stored(v[r], e_b - e_a);
             residual = team_residual<W, R>(staged, v, kept, q.shown(), t, n, norm);
         }
-        team_answer<W, R, true, false>(job, k, c, v, e_b - e_a, factored, residual,
-                                       mine && c >= from, lane, fate);
+        team_answer<W, R>(job, k, c, v, e_b - e_a, factored, residual, mine && c >= from, lane,
+                          fate);
     }
 }
 

@@ -66,54 +66,6 @@ __device__ static inline void unstage(const smallsym_job &job, const real *stage
             L[smallsym_at(&job.a, i, j)] = failed ? real_nan() : staged[stage<T, M>::row(i) + j];
 }
 
-/* L and D of the systems that wide.h factors, by one thread: to L, which may be A. */
-__device__ static inline int32_t factor_wide(const smallsym_job &job, const wide_system &w,
-                                             int64_t k) {
-    real *L = (real *)job.x + k * job.a.system, bad = 0;
-    bool zero = false, lost = false;
-#pragma unroll 1
-    for (int i = 0; i < w.n; i++)
-#pragma unroll 1
-        for (int j = 0; j <= i; j++) {
-            const real v = wide_kept(&w, i, j);
-            zero |= i == j && v == 0, lost |= wide_is_lost(&w, i, j, v) != 0;
-            bad = real_fma(v, 0, bad);
-        }
-    const int32_t status = w.status < 0 ? w.status
-                           : zero       ? SHOAL_SYSTEM_PIVOT
-                           : bad != 0   ? SHOAL_SYSTEM_OVERFLOW
-                           : lost       ? SHOAL_SYSTEM_ILL
-                                        : SHOAL_SYSTEM_OK;
-#pragma unroll 1
-    for (int i = 0; i < w.n; i++)
-#pragma unroll 1
-        for (int j = 0; j <= i; j++)
-            L[smallsym_at(&job.a, i, j)] = status < 0 ? real_nan() : wide_kept(&w, i, j);
-    return status;
-}
-
-__device__ __noinline__ static void factor_wide_ones(smallsym_job job, int64_t k, bool leader,
-                                                     real *room) {
-    unsigned votes = __ballot_sync(ALL_LANES, leader);
-    while (votes) {
-        const bool here = (int)(threadIdx.x % WARP) == __ffs((int)votes) - 1;
-        outcome o = outcome_of(job);
-        votes &= votes - 1;
-        __syncwarp();
-        if (here) {
-            const smallsym_redo of = { k, 0, SHOAL_SYSTEM_OK, 0 };
-            const wide_task task = { of, WIDE_DEFINITE, NULL, NULL };
-            wide_system w;
-            o = take_wide(job, task, w, room);
-            o.status =
-                matrix_is_bad(job, k, 0, 1) ? SHOAL_SYSTEM_NONFINITE : factor_wide(job, w, k);
-            o.residual = NAN;
-        }
-        __syncwarp();
-        settle(job, k, o, here);
-    }
-}
-
 template <int T, int M>
 __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 2, OTHERS))
     factor_kernel(smallsym_job job, int width) {
@@ -138,9 +90,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     o.residual = NAN;
     int e_a;
     bool wide;
-    const real largest = stage_scaled<T, M>(staged, t, n, true, e_a, wide);
-    wide |= stage_is_wide<T, M>(staged, largest, t, n);
-    const bool left = team_any<T>(wide, lane);
+    stage_scaled<T, M>(staged, t, n, true, e_a, wide);
     team_load<T, M>(a, staged, t);
     UNROLLED(r, M) none[r] = 0;
     __syncwarp(); /* before the panel takes over */
@@ -159,10 +109,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
             o.status = zero ? SHOAL_SYSTEM_PIVOT : SHOAL_SYSTEM_OVERFLOW;
     }
     __syncwarp(); /* all has been looked at; L may be A */
-    if (mine && !left) unstage<T, M>(job, staged, k, t, o.status < 0);
-    settle(job, k, o, mine && !left && t == 0);
-    if (__any_sync(ALL_LANES, mine && left))
-        factor_wide_ones(job, k, mine && left && t == 0, shared + warp * stage::WARP_OVER);
+    if (mine) unstage<T, M>(job, staged, k, t, o.status < 0);
+    settle(job, k, o, mine && t == 0);
 }
 
 /* ---- solving ----------------------------------------------------------------------------------- */
@@ -171,7 +119,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
  * D(i) L(j,i) above the diagonal within blocks. The exponent of D. */
 template <int T, int M>
 __device__ static inline int take_factors(real (&a)[M][T * M], real (&inverse)[M], real &low,
-                                          real &high, bool &wide, int t, int n) {
+                                          real &high, int t, int n) {
     real most = 0;
     low = (real)INFINITY, high = -(real)INFINITY;
 #pragma unroll
@@ -179,15 +127,12 @@ __device__ static inline int take_factors(real (&a)[M][T * M], real (&inverse)[M
 #pragma unroll
         for (int q = 0; q < T; q++)
             if (q == t && r * T + t < n) most = real_max(real_abs(a[r][r * T + q]), most);
-    most = team_max<T>(most);
-    const int e = exponent_far_from_1(most);
-    wide = false;
+    const int e = exponent_far_from_1(team_max<T>(most));
     UNROLLED(r, M) {
         real d = 1;
 #pragma unroll
         for (int q = 0; q < T; q++)
             if (q == t) d = a[r][r * T + q];
-        wide |= r * T + t < n && smallsym_wide(real_abs(d), most, WIDE_DIAGONAL);
         if (e) d = times_power_of_2(d, -e);
         const bool row = r * T + t < n;
         inverse[r] = row ? real_reciprocal(d) : 0;
@@ -217,11 +162,9 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
 
     real a[M][T * M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
-    bool wide;
-    const int e_a = take_factors<T, M>(a, inverse, low, high, wide, t, n);
+    const int e_a = take_factors<T, M>(a, inverse, low, high, t, n);
     outcome o = outcome_of(job);
     o.residual = NAN;
-    if (team_any<T>(wide, lane)) o.redo = ALL_BY_WIDE;
     look_at_pivots(o, low, high, n);
     const int32_t factored = o.status;
 #pragma unroll 1
@@ -253,18 +196,15 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
                                : factored < 0 ? factored
                                : failed       ? SHOAL_SYSTEM_OVERFLOW
                                               : SHOAL_SYSTEM_OK;
-        leave_to_wide(job, o, c, status, 0);
-        if (mine && o.redo == NOT_AGAIN && !(status < 0 && job.x == job.b)) {
+        if (mine && !(status < 0 && job.x == job.b)) {
             real *x = (real *)job.x;
 #pragma unroll
             for (int r = 0; r < M; r++)
                 if (r * T + t < n) x[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : z[r];
         }
-        if (o.redo == NOT_AGAIN) o.status = c ? shoal_worse(o.status, status) : status;
+        o.status = c ? shoal_worse(o.status, status) : status;
     }
     settle(job, k, o, mine && t == 0);
-    solve_wide_ones(job, k, o, WIDE_KEPT, mine && t == 0,
-                    shared + warp * stage::SYSTEMS * stage::NUMBERS);
 }
 
 /* ---- launching --------------------------------------------------------------------------------- */

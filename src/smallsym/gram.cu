@@ -303,7 +303,7 @@ __device__ static inline void team_store(const real (&a)[M][T * M], real *staged
  * hold a number that is not finite. */
 template <int T, int M>
 __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], int t, int n,
-                                           int lane, int &e_a, int &e_b) {
+                                           int lane, int &e_a, int &e_b, bool &lost) {
     real a_most = 0, b_most = 0, bad = 0;
     const int last = (M - 1) * T + t;
     UNROLLED(r, M) {
@@ -315,9 +315,17 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
             bad = real_fma(a[r][j], 0, bad);
         }
     }
-    e_a = exponent_far_from_1(team_max<T>(a_most));
+    a_most = team_max<T>(a_most), lost = false;
+    e_a = exponent_far_from_1(a_most);
     e_b = exponent_far_from_1(team_max<T>(b_most));
     if (__any_sync(ALL_LANES, e_a != 0 || e_b != 0)) {
+        UNROLLED(r, M) {
+#pragma unroll
+            for (int q = 0; q < T; q++)
+                lost |= e_a && q == t && r * T + t < n &&
+                        smallsym_wide(real_abs(a[r][r * T + q]), a_most, WIDE_DIAGONAL);
+        }
+        lost = team_any<T>(lost, lane);
         UNROLLED(r, M) {
             z[r] = times_power_of_2(z[r], -e_b);
 #pragma unroll
@@ -354,50 +362,6 @@ __device__ static inline void gram_look_at(const smallsym_job &job, outcome &o,
     add_look(job, o, norm, growth, proved);
 }
 
-/* Systems whose diagonal is wide (wide.h): A and b from registers to shared memory, and x. Whether that of the team
- * is one. */
-template <int T, int M>
-__device__ static inline bool gram_solve_wide(const smallsym_job &job, const gram_place &at,
-                                              const real (&a)[M][T * M], const real (&b)[M],
-                                              real *shared, int lane) {
-    const int t = lane % T, n = (int)job.n;
-    real most = 0, bad = 0, own[M];
-    UNROLLED(r, M) {
-        own[r] = 0, bad = real_fma(b[r], 0, bad);
-#pragma unroll
-        for (int j = 0; j < (r + 1) * T; j++) {
-            bad = real_fma(a[r][j], 0, bad);
-            if (j == r * T + t && j < n) own[r] = real_abs(a[r][j]);
-        }
-        most = real_max(own[r], most);
-    }
-    most = team_max<T>(most);
-    const bool mine = at.mine && n > 1, wide = is_wide<M>(own, most, WIDE_DIAGONAL);
-    if (!__any_sync(ALL_LANES, mine && wide)) return false;
-    const bool finite = !team_any<T>(bad != 0, lane);
-    const bool left = team_any<T>(mine && wide, lane) && finite;
-#pragma unroll 1
-    for (int s = 0; s < WARP / T; s++) {
-        const bool here = left && lane / T == s;
-        if (!__any_sync(ALL_LANES, here)) continue;
-        real *rhs = shared + n * (n + 1) / 2;
-        __syncwarp();
-        UNROLLED(r, M) {
-            const int i = r * T + t;
-            if (!here || i >= n) continue;
-            rhs[i] = b[r];
-#pragma unroll
-            for (int j = 0; j < (r + 1) * T; j++)
-                if (j <= i) shared[shoal_lower_at(i, j)] = a[r][j];
-        }
-        __syncwarp();
-        const smallsym_redo of = { at.k, 0, SHOAL_SYSTEM_OK, 0 };
-        const wide_task task = { of, WIDE_DEFINITE, shared, rhs };
-        solve_wide_ones(job, task, here && t == 0, rhs + n);
-    }
-    return left;
-}
-
 /* x from A and b in registers. The stage and the panel lie where the tiles and the sums of blocks
  * were. */
 template <int T, int M>
@@ -406,17 +370,17 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
     typedef stage<T, M> stage;
     const int lane = threadIdx.x, t = lane % T, n = (int)job.n;
     const bool judged = smallsym_judged(&job);
-    __syncwarp(); /* the sums of blocks are not needed any more */
-    const bool mine = !gram_solve_wide<T, M>(job, at, a, z, shared, lane) && at.mine;
     real *staged = shared + lane / T * stage::NUMBERS;
     real *panel = shared + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL;
     real kept[M], inverse[M], low, high;
     int e_a, e_b;
-    const bool input = gram_prepare<T, M>(a, z, t, n, lane, e_a, e_b);
-    __syncwarp();
+    bool lost;
+    const bool input = gram_prepare<T, M>(a, z, t, n, lane, e_a, e_b, lost);
+    __syncwarp(); /* the sums of blocks are not needed any more */
     if (judged) team_store<T, M>(a, staged, t);
     UNROLLED(r, M) kept[r] = z[r];
     outcome o = outcome_of(job);
+    if (lost) o.look = 0; /* flagged (wide.h) */
     ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
     look_at_pivots(o, low, high, n);
     ldlt_backward<T, M>(a, inverse, z, t);
@@ -438,9 +402,9 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
     real *x = (real *)job.x;
 #pragma unroll
     for (int r = 0; r < M; r++)
-        if (mine && (r < M - 1 || r * T + t < n))
+        if (at.mine && (r < M - 1 || r * T + t < n))
             x[rhs_at(job, at.k, r * T + t, 0)] = o.status < 0 ? real_nan() : z[r];
-    settle(job, at.k, o, mine && t == 0);
+    settle(job, at.k, o, at.mine && t == 0);
 }
 
 /* ---- the kernel -------------------------------------------------------------------------------- */

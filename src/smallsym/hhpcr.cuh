@@ -51,7 +51,7 @@ __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, 
 template <int M> struct taken {
     int e_a, e_s[M];
     bool scaled, own; /* rows were, in a team of the warp, and in this one */
-    bool wide;        /* this one is left to wide.h                        */
+    bool lost;        /* 2^-e_a lost something of this one (wide.h)          */
 };
 
 /* Rows of A from its stage, which keeps A 2^-e_a; S A S goes by way of the stage `to`, which may be the same,
@@ -74,12 +74,11 @@ __device__ static inline taken<M> take_rows(real (&a)[M][T * M], real *staged, r
         }
         const real largest = team_largest<T, M>(size);
         const int e = exponent_far_from_1(largest);
-        const bool wide = is_wide<M>(size, largest, WIDE_ROWS);
-        if (__any_sync(ALL_LANES, e != 0 || wide)) {
-            how.wide |= team_any<T>(wide, threadIdx.x % WARP);
+        if (__any_sync(ALL_LANES, e != 0)) {
+            how.lost |= team_any<T>(e && is_wide<M>(size, largest, WIDE_ROWS), threadIdx.x % WARP);
             stage_scale<T, M>(staged, t, n, e);
             if (e) how.e_a = e;
-            if (__any_sync(ALL_LANES, e != 0)) continue;
+            continue;
         }
         how.scaled = room && stage_scale_rows<T, M>(staged, to, e_s, size, how.own, t, n);
         if (!how.scaled) break;
@@ -113,7 +112,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     const taken<M> how = take_rows<T, M>(a, staged, memory, shown, t, n, mine);
     const int e_a = how.e_a;
     outcome o = outcome_of(job);
-    if (how.wide) o.redo = ALL_BY_WIDE;
+    if (how.lost) o.look = 0; /* flagged */
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
     real size = 0;
@@ -181,7 +180,6 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
         team_answer<T, M, JUDGED>(job, k, c, v, e_b - e_a, factored, residual, mine, lane, o);
     }
     settle<JUDGED>(job, k, o, mine && t == 0);
-    solve_wide_ones(job, k, o, WIDE_ANY, mine && t == 0, shared + warp * stage::SYSTEMS * numbers);
 }
 
 template <bool FORMED, bool JUDGED, int T, int M>

@@ -41,14 +41,14 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     team_load<T, M>(a, staged, t);
     const real of_a = stage_largest<T, M>(staged, t, n);
     const int e_a = exponent_far_from_1(of_a);
-    const bool wide = stage_is_wide<T, M>(staged, of_a, t, n);
     real norm = 0, growth = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
     UNROLLED(r, M) z[r] = mine ? own[r * T] : 0;
     int e_b = exponent_far_from_1(team_largest<T, M>(z));
     __syncwarp();
     outcome o = outcome_of(job);
-    if (__any_sync(ALL_LANES, e_a != 0 || wide)) {
-        if (team_any<T>(wide, lane)) o.redo = ALL_BY_WIDE;
+    if (__any_sync(ALL_LANES, e_a != 0)) {
+        const bool wide = e_a && stage_is_wide<T, M>(staged, of_a, t, n);
+        if (team_any<T>(wide, lane)) o.look = 0; /* it loses something: flagged (wide.h) */
         team_scale<T, M>(a, staged, t, n, e_a);
     }
     int32_t factored = SHOAL_SYSTEM_OK;
@@ -121,7 +121,6 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
         c++;
     }
     settle<JUDGED>(job, k, o, mine && t == 0);
-    solve_wide_ones(job, k, o, WIDE_DEFINITE, mine && t == 0, stages);
 }
 
 template <bool JUDGED, int T, int M>

@@ -11,7 +11,8 @@
  * Bytes: A (or its triangle, in sectors), b, x once. Instructions: n^3 / 6 multiply-adds and few more
  * for 32 systems.
  */
-#include "smallsym/wide.cuh"
+#include "smallsym/device.cuh"
+#include "smallsym/wide.h"
 
 enum { FULL, PACKED }; /* how a system lies on its stage */
 
@@ -205,8 +206,8 @@ __device__ static inline float thread_residual(const real *staged, const real (&
     return r_most == 0 ? 0 : below <= REAL_MAX ? (float)(r_most / below) : (float)NAN;
 }
 
-/* A from the stage, where it is scaled if need be; returns the exponent of the scale. `wide`: its diagonal is
- * (wide.h). */
+/* A from the stage, where it is scaled if need be; returns the exponent of the scale. `wide`: it loses
+ * something (wide.h). */
 template <int N, int HOW>
 __device__ static inline int thread_take(real (&a)[N][N], real *staged, bool &wide) {
     wide = false;
@@ -216,9 +217,9 @@ __device__ static inline int thread_take(real (&a)[N][N], real *staged, bool &wi
             a[i][j] = v;
             if (i == j) largest = real_max(real_abs(v), largest);
         });
-        UNROLLED(i, N) wide |= N > 1 && smallsym_wide(real_abs(a[i][i]), largest, WIDE_DIAGONAL);
         const int e = exponent_far_from_1(largest);
         if (e == 0) return e_a;
+        UNROLLED(i, N) wide |= smallsym_wide(real_abs(a[i][i]), largest, WIDE_DIAGONAL);
         each_staged<N, HOW>(staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
         e_a = e; /* once more; the largest is near 1 then */
     }
@@ -318,7 +319,7 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     bool wide;
     const int e_a = thread_take<N, HOW>(a, staged, wide);
     outcome o = outcome_of(job);
-    if (wide) o.redo = ALL_BY_WIDE;
+    if (wide) o.look = 0;
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {
@@ -361,9 +362,8 @@ __global__ static void __launch_bounds__(WARPS *WARP)
             const bool input = failed && mine && input_is_bad(job, k, c, 0, 1);
             status = status_of(job, factored, failed, input, residual, o.look);
         }
-        leave_to_wide(job, o, c, status, residual);
         add_answer<JUDGED>(job, o, c, status, residual);
-        if ((status < 0 || o.redo != NOT_AGAIN) && mine) { /* no answer; if x is b, b stays */
+        if ((status < 0 || (JUDGED && o.redo >= 0)) && mine) { /* no answer; if x is b, b stays */
 #pragma unroll 1
             for (int i = 0; i < N; i++) own[i] = x == b ? b[i * step] : real_nan();
         }
@@ -377,7 +377,6 @@ __global__ static void __launch_bounds__(WARPS *WARP)
         flat_out<N>((real *)job.x + first * N, b_stages, lane, here);
     }
     settle<JUDGED>(job, k, o, mine);
-    if (N > 1) solve_wide_ones(job, k, o, WIDE_DEFINITE, mine, stages);
 }
 
 template <int N, int HOW, bool JUDGED>

@@ -44,7 +44,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
 
     real size[M], largest;
     int e_a = 0;
-    bool scaled = false, own = false, left = false;
+    bool scaled = false, own = false, lost = false;
     const real *from = staged;
     for (;;) { /* scaled, A is loaded once more: its code stands here once */
         rows.load(from, t);
@@ -52,12 +52,11 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         largest = team_largest<T, M>(size);
         if (scaled) break;
         const int e = exponent_far_from_1(largest);
-        const bool wide = is_wide<M>(size, largest, WIDE_ROWS);
-        if (__any_sync(ALL_LANES, e != 0 || wide)) {
-            left |= team_any<T>(wide, lane);
+        if (__any_sync(ALL_LANES, e != 0)) {
+            lost |= team_any<T>(e && is_wide<M>(size, largest, WIDE_ROWS), lane); /* wide.h */
             stage_scale<T, M>(staged, t, n, e);
             if (e) e_a = e;
-            if (__any_sync(ALL_LANES, e != 0)) continue;
+            continue;
         }
         scaled =
             stage_scale_rows<T, M>(staged, rows.at.below(), rows.at.exponent(), size, own, t, n);
@@ -76,7 +75,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     factor(rows, d, s, t, n);
     const int32_t factored = s.least == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
     outcome o = outcome_of(job);
-    if (left) o.redo = ALL_BY_WIDE;
+    if (lost) o.look = 0; /* flagged */
     o.rcond = (float)(s.least / s.most);
     o.rank = n, o.positive = s.positive, o.negative = n - s.positive;
 
@@ -118,7 +117,6 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         team_answer<T, M>(job, k, c, x, e_b - e_a, factored, residual, mine, lane, o);
     }
     settle(job, k, o, mine && t == 0);
-    solve_wide_ones(job, k, o, WIDE_ANY, mine && t == 0, rooms);
 }
 
 /* ---- launching --------------------------------------------------------------------------------- */

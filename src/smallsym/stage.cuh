@@ -11,7 +11,8 @@
 #ifndef SHOAL_SMALLSYM_STAGE_CUH
 #define SHOAL_SMALLSYM_STAGE_CUH
 
-#include "smallsym/wide.cuh"
+#include "smallsym/device.cuh"
+#include "smallsym/wide.h"
 
 /* At least so many numbers, so that the systems of a warp, T threads each, that lie such steps apart
  * have T banks of shared memory each to themselves. */

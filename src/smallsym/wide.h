@@ -24,6 +24,13 @@
 #include "smallsym/condition.h"
 #include "smallsym/plan.h"
 
+/* Functions of their own on a GPU: whatever kernel calls them is compiled in a moment, and stays small. */
+#ifdef __CUDACC__
+#define WIDE_PART __host__ __device__ __noinline__ static inline
+#else
+#define WIDE_PART static inline
+#endif
+
 enum { WIDE_VECTORS = 8, WIDE_ROUNDS = 14, WIDE_REFINEMENTS = 30, NO_EXPONENT = -100000 };
 /* Powers of two by which the rows, or the diagonal entries of a definite matrix, may differ before it is wide.
  * With s(i) up to 2^50, what is lost when A is brought near 1, 2^-150 and less, is nothing in S A S; with a
@@ -71,14 +78,14 @@ typedef struct wide_answer {
 /* ---- scales ------------------------------------------------------------------------------------ */
 
 /* v 2^e for any e; nothing is lost on the way that the result could hold. */
-SHOAL_HD static inline real wide_times(real v, int e) {
+WIDE_PART real wide_times(real v, int e) {
     for (; e > REAL_BIAS; e -= REAL_BIAS) v *= power_of_two(REAL_BIAS);
     for (; e < 1 - REAL_BIAS; e += REAL_BIAS - 1) v *= power_of_two(1 - REAL_BIAS);
     return v * power_of_two(e);
 }
 
 /* e with 2^e <= |v| < 2^(e+1), for subnormal numbers, too; NO_EXPONENT of 0. */
-SHOAL_HD static inline int wide_exponent(real v) {
+WIDE_PART int wide_exponent(real v) {
     const real size = real_abs(v);
     if (size >= REAL_MIN) return exponent_of(size);
     return size > 0 ? exponent_of(size * power_of_two(REAL_FRACTION + 1)) - REAL_FRACTION - 1
@@ -89,7 +96,7 @@ SHOAL_HD static inline real wide_entry(const wide_system *w, int i, int j) {
     return w->A[i > j ? smallsym_at(&w->shape, i, j) : smallsym_at(&w->shape, j, i)];
 }
 
-SHOAL_HD static inline real wide_scaled(const wide_system *w, int i, int j) {
+WIDE_PART real wide_scaled(const wide_system *w, int i, int j) {
     return wide_times(wide_entry(w, i, j), w->e[i] + w->e[j]);
 }
 
@@ -104,7 +111,7 @@ SHOAL_HD static inline void wide_begin(wide_system *w, int n, int definite, cons
 }
 
 /* Halves the exponents of the largest number of each row of S A S until all are 0 or -1. */
-SHOAL_HD static inline void wide_balance(wide_system *w) {
+WIDE_PART void wide_balance(wide_system *w) {
     int32_t *most = w->order; /* free as yet */
     for (int i = 0; i < w->n; i++) w->e[i] = 0;
     for (int round = 0, any = 1; round < WIDE_ROUNDS && any; round++) {
@@ -126,7 +133,7 @@ SHOAL_HD static inline void wide_balance(wide_system *w) {
 }
 
 /* S A S to l, and |A|; |S A S|. */
-SHOAL_HD static inline real wide_load(wide_system *w) {
+WIDE_PART real wide_load(wide_system *w) {
     real norm = 0;
     w->e_norm = NO_EXPONENT, w->norm_of_a = 0;
     for (int i = 0; i < w->n; i++)
@@ -149,7 +156,7 @@ SHOAL_HD static inline real wide_load(wide_system *w) {
 /* ---- factors ----------------------------------------------------------------------------------- */
 
 /* Largest size in row and column c of what is left from k on, off the diagonal; and where. */
-SHOAL_HD static inline real wide_column(const wide_system *w, int k, int c, int *at) {
+WIDE_PART real wide_column(const wide_system *w, int k, int c, int *at) {
     real most = 0;
     *at = c;
     for (int i = k; i < w->n; i++) {
@@ -166,7 +173,7 @@ SHOAL_HD static inline void wide_swap(real *v, real *w) {
 }
 
 /* Rows and columns a <= b, those of L too. */
-SHOAL_HD static inline void wide_exchange(wide_system *w, int a, int b) {
+WIDE_PART void wide_exchange(wide_system *w, int a, int b) {
     real *l = w->l;
     if (a == b) return;
     for (int j = 0; j < a; j++) wide_swap(l + shoal_lower_at(a, j), l + shoal_lower_at(b, j));
@@ -179,7 +186,7 @@ SHOAL_HD static inline void wide_exchange(wide_system *w, int a, int b) {
 }
 
 /* Brings a pivot to row k, and k + 1: whether it has two rows. Rook pivoting as in ldltp.c; sizes grow. */
-SHOAL_HD static inline int wide_pivot(wide_system *w, int k) {
+WIDE_PART int wide_pivot(wide_system *w, int k) {
     const real alpha = (real)0.64038820320220756873;
     real most = 0;
     int at = k, next, i = k;
@@ -200,7 +207,7 @@ SHOAL_HD static inline int wide_pivot(wide_system *w, int k) {
 }
 
 /* L D Lt of what is in l. */
-SHOAL_HD static inline void wide_factor(wide_system *w) {
+WIDE_PART void wide_factor(wide_system *w) {
     const real nothing = w->definite ? 0 : (real)(sizeof(real) == 4 ? 0x1p-90 : 0x1p-700);
     const int n = w->n;
     real least = (real)INFINITY, largest = 0, *l = w->l;
@@ -247,7 +254,7 @@ SHOAL_HD static inline void wide_factor(wide_system *w) {
 
 /* to := (S A S)^-1 from. `grown`: from is written, signs, each chosen so that z(i) grows. Returns the largest
  * size of what comes out, NaN if it is not finite. */
-SHOAL_HD static inline real wide_solve(const wide_system *w, real *from, real *to, int grown) {
+WIDE_PART real wide_solve(const wide_system *w, real *from, real *to, int grown) {
     const int n = w->n;
     const real *l = w->l;
     real *y = w->y, size = 0, bad = 0;
@@ -281,8 +288,7 @@ SHOAL_HD static inline real wide_solve(const wide_system *w, real *from, real *t
 }
 
 /* rest := b - S A S x in twice the precision, rounded once. */
-SHOAL_HD static inline void wide_rest(const wide_system *w, const real *b, const real *x,
-                                      real *rest) {
+WIDE_PART void wide_rest(const wide_system *w, const real *b, const real *x, real *rest) {
     for (int i = 0; i < w->n; i++) {
         twice sum = twice_of(b[i]);
         for (int j = 0; j < w->n; j++) sum = twice_less(sum, wide_scaled(w, i, j), x[j]);
@@ -291,7 +297,7 @@ SHOAL_HD static inline void wide_rest(const wide_system *w, const real *b, const
 }
 
 /* The condition number of S A S by condition.h, always in two steps, and the doubt. */
-SHOAL_HD static inline void wide_look(wide_system *w, real norm) {
+WIDE_PART void wide_look(wide_system *w, real norm) {
     real growth = wide_solve(w, w->b, w->x, 1);
     for (int i = 0; i < w->n; i++) w->kept[i] = w->x[i] / growth;
     const real size = wide_solve(w, w->kept, w->x, 0);
@@ -302,7 +308,7 @@ SHOAL_HD static inline void wide_look(wide_system *w, real norm) {
 }
 
 /* 1 / (|A| |A^-1|) in the 1-norm: column j of A^-1 is 2^e(j) S (S A S)^-1 e_j. */
-SHOAL_HD static inline float wide_rcond(wide_system *w) {
+WIDE_PART float wide_rcond(wide_system *w) {
     int top = w->e[0], e = NO_EXPONENT;
     real most = 0;
     for (int i = 0; i < w->n; i++) top = w->e[i] > top ? w->e[i] : top;
@@ -319,7 +325,7 @@ SHOAL_HD static inline float wide_rcond(wide_system *w) {
 }
 
 /* S, the factors, and what they say of A. */
-SHOAL_HD static inline void wide_take(wide_system *w) {
+WIDE_PART void wide_take(wide_system *w) {
     wide_balance(w);
     const real norm = wide_load(w);
     wide_factor(w);
@@ -330,7 +336,7 @@ SHOAL_HD static inline void wide_take(wide_system *w) {
 /* ---- answers ----------------------------------------------------------------------------------- */
 
 /* b, whose numbers lie `step` apart. */
-SHOAL_HD static inline void wide_take_rhs(wide_system *w, const real *b, int64_t step) {
+WIDE_PART void wide_take_rhs(wide_system *w, const real *b, int64_t step) {
     w->e_b = NO_EXPONENT;
     for (int i = 0; i < w->n; i++) {
         const int e = wide_exponent(b[i * step]) + w->e[i];
@@ -341,7 +347,7 @@ SHOAL_HD static inline void wide_take_rhs(wide_system *w, const real *b, int64_t
 }
 
 /* The normwise backward error in the maximum norm, of A x = b. Rests go to v. */
-SHOAL_HD static inline float wide_residual(wide_system *w) {
+WIDE_PART float wide_residual(wide_system *w) {
     int e_x = NO_EXPONENT, e_b = NO_EXPONENT;
     for (int i = 0; i < w->n; i++) {
         const int x = wide_exponent(w->x[i]) + w->e[i], b = wide_exponent(w->b[i]) - w->e[i];
@@ -363,8 +369,8 @@ SHOAL_HD static inline float wide_residual(wide_system *w) {
 
 /* x of the right-hand side in hand: refined `refine` times or, `middle`, until it does not change any more, if
  * it is not good; and rounded as it will be stored. */
-SHOAL_HD static inline wide_answer wide_answer_of(wide_system *w, int refine, int middle,
-                                                  double tol, double cond) {
+WIDE_PART wide_answer wide_answer_of(wide_system *w, int refine, int middle, double tol,
+                                     double cond) {
     wide_answer found = { 0, 0, w->doubt };
     real before = wide_solve(w, w->b, w->x, 0);
     found.first = wide_residual(w);
@@ -412,7 +418,7 @@ SHOAL_HD static inline int wide_is_lost(const wide_system *w, int i, int j, real
 }
 
 /* L and D of A, where A was: scaled by D, and taken as wide_factor() leaves them. */
-SHOAL_HD static inline void wide_take_kept(wide_system *w) {
+WIDE_PART void wide_take_kept(wide_system *w) {
     real least = (real)INFINITY, largest = 0;
     w->status = SHOAL_SYSTEM_OK, w->positive = 0;
     for (int i = 0; i < w->n; i++) {
