@@ -95,6 +95,8 @@ struct Calls {
             const shoal_status status = k.call->run(*k.plan, buffers, inputs + 2, k.fields);
             return status == SHOAL_OK && waits ? k.call->failed(*k.plan, &failed) : status;
         });
+        const bool is_read = !waits || failed > 0; /* else the same place does for the next call */
+        if (!is_read && room.is(k.room) && k.next == first + k.numbers) k.next = first;
         return nb::make_tuple(x, room, first, k.about, failed);
     }
     void keep(nb::tuple values, nb::tuple options, const std::string &name, nb::object plan,

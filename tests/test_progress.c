@@ -69,7 +69,7 @@ static shoal_status simulate(shoal_context *ctx, watcher *w, int64_t size) {
                                  .strike = &one,
                                  .maturities = 1,
                                  .maturity = &one };
-    const shoal_price_goal goal = { .paths = size << 22 };
+    const shoal_price_goal goal = { .paths = size << 19 };
     shoal_price *plan;
     shoal_price_value value;
     shoal_price_progress done;
@@ -91,9 +91,9 @@ static shoal_status paths_in_one_call(shoal_context *ctx, watcher *w, int64_t si
                                  .maturity = &one };
     shoal_price *plan;
     shoal_status s = shoal_price_expou(ctx, &model, &o, &plan);
-    double *sums = numbers(shoal_price_sums(plan, size << 20));
+    double *sums = numbers(shoal_price_sums(plan, size << 18));
     ask(ctx, w);
-    if (s == SHOAL_OK) s = shoal_price_run(plan, 0, size << 20, sums);
+    if (s == SHOAL_OK) s = shoal_price_run(plan, 0, size << 18, sums);
     free(sums);
     shoal_price_free(plan);
     return s;
@@ -119,7 +119,7 @@ static shoal_status formula(shoal_context *ctx, watcher *w, int64_t size) {
 
 static shoal_status quadrature(shoal_context *ctx, watcher *w, int64_t size) {
     shoal_bullet model = shoal_bullet_example();
-    model.dates = 100 * size;
+    model.dates = 40 * size;
     shoal_price *plan;
     shoal_price_value value;
     shoal_status s =
@@ -132,7 +132,7 @@ static shoal_status quadrature(shoal_context *ctx, watcher *w, int64_t size) {
 
 static shoal_status grid(shoal_context *ctx, watcher *w, int64_t size) {
     shoal_bullet model = shoal_bullet_example();
-    model.dates = 10 * size;
+    model.dates = 3 * size;
     shoal_pde *plan;
     shoal_pde_shape shape;
     shoal_status s = shoal_pde_create(ctx, &model, 1, &(shoal_pde_opts){ .nx = 4097 }, &plan);
@@ -173,7 +173,7 @@ static shoal_status upper_bound(shoal_context *ctx, watcher *w, int64_t size) {
     shoal_status s = shoal_price_american(ctx, &option, 1, &o, &plan);
     ask(ctx, w);
     if (s == SHOAL_OK)
-        s = shoal_price_simulate(plan, &(shoal_price_goal){ .paths = 4096 * size }, &value, NULL);
+        s = shoal_price_simulate(plan, &(shoal_price_goal){ .paths = 512 * size }, &value, NULL);
     shoal_price_free(plan);
     return s;
 }
@@ -216,10 +216,10 @@ static shoal_status cva_rules(shoal_context *ctx, watcher *w, int64_t size) {
     return cva(ctx, w, size << 16, 0, SHOAL_CVA_BY_RULE);
 }
 static shoal_status cva_run(shoal_context *ctx, watcher *w, int64_t size) {
-    return cva(ctx, w, 4096, 256 * size, SHOAL_CVA_BY_RULE);
+    return cva(ctx, w, 4096, 128 * size, SHOAL_CVA_BY_RULE);
 }
 static shoal_status cva_by_inner(shoal_context *ctx, watcher *w, int64_t size) {
-    return cva(ctx, w, 4096, 256 * size, SHOAL_CVA_BY_INNER);
+    return cva(ctx, w, 4096, 32 * size, SHOAL_CVA_BY_INNER);
 }
 
 static shoal_status dataset(shoal_context *ctx, watcher *w, int64_t size) {

@@ -156,6 +156,70 @@ TEST(small_systems) {
                       1) == 0);
 }
 
+/* Calls with the arrays of the calls before, which the library replays: what they hold, and what must be done again,
+ * changes. x takes turns. */
+TEST(equal_arguments) {
+    if (!context()) SKIP("no GPU answers");
+    enum { N = 6, ROWS = N * COUNT };
+    static const char *const kinds[] = { "spd", "spd", "singular", "spd", "indefinite" };
+    const size_t bytes = ROWS * sizeof(double);
+    shoal_context *ctx = context();
+    void *matrices = on_gpu(A, N * bytes), *rhs = on_gpu(b, bytes),
+         *to[] = { on_gpu(x, bytes), on_gpu(x, bytes) }, *verdict = on_gpu(status, COUNT * 4);
+    shoal_smallsym_opts o = { .n = N, .count = COUNT, .nrhs = 1 };
+    shoal_tridiag_opts t = { .n = N, .count = COUNT, .nrhs = 1 };
+    for (o.waits = t.waits = 0; o.waits < 2; o.waits++, t.waits++) {
+        shoal_smallsym *kept;
+        shoal_tridiag *bands;
+        CHECK(shoal_smallsym_create(ctx, &o, &kept) == SHOAL_OK);
+        CHECK(shoal_tridiag_create(ctx, &t, &bands) == SHOAL_OK);
+        for (int call = 0; call < 10; call++) {
+            const int is_banded = call % 2;
+            const shoal_outcome where = { .status = verdict };
+            sums s[2] = { 0 };
+            if (is_banded)
+                CHECK(shoal_tridiag_generate(ctx, call % 3 ? "zeropivot" : "dominant",
+                                             (uint64_t)call, 0, &t, A, A + ROWS, A + 2 * ROWS,
+                                             b) == SHOAL_OK);
+            else
+                CHECK(shoal_smallsym_generate(ctx, kinds[call / 2], call == 4 ? 7 : 0.5,
+                                              (uint64_t)call, 0, &o, A, b) == SHOAL_OK);
+            CHECK(shoal_copy(ctx, matrices, A, N * bytes) == SHOAL_OK);
+            CHECK(shoal_copy(ctx, rhs, b, bytes) == SHOAL_OK);
+            for (int fresh = 0; fresh < 2; fresh++) {
+                shoal_smallsym *small = kept;
+                shoal_tridiag *tri = bands;
+                double *const m = matrices, *const into = to[call / 2 % 2];
+                if (fresh) {
+                    CHECK(shoal_smallsym_create(ctx, &o, &small) == SHOAL_OK);
+                    CHECK(shoal_tridiag_create(ctx, &t, &tri) == SHOAL_OK);
+                }
+                if (is_banded) {
+                    shoal_tridiag_info info;
+                    CHECK(shoal_tridiag_outcome(tri, &where) == SHOAL_OK);
+                    CHECK(shoal_tridiag_solve(tri, m, m + ROWS, m + 2 * ROWS, rhs, into) ==
+                          SHOAL_OK);
+                    CHECK(shoal_tridiag_last(tri, &info) == SHOAL_OK);
+                    s[fresh] = (sums){ info.failed, info.warned, info.redone, info.max_residual };
+                } else {
+                    shoal_smallsym_info info;
+                    CHECK(shoal_smallsym_outcome(small, &where) == SHOAL_OK);
+                    CHECK(shoal_smallsym_solve(small, m, rhs, into) == SHOAL_OK);
+                    CHECK(shoal_smallsym_last(small, &info) == SHOAL_OK);
+                    s[fresh] = (sums){ info.failed, info.warned, info.redone, info.max_residual };
+                }
+                CHECK(shoal_copy(ctx, x[fresh], into, bytes) == SHOAL_OK);
+                CHECK(shoal_copy(ctx, status[fresh], verdict, COUNT * 4) == SHOAL_OK);
+                if (fresh) shoal_smallsym_free(small), shoal_tridiag_free(tri);
+            }
+            compare(is_banded ? "tridiag" : "smallsym", call, COUNT, s, bytes);
+        }
+        shoal_smallsym_free(kept), shoal_tridiag_free(bands);
+    }
+    shoal_free(ctx, matrices), shoal_free(ctx, rhs), shoal_free(ctx, verdict);
+    shoal_free(ctx, to[0]), shoal_free(ctx, to[1]);
+}
+
 TEST(brief) { /* what a sanitizer watches */
     if (!context()) SKIP("no GPU answers");
     CHECK(small_calls((shoal_smallsym_opts){ .n = 2, .count = 5, .nrhs = 1 }, 1) >= 0);
@@ -180,6 +244,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(tridiagonal_systems);
     RUN(small_systems);
+    RUN(equal_arguments);
     RUN(brief);
     RUN(wrong_values);
     shoal_close(context());

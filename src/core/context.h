@@ -30,6 +30,11 @@ typedef struct shoal_device_ops {
     void (*release_pinned)(shoal_context *ctx, void *memory);
     /* on the context's stream, without waiting; memory of the host is pinned */
     shoal_status (*copy_later)(shoal_context *ctx, void *to, const void *from, size_t bytes);
+    /* What the stream is given from record() to recorded() is not run; recorded() is a graph of it, or NULL. */
+    shoal_status (*record)(shoal_context *ctx);
+    void *(*recorded)(shoal_context *ctx);
+    shoal_status (*replay)(shoal_context *ctx, void *graph);
+    void (*release_graph)(shoal_context *ctx, void *graph);
 } shoal_device_ops;
 
 extern const shoal_device_ops shoal_cuda_ops;

@@ -160,9 +160,40 @@ static shoal_status device_copy_later(shoal_context *ctx, void *to, const void *
     return SHOAL_OK;
 }
 
+/* ---- graphs (replay.c) --------------------------------------------------------------------------- */
+
+static shoal_status device_record(shoal_context *ctx) {
+    TRY(cudaStreamBeginCapture((cudaStream_t)ctx->stream, cudaStreamCaptureModeRelaxed),
+        "recording a call");
+    return SHOAL_OK;
+}
+
+static void *device_recorded(shoal_context *ctx) {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t made = nullptr;
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed; /* another thread may capture */
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    if (cudaStreamEndCapture((cudaStream_t)ctx->stream, &graph) == cudaSuccess)
+        if (cudaGraphInstantiate(&made, graph, 0) != cudaSuccess) made = nullptr;
+    if (graph) cudaGraphDestroy(graph);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    cudaGetLastError();
+    return made;
+}
+
+static shoal_status device_replay(shoal_context *ctx, void *graph) {
+    TRY(cudaGraphLaunch((cudaGraphExec_t)graph, (cudaStream_t)ctx->stream), "launching a graph");
+    return SHOAL_OK;
+}
+
+static void device_release_graph(shoal_context *, void *graph) {
+    cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
 extern "C" const shoal_device_ops shoal_cuda_ops = {
-    device_open,           device_use,         device_alloc,        device_release,
-    device_copy,           device_wait,        device_captures,     device_reaches,
-    device_owns,           device_open_stream, device_close_stream, device_alloc_pinned,
-    device_release_pinned, device_copy_later,
+    device_open,           device_use,           device_alloc,        device_release,
+    device_copy,           device_wait,          device_captures,     device_reaches,
+    device_owns,           device_open_stream,   device_close_stream, device_alloc_pinned,
+    device_release_pinned, device_copy_later,    device_record,       device_recorded,
+    device_replay,         device_release_graph,
 };

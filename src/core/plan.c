@@ -63,6 +63,7 @@ void shoal_plan_free(void *plan) {
     shoal_plan *head = plan;
     if (head && head->close) head->close(plan);
     if (head && head->staged) shoal_staged_free(head);
+    if (head) shoal_replay_free(head);
     while (head && head->memory) {
         shoal_plan_block *block = head->memory;
         head->memory = block->next;

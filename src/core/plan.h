@@ -18,6 +18,7 @@ extern "C" {
 #endif
 
 typedef struct shoal_staged shoal_staged;
+typedef struct shoal_replay shoal_replay;
 
 typedef struct shoal_plan {
     shoal_context *ctx;
@@ -27,6 +28,7 @@ typedef struct shoal_plan {
     void (*close)(void *plan);       /* frees what is not in that list; or NULL                   */
     void *stream;                    /* of the last call                                          */
     shoal_staged *staged;            /* staged.h; NULL: arrays are in the context's memory        */
+    shoal_replay *replay;            /* replay.c; NULL: no calls were kept                        */
     int called;                      /* 1: the last call succeeded, there is something to sum up  */
 } shoal_plan;
 
@@ -68,6 +70,14 @@ shoal_status shoal_plan_asked(const void *plan, const void *info);
 shoal_status shoal_plan_return_to(shoal_plan *head, void **current);
 shoal_status shoal_plan_wait(shoal_plan *head, void **current);
 shoal_status shoal_plan_return(shoal_plan *head, void *current, shoal_status status);
+
+/* Queues kernels, copies and memsets on the context's stream by no more than what is at `with`. */
+typedef shoal_status shoal_plan_queue(void *plan, const void *with);
+/* queue(head, with), or the same from a CUDA graph if a recent call had the same `bytes` at `with`; the second of
+ * such calls allocates. Not in a capture. */
+shoal_status shoal_plan_repeat(shoal_plan *head, shoal_plan_queue *queue, const void *with,
+                               size_t bytes);
+void shoal_replay_free(shoal_plan *head);
 
 /* What a module fills of an outcome beside status and method. */
 enum { SHOAL_FILLS_RESIDUAL = 1, SHOAL_FILLS_RCOND = 2, SHOAL_FILLS_INERTIA = 4 }; /* and rank */

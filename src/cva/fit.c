@@ -15,31 +15,48 @@
  * backend.
  */
 #define CVA_WIDTH 256
+#include "core/vec.h"
 #include "cva/walk.h"
 
-enum { SUM_LANES = 16 };
-
-static double folded(double *sum) {
-    for (int distance = SUM_LANES / 2; distance > 0; distance /= 2)
+static double folded(double *sum, int lanes) {
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
         for (int l = 0; l < distance; l++) sum[l] += sum[l + distance];
     return sum[0];
 }
 
+enum { SUM_LANES = 16 };
 static double product_sum(const double *u, const double *v) {
     double sum[SUM_LANES] = { 0 };
     for (int first = 0; first < CVA_WIDTH; first += SUM_LANES)
         EACH(l, SUM_LANES) sum[l] = fma(u[first + l], v[first + l], sum[l]);
-    return folded(sum);
+    return folded(sum, SUM_LANES);
 }
 
-/* to[e] += product_sum(u, v[e]), whose chains of additions run side by side. */
-enum { PRODUCTS = 4 };
-static void add_products(const double *u, const double (*v)[CVA_WIDTH], double *to) {
-    double sum[PRODUCTS][SUM_LANES] = { { 0 } };
-    for (int first = 0; first < CVA_WIDTH; first += SUM_LANES)
-        for (int e = 0; e < PRODUCTS; e++)
-            EACH(l, SUM_LANES) sum[e][l] = fma(u[first + l], v[e][first + l], sum[e][l]);
-    for (int e = 0; e < PRODUCTS; e++) to[e] += folded(sum[e]);
+/* to += the products of all pairs of rows, each with those up to itself, but the last square. Chains of additions:
+ * CHAINS per product, those of TALL x WIDE products side by side. Rows of zeros follow, as many as WIDE + TALL. */
+enum { CHAINS = 8, TALL = 3, WIDE = 4 };
+static void add_products(const double (*row)[CVA_WIDTH], int rows, int lanes, double *to) {
+    const int numbers = rows * (rows + 1) / 2 - 1;
+    for (int i = 0; i < rows; i += TALL)
+        for (int j = 0; j < i + TALL; j += WIDE) {
+            double sum[TALL][WIDE][CHAINS];
+            for (int chain = 0; chain < CHAINS; chain += VEC) {
+                vec s[TALL][WIDE] = { { { 0 } } };
+                for (int l = chain; l < lanes; l += CHAINS)
+                    UNROLLED_4 for (int r = 0; r < TALL; r++) {
+                        const vec u = vec_load(row[i + r] + l);
+                        UNROLLED_4 for (int q = 0; q < WIDE; q++) s[r][q] =
+                            vec_fma(u, vec_load(row[j + q] + l), s[r][q]);
+                    }
+                for (int r = 0; r < TALL; r++)
+                    for (int q = 0; q < WIDE; q++) vec_store(sum[r][q] + chain, s[r][q]);
+            }
+            for (int r = 0; r < TALL; r++)
+                for (int q = 0; q < WIDE; q++) {
+                    const int at = (i + r) * (i + r + 1) / 2 + j + q;
+                    if (j + q <= i + r && at < numbers) to[at] += folded(sum[r][q], CHAINS);
+                }
+        }
 }
 
 /* ---- random numbers ---------------------------------------------------------------------------- */
@@ -177,39 +194,54 @@ static void make_gains(const cva_fit *f, int64_t block, int64_t i, const cva_lan
     }
 }
 
-static void make_columns(const cva_fit *f, int64_t block, int64_t i, cva_lanes *w,
-                         double (*column)[CVA_WIDTH]) {
-    const cva_basis *b = &f->rule.basis;
+/* The variables, functions and gains of a block's paths. */
+static void look_at_block(const cva_fit *f, int64_t block, int64_t i, cva_lanes *w,
+                          double (*gain)[CVA_WIDTH]) {
     const int64_t numbers = (int64_t)f->job.assets * CVA_WIDTH;
-    double gain[CVA_DIRECTIONS][CVA_WIDTH];
-    cva_make_variables(&f->c, b, i, f->prices[i % 2] + block * numbers, w);
+    cva_make_variables(&f->c, &f->rule.basis, i, f->prices[i % 2] + block * numbers, w);
     cva_make_psi(&f->rule, i, w);
     make_gains(f, block, i, w, gain);
-    memcpy(column, w->psi, (size_t)b->functions * sizeof *column);
-    column += b->functions;
+}
+
+/* What is regressed on: behind the functions those of the hedge times the gains. */
+static void make_hedges(const cva_basis *b, const double (*gain)[CVA_WIDTH], int lanes,
+                        double (*column)[CVA_WIDTH]) {
+    double(*to)[CVA_WIDTH] = column + b->functions;
     for (int j = 0; j < b->directions; j++)
-        for (int m = 0; m < b->hedges; m++, column++) {
-            const double *psi = w->psi[b->hedge[m]];
-            EACH(l, CVA_WIDTH)(*column)[l] = psi[l] * gain[j][l];
+        for (int m = 0; m < b->hedges; m++, to++) {
+            const double *psi = column[b->hedge[m]];
+            EACH(l, lanes)(*to)[l] = psi[l] * gain[j][l];
         }
 }
 
+/* Of rows of numbers those of so many paths, filled with zeros up to `lanes`. */
+static void take(const double (*from)[CVA_WIDTH], int rows, const int *path, int paths, int lanes,
+                 double (*to)[CVA_WIDTH]) {
+    for (int n = 0; n < rows; n++) {
+        EACH(l, paths) to[n][l] = from[n][path[l]];
+        for (int l = paths; l < lanes; l++) to[n][l] = 0;
+    }
+}
+
+/* The regressions of each region, on its paths alone. */
 static void sum_block(const cva_fit *f, int64_t block, int64_t i, double *to) {
-    const int columns = cva_columns(&f->rule.basis);
-    const double *cash = f->cash + block * CVA_WIDTH;
-    double column[CVA_COLUMNS][CVA_WIDTH], mine[CVA_COLUMNS][CVA_WIDTH];
+    const cva_basis *b = &f->rule.basis;
+    const int columns = cva_columns(b);
+    const double(*cash)[CVA_WIDTH] = (const double(*)[CVA_WIDTH])f->cash + block;
+    double column[CVA_COLUMNS + 1 + TALL + WIDE][CVA_WIDTH];
+    double gain[CVA_DIRECTIONS][CVA_WIDTH], mine[CVA_DIRECTIONS][CVA_WIDTH];
     cva_lanes w;
-    make_columns(f, block, i, &w, column);
-    for (int region = 0; region < 2; region++) {
-        for (int n = 0; n < columns; n++) EACH(l, CVA_WIDTH)
-        mine[n][l] = shoal_pick((w.gain[l] > 0) == region, column[n][l], 0);
-        for (int n = 0; n < columns; n++) {
-            int m = 0;
-            for (; m + PRODUCTS <= n + 1; m += PRODUCTS, to += PRODUCTS)
-                add_products(mine[n], (const double(*)[CVA_WIDTH])mine + m, to);
-            for (; m <= n; m++) *to++ += product_sum(mine[n], mine[m]);
-        }
-        for (int n = 0; n < columns; n++) *to++ += product_sum(mine[n], cash);
+    look_at_block(f, block, i, &w, gain);
+    memset(column + columns + 1, 0, (TALL + WIDE) * sizeof *column);
+    for (int region = 0; region < 2; region++, to += cva_gram_numbers(columns)) {
+        int path[CVA_WIDTH], paths = 0;
+        for (int l = 0; l < CVA_WIDTH; l++) path[paths] = l, paths += (w.gain[l] > 0) == region;
+        const int lanes = (paths + CHAINS - 1) / CHAINS * CHAINS;
+        take((const double(*)[CVA_WIDTH])w.psi, b->functions, path, paths, lanes, column);
+        take((const double(*)[CVA_WIDTH])gain, b->directions, path, paths, lanes, mine);
+        take(cash, 1, path, paths, lanes, column + columns);
+        make_hedges(b, (const double(*)[CVA_WIDTH])mine, lanes, column);
+        add_products((const double(*)[CVA_WIDTH])column, columns + 1, lanes, to);
     }
 }
 
@@ -230,8 +262,10 @@ static void settle_block(const cva_fit *f, int64_t block, int64_t i) {
     const cva_basis *b = &f->rule.basis;
     double *cash = f->cash + block * CVA_WIDTH;
     cva_lanes w;
-    double column[CVA_COLUMNS][CVA_WIDTH];
-    make_columns(f, block, i, &w, column);
+    double column[CVA_COLUMNS][CVA_WIDTH], gain[CVA_DIRECTIONS][CVA_WIDTH];
+    look_at_block(f, block, i, &w, gain);
+    memcpy(column, w.psi, (size_t)b->functions * sizeof *column);
+    make_hedges(b, (const double(*)[CVA_WIDTH])gain, CVA_WIDTH, column);
     cva_make_hold(&f->rule, i, &w);
     const double *out = cva_region_at(&f->rule, i, 0) + 2 * b->variables;
     const double *in = cva_region_at(&f->rule, i, 1) + 2 * b->variables;

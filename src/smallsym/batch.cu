@@ -57,17 +57,6 @@ __global__ static void tell_kernel(const unsigned *totals, unsigned *told, unsig
     next[threadIdx.x] = 0;
 }
 
-/* Waits for what is queued and reads the totals. */
-static shoal_status tell(shoal_smallsym *plan) {
-    shoal_context *ctx = plan->head.ctx;
-    SHOAL_LAUNCH(tell_kernel, dim3(1), dim3(WARP), 0, ctx->stream, (const unsigned *)plan->totals,
-                 (unsigned *)plan->told, (unsigned *)totals_in(plan, !plan->turn));
-    shoal_status status = shoal_launched(ctx, "totals");
-    if (status == SHOAL_OK) status = shoal_wait(ctx);
-    plan->next_is_clear = status == SHOAL_OK;
-    return status;
-}
-
 /* Systems without unknowns. */
 __global__ static void empty_kernel(smallsym_job job, float residual) {
     for (int64_t k0 = (int64_t)blockIdx.x * blockDim.x; k0 < job.count;
@@ -87,31 +76,58 @@ static shoal_status run_empty(shoal_smallsym *plan, const smallsym_job *job, flo
 
 /* Each method of "auto" redoes what the one before it listed; the lists' lengths stay on the device, unless the call
  * waits. */
-static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
+typedef struct stages {
+    smallsym_job job; /* its totals: job.work */
+    void *next;       /* the totals of the next call, which are cleared; NULL: none */
+    int clears;       /* the lists are not empty yet */
+} stages;
+
+static shoal_status queue_stage(shoal_smallsym *plan, const stages *s, int stage) {
     const shoal_choice *by[] = { &plan->first, &plan->middle, &plan->rescue };
-    smallsym_totals *totals = plan->totals;
     smallsym_redo *lists[2];
     for (int i = 0; i < 2; i++)
         lists[i] = (smallsym_redo *)((char *)plan->work + TOTALS + i * list_bytes(plan));
-    shoal_status status = SHOAL_OK;
-    if (!plan->lists_are_clear)
-        status = clear(plan, "the lists", totals->listed, sizeof totals->listed);
+    smallsym_job part = s->job;
+    part.stage = stage, part.first_row = by[stage]->row;
+    part.tasks = stage > 0 ? lists[stage - 1] : NULL;
+    part.list = stage < 2 ? lists[stage] : NULL;
+    if (stage > 0) part.refine = 0;
+    if (stage == 2) part.rescue_row = -1, part.next = s->next;
+    return ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
+}
+
+static shoal_status queue_later(shoal_smallsym *plan, const stages *s) {
+    const shoal_status status = queue_stage(plan, s, 1);
+    return status == SHOAL_OK ? queue_stage(plan, s, 2) : status;
+}
+
+/* All stages, or the first one and the totals. */
+static shoal_status queue_stages(void *of, const void *with) {
+    shoal_smallsym *plan = (shoal_smallsym *)of;
+    const stages *s = (const stages *)with;
+    smallsym_totals *totals = (smallsym_totals *)s->job.work;
+    shoal_status status =
+        s->clears ? clear(plan, "the lists", totals->listed, sizeof totals->listed) : SHOAL_OK;
+    if (status == SHOAL_OK) status = queue_stage(plan, s, 0);
+    if (status != SHOAL_OK) return status;
+    if (!plan->waits) return queue_later(plan, s);
+    SHOAL_LAUNCH(tell_kernel, dim3(1), dim3(WARP), 0, plan->head.ctx->stream,
+                 (const unsigned *)totals, (unsigned *)plan->told, (unsigned *)s->next);
+    return shoal_launched(plan->head.ctx, "totals");
+}
+
+static shoal_status run_stages(shoal_smallsym *plan, const smallsym_job *job) {
+    stages s;
+    memset(&s, 0, sizeof s); /* its bytes are compared */
+    s.job = *job, s.clears = !plan->lists_are_clear;
+    s.next = plan->is_captured ? NULL : totals_in(plan, !plan->turn);
     plan->lists_are_clear = plan->is_told = 0;
-    for (int stage = 0; stage < 3 && status == SHOAL_OK; stage++) {
-        smallsym_job part = job;
-        part.stage = stage, part.first_row = by[stage]->row;
-        part.tasks = stage > 0 ? lists[stage - 1] : NULL;
-        part.list = stage < 2 ? lists[stage] : NULL;
-        if (stage > 0) part.refine = 0;
-        if (stage == 2) part.rescue_row = -1;
-        if (stage == 2 && !plan->is_captured) part.next = totals_in(plan, !plan->turn);
-        status =
-            ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
-        if (stage == 0 && status == SHOAL_OK && plan->waits) {
-            status = tell(plan);
-            plan->is_told = status == SHOAL_OK && plan->told->listed[0] == 0;
-            if (plan->is_told) return SHOAL_OK;
-        }
+    shoal_status status = plan->waits ? shoal_plan_repeat(&plan->head, queue_stages, &s, sizeof s)
+                                      : queue_stages(plan, &s);
+    if (status == SHOAL_OK && plan->waits) {
+        status = shoal_wait(plan->head.ctx);
+        plan->is_told = status == SHOAL_OK && plan->told->listed[0] == 0;
+        if (status == SHOAL_OK && !plan->is_told) status = queue_later(plan, &s);
     }
     if (status == SHOAL_OK && !plan->is_captured) plan->next_is_clear = 1;
     return status;
@@ -119,7 +135,7 @@ static shoal_status run_stages(shoal_smallsym *plan, smallsym_job job) {
 
 static shoal_status solve(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    return plan->rescue.cell ? run_stages(plan, *job) : first->run(plan, plan->first.variant, job);
+    return plan->rescue.cell ? run_stages(plan, job) : first->run(plan, plan->first.variant, job);
 }
 
 /* ---- systems formed from samples --------------------------------------------------------------- */

@@ -41,17 +41,21 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
     SHOAL_GRID_STRIDE(k, count) { method[k] = row; }
 }
 
-extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
-    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
-    cudaError_t error = cudaSuccess;
+/* The totals of a call. */
+static void take_turn(shoal_tridiag *plan, tridiag_job *job) {
     const bool is_captured = plan->head.ctx->ops->captures(plan->head.ctx);
-    const bool is_clear = !is_captured && plan->next_is_clear;
+    job->clears = is_captured || !plan->next_is_clear;
     if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;
     plan->slot = is_captured ? CAPTURED : plan->turn;
     job->redone = &totals_in(job, plan->slot)->redone;
     job->next = is_captured ? NULL : &totals_in(job, !plan->turn)->redone;
-    size_t systems = (size_t)job->count;
-    if (!is_clear) error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
+}
+
+static shoal_status clear_outcome(shoal_tridiag *plan, const tridiag_job *job) {
+    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
+    cudaError_t error = cudaSuccess;
+    const size_t systems = (size_t)job->count;
+    if (job->clears) error = cudaMemsetAsync(job->redone, 0, sizeof(totals), stream);
     if (job->nrhs > 1 || job->n == 0) { /* right-hand sides merge into what is there */
         if (!error) error = cudaMemsetAsync(job->status, 0, systems * sizeof(int32_t), stream);
         if (!error && job->residual)
@@ -64,6 +68,11 @@ extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) 
         SHOAL_LAUNCH(note_method, dim3(shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0,
                      plan->head.ctx->stream, job->method, job->count, job->first_row);
     return SHOAL_OK;
+}
+
+extern "C" shoal_status R(tridiag_begin)(shoal_tridiag *plan, tridiag_job *job) {
+    take_turn(plan, job);
+    return clear_outcome(plan, job);
 }
 
 /* The diagonals of A^T, as in batch.c. 4 numbers per row moved. */
@@ -85,37 +94,43 @@ __global__ static void transpose_kernel(tridiag_job job) {
 static shoal_status sum_up(shoal_tridiag *plan, const tridiag_job *job, totals *sums, totals *to,
                            unsigned long long *next);
 
-/* Waits for the first pass and reads the totals; those of the next call are cleared. */
-static shoal_status tell(shoal_tridiag *plan, const tridiag_job *job) {
-    cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
-    totals *sums = totals_in(&plan->job, plan->slot);
-    shoal_status status = sum_up(plan, job, sums, plan->told, job->next);
-    const cudaError_t error = status == SHOAL_OK ? cudaStreamSynchronize(stream) : cudaSuccess;
-    if (error != cudaSuccess)
-        status = shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "reading the totals: %s",
-                            cudaGetErrorString(error));
-    plan->is_told = status == SHOAL_OK && plan->told->redone == 0;
-    return status;
+static shoal_status run_second(shoal_tridiag *plan, tridiag_job job) {
+    job.todo = job.redo, job.redo = NULL;
+    return ((const tridiag_cuda_method *)plan->rescue.cell)->run(plan, &job);
+}
+
+/* A call that waits reads the totals after its first pass, which clears those of the next call. */
+static bool tells(const shoal_tridiag *plan, const tridiag_job *job) {
+    return plan->waits && plan->rescue.cell && !job->rcond && job->n > 0;
+}
+
+/* Both passes of a call, or the first one and the totals. */
+static shoal_status queue_solve(void *of, const void *with) {
+    shoal_tridiag *plan = (shoal_tridiag *)of;
+    const tridiag_job *job = (const tridiag_job *)with;
+    shoal_status status = clear_outcome(plan, job);
+    if (status != SHOAL_OK || job->n == 0) return status;
+    status = ((const tridiag_cuda_method *)plan->first.cell)->run(plan, job);
+    if (status != SHOAL_OK || !plan->rescue.cell) return status;
+    return tells(plan, job) ? sum_up(plan, job, (totals *)job->redone, plan->told, job->next)
+                            : run_second(plan, *job);
 }
 
 static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
-    const tridiag_cuda_method *first = (const tridiag_cuda_method *)plan->first.cell;
-    const tridiag_cuda_method *rescue = (const tridiag_cuda_method *)plan->rescue.cell;
     char *memory = (char *)given->work;
     tridiag_job job = *given;
-    shoal_status status = R(tridiag_begin)(plan, &job);
+    take_turn(plan, &job);
     job.work = memory + TRIDIAG_ALIGNMENT + list_bytes(plan);
-    if (rescue) job.redo = (int64_t *)(memory + TRIDIAG_ALIGNMENT);
-    if (status != SHOAL_OK || job.n == 0) return status;
-    status = first->run(plan, &job);
-    if (status != SHOAL_OK || !rescue) return status;
-    if (plan->waits && !given->rcond) status = tell(plan, &job);
-    if (status == SHOAL_OK && !plan->is_told) {
-        job.todo = job.redo;
-        job.redo = NULL;
-        status = rescue->run(plan, &job);
+    if (plan->rescue.cell) job.redo = (int64_t *)(memory + TRIDIAG_ALIGNMENT);
+    shoal_status status = plan->waits && !job.rcond
+                              ? shoal_plan_repeat(&plan->head, queue_solve, &job, sizeof job)
+                              : queue_solve(plan, &job);
+    if (status == SHOAL_OK && tells(plan, &job)) {
+        status = shoal_wait(plan->head.ctx);
+        plan->is_told = status == SHOAL_OK && plan->told->redone == 0;
+        if (status == SHOAL_OK && !plan->is_told) status = run_second(plan, job);
     }
-    if (status == SHOAL_OK && job.next) plan->next_is_clear = 1;
+    if (status == SHOAL_OK && plan->rescue.cell && job.next && job.n > 0) plan->next_is_clear = 1;
     return status;
 }
 

@@ -33,6 +33,7 @@ typedef struct tridiag_job {
     unsigned long long *redone; /* number of solves that were redone                          */
     int64_t *redo;              /* CUDA: the first pass lists here what must be redone        */
     const int64_t *todo;        /* CUDA: the second pass works off this list, *redone long    */
+    int clears;                 /* CUDA: *redone is not 0 yet                                 */
     unsigned long long *next;   /* CUDA: that of the next call, which the second pass clears  */
     int threads, groups;        /* pscheme: `groups` blocks of `threads` threads per system   */
     int64_t parts;              /* pscheme: parts of a system, at most threads * groups       */

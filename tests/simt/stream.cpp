@@ -25,6 +25,7 @@ struct Capture {
     cudaGraph_t graph;
     cudaStream_t origin;
     cudaStreamCaptureMode mode;
+    bool blocks; /* the legacy stream waits for the one that is captured */
     bool spoilt;
 };
 } // namespace simt
@@ -34,6 +35,7 @@ using namespace simt;
 namespace {
 
 std::set<Capture *> captures;   /* active */
+thread_local bool relaxed;      /* this thread's calls disturb no capture */
 std::set<cudaStream_t> streams; /* created, not destroyed */
 std::set<cudaEvent_t> events;
 
@@ -65,8 +67,18 @@ bool is_known(cudaStream_t stream) { return is_legacy(stream) || streams.count(s
 
 Capture *capture_of(cudaStream_t stream) { return is_legacy(stream) ? nullptr : stream->capture; }
 
-void spoil_all() {
-    for (Capture *capture : captures) capture->spoilt = true;
+/* The captures that an operation of another stream must not disturb: of streams that the legacy stream waits for, or, of
+ * a call that no capture may contain, those that are not relaxed. */
+bool is_blocking(const Capture *capture) { return capture->blocks; }
+bool is_strict(const Capture *capture) { return capture->mode != cudaStreamCaptureModeRelaxed; }
+bool is_any(const Capture *) { return true; }
+
+/* Spoils those, and tells whether there were any. */
+bool spoil_all(bool (*which)(const Capture *) = is_any) {
+    bool found = false;
+    for (Capture *capture : captures)
+        if (which(capture)) found = capture->spoilt = true;
+    return found;
 }
 
 double now() {
@@ -80,9 +92,10 @@ cudaError_t wait_for(cudaStream_t stream, bool device) {
     cudaError_t error = device_state();
     if (error) return error;
     if (!is_known(stream)) return cudaErrorInvalidResourceHandle;
-    bool capturing =
-        device || is_legacy(stream) ? !captures.empty() : capture_of(stream) != nullptr;
-    if (!capturing) return cudaSuccess;
+    if (device || is_legacy(stream))
+        return spoil_all(device ? is_any : is_blocking) ? cudaErrorStreamCaptureUnsupported
+                                                        : cudaSuccess;
+    if (!capture_of(stream)) return cudaSuccess;
     spoil_all();
     return cudaErrorStreamCaptureUnsupported;
 }
@@ -92,18 +105,11 @@ cudaError_t wait_for(cudaStream_t stream, bool device) {
 namespace simt {
 
 cudaError_t refuse_while_capturing() {
-    bool strict = false;
-    for (Capture *capture : captures) strict |= capture->mode != cudaStreamCaptureModeRelaxed;
-    if (!strict) return cudaSuccess;
-    spoil_all();
-    return cudaErrorStreamCaptureUnsupported;
+    return relaxed || !spoil_all(is_strict) ? cudaSuccess : cudaErrorStreamCaptureUnsupported;
 }
 
 cudaError_t in_legacy_stream(const std::function<void()> &operation) {
-    if (!captures.empty()) {
-        spoil_all();
-        return cudaErrorStreamCaptureImplicit;
-    }
+    if (spoil_all(is_blocking)) return cudaErrorStreamCaptureImplicit;
     operation();
     return cudaSuccess;
 }
@@ -287,7 +293,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
     if (!error && !is_known(stream)) error = cudaErrorInvalidResourceHandle;
     if (!error && stream->capture) error = cudaErrorIllegalState;
     if (error) return remember(error);
-    stream->capture = new Capture{ new CUgraph_st(), stream, mode, false };
+    stream->capture = new Capture{ new CUgraph_st(), stream, mode,
+                                   !(stream->flags & cudaStreamNonBlocking), false };
     captures.insert(stream->capture);
     return cudaSuccess;
 }
@@ -320,7 +327,9 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
     Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (!error && !is_known(stream)) error = cudaErrorInvalidResourceHandle;
-    if (!error && is_legacy(stream) && !captures.empty()) error = cudaErrorStreamCaptureImplicit;
+    if (!error && is_legacy(stream))
+        for (const Capture *capture : captures)
+            if (is_blocking(capture)) error = cudaErrorStreamCaptureImplicit;
     if (error) return remember(error);
     Capture *capture = capture_of(stream);
     *status = !capture          ? cudaStreamCaptureStatusNone
@@ -329,11 +338,20 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *
     return cudaSuccess;
 }
 
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *mode) {
+    if (!mode) return remember(cudaErrorInvalidValue);
+    const bool was = relaxed;
+    relaxed = *mode == cudaStreamCaptureModeRelaxed;
+    *mode = was ? cudaStreamCaptureModeRelaxed : cudaStreamCaptureModeGlobal;
+    return cudaSuccess;
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
                                  unsigned long long) {
     Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (!error && (!executable || !graph)) error = cudaErrorInvalidValue;
+    if (!error) error = refuse_while_capturing(); /* it allocates */
     if (error) return remember(error);
     *executable = new CUgraphExec_st{ graph->nodes };
     return cudaSuccess;
