@@ -178,9 +178,11 @@ static inline void begin_fate(pack *p) {
 static inline void begin_matrix(worker *w, int64_t numbers) {
     real largest[LANES];
     look_at(w->p.a, numbers, largest, w->bad_a);
+    const real far =
+        power_of_two(sizeof(real) == 4 ? 29 : 249); /* exponent_far_from_1() is 0 within */
     for (int l = 0; l < LANES; l++)
-        w->p.wide[l] = l < w->used && w->bad_a[l] == 0 && exponent_far_from_1(largest[l]) != 0 &&
-                       lane_is_wide(&w->p, w->scales, l, largest[l]);
+        w->p.wide[l] = !(largest[l] >= 1 / far && largest[l] <= far) && l < w->used &&
+                       w->bad_a[l] == 0 && lane_is_wide(&w->p, w->scales, l, largest[l]);
     w->scaled = scale(w->p.a, numbers, largest, w->p.wide, w->e_a);
     for (int l = 0; l < LANES; l++)
         w->p.largest[l] = w->e_a[l] ? (real)ldexp((double)largest[l], -w->e_a[l]) : largest[l];
