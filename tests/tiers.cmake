@@ -26,6 +26,7 @@ if(SHOAL_TIER STREQUAL "quick")
     set(tier_bench_flavours)
     set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym
                    smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range bullet
+                   tridiag_factor tridiag_pscheme symindef rng
                    tridiag_rcond tridiag_transposed smallsym_estimate pricing_bias cva_credit cva_greeks cva_reference
                    promises_tridiag promises_smallsym promises_recur promises_symindef)
 else()

@@ -12,7 +12,7 @@
  * money and in the money; the decision by the rule that is made of them. What is regressed is the cash flow of going
  * on, discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step:
  * these have the mean 0, and take most of the noise. Always in f64 and on the CPU: a rule has the same bits on every
- * backend.
+ * backend, and on every instruction level that has a fused multiply-add.
  */
 #define CVA_WIDTH 256
 #include "core/vec.h"

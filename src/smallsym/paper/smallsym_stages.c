@@ -20,14 +20,12 @@ static const shoal_method stages = { .name = "stages",
 static shoal_status run_stage(shoal_smallsym *plan, int what, const smallsym_job *job,
                               const smallsym_arrays *with) {
     const smallsym_stages *stage = shoal_cell(plan->head.ctx, &stages, plan->head.type);
-    smallsym_job own = *job;
-    own.refine = 0;
     if (!stage)
         return shoal_fail(plan->head.ctx, SHOAL_E_METHOD,
                           "this build has no stages of hhpcr on the cuda backend; one with "
                           "-DSHOAL_PAPER_KERNELS=ON has them");
-    if (job->n == 0) return plan->driver->run(plan, SMALLSYM_SOLVE, &own, with); /* the outcome */
-    return stage->run(plan, what, &own, with);
+    if (job->n == 0) return plan->driver->run(plan, SMALLSYM_SOLVE, job, with); /* the outcome */
+    return stage->run(plan, what, job, with);
 }
 
 /* clang-format off */
