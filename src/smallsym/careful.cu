@@ -10,14 +10,13 @@
  * A team of T threads has a system, M rows per thread. There are few sizes, and one kernel per size: both
  * methods factor with the code of ldltp.cuh, ldlt with its pivots in order. A stays on its stage in shared
  * memory, scaled. Refinement always computes residuals; a system whose warning it removes has status
- * SHOAL_SYSTEM_REFINED.
+ * SHOAL_SYSTEM_REFINED. Systems that need more range than this has are listed for wide.cu.
  *
  * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions
  * per system, in double on the stage. n <= 64.
  */
 #include "smallsym/estimate.cuh"
 #include "smallsym/ldltp.cuh"
-#include "smallsym/wide.cuh"
 
 /* ---- factors ----------------------------------------------------------------------------------- */
 
@@ -231,9 +230,8 @@ constexpr int resident(int T) {
 
 /* The system at place `first` + the team's number of `all` to do. */
 template <class FACTORS>
-__device__ static inline void careful_system(const smallsym_job &job, real *staged, real *room,
-                                             int64_t first, int64_t all, int lane, int width,
-                                             bool definite) {
+__device__ static inline void careful_system(const smallsym_job &job, real *staged, int64_t first,
+                                             int64_t all, int lane, int width, bool definite) {
     constexpr int T = FACTORS::T, M = FACTORS::M;
     typedef stage<T, M> stage;
     const int t = lane % T, n = (int)job.n;
@@ -291,13 +289,11 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
                     to[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : x[r];
         }
     }
-    if (job.nrhs == 0) return;
-    settle(job, k, o, mine && t == 0);
-    const bool left = mine && o.redo <= ALL_BY_WIDE;
-    if (!__any_sync(ALL_LANES, left)) return;
-    const int32_t c = ALL_BY_WIDE - o.redo, from = (int32_t)task.column;
-    const smallsym_redo rest = { k, (uint32_t)c, c > 0 ? o.status : SHOAL_SYSTEM_OK, o.residual };
-    solve_wide_ones(job, c > from ? rest : task, definite, left && t == 0, room);
+    if (job.nrhs) settle(job, k, o, mine && t == 0);
+    const uint32_t c = o.redo <= ALL_BY_WIDE ? (uint32_t)(ALL_BY_WIDE - o.redo) : 0;
+    const smallsym_redo rest = { k, c > task.column ? c : task.column, o.status, o.residual };
+    add_to_list(job.wide, &((smallsym_totals *)job.work)->listed_wide[job.stage], rest,
+                mine && t == 0 && o.redo <= ALL_BY_WIDE);
 }
 
 template <class FACTORS>
@@ -306,14 +302,13 @@ __global__ static void __launch_bounds__(WARPS *WARP, resident(FACTORS::T))
     typedef stage<FACTORS::T, FACTORS::M> stage;
     SHOAL_SHARED(real, shared);
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    constexpr int numbers = (int)stage::NUMBERS + (int)FACTORS::NUMBERS;
-    real *room = shared + warp * stage::SYSTEMS * numbers;
-    real *staged = room + lane / FACTORS::T * numbers;
+    real *staged = shared + (warp * stage::SYSTEMS + lane / FACTORS::T) *
+                                ((int)stage::NUMBERS + (int)FACTORS::NUMBERS);
     const int64_t all = task_count(job);
     const int64_t stride = (int64_t)gridDim.x * (blockDim.x / WARP) * stage::SYSTEMS;
 #pragma unroll 1
     for (int64_t first = warp_of_grid(warp) * stage::SYSTEMS; first < all; first += stride) {
-        careful_system<FACTORS>(job, staged, room, first, all, lane, width, definite);
+        careful_system<FACTORS>(job, staged, first, all, lane, width, definite);
         __syncwarp(); /* before the stage is the next system's */
     }
 }
@@ -337,10 +332,11 @@ static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, bool d
 
 static shoal_status run(shoal_smallsym *plan, const smallsym_job *job, bool definite,
                         const char *name) {
-    if (job->n <= 8) return launch<8, 1>(plan, job, definite, name);
-    if (job->n <= 16) return launch<16, 1>(plan, job, definite, name);
-    if (job->n <= 32) return launch<32, 1>(plan, job, definite, name);
-    return launch<32, 2>(plan, job, definite, name);
+    const shoal_status status = job->n <= 8    ? launch<8, 1>(plan, job, definite, name)
+                                : job->n <= 16 ? launch<16, 1>(plan, job, definite, name)
+                                : job->n <= 32 ? launch<32, 1>(plan, job, definite, name)
+                                               : launch<32, 2>(plan, job, definite, name);
+    return status == SHOAL_OK ? R(smallsym_wide_ones)(plan, job, definite) : status;
 }
 
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job) {

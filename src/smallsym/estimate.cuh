@@ -30,7 +30,7 @@ __device__ static inline real stage_scaled(real *staged, int t, int n, bool defi
 #pragma unroll 1
         for (int j = 0; j < n && !definite; j++)
             size = real_max(real_abs(stage_entry<T, M>(staged, i, j)), size);
-        wide |= smallsym_wide(size, most, definite ? WIDE_DIAGONAL : WIDE_ROWS);
+        wide |= smallsym_is_wide(size, most, definite ? WIDE_DIAGONAL : WIDE_ROWS);
     }
     stage_scale<T, M>(staged, t, n, e);
     return e ? times_power_of_2(most, -e) : most;

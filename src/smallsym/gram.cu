@@ -323,7 +323,7 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
 #pragma unroll
             for (int q = 0; q < T; q++)
                 lost |= e_a && q == t && r * T + t < n &&
-                        smallsym_wide(real_abs(a[r][r * T + q]), a_most, WIDE_DIAGONAL);
+                        smallsym_is_wide(real_abs(a[r][r * T + q]), a_most, WIDE_DIAGONAL);
         }
         lost = team_any<T>(lost, lane);
         UNROLLED(r, M) {

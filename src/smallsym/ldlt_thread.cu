@@ -12,7 +12,6 @@
  * for 32 systems.
  */
 #include "smallsym/device.cuh"
-#include "smallsym/wide.h"
 
 enum { FULL, PACKED }; /* how a system lies on its stage */
 
@@ -219,7 +218,7 @@ __device__ static inline int thread_take(real (&a)[N][N], real *staged, bool &wi
         });
         const int e = exponent_far_from_1(largest);
         if (e == 0) return e_a;
-        UNROLLED(i, N) wide |= smallsym_wide(real_abs(a[i][i]), largest, WIDE_DIAGONAL);
+        UNROLLED(i, N) wide |= smallsym_is_wide(real_abs(a[i][i]), largest, WIDE_DIAGONAL);
         each_staged<N, HOW>(staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
         e_a = e; /* once more; the largest is near 1 then */
     }

@@ -24,7 +24,7 @@ __device__ static inline bool team_uneven(const real (&size)[M], int spread) {
 template <int M>
 __device__ static inline bool is_wide(const real (&size)[M], real largest, int by) {
     bool wide = false;
-    UNROLLED(r, M) wide |= smallsym_wide(size[r], largest, by);
+    UNROLLED(r, M) wide |= smallsym_is_wide(size[r], largest, by);
     return wide;
 }
 

@@ -56,7 +56,7 @@ static inline void leave_wide_ones(pack *p, const real *size, const real *larges
                                    vec_mask *lanes) {
     for (int l = 0; l < LANES; l++) {
         for (int64_t i = 0; i < p->n && (*lanes)[l]; i++)
-            p->wide[l] |= smallsym_wide(size[at_row(i) + l], largest[l], WIDE_ROWS);
+            p->wide[l] |= smallsym_is_wide(size[at_row(i) + l], largest[l], WIDE_ROWS);
         if (p->wide[l]) (*lanes)[l] = 0;
     }
 }

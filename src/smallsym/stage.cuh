@@ -12,7 +12,6 @@
 #define SHOAL_SMALLSYM_STAGE_CUH
 
 #include "smallsym/device.cuh"
-#include "smallsym/wide.h"
 
 /* At least so many numbers, so that the systems of a warp, T threads each, that lie such steps apart
  * have T banks of shared memory each to themselves. */
@@ -183,7 +182,7 @@ __device__ static inline bool stage_is_wide(const real *staged, real largest, in
     UNROLLED(r, M) {
         const real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
         if (r < M - 1 || r * T + t < n)
-            wide |= smallsym_wide(real_abs(row[r * T + t]), largest, WIDE_DIAGONAL);
+            wide |= smallsym_is_wide(real_abs(row[r * T + t]), largest, WIDE_DIAGONAL);
     }
     return wide;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * wide.h - systems whose rows differ in size by more than the type's range leaves room for: one after the
- * other, in plain loops, by CPU and GPU. A row below
- * 2^-50 (f64: 2^-450) of the largest or, for ldlt, a diagonal entry below 2^-64 (2^-600), makes a system wide; the others are solved by their
- * method, side by side; but what overflows there comes here, too.
+ * wide.h - systems whose rows differ in size by more than the type's range leaves room for (smallsym_is_wide(), in
+ * condition.h), and what overflows elsewhere: one after the other, in plain loops, on CPU and GPU.
  *
  * S = diag 2^e(i), so that the rows of S A S are of one size (scale.h), is found from the exponents of A's
  * numbers, and each number of S A S is made by one multiplication with 2^(e(i) + e(j)). So nothing is lost that
@@ -11,11 +9,11 @@
  * does not hold of x is lost, and is judged as it is stored.
  *
  *     definite   S A S = L D Lt, pivots in order, for ldlt
- *     any other  P S A S Pt = L D Lt by rook pivoting (ldltp.c), for ldltp and hhpcr
+ *     any other  P S A S Pt = L D Lt, pivots of one or two rows, for ldltp and hhpcr
  *
  * The backward error is that of A x = b, and the condition number that of S A S. With opts.refine, and for the
  * second method of "auto", y is refined. With opts.estimate, |A^-1| comes from all of its columns.
- * n^3 / 3 multiply-adds, up to 14 n^2 for S, and 2 n^2 per solve.
+ * 2 n^3 / 3 operations, as many comparisons for pivots, up to 14 n^2 for S, and 2 n^2 per solve.
  */
 #ifndef SHOAL_SMALLSYM_WIDE_H
 #define SHOAL_SMALLSYM_WIDE_H
@@ -32,16 +30,6 @@
 #endif
 
 enum { WIDE_VECTORS = 8, WIDE_ROUNDS = 14, WIDE_REFINEMENTS = 30, NO_EXPONENT = -100000 };
-/* Powers of two by which the rows, or the diagonal entries of a definite matrix, may differ before it is wide.
- * With s(i) up to 2^50, what is lost when A is brought near 1, 2^-150 and less, is nothing in S A S; with a
- * diagonal down to 2^-64 and a largest number of 2^-30, what is lost of products of the elimination is 2^-55
- * of what they are taken from. */
-enum { WIDE_ROWS = sizeof(real) == 4 ? 50 : 450, WIDE_DIAGONAL = sizeof(real) == 4 ? 64 : 600 };
-
-/* Whether a row, or a diagonal entry, of this size makes the system wide. */
-SHOAL_HD static inline int smallsym_wide(real size, real largest, int by) {
-    return size > 0 && size < largest * power_of_two(-by) && largest <= REAL_MAX;
-}
 
 /* Numbers that a system of n unknowns needs. */
 SHOAL_HD static inline int64_t wide_numbers(int64_t n) {
@@ -155,18 +143,6 @@ WIDE_PART real wide_load(wide_system *w) {
 
 /* ---- factors ----------------------------------------------------------------------------------- */
 
-/* Largest size in row and column c of what is left from k on, off the diagonal; and where. */
-WIDE_PART real wide_column(const wide_system *w, int k, int c, int *at) {
-    real most = 0;
-    *at = c;
-    for (int i = k; i < w->n; i++) {
-        const real size =
-            i == c ? 0 : real_abs(w->l[i > c ? shoal_lower_at(i, c) : shoal_lower_at(c, i)]);
-        if (size > most) most = size, *at = i;
-    }
-    return most;
-}
-
 SHOAL_HD static inline void wide_swap(real *v, real *w) {
     const real kept = *v;
     *v = *w, *w = kept;
@@ -185,25 +161,22 @@ WIDE_PART void wide_exchange(wide_system *w, int a, int b) {
     w->order[a] = w->order[b], w->order[b] = kept;
 }
 
-/* Brings a pivot to row k, and k + 1: whether it has two rows. Rook pivoting as in ldltp.c; sizes grow. */
+/* Brings a pivot to row k, and k + 1: whether it has two rows. The largest diagonal entry, unless another one is
+ * larger by far: complete pivoting, of Bunch and Parlett. */
 WIDE_PART int wide_pivot(wide_system *w, int k) {
     const real alpha = (real)0.64038820320220756873;
-    real most = 0;
-    int at = k, next, i = k;
-    for (int j = k + 1; j < w->n; j++) /* the largest diagonal entry is most often one */
-        if (real_abs(w->l[shoal_lower_at(j, j)]) > real_abs(w->l[shoal_lower_at(i, i)])) i = j;
-    for (;;) {
-        const real other = wide_column(w, k, i, &next);
-        if (!(real_abs(w->l[shoal_lower_at(i, i)]) < alpha * other)) {
-            wide_exchange(w, k, i);
-            return 0;
+    int at = k, row = k, column = k;
+    real own = 0, other = 0;
+    for (int i = k; i < w->n; i++)
+        for (int j = k; j <= i; j++) {
+            const real size = real_abs(w->l[shoal_lower_at(i, j)]);
+            if (i == j && size > own) own = size, at = i;
+            if (i != j && size > other) other = size, row = i, column = j;
         }
-        if (other <= most) break; /* of row `at`, where the search came from: rows at and i */
-        at = i, most = other, i = next;
-    }
-    wide_exchange(w, k, at);
-    wide_exchange(w, k + 1, i == k ? at : i);
-    return 1;
+    const int two = own < alpha * other;
+    wide_exchange(w, k, two ? column : at);
+    if (two) wide_exchange(w, k + 1, row);
+    return two;
 }
 
 /* L D Lt of what is in l. */

@@ -145,7 +145,8 @@ static inline int lane_is_wide(const pack *p, int scales, int l, real largest) {
         real size = scales == SMALLSYM_BY_DIAGONAL ? real_abs(p->a[at_entry(i, i) + l]) : 0;
         for (int64_t j = 0; j < p->n && scales == SMALLSYM_BY_ROWS; j++)
             size = real_max(real_abs(p->a[(j < i ? at_entry(i, j) : at_entry(j, i)) + l]), size);
-        wide = smallsym_wide(size, largest, scales == SMALLSYM_BY_ROWS ? WIDE_ROWS : WIDE_DIAGONAL);
+        wide =
+            smallsym_is_wide(size, largest, scales == SMALLSYM_BY_ROWS ? WIDE_ROWS : WIDE_DIAGONAL);
     }
     return wide;
 }

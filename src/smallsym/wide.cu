@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * wide.cuh - systems that the kernels of careful.cu leave to wide.h: one thread of the warp solves them, one after the
- * other, in the warp's shared memory. A function of its own, so that these kernels need no more registers. The
- * others flag such systems, and the first method of "auto" leaves them to its second one.
+ * wide.cu - the systems that careful.cu listed, by wide.h: a thread has a system, in shared memory. They are few, so
+ * the kernel is made small rather than fast; without any it returns at once. The kernels of single methods flag such
+ * systems, and the first method of "auto" leaves them to its second one.
  */
-#ifndef SHOAL_SMALLSYM_WIDE_CUH
-#define SHOAL_SMALLSYM_WIDE_CUH
-
 #include "smallsym/device.cuh"
 #include "smallsym/wide.h"
 
-/* The status of an answer, where status_of() does not know of refinement; `first` is the residual before. */
-__device__ static inline int32_t status_refined(const smallsym_job &job, int32_t status, real doubt,
-                                                float first, float look) {
-    if (job.stage == 1 && status >= 0 && smallsym_hopeless(doubt, look))
-        return SHOAL_SYSTEM_SINGULAR;
-    const bool refined = (job.refine || job.stage == 1) && !(first <= job.tol);
-    return status == SHOAL_SYSTEM_OK && refined ? SHOAL_SYSTEM_REFINED : status;
-}
-
-/* All of one system, by one thread. */
+/* All of one system. */
 __device__ static inline outcome solve_wide(const smallsym_job &job, const smallsym_redo &task,
                                             bool definite, real *room) {
     const bool judged = smallsym_judged(&job);
@@ -63,20 +51,33 @@ __device__ static inline outcome solve_wide(const smallsym_job &job, const small
     return o;
 }
 
-/* The systems of the threads for which `left` is true. All threads of the warp call; `room` is wide_numbers(n)
- * numbers of shared memory that nobody needs any more. */
-__device__ __noinline__ static void solve_wide_ones(smallsym_job job, smallsym_redo task,
-                                                    bool definite, bool left, real *room) {
-    unsigned votes = __ballot_sync(ALL_LANES, left);
-    while (votes) {
-        const bool here = (int)(threadIdx.x % WARP) == __ffs((int)votes) - 1;
+/* The first `rooms` threads of a block, which is a warp, have room for a system. Without a right-hand side only rcond
+ * is wanted, for factor.cu. */
+__global__ static void __launch_bounds__(WARP)
+    wide_kernel(smallsym_job job, bool definite, int rooms) {
+    SHOAL_SHARED(real, shared);
+    const int t = threadIdx.x;
+    const int64_t all = ((const smallsym_totals *)job.work)->listed_wide[job.stage];
+#pragma unroll 1
+    for (int64_t first = (int64_t)blockIdx.x * rooms; first < all;
+         first += (int64_t)gridDim.x * rooms) {
+        const bool mine = t < rooms && first + t < all;
+        const smallsym_redo task = job.wide[mine ? first + t : first];
         outcome o = outcome_of(job);
-        votes &= votes - 1;
+        if (mine) o = solve_wide(job, task, definite, shared + t * wide_numbers(job.n));
         __syncwarp();
-        if (here) o = solve_wide(job, task, definite, room);
-        __syncwarp();
-        settle(job, task.system, o, here);
+        if (job.nrhs) settle(job, task.system, o, mine);
+        if (job.nrhs == 0 && mine) job.where.rcond[task.system] = o.rcond;
     }
 }
 
-#endif
+extern "C" shoal_status R(smallsym_wide_ones)(shoal_smallsym *plan, const smallsym_job *job,
+                                              bool definite) {
+    const size_t limit = (size_t)48 << 10, one = (size_t)wide_numbers(job->n) * sizeof(real);
+    const int rooms = limit / one < WARP ? (int)(limit / one) : WARP;
+    const int64_t needed = (job->count + rooms - 1) / rooms;
+    const int64_t most = 4 * (int64_t)plan->head.ctx->multiprocessors;
+    SHOAL_LAUNCH(wide_kernel, dim3((unsigned)(needed < most ? needed : most)), dim3(WARP),
+                 rooms * one, plan->head.ctx->stream, *job, definite, rooms);
+    return shoal_launched(plan->head.ctx, "wide systems");
+}
