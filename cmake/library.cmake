@@ -28,7 +28,7 @@ set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)
 # The same for double alone.
 set(SHOAL_CPU_DOUBLE_ALGORITHMS cva/fit cva/adjoint models/heston_sums pricing/implied)
 # And for kernels beside those of a method, or of several: a .cu alone.
-set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/factor surrogate/layers)
+set(SHOAL_CUDA_ALGORITHMS smallsym/ldlt_thread smallsym/careful smallsym/wide smallsym/factor surrogate/layers)
 # Those of the papers' own variants, to compare with: a .cu alone. The emulator always has them.
 set(SHOAL_PAPER_ALGORITHMS smallsym/paper/ldlt smallsym/paper/hhpcr)
 # Compiled once: every .c that is none of an algorithm. Public functions, checks, tables.
@@ -47,7 +47,7 @@ set(SHOAL_KERNELS_TOGETHER
     "models models/heston models/expou models/bullet models/pde"
     "surrogate surrogate/surrogate surrogate/layers"
     "sort sort/mergepath sort/batchmerge"
-    "smallsym smallsym/batch smallsym/factor"
+    "smallsym smallsym/batch smallsym/factor smallsym/wide"
     "double surrogate/dataset american/exact"
     "common core/device models/exact"
     # where nvcc only checks that they compile

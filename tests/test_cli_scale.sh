@@ -61,6 +61,8 @@ one() { # one NAME COMMAND...: the results of one process, and the same in units
     shift
     expect 0 "$@" --json; results out >$name.one
     expect 0 "$@" --json --units 3 --checkpoint $name.dir --scale $name.json --scale-plot $name.svg; alike $name
+    bytes=$(($(cat $name.dir/unit-* | wc -c) - 3 * 196)) # heads and checksums
+    check "$name: whole bytes" grep -q "\"bytes\": $bytes,$" $name.json
     check "$name: three units are kept" test "$(ls $name.dir | grep -c unit-)" -eq 3
     cp $name.json out; json; leaf units=3; leaf units_before=0; has idle_share critical_path_seconds bytes workers.0.busy_seconds
     check "$name: a unit per line" test "$(sed -n '/"trace"/,$p' $name.json | grep -c '\[[0-2], 0, ')" -eq 3
@@ -104,6 +106,7 @@ expect 64 $heston --devices one; said "--devices: 'one' is neither numbers of GP
 expect 64 $heston --scale r.txt; said "does not end in .json"
 expect 64 price heston --method analytic --checkpoint analytic.dir; said "simulates no paths"
 expect 0 price heston --method analytic --units 3 --json
+expect 66 merge-parts cva.dir/unit-000000-of-000003; said "not a part: a unit of --checkpoint; its command merges them"
 expect 64 $cva --target-se 1 --scale r.json; said "exclude each other"
 
 if command -v mpirun >/dev/null && "$shoal" info | grep -q '^mpi *on'; then

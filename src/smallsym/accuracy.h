@@ -63,7 +63,9 @@ static inline void residual_of(const pack *p, real *r, real *size, float *residu
     }
     for (int l = 0; l < LANES; l++) {
         const real below = real_mad(a_most[l], x_most[l], b_most[l]);
-        residual[l] = r_most[l] == 0 ? 0 : (float)(r_most[l] / below);
+        residual[l] = r_most[l] == 0      ? 0
+                      : below <= REAL_MAX ? (float)(r_most[l] / below)
+                                          : (float)NAN; /* cannot be judged */
         norm[l] = a_most[l];
     }
 }

@@ -32,7 +32,7 @@ static void load_rhs(worker *w, const smallsym_job *job, int64_t c) {
         copy_rhs(w, job, c);
     real largest[LANES];
     look_at(w->p.b, job->n, largest, w->bad_b);
-    if (scale(w->p.b, job->n, largest, w->e_b)) w->scaled = 1;
+    if (scale(w->p.b, job->n, largest, w->p.wide, w->e_b)) w->scaled = 1;
 }
 
 /* D of the pack's a by 2^sign e_a; zero[l] counts the pivots that became zero. */
@@ -62,7 +62,9 @@ static void load_factors(worker *w, const smallsym_job *job) {
             largest[l] = real_max(real_abs(p->a[at_entry(i, i) + l]), largest[l]);
     w->scaled = 0;
     for (int l = 0; l < LANES; l++) {
-        w->e_a[l] = exponent_far_from_1(largest[l]);
+        p->wide[l] =
+            l < w->used && w->bad_a[l] == 0 && lane_is_wide(p, SMALLSYM_BY_DIAGONAL, l, largest[l]);
+        w->e_a[l] = p->wide[l] ? 0 : exponent_far_from_1(largest[l]);
         w->scaled |= w->e_a[l] != 0;
     }
     scale_pivots(w, -1, zero);
@@ -273,21 +275,116 @@ static void scale_rows(pack *p, const smallsym_job *job, const smallsym_cpu_meth
     if (method->scales == SMALLSYM_BY_DIAGONAL && job->look) scale_by_diagonal(p);
 }
 
+/* The lanes that are wide although the largest number is near 1: the pivots of a definite matrix differ at least
+ * as much as its diagonal entries, but for a factor of its condition number. */
+static void look_for_wide_ones(worker *w) {
+    const float few = sizeof(real) == 4 ? 0x1p-25f : FLT_MIN;
+    pack *p = &w->p;
+    for (int l = 0; l < w->used; l++)
+        if ((p->fate.status[l] < 0 || !(p->fate.rcond[l] >= few)) && w->bad_a[l] == 0 &&
+            w->e_a[l] == 0)
+            p->wide[l] |= lane_is_wide(p, SMALLSYM_BY_DIAGONAL, l, p->largest[l]);
+}
+
 static void factor(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                    int variant) {
+    w->scales = method->scales;
     if (w->gram)
         R(gram_matrix)(w, job);
     else
         load_matrix(w, job);
     scale_rows(&w->p, job, method);
     method->factor(&w->p, variant);
+    if (method->scales == SMALLSYM_BY_DIAGONAL) look_for_wide_ones(w);
     if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
+}
+
+/* The answer of a lane for right-hand side c joins those before, or is left to the next method of "auto": whether
+ * it waits for that. */
+static int add_answer(worker *w, const smallsym_job *job, int l, int64_t c, int32_t now, float r,
+                      int32_t *status, float *residual) {
+    if (smallsym_doubtful(job, now)) {
+        w->queue[w->stage][w->queued[w->stage]++] =
+            (smallsym_redo){ w->task[l].system, (uint32_t)c, c ? *status : SHOAL_SYSTEM_OK,
+                             *residual };
+        return 1;
+    }
+    *status = c ? shoal_worse(*status, now) : now;
+    *residual = smallsym_larger(*residual, now < 0 ? (float)NAN : r);
+    return 0;
+}
+
+/* A lane of the pack by wide.h; what it says of A goes to the fate. */
+static wide_system take_wide_one(worker *w, const smallsym_job *job, int definite, int l) {
+    const smallsym_shape lane = { .n = job->n, .packed = 1, .column = LANES };
+    const int kept = w->what == SMALLSYM_RESOLVE;
+    pack_fate *fate = &w->p.fate;
+    wide_system s;
+    wide_begin(&s, (int)job->n, definite, w->p.a + l, &lane, w->wide_room);
+    s.e_a = w->e_a[l];
+    if (kept)
+        wide_take_kept(&s);
+    else
+        wide_take(&s);
+    fate->status[l] = s.status, fate->rcond[l] = s.rcond;
+    fate->positive[l] = s.positive, fate->negative[l] = s.n - s.positive;
+    if (kept || s.status < 0) return s;
+    if (job->look || job->stage) fate->look[l] = s.look;
+    if (job->estimate && smallsym_rcond_used(job))
+        fate->rcond[l] = wide_rcond(&s);
+    else if (job->look && job->rescue_row >= 0 && !(s.rcond <= s.look))
+        fate->rcond[l] = s.look;
+    return s;
+}
+
+/* x of the right-hand side in the pack, judged. */
+static int32_t answer_wide_one(worker *w, const smallsym_job *job, wide_system *s, int l,
+                               float *residual) {
+    pack *p = &w->p;
+    const int judged = w->what != SMALLSYM_RESOLVE && smallsym_judged(job);
+    const int middle = job->stage == 1;
+    wide_answer found = { 0 };
+    real bad = 0;
+    wide_take_rhs(s, p->b + l, LANES);
+    if (judged)
+        found = wide_answer_of(s, job->refine, middle, job->tol, job->cond);
+    else
+        wide_solve(s, s->b, s->x, 0);
+    for (int64_t i = 0; i < p->n; i++) {
+        real *x = &p->x[at_row(i) + l];
+        *x = wide_x(s, (int)i), bad += *x * 0;
+    }
+    const float first = job->refine || middle ? found.first : 0;
+    const int32_t status =
+        status_of(w, job, l, bad == 0, judged, found.doubt, first, found.residual);
+    *residual = status < 0 || !judged ? (float)NAN : found.residual;
+    return status;
+}
+
+/* The lanes of wide.h, one after the other: their outcomes. */
+static void run_wide_ones(worker *w, const smallsym_job *job, const smallsym_cpu_method *method) {
+    const int definite = method->scales == SMALLSYM_BY_DIAGONAL;
+    for (int l = 0; l < w->used; l++) {
+        int32_t status = w->task[l].status, now[LANES] = { 0 };
+        float residual = w->task[l].residual, r = 0;
+        int others[LANES], waits = 0;
+        if (!w->p.wide[l]) continue;
+        wide_system s = take_wide_one(w, job, definite, l);
+        for (int k = 0; k < LANES; k++) others[k] = k != l;
+        for (int64_t c = w->task[l].column; c < job->nrhs && !waits; c++) {
+            load_rhs(w, job, c);
+            now[l] = answer_wide_one(w, job, &s, l, &r);
+            waits = add_answer(w, job, l, c, now[l], r, &status, &residual);
+            if (!waits) store(w, job, c, now, others);
+        }
+        if (!waits) note(w, job, l, job->first_row, status, residual);
+    }
 }
 
 static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_method *method,
                      int variant) {
     int32_t status[LANES];
-    int wait[LANES] = { 0 };
+    int wait[LANES], any_wide = 0;
     float residual[LANES];
     real doubt[LANES] = { 0 };
     for (int l = 0; l < LANES; l++)
@@ -298,6 +395,7 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
     } else {
         factor(w, job, method, variant);
     }
+    for (int l = 0; l < LANES; l++) any_wide |= wait[l] = w->p.wide[l];
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
         float r[LANES] = { 0 };
@@ -307,20 +405,40 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
         if (w->scaled) unscale(w, now);
         for (int l = 0; l < w->used; l++) {
             if (wait[l] || c < w->task[l].column) continue;
-            wait[l] = smallsym_doubtful(job, now[l]);
-            if (wait[l]) {
-                w->queue[w->stage][w->queued[w->stage]++] =
-                    (smallsym_redo){ w->task[l].system, (uint32_t)c,
-                                     c ? status[l] : SHOAL_SYSTEM_OK, residual[l] };
+            if (smallsym_left_range(now[l], r[l]) && method->scales != SMALLSYM_AS_IT_IS &&
+                job->n > 1) {
+                w->task[l] = (smallsym_redo){ w->task[l].system, (uint32_t)c,
+                                              c ? status[l] : SHOAL_SYSTEM_OK, residual[l] };
+                any_wide = wait[l] = w->p.wide[l] = 1;
                 continue;
             }
-            status[l] = c ? shoal_worse(status[l], now[l]) : now[l];
-            residual[l] = smallsym_larger(residual[l], now[l] < 0 ? (float)NAN : r[l]);
+            wait[l] = add_answer(w, job, l, c, now[l], r[l], &status[l], &residual[l]);
         }
         store(w, job, c, now, wait);
     }
     for (int l = 0; l < w->used; l++)
         if (!wait[l]) note(w, job, l, job->first_row, status[l], residual[l]);
+    if (any_wide) run_wide_ones(w, job, method);
+}
+
+/* L and D of the lanes of wide.h to the pack, from A, which is read once more. zero[l] counts the pivots that
+ * became zero, lost[l] the numbers of L that the type does not hold. */
+static void factor_wide_ones(worker *w, const smallsym_job *job, int *zero, int *lost) {
+    pack *p = &w->p;
+    real *factors = p->a;
+    p->a = p->scratch; /* free by now */
+    load_entries(w, job);
+    for (int l = 0; l < w->used; l++) {
+        if (!p->wide[l]) continue;
+        const wide_system s = take_wide_one(w, job, 1, l);
+        for (int i = 0; i < s.n && s.status >= 0; i++)
+            for (int j = 0; j <= i; j++) {
+                const real v = factors[at_entry(i, j) + l] = wide_kept(&s, i, j);
+                zero[l] += i == j && v == 0;
+                lost[l] += wide_is_lost(&s, i, j, v);
+            }
+    }
+    p->a = factors;
 }
 
 /* L and D of a pack; NaN in lanes that failed, where L is A too, so that nobody takes A for L. */
@@ -329,18 +447,22 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
     pack *p = &w->p;
     const int64_t numbers = job->n * (job->n + 1) / 2;
     int32_t status[LANES] = { 0 };
-    int zero[LANES];
+    int zero[LANES], lost[LANES] = { 0 }, any_wide = 0;
     real largest[LANES], bad[LANES];
     factor(w, job, method, variant);
     method->give(p);
-    look_at(p->a, numbers, largest, bad);
     scale_pivots(w, 1, zero);
+    for (int l = 0; l < LANES; l++) any_wide |= p->wide[l];
+    if (any_wide) factor_wide_ones(w, job, zero, lost);
+    look_at(p->a, numbers, largest, bad);
     for (int l = 0; l < LANES; l++) {
         status[l] = p->fate.status[l];
         if (w->bad_a[l] != 0)
             status[l] = SHOAL_SYSTEM_NONFINITE;
         else if (status[l] >= 0 && (bad[l] != 0 || zero[l]))
             status[l] = zero[l] ? SHOAL_SYSTEM_PIVOT : SHOAL_SYSTEM_OVERFLOW;
+        else if (status[l] >= 0 && lost[l])
+            status[l] = SHOAL_SYSTEM_ILL;
         for (int64_t e = 0; e < numbers && status[l] < 0; e++) p->a[e * LANES + l] = real_nan();
     }
     store_entries(w, job, job->x);

@@ -18,24 +18,41 @@ static smallsym_totals *totals_in(const shoal_smallsym *plan, int slot) {
     return (smallsym_totals *)((char *)plan->work + slot * SLOT);
 }
 
+/* The lists behind the totals: two of "auto", and the one for wide.cu. */
+static int list_count(const shoal_smallsym *plan) {
+    const bool careful = plan->job_count > 0 && smallsym_careful(&plan->jobs[0]);
+    return plan->rescue.cell ? 3 : careful ? 1 : 0;
+}
+
 /* Bytes of a list of systems to do again, one after the other, to a multiple of TOTALS. */
 static size_t list_bytes(const shoal_smallsym *plan) {
     size_t most = 0;
-    for (int64_t g = 0; g < plan->job_count && plan->rescue.cell; g++) {
+    for (int64_t g = 0; g < plan->job_count; g++) {
         const size_t bytes = (size_t)plan->jobs[g].count * sizeof(smallsym_redo);
         if (bytes > most) most = bytes;
     }
     return (most + TOTALS - 1) / TOTALS * TOTALS;
 }
 
-/* The lists of "auto" lie behind the totals. */
-static size_t batch_bytes(const shoal_smallsym *plan) { return TOTALS + 2 * list_bytes(plan); }
+static smallsym_redo *list_at(const shoal_smallsym *plan, int place) {
+    return (smallsym_redo *)((char *)plan->work + TOTALS + place * list_bytes(plan));
+}
+
+static size_t batch_bytes(const shoal_smallsym *plan) {
+    return TOTALS + list_count(plan) * list_bytes(plan);
+}
 
 static shoal_status clear(shoal_smallsym *plan, const char *what, void *at, size_t bytes) {
     shoal_context *ctx = plan->head.ctx;
     const cudaError_t error = cudaMemsetAsync(at, 0, bytes, (cudaStream_t)ctx->stream);
     if (error == cudaSuccess) return SHOAL_OK;
     return shoal_fail(ctx, SHOAL_E_CUDA, "clearing %s: %s", what, cudaGetErrorString(error));
+}
+
+/* The lengths of all lists. */
+static shoal_status clear_lists(shoal_smallsym *plan, smallsym_totals *totals) {
+    return clear(plan, "the lists", totals->listed,
+                 sizeof totals->listed + sizeof totals->listed_wide);
 }
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
@@ -84,13 +101,11 @@ typedef struct stages {
 
 static shoal_status queue_stage(shoal_smallsym *plan, const stages *s, int stage) {
     const shoal_choice *by[] = { &plan->first, &plan->middle, &plan->rescue };
-    smallsym_redo *lists[2];
-    for (int i = 0; i < 2; i++)
-        lists[i] = (smallsym_redo *)((char *)plan->work + TOTALS + i * list_bytes(plan));
     smallsym_job part = s->job;
     part.stage = stage, part.first_row = by[stage]->row;
-    part.tasks = stage > 0 ? lists[stage - 1] : NULL;
-    part.list = stage < 2 ? lists[stage] : NULL;
+    part.tasks = stage > 0 ? list_at(plan, stage - 1) : NULL;
+    part.list = stage < 2 ? list_at(plan, stage) : NULL;
+    part.wide = list_at(plan, 2);
     if (stage > 0) part.refine = 0;
     if (stage == 2) part.rescue_row = -1, part.next = s->next;
     return ((const smallsym_cuda_method *)by[stage]->cell)->run(plan, by[stage]->variant, &part);
@@ -106,8 +121,7 @@ static shoal_status queue_stages(void *of, const void *with) {
     shoal_smallsym *plan = (shoal_smallsym *)of;
     const stages *s = (const stages *)with;
     smallsym_totals *totals = (smallsym_totals *)s->job.work;
-    shoal_status status =
-        s->clears ? clear(plan, "the lists", totals->listed, sizeof totals->listed) : SHOAL_OK;
+    shoal_status status = s->clears ? clear_lists(plan, totals) : SHOAL_OK;
     if (status == SHOAL_OK) status = queue_stage(plan, s, 0);
     if (status != SHOAL_OK) return status;
     if (!plan->waits) return queue_later(plan, s);
@@ -133,9 +147,21 @@ static shoal_status run_stages(shoal_smallsym *plan, const smallsym_job *job) {
     return status;
 }
 
+/* Gives a job that may reach careful.cu the list for wide.cu. */
+static shoal_status list_wide_ones(shoal_smallsym *plan, smallsym_job *job) {
+    if (!smallsym_careful(job)) return SHOAL_OK;
+    const bool is_clear = plan->lists_are_clear;
+    plan->lists_are_clear = 0;
+    job->wide = list_at(plan, list_count(plan) - 1);
+    return is_clear ? SHOAL_OK : clear_lists(plan, (smallsym_totals *)job->work);
+}
+
 static shoal_status solve(shoal_smallsym *plan, const smallsym_job *job) {
     const smallsym_cuda_method *first = (const smallsym_cuda_method *)plan->first.cell;
-    return plan->rescue.cell ? run_stages(plan, job) : first->run(plan, plan->first.variant, job);
+    if (plan->rescue.cell) return run_stages(plan, job);
+    smallsym_job own = *job;
+    const shoal_status status = list_wide_ones(plan, &own);
+    return status == SHOAL_OK ? first->run(plan, plan->first.variant, &own) : status;
 }
 
 /* ---- systems formed from samples --------------------------------------------------------------- */
@@ -208,7 +234,10 @@ static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job
     if (job->n == 0) return run_empty(plan, job, what == SMALLSYM_SOLVE ? 0 : NAN);
     if (what == SMALLSYM_SOLVE) return solve(plan, job);
     if (what == SMALLSYM_FORM) return form_and_solve(plan, job, &with->gram);
-    return R(smallsym_ldlt_factor)(plan, job, what == SMALLSYM_RESOLVE);
+    smallsym_job own = *job;
+    const shoal_status status = list_wide_ones(plan, &own);
+    if (status != SHOAL_OK) return status;
+    return R(smallsym_ldlt_factor)(plan, &own, what == SMALLSYM_RESOLVE);
 }
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {

@@ -10,7 +10,7 @@
  * A team of T threads has a system, M rows per thread. There are few sizes, and one kernel per size: both
  * methods factor with the code of ldltp.cuh, ldlt with its pivots in order. A stays on its stage in shared
  * memory, scaled. Refinement always computes residuals; a system whose warning it removes has status
- * SHOAL_SYSTEM_REFINED.
+ * SHOAL_SYSTEM_REFINED. Systems that need more range than this has are listed for wide.cu.
  *
  * Bytes: the triangle once (in sectors), b and x. Each step of refinement adds 2 n^2 instructions
  * per system, in double on the stage. n <= 64.
@@ -35,10 +35,12 @@ template <int T_, int M_> struct factors {
     bool own;    /* the S of this team is not the unit matrix             */
 
     __device__ real *shown() const { return rows.at.shown(0); }
-    /* A from its stage, scaled by its rows, or only its scale, if it is definite. `largest` of its numbers. */
-    __device__ void load(const real *staged, real &largest, bool definite, int t, int n) {
+    /* A from its stage, scaled by its rows, or only its scale, if it is definite. `largest` of its numbers.
+     * Whether a row of the thread, or its diagonal entry, makes the system wide (wide.h). */
+    __device__ bool load(const real *staged, real &largest, bool definite, int t, int n) {
         const real *from = staged;
         real size[M];
+        bool wide = false;
         rows.at.memory = memory;
         scaled = own = false;
         for (;;) {
@@ -54,6 +56,7 @@ template <int T_, int M_> struct factors {
                 largest = team_largest<T, M>(size);
                 break;
             }
+            wide = is_wide<M>(size, largest, WIDE_ROWS);
             scaled = stage_scale_rows<T, M>(staged, rows.at.below(), rows.at.exponent(), size, own,
                                             t, n);
             if (!scaled) break;
@@ -61,11 +64,13 @@ template <int T_, int M_> struct factors {
         }
         if (definite) {
             UNROLLED(r, M) size[r] = d.position[r] == LEFT ? real_abs(d.left[r]) : 0;
+            wide = is_wide<M>(size, largest, WIDE_DIAGONAL);
             own = team_uneven<T, M>(size, SMALLSYM_DIAGONAL_SPREAD);
             UNROLLED(r, M)
             if (own) rows.at.exponent()[r * T + t] = (short)-smallsym_half_exponent(size[r]);
         }
         __syncwarp();
+        return wide;
     }
     __device__ void factor(real largest, bool definite, int t, int n, outcome &o) {
         spread s = { (real)INFINITY, 0, definite ? 0 : nothing() * largest, 0 };
@@ -217,15 +222,6 @@ __device__ static inline verdict answer(const smallsym_job &job, const FACTORS &
     return found;
 }
 
-/* The status of an answer, where status_of() does not know of refinement. */
-__device__ static inline int32_t status_refined(const smallsym_job &job, int32_t status,
-                                                const verdict &found, float look) {
-    if (job.stage == 1 && status >= 0 && smallsym_hopeless(found.doubt, look))
-        return SHOAL_SYSTEM_SINGULAR;
-    const bool refined = (job.refine || job.stage == 1) && !(found.first <= job.tol);
-    return status == SHOAL_SYSTEM_OK && refined ? SHOAL_SYSTEM_REFINED : status;
-}
-
 /* Blocks that a multiprocessor should hold, teams of T threads: with fewer, systems of n <= 16 take up to
  * a quarter longer on an H200. */
 constexpr int resident(int T) {
@@ -254,9 +250,11 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
     outcome o = outcome_of(job);
     o.rank = n;
     int e_a;
-    real largest = stage_scaled<T, M>(staged, t, n, e_a);
+    bool wide;
+    real largest = stage_scaled<T, M>(staged, t, n, definite, e_a, wide);
     const bool infinite = !(largest - largest == 0);
-    f.load(staged, largest, definite, t, n);
+    wide |= f.load(staged, largest, definite, t, n);
+    if (team_any<T>(wide, lane)) o.redo = ALL_BY_WIDE;
     f.factor(largest, definite, t, n, o);
     const int32_t factored = o.status;
     real doubt = 0;
@@ -267,8 +265,8 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
         const int e_x = team_rhs<T, M>(job, b, k, c, job.nrhs > 0, t, n) - e_a;
         const verdict found = answer(job, f, staged, b, x, e_x, t, n, c == 0, o, doubt);
         if (job.nrhs == 0) {
-            if (mine && t == 0) job.where.rcond[k] = o.rcond;
-            return;
+            if (mine && t == 0 && o.redo == NOT_AGAIN) job.where.rcond[k] = o.rcond;
+            break;
         }
         if (c == 0) o.status = task.status, o.residual = task.residual;
         UNROLLED(r, M) {
@@ -277,11 +275,13 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
         }
         const bool failed = team_sum<T>(bad) != 0 || factored < 0 || infinite;
         const bool input = team_any<T>(failed && mine && input_is_bad(job, k, c, t, T), lane);
-        const int32_t status = status_refined(
-            job, status_of(job, factored, failed, input, found.residual, o.look), found, o.look);
+        const int32_t status =
+            status_refined(job, status_of(job, factored, failed, input, found.residual, o.look),
+                           found.doubt, found.first, o.look);
         if (c < task.column) continue;
+        leave_to_wide(job, o, c, status, found.residual);
         add_answer(job, o, c, status, found.residual);
-        if (mine && o.redo < 0 && !(status < 0 && job.x == job.b)) {
+        if (mine && o.redo == NOT_AGAIN && !(status < 0 && job.x == job.b)) {
             real *to = (real *)job.x;
 #pragma unroll
             for (int r = 0; r < M; r++)
@@ -289,7 +289,11 @@ __device__ static inline void careful_system(const smallsym_job &job, real *stag
                     to[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : x[r];
         }
     }
-    settle(job, k, o, mine && t == 0);
+    if (job.nrhs) settle(job, k, o, mine && t == 0);
+    const uint32_t c = o.redo <= ALL_BY_WIDE ? (uint32_t)(ALL_BY_WIDE - o.redo) : 0;
+    const smallsym_redo rest = { k, c > task.column ? c : task.column, o.status, o.residual };
+    add_to_list(job.wide, &((smallsym_totals *)job.work)->listed_wide[job.stage], rest,
+                mine && t == 0 && o.redo <= ALL_BY_WIDE);
 }
 
 template <class FACTORS>
@@ -328,10 +332,11 @@ static shoal_status launch(shoal_smallsym *plan, const smallsym_job *job, bool d
 
 static shoal_status run(shoal_smallsym *plan, const smallsym_job *job, bool definite,
                         const char *name) {
-    if (job->n <= 8) return launch<8, 1>(plan, job, definite, name);
-    if (job->n <= 16) return launch<16, 1>(plan, job, definite, name);
-    if (job->n <= 32) return launch<32, 1>(plan, job, definite, name);
-    return launch<32, 2>(plan, job, definite, name);
+    const shoal_status status = job->n <= 8    ? launch<8, 1>(plan, job, definite, name)
+                                : job->n <= 16 ? launch<16, 1>(plan, job, definite, name)
+                                : job->n <= 32 ? launch<32, 1>(plan, job, definite, name)
+                                               : launch<32, 2>(plan, job, definite, name);
+    return status == SHOAL_OK ? R(smallsym_wide_ones)(plan, job, definite) : status;
 }
 
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job) {

@@ -56,6 +56,17 @@ SHOAL_HD static inline real smallsym_first_y(int64_t i, int64_t n) {
     return i % 2 ? -size : size;
 }
 
+/* Powers of two by which rows or, for ldlt, diagonal entries may differ before a system is wide and goes to wide.h.
+ * With S up to 2^50, what is lost when A is brought near 1, 2^-150 and less, is nothing in S A S; with a diagonal
+ * down to 2^-64 and a largest number of 2^-30, what is lost of products of the elimination is 2^-55 of what they
+ * are taken from. */
+enum { WIDE_ROWS = sizeof(real) == 4 ? 50 : 450, WIDE_DIAGONAL = sizeof(real) == 4 ? 64 : 600 };
+
+/* Whether a row, or a diagonal entry, of this size makes the system wide. */
+SHOAL_HD static inline int smallsym_is_wide(real size, real largest, int by) {
+    return size > 0 && size < largest * power_of_two(-by) && largest <= REAL_MAX;
+}
+
 enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 2 };
 
 /* "auto" refines an ill-conditioned system by its second method. Each step leaves |E| |A^-1| of the error,

@@ -78,6 +78,9 @@ __device__ static inline int64_t warp_of_grid(int warp) {
 /* Of careful.cu: solves with refinement and the estimate of the condition. */
 extern "C" shoal_status R(smallsym_ldlt_careful)(shoal_smallsym *plan, const smallsym_job *job);
 extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const smallsym_job *job);
+/* Of wide.cu: the systems that careful.cu listed. */
+extern "C" shoal_status R(smallsym_wide_ones)(shoal_smallsym *plan, const smallsym_job *job,
+                                              bool definite);
 /* Of ldlt_thread.cu: a thread has a system alone, n up to THREAD_MOST. */
 enum { THREAD_MOST = sizeof(real) == 4 ? 15 : 12 };
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job);
@@ -153,6 +156,15 @@ __device__ static inline int32_t status_of(const smallsym_job &job, int32_t fact
                : factored;
 }
 
+/* The status of an answer, where status_of() does not know of refinement; `first` is the residual before. */
+__device__ static inline int32_t status_refined(const smallsym_job &job, int32_t status, real doubt,
+                                                float first, float look) {
+    if (job.stage == 1 && status >= 0 && smallsym_hopeless(doubt, look))
+        return SHOAL_SYSTEM_SINGULAR;
+    const bool refined = (job.refine || job.stage == 1) && !(first <= job.tol);
+    return status == SHOAL_SYSTEM_OK && refined ? SHOAL_SYSTEM_REFINED : status;
+}
+
 /* Whether A of system k or right-hand side c has a non-finite number, in rows first, first + step, ...
  * Called only if an answer failed. How far it is unrolled matters for the registers of the rest; kernels
  * that judge nothing need more. */
@@ -187,11 +199,17 @@ typedef struct outcome { /* of one system */
     float residual, rcond;
     float look; /* the reciprocal condition number of S A S, about */
     int32_t rank, positive, negative, zero, method;
-    int32_t redo; /* right-hand side from which on the rescue does it again; -1: none */
+    /* The right-hand side from which on the rescue does it again, NOT_AGAIN, or wide_from(). */
+    int32_t redo;
 } outcome;
 
+/* As outcome.redo: wide.cu does the system again from right-hand side c on. */
+enum { NOT_AGAIN = -1, ALL_BY_WIDE = -2 };
+__device__ static inline int32_t wide_from(int64_t c) { return ALL_BY_WIDE - (int32_t)c; }
+
 __device__ static inline outcome outcome_of(const smallsym_job &job) {
-    const outcome o = { SHOAL_SYSTEM_OK, 0, 1, NOT_LOOKED_AT, 0, 0, 0, 0, job.first_row, -1 };
+    const int row = job.first_row;
+    const outcome o = { SHOAL_SYSTEM_OK, 0, 1, NOT_LOOKED_AT, 0, 0, 0, 0, row, NOT_AGAIN };
     return o;
 }
 
@@ -214,7 +232,7 @@ __device__ static inline void look_at_pivots(outcome &o, real low, real high, in
 template <bool JUDGED = true>
 __device__ static inline void add_answer(const smallsym_job &job, outcome &o, int64_t c, int32_t s,
                                          float residual) {
-    if (JUDGED && o.redo >= 0) return;
+    if (JUDGED && o.redo != NOT_AGAIN) return;
     if (JUDGED && smallsym_doubtful(&job, s)) {
         o.redo = (int32_t)c;
         return;
@@ -228,7 +246,7 @@ __device__ static inline void add_answer(const smallsym_job &job, outcome &o, in
 __device__ static inline void add_look(const smallsym_job &job, outcome &o, real norm, real growth,
                                        bool proved = false) {
     const float look = smallsym_rcond(norm, growth);
-    if (!proved) o.look = look;
+    if (!proved && !(o.look <= look)) o.look = look;
     if (job.rescue_row >= 0 && !job.estimate && !(o.rcond <= look)) o.rcond = look;
 }
 
@@ -251,6 +269,12 @@ __device__ static inline int team_rhs(const smallsym_job &job, real (&v)[M], int
     for (int r = 0; r < M; r++)
         if (e) v[r] = times_power_of_2(v[r], -e);
     return e;
+}
+
+/* An answer that left the range of numbers on its way, or was too large to be judged: wide.cu does it again. */
+__device__ static inline void leave_to_wide(const smallsym_job &job, outcome &o, int64_t c,
+                                            int32_t s, float residual) {
+    if (o.redo == NOT_AGAIN && job.n > 1 && smallsym_left_range(s, residual)) o.redo = wide_from(c);
 }
 
 /* x of the team's rows for right-hand side c: scaled back by 2^e_x, judged and written. */
@@ -278,32 +302,36 @@ __device__ static inline void team_answer(const smallsym_job &job, int64_t k, in
             ((real *)job.x)[rhs_at(job, k, r * T + t, c)] = status < 0 ? real_nan() : x[r];
 }
 
+/* Puts the entries of the threads where `listed` is true on a list; all threads of the warp call. Their number. */
+__device__ static inline int add_to_list(smallsym_redo *list, unsigned *length,
+                                         const smallsym_redo &entry, bool listed) {
+    const unsigned all = __ballot_sync(ALL_LANES, listed);
+    const int lane = threadIdx.x % WARP;
+    if (!all) return 0;
+    unsigned first = 0;
+    if (lane == 0) first = atomicAdd(length, __popc(all));
+    first = __shfl_sync(ALL_LANES, first, 0);
+    if (listed) list[first + __popc(all & ((1u << lane) - 1))] = entry;
+    return __popc(all);
+}
+
 /* Puts a system on the list of those that the next method of "auto" does again. */
 __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k, const outcome &o,
                                               bool listed) {
-    const unsigned all = __ballot_sync(ALL_LANES, listed);
-    const int lane = threadIdx.x % WARP;
-    if (!all) return;
     smallsym_totals *totals = (smallsym_totals *)job.work;
-    unsigned first = 0;
-    if (lane == 0) first = atomicAdd(&totals->listed[job.stage], __popc(all));
-    if (lane == 0)
-        atomicAdd(job.stage == 0 ? &totals->redone : &totals->rescued,
-                  (unsigned long long)__popc(all));
-    first = __shfl_sync(ALL_LANES, first, 0);
     const smallsym_redo entry = { k, (uint32_t)o.redo, o.redo > 0 ? o.status : SHOAL_SYSTEM_OK,
                                   o.residual };
-    if (listed) job.list[first + __popc(all & ((1u << lane) - 1))] = entry;
+    const int all = add_to_list(job.list, &totals->listed[job.stage], entry, listed);
+    if (all && threadIdx.x % WARP == 0)
+        atomicAdd(job.stage == 0 ? &totals->redone : &totals->rescued, (unsigned long long)all);
 }
 
 /* Every thread of the warp calls; `leader` is true in one of each system that exists. */
 template <bool JUDGED = true>
 __device__ static inline void settle(const smallsym_job &job, int64_t k, const outcome &o,
                                      bool leader) {
-    if (JUDGED && job.rescue_row >= 0) {
-        list_for_rescue(job, k, o, leader && o.redo >= 0);
-        leader = leader && o.redo < 0;
-    }
+    if (JUDGED && job.rescue_row >= 0) list_for_rescue(job, k, o, leader && o.redo >= 0);
+    if (JUDGED) leader = leader && o.redo == NOT_AGAIN;
     const shoal_outcome &w = job.where;
     const bool known = o.status >= 0;
     if (leader) {

@@ -10,9 +10,11 @@
 #include "smallsym/look.cuh"
 #include "core/twice.h"
 
-/* Brings a system near 1 if it is far from it; its largest entry then, and the exponent. */
+/* Brings a system near 1 if it is far from it; its largest entry then, and the exponent. `wide`: a row of the
+ * thread or, `definite`, a diagonal entry made it wide before (wide.h). */
 template <int T, int M>
-__device__ static inline real stage_scaled(real *staged, int t, int n, int &e) {
+__device__ static inline real stage_scaled(real *staged, int t, int n, bool definite, int &e,
+                                           bool &wide) {
     real most = 0;
 #pragma unroll 1
     for (int i = t; i < n; i += T)
@@ -21,6 +23,15 @@ __device__ static inline real stage_scaled(real *staged, int t, int n, int &e) {
             most = real_max(real_abs(staged[stage<T, M>::row(i) + j]), most);
     most = team_max<T>(most);
     e = exponent_far_from_1(most);
+    wide = false;
+#pragma unroll 1
+    for (int i = t; i < n && e != 0; i += T) {
+        real size = real_abs(staged[stage<T, M>::row(i) + i]);
+#pragma unroll 1
+        for (int j = 0; j < n && !definite; j++)
+            size = real_max(real_abs(stage_entry<T, M>(staged, i, j)), size);
+        wide |= smallsym_is_wide(size, most, definite ? WIDE_DIAGONAL : WIDE_ROWS);
+    }
     stage_scale<T, M>(staged, t, n, e);
     return e ? times_power_of_2(most, -e) : most;
 }

@@ -89,7 +89,8 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     outcome o = outcome_of(job);
     o.residual = NAN;
     int e_a;
-    stage_scaled<T, M>(staged, t, n, e_a);
+    bool wide;
+    stage_scaled<T, M>(staged, t, n, true, e_a, wide);
     team_load<T, M>(a, staged, t);
     UNROLLED(r, M) none[r] = 0;
     __syncwarp(); /* before the panel takes over */

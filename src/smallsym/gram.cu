@@ -303,7 +303,7 @@ __device__ static inline void team_store(const real (&a)[M][T * M], real *staged
  * hold a number that is not finite. */
 template <int T, int M>
 __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], int t, int n,
-                                           int lane, int &e_a, int &e_b) {
+                                           int lane, int &e_a, int &e_b, bool &lost) {
     real a_most = 0, b_most = 0, bad = 0;
     const int last = (M - 1) * T + t;
     UNROLLED(r, M) {
@@ -315,9 +315,17 @@ __device__ static inline bool gram_prepare(real (&a)[M][T * M], real (&z)[M], in
             bad = real_fma(a[r][j], 0, bad);
         }
     }
-    e_a = exponent_far_from_1(team_max<T>(a_most));
+    a_most = team_max<T>(a_most), lost = false;
+    e_a = exponent_far_from_1(a_most);
     e_b = exponent_far_from_1(team_max<T>(b_most));
     if (__any_sync(ALL_LANES, e_a != 0 || e_b != 0)) {
+        UNROLLED(r, M) {
+#pragma unroll
+            for (int q = 0; q < T; q++)
+                lost |= e_a && q == t && r * T + t < n &&
+                        smallsym_is_wide(real_abs(a[r][r * T + q]), a_most, WIDE_DIAGONAL);
+        }
+        lost = team_any<T>(lost, lane);
         UNROLLED(r, M) {
             z[r] = times_power_of_2(z[r], -e_b);
 #pragma unroll
@@ -366,11 +374,13 @@ __device__ static inline void gram_solve(const smallsym_job &job, const gram_pla
     real *panel = shared + stage::SYSTEMS * stage::NUMBERS + lane / T * stage::PANEL;
     real kept[M], inverse[M], low, high;
     int e_a, e_b;
-    const bool input = gram_prepare<T, M>(a, z, t, n, lane, e_a, e_b);
+    bool lost;
+    const bool input = gram_prepare<T, M>(a, z, t, n, lane, e_a, e_b, lost);
     __syncwarp(); /* the sums of blocks are not needed any more */
     if (judged) team_store<T, M>(a, staged, t);
     UNROLLED(r, M) kept[r] = z[r];
     outcome o = outcome_of(job);
+    if (lost) o.look = 0; /* flagged (wide.h) */
     ldlt_factor<T, M>(a, z, inverse, low, high, panel, t, n);
     look_at_pivots(o, low, high, n);
     ldlt_backward<T, M>(a, inverse, z, t);

@@ -51,6 +51,7 @@ __device__ static inline real pcr_growth(const equations<T, M> &u, real *shown, 
 template <int M> struct taken {
     int e_a, e_s[M];
     bool scaled, own; /* rows were, in a team of the warp, and in this one */
+    bool lost;        /* 2^-e_a lost something of this one (wide.h)          */
 };
 
 /* Rows of A from its stage, which keeps A 2^-e_a; S A S goes by way of the stage `to`, which may be the same,
@@ -71,8 +72,10 @@ __device__ static inline taken<M> take_rows(real (&a)[M][T * M], real *staged, r
             for (int j = 0; j < T * M; j++)
                 if (r * T + t < n && mine) size[r] = real_max(real_abs(a[r][j]), size[r]);
         }
-        const int e = exponent_far_from_1(team_largest<T, M>(size));
+        const real largest = team_largest<T, M>(size);
+        const int e = exponent_far_from_1(largest);
         if (__any_sync(ALL_LANES, e != 0)) {
+            how.lost |= team_any<T>(e && is_wide<M>(size, largest, WIDE_ROWS), threadIdx.x % WARP);
             stage_scale<T, M>(staged, t, n, e);
             if (e) how.e_a = e;
             continue;
@@ -109,6 +112,7 @@ __global__ static void __launch_bounds__(WARPS *WARP) hhpcr_kernel(smallsym_job 
     const taken<M> how = take_rows<T, M>(a, staged, memory, shown, t, n, mine);
     const int e_a = how.e_a;
     outcome o = outcome_of(job);
+    if (how.lost) o.look = 0; /* flagged */
     int32_t factored = SHOAL_SYSTEM_OK;
     equations<T, M> u;
     real size = 0;

@@ -39,13 +39,18 @@ __global__ static void __launch_bounds__(WARPS *WARP, blocks_of(T *M *(M + 1) / 
     const real *from = (const real *)job.b;
     real a[M][T * M], z[M], inverse[M], low, high;
     team_load<T, M>(a, staged, t);
-    const int e_a = exponent_far_from_1(stage_largest<T, M>(staged, t, n));
+    const real of_a = stage_largest<T, M>(staged, t, n);
+    const int e_a = exponent_far_from_1(of_a);
     real norm = 0, growth = 0, *own = staged + stage::B + t; /* r T: a number to keep of each row */
     UNROLLED(r, M) z[r] = mine ? own[r * T] : 0;
     int e_b = exponent_far_from_1(team_largest<T, M>(z));
     __syncwarp();
-    if (__any_sync(ALL_LANES, e_a != 0)) team_scale<T, M>(a, staged, t, n, e_a);
     outcome o = outcome_of(job);
+    if (__any_sync(ALL_LANES, e_a != 0)) {
+        const bool wide = e_a && stage_is_wide<T, M>(staged, of_a, t, n);
+        if (team_any<T>(wide, lane)) o.look = 0; /* it loses something: flagged (wide.h) */
+        team_scale<T, M>(a, staged, t, n, e_a);
+    }
     int32_t factored = SHOAL_SYSTEM_OK;
     float residual = 0;
     diagonal_scale<T, M> s = { staged, panel + T * M, t, n, false };

@@ -201,11 +201,15 @@ __device__ static inline float thread_residual(const real *staged, const real (&
         r_most = real_max(real_abs(sum[i]), r_most), a_most = real_max(size[i], a_most);
         x_most = real_max(real_abs(x[i]), x_most);
     }
-    return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
+    const real below = real_fma(a_most, x_most, b_most);
+    return r_most == 0 ? 0 : below <= REAL_MAX ? (float)(r_most / below) : (float)NAN;
 }
 
-/* A from the stage, where it is scaled if need be; returns the exponent of the scale. */
-template <int N, int HOW> __device__ static inline int thread_take(real (&a)[N][N], real *staged) {
+/* A from the stage, where it is scaled if need be; returns the exponent of the scale. `wide`: it loses
+ * something (wide.h). */
+template <int N, int HOW>
+__device__ static inline int thread_take(real (&a)[N][N], real *staged, bool &wide) {
+    wide = false;
     for (int e_a = 0;;) {
         real largest = 0;
         each_entry<N, HOW>(staged, [&](int i, int j, real v) {
@@ -214,6 +218,7 @@ template <int N, int HOW> __device__ static inline int thread_take(real (&a)[N][
         });
         const int e = exponent_far_from_1(largest);
         if (e == 0) return e_a;
+        UNROLLED(i, N) wide |= smallsym_is_wide(real_abs(a[i][i]), largest, WIDE_DIAGONAL);
         each_staged<N, HOW>(staged, [&](real &v, bool) { v = times_power_of_2(v, -e); });
         e_a = e; /* once more; the largest is near 1 then */
     }
@@ -310,8 +315,10 @@ __global__ static void __launch_bounds__(WARPS *WARP)
     __syncwarp();
 
     real a[N][N], z[N], inverse[N], low, high;
-    const int e_a = thread_take<N, HOW>(a, staged);
+    bool wide;
+    const int e_a = thread_take<N, HOW>(a, staged, wide);
     outcome o = outcome_of(job);
+    if (wide) o.look = 0;
     int32_t factored = SHOAL_SYSTEM_OK;
 
     for (int64_t c = 0; c < job.nrhs; c++) {

@@ -44,7 +44,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
 
     real size[M], largest;
     int e_a = 0;
-    bool scaled = false, own = false;
+    bool scaled = false, own = false, lost = false;
     const real *from = staged;
     for (;;) { /* scaled, A is loaded once more: its code stands here once */
         rows.load(from, t);
@@ -53,6 +53,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
         if (scaled) break;
         const int e = exponent_far_from_1(largest);
         if (__any_sync(ALL_LANES, e != 0)) {
+            lost |= team_any<T>(e && is_wide<M>(size, largest, WIDE_ROWS), lane); /* wide.h */
             stage_scale<T, M>(staged, t, n, e);
             if (e) e_a = e;
             continue;
@@ -74,6 +75,7 @@ __global__ static void __launch_bounds__(WARPS *WARP, 4 * RESIDENT / WARPS)
     factor(rows, d, s, t, n);
     const int32_t factored = s.least == 0 ? SHOAL_SYSTEM_SINGULAR : SHOAL_SYSTEM_OK;
     outcome o = outcome_of(job);
+    if (lost) o.look = 0; /* flagged */
     o.rcond = (float)(s.least / s.most);
     o.rank = n, o.positive = s.positive, o.negative = n - s.positive;
 

@@ -20,6 +20,14 @@ __device__ static inline bool team_uneven(const real (&size)[M], int spread) {
     return most >= (real)spread * least && most <= REAL_MAX;
 }
 
+/* Whether a row of the thread makes its system wide (wide.h). */
+template <int M>
+__device__ static inline bool is_wide(const real (&size)[M], real largest, int by) {
+    bool wide = false;
+    UNROLLED(r, M) wide |= smallsym_is_wide(size[r], largest, by);
+    return wide;
+}
+
 /* The largest size of a team's numbers; NaN if one is not finite. */
 template <int T, int M> __device__ static inline real largest_or_nan(const real (&x)[M]) {
     real bad = 0;

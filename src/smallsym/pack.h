@@ -9,7 +9,8 @@
  * full-width code, and its answer does not depend on its lane.
  *
  * Each lane is scaled by powers of two, so that max|A| and max|b| lie near 1 where they were far
- * from it: a method need not fear for its range, and the answer has the same bits.
+ * from it: a method need not fear for its range, and the answer has the same bits. Lanes whose rows differ
+ * so much that this would not do are left to wide.h.
  */
 #ifndef SHOAL_SMALLSYM_PACK_H
 #define SHOAL_SMALLSYM_PACK_H
@@ -41,6 +42,7 @@ typedef struct pack {
     real largest[LANES]; /* size in a */
     real *s;             /* S, n numbers per lane ...                                       */
     int scaled;          /* ... of which one at least is not 1                              */
+    int wide[LANES];     /* whether wide.h solves a lane; a has it as it is then             */
     real *scratch;       /* cell.scratch(n) numbers per lane: the method's factors          */
     real *w, *v;         /* where cell.eigen left its results: n eigenvalues, ascending, and
                       the vectors, component i of number m as row i * n + m           */

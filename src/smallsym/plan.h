@@ -64,6 +64,8 @@ typedef struct smallsym_job {
     const smallsym_redo *tasks; /* cuda, stage > 0: the systems to do, totals.listed[stage - 1] */
     smallsym_redo *list;        /* cuda, rescue_row >= 0: those that the next stage is to do,
                                    totals.listed[stage]                                       */
+    smallsym_redo *wide;        /* cuda: those that careful.cu leaves to wide.cu,
+                                   totals.listed_wide[stage]                                  */
     void *next;                 /* cuda, stage 2: the totals of the next call, which it clears */
 } smallsym_job;
 
@@ -93,6 +95,7 @@ typedef struct smallsym_totals {
     unsigned long long rescued; /* of those redone, by the last method of "auto" */
     unsigned max_residual; /* bits of a float >= 0, or of a NaN: larger than those of any number */
     unsigned listed[2]; /* entries of the group's lists, after the first two stages of "auto"    */
+    unsigned listed_wide[2]; /* ... of the list for wide.cu, in these stages */
 } smallsym_totals;
 
 struct shoal_smallsym {
@@ -111,7 +114,7 @@ struct shoal_smallsym {
     int64_t systems; /* of all groups                         */
     void *work;
     shoal_outcome where;
-    int lists_are_clear;     /* cuda: since the call began, no group has written totals.listed */
+    int lists_are_clear;     /* cuda: since the call began, no group has written its lists */
     smallsym_totals *totals; /* of the last call */
     int turn, is_captured;   /* cuda: its place in the workspace; whether a CUDA graph has it */
     int next_is_clear;       /* cuda: the totals of the next one are zeros                    */
@@ -199,6 +202,12 @@ SHOAL_HD static inline int smallsym_rcond_used(const smallsym_job *job) {
 SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t status) {
     if (job->rescue_row < 0 || status == SHOAL_SYSTEM_NONFINITE) return 0;
     return status < 0 || (job->stage == 0 && status == SHOAL_SYSTEM_ILL);
+}
+
+/* Whether a method's arithmetic, but not the answer, may have left the range of numbers: x has, or became so large
+ * that its residual cannot be told. */
+SHOAL_HD static inline int smallsym_left_range(int32_t status, float residual) {
+    return status == SHOAL_SYSTEM_OVERFLOW || (status == SHOAL_SYSTEM_ILL && residual != residual);
 }
 
 /* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu). The plan's options

@@ -16,6 +16,7 @@
 
 #include "smallsym/condition.h"
 #include "smallsym/pack.h"
+#include "smallsym/wide.h"
 
 /* Largest size of each row of S A S, both triangles. */
 static inline void row_sizes(const pack *p, real *size) {
@@ -39,7 +40,7 @@ static inline vec_mask uneven(const real *size, int64_t n, int spread) {
     vec least = vec_all((real)INFINITY), most = vec_all(0);
     for (int64_t i = 0; i < n; i++) {
         const vec v = vec_at(size + at_row(i));
-        least = vec_min(vec_select(v >= REAL_MIN, v, least), least), most = vec_max(v, most);
+        least = vec_min(vec_select(v > 0, v, least), least), most = vec_max(v, most);
     }
     return (most >= (real)spread * least) & (most <= REAL_MAX);
 }
@@ -48,6 +49,16 @@ static inline int any_lane(vec_mask lanes) {
     int any = 0;
     for (int l = 0; l < LANES; l++) any |= lanes[l] != 0;
     return any;
+}
+
+/* Takes those lanes out whose sizes say that they are wide (wide.h). */
+static inline void leave_wide_ones(pack *p, const real *size, const real *largest,
+                                   vec_mask *lanes) {
+    for (int l = 0; l < LANES; l++) {
+        for (int64_t i = 0; i < p->n && (*lanes)[l]; i++)
+            p->wide[l] |= smallsym_is_wide(size[at_row(i) + l], largest[l], WIDE_ROWS);
+        if (p->wide[l]) (*lanes)[l] = 0;
+    }
 }
 
 /* s(i) := s(i) / sqrt(size(i)) in the lanes that are worth it. */
@@ -114,6 +125,7 @@ static inline void scale_by_rows(pack *p) {
     }
     first_row_sizes(p, size);
     vec_mask lanes = uneven(size, p->n, SMALLSYM_ROW_SPREAD);
+    if (any_lane(lanes)) leave_wide_ones(p, size, p->largest, &lanes);
     p->scaled = any_lane(lanes);
     for (int step = 0; step < SMALLSYM_HALVINGS && any_lane(lanes); step++) {
         divide_by_roots(p, size, lanes);

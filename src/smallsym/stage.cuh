@@ -175,6 +175,18 @@ __device__ static inline real stage_largest(const real *staged, int t, int n) {
     return team_max<T>(most);
 }
 
+/* Whether a diagonal entry of the thread makes its system wide (wide.h). */
+template <int T, int M>
+__device__ static inline bool stage_is_wide(const real *staged, real largest, int t, int n) {
+    bool wide = false;
+    UNROLLED(r, M) {
+        const real *row = staged + stage<T, M>::row(r * T) + t * stage<T, M>::pitch(r);
+        if (r < M - 1 || r * T + t < n)
+            wide |= smallsym_is_wide(real_abs(row[r * T + t]), largest, WIDE_DIAGONAL);
+    }
+    return wide;
+}
+
 /* A := A 2^-e on the stage of a system. Loops, for what is rarely done. */
 template <int T, int M>
 __device__ static inline void stage_scale(real *staged, int t, int n, int e) {
@@ -255,8 +267,9 @@ __device__ static inline float team_residual(const real *staged, const real (&x)
     }
     r_most = team_max<T>(r_most), a_most = team_max<T>(a_most);
     x_most = team_max<T>(x_most), b_most = team_max<T>(b_most);
-    __syncwarp(); /* before `shown` is written again */
-    return r_most == 0 ? 0 : (float)(r_most / real_fma(a_most, x_most, b_most));
+    __syncwarp();                                        /* before `shown` is written again */
+    const real below = real_fma(a_most, x_most, b_most); /* what overflows cannot be judged */
+    return r_most == 0 ? 0 : below <= REAL_MAX ? (float)(r_most / below) : (float)NAN;
 }
 
 #endif

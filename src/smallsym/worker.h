@@ -8,6 +8,7 @@
 #define SHOAL_SMALLSYM_WORKER_H
 
 #include "smallsym/pack.h"
+#include "smallsym/wide.h"
 
 enum { LINE = 64, TOTALS = 256 }; /* cache line; room for the totals at the head of the workspace */
 
@@ -23,6 +24,8 @@ typedef struct worker { /* a pack, and the driver's data of its lanes */
     int e_a[LANES];            /* A of the pack is A 2^-e_a                                     */
     int e_b[LANES];            /* b of the pack is b 2^-e_b                                     */
     real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
+    real *wide_room;           /* wide_numbers(n) numbers, of one lane at a time                */
+    int scales;                /* of the method: SMALLSYM_BY_ROWS, ...                          */
     smallsym_redo queue[2][2 * LANES]; /* systems that the two other methods of "auto" do again */
     int queued[2];
     int stage; /* of "auto": 0 for its first method                                             */
@@ -58,9 +61,13 @@ static inline size_t scratch_of(const shoal_smallsym *plan, const smallsym_job *
 
 enum { VECTORS_OF_PACK = 5 };
 
+/* Numbers per lane that have room for a system of wide.h. */
+static inline size_t wide_share(int64_t n) { return ((size_t)wide_numbers(n) + LANES - 1) / LANES; }
+
 static inline size_t worker_bytes(const shoal_smallsym *plan, const smallsym_job *job) {
     const size_t n = (size_t)job->n;
-    return aligned(n * (n + 1) / 2) + VECTORS_OF_PACK * aligned(n) + aligned(scratch_of(plan, job));
+    return aligned(n * (n + 1) / 2) + VECTORS_OF_PACK * aligned(n) +
+           aligned(scratch_of(plan, job)) + aligned(wide_share(job->n));
 }
 
 static inline void open_worker(worker *w, const shoal_smallsym *plan, const smallsym_job *job,
@@ -76,8 +83,9 @@ static inline void open_worker(worker *w, const shoal_smallsym *plan, const smal
                   { &w->p.x, n },
                   { &w->p.s, n },
                   { &w->kept_b, n },
-                  { &w->sum_x, n } };
-    for (int s = 0; s < 2 + VECTORS_OF_PACK; s++) {
+                  { &w->sum_x, n },
+                  { &w->wide_room, wide_share(job->n) } };
+    for (int s = 0; s < 3 + VECTORS_OF_PACK; s++) {
         *slots[s].array = (real *)(void *)memory;
         memory += aligned(slots[s].numbers);
     }
@@ -129,11 +137,26 @@ static inline void look_at(const real *array, int64_t numbers, real *largest, re
     memcpy(bad, sum, sizeof *sum);
 }
 
-/* Scales the lanes that need it; true if one did. */
-static inline int scale(real *array, int64_t numbers, const real *largest, int *exponent) {
+/* Whether a lane of p->a, as it is, is wide: by its diagonal, for ldlt, or by its rows. */
+static inline int lane_is_wide(const pack *p, int scales, int l, real largest) {
+    int wide = 0;
+    if (scales == SMALLSYM_AS_IT_IS) return 0;
+    for (int64_t i = 0; i < p->n && !wide; i++) {
+        real size = scales == SMALLSYM_BY_DIAGONAL ? real_abs(p->a[at_entry(i, i) + l]) : 0;
+        for (int64_t j = 0; j < p->n && scales == SMALLSYM_BY_ROWS; j++)
+            size = real_max(real_abs(p->a[(j < i ? at_entry(i, j) : at_entry(j, i)) + l]), size);
+        wide =
+            smallsym_is_wide(size, largest, scales == SMALLSYM_BY_ROWS ? WIDE_ROWS : WIDE_DIAGONAL);
+    }
+    return wide;
+}
+
+/* Scales the lanes that need it, but for those to `leave`; true if one did. */
+static inline int scale(real *array, int64_t numbers, const real *largest, const int *leave,
+                        int *exponent) {
     int any = 0;
     for (int l = 0; l < LANES; l++) {
-        exponent[l] = exponent_far_from_1(largest[l]);
+        exponent[l] = leave[l] ? 0 : exponent_far_from_1(largest[l]);
         if (!exponent[l]) continue;
         any = 1;
         for (int64_t e = 0; e < numbers; e++)
@@ -156,7 +179,12 @@ static inline void begin_fate(pack *p) {
 static inline void begin_matrix(worker *w, int64_t numbers) {
     real largest[LANES];
     look_at(w->p.a, numbers, largest, w->bad_a);
-    w->scaled = scale(w->p.a, numbers, largest, w->e_a);
+    const real far =
+        power_of_two(sizeof(real) == 4 ? 29 : 249); /* exponent_far_from_1() is 0 within */
+    for (int l = 0; l < LANES; l++)
+        w->p.wide[l] = !(largest[l] >= 1 / far && largest[l] <= far) && l < w->used &&
+                       w->bad_a[l] == 0 && lane_is_wide(&w->p, w->scales, l, largest[l]);
+    w->scaled = scale(w->p.a, numbers, largest, w->p.wide, w->e_a);
     for (int l = 0; l < LANES; l++)
         w->p.largest[l] = w->e_a[l] ? (real)ldexp((double)largest[l], -w->e_a[l]) : largest[l];
     begin_fate(&w->p);

@@ -102,7 +102,7 @@ static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job
         int exponent[LANES];
         gather(w, p->b, (const real *)job->b + c, system, row, n, 0);
         look_at(p->b, n, largest, w->bad_b);
-        scale(p->b, n, largest, w->e_b);
+        scale(p->b, n, largest, w->p.wide, w->e_b);
         if (from->q)
             multiply_by_q(&f, 1, p->b, f.rhs);
         else
