@@ -101,11 +101,11 @@ static double cpu_stop(void) { return now() - cpu_begin; }
 static size_t size_in_file(const char *path) {
     FILE *file = fopen(path, "r");
     if (!file) return 0;
+    char line[32] = "", unit = ' ';
     unsigned long value = 0;
-    char unit = ' ';
-    int read = fscanf(file, "%lu%c", &value, &unit);
+    const bool is_read = fgets(line, sizeof line, file) && sscanf(line, "%lu%c", &value, &unit) > 0;
     fclose(file);
-    if (read < 1) return 0;
+    if (!is_read) return 0;
     return (size_t)value << (unit == 'K' ? 10 : unit == 'M' ? 20 : 0);
 }
 
