@@ -475,7 +475,7 @@ TEST(bits) {
     c.contract[3].assets = 2, c.contract[3].asset = both;
     c.count = 4, c.opts.csas = 2, c.opts.csa = csa;
     c.counterparty.volatility = 0.8, c.counterparty.correlation = with, c.counterparty.jump = jump;
-    c.opts.inner = inner, c.opts.inner_count = 1, c.opts.rule_paths = small ? 512 : 2048;
+    c.opts.inner = inner, c.opts.inner_count = 1, c.opts.rule_paths = small ? 1024 : 2048;
     for (int t = 0; t < target_count; t++) {
         shoal_context *single; /* a level that rounds twice fits other rules */
         CHECK(shoal_open(&(shoal_options){ .backend = "cpu",
