@@ -130,11 +130,11 @@ static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *
     pack *p = &w->p;
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
     real growth[LANES];
-    real product[LANES];
-    int again[LANES], proved[LANES] = { 0 }, any = job->where.rcond || !method->product;
-    if (method->product) method->product(p, product);
-    for (int l = 0; l < w->used && method->product; l++) {
-        proved[l] = p->fate.status[l] < 0 || smallsym_proved(product[l], p->n, job->cond);
+    real bound[LANES];
+    int again[LANES], proved[LANES] = { 0 }, any = job->where.rcond || job->stage == 1;
+    method->bound(p, bound);
+    for (int l = 0; l < w->used; l++) {
+        proved[l] = p->fate.status[l] < 0 || (double)bound[l] * SMALLSYM_MARGIN < job->cond;
         any |= !proved[l];
     }
     if (!any) return;
@@ -145,6 +145,7 @@ static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *
     method->grow(p, variant, growth);
     for (int l = 0; l < LANES; l++)
         any |= again[l] = job->stage == 1 || smallsym_look_again(norm[l], growth[l], job->cond);
+    if (any && method->grown) method->grown(p, variant, growth);
     if (any) grow_again(p, method, variant, again, growth);
     if (job->stage == 1) doubt_of(w, method, variant, doubt);
     for (int l = 0; l < w->used; l++) {

@@ -332,6 +332,23 @@ static void ldltp_solve(pack *p, int variant) {
     unpermute(p, &f, y, p->x);
 }
 
+/* As for ldlt, of lanes whose pivots are single and of one sign. C of condition.h is S A S scaled by its diagonal. */
+static void ldltp_bound(pack *p, void *bound) {
+    const factors f = factors_of(p);
+    vec product = vec_all((real)(SMALLSYM_BOUND * p->n)), links = vec_all(0);
+    vec least = vec_all((real)INFINITY), most = links;
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec s = vec_at(p->s + at_row(i)), own = vec_at(p->a + at_entry(i, i)) * s * s;
+        product *= own * vec_at(f.e + at_row(i)), links += vec_abs(vec_at(f.f + at_row(i)));
+        least = vec_min(vec_abs(own), least), most = vec_max(vec_abs(own), most);
+    }
+    for (int l = 0; l < LANES; l++) {
+        const int definite =
+            links[l] == 0 && (p->fate.positive[l] == p->n || p->fate.positive[l] == 0);
+        ((real *)bound)[l] = definite ? product[l] * (most[l] / least[l]) : (real)INFINITY;
+    }
+}
+
 static void ldltp_grow(pack *p, int variant, void *growth) {
     (void)variant;
     const factors f = factors_of(p);
@@ -340,6 +357,11 @@ static void ldltp_grow(pack *p, int variant, void *growth) {
     substitute(&f, f.l, p->n, 1, f.u);
     for (int64_t i = 0; i < p->n; i++) most = vec_max(vec_abs(vec_at(f.l + at_row(i))), most);
     memcpy(growth, &most, sizeof most);
+}
+
+static void ldltp_grown(pack *p, int variant, void *growth) {
+    (void)variant, (void)growth;
+    const factors f = factors_of(p);
     unpermute(p, &f, f.l, p->x);
     for (int64_t i = 0; i < p->n; i++) /* S^-1 of the signs */
         for (int l = 0; l < LANES; l++) {
@@ -352,4 +374,6 @@ const smallsym_cpu_method R(smallsym_ldltp) = { .scratch = ldltp_scratch,
                                                 .factor = ldltp_factor,
                                                 .solve = ldltp_solve,
                                                 .scales = SMALLSYM_BY_ROWS,
-                                                .grow = ldltp_grow };
+                                                .bound = ldltp_bound,
+                                                .grow = ldltp_grow,
+                                                .grown = ldltp_grown };
