@@ -104,6 +104,7 @@ expect 64 $heston --devices one; said "--devices: 'one' is neither numbers of GP
 expect 64 $heston --scale r.txt; said "does not end in .json"
 expect 64 price heston --method analytic --checkpoint analytic.dir; said "simulates no paths"
 expect 0 price heston --method analytic --units 3 --json
+expect 66 merge-parts cva.dir/unit-000000-of-000003; said "not a part: a unit of --checkpoint; its command merges them"
 expect 64 $cva --target-se 1 --scale r.json; said "exclude each other"
 
 if command -v mpirun >/dev/null && "$shoal" info | grep -q '^mpi *on'; then

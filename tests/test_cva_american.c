@@ -432,6 +432,42 @@ TEST(rules_of_few_assets) {
     shoal_close(cpu);
 }
 
+/* One asset: kernels decide by logarithms, and steps share random numbers if the market has no more than two assets in
+ * f32, one in f64. Alone or with others on the same paths; at a price whose logarithm is not used; as a call. */
+TEST(rules_on_one_asset) {
+    static const double plain[] = { 36, 40, 50 }, sigma[] = { 0.2, 0.3, 0.25 };
+    static const double correlation[] = { 1, 0.3, 0.2, 0.3, 1, 0.1, 0.2, 0.1, 1 };
+    static const double dividend[] = { 0.1, 0.1, 0.1 }, alone[] = { 1, 0.3, 0.3, 1 };
+    static const int64_t inner[] = { 40 }, last[] = { 0, 1, 2 };
+    shoal_context *cpu;
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &cpu) == SHOAL_OK);
+    for (int t = 0; t < target_count; t++)
+        for (int i = 0; i < 24 && !on_cpu(&targets[t]); i++) {
+            const int assets = 1 + i % 3, huge = i >= 18;
+            double s0[3];
+            cva_case c = put_case(7, 12, inner);
+            for (int a = 0; a < 3; a++) s0[a] = plain[a] * (huge ? 0x1p70 : 1);
+            c.opts.type = i / 3 % 2 ? SHOAL_F32 : SHOAL_F64;
+            c.opts.control = i / 6 == 1 ? -1 : 1;
+            c.market = (shoal_cva_market){ .assets = assets,
+                                           .rate = 0.06,
+                                           .s0 = s0,
+                                           .sigma = sigma,
+                                           .dividend = dividend,
+                                           .correlation = assets == 2 ? alone : correlation };
+            c.contract[0].asset = &last[assets - 1], c.contract[0].strike = s0[assets - 1];
+            c.contract[1] = c.contract[0], c.count = 1 + (i / 6 == 2);
+            c.contract[1].payoff = SHOAL_CVA_CALL, c.contract[1].quantity = 2;
+            if (i / 6 == 1) c.contract[0].payoff = SHOAL_CVA_CALL;
+            const cva_outcome wanted = cva_of(cpu, &c), found = cva_of(targets[t].ctx, &c);
+            CHECK_MSG(memcmp(&wanted.value, &found.value, sizeof wanted.value) == 0,
+                      "%d: %.17g, not %.17g", i, found.value.cva, wanted.value.cva);
+            CHECK(memcmp(wanted.profile, found.profile, sizeof wanted.profile) == 0);
+            CHECK(wanted.value.cva > 0 && wanted.counts.inner_paths > 0);
+        }
+    shoal_close(cpu);
+}
+
 TEST(rules_of_many_assets) {
     shoal_context *cpu;
     CHECK(shoal_open(&(shoal_options){ .backend = "cpu", .threads = 1 }, &cpu) == SHOAL_OK);
@@ -832,6 +868,7 @@ int main(int argc, char **argv) {
     RUN(bought_and_sold_is_nothing);
     RUN(bits_are_the_same);
     RUN(rules_of_few_assets);
+    RUN(rules_on_one_asset);
     RUN(rules_of_many_assets);
     RUN(many_problems);
     RUN(half_of_the_inner_paths);

@@ -365,6 +365,84 @@ TEST(failures_are_the_same_with_refinement) {
         }
 }
 
+/* A = D B D and b = D B y have x = D^-1 y, D of powers of two so far apart that wide.h solves every other system. */
+static batch in_units(int64_t n, shoal_type type, double *x) {
+    const int most = type == SHOAL_F32 ? 50 : 480;
+    batch p = new_batch(n, 5, 3, type);
+    for (int64_t k = 0; k < p.count; k++)
+        for (int64_t i = 0; i < n; i++) {
+            const int u = k % 2 ? 0 : (int)((i + k) % 3 - 1) * most;
+            for (int64_t j = 0; j <= i; j++) {
+                const int v = k % 2 ? 0 : (int)((j + k) % 3 - 1) * most;
+                p.a[(k * n + i) * n + j] = ldexp(i == j ? 2. * (double)n : 1, u + v);
+            }
+            for (int64_t c = 0; c < p.nrhs; c++) { /* y(j) = 1 + (j + c) mod 5 */
+                double sum = 0;
+                for (int64_t j = 0; j < n; j++)
+                    sum += (double)(1 + (j + c) % 5) * (i == j ? 2. * (double)n : 1);
+                p.b[(k * n + i) * p.nrhs + c] = ldexp(sum, u);
+                x[(k * n + i) * p.nrhs + c] = ldexp((double)(1 + (i + c) % 5), -u);
+            }
+        }
+    return p;
+}
+
+TEST(rows_far_apart) {
+    const how hows[] = { { .refine = 1 }, { .estimate = 1, .in_place = 1 }, { .in_place = 1 } };
+    const int64_t orders[] = { 9, 2, 33 };
+    double x[33 * 5 * 3];
+    for (int j = 0; j < (small ? 1 : 3); j++)
+        for (int type = 0; type < 2; type++) {
+            const int64_t n = orders[j];
+            batch p = in_units(n, type, x);
+            for (int t = 0; t < target_count; t++)
+                for (const call *c = calls; c->method; c++)
+                    for (int h = 0; h < 3; h++) {
+                        const int plain = h == 2 && c >= calls + AUTOS; /* flagged on a GPU */
+                        if (!careful_here(&targets[t], c) || (plain && !on_cpu(&targets[t])) ||
+                            strcmp(c->method, "eigdc") == 0)
+                            continue;
+                        answer r = solve_with(targets[t].ctx, &p, c, hows[h]);
+                        for (int64_t e = 0; e < n * 15 && r.code == SHOAL_OK; e++)
+                            CHECK_MSG(r.status[e / (3 * n)] % SHOAL_SYSTEM_REFINED == 0 &&
+                                          fabs(r.x[e] / x[e] - 1) <= 32 * eps_of(type) * (double)n,
+                                      "%s n=%lld, %d: x of system %lld is %g, not %g, status %d",
+                                      name_of(&targets[t], c), (long long)n, h,
+                                      (long long)(e / (3 * n)), r.x[e], x[e],
+                                      (int)r.status[e / (3 * n)]);
+                        free_answer(&r);
+                    }
+            free_batch(&p);
+        }
+}
+
+/* ... and factors have their estimate, too. */
+TEST(an_estimate_for_factors_far_apart) {
+    const float A[] = { 1, 0, 0x1p-100f }; /* packed */
+    for (int t = 0; t < target_count; t++) {
+        shoal_context *ctx = targets[t].ctx;
+        const shoal_smallsym_opts o = { .n = 2,
+                                        .count = 1,
+                                        .nrhs = 1,
+                                        .type = SHOAL_F32,
+                                        .storage = SHOAL_PACKED,
+                                        .method = "ldlt",
+                                        .estimate = 1 };
+        shoal_smallsym *plan = NULL;
+        float rcond = 0, *there = upload(ctx, A, sizeof A, 0), *L = upload(ctx, A, sizeof A, 0);
+        float *to = upload(ctx, &rcond, sizeof rcond, 0);
+        CHECK(shoal_smallsym_create(ctx, &o, &plan) == SHOAL_OK);
+        CHECK(shoal_smallsym_outcome(plan, &(shoal_outcome){ .rcond = to }) == SHOAL_OK);
+        for (int again = 0; again < 2; again++) {
+            CHECK(shoal_smallsym_factorf(plan, there, L) == SHOAL_OK);
+            CHECK(shoal_copy(ctx, &rcond, to, sizeof rcond) == SHOAL_OK);
+            CHECK_MSG(rcond == 0x1p-100f, "%s: %g", targets[t].backend, (double)rcond);
+        }
+        shoal_free(ctx, there), shoal_free(ctx, L), shoal_free(ctx, to);
+        shoal_smallsym_free(plan);
+    }
+}
+
 int main(int argc, char **argv) {
     if (!open_targets_and_calls(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
@@ -378,6 +456,8 @@ int main(int argc, char **argv) {
     RUN(scales_do_not_matter);
     RUN(refined_systems_say_so);
     RUN(failures_are_the_same_with_refinement);
+    RUN(rows_far_apart);
+    RUN(an_estimate_for_factors_far_apart);
     close_targets();
     return TEST_END();
 }

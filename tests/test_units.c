@@ -471,7 +471,10 @@ TEST(a_folder_keeps_units) {
     CHECK(unlink(file_name("unit-000003-of-000010")) == 0);
     CHECK(mkdir(file_name("unit-000003-of-000010"), 0777) == 0);
     CHECK(kept(10, "x") == -1 && strstr(shoal_message(cpu), "not a file"));
-    CHECK(rmdir(file_name("unit-000003-of-000010")) == 0 && kept(10, "x") == 8);
+    CHECK(rmdir(file_name("unit-000003-of-000010")) == 0);
+    CHECK(mkfifo(file_name("unit-000003-of-000010"), 0666) == 0); /* nobody writes to it */
+    CHECK(kept(10, "x") == -1 && strstr(shoal_message(cpu), "not a file"));
+    CHECK(unlink(file_name("unit-000003-of-000010")) == 0 && kept(10, "x") == 8);
     remove_folder(10);
     u = plain_units(cpu, &p, 10, "x");
     CHECK(shoal_units_keep(u, "no/such/folder") == SHOAL_E_FILE);
@@ -612,6 +615,20 @@ TEST(devices_share_the_units) {
     }
 }
 
+/* The choice of the next unit takes as long for the last one as for the first: the search from unit 0 on that was here
+ * took 5 minutes of a million. */
+TEST(many_units_are_chosen_fast) {
+    enum { MANY = 200000 };
+    plain p = { 0 };
+    shoal_units *u = plain_units(cpu, &p, MANY, "x");
+    const clock_t begin = clock();
+    CHECK(shoal_units_work(&u, 1, NULL) == SHOAL_OK);
+    const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    CHECK_MSG(seconds < 2, "%g s", seconds);
+    check_plain(u);
+    shoal_units_free(u);
+}
+
 static int stop_at(void *user, const char *stage, double fraction) {
     return strcmp(stage, "units") != 0 || fraction > *(double *)user;
 }
@@ -731,6 +748,7 @@ int main(int argc, char **argv) {
     RUN(a_full_disk_loses_nothing);
     RUN(kill_9_at_any_moment);
     RUN(devices_share_the_units);
+    RUN(many_units_are_chosen_fast);
     RUN(progress_ends_all_devices);
     RUN(workers_are_of_one_job);
     RUN(two_gpus);

@@ -169,6 +169,8 @@ static int read_part(cli *c, const char *path, unit_file *f) {
         return cli_fail(CLI_INPUT, "%s: %s; parts are written by --shard I/N -o PART", path,
                         shoal_message(c->ctx));
     if (s != SHOAL_OK) return cli_status(c, s);
+    if (f->about.input_bytes == 0)
+        return bad_part(path, "a unit of --checkpoint; its command merges them when it runs again");
     return strcmp(f->about.version, shoal_version()) == 0
                ? CLI_OK
                : bad_part(f->path, "it was written by another version of shoal");

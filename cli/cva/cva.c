@@ -6,11 +6,9 @@
 #include "cva.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/common/ranks.h"
 #include "io/status.h"
 
 /* ---- options ---------------------------------------------------------------------------------- */
@@ -238,8 +236,8 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
     return cli_status(c, status);
 }
 
-static shoal_status create_in(shoal_context *ctx, const cva_options *o, const cva_book *b,
-                              const shoal_cva *rules_of, int rules_only, shoal_cva **plan) {
+shoal_status cva_create_in(shoal_context *ctx, const cva_options *o, const cva_book *b,
+                           const shoal_cva *rules_of, int rules_only, shoal_cva **plan) {
     const shoal_cva_market market = { .assets = b->assets,
                                       .rate = o->rate,
                                       .s0 = b->s0,
@@ -265,67 +263,7 @@ int cva_create(cli *c, const cva_options *o, const cva_book *b, const shoal_cva 
                shoal_cva **plan) {
     if (o->cube && cva_has_views(o, b))
         return cli_fail(CLI_USAGE, "--cube: not with a margin period or a jump at default");
-    return status_of(c, o, b, create_in(c->ctx, o, b, rules_of, 0, plan));
-}
-
-/* ---- opening the GPU --------------------------------------------------------------------------- */
-
-typedef struct opening {
-    cli *c;
-    int code;
-    int is_over;
-    pthread_t thread;
-} opening;
-
-static void *open_device(void *of) {
-    opening *o = of;
-    o->code = cli_open(o->c);
-    __atomic_store_n(&o->is_over, 1, __ATOMIC_RELEASE);
-    return NULL;
-}
-
-/* Rules for a device that does not open are not wanted. */
-static int on_fit(void *of, const char *stage, double fraction) {
-    opening *o = of;
-    if (__atomic_load_n(&o->is_over, __ATOMIC_ACQUIRE) && o->code != CLI_OK) return 1;
-    return cli_on_progress(o->c, stage, fraction);
-}
-
-/* Whether rules can be fitted before there is a context. */
-static bool fits_early(const cli *c, const cva_options *o, const cva_book *b) {
-    bool fits = false;
-    if (!cli_wants_gpu(c) || c->ctx || c->parts || ranks_count() > 1) return false;
-    if (o->compare || o->shards || o->swaps.count || o->parties || o->add) return false;
-    for (int64_t i = 0; i < b->count; i++)
-        fits |= b->contract[i].american && b->contract[i].assets > 1;
-    return fits && o->opts.estimator != SHOAL_CVA_BY_INNER;
-}
-
-/* cli_open(), and beside it the rules of exercise on the CPU: opening a GPU takes a fifth of a second. Errors of the book
- * are found again when the plan is created. */
-static int open_and_fit(cli *c, cva_options *o, const cva_book *b, shoal_context **cpu,
-                        shoal_cva **rules) {
-    opening of = { .c = c };
-    shoal_options host = { .backend = "cpu", .threads = c->threads };
-    shoal_machine machine = { .threads = 0 };
-    shoal_status s = shoal_open(&host, cpu);
-    if (s == SHOAL_OK) s = shoal_describe(*cpu, &machine);
-    /* one core opens the GPU: all threads would wait for it */
-    if (s == SHOAL_OK && machine.threads > 2) {
-        shoal_close(*cpu);
-        host.threads = machine.threads - 1;
-        s = shoal_open(&host, cpu);
-    }
-    if (s != SHOAL_OK || pthread_create(&of.thread, NULL, open_device, &of) != 0)
-        return cli_open(c);
-    const double begun = cli_now();
-    shoal_set_progress(*cpu, on_fit, &of);
-    if (create_in(*cpu, o, b, NULL, 1, rules) != SHOAL_OK) *rules = NULL;
-    o->rules = *rules, o->rule_seconds = cli_now() - begun;
-    pthread_join(of.thread, NULL);
-    shoal_set_progress(*cpu, NULL, NULL);
-    c->opened = cli_now() - begun - o->rule_seconds; /* what it took longer */
-    return of.code;
+    return status_of(c, o, b, cva_create_in(c->ctx, o, b, rules_of, 0, plan));
 }
 
 /* Outer paths that the standard error of --target-se needs, by those that were run; a few more than that. */
@@ -372,6 +310,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     const double begun = cli_now();
     cli_catch_interrupt();
     if (label) cli_progress_begin(&bar, c, label, outer);
+    if (o->early) r->samples = o->early->rows, o->early->rows = NULL;
     cva_cube *cube = NULL;
     if (o->cube) code = cva_cube_open(o->cube, outer, b->count, r->info.dates, &cube);
     while (code == CLI_OK) {
@@ -425,11 +364,13 @@ shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_pa
 int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar, cva_result *r) {
     shoal_cva *plan = NULL;
     const double start = cli_now();
-    *r = (cva_result){ .start = start - c->start - c->opened - o->rule_seconds, .open = c->opened };
+    const shoal_cva *rules = o->early ? o->early->rules : NULL;
+    const double before = o->early ? o->early->seconds : 0;
+    *r = (cva_result){ .start = start - c->start - c->opened - before, .open = c->opened };
     const bool in_units = cva_in_units(c, o);
     int code = in_units ? cva_announce(c, o, b) : CLI_OK;
-    if (code == CLI_OK) code = cva_create(c, o, b, o->rules, &plan);
-    r->rules = cli_now() - start + o->rule_seconds;
+    if (code == CLI_OK) code = cva_create(c, o, b, rules, &plan);
+    r->rules = cli_now() - start + before;
     if (code == CLI_OK) code = status_of(c, o, b, shoal_cva_describe(plan, &r->info));
     if (code == CLI_OK) {
         r->width = shoal_cva_width(plan);
@@ -633,8 +574,9 @@ static int command(cli *c, int argc, char **argv) {
         code = cli_fail(CLI_INPUT, "--dates: '%s' is a file; parts contain the times", o.dates);
     if (code == CLI_OK) code = cva_make_times(c, &o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
-    const bool early = code == CLI_OK && fits_early(c, &o, &book);
-    if (code == CLI_OK && !early) code = cli_open(c);
+    cva_early early = { 0 };
+    const bool is_early = code == CLI_OK && cva_begins_early(c, &o, &book);
+    if (code == CLI_OK && !is_early) code = cli_open(c);
     if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o, &o.swaps, &o.party, &o.hazard);
     if (code == CLI_OK) code = cva_complete_parties(c, &o, &book);
     if (code == CLI_OK) code = cva_read_wrong_way(&o, &book);
@@ -642,12 +584,9 @@ static int command(cli *c, int argc, char **argv) {
     o.opts.seed = c->seed;
     if (code == CLI_OK && o.no_netting && book.csa) code = cva_undo_sets(&book);
     if (code == CLI_OK && o.no_netting) code = cva_undo_netting(&book);
-    shoal_context *cpu = NULL;
-    shoal_cva *rules = NULL;
-    if (code == CLI_OK && early) code = open_and_fit(c, &o, &book, &cpu, &rules);
+    if (code == CLI_OK && is_early) code = cva_open_early(c, &o, &book, &early);
     if (code == CLI_OK) code = o.compare ? cva_compare(c, &o, &book) : run(c, &o, &book);
-    shoal_cva_free(rules);
-    shoal_close(cpu);
+    cva_early_free(&early);
     cva_book_free(&book);
     more.assets = 0, more.asset = NULL, more.s0 = NULL, more.sigmas = NULL; /* those of the book */
     cva_book_free(&more);

@@ -106,11 +106,22 @@ struct cva_options {
     shoal_cva_csa csa;            /* of sets that have no other, but for the threshold */
     double *by_asset;             /* correlations with the hazard rate, and jumps at default */
     shoal_cva_opts opts;
-    int64_t shard, shards;  /* shards 0: not a part */
-    const shoal_cva *rules; /* fitted while the GPU opened, or NULL */
-    double rule_seconds;
+    int64_t shard, shards;   /* shards 0: not a part */
+    struct cva_early *early; /* NULL: nothing was made before the context */
     unit_settings units;
 };
+
+/* open.c: what the CPU makes while the GPU opens. */
+typedef struct cva_early {
+    shoal_context *cpu;
+    shoal_cva *rules; /* of exercise, or NULL */
+    double *rows;     /* memory of the outer paths, with its pages; NULL: none, or taken */
+    double seconds;   /* that the rules took */
+} cva_early;
+bool cva_begins_early(const cli *c, const cva_options *o, const cva_book *b);
+/* cli_open(); o->early is `to`. */
+int cva_open_early(cli *c, cva_options *o, const cva_book *b, cva_early *to);
+void cva_early_free(cva_early *e);
 
 /* settings.c: options that are times or curves. They are read when all are parsed; dates when the book is. */
 void cva_keep_words(struct argp_state *state, const cli_option *row, const char *text,
@@ -196,6 +207,9 @@ typedef struct cva_result {
 
 /* The outer paths, or those before Ctrl-C. `bar` is the label of a progress bar, or NULL. To be freed in either case. */
 int cva_compute(cli *c, const cva_options *o, const cva_book *book, const char *bar, cva_result *r);
+/* A plan in a context; messages are the library's. */
+shoal_status cva_create_in(shoal_context *ctx, const cva_options *o, const cva_book *b,
+                           const shoal_cva *rules_of, int rules_only, shoal_cva **plan);
 /* The plan; messages are about lines of the book. */
 int cva_create(cli *c, const cva_options *o, const cva_book *book, const shoal_cva *rules_of,
                shoal_cva **plan);

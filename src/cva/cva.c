@@ -57,6 +57,7 @@ struct cva_paths {
     int64_t k, made; /* the stop that comes next */
     uint64_t first;
     real at[SHOAL_CVA_ASSETS * CVA_WIDTH];
+    real z[CVA_NORMALS][CVA_WIDTH];
     real *prices;
 };
 
@@ -64,20 +65,121 @@ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
     const cva_job *job = p->job;
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
     for (; p->made <= stop; p->made++)
-        cva_step(job, job->assets, p->k, p->made, p->spot, p->first, p->at,
+        cva_step(job, p->k, p->made, p->spot, p->first, p->z, p->at,
                  p->prices + (p->made - job->ahead) * numbers);
     return p->prices + (stop - job->ahead) * numbers;
+}
+
+/* What exercise at a stop needs of a contract on one asset, whatever the price. */
+typedef struct line_terms {
+    double strike, back; /* back: the discount from the stop to the date of the paths */
+    double discount, growth,
+        deviation; /* from there to maturity                                    */
+} line_terms;
+
+/* The last date at which a path may be exercised before it is worth the European value. */
+static int64_t line_end(const cva_job *job, const cva_contract *c) {
+    return job->control ? c->last - 1 : c->last;
+}
+
+static void fill_line_terms(const cva_job *job, const cva_contract *c, int64_t k, line_terms *to) {
+    const int64_t a = c->asset[0], end = line_end(job, c);
+    for (int64_t at = job->ahead; at < job->stops && job->stop[at] <= end; at++, to++) {
+        const int64_t i = job->stop[at];
+        const cva_span left = cva_rest(job, c, i);
+        to->strike = cva_strike_at(c, i);
+        to->back = cva_discount_over(job, cva_between(job, k, i));
+        to->discount = cva_discount_over(job, left);
+        to->growth = shoal_exp(cva_growth(job, left, a));
+        to->deviation = cva_deviation(job, left, a);
+    }
+}
+
+/* Of paths that are exercised: the stop and the price, then what the value needs. */
+typedef struct line_lanes {
+    real alive[CVA_WIDTH], price[CVA_WIDTH], stop[CVA_WIDTH];
+    double strike[CVA_WIDTH], back[CVA_WIDTH], discount[CVA_WIDTH], forward[CVA_WIDTH],
+        deviation[CVA_WIDTH], over[CVA_WIDTH];
+} line_lanes;
+
+/* black_value() without a branch. */
+static inline double european_value(double forward, double strike, double deviation, int put) {
+    const int moves = (deviation > 0) & (strike > 0);
+    const double value =
+        black_curve(forward, shoal_pick(moves, strike, 1), shoal_pick(moves, deviation, 1), put);
+    return shoal_pick(moves, value, black_payoff(forward, strike, put));
+}
+
+/* over := the European value; one loop per side: the compiler drops half of the formula. A function of its own, with all
+ * that it calls: otherwise the compiler calls the distribution function lane by lane. */
+__attribute__((noinline, flatten)) static void make_european_values(line_lanes *w, double strike,
+                                                                    int put) {
+    if (put) {
+        EACH(l, CVA_WIDTH)
+        w->over[l] = w->discount[l] * european_value(w->forward[l], strike, w->deviation[l], 1);
+    } else {
+        EACH(l, CVA_WIDTH)
+        w->over[l] = w->discount[l] * european_value(w->forward[l], strike, w->deviation[l], 0);
+    }
+}
+
+/* On one asset: a path is exercised between two prices. y := what the lanes are worth. */
+static void follow_line(const cva_job *job, const cva_contract *c, int64_t k, const double *spot,
+                        const line_terms *terms, cva_paths *paths, line_lanes *w, double *y) {
+    const cva_rule *r = &c->rule[0];
+    const int64_t a = c->asset[0], end = line_end(job, c);
+    const int down = (c->form & CVA_DOWN) != 0;
+    const double start = job->control ? cva_line_value(job, c, spot[a], k) : 0;
+    const double weight = cva_weight_in(c, 0);
+    EACH(l, CVA_WIDTH) w->alive[l] = 1, w->price[l] = 0, w->stop[l] = 0;
+    for (int64_t at = job->ahead; at < job->stops && cva_any(w->alive); at++) {
+        const int64_t i = job->stop[at];
+        if (i > end) break;
+        if (i < c->last && !c->may[i - 1]) continue;
+        const cva_number *numbers = i < c->last ? cva_numbers_at(r, i) : NULL;
+        const real low = numbers ? (real)numbers[0] : 0;
+        const real high = numbers ? (real)numbers[1] : REAL_MAX;
+        const real *s = cva_prices_at(paths, at) + a * CVA_WIDTH, stop = (real)(at - job->ahead);
+        EACH(l, CVA_WIDTH) {
+            const int ends = (w->alive[l] > 0) & (s[l] >= low) & (s[l] <= high);
+            w->price[l] = real_pick(ends, s[l], w->price[l]);
+            w->stop[l] = real_pick(ends, stop, w->stop[l]);
+            w->alive[l] = real_pick(ends, 0, w->alive[l]);
+        }
+    }
+    EACH(l, CVA_WIDTH) y[l] = start;
+    int ended = 0;
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        const line_terms *t = &terms[(int)w->stop[l]];
+        const int ends = !(w->alive[l] > 0);
+        ended |= ends;
+        w->strike[l] = ends ? t->strike : 0, w->back[l] = ends ? t->back : 0;
+        w->discount[l] = ends ? t->discount : 1, w->deviation[l] = ends ? t->deviation : 0;
+        w->forward[l] = ends ? weight * (double)w->price[l] * t->growth : 0;
+    }
+    if (!ended) return;
+    EACH(l, CVA_WIDTH) w->over[l] = 0;
+    if (job->control) make_european_values(w, c->strike, down);
+    EACH(l, CVA_WIDTH) {
+        const double b = weight * (double)w->price[l];
+        const double gain = shoal_pick(down, w->strike[l] - b, b - w->strike[l]);
+        const double worth = start + w->back[l] * (shoal_pick(gain > 0, gain, 0) - w->over[l]);
+        y[l] = shoal_pick(w->alive[l] > 0, y[l], worth);
+    }
 }
 
 typedef struct worker {
     cva_paths paths;
     cva_lanes lanes;
+    line_lanes line;
     cva_outcome outcome;
     real start[SHOAL_CVA_ASSETS * CVA_WIDTH];
     real prices[]; /* of paths */
 } worker;
 
-static void follow_item(const cva_job *job, int64_t k, int64_t at, worker *w) {
+/* terms: [contract][stop] */
+static void follow_item(const cva_job *job, int64_t k, int64_t at, const line_terms *terms,
+                        worker *w) {
     const cva_item *item = &job->item[at];
     const double *spot = job->spot + item->path * job->assets;
     double y[CVA_WIDTH];
@@ -91,7 +193,8 @@ static void follow_item(const cva_job *job, int64_t k, int64_t at, worker *w) {
         job->sums[at * job->places + c->place] = 0;
         if (!job->holds[c->place * job->paths + item->path]) continue;
         if (c->rule[0].basis.kind == CVA_LINE)
-            cva_follow_line(job, c, k, spot, &w->paths, &w->outcome, y);
+            follow_line(job, c, k, spot, terms + i * (job->stops - job->ahead), &w->paths, &w->line,
+                        y);
         else
             cva_follow_many(job, c, k, w->start, &w->paths, &w->lanes, &w->outcome, y);
         for (int l = item->lanes; l < CVA_WIDTH; l++) y[l] = 0;
@@ -104,6 +207,11 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     const int64_t stops = job->stops - job->ahead;
     const size_t bytes = sizeof(worker) + (size_t)(stops * job->assets * CVA_WIDTH) * sizeof(real);
     const int64_t threads = ctx->threads < job->items ? ctx->threads : job->items;
+    line_terms *terms = malloc((size_t)(job->americans * stops + 1) * sizeof *terms);
+    if (!terms) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for inner paths");
+    for (int64_t i = 0; i < job->americans; i++)
+        if (job->contract[job->american[i]].rule[0].basis.kind == CVA_LINE)
+            fill_line_terms(job, &job->contract[job->american[i]], k, terms + i * stops);
     ON_THREADS((int)threads, static, 1)
     for (int64_t thread = 0; thread < threads; thread++) {
         worker *w = malloc(bytes);
@@ -113,9 +221,10 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
         }
         w->paths.job = job, w->paths.k = k, w->paths.prices = w->prices;
         for (int64_t at = thread; at < job->items; at += threads)
-            if (!shoal_is_cancelled(ctx, at, job->items)) follow_item(job, k, at, w);
+            if (!shoal_is_cancelled(ctx, at, job->items)) follow_item(job, k, at, terms, w);
         free(w);
     }
+    free(terms);
     return failed ? shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for inner paths") : SHOAL_OK;
 }
 

@@ -13,9 +13,12 @@
  * of walk.h.
  *
  * Contracts on one asset, where there are no others: a thread whose path is exercised takes the next path of the warp.
+ * If the market has no other asset, a thread goes as many stops at a time as a Philox block has normals. A path has an
+ * exponential only at its end: decisions compare logarithms, and prices only where rounding could matter.
  *
  * Limits: per path, stop and asset half a Philox block and Box-Muller (about 200 instructions in f64, 60 in f32), an
- * exponential (40, 25); per contract and stop two multiply-adds per function of its rule.
+ * exponential (40, 25); per contract and stop two multiply-adds per function of its rule. Contracts on the only asset:
+ * per path and stop half a Box-Muller and half a Philox block, in f32 a quarter, and three multiply-adds.
  */
 #define CVA_WIDTH 1
 #define CVA_FOLLOWS
@@ -30,8 +33,8 @@ enum {
     FOLLOW_BLOCKS = sizeof(real) == sizeof(double) ? 6 : 8,
     WARPS = FOLLOW_BLOCK / CVA_LANES
 };
-/* Contracts on one asset alone: items of a warp; numbers of a stop besides those of normals. */
-enum { LINE_BLOCK = 128, LINE_WARPS = LINE_BLOCK / CVA_LANES, LINE_ITEMS = 8, LINE_NUMBERS = 3 };
+/* Contracts on one asset alone: items of a warp; numbers of a stop besides those of normals; stops in a row of them. */
+enum { LINE_BLOCK = 128, LINE_WARPS = LINE_BLOCK / CVA_LANES, LINE_ITEMS = 8, LINE_NUMBERS = 6 };
 enum { LINE_PATHS = LINE_ITEMS * CVA_LANES };
 static const unsigned ALL_LANES = 0xffffffffu;
 
@@ -46,6 +49,7 @@ struct cva_paths {
     int keeps;       /* 1: the prices of all stops                  */
     int64_t k, made; /* the stop that comes next, in the whole warp */
     uint64_t first;
+    real z[CVA_NORMALS]; /* of the last block, where steps share one */
     real *row;
 };
 
@@ -71,22 +75,41 @@ __device__ static inline shoal_words step_words(const shoal_stream *stream, uint
     return w;
 }
 
+/* The normals of a step that shares its block with others. */
+__device__ static inline void shared_normals(const cva_job *job, cva_paths *p, uint32_t number,
+                                             real *z) {
+    const uint32_t steps = cva_steps(job);
+    const int from = (int)(number % steps) * job->assets;
+    if (from == 0) {
+        const shoal_words w = step_words(&job->walk_normals, number / steps, p->first);
+        for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, &p->z[e], &p->z[e + 1]);
+    }
+#pragma unroll
+    for (int b = 0; b < CVA_NORMALS / 2; b++)
+        if (b < job->assets) z[b] = p->z[from + b];
+}
+
 /* Moves to a stop, with up to MOST assets: normals stay in registers. */
 template <int MOST>
-__device__ static __noinline__ void step_within(const cva_job *job, const cva_paths *p,
-                                                int64_t stop, real *to) {
+__device__ static __noinline__ void step_within(const cva_job *job, cva_paths *p, int64_t stop,
+                                                real *to) {
     const real *table = cva_table(job, stop), *shift = cva_shifts(job, stop);
-    const real *sigma = shift + 2 * job->assets;
-    const uint32_t begin = (uint32_t)(stop - job->ahead) * cva_blocks(job);
+    const real *sigma = shift + 2 * job->assets, *start = path_start(p);
+    const uint32_t number = (uint32_t)(stop - job->ahead), begin = number * cva_blocks(job);
     const int assets = p->assets;
-    real z[MOST];
+    const uint64_t first = p->first;
+    real *row = p->row, z[MOST];
+    if (MOST <= 8 && cva_steps(job) > 1)
+        shared_normals(job, p, number, z);
+    else {
 #pragma unroll
-    for (int b = 0; b < MOST; b += CVA_NORMALS) {
-        if (b >= assets) break;
-        const shoal_words w =
-            step_words(&job->walk_normals, begin + (uint32_t)(b / CVA_NORMALS), p->first);
+        for (int b = 0; b < MOST; b += CVA_NORMALS) {
+            if (b >= assets) break;
+            const shoal_words w =
+                step_words(&job->walk_normals, begin + (uint32_t)(b / CVA_NORMALS), first);
 #pragma unroll
-        for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, &z[b + e], &z[b + e + 1]);
+            for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, &z[b + e], &z[b + e + 1]);
+        }
     }
 #pragma unroll
     for (int tile = 0; tile < MOST / CVA_TILE; tile++) {
@@ -95,7 +118,7 @@ __device__ static __noinline__ void step_within(const cva_job *job, const cva_pa
         real sum[CVA_TILE];
 #pragma unroll
         for (int e = 0; e < CVA_TILE; e++)
-            sum[e] = tile * CVA_TILE + e < assets ? p->row[tile * CVA_TILE + e] : 0;
+            sum[e] = tile * CVA_TILE + e < assets ? row[tile * CVA_TILE + e] : 0;
 #pragma unroll
         for (int b = 0; b < (tile + 1) * CVA_TILE; b++) {
             if (b >= assets) break;
@@ -107,8 +130,8 @@ __device__ static __noinline__ void step_within(const cva_job *job, const cva_pa
         for (int e = 0; e < CVA_TILE; e++) {
             const int a = tile * CVA_TILE + e;
             if (a >= assets) break;
-            p->row[a] = sum[e];
-            to[a] = (real)p->spot[a] * real_exp(real_fma(sigma[a], sum[e], shift[a]));
+            row[a] = sum[e];
+            to[a] = start[a] * real_exp(real_fma(sigma[a], sum[e], shift[a]));
         }
     }
 }
@@ -274,25 +297,26 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
 }
 
 /* Contracts on one asset, one after the other: a warp has LINE_ITEMS items. */
+template <int STEPS>
 __global__ void __launch_bounds__(LINE_BLOCK)
     line_kernel(const __grid_constant__ cva_job job, int64_t k) {
     SHOAL_SHARED(double, shared);
     const int lane = (int)threadIdx.x % CVA_LANES, warp = (int)threadIdx.x / CVA_LANES;
     const int64_t chunks = (job.items + LINE_ITEMS - 1) / LINE_ITEMS;
     line_room room;
-    room.price = (real *)shared + warp * LINE_PATHS;
-    room.table = (real *)shared + LINE_WARPS * LINE_PATHS;
-    const int64_t numbers = (job.stops - job.ahead) * (job.assets + LINE_NUMBERS);
-    room.date = (int *)(room.table + numbers) + warp * LINE_PATHS;
+    room.exponent = (real *)shared + warp * LINE_PATHS;
+    room.numbers = (real *)shared + LINE_WARPS * LINE_PATHS;
+    room.row = line_row(job.stops - job.ahead);
+    room.date = (int *)(room.numbers + room.row * (job.assets + LINE_NUMBERS)) + warp * LINE_PATHS;
     for (int64_t n = 0; n < job.americans; n++) {
         const cva_contract *c = &job.contract[job.american[n]];
         if (c->rule_form != CVA_ON_LINE) continue;
         __syncthreads();
-        const int64_t stops = line_table(&job, c, room.table);
+        const int stops = line_table(&job, c, &room);
         __syncthreads();
         for (int64_t chunk = (int64_t)blockIdx.x * LINE_WARPS + warp; chunk < chunks;
              chunk += (int64_t)gridDim.x * LINE_WARPS) {
-            line_walk(&job, c, &room, stops, chunk * LINE_ITEMS, lane);
+            line_walk<STEPS>(&job, c, &room, stops, chunk * LINE_ITEMS, lane);
             __syncwarp();
             line_sum(&job, c, k, &room, chunk * LINE_ITEMS, lane);
             __syncwarp();
@@ -324,7 +348,7 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     int64_t stride, single_stride;
     size_t bytes = row_bytes(job, stops, &stride);
     const size_t single_bytes = row_bytes(job, 1, &single_stride);
-    const size_t table = (size_t)(stops * (job->assets + LINE_NUMBERS)) * sizeof(real);
+    const size_t table = (size_t)(line_row(stops) * (job->assets + LINE_NUMBERS)) * sizeof(real);
     const size_t line_bytes = LINE_BLOCK * LINE_ITEMS * (sizeof(real) + sizeof(int)) + table;
     const int keeps = lines + known > 1 && bytes <= SHOAL_USUAL_SHARED;
     const int apart = !keeps && lines > 0 && line_bytes <= SHOAL_USUAL_SHARED;
@@ -333,8 +357,12 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     if (s != SHOAL_OK) return s;
     if (apart) {
         const int64_t warps = (job->items + LINE_ITEMS - 1) / LINE_ITEMS;
-        SHOAL_LAUNCH(line_kernel, dim3(shoal_blocks(warps * CVA_LANES, LINE_BLOCK)),
-                     dim3(LINE_BLOCK), line_bytes, ctx->stream, *job, k);
+        const dim3 grid(shoal_blocks(warps * CVA_LANES, LINE_BLOCK));
+        if (job->assets == 1)
+            SHOAL_LAUNCH(line_kernel<CVA_NORMALS>, grid, dim3(LINE_BLOCK), line_bytes, ctx->stream,
+                         *job, k);
+        else
+            SHOAL_LAUNCH(line_kernel<1>, grid, dim3(LINE_BLOCK), line_bytes, ctx->stream, *job, k);
     }
     if (known > 0 || (lines > 0 && !apart)) {
         const int64_t tasks = job->items * (keeps ? 1 : job->americans);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * follow.cuh - cva_follow_line() and cva_follow_many() of walk.h for a warp, whose lanes stay together: the same numbers
- * with less work. Part of cva.cu, inside its namespace. Rules of the form CVA_ANY take the code of walk.h.
+ * follow.cuh - follow_line() of cva.c and cva_follow_many() of walk.h for a warp, whose lanes stay together: the same
+ * numbers with less work. Part of cva.cu, inside its namespace. Rules of the form CVA_ANY take the code of walk.h.
  */
 
 /* Whether some lane of the warp still has a path. */
@@ -9,7 +9,7 @@ __device__ static inline bool any_lane(real alive) { return __any_sync(ALL_LANES
 
 /* ---- one asset ---------------------------------------------------------------------------------- */
 
-/* What a path is worth that is exercised at price s of a date; date 0: it is not. start: cva_line_start(). */
+/* What a path is worth that is exercised at price s of a date; date 0: it is not. start: line_start(). */
 __device__ static inline double line_outcome(const cva_job *job, const cva_contract *c, int64_t k,
                                              double start, real s, int date) {
     if (date == 0) return start;
@@ -51,82 +51,180 @@ __device__ static double follow_line(const cva_job *job, const cva_contract *c, 
 
 /* ---- one asset alone ---------------------------------------------------------------------------- */
 
-/* Of a warp, but for the table, which the block has: per stop a factor per normal, the drift, and the prices between
- * which the path is exercised. Prices and dates of exercise by path; date 0: there is none. */
+/* Of a warp: exponents e of the prices spot exp(e) and dates of exercise by path; date 0: there is none. Of the block:
+ * numbers by stop, those of one kind in a row. */
 struct line_room {
-    real *table, *price;
-    int *date;
+    real *exponent, *numbers;
+    int *date, row;
 };
 
+/* Numbers of a stop, before a factor per normal. A path that is at u = log spot + sigma B is exercised between LOWEST and
+ * HIGHEST only, and certainly if it is more than UNSURE inside; else it is the price that decides, between LOW and HIGH. */
+enum { LINE_DRIFT, LINE_LOW, LINE_HIGH, LINE_LOWEST, LINE_HIGHEST, LINE_UNSURE, LINE_LOADS };
+static_assert((int)LINE_LOADS == (int)LINE_NUMBERS, "numbers of a stop");
+
+/* The errors of u and of the logarithm of the price are a few epsilon of the numbers that they are made of. */
+enum { LINE_EPSILONS = 16 };
+/* Prices and exponents that are kept away from overflow and underflow. */
+constexpr double LINE_TINY = 1e8 * REAL_MIN, LINE_FAR = sizeof(real) == 4 ? 40 : 300;
+
+SHOAL_HD static inline int line_row(int64_t stops) {
+    return (int)(stops + CVA_NORMALS - 1) / CVA_NORMALS * CVA_NORMALS;
+}
+
+__device__ static inline real *line_numbers(const line_room *room, int what) {
+    return room->numbers + what * room->row;
+}
+
+/* The numbers of a stop at which a path is exercised between two prices, if low <= high. */
+__device__ static inline void line_stop(const line_room *room, int stop, real low, real high,
+                                        real drift) {
+    const double from = log((double)low) - drift, to = log((double)high) - drift;
+    double size = 4 + fabs((double)drift);
+    if (isfinite(from)) size += fabs(from);
+    if (isfinite(to)) size += fabs(to);
+    const double unsure = LINE_EPSILONS * REAL_EPSILON * size;
+    const bool is_usual = (low == 0 || low > LINE_TINY) && (high == 0 || high > LINE_TINY);
+    line_numbers(room, LINE_DRIFT)[stop] = drift;
+    line_numbers(room, LINE_LOW)[stop] = low, line_numbers(room, LINE_HIGH)[stop] = high;
+    line_numbers(room, LINE_LOWEST)[stop] = is_usual ? (real)(from - unsure) : -(real)INFINITY;
+    line_numbers(room, LINE_HIGHEST)[stop] = is_usual ? (real)(to + unsure) : (real)INFINITY;
+    line_numbers(room, LINE_UNSURE)[stop] = is_usual ? 2 * (real)unsure : (real)INFINITY;
+}
+
 /* Fills the table; returns its stops. By all threads of the block. */
-__device__ static inline int64_t line_table(const cva_job *job, const cva_contract *c, real *to) {
-    const int a = (int)c->asset[0], numbers = a + 1 + LINE_NUMBERS;
+__device__ static inline int line_table(const cva_job *job, const cva_contract *c,
+                                        const line_room *room) {
+    const int a = (int)c->asset[0];
     const int64_t end = line_end(job, c);
-    int64_t stops = 0;
+    int stops = 0;
     while (job->ahead + stops < job->stops && job->stop[job->ahead + stops] <= end) stops++;
-    for (int64_t e = threadIdx.x; e < stops; e += blockDim.x) {
-        const int64_t at = job->ahead + e, i = job->stop[at];
+    for (int e = (int)threadIdx.x; e < room->row; e += (int)blockDim.x) {
+        const int64_t at = job->ahead + e;
+        for (int b = 0; b <= a; b++) line_numbers(room, LINE_LOADS + b)[e] = 0;
+        line_stop(room, e, REAL_MAX, 0, 0); /* there is no such stop: no exercise */
+        if (e >= stops) continue;
+        const int64_t i = job->stop[at];
         const real *tile = cva_table(job, at) + cva_tile_at(a / CVA_TILE);
-        real *row = to + e * numbers;
-        for (int b = 0; b <= a; b++) row[b] = tile[b * CVA_TILE + a % CVA_TILE];
-        row[a + 1] = cva_shifts(job, at)[a];
-        row[a + 2] = 0, row[a + 3] = REAL_MAX;
-        if (i == c->last) continue;
-        const cva_number *between = cva_numbers_at(&c->rule[0], i);
-        row[a + 2] = c->may[i - 1] ? (real)between[0] : REAL_MAX;
-        row[a + 3] = c->may[i - 1] ? (real)between[1] : 0;
+        for (int b = 0; b <= a; b++)
+            line_numbers(room, LINE_LOADS + b)[e] = tile[b * CVA_TILE + a % CVA_TILE];
+        const real drift = cva_shifts(job, at)[a];
+        if (i == c->last)
+            line_stop(room, e, 0, REAL_MAX, drift);
+        else if (c->may[i - 1]) {
+            const cva_number *between = cva_numbers_at(&c->rule[0], i);
+            line_stop(room, e, (real)between[0], (real)between[1], drift);
+        } else
+            line_stop(room, e, REAL_MAX, 0, drift);
     }
     return stops;
 }
 
-/* Walks the paths of the items from `begin` on: as many as there are, a lane that is done takes the next one. */
+/* A path of a lane. */
+struct line_path {
+    int number,
+        stop; /* the number among those of the warp's items, or -1; the stop that comes next */
+    uint64_t first;
+    real spot, brownian;
+    real above, below; /* the logarithm of spot, with its error */
+};
+
+__device__ static inline void begin_line(const cva_job *job, const cva_contract *c,
+                                         const line_room *room, int stops, const cva_item *item,
+                                         int number, line_path *p) {
+    const int64_t a = c->asset[0];
+    const bool held = job->holds[c->place * job->paths + item->path] != 0;
+    room->date[number] = 0;
+    if (!held || number % CVA_LANES >= item->lanes || stops == 0) return;
+    const double spot = job->spot[item->path * job->assets + a], here = log(spot);
+    const double error = LINE_EPSILONS * REAL_EPSILON * fabs(here);
+    const bool is_usual = fabs(here) < LINE_FAR;
+    p->number = number, p->stop = 0, p->brownian = 0, p->spot = (real)spot;
+    p->first = cva_first(job, item) + (uint64_t)(number % CVA_LANES);
+    p->above = is_usual ? (real)(here + error) : (real)INFINITY;
+    p->below = is_usual ? (real)(here - error) : -(real)INFINITY;
+}
+
+/* Moves to a stop: whether the path is exercised there, and the exponent of its price. */
+__device__ static inline bool line_ends(const line_room *room, const line_path *p, int stop,
+                                        real sigma, real *exponent) {
+    const real above = real_fma(sigma, p->brownian, p->above);
+    const real below = real_fma(sigma, p->brownian, p->below);
+    const real lowest = line_numbers(room, LINE_LOWEST)[stop];
+    const real highest = line_numbers(room, LINE_HIGHEST)[stop];
+    if (!((above >= lowest) & (below <= highest))) return false;
+    const real unsure = line_numbers(room, LINE_UNSURE)[stop];
+    const real e = real_fma(sigma, p->brownian, line_numbers(room, LINE_DRIFT)[stop]);
+    *exponent = e;
+    if ((below >= lowest + unsure) & (above <= highest - unsure) & (real_abs(e) < (real)LINE_FAR))
+        return true;
+    const real s = p->spot * real_exp(e);
+    return s >= line_numbers(room, LINE_LOW)[stop] && s <= line_numbers(room, LINE_HIGH)[stop];
+}
+
+/* Walks the paths of the items from `begin` on, STEPS stops at a time, which share a Philox block: a lane that is done
+ * takes the next one. */
+template <int STEPS>
 __device__ static inline void line_walk(const cva_job *job, const cva_contract *c,
-                                        const line_room *room, int64_t stops, int64_t begin,
-                                        int lane) {
-    const int a = (int)c->asset[0], numbers = a + 1 + LINE_NUMBERS;
+                                        const line_room *room, int stops, int64_t begin, int lane) {
+    const int a = (int)c->asset[0], blocks = (int)cva_blocks(job), steps = (int)cva_steps(job);
     const int64_t left = job->items - begin;
-    const int all = (left < LINE_ITEMS ? (int)left : (int)LINE_ITEMS) * CVA_LANES,
-              blocks = (int)cva_blocks(job);
+    const int all = (left < LINE_ITEMS ? (int)left : (int)LINE_ITEMS) * CVA_LANES;
     const real sigma = (real)job->sigma[a];
-    int next = 0, mine = -1, stop = 0;
-    uint64_t first = 0;
-    real spot = 0, brownian = 0;
+    int next = 0;
+    line_path p;
+    p.number = -1;
     for (;;) {
-        const unsigned idle = __ballot_sync(ALL_LANES, mine < 0);
+        const unsigned idle = __ballot_sync(ALL_LANES, p.number < 0);
         if (idle == ALL_LANES && next >= all) return;
-        if (mine < 0) {
-            const int path = next + __popc(idle & ((1u << lane) - 1));
-            if (path < all) {
-                const cva_item *item = &job->item[begin + path / CVA_LANES];
-                const int held = job->holds[c->place * job->paths + item->path] != 0;
-                room->date[path] = 0;
-                if (held && path % CVA_LANES < item->lanes && stops > 0) {
-                    mine = path, stop = 0, brownian = 0;
-                    first = cva_first(job, item) + (uint64_t)(path % CVA_LANES);
-                    spot = (real)job->spot[item->path * job->assets + a];
-                }
-            }
+        if (p.number < 0) {
+            const int number = next + __popc(idle & ((1u << lane) - 1));
+            if (number < all)
+                begin_line(job, c, room, stops, &job->item[begin + number / CVA_LANES], number, &p);
         }
         next += __popc(idle);
-        if (mine < 0) continue;
-        const real *row = room->table + stop * numbers;
-        for (int b = 0; b <= a; b += CVA_NORMALS) {
-            const uint32_t step = (uint32_t)(stop * blocks + b / CVA_NORMALS);
-            const shoal_words w = cva_words(&job->walk_normals, step, first);
+        if (p.number < 0) continue;
+        if (STEPS > 1) {
+            const shoal_words w =
+                cva_words(&job->walk_normals, (uint32_t)(p.stop / STEPS), p.first);
             real z[CVA_NORMALS];
 #pragma unroll
-            for (int e = 0; e < CVA_NORMALS; e += 2)
-                if (b + e <= a) cva_pair(&w, e / 2, &z[e], &z[e + 1]);
+            for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, &z[e], &z[e + 1]);
 #pragma unroll
-            for (int e = 0; e < CVA_NORMALS; e++)
-                if (b + e <= a) brownian = real_fma(row[b + e], z[e], brownian);
+            for (int e = 0; e < CVA_NORMALS; e++) {
+                real exponent;
+                const int stop = p.stop + e;
+                const real load = line_numbers(room, LINE_LOADS)[stop];
+                p.brownian = real_fma(load, z[e], p.brownian);
+                if (p.number >= 0 && line_ends(room, &p, stop, sigma, &exponent)) {
+                    room->exponent[p.number] = exponent;
+                    room->date[p.number] = (int)job->stop[job->ahead + stop];
+                    p.number = -1;
+                }
+            }
+        } else {
+            real exponent;
+            for (int b = 0; b <= a; b += CVA_NORMALS) {
+                const uint32_t block = (uint32_t)(p.stop / steps * blocks + b / CVA_NORMALS);
+                const shoal_words w = cva_words(&job->walk_normals, block, p.first);
+                real z[CVA_NORMALS];
+#pragma unroll
+                for (int e = 0; e < CVA_NORMALS; e += 2)
+                    if (b + e <= a) cva_pair(&w, e / 2 + p.stop % steps, &z[e], &z[e + 1]);
+#pragma unroll
+                for (int e = 0; e < CVA_NORMALS; e++)
+                    if (b + e <= a)
+                        p.brownian = real_fma(line_numbers(room, LINE_LOADS + b + e)[p.stop], z[e],
+                                              p.brownian);
+            }
+            if (line_ends(room, &p, p.stop, sigma, &exponent)) {
+                room->exponent[p.number] = exponent;
+                room->date[p.number] = (int)job->stop[job->ahead + p.stop];
+                p.number = -1;
+            }
         }
-        const real s = spot * real_exp(real_fma(sigma, brownian, row[a + 1]));
-        if (s >= row[a + 2] && s <= row[a + 3]) {
-            room->price[mine] = s, room->date[mine] = (int)job->stop[job->ahead + stop];
-            mine = -1;
-        } else if (++stop == stops)
-            mine = -1;
+        p.stop += STEPS;
+        if (p.stop >= stops) p.number = -1;
     }
 }
 
@@ -140,7 +238,9 @@ __device__ static inline void line_sum(const cva_job *job, const cva_contract *c
         const cva_item *item = &job->item[begin + i];
         const double start = __shfl_sync(ALL_LANES, starts, i);
         const int path = i * CVA_LANES + lane, date = room->date[path];
-        const double y = line_outcome(job, c, k, start, date ? room->price[path] : 0, date);
+        const real spot = (real)job->spot[item->path * job->assets + c->asset[0]];
+        const real price = date ? spot * real_exp(room->exponent[path]) : 0;
+        const double y = line_outcome(job, c, k, start, price, date);
         const double sum = fold_item(item, lane, y);
         const int held = job->holds[c->place * job->paths + item->path] != 0;
         if (lane == 0) job->sums[(begin + i) * job->places + c->place] = held ? sum : 0;

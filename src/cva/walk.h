@@ -89,19 +89,14 @@ CVA_CALL void cva_add_normal(const cva_job *job, int assets, int b, const real *
     }
 }
 
-/* at[a] += L Z of the first assets, [asset][lane]; `step` is the first Philox block. */
-CVA_CALL void cva_add_normals(const cva_job *job, int assets, const shoal_stream *stream,
-                              uint32_t step, uint64_t first, cva_span span, double flat, real *at) {
-    real z[CVA_NORMALS][CVA_WIDTH];
-    for (int b = 0; b < assets; b++) {
-        if (b % CVA_NORMALS == 0) cva_draw(stream, step++, first, z);
-        cva_add_normal(job, assets, b, z[b % CVA_NORMALS], span, 1, flat, at);
-    }
-}
-
 /* Philox blocks of a step of all assets. */
 SHOAL_HD static inline uint32_t cva_blocks(const cva_job *job) {
     return (uint32_t)((job->assets + CVA_NORMALS - 1) / CVA_NORMALS);
+}
+
+/* Steps of inner paths that share a block: normals of one asset, in f32 of two, would leave half of it. */
+SHOAL_HD static inline uint32_t cva_steps(const cva_job *job) {
+    return job->assets <= CVA_NORMALS / 2 ? (uint32_t)(CVA_NORMALS / job->assets) : 1;
 }
 
 /* Prices of the first assets a span after `spot`. */
@@ -260,15 +255,21 @@ CVA_CALL int64_t cva_before(const cva_job *job, int64_t k, int64_t stop) {
 
 #if CVA_WIDTH > 1
 
-/* Moves to a stop from the one before: Brownian motions `at` since date k, and the prices s. */
-CVA_CALL void cva_step(const cva_job *job, int assets, int64_t k, int64_t stop, const double *spot,
-                       uint64_t first, real *at, real *s) {
+/* Moves to a stop from the one before: Brownian motions `at` since date k, and the prices s. z has the normals of the
+ * last block, which may have some for this step, too. */
+CVA_CALL void cva_step(const cva_job *job, int64_t k, int64_t stop, const double *spot,
+                       uint64_t first, real (*z)[CVA_WIDTH], real *at, real *s) {
     const int64_t to = job->stop[stop];
     const cva_span step = cva_between(job, cva_before(job, k, stop), to);
-    cva_add_normals(job, assets, &job->walk_normals,
-                    (uint32_t)(stop - job->ahead) * cva_blocks(job), first, step, sqrt(step.years),
-                    at);
-    cva_make_prices(job, assets, spot, cva_between(job, k, to), at, s);
+    const double flat = sqrt(step.years);
+    const uint32_t number = (uint32_t)(stop - job->ahead), steps = cva_steps(job);
+    uint32_t block = number / steps * cva_blocks(job);
+    int from = (int)(number % steps) * job->assets;
+    for (int b = 0; b < job->assets; b++, from++) {
+        if (from % CVA_NORMALS == 0) cva_draw(&job->walk_normals, block++, first, z);
+        cva_add_normal(job, job->assets, b, z[from % CVA_NORMALS], step, 1, flat, at);
+    }
+    cva_make_prices(job, job->assets, spot, cva_between(job, k, to), at, s);
 }
 
 /* The discount from a stop to date k; of an asset's forward price over the step to the stop. */
@@ -354,7 +355,6 @@ SHOAL_HD static inline uint64_t cva_first(const cva_job *job, const cva_item *it
 
 typedef struct cva_outcome {
     real alive[CVA_WIDTH], value[CVA_WIDTH];
-    real price[CVA_WIDTH], date[CVA_WIDTH]; /* of exercise, of one asset */
     real h[SHOAL_AMERICAN_ASSETS][CVA_WIDTH], base[CVA_WIDTH];
 } cva_outcome;
 
@@ -362,42 +362,6 @@ CVA_CALL int cva_any(const real *alive) {
     int any = 0;
     for (int l = 0; l < CVA_WIDTH; l++) any |= alive[l] > 0;
     return any;
-}
-
-/* On one asset: a path is exercised between two prices. */
-CVA_CALL void cva_follow_line(const cva_job *job, const cva_contract *c, int64_t k,
-                              const double *spot, cva_paths *paths, cva_outcome *o, double *y) {
-    const cva_rule *r = &c->rule[0];
-    const int64_t a = c->asset[0], end = job->control ? c->last - 1 : c->last;
-    CVA_EACH(l) o->alive[l] = 1, o->price[l] = 0, o->date[l] = 0;
-    for (int64_t at = job->ahead; at < job->stops && cva_any(o->alive); at++) {
-        const int64_t i = job->stop[at];
-        if (i > end) break;
-        const cva_number *numbers = i < c->last ? cva_numbers_at(r, i) : NULL;
-        const real low = numbers ? (real)numbers[0] : 0;
-        const real high = numbers ? (real)numbers[1] : REAL_MAX;
-        if (i < c->last && !c->may[i - 1]) continue;
-        const real *s = cva_prices_at(paths, at) + a * CVA_WIDTH, date = (real)i;
-        CVA_EACH(l) {
-            const int ends = (o->alive[l] > 0) & (s[l] >= low) & (s[l] <= high);
-            o->price[l] = real_pick(ends, s[l], o->price[l]);
-            o->date[l] = real_pick(ends, date, o->date[l]);
-            o->alive[l] = real_pick(ends, 0, o->alive[l]);
-        }
-    }
-    const double start = job->control ? cva_line_value(job, c, spot[a], k) : 0;
-    const int down = c->form & CVA_DOWN;
-    const double weight = cva_weight_in(c, 0);
-    for (int l = 0; l < CVA_WIDTH; l++) {
-        y[l] = start;
-        if (o->alive[l] > 0) continue;
-        const double s = (double)o->price[l];
-        const int64_t date = (int64_t)o->date[l];
-        const double strike = cva_strike_at(c, date);
-        const double gain = down ? strike - weight * s : weight * s - strike;
-        const double over = job->control ? cva_line_value(job, c, s, date) : 0;
-        y[l] += cva_discount_over(job, cva_between(job, k, date)) * ((gain > 0 ? gain : 0) - over);
-    }
 }
 
 /* The hedge from date i on: how much of each asset, and what that is worth. */

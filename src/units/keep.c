@@ -91,7 +91,7 @@ static shoal_status read_file(shoal_units *u, const char *name, const char *path
     shoal_context *ctx = u->head.ctx;
     struct stat about;
     *bytes = NULL;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
     if (file < 0 || fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
         const char *why = file < 0 ? strerror(errno) : "not a file";
         if (file >= 0) close(file);

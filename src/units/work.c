@@ -16,6 +16,7 @@ typedef struct crew {
     pthread_cond_t changed;
     shoal_units *to; /* the first worker */
     char *taken;     /* [units]: under way */
+    int64_t from;    /* none before it is to be done */
     double begun;
     int count;
     int working; /* devices that have not failed */
@@ -43,11 +44,10 @@ static double now(void) {
 }
 
 /* The first unit that is to be done, or -1. */
-static int64_t next_unit(const crew *c) {
-    for (int64_t i = shoal_units_missing(c->to, 0); i < c->to->units;
-         i = shoal_units_missing(c->to, i + 1))
-        if (!c->taken[i]) return i;
-    return -1;
+static int64_t next_unit(crew *c) {
+    const int64_t units = c->to->units;
+    while (c->from < units && (c->to->there[c->from] || c->taken[c->from])) c->from++;
+    return c->from < units ? c->from : -1;
 }
 
 static void end_all(crew *c, shoal_status status) {
@@ -121,6 +121,7 @@ static int take_units(worker *w) {
         shoal_status s = do_unit(w, unit, done, &about);
         pthread_mutex_lock(&c->lock);
         c->taken[unit] = 0;
+        if (s != SHOAL_OK && unit < c->from) c->from = unit; /* handed back */
         pthread_cond_broadcast(&c->changed);
         if (c->over) break;
         if (is_loss(s) && c->working > 1) return 1;
