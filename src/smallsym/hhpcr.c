@@ -95,8 +95,7 @@ static void hhpcr_grow(pack *p, int variant, void *growth) {
 }
 
 /* And from U y = z. */
-static void hhpcr_grown(pack *p, int variant, void *growth) {
-    (void)variant;
+static void hhpcr_grown(pack *p, const int *again, void *growth) {
     const reduction f = reduction_of(p);
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
     real first[LANES], second[LANES];
@@ -105,7 +104,8 @@ static void hhpcr_grown(pack *p, int variant, void *growth) {
     memcpy(f.v[0], f.z, bytes);
     reduce_vector(&f, f.change);
     largest_of(f.change, p->n, second);
-    EACH_LANE(l) second[l] = second[l] < first[l] ? first[l] : second[l]; /* NaN stays */
+    for (int l = 0; l < LANES; l++) /* NaN stays */
+        second[l] = !again[l] || second[l] < first[l] ? first[l] : second[l];
     memcpy(growth, second, sizeof second);
     memcpy(p->x, f.z, bytes);
     const householder h = householder_in(p->scratch, p->n);

@@ -17,6 +17,7 @@
  * pivot that is zero or of another sign than those before fails the system: not definite.
  */
 #include "core/vec.h"
+#include "smallsym/condition.h"
 #include "smallsym/pack.h"
 
 enum { ROWS = 4, COLUMNS = VEC_REGISTERS == 32 ? 4 : 2 };

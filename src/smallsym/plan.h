@@ -137,10 +137,10 @@ typedef struct smallsym_cpu_method {
     /* Those below may be NULL. An upper bound of the condition number of a definite S A S, from its factors
      * (condition.h); infinity where there is none. */
     void (*bound)(struct pack *p, void *bound);
-    /* A lower bound of |A^-1|, scaled by p->s, that is seldom far below it. And where that might be too low:
-     * p->x is A^-1 of p->b then, a vector that A^-1 makes large, and the bound may be better. */
+    /* A lower bound of |A^-1|, scaled by p->s, that is seldom far below it. And where one that might be too low is to
+     * be looked at `again`: p->x is A^-1 of p->b then, a vector that A^-1 makes large, and the bound may be better. */
     void (*grow)(struct pack *p, int variant, void *growth);
-    void (*grown)(struct pack *p, int variant, void *growth); /* NULL: grow() did this, too */
+    void (*grown)(struct pack *p, const int *again, void *growth); /* NULL: grow() did this, too */
     /* p->w, p->v and rank, inertia, rcond of p->fate. */
     void (*eigen)(struct pack *p, int variant, int tridiagonal, int vectors);
     /* The factors to p->a; and from there, with p->fate. */
