@@ -84,12 +84,13 @@ static void hhpcr_bound(pack *p, void *bound) {
 static void hhpcr_grow(pack *p, int variant, void *growth) {
     (void)variant;
     const reduction f = reduction_of(p);
-    for (int l = 0; l < LANES; l++) {
-        int64_t at = 0;
-        for (int64_t i = 1; i < p->n; i++)
-            if (real_abs(f.pivot[at_row(i) + l]) < real_abs(f.pivot[at_row(at) + l])) at = i;
-        for (int64_t i = 0; i < p->n; i++) f.v[0][at_row(i) + l] = i == at;
+    vec least = vec_all((real)INFINITY), at = vec_all(0);
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec size = vec_abs(vec_at(f.pivot + at_row(i)));
+        at = vec_select(size < least, vec_all((real)i), at), least = vec_min(size, least);
     }
+    for (int64_t i = 0; i < p->n; i++)
+        vec_to(f.v[0] + at_row(i), vec_select(at == vec_all((real)i), vec_all(1), vec_all(0)));
     reduce_vector(&f, f.z);
     largest_of(f.z, p->n, growth);
 }
