@@ -215,6 +215,8 @@ shoal_status cva_create_in(shoal_context *ctx, const cva_options *o, const cva_b
 /* The plan; messages are about lines of the book. */
 int cva_create(cli *c, const cva_options *o, const cva_book *book, const shoal_cva *rules_of,
                shoal_cva **plan);
+/* Says what a reader should know of the book, whatever was computed. */
+void cva_note_book(cli *c, const cva_options *o, const cva_book *b, const cva_result *r);
 void cva_result_free(cva_result *r);
 /* Of the book, a counterparty or a netting set, from samples or sums; profile may be NULL. */
 shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,
