@@ -180,8 +180,8 @@ ROWS(shoal_cva_validation, FIELD(passed), FIELD(z), FIELD(limit), FIELD(contract
 ROWS(shoal_dataset_opts, FIELD(design), FIELD(samples), FIELD(seed), FIELD(nu2), FIELD(target),
      FIELD(most_paths), FIELD(refine))
 ROWS(shoal_range, FIELD(low), FIELD(high), FIELD(log))
-ROWS(shoal_units_info, FIELD(kind), FIELD(units), FIELD(done), FIELD(rows), FIELD(bytes),
-     FIELD(seconds))
+ROWS(shoal_units_info, FIELD(kind), FIELD(units), FIELD(done), FIELD(rows), FIELD(counts),
+     FIELD(row_bytes), FIELD(bytes), FIELD(seconds))
 ROWS(shoal_surrogate_info, FIELD(inputs), FIELD(layers), FIELD(width), FIELD(target), FIELD(names),
      FIELD(map), FIELD(least), FIELD(most), FIELD(weights), FIELD(rows), FIELD(seed), FIELD(epochs),
      FIELD(validation))

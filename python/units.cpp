@@ -125,7 +125,8 @@ void bind_units(nb::module_ &m) {
         auto *handle = handle_of<shoal_units>(plan, units_destroy);
         plan.run([&] { return shoal_units_keep(handle, folder.c_str()); });
     });
-    /* workers: the same job on other devices, first that with the folder; returns why devices failed */
+    /* workers: the same job on other devices, first that with the folder; returns which
+     * devices failed, and why */
     m.def("units_work", [](nb::list workers) {
         std::vector<shoal_units *> handles;
         std::vector<Plan *> plans;
@@ -139,10 +140,22 @@ void bind_units(nb::module_ &m) {
         nb::list why;
         for (size_t i = 0; lost > 0 && i < plans.size(); i++) {
             const std::string message = shoal_message(plans[i]->context->handle);
-            if (!message.empty()) why.append(message);
+            if (!message.empty()) why.append(nb::make_tuple(i, message));
         }
         return why;
     });
+    m.def("units_traces",
+          [](Plan &plan) { /* of the last units_work(): worker, begin, end */
+                           auto *handle = handle_of<shoal_units>(plan, units_destroy);
+                           shoal_units_info info = {};
+                           plan.run([&] { return shoal_units_describe(handle, &info); });
+                           const shoal_units_trace *trace = shoal_units_traces(handle);
+                           nb::list all;
+                           for (int64_t i = 0; trace && i < info.units; i++)
+                               all.append(
+                                   nb::make_tuple(trace[i].worker, trace[i].begin, trace[i].end));
+                           return all;
+          });
     m.def("units_rows", [](Plan &plan) { /* an address, 0 for none */
                                          return reinterpret_cast<uintptr_t>(shoal_units_rows(
                                              handle_of<shoal_units>(plan, units_destroy)));

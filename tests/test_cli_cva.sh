@@ -201,6 +201,8 @@ check "an empty book" [ "$(number cva)" = 0 ]
 printf 'payoff,assets,strike,maturity\ncall,A,100,0\n' >expired.csv
 expect 0 cva expired.csv --market market.csv --json $on
 said "expired.csv:2: maturity 0: expired, and counts as nothing; 1 such contract"
+expect 0 cva expired.csv --market market.csv --outer 16 --inner 16 --compare $on
+said "expired.csv:2: maturity 0: expired, and counts as nothing; 1 such contract"
 printf 'payoff,assets,strike,maturity\ncall,A,100,1\ncall,A,100,-2\n' >expired.csv
 expect 0 cva expired.csv --market market.csv --outer 16 --validate $on
 said "expired.csv:3: maturity -2: expired"

@@ -61,6 +61,8 @@ one() { # one NAME COMMAND...: the results of one process, and the same in units
     shift
     expect 0 "$@" --json; results out >$name.one
     expect 0 "$@" --json --units 3 --checkpoint $name.dir --scale $name.json --scale-plot $name.svg; alike $name
+    bytes=$(($(cat $name.dir/unit-* | wc -c) - 3 * 196)) # heads and checksums
+    check "$name: whole bytes" grep -q "\"bytes\": $bytes,$" $name.json
     check "$name: three units are kept" test "$(ls $name.dir | grep -c unit-)" -eq 3
     cp $name.json out; json; leaf units=3; leaf units_before=0; has idle_share critical_path_seconds bytes workers.0.busy_seconds
     check "$name: a unit per line" test "$(sed -n '/"trace"/,$p' $name.json | grep -c '\[[0-2], 0, ')" -eq 3
@@ -78,6 +80,15 @@ for i in 1 2; do expect 0 $sums --shard $i/2 -o $i.part; done
 expect 0 merge-parts 2.part 1.part --json; alike sums
 expect 0 $sums --shard 1/1 -o all.part
 small=$(wc -c <all.part)
+# merge-parts keeps 64 MiB of parts, and reads the others twice: 12 of 11 MB in 150 MB
+printf 'payoff,assets,strike,maturity\ncall,A,100,1\n' >call.csv
+large="cva call.csv --market market.csv --dates 4 --outer 12 --quantile-error 1e-4"
+expect 0 $large --json; mv out large.one
+for i in $(seq 12); do "$shoal" $large --shard $i/12 -o large-$i.part >/dev/null 2>&1; done
+expect 0 merge-parts large-*.part --json; results large.one >large.a; results out >large.b
+check "12 large parts" cmp -s large.a large.b
+check "in 150 MB" sh -c 'ulimit -v 150000 && "$1" merge-parts --threads 1 large-*.part >/dev/null 2>&1' - "$shoal"
+rm large-*.part
 expect 0 $sums --outer 2000 --shard 1/1 -o all.part
 check "the size of a part does not depend on --outer" test "$(wc -c <all.part)" -eq "$small"
 # means are those of the rows, quantiles within 1 %

@@ -391,7 +391,7 @@ static void compare_rules(const target *t, shoal_context *cpu, shoal_cva_payoff 
     const int market = d > 2 ? d : 2;
     for (int a = 0; a < market; a++) {
         s0[a] = 36, sigma[a] = differ ? 0.2 + 0.02 * a : 0.2, dividend[a] = 0.1;
-        asset[a] = market - 1 - a;
+        asset[a] = differ ? market - 1 - a : a;
         cash[a] = (shoal_cva_curve){ 1, &when, &amount };
         for (int b = 0; b < market; b++) correlation[a * market + b] = a == b ? 1 : 0.3;
     }
@@ -477,6 +477,7 @@ TEST(rules_of_many_assets) {
             compare_rules(&targets[t], cpu, SHOAL_CVA_PUT, 1, 0, type, 1);
             compare_rules(&targets[t], cpu, SHOAL_CVA_MAX_CALL, 6, 0, type, 2 - i);
             compare_rules(&targets[t], cpu, SHOAL_CVA_BASKET_PUT, 9, 1, type, 1 + i);
+            compare_rules(&targets[t], cpu, SHOAL_CVA_BASKET_PUT, 9, 0, type, 2 - i);
             if (!small || i) compare_rules(&targets[t], cpu, SHOAL_CVA_BASKET_PUT, 37, 0, type, 1);
         }
     shoal_close(cpu);

@@ -21,7 +21,7 @@ typedef struct scale {
     int64_t before, done;                /* units that were in the folder; units of this run */
     double plan, wall, busy, idle, path; /* seconds, idle: a share */
     double mean, median, p95, longest;   /* seconds of a unit */
-    double bytes, sent, written;
+    int64_t bytes, sent, written;
 } scale;
 
 /* clang-format off */
@@ -47,20 +47,25 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Of a unit's results: rows are shared out as evenly as whole numbers allow. */
+static int64_t bytes_of(const shoal_units_info *info, int64_t unit) {
+    const int64_t all = info->rows / info->units, rest = info->rows % info->units;
+    const int64_t rows = all + rest * (unit + 1) / info->units - rest * unit / info->units;
+    return rows * (int64_t)info->row_bytes + (int64_t)sizeof(int64_t) * info->counts;
+}
+
 /* Sums over the units, and their times in order. */
 static bool measure(scale *s, bool is_kept) {
     double *time = calloc((size_t)s->info.units + 1, sizeof *time);
     if (!time) return false;
-    const double each = (double)s->info.row_bytes * (double)s->info.rows / (double)s->info.units +
-                        (double)sizeof(int64_t) * (double)s->info.counts;
     for (int64_t i = 0; i < s->info.units; i++) {
         const shoal_units_trace *t = &s->trace[i];
         if (t->worker < 0) continue;
         time[s->done++] = length_of(t);
         s->busy += length_of(t);
         s->wall = fmax(s->wall, t->end);
-        s->bytes += each;
-        if (s->worker[t->worker].is_remote) s->sent += each;
+        s->bytes += bytes_of(&s->info, i);
+        if (s->worker[t->worker].is_remote) s->sent += bytes_of(&s->info, i);
     }
     if (is_kept) s->written = s->bytes;
     qsort(time, (size_t)s->done, sizeof *time, ascending);

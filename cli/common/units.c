@@ -115,16 +115,22 @@ int units_write(cli *c, const unit_job *job, void *plan, int64_t shard, int64_t 
     return cli_io(status, &err);
 }
 
-/* The parts that merge-parts has read. */
+static int read_part(cli *c, const char *path, unit_file *f);
+
+/* The parts of merge-parts. The first one stays: its inputs are in use. */
 static int add_files(cli *c, const unit_files *files, shoal_units *units) {
-    for (int i = 0; i < files->count; i++) {
-        const unit_file *f = &files->file[i];
+    int code = CLI_OK;
+    for (int i = 0; i < files->count && code == CLI_OK; i++) {
+        unit_file *f = &files->file[i];
+        if (!f->bytes) code = read_part(c, f->path, f);
+        if (code != CLI_OK) break;
         const shoal_status s = shoal_units_add(units, f->bytes, f->size);
-        if (s == SHOAL_E_ARG)
-            return cli_fail(CLI_INPUT, "%s: not a part: %s", f->path, shoal_message(c->ctx));
-        if (s != SHOAL_OK) return cli_status(c, s);
+        code = s == SHOAL_E_ARG
+                   ? cli_fail(CLI_INPUT, "%s: not a part: %s", f->path, shoal_message(c->ctx))
+                   : cli_status(c, s);
+        if (i > 0) free(f->bytes), f->bytes = NULL;
     }
-    return CLI_OK;
+    return code;
 }
 
 int units_run(cli *c, const unit_job *job, void *plan, shoal_units **units) {
@@ -279,12 +285,24 @@ int units_replay(cli *c, const char *path, const char *inputs, size_t size, unit
     return code;
 }
 
+enum { KEPT = 1 << 26 }; /* bytes of parts that stay in memory between check and sum */
+
 int units_merge(cli *c, const char *const *path, int count, const char *plot, const char *output) {
     unit_files files = { calloc((size_t)count, sizeof *files.file), count, 0, { NULL } };
     const char *more[5] = { NULL };
     int code = files.file ? cli_open(c) : cli_no_memory(), used = 0;
-    for (int i = 0; i < count && code == CLI_OK; i++) code = read_part(c, path[i], &files.file[i]);
+    size_t kept = 0;
+    for (int i = 0; i < count && code == CLI_OK; i++) {
+        unit_file *f = &files.file[i];
+        code = read_part(c, path[i], f);
+        if (code != CLI_OK || f->size <= KEPT - kept)
+            kept += f->size;
+        else
+            free(f->bytes), f->bytes = NULL; /* to be read again */
+    }
     if (code == CLI_OK) code = check_parts(files.file, count);
+    if (code == CLI_OK && !files.file[0].bytes)
+        code = read_part(c, files.file[0].path, &files.file[0]);
     if (plot) more[used++] = "--plot", more[used++] = plot;
     if (output) more[used++] = "--output", more[used++] = output;
     if (code == CLI_OK) {

@@ -157,9 +157,9 @@ static void check(void *arguments, struct argp_state *state) {
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
-/* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
- * may take seconds. */
-enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
+/* Outer paths between two looks at the keyboard. A GPU needs many at a time, up to MOST_AT_ONCE if their rows are up to
+ * ROW_NUMBERS; on a CPU a hundred of them may take seconds. */
+enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384, MOST_AT_ONCE = 65536, ROW_NUMBERS = 1 << 25 };
 /* The first pieces are at once / these: by the second one the time is estimated. */
 enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
 enum { CUBE_NUMBERS = 1 << 22 }; /* of a cube at a time */
@@ -290,21 +290,34 @@ static int64_t first_outer(const cva_options *o, const cva_result *r) {
     return o->opts.outer > chosen ? o->opts.outer : (int64_t)chosen;
 }
 
-/* The time that the other outer paths take, from that of the first few. */
-static void note_estimate(cli *c, cva_result *r, double seconds) {
-    r->estimate = seconds;
-    if (seconds > WORTH_SAYING && r->info.outer <= MOST_FOR_TARGET) /* otherwise it is refused */
+/* The time that the other outer paths take, from that of some. Other programs may slow these down: if it is long and the
+ * `next` paths take no second, they are looked at, too. Returns whether it is known. */
+static bool note_estimate(cli *c, cva_result *r, double seconds, double next) {
+    const bool is_first = r->estimate == 0;
+    if (is_first || seconds < r->estimate) r->estimate = seconds;
+    if (r->estimate > WORTH_SAYING && is_first && next < 1) return false;
+    if (r->estimate > WORTH_SAYING &&
+        r->info.outer <= MOST_FOR_TARGET) /* otherwise it is refused */
         cli_note(
             c,
             "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "
             "take less",
-            CLI_TIME(seconds));
+            CLI_TIME(r->estimate));
+    return true;
+}
+
+static int64_t paths_at_once(const cli *c, int64_t width) {
+    if (strcmp(c->machine.backend, "cpu") == 0) return AT_ONCE_CPU;
+    int64_t paths = MOST_AT_ONCE;
+    while (paths > AT_ONCE && paths * width > ROW_NUMBERS) paths /= 2;
+    return paths;
 }
 
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
-    const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
+    const int64_t at_once = paths_at_once(c, r->width);
     int64_t outer = first_outer(o, r), pieces = 0;
+    bool is_estimated = false;
     int code = CLI_OK;
     cli_progress bar = { 0 };
     const double begun = cli_now();
@@ -315,7 +328,7 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
     if (o->cube) code = cva_cube_open(o->cube, outer, b->count, r->info.dates, &cube);
     while (code == CLI_OK) {
         r->planned = outer;
-        double *samples = realloc(r->samples, (size_t)(outer * r->width + 1) * sizeof *r->samples);
+        double *samples = cva_rows(r->samples, outer, r->width);
         if (samples)
             r->samples = samples;
         else
@@ -337,8 +350,10 @@ static int simulate(cli *c, const cva_options *o, const cva_book *b, const char 
                                                                   &r->counts, r->totals, values)
                                            : shoal_cva_run(plan, r->outer, here, rows, &r->counts));
             if (code == CLI_OK && cube) code = cva_cube_write(cube, r->outer, here);
-            if (code == CLI_OK && ++pieces == 2 && left > here)
-                note_estimate(c, r, (cli_now() - start) * (double)(left - here) / (double)here);
+            const double each = (cli_now() - start) / (double)here;
+            if (code == CLI_OK && ++pieces > 1 && left > here && !is_estimated)
+                is_estimated =
+                    note_estimate(c, r, each * (double)(left - here), each * (double)at_once);
             if (code == CLI_OK) r->outer += here;
             if (code == CLI_OK && pieces == 2) code = check_target(o, r, cli_now() - begun);
             if (code == CLI_INTERRUPTED && r->outer > 0)
@@ -475,10 +490,14 @@ static void note_exercise(cli *c, const cva_options *o, const cva_book *b, const
                  o->book, (long long)b->line[at], CLI_COUNT(count, "such contract"));
 }
 
-/* What a reader of the results should know. */
-static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+void cva_note_book(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
     note_maturities(c, o, b, r->info.horizon);
     note_exercise(c, o, b, r);
+}
+
+/* What a reader of the results should know. */
+static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_result *r) {
+    cva_note_book(c, o, b, r);
     if (cva_has_breakdown(o) && cva_has_views(o, b))
         cli_note(c, "no contributions of trades: there are none with a margin period or a jump at "
                     "default");

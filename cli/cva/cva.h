@@ -122,6 +122,8 @@ bool cva_begins_early(const cli *c, const cva_options *o, const cva_book *b);
 /* cli_open(); o->early is `to`. */
 int cva_open_early(cli *c, cva_options *o, const cva_book *b, cva_early *to);
 void cva_early_free(cva_early *e);
+/* realloc() of the rows of outer paths, in large pages if the system has them: results read columns of the rows. */
+double *cva_rows(double *rows, int64_t outer, int64_t width);
 
 /* settings.c: options that are times or curves. They are read when all are parsed; dates when the book is. */
 void cva_keep_words(struct argp_state *state, const cli_option *row, const char *text,
@@ -213,6 +215,8 @@ shoal_status cva_create_in(shoal_context *ctx, const cva_options *o, const cva_b
 /* The plan; messages are about lines of the book. */
 int cva_create(cli *c, const cva_options *o, const cva_book *book, const shoal_cva *rules_of,
                shoal_cva **plan);
+/* Says what a reader should know of the book, whatever was computed. */
+void cva_note_book(cli *c, const cva_options *o, const cva_book *b, const cva_result *r);
 void cva_result_free(cva_result *r);
 /* Of the book, a counterparty or a netting set, from samples or sums; profile may be NULL. */
 shoal_status cva_adjust(const shoal_cva *plan, const cva_result *r, shoal_cva_part part,

@@ -3,10 +3,14 @@
  * open.c - what the CPU makes while a GPU opens, which takes a fifth of a second: the rules of exercise, and the pages of
  * the memory for the results of outer paths. Errors of the book are found again when the plan is created.
  */
+#define _GNU_SOURCE /* madvise */
 #include "cva.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "cli/common/ranks.h"
 
@@ -41,13 +45,25 @@ bool cva_begins_early(const cli *c, const cva_options *o, const cva_book *b) {
     return fits && o->opts.estimator != SHOAL_CVA_BY_INNER;
 }
 
+double *cva_rows(double *rows, int64_t outer, int64_t width) {
+    const size_t bytes = (size_t)(outer * width + 1) * sizeof *rows;
+    double *more = realloc(rows, bytes);
+#ifdef MADV_HUGEPAGE
+    enum { HUGE_PAGE = 1 << 21 };
+    const uintptr_t from = ((uintptr_t)more + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    const uintptr_t to = ((uintptr_t)more + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (more && to > from) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#endif
+    return more;
+}
+
 /* The first write to new memory waits for the kernel, page by page. */
 static void make_rows(const cva_options *o, const opening *of, cva_early *e) {
     enum { PAGE = 4096 };
     const int64_t width = shoal_cva_width(e->rules);
     const size_t bytes = (size_t)(o->opts.outer * width + 1) * sizeof *e->rows;
     if (o->opts.outer == 0 || cva_in_units(of->c, o)) return;
-    e->rows = malloc(bytes);
+    e->rows = cva_rows(NULL, o->opts.outer, width);
     for (size_t at = 0; e->rows && at < bytes && !is_over(of); at += PAGE)
         ((volatile char *)e->rows)[at] = 0;
 }

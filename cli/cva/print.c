@@ -445,6 +445,7 @@ int cva_compare(cli *c, const cva_options *options, const cva_book *book) {
         cli_progress_step(&bar, i + 1);
     }
     cli_progress_end(&bar);
+    if (code == CLI_OK) cva_note_book(c, options, book, &first);
     cva_result_free(&first);
     if (code == CLI_OK && options->output && count > 0)
         code = cli_csv_result_list(options->output, row_results, rows, sizeof *rows, count);

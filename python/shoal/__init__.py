@@ -34,6 +34,7 @@ from ._progress import progress
 from ._random import Generator
 from ._results import LinAlgError, Result
 from ._runtime import clear_cache, info, methods, set_num_threads, status_text
+from ._scale import scale
 from ._sorting import merge, sort
 from ._surrogate import Prediction, Surrogate
 
@@ -63,6 +64,7 @@ __all__ = [
     "price",
     "progress",
     "recurrence",
+    "scale",
     "set_num_threads",
     "solve",
     "solve_ex",

@@ -29,6 +29,7 @@ class _Local(threading.local):
         self.plans: dict[Any, Any] = {}
         self.calls = _core.Calls()  # what calls like recent ones need; its plans are in `plans`
         self.job: Any = None  # of _units.py: the last one of an executor, and its plan
+        self.scale: Any = None  # of _scale.py: records which worker does which unit when
         self.progress: Callable[[str, float], None] | None = None
 
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import struct
+import threading
+import time
 import zlib
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -22,6 +26,7 @@ from ._devices import device_number, whole
 
 _IN_FLIGHT = 1 << 30  # bytes of units that workers compute or that wait for the caller
 _FEWEST = 16  # units in flight, even if they are larger
+_SECONDS = 168  # where a unit says how long it took (src/units/units.c)
 
 
 class Units(NamedTuple):
@@ -127,6 +132,14 @@ def run_unit(job: Job, unit: int) -> bytes:
     return result
 
 
+def run_named_unit(job: Job, unit: int) -> tuple[str, bytes]:
+    """The same for a report, with the name of the worker."""
+    result = run_unit(job, unit)
+    process, thread = os.getpid(), threading.get_native_id()
+    name = f"{socket.gethostname()}:{process}"
+    return name if thread == process else f"{name}.{thread}", result
+
+
 # ---- the caller -------------------------------------------------------------------------------------
 
 
@@ -144,54 +157,78 @@ def gather(job: Job, how: Units, *more: Any) -> Any:
     try:
         if folder is not None:
             _core.units_keep(units, os.fsdecode(folder))
-        if executor is None:
-            _work([units, *(_make(job._replace(device=n), None, _runtime.new_context(n)) for n in job.others)])
-        else:
-            _hand_out(units, job, executor, folder)
+        workers = [units, *(_make(job._replace(device=n), None, _runtime.new_context(n)) for n in job.others)]
+        scale = _runtime._local.scale
+        report = scale and scale._begin(_core.units_describe(units), "cpu" if job.device < 0 else "cuda", folder is not None)
+        try:
+            if executor is None:
+                _work(workers, job, report)
+            else:
+                _hand_out(units, job, executor, folder, report)
+        finally:
+            if scale:
+                scale._end()
     except BaseException:
         units.close()  # and the folder: a traceback may keep this frame
         raise
     return units
 
 
-def _work(workers: list[Any]) -> None:
+def _work(workers: list[Any], job: Job, report: Any) -> None:
     """All missing units, on the devices of the workers. The first one has the folder."""
-    for reason in _core.units_work(workers):
+    lost = _core.units_work(workers)
+    for _, reason in lost:
         _runtime.log.warning("a device takes no more units; the others do its units: %s", reason)
+    if report is None:
+        return
+    report.names = ["CPU" if n < 0 else f"GPU {n}" for n in (job.device, *job.others)]
+    if len(set(report.names)) < len(report.names):  # two contexts on one GPU
+        report.names = [f"{name} ({i})" for i, name in enumerate(report.names)]
+    report.lost = [report.names[i] for i, _ in lost]
+    for unit, (worker, begin, end) in enumerate(_core.units_traces(workers[0])):
+        if worker >= 0:
+            report.add(unit, report.names[worker], begin, end, False)
 
 
-def _hand_out(units: Any, job: Job, executor: Executor, folder: Any) -> None:
+def _hand_out(units: Any, job: Job, executor: Executor, folder: Any, report: Any) -> None:
     about = _core.units_describe(units)
     count, done = about["units"], about["done"]
     job = job._replace(units=count)
     window = max(_FEWEST, _IN_FLIGHT // about["bytes"])
-    ready: SimpleQueue[Future[bytes]] = SimpleQueue()
-    under_way: set[Future[bytes]] = set()
+    ready: SimpleQueue[tuple[Future[Any], float]] = SimpleQueue()
+    under_way: dict[Future[Any], int] = {}
     unit = _core.units_missing(units, 0)
     lost: Exception | None = None
+
+    def add(unit: int, result: Any, at: float) -> None:
+        name, unit_bytes = result if report is not None else ("", result)
+        _core.units_add(units, unit_bytes)
+        if report is not None:
+            (seconds,) = struct.unpack_from("<d", unit_bytes, _SECONDS)
+            report.add(unit, name, at - report.begun - seconds, at - report.begun, True)
+
     try:
         while done < count and lost is None:
             try:
                 while unit < count and len(under_way) < window:
-                    future = executor.submit(run_unit, job, unit)
-                    under_way.add(future)
-                    future.add_done_callback(ready.put)
+                    future = executor.submit(run_unit if report is None else run_named_unit, job, unit)
+                    under_way[future] = unit
+                    future.add_done_callback(lambda future: ready.put((future, time.perf_counter())))
                     unit = _core.units_missing(units, unit + 1)
-                future = ready.get()
+                future, at = ready.get()
                 result = future.result()
             except Exception as error:  # of a worker, or of the engine
                 lost = error
                 continue
-            under_way.remove(future)
-            _core.units_add(units, result)
+            add(under_way.pop(future), result, at)
             done += 1
             _runtime.tell("units", done / count)
     finally:
         for future in under_way:
             future.cancel()
-        for future in under_way:  # finished in the meantime
+        for future, number in under_way.items():  # finished in the meantime
             if future.done() and not future.cancelled() and future.exception() is None:
-                _core.units_add(units, future.result())
+                add(number, future.result(), time.perf_counter())
     if lost is not None:
         done = _core.units_describe(units)["done"]
         kept = f"{folder} contains them, and the same call continues" if folder is not None else "pass checkpoint=DIR to keep them"

@@ -123,7 +123,7 @@ def test_sums_in_place_of_rows(tmp_path):
 
 
 def test_a_lost_device_is_told(caplog, monkeypatch):
-    monkeypatch.setattr(shoal._core, "units_work", lambda workers: ["launch failed"])
+    monkeypatch.setattr(shoal._core, "units_work", lambda workers: [(0, "launch failed")])
     with caplog.at_level(logging.WARNING, "shoal"):
-        _units._work([None])
+        _units._work([None], None, None)
     assert "the others do its units: launch failed" in caplog.text

@@ -329,3 +329,70 @@ def test_progress_of_units(caplog):
     assert [f for s, f in seen if s == "units"] == [0.25, 0.5, 0.75, 1.0]
     with caplog.at_level(logging.INFO, "shoal"):
         of_price(executor=Now(), units=4, progress=True)
+
+
+# ---- the report ---------------------------------------------------------------------------------------
+
+
+def job_of_scale(trace, plan, lost=()):
+    """A call of 4 units of 2 rows of 24 bytes, of which one was there before."""
+    from shoal._scale import _Job
+
+    job = _Job({"kind": "price", "units": 4, "done": 1, "rows": 8, "row_bytes": 24, "counts": 1}, plan, "cpu", True)
+    for unit, worker, begin, end in trace:
+        job.add(unit, worker, begin, end, worker != "a")
+    job.lost = list(lost)
+    return job
+
+
+def test_figures_of_a_report():
+    from shoal._scale import _summed
+
+    one = job_of_scale([(3, "b", 0.0, 4.0), (1, "a", 0.0, 1.0), (2, "a", 2.0, 3.0)], 0.5)
+    two = job_of_scale([(1, "c", 0.0, 1.0)], 0.25, ["b"])
+    r = _summed([one, two])
+    assert (r["units"], r["units_before"], r["rows"]) == (8, 2, 16)
+    assert (r["bytes"], r["bytes_sent"], r["bytes_written"]) == (4 * 56, 2 * 56, 4 * 56)
+    assert (r["seconds"], r["busy_seconds"], r["plan_seconds"]) == (5.0, 7.0, 0.75)
+    assert r["idle_share"] == 1 - 7 / 15 and r["critical_path_seconds"] == 0.75 + 4 + 1
+    assert r["unit_seconds"] == {"mean": 7 / 4, "median": 1.0, "p95": 1.0, "longest": 4.0}
+    assert [(w["name"], w["units"], w["lost"]) for w in r["workers"]] == [("b", 1, True), ("a", 2, False), ("c", 1, False)]
+    assert r["trace"] == [[1, 1, 0.0, 1.0], [2, 1, 2.0, 3.0], [3, 0, 0.0, 4.0], [5, 2, 4.0, 5.0]]
+
+
+def test_a_report(tmp_path, processes):
+    import json
+    from xml.dom import minidom
+
+    path, plot = tmp_path / "scale.json", tmp_path / "scale.svg"
+    with shoal.scale(path, plot=plot) as load:
+        same(of_cva(executor=processes, units=9, checkpoint=tmp_path / "kept"), of_cva())
+    r = load.report
+    assert json.loads(path.read_text()) == r and (r["command"], r["backend"], r["rows"]) == ("cva", "cpu", 300)
+    assert [row[0] for row in r["trace"]] == list(range(9)) and 0 <= r["idle_share"] < 1
+    assert r["bytes"] == r["bytes_sent"] == r["bytes_written"] > 300 * 8
+    assert 0 < r["unit_seconds"]["longest"] <= r["critical_path_seconds"] <= r["plan_seconds"] + r["seconds"]
+    assert sum(w["units"] for w in r["workers"]) == 9 and sum(w["busy_seconds"] for w in r["workers"]) == pytest.approx(r["busy_seconds"])
+    bars = minidom.parse(str(plot)).getElementsByTagName("rect")
+    assert len(bars) == 1 + 9 and float(bars[-1].getAttribute("width")) > 0
+    with shoal.scale() as load:
+        of_cva(units=9, checkpoint=tmp_path / "kept")
+    assert load.report["units_before"] == 9 and load.report["trace"] == [] and load.report["bytes"] == 0
+    with shoal.scale() as load:
+        of_price(devices=["cpu", "cpu"], units=4)
+        with pytest.raises(RuntimeError, match="executor failed after 1 of 2"):
+            of_price(executor=Now(1), units=2)
+    assert load.report["bytes_sent"] == 128 and load.report["units"] == 6 and len(load.report["trace"]) == 5
+    assert {w["name"] for w in load.report["workers"]} >= {"CPU (0)", "CPU (1)"}
+
+
+def test_what_a_report_is_told(tmp_path):
+    with pytest.raises(ValueError, match="path is 'r.txt'; it must end in .json"):
+        shoal.scale("r.txt")
+    with pytest.raises(ValueError, match="plot is 'r.png'; it must end in .svg"):
+        shoal.scale(plot="r.png")
+    with pytest.raises(RuntimeError, match="no call within the block computed units"), shoal.scale():
+        of_price()
+    with pytest.raises(KeyError), shoal.scale(tmp_path / "r.json"):
+        raise KeyError
+    assert not (tmp_path / "r.json").exists()

@@ -185,7 +185,7 @@ static void follow_item(const cva_job *job, int64_t k, int64_t at, const line_te
     double y[CVA_WIDTH];
     w->paths.spot = spot, w->paths.made = job->ahead;
     w->paths.first = cva_first(job, item);
-    memset(w->paths.at, 0, sizeof w->paths.at);
+    memset(w->paths.at, 0, (size_t)job->assets * CVA_WIDTH * sizeof *w->paths.at);
     for (int a = 0; a < job->assets; a++)
         EACH(l, CVA_WIDTH) w->start[a * CVA_WIDTH + l] = (real)spot[a];
     for (int64_t i = 0; i < job->americans; i++) {

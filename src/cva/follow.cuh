@@ -349,42 +349,52 @@ template <int KIND, int ASSETS> struct shape {
         for (int n = 0; n < ASSETS; n++) base = real_fma(h[n], s[n], base);
     }
 
-    /* The gain of the hedge to a stop, whose prices are `now`. */
-    __device__ real hedge_gain(const cva_job *job, int64_t k, int64_t stop, const real *now) const {
+    /* The gain of the hedge to a stop at date i, whose prices are `now`; takes these. */
+    __device__ real move(const cva_job *job, const cva_contract *c, int64_t i, int64_t stop,
+                         const real *now) {
+        const real *back = cva_shifts(job, stop) + job->assets;
         real sum = -base;
 #pragma unroll
-        for (int n = 0; n < ASSETS; n++)
-            sum = real_fma(h[n], cva_back(job, k, stop, asset[n]) * now[asset[n]], sum);
+        for (int n = 0; n < ASSETS; n++) sum = real_fma(h[n], back[asset[n]] * now[asset[n]], sum);
+        take_prices(c, i, now);
         return sum;
     }
 };
 
-/* A basket of many assets, or of the basket alone: functions are linear in the prices, with powers of the basket. */
-struct linear_basket {
+/* A basket of many assets, or of the basket alone: functions are linear in the prices, with powers of the basket. IN_ORDER:
+ * its asset n is the market's. */
+template <bool IN_ORDER> struct linear_basket {
     const cva_contract *c;
     const real *s;
     real basket, gain, hold, held, base;
 
     __device__ void begin(const cva_contract *of) { c = of, base = 0, held = 0, hold = 0; }
 
-    __device__ void take_prices(const cva_contract *, int64_t k, const real *from) {
-        s = from, basket = 0;
-        for (int n = 0; n < c->assets; n++)
-            basket = real_fma(cva_weight(c, n), s[c->asset[n]], basket);
+    __device__ int64_t asset(int n) const { return IN_ORDER ? n : c->asset[n]; }
+
+    __device__ void take_basket(int64_t k) {
         const real strike = (real)cva_strike_at(c, k);
         gain = c->form & CVA_DOWN ? strike - basket : basket - strike;
     }
 
+    __device__ void take_prices(const cva_contract *, int64_t k, const real *from) {
+        s = from, basket = 0;
+        for (int n = 0; n < c->assets; n++)
+            basket = real_fma(cva_weight(c, n), s[asset(n)], basket);
+        take_basket(k);
+    }
+
     __device__ void use_rule(const cva_job *job, const cva_rule *r, int64_t k, bool decides) {
         const cva_basis *b = &r->basis;
-        const int v = b->variables;
+        const int v = b->variables, assets = c->assets;
         const cva_number *x = cva_numbers_at(r, k) + (gain > 0 ? cva_region_numbers(b) : 0);
         const cva_number *factor = x + 2 * v, *hedge = factor + b->functions;
         const real first = (basket - (real)x[0]) * (real)x[v];
         if (__any_sync(ALL_LANES, decides)) {
             hold = real_fma((real)factor[1], first, (real)factor[0]);
+#pragma unroll 4
             for (int j = 1; j < v; j++)
-                hold = real_fma((real)factor[1 + j], (s[c->asset[j]] - (real)x[j]) * (real)x[v + j],
+                hold = real_fma((real)factor[1 + j], (s[asset(j)] - (real)x[j]) * (real)x[v + j],
                                 hold);
             real power = first;
             for (int n = 1 + v; n < b->functions; n++) {
@@ -393,24 +403,33 @@ struct linear_basket {
             }
         }
         if (!job->control) return;
-        real power = 1;
+        real power = 1, sum = 0;
         held = 0;
         for (int m = 0; m < b->hedges; m++) {
             held = real_fma((real)hedge[m], power, held);
             power *= first;
         }
-        base = 0;
-        for (int n = 0; n < c->assets; n++)
-            base = real_fma(cva_weight(c, n) * held, s[c->asset[n]], base);
+#pragma unroll 4
+        for (int n = 0; n < assets; n++) sum = real_fma(cva_weight(c, n) * held, s[asset(n)], sum);
+        base = sum;
     }
 
-    __device__ real hedge_gain(const cva_job *job, int64_t k, int64_t stop, const real *now) const {
-        real sum = -base;
-        for (int n = 0; n < c->assets; n++) {
-            const int64_t a = c->asset[n];
-            sum = real_fma(cva_weight(c, n) * held, cva_back(job, k, stop, a) * now[a], sum);
+    __device__ real move(const cva_job *job, const cva_contract *, int64_t i, int64_t stop,
+                         const real *now) {
+        const real *back = cva_shifts(job, stop) + job->assets;
+        const int assets = c->assets;
+        real gained = -base, sum = 0;
+        s = now;
+#pragma unroll 4
+        for (int n = 0; n < assets; n++) {
+            const int64_t a = asset(n);
+            const real weight = cva_weight(c, n), price = now[a];
+            gained = real_fma(weight * held, back[a] * price, gained);
+            sum = real_fma(weight, price, sum);
         }
-        return sum;
+        basket = sum;
+        take_basket(i);
+        return gained;
     }
 };
 
@@ -430,8 +449,8 @@ __device__ static double follow_rule(const cva_job *job, const cva_contract *c, 
         const int64_t i = job->stop[at];
         if (i > c->last) break;
         const real *s = cva_prices_at(paths, at), paid = cva_discount(job, k, at);
-        if (job->control) value = real_fma(-(scale * alive), w.hedge_gain(job, k, at, s), value);
-        w.take_prices(c, i, s);
+        const real gained = w.move(job, c, i, at, s);
+        if (job->control) value = real_fma(-(scale * alive), gained, value);
         const bool last = i == c->last, may = last || c->may[i - 1], inside = w.gain > 0;
         if (!last) w.use_rule(job, r, i, may & inside & (alive > 0));
         const bool pays = may & inside & (w.gain >= w.hold), ends = (alive > 0) & (last | pays);
@@ -440,6 +459,12 @@ __device__ static double follow_rule(const cva_job *job, const cva_contract *c, 
         scale = paid;
     }
     return (double)value;
+}
+
+__device__ static bool is_in_order(const cva_contract *c) {
+    bool yes = true;
+    for (int n = 0; n < c->assets; n++) yes &= c->asset[n] == n;
+    return yes;
 }
 
 #define CVA_SHAPE(KIND, ASSETS)                                                                    \
@@ -451,7 +476,8 @@ __device__ static double follow_rule(const cva_job *job, const cva_contract *c, 
 __device__ static double follow_many(const cva_job *job, const cva_contract *c, int64_t k,
                                      cva_paths *paths, int counts, const real *start) {
     if (c->rule_form == CVA_LINEAR)
-        return follow_rule<linear_basket>(job, c, k, paths, counts, start);
+        return is_in_order(c) ? follow_rule<linear_basket<true>>(job, c, k, paths, counts, start)
+                              : follow_rule<linear_basket<false>>(job, c, k, paths, counts, start);
     CVA_SHAPES(CVA_BASKET)
     CVA_SHAPES(CVA_LARGEST)
     CVA_SHAPES(CVA_RANKS)

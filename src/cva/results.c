@@ -120,28 +120,42 @@ static double shortfall(ordered *all, int64_t hundredths, double value) {
 
 /* ---- exposures of a date ------------------------------------------------------------------------- */
 
+/* Lists of rows that have it; -1: none. */
+static const struct {
+    int book, set;
+} lists[] = { { CVA_LIST_OURS, CVA_SET_OURS }, { CVA_LIST_THEIRS, CVA_SET_THEIRS },
+              { CVA_LIST_RULE, -1 },           { CVA_LIST_RULE_THEIRS, -1 },
+              { CVA_LIST_LOSS, CVA_SET_LOSS }, { CVA_LIST_WHOLE, CVA_SET_WHOLE },
+              { CVA_LIST_HALF, CVA_SET_WHOLE } };
+
 double shoal_cva_at_date(const cva_source *s, const double *row, int64_t k, int what) {
-    static const struct {
-        int book, set; /* lists */
-    } of[] = { { CVA_LIST_OURS, CVA_SET_OURS }, { CVA_LIST_THEIRS, CVA_SET_THEIRS },
-               { CVA_LIST_RULE, -1 },           { CVA_LIST_RULE_THEIRS, -1 },
-               { CVA_LIST_LOSS, CVA_SET_LOSS }, { CVA_LIST_WHOLE, CVA_SET_WHOLE },
-               { CVA_LIST_HALF, CVA_SET_WHOLE } };
     const cva_job *j = &s->p->job;
     const double *at = row + CVA_ROW_HEAD + k;
     if (what == CVA_AT_LOSS && !j->wrong_way) return 0;
     if (what == CVA_AT_RULE && !s->set && s->p->estimator == SHOAL_CVA_BY_INNER)
         return at[CVA_LIST_HALF * j->exposures] - at[CVA_LIST_WHOLE * j->exposures];
-    if (!s->set) return at[of[what].book * j->exposures];
+    if (!s->set) return at[lists[what].book * j->exposures];
     double sum = 0;
-    for (int64_t n = 0; n < s->sets && of[what].set >= 0; n++)
-        sum += row[cva_set_list(j, s->set[n]) + of[what].set * j->exposures + k];
+    for (int64_t n = 0; n < s->sets && lists[what].set >= 0; n++)
+        sum += row[cva_set_list(j, s->set[n]) + lists[what].set * j->exposures + k];
     return sum;
+}
+
+/* Whether it is a list of the rows. */
+static int is_list(const cva_source *s, int what) {
+    const int differs = what == CVA_AT_RULE && s->p->estimator == SHOAL_CVA_BY_INNER;
+    return !s->set && !differs && (what != CVA_AT_LOSS || s->p->job.wrong_way);
 }
 
 /* A number of all paths at some dates, [date][path]: rows are long, and their parts that memory hands out have several
  * dates. */
 static void take(const cva_source *s, int64_t k, int64_t dates, int what, double *to) {
+    if (is_list(s, what)) {
+        const double *at = s->samples + CVA_ROW_HEAD + lists[what].book * s->p->job.exposures + k;
+        for (int64_t i = 0; i < s->paths; i++, at += s->width)
+            for (int64_t e = 0; e < dates; e++) to[e * s->paths + i] = at[e];
+        return;
+    }
     for (int64_t i = 0; i < s->paths; i++)
         for (int64_t e = 0; e < dates; e++)
             to[e * s->paths + i] = shoal_cva_at_date(s, s->samples + i * s->width, k + e, what);

@@ -214,6 +214,40 @@ CVA_CALL void cva_make_hold(const cva_rule *r, int64_t k, cva_lanes *w) {
     }
 }
 
+/* Both in one pass over the functions. */
+CVA_CALL void cva_make_psi_and_hold(const cva_rule *r, int64_t k, cva_lanes *w) {
+    const cva_basis *b = &r->basis;
+    const cva_number *out = cva_numbers_of(r, k, 0), *in = cva_numbers_of(r, k, 1);
+    const int v = b->variables;
+    const cva_number *less = out + 2 * v, *more = in + 2 * v;
+    real hold[CVA_WIDTH];
+    CVA_EACH(l) {
+        hold[l] = real_pick(w->gain[l] > 0, (real)more[0], (real)less[0]);
+        w->psi[0][l] = 1;
+    }
+    for (int j = 0; j < v; j++) {
+        const real c0 = (real)out[j], c1 = (real)in[j];
+        const real i0 = (real)out[v + j], i1 = (real)in[v + j];
+        const real x0 = (real)less[1 + j], x1 = (real)more[1 + j];
+        CVA_EACH(l) {
+            const int inside = w->gain[l] > 0;
+            const real psi = (w->u[j][l] - real_pick(inside, c1, c0)) * real_pick(inside, i1, i0);
+            w->psi[1 + j][l] = psi;
+            hold[l] = real_fma(real_pick(inside, x1, x0), psi, hold[l]);
+        }
+    }
+    for (int n = 1 + v; n < b->functions; n++) {
+        const real *x = w->psi[b->from[n]], *y = w->psi[1 + b->by[n]];
+        const real x0 = (real)less[n], x1 = (real)more[n];
+        CVA_EACH(l) {
+            const real psi = x[l] * y[l];
+            w->psi[n][l] = psi;
+            hold[l] = real_fma(real_pick(w->gain[l] > 0, x1, x0), psi, hold[l]);
+        }
+    }
+    CVA_EACH(l) w->hold[l] = hold[l];
+}
+
 /* h[asset of the contract] := how much of it the hedge holds over the next step, at the psi of date k. */
 CVA_CALL void cva_make_hedge(const cva_contract *c, const cva_rule *r, int64_t k,
                              const cva_lanes *w, real (*h)[CVA_WIDTH]) {
@@ -408,10 +442,7 @@ CVA_CALL void cva_follow_many(const cva_job *job, const cva_contract *c, int64_t
             o->value[l] = real_fma(-(scale * o->alive[l]), sum[l], o->value[l]);
         }
         cva_make_variables(c, b, i, s, w);
-        if (i < c->last) {
-            cva_make_psi(r, i, w);
-            cva_make_hold(r, i, w);
-        }
+        if (i < c->last) cva_make_psi_and_hold(r, i, w);
         const int last = i == c->last, may = last || c->may[i - 1];
         CVA_EACH(l) {
             const int now_in = w->gain[l] > 0;
