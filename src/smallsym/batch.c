@@ -128,7 +128,8 @@ static void doubt_of(worker *w, const smallsym_cpu_method *method, int variant, 
 static int needs_look(worker *w, const smallsym_job *job, const smallsym_cpu_method *method) {
     pack *p = &w->p;
     real bound[LANES];
-    int any = job->where.rcond || job->stage == 1;
+    const int tells = job->where.rcond && job->rescue_row >= 0 && !job->estimate; /* look() */
+    int any = job->stage == 1 || tells;
     if (!job->look || !method->grow || p->n == 0) return 0;
     method->bound(p, bound);
     for (int l = 0; l < w->used; l++) {
