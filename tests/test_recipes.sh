@@ -60,6 +60,11 @@ mpi=$("$program" --backend cpu info | awk '$1 == "mpi" { print $2 }')
 [ -x "$(command -v mpirun)" ] || mpi=off
 grep -E '^    [a-z]' "$root/docs/scale.md" | sed 's/^    //' >"$work/commands"
 check "the page has commands" test "$(wc -l <"$work/commands")" -gt 10
+grep '^|' "$root/docs/scale.md" | grep -oE '`(shoal|mpirun|sbatch) [^`]+`' | tr -d '`' >"$work/table"
+check "the table has commands" test "$(wc -l <"$work/table")" -ge 5
+while read -r command; do
+    check "a command of the table is one of those below it: $command" grep -Fxq -- "$command" "$work/commands"
+done <"$work/table"
 while read -r command; do
     case $command in
     podman*) continue ;; # below, step by step

@@ -26,6 +26,37 @@ static shoal_context *context(const char *backend, int device) {
 
 static shoal_context *cpu;
 
+/* ---- checksums ------------------------------------------------------------------------------------------ */
+
+static uint32_t crc_of_bits(uint32_t crc, const unsigned char *at, size_t size) {
+    for (crc = ~crc; size > 0; size--) {
+        crc ^= *at++;
+        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+    }
+    return ~crc;
+}
+
+/* All ways to compute one: by bits, by halves of bytes, by tables, by products. */
+TEST(checksums_agree) {
+    enum { ROOM = 40000 };
+    unsigned char *bytes = new_array(ROOM, 1);
+    for (int i = 0; i < ROOM; i++) bytes[i] = (unsigned char)((uint32_t)i * 2654435761u >> 13);
+    CHECK(shoal_crc32(0, "123456789", 9) == 0xcbf43926);
+    for (size_t i = 0; i < 300; i++) {
+        const size_t size = i < 100 ? i : 16384 - 150 + 5 * i, from = i % 17;
+        const uint32_t begin = (uint32_t)i * 2654435761u,
+                       crc = crc_of_bits(begin, bytes + from, size);
+        CHECK_MSG(shoal_crc32(begin, bytes + from, size) == crc, "%zu bytes", size);
+        const size_t groups = size / 16;
+        if (groups < 4 || size % 16) continue;
+        CHECK(~shoal_crc32_eights(~begin, bytes + from, 2 * groups) == crc);
+        CHECK(~shoal_crc32_large(~begin, bytes + from, groups) == crc);
+    }
+    for (size_t groups = 4; groups < 40; groups++) /* every remainder of 64 bytes */
+        CHECK(~shoal_crc32_large(~7u, bytes + 1, groups) == crc_of_bits(7, bytes + 1, 16 * groups));
+    free(bytes);
+}
+
 /* ---- a job without mathematics ---------------------------------------------------------------------- */
 
 enum { ROWS = 1000, WIDTH = 3 };
@@ -736,6 +767,7 @@ TEST(two_contexts_add_sums) {
 int main(int argc, char **argv) {
     cpu = context("cpu", 0);
     TEST_BEGIN(argc, argv);
+    RUN(checksums_agree);
     RUN(any_number_in_any_order);
     RUN(ten_thousand_units_in_ten_seconds);
     RUN(units_can_be_taken);

@@ -157,9 +157,9 @@ static void check(void *arguments, struct argp_state *state) {
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
-/* Outer paths between two looks at the keyboard. A GPU needs many at a time; on a CPU a hundred of them
- * may take seconds. */
-enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384 };
+/* Outer paths between two looks at the keyboard. A GPU needs many at a time, up to MOST_AT_ONCE if their rows are up to
+ * ROW_NUMBERS; on a CPU a hundred of them may take seconds. */
+enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384, MOST_AT_ONCE = 65536, ROW_NUMBERS = 1 << 25 };
 /* The first pieces are at once / these: by the second one the time is estimated. */
 enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
 enum { CUBE_NUMBERS = 1 << 22 }; /* of a cube at a time */
@@ -306,9 +306,16 @@ static bool note_estimate(cli *c, cva_result *r, double seconds, double next) {
     return true;
 }
 
+static int64_t paths_at_once(const cli *c, int64_t width) {
+    if (strcmp(c->machine.backend, "cpu") == 0) return AT_ONCE_CPU;
+    int64_t paths = MOST_AT_ONCE;
+    while (paths > AT_ONCE && paths * width > ROW_NUMBERS) paths /= 2;
+    return paths;
+}
+
 static int simulate(cli *c, const cva_options *o, const cva_book *b, const char *label,
                     shoal_cva *plan, cva_result *r) {
-    const int64_t at_once = strcmp(c->machine.backend, "cpu") == 0 ? AT_ONCE_CPU : AT_ONCE;
+    const int64_t at_once = paths_at_once(c, r->width);
     int64_t outer = first_outer(o, r), pieces = 0;
     bool is_estimated = false;
     int code = CLI_OK;
