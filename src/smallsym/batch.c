@@ -124,32 +124,41 @@ static void doubt_of(worker *w, const smallsym_cpu_method *method, int variant, 
     for (int l = 0; l < LANES; l++) doubt[l] = change[l] / size[l];
 }
 
-/* The condition number of each lane, by condition.h, unless all are proved to be small. `norm` is |A|. */
+/* Whether the condition number of a lane is to be looked at: a bound from its factors does not prove that it is small. */
+static int needs_look(worker *w, const smallsym_job *job, const smallsym_cpu_method *method) {
+    pack *p = &w->p;
+    real bound[LANES];
+    const int tells = job->where.rcond && job->rescue_row >= 0 && !job->estimate; /* look() */
+    int any = job->stage == 1 || tells;
+    if (!job->look || !method->grow || p->n == 0) return 0;
+    method->bound(p, bound);
+    for (int l = 0; l < w->used; l++) {
+        w->proved[l] = p->fate.status[l] < 0 || (double)bound[l] * SMALLSYM_MARGIN < job->cond;
+        any |= !w->proved[l];
+    }
+    if (any && method->scales == SMALLSYM_BY_DIAGONAL) scale_by_diagonal(p);
+    return any;
+}
+
+/* The condition number of each lane, by condition.h. `norm` is |A|. */
 static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *method, int variant,
                  real *norm, real *doubt) {
     pack *p = &w->p;
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
     real growth[LANES];
-    real product[LANES];
-    int again[LANES], proved[LANES] = { 0 }, any = job->where.rcond || !method->product;
-    if (method->product) method->product(p, product);
-    for (int l = 0; l < w->used && method->product; l++) {
-        proved[l] = p->fate.status[l] < 0 || smallsym_proved(product[l], p->n, job->cond);
-        any |= !proved[l];
-    }
-    if (!any) return;
-    any = 0;
+    int again[LANES], any = 0;
     memcpy(w->kept_b, p->b, bytes);
     memcpy(w->sum_x, p->x, bytes);
     if (p->scaled) scaled_norm_of(p, norm);
     method->grow(p, variant, growth);
     for (int l = 0; l < LANES; l++)
         any |= again[l] = job->stage == 1 || smallsym_look_again(norm[l], growth[l], job->cond);
+    if (any && method->grown) method->grown(p, again, growth);
     if (any) grow_again(p, method, variant, again, growth);
     if (job->stage == 1) doubt_of(w, method, variant, doubt);
     for (int l = 0; l < w->used; l++) {
         const float rcond = smallsym_rcond(norm[l], growth[l]);
-        if (!proved[l]) p->fate.look[l] = rcond;
+        if (!w->proved[l]) p->fate.look[l] = rcond;
         if (job->rescue_row >= 0 && !job->estimate && !(p->fate.rcond[l] <= rcond))
             p->fate.rcond[l] = rcond;
     }
@@ -218,7 +227,7 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
                   int variant, int64_t c, int32_t *status, float *residual, real *doubt) {
     pack *p = &w->p;
     const int judged = w->what != SMALLSYM_RESOLVE && smallsym_judged(job); /* without A: not */
-    const int middle = job->stage == 1, looked = judged && job->look && method->grow && p->n > 0;
+    const int middle = job->stage == 1;
     float first[LANES] = { 0 };
     real norm[LANES], own_doubt[LANES], largest[LANES], bad[LANES];
     int open[LANES];
@@ -226,7 +235,7 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
     for (int step = 0; step < job->refine; step++) refine(w, method, variant);
     if (!middle) round_as_stored(w);
     if (judged) residual_of(p, w->kept_b, w->sum_x, residual, norm);
-    if (looked && c == 0) look(w, job, method, variant, norm, doubt);
+    if (w->looks && c == 0) look(w, job, method, variant, norm, doubt);
     memcpy(own_doubt, doubt, sizeof own_doubt);
     if (middle) {
         for (int l = 0; l < LANES; l++)
@@ -267,14 +276,6 @@ static void store(const worker *w, const smallsym_job *job, int64_t c, const int
     }
 }
 
-static void scale_rows(pack *p, const smallsym_job *job, const smallsym_cpu_method *method) {
-    p->scaled = 0;
-    if (!job->look && method->scales != SMALLSYM_BY_ROWS) return; /* nobody reads S */
-    for (int64_t i = 0; i < p->n; i++) vec_to(p->s + at_row(i), vec_all(1));
-    if (method->scales == SMALLSYM_BY_ROWS) scale_by_rows(p);
-    if (method->scales == SMALLSYM_BY_DIAGONAL && job->look) scale_by_diagonal(p);
-}
-
 /* The lanes that are wide although the largest number is near 1: the pivots of a definite matrix differ at least
  * as much as its diagonal entries, but for a factor of its condition number. */
 static void look_for_wide_ones(worker *w) {
@@ -293,7 +294,8 @@ static void factor(worker *w, const smallsym_job *job, const smallsym_cpu_method
         R(gram_matrix)(w, job);
     else
         load_matrix(w, job);
-    scale_rows(&w->p, job, method);
+    w->p.scaled = 0;
+    if (method->scales == SMALLSYM_BY_ROWS) scale_by_rows(&w->p);
     method->factor(&w->p, variant);
     if (method->scales == SMALLSYM_BY_DIAGONAL) look_for_wide_ones(w);
     if (job->estimate && smallsym_rcond_used(job)) estimate_rcond(&w->p, method, variant);
@@ -396,11 +398,14 @@ static void run_pack(worker *w, const smallsym_job *job, const smallsym_cpu_meth
         factor(w, job, method, variant);
     }
     for (int l = 0; l < LANES; l++) any_wide |= wait[l] = w->p.wide[l];
+    w->looks = w->what != SMALLSYM_RESOLVE && needs_look(w, job, method);
     for (int64_t c = 0; c < job->nrhs; c++) {
         int32_t now[LANES];
         float r[LANES] = { 0 };
         load_rhs(w, job, c);
+        w->p.grows = w->looks && c == 0;
         method->solve(&w->p, variant);
+        w->p.grows = 0;
         judge(w, job, method, variant, c, now, r, doubt);
         if (w->scaled) unscale(w, now);
         for (int l = 0; l < w->used; l++) {

@@ -67,7 +67,7 @@ SHOAL_HD static inline int smallsym_is_wide(real size, real largest, int by) {
     return size > 0 && size < largest * power_of_two(-by) && largest <= REAL_MAX;
 }
 
-enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 2 };
+enum { SMALLSYM_AGAIN = 64, SMALLSYM_MARGIN = 2, SMALLSYM_BOUND = 4 };
 
 /* "auto" refines an ill-conditioned system by its second method. Each step leaves |E| |A^-1| of the error,
  * E the backward error of the factors; from here on A is singular to this precision. */
@@ -93,7 +93,7 @@ SHOAL_HD static inline int smallsym_ill(float look, double cond) {
  * 1997): the ratio of these is below 4 P, and |C| |C^-1| in the maximum norm below 4 n P. No solve is needed
  * then. */
 SHOAL_HD static inline int smallsym_proved(real product, int64_t n, double cond) {
-    return (double)product * (double)(4 * SMALLSYM_MARGIN * n) < cond;
+    return (double)product * (double)(SMALLSYM_BOUND * SMALLSYM_MARGIN * n) < cond;
 }
 
 /* Rows, or diagonal entries, that differ in size by less than a SPREAD are left as they are; others are scaled by powers

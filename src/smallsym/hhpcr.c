@@ -58,26 +58,55 @@ static void largest_of(const real *v, int64_t n, real *largest) {
     memcpy(largest, &most, sizeof most);
 }
 
-/* |U^-1| from U z = e(m), m the equation with the smallest pivot, 1 / (U^-1)(m,m), and from U y = z: of
- * n log2 n multiply-adds each. */
+/* For a definite U, (U^-1)(i,i) is the reciprocal of pivot i, and the sum of all is at least the norm of U^-1. S A S
+ * has the same norm, and up to n times that in the maximum norm. */
+static void hhpcr_bound(pack *p, void *bound) {
+    const householder h = householder_in(p->scratch, p->n);
+    const reduction f = reduction_of(p);
+    vec trace = vec_all(0), norm = trace, low = vec_all((real)INFINITY), high = -low,
+        before = trace;
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec pivot = vec_at(f.pivot + at_row(i));
+        const vec after = i + 1 < p->n ? vec_abs(vec_at(h.c + at_row(i))) : vec_all(0);
+        trace += 1 / pivot, low = vec_min(pivot, low), high = vec_max(pivot, high);
+        norm = vec_max(before + vec_abs(vec_at(h.d + at_row(i))) + after, norm), before = after;
+    }
+    for (int l = 0; l < LANES; l++) {
+        const int64_t same = low[l] > 0    ? p->fate.positive[l]
+                             : high[l] < 0 ? p->fate.negative[l]
+                                           : 0;
+        ((real *)bound)[l] =
+            same == p->n ? (real)p->n * norm[l] * real_abs(trace[l]) : (real)INFINITY;
+    }
+}
+
+/* |U^-1| from U z = e(m), m the equation with the smallest pivot, 1 / (U^-1)(m,m): n log2 n multiply-adds. */
 static void hhpcr_grow(pack *p, int variant, void *growth) {
     (void)variant;
     const reduction f = reduction_of(p);
+    vec least = vec_all((real)INFINITY), at = vec_all(0);
+    for (int64_t i = 0; i < p->n; i++) {
+        const vec size = vec_abs(vec_at(f.pivot + at_row(i)));
+        at = vec_select(size < least, vec_all((real)i), at), least = vec_min(size, least);
+    }
+    for (int64_t i = 0; i < p->n; i++)
+        vec_to(f.v[0] + at_row(i), vec_select(at == vec_all((real)i), vec_all(1), vec_all(0)));
+    reduce_vector(&f, f.z);
+    largest_of(f.z, p->n, growth);
+}
+
+/* And from U y = z. */
+static void hhpcr_grown(pack *p, const int *again, void *growth) {
+    const reduction f = reduction_of(p);
     const size_t bytes = (size_t)at_row(p->n) * sizeof(real);
     real first[LANES], second[LANES];
-    for (int l = 0; l < LANES; l++) {
-        int64_t at = 0;
-        for (int64_t i = 1; i < p->n; i++)
-            if (real_abs(f.pivot[at_row(i) + l]) < real_abs(f.pivot[at_row(at) + l])) at = i;
-        for (int64_t i = 0; i < p->n; i++) f.v[0][at_row(i) + l] = i == at;
-    }
-    reduce_vector(&f, f.z);
-    largest_of(f.z, p->n, first);
+    memcpy(first, growth, sizeof first);
     for (int64_t i = 0; i < p->n; i++) EACH_LANE(l) f.z[at_row(i) + l] /= first[l];
     memcpy(f.v[0], f.z, bytes);
     reduce_vector(&f, f.change);
     largest_of(f.change, p->n, second);
-    EACH_LANE(l) second[l] = second[l] < first[l] ? first[l] : second[l]; /* NaN stays */
+    for (int l = 0; l < LANES; l++) /* NaN stays */
+        second[l] = !again[l] || second[l] < first[l] ? first[l] : second[l];
     memcpy(growth, second, sizeof second);
     memcpy(p->x, f.z, bytes);
     const householder h = householder_in(p->scratch, p->n);
@@ -89,4 +118,6 @@ const smallsym_cpu_method R(smallsym_hhpcr) = { .scratch = pcr_scratch,
                                                 .factor = hhpcr_factor,
                                                 .solve = hhpcr_solve,
                                                 .scales = SMALLSYM_BY_ROWS,
-                                                .grow = hhpcr_grow };
+                                                .bound = hhpcr_bound,
+                                                .grow = hhpcr_grow,
+                                                .grown = hhpcr_grown };

@@ -17,6 +17,7 @@
  * pivot that is zero or of another sign than those before fails the system: not definite.
  */
 #include "core/vec.h"
+#include "smallsym/condition.h"
 #include "smallsym/pack.h"
 
 enum { ROWS = 4, COLUMNS = VEC_REGISTERS == 32 ? 4 : 2 };
@@ -272,12 +273,12 @@ static void grow_forward(const pack *p, const factors *f) {
     }
 }
 
-static void ldlt_product(pack *p, void *result) {
+static void ldlt_bound(pack *p, void *bound) {
     const factors f = factors_of(p);
-    vec product = vec_all(1);
+    vec product = vec_all((real)(SMALLSYM_BOUND * p->n));
     for (int64_t i = 0; i < p->n; i++)
         product *= vec_at(p->a + at_entry(i, i)) * vec_at(f.inverse + at_row(i));
-    memcpy(result, &product, sizeof product);
+    memcpy(bound, &product, sizeof product);
 }
 
 static void ldlt_grow(pack *p, int variant, void *growth) {
@@ -295,7 +296,7 @@ const smallsym_cpu_method R(smallsym_ldlt) = { .scratch = ldlt_scratch,
                                                .factor = ldlt_factor,
                                                .solve = ldlt_solve,
                                                .scales = SMALLSYM_BY_DIAGONAL,
-                                               .product = ldlt_product,
+                                               .bound = ldlt_bound,
                                                .grow = ldlt_grow,
                                                .give = ldlt_give,
                                                .take = ldlt_take };

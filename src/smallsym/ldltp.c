@@ -273,26 +273,8 @@ static void ldltp_factor(pack *p, int variant) {
 
 /* ---- the solve -------------------------------------------------------------------------------- */
 
-/* y is P b and becomes P x. `grown`: y is zero and becomes A^-1 of signs, each chosen so that z(i) grows,
- * which go to `signs`. */
-static inline __attribute__((always_inline)) void substitute(const factors *f, real *y, int64_t n,
-                                                             const int grown, real *signs) {
-    for (int64_t i = 0; i < n; i++) { /* z(i) = b(i) - sum_{k<i} L(i,k) z(k) */
-        const real *row = f->w + at_entry(i, 0);
-        vec even = vec_at(y + at_row(i)), odd = { 0 };
-        for (int64_t k = 0; k + 1 < i; k += 2) {
-            even = vec_fma(-vec_at(row + at_row(k)), vec_at(y + at_row(k)), even);
-            odd = vec_fma(-vec_at(row + at_row(k + 1)), vec_at(y + at_row(k + 1)), odd);
-        }
-        if (i % 2) even = vec_fma(-vec_at(row + at_row(i - 1)), vec_at(y + at_row(i - 1)), even);
-        even += odd;
-        if (grown) {
-            const vec one = vec_all(1), sign = vec_select(even < 0, -one, one);
-            vec_to(signs + at_row(i), sign);
-            even += sign;
-        }
-        vec_to(y + at_row(i), even);
-    }
+/* y := D^-1 y. */
+static void divide(const factors *f, int64_t n, real *y) {
     vec before = { 0 }, link = { 0 }; /* z(k-1), and D inverse (k,k-1) */
     for (int64_t k = 0; k < n; k++) { /* D w = z */
         const vec z = vec_at(y + at_row(k)), next = vec_at(f->f + at_row(k));
@@ -301,11 +283,44 @@ static inline __attribute__((always_inline)) void substitute(const factors *f, r
         vec_to(y + at_row(k), w);
         before = z, link = next;
     }
+}
+
+/* y is P b and becomes P x. `grows`: and z, zero, becomes A^-1 of `signs`, each chosen so that z(i) grows. Both at
+ * once take little longer than one: L is loaded once, and neither waits for the other. */
+static inline __attribute__((always_inline)) void substitute(const factors *f, int64_t n, real *y,
+                                                             const int grows, real *z,
+                                                             real *signs) {
+    for (int64_t i = 0; i < n; i++) { /* z(i) = b(i) - sum_{k<i} L(i,k) z(k) */
+        const real *row = f->w + at_entry(i, 0);
+        vec even = vec_at(y + at_row(i)), odd = { 0 }, even_z = { 0 }, odd_z = { 0 };
+        for (int64_t k = 0; k + 1 < i; k += 2) {
+            const vec l0 = -vec_at(row + at_row(k)), l1 = -vec_at(row + at_row(k + 1));
+            even = vec_fma(l0, vec_at(y + at_row(k)), even);
+            odd = vec_fma(l1, vec_at(y + at_row(k + 1)), odd);
+            if (grows) even_z = vec_fma(l0, vec_at(z + at_row(k)), even_z);
+            if (grows) odd_z = vec_fma(l1, vec_at(z + at_row(k + 1)), odd_z);
+        }
+        if (i % 2) {
+            const vec l0 = -vec_at(row + at_row(i - 1));
+            even = vec_fma(l0, vec_at(y + at_row(i - 1)), even);
+            if (grows) even_z = vec_fma(l0, vec_at(z + at_row(i - 1)), even_z);
+        }
+        vec_to(y + at_row(i), even + odd);
+        if (grows) {
+            const vec one = vec_all(1), sum = even_z + odd_z, sign = vec_select(sum < 0, -one, one);
+            vec_to(signs + at_row(i), sign), vec_to(z + at_row(i), sum + sign);
+        }
+    }
+    divide(f, n, y);
+    if (grows) divide(f, n, z);
     for (int64_t i = n - 1; i > 0; i--) { /* x(k) = w(k) - sum_{i>k} L(i,k) x(i) */
         const real *row = f->w + at_entry(i, 0);
-        const vec last = -vec_at(y + at_row(i));
-        for (int64_t k = 0; k < i; k++)
-            vec_to(y + at_row(k), vec_fma(vec_at(row + at_row(k)), last, vec_at(y + at_row(k))));
+        const vec last = -vec_at(y + at_row(i)), last_z = grows ? -vec_at(z + at_row(i)) : last;
+        for (int64_t k = 0; k < i; k++) {
+            const vec l = vec_at(row + at_row(k));
+            vec_to(y + at_row(k), vec_fma(l, last, vec_at(y + at_row(k))));
+            if (grows) vec_to(z + at_row(k), vec_fma(l, last_z, vec_at(z + at_row(k))));
+        }
     }
 }
 
@@ -328,19 +343,44 @@ static void ldltp_solve(pack *p, int variant) {
     }
     for (int64_t i = 0; i < p->n; i++)
         for (int l = 0; l < LANES; l++) y[at_row(i) + l] = b[at_row(f.order[at_row(i) + l]) + l];
-    substitute(&f, y, p->n, 0, NULL);
+    if (p->grows)
+        substitute(&f, p->n, y, 1, f.second, f.u);
+    else
+        substitute(&f, p->n, y, 0, NULL, NULL);
     unpermute(p, &f, y, p->x);
 }
 
+/* As for ldlt, of lanes whose pivots are single and of one sign. C of condition.h is S A S scaled by its diagonal. */
+static void ldltp_bound(pack *p, void *bound) {
+    const factors f = factors_of(p);
+    vec product = vec_all((real)(SMALLSYM_BOUND * p->n)), links = vec_all(0);
+    vec least = vec_all((real)INFINITY), most = links;
+    int definite[LANES], any = 0;
+    for (int l = 0; l < LANES; l++)
+        any |= definite[l] = p->fate.positive[l] == p->n || p->fate.positive[l] == 0;
+    for (int64_t i = 0; i < p->n && any; i++) {
+        const vec s = vec_at(p->s + at_row(i)), own = vec_at(p->a + at_entry(i, i)) * s * s;
+        product *= own * vec_at(f.e + at_row(i)), links += vec_abs(vec_at(f.f + at_row(i)));
+        least = vec_min(vec_abs(own), least), most = vec_max(vec_abs(own), most);
+    }
+    for (int l = 0; l < LANES; l++)
+        ((real *)bound)[l] =
+            definite[l] && links[l] == 0 ? product[l] * (most[l] / least[l]) : (real)INFINITY;
+}
+
+/* Of the vector that ldltp_solve() left. */
 static void ldltp_grow(pack *p, int variant, void *growth) {
     (void)variant;
     const factors f = factors_of(p);
     vec most = vec_all(0);
-    memset(f.l, 0, (size_t)at_row(p->n) * sizeof(real));
-    substitute(&f, f.l, p->n, 1, f.u);
-    for (int64_t i = 0; i < p->n; i++) most = vec_max(vec_abs(vec_at(f.l + at_row(i))), most);
+    for (int64_t i = 0; i < p->n; i++) most = vec_max(vec_abs(vec_at(f.second + at_row(i))), most);
     memcpy(growth, &most, sizeof most);
-    unpermute(p, &f, f.l, p->x);
+}
+
+static void ldltp_grown(pack *p, const int *again, void *growth) {
+    (void)again, (void)growth;
+    const factors f = factors_of(p);
+    unpermute(p, &f, f.second, p->x);
     for (int64_t i = 0; i < p->n; i++) /* S^-1 of the signs */
         for (int l = 0; l < LANES; l++) {
             const int64_t at = at_row(f.order[at_row(i) + l]) + l;
@@ -352,4 +392,6 @@ const smallsym_cpu_method R(smallsym_ldltp) = { .scratch = ldltp_scratch,
                                                 .factor = ldltp_factor,
                                                 .solve = ldltp_solve,
                                                 .scales = SMALLSYM_BY_ROWS,
-                                                .grow = ldltp_grow };
+                                                .bound = ldltp_bound,
+                                                .grow = ldltp_grow,
+                                                .grown = ldltp_grown };

@@ -43,6 +43,7 @@ typedef struct pack {
     real *s;             /* S, n numbers per lane ...                                       */
     int scaled;          /* ... of which one at least is not 1                              */
     int wide[LANES];     /* whether wide.h solves a lane; a has it as it is then             */
+    int grows;           /* cell.solve() may do the work of cell.grow(), too                */
     real *scratch;       /* cell.scratch(n) numbers per lane: the method's factors          */
     real *w, *v;         /* where cell.eigen left its results: n eigenvalues, ascending, and
                       the vectors, component i of number m as row i * n + m           */

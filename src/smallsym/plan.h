@@ -134,11 +134,13 @@ typedef struct smallsym_cpu_method {
     void (*factor)(struct pack *p, int variant);
     void (*solve)(struct pack *p, int variant);
     int scales; /* SMALLSYM_BY_ROWS, ...: what p->s is made of */
-    /* Those below may be NULL. The product of A(i,i) / d(i), d the pivots of a definite A (condition.h). */
-    void (*product)(struct pack *p, void *product);
-    /* A lower bound of |A^-1|, scaled by p->s, that is seldom far below it; p->x
-     * is A^-1 of p->b then, a vector that A^-1 makes large. */
+    /* Those below may be NULL. An upper bound of the condition number of a definite S A S, from its factors
+     * (condition.h); infinity where there is none. */
+    void (*bound)(struct pack *p, void *bound);
+    /* A lower bound of |A^-1|, scaled by p->s, that is seldom far below it. And where one that might be too low is to
+     * be looked at `again`: p->x is A^-1 of p->b then, a vector that A^-1 makes large, and the bound may be better. */
     void (*grow)(struct pack *p, int variant, void *growth);
+    void (*grown)(struct pack *p, const int *again, void *growth); /* NULL: grow() did this, too */
     /* p->w, p->v and rank, inertia, rcond of p->fate. */
     void (*eigen)(struct pack *p, int variant, int tridiagonal, int vectors);
     /* The factors to p->a; and from there, with p->fate. */

@@ -69,8 +69,13 @@ static inline void divide_by_roots(pack *p, const real *size, vec_mask lanes) {
                 p->s[at_row(i) + l] *= power_of_two(-smallsym_half_exponent(size[at_row(i) + l]));
 }
 
+static inline void unscaled(pack *p) {
+    for (int64_t i = 0; i < p->n; i++) vec_to(p->s + at_row(i), vec_all(1));
+}
+
 static inline void scale_by_diagonal(pack *p) {
     real *size = p->x; /* free as yet */
+    unscaled(p);
     for (int64_t i = 0; i < p->n; i++)
         vec_to(size + at_row(i), vec_abs(vec_at(p->a + at_entry(i, i))));
     const vec_mask lanes = uneven(size, p->n, SMALLSYM_DIAGONAL_SPREAD);
@@ -114,10 +119,11 @@ static inline int clearly_even(const pack *p, vec largest) {
     return !any_lane(~(largest < SMALLSYM_ROW_SPREAD * least));
 }
 
-/* Leaves the sizes of the rows of S A S in p->x, which is free as yet, or the largest for all. p->s is 1. */
+/* Leaves the sizes of the rows of S A S in p->x, which is free as yet, or the largest for all. */
 static inline void scale_by_rows(pack *p) {
     real *size = p->x;
     vec largest;
+    unscaled(p);
     memcpy(&largest, p->largest, sizeof largest);
     if (clearly_even(p, largest)) {
         for (int64_t i = 0; i < p->n; i++) vec_to(size + at_row(i), largest);

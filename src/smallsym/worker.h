@@ -26,6 +26,8 @@ typedef struct worker { /* a pack, and the driver's data of its lanes */
     real *kept_b, *sum_x;      /* refinement: the right-hand side and the answer so far         */
     real *wide_room;           /* wide_numbers(n) numbers, of one lane at a time                */
     int scales;                /* of the method: SMALLSYM_BY_ROWS, ...                          */
+    int looks;                 /* condition numbers are looked at ...                           */
+    int proved[LANES];         /* ... but not of these lanes: known to be small                 */
     smallsym_redo queue[2][2 * LANES]; /* systems that the two other methods of "auto" do again */
     int queued[2];
     int stage; /* of "auto": 0 for its first method                                             */

@@ -9,6 +9,9 @@
 #include "tridiag/condition.h"
 #include "tridiag/pack.h"
 
+extern const tridiag_cpu_method R(tridiag_lupp);
+extern const tridiag_condition R(tridiag_condition);
+
 enum { LONGEST_PACKED = 4096, LINE = 64 }; /* rows above which a system comes alone; cache line */
 enum { PACK_ARRAYS = 6 };
 
@@ -19,6 +22,7 @@ static int lanes_of(const tridiag_job *job) {
 static int arrays_of(const shoal_tridiag *plan) {
     const tridiag_cpu_method *method =
         plan->first.cell; /* its rescue needs no more; a copy of x does */
+    if (method->whole) method = &R(tridiag_lupp);
     return PACK_ARRAYS + method->scratch + (plan->rescue.cell != NULL);
 }
 
@@ -33,16 +37,24 @@ static int workers_of(const shoal_tridiag *plan) {
     return packs < plan->head.ctx->threads ? (int)packs : plan->head.ctx->threads;
 }
 
+/* Whether the condition numbers of a method without an estimate come from lupp; else from twocarry. */
+static int by_packs(const tridiag_job *job) { return job->n <= LONGEST_PACKED; }
+
 static size_t batch_bytes(const shoal_tridiag *plan) {
     const tridiag_cpu_method *method = plan->first.cell;
-    if (method->whole) return method->bytes(plan);
+    if (method->whole) {
+        const size_t solves = tridiag_aligned(method->bytes(plan));
+        return solves + (!method->proves        ? 0
+                         : by_packs(&plan->job) ? (size_t)arrays_of(plan) * array_bytes(&plan->job)
+                                                : R(tridiag_condition).bytes(plan));
+    }
     return (size_t)workers_of(plan) * (size_t)arrays_of(plan) * array_bytes(&plan->job);
 }
 
-static void pack_open(pack *p, const shoal_tridiag *plan, int worker) {
-    int arrays = arrays_of(plan);
-    size_t step = array_bytes(&plan->job);
-    char *memory = (char *)plan->job.work + (size_t)worker * (size_t)arrays * step;
+/* In memory for so many arrays. */
+static void pack_open(pack *p, const shoal_tridiag *plan, char *memory) {
+    const int arrays = arrays_of(plan);
+    const size_t step = array_bytes(&plan->job);
     real **slots[PACK_ARRAYS] = { &p->dl, &p->d, &p->du, &p->b, &p->x, &p->scale };
     p->n = plan->job.n;
     p->lanes = lanes_of(&plan->job);
@@ -299,17 +311,51 @@ static void redo_lanes(pack *p, const shoal_tridiag *plan, const tridiag_job *jo
     }
 }
 
+/* Condition numbers of the matrices of a pack. */
+typedef struct conditions {
+    int64_t first, past; /* systems */
+    lane_verdict v;
+} conditions;
+
+/* Whether the matrix of system k is ill-conditioned, for a method that does not estimate it. */
+static int is_ill_at(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, char *memory,
+                     conditions *known) {
+    if (!by_packs(job))
+        return R(tridiag_condition).of_system(plan, job, k, memory) != SHOAL_SYSTEM_OK;
+    if (k >= known->past || k < known->first) {
+        const int64_t left = job->count - k;
+        pack p = { 0 };
+        pack_open(&p, plan, memory);
+        p.condition = known->v.condition, p.scaled = 1;
+        known->first = k, known->past = k + (left < p.lanes ? left : p.lanes);
+        load_matrix(&p, job, k, (int)(known->past - k), &known->v);
+        memset(p.b, 0, (size_t)p.n * (size_t)p.lanes * sizeof(real));
+        R(tridiag_lupp).solve(&p, 0); /* x = 0, unless a pivot is 0: then it is NaN */
+        find_largest(&p, known->v.rhs, known->v.input);
+    }
+    if (known->v.input[k - known->first] != 0) return 1;
+    return is_ill(known->v.condition[k - known->first], job->cond);
+}
+
 /* Systems that are each solved by all threads. */
-static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *job,
+static shoal_status run_whole(const shoal_tridiag *plan, const tridiag_job *given,
                               const tridiag_cpu_method *method) {
-    const int64_t row = job->row * job->nrhs;
+    const int64_t row = given->row * given->nrhs;
+    char *memory = (char *)plan->job.work + tridiag_aligned(method->bytes(plan));
+    conditions known = { 0 };
+    tridiag_job own = *given, *job = &own;
+    int unproved = 0;
+    own.unproved = &unproved;
     for (int64_t k = 0; k < job->count; k++)
         for (int64_t j = 0; j < job->nrhs; j++) {
             if (shoal_is_cancelled(plan->head.ctx, k * job->nrhs + j, job->count * job->nrhs))
                 return SHOAL_E_CANCELLED;
             float residual = 0;
-            const int32_t status =
-                job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
+            unproved = 0;
+            int32_t status = job->n ? method->whole(plan, job, k, j, &residual) : SHOAL_SYSTEM_OK;
+            if (unproved && status == SHOAL_SYSTEM_OK && job->residual &&
+                is_ill_at(plan, job, k, memory, &known))
+                status = SHOAL_SYSTEM_ILL;
             note_outcome(job, k, j, status, residual);
             if (status >= 0 || (job->x == job->b && status != SHOAL_SYSTEM_OVERFLOW)) continue;
             real *x = (real *)job->x + k * job->system * job->nrhs + j;
@@ -344,11 +390,12 @@ static void transpose(const shoal_tridiag *plan, tridiag_job *job) {
 static void each_pack(const shoal_tridiag *plan, const tridiag_job *job, pack_task *task) {
     const int lanes = lanes_of(job), workers = workers_of(plan);
     const int64_t packs = (job->count + lanes - 1) / lanes;
+    const size_t bytes = (size_t)arrays_of(plan) * array_bytes(&plan->job);
 #pragma omp parallel for num_threads(workers) schedule(static)
     for (int worker = 0; worker < workers; worker++) {
         pack p = { 0 };
         lane_verdict v = { 0 };
-        pack_open(&p, plan, worker);
+        pack_open(&p, plan, (char *)plan->job.work + (size_t)worker * bytes);
         p.condition = v.condition;
         p.scaled = 1;
         const int64_t first = packs * worker / workers, past = packs * (worker + 1) / workers;

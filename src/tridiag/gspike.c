@@ -8,17 +8,15 @@
  *
  * Bytes: dl, d, du, b once, the workspace about five times.
  */
+#include "tridiag/condition.h"
 #include "tridiag/gspike.h"
 #include "tridiag/whole.h"
-
-extern const tridiag_condition R(tridiag_condition);
 
 typedef struct gspike_work { /* the arrays of all levels */
     gspike_tree tree;
     real *dl, *d, *du, *s, *b;
     gspike_block *blocks;
     gspike_pair *pairs;
-    void *rest; /* for the condition */
     int scaled; /* whether rows are */
     int threads;
 } gspike_work;
@@ -26,8 +24,7 @@ typedef struct gspike_work { /* the arrays of all levels */
 static size_t gspike_bytes(const shoal_tridiag *plan) {
     const gspike_tree t = gspike_plan(plan->job.n, !plan->no_split);
     return (size_t)t.rows * 5 * sizeof(real) +
-           (size_t)t.slots * (sizeof(gspike_block) + sizeof(gspike_pair)) +
-           R(tridiag_condition).bytes(plan);
+           (size_t)t.slots * (sizeof(gspike_block) + sizeof(gspike_pair));
 }
 
 static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
@@ -37,8 +34,7 @@ static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
     const int64_t rows = w.tree.rows;
     w.d = w.dl + rows, w.du = w.d + rows, w.s = w.du + rows, w.b = w.s + rows;
     w.pairs = (gspike_pair *)(w.b + rows);
-    w.rest = w.pairs + w.tree.slots;
-    w.blocks = (gspike_block *)(void *)((char *)w.rest + R(tridiag_condition).bytes(plan));
+    w.blocks = (gspike_block *)(void *)(w.pairs + w.tree.slots);
     return w;
 }
 
@@ -49,9 +45,10 @@ static gspike_rows rows_of(const gspike_work *w, const gspike_level *l, int64_t 
 
 static int at_most(int64_t v, int most) { return v < most ? (int)v : most; }
 
-/* Copies rows begin .. end-1, scaled (residual.h) unless the plan says no_split; returns 0, or NaN where a number is not finite. */
+/* Copies rows begin .. end-1, scaled (residual.h) unless the plan says no_split; returns 0, or NaN where a number is not
+ * finite. *least goes down to the least by which the diagonal exceeds the rest of a row: |A^-1| <= 1 / *least. */
 static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_t j, int64_t begin,
-                 int64_t end) {
+                 int64_t end, real *least) {
     const int64_t at = k * job->system, n = job->n;
     const real *dl = (const real *)job->dl + at, *d = (const real *)job->d + at;
     const real *du = (const real *)job->du + at, *b = (const real *)job->b + at * job->nrhs + j;
@@ -65,6 +62,7 @@ static real load(const gspike_work *w, const tridiag_job *job, int64_t k, int64_
         if (!w->scaled) continue;
         const real scale = row_scale(row_power(w->dl[i], w->d[i], w->du[i]));
         w->dl[i] *= scale, w->d[i] *= scale, w->du[i] *= scale, w->b[i] *= scale;
+        *least = real_min(real_abs(w->d[i]) - (real_abs(w->dl[i]) + real_abs(w->du[i])), *least);
     }
     return poison;
 }
@@ -142,21 +140,23 @@ static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, i
     const gspike_work w = lay_out(plan, job->work);
     const gspike_rules rules = { plan->delta, plan->block_cond, !plan->no_split };
     const int64_t n = job->n, parts = w.tree.level[0].units;
-    real poison = 0;
-#pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
+    real poison = 0, least = w.scaled ? 1 : 0;
+#pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)              \
+    reduction(min : least)
     for (int64_t p = 0; p < parts; p++)
         poison += load(&w, job, k, j, p * GSPIKE_ROWS,
-                       n - p * GSPIKE_ROWS < GSPIKE_ROWS ? n : (p + 1) * GSPIKE_ROWS);
+                       n - p * GSPIKE_ROWS < GSPIKE_ROWS ? n : (p + 1) * GSPIKE_ROWS, &least);
     *residual = (float)NAN;
     if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
-    int32_t status = solve(&w, n, rules);
+    const int32_t status = solve(&w, n, rules);
     if (status < 0) return status;
-    if (job->residual && R(tridiag_condition).of_system(plan, job, k, w.rest) != SHOAL_SYSTEM_OK)
-        status = SHOAL_SYSTEM_ILL;
+    *job->unproved = !(least > 0) || is_ill(6 * ROW_UNIT / least, job->cond);
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)
     for (int64_t i = 0; i < n; i++) poison += w.b[i] * 0;
     if (poison != 0) return SHOAL_SYSTEM_OVERFLOW;
     return whole_finish(job, k, j, w.b, status, w.threads, residual);
 }
 
-const tridiag_cpu_method R(tridiag_gspike) = { .bytes = gspike_bytes, .whole = gspike_whole };
+const tridiag_cpu_method R(tridiag_gspike) = { .bytes = gspike_bytes,
+                                               .whole = gspike_whole,
+                                               .proves = 1 };

@@ -30,6 +30,7 @@ typedef struct tridiag_job {
     int first_row, rescue_row;  /* rows of the table; rescue_row has no meaning without one   */
     double tol;                 /* residual above which an answer is not trusted              */
     double cond;                /* condition number from which on a matrix is ill-conditioned */
+    int *unproved;              /* CPU: whole() sets it where a condition number may be large */
     unsigned long long *redone; /* number of solves that were redone                          */
     int64_t *redo;              /* CUDA: the first pass lists here what must be redone        */
     const int64_t *todo;        /* CUDA: the second pass works off this list, *redone long    */
@@ -101,6 +102,7 @@ typedef struct tridiag_cpu_method {
     size_t (*bytes)(const shoal_tridiag *plan);
     int32_t (*whole)(const shoal_tridiag *plan, const tridiag_job *job, int64_t k, int64_t j,
                      float *residual);
+    int proves; /* whole() does not estimate the condition number: see job.unproved */
 } tridiag_cpu_method;
 
 typedef struct tridiag_cuda_method {
