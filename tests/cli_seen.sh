@@ -132,6 +132,8 @@ not enough memory: the part has %zu bytes
 -o: this build has no HDF5; use .npy
 the GPU is not used: %s%s
 --devices: %d: %s
+GPU %d takes no units: %s
+GPU %d takes no units: it could not begin
 END
 awk -F '\t' -v unseen="$work/unseen" -v lines="$work/lines" '
     function pattern(format) { # what the program makes of it, as a regular expression

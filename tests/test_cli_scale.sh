@@ -42,6 +42,19 @@ if [ "$backend" = cuda ]; then
         check "two workers of --devices $devices" test "$count" -eq 2
     done
     expect 0 $cva --devices all --units 5 --json $on; alike cva
+    # the second has no memory to open, none for the plan, none for a unit: the first does its units
+    export SIMT_MEMORY=8589934592,64
+    expect 0 $heston --devices all --units 3 --json $on; alike heston
+    said "GPU 1 takes no units: the GPU gives no memory"
+    expect 69 $heston --devices 0,1 $on; said "--devices: 1: the GPU gives no memory"
+    export SIMT_MEMORY=8589934592,4096
+    expect 0 $heston --devices 0,1 --units 3 --scale r.json --json $on; alike heston
+    said "GPU 1 takes no units: it could not begin"
+    check "one worker" test "$(grep -c '"name": "GPU' r.json)" -eq 1
+    expect 0 $cva --devices 0,1 --units 5 --scale r.json --json $on; alike cva
+    said "GPU 1 takes no more units: "; said "bytes of device memory: out of memory"
+    check "one is lost" test "$(grep -c '"lost": true' r.json)" -eq 1
+    unset SIMT_MEMORY
     expect 69 $heston --devices 0,7 $on; said "--devices: 7: "
     expect 69 $heston --devices 9 $on; said "backend cuda is not available"
     expect 64 $heston --devices 0, $on; said "--devices: '0,' is neither numbers of GPUs nor all"

@@ -237,27 +237,40 @@ static int add_rank(team *t, const cli *c, const shoal_units_info *info, const u
     return code;
 }
 
-/* A device, with a plan of its own. *is_last: there is no such device, and all were asked for. */
+static void free_helper(const team *t, helper *h) {
+    shoal_units_free(h->units);
+    if (h->plan) t->job->free(h->plan);
+    shoal_close(h->c.ctx);
+    free(h);
+}
+
+static void drop_last(team *t) { free_helper(t, t->helper[--t->count - 1]); }
+
+/* A device, with a plan of its own. *is_last: there is no such device, and all were asked for. A device that cannot make
+ * the plan takes no units, and of all devices one that does not open. */
 static int add_device(team *t, const cli *c, int64_t units, int device, bool *is_last) {
     helper *h = add_helper(t, c);
     if (!h) return cli_no_memory();
     const shoal_options o = { .backend = "cuda", .device = device, .threads = c->threads };
     h->c.device = device;
     const shoal_status s = shoal_open(&o, &h->c.ctx);
-    *is_last = s != SHOAL_OK && cli_all_devices(c);
-    if (*is_last) {
-        shoal_close(h->c.ctx);
-        free(h);
-        t->count--;
+    const char *why = shoal_message(h->c.ctx);
+    *is_last = s == SHOAL_E_BACKEND && cli_all_devices(c);
+    if (s != SHOAL_OK && !cli_all_devices(c))
+        return cli_fail(CLI_UNAVAILABLE, "--devices: %d: %s", device, why);
+    if (s != SHOAL_OK) {
+        if (!*is_last) cli_note(c, "GPU %d takes no units: %s", device, why);
+        drop_last(t);
         return CLI_OK;
     }
-    if (s != SHOAL_OK)
-        return cli_fail(CLI_UNAVAILABLE, "--devices: %d: %s", device, shoal_message(h->c.ctx));
     int code = cli_status(&h->c, shoal_describe(h->c.ctx, &h->c.machine));
     if (code == CLI_OK) code = t->job->make(&h->c, t->job->of, &h->plan);
     if (code == CLI_OK) code = units_make(&h->c, t->job, h->plan, units, &h->units);
     t->units[t->count - 1] = h->units;
-    return code;
+    if (code != CLI_UNAVAILABLE) return code;
+    cli_note(c, "GPU %d takes no units: it could not begin", device);
+    drop_last(t);
+    return CLI_OK;
 }
 
 static int add_devices(team *t, cli *c, int64_t units) {
@@ -296,10 +309,7 @@ static void part(team *t) {
     for (int i = 0; i + 1 < t->count && t->helper; i++) {
         helper *h = t->helper[i];
         if (h->rank) send_order(h->rank, (order){ .kind = ORDER_DONE });
-        shoal_units_free(h->units);
-        if (h->plan) t->job->free(h->plan);
-        shoal_close(h->c.ctx);
-        free(h);
+        free_helper(t, h);
     }
     free(t->helper);
     free(t->units);

@@ -594,6 +594,7 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cva_make_times(c, &o, &book);
     if (code == CLI_OK) cli_note_no_fast_math(c);
     cva_early early = { 0 };
+    if (code == CLI_OK && !c->ctx) cva_want_one_queue(c, &o);
     const bool is_early = code == CLI_OK && cva_begins_early(c, &o, &book);
     if (code == CLI_OK && !is_early) code = cli_open(c);
     if (code == CLI_OK && o.swaps.count) code = cva_bootstrap(c, &o, &o.swaps, &o.party, &o.hazard);

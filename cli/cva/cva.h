@@ -118,6 +118,8 @@ typedef struct cva_early {
     double *rows;     /* memory of the outer paths, with its pages; NULL: none, or taken */
     double seconds;   /* that the rules took */
 } cva_early;
+/* Before the context is opened, and while there is one thread. */
+void cva_want_one_queue(const cli *c, const cva_options *o);
 bool cva_begins_early(const cli *c, const cva_options *o, const cva_book *b);
 /* cli_open(); o->early is `to`. */
 int cva_open_early(cli *c, cva_options *o, const cva_book *b, cva_early *to);

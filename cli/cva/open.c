@@ -68,6 +68,11 @@ static void make_rows(const cva_options *o, const opening *of, cva_early *e) {
         ((volatile char *)e->rows)[at] = 0;
 }
 
+/* The driver makes a queue per connection, 8 unless it is told otherwise: 6 ms each. One GPU with one stream needs one. */
+void cva_want_one_queue(const cli *c, const cva_options *o) {
+    if (cli_wants_gpu(c) && !cva_in_units(c, o)) setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
+}
+
 int cva_open_early(cli *c, cva_options *o, const cva_book *b, cva_early *to) {
     opening of = { .c = c };
     shoal_options host = { .backend = "cpu", .threads = c->threads };

@@ -82,14 +82,18 @@ def new_context(device: int) -> Any:
 
 def all_devices() -> list[int]:
     """The numbers of the GPUs of this machine; an error if there is none."""
-    numbers = [0]
+    numbers, number = [0], 0
     new_context(0)
     while True:
+        number += 1
         try:
-            new_context(len(numbers))
-        except RuntimeError:
-            return numbers
-        numbers.append(len(numbers))
+            new_context(number)
+        except (RuntimeError, MemoryError) as error:
+            if "does not exist" in str(error):
+                return numbers
+            log.warning("GPU %d takes no units: %s", number, error)
+        else:
+            numbers.append(number)
 
 
 def watch(call: Callable[[str, float], None] | None) -> Callable[[str, float], None] | None:

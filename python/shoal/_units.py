@@ -157,12 +157,19 @@ def gather(job: Job, how: Units, *more: Any) -> Any:
     try:
         if folder is not None:
             _core.units_keep(units, os.fsdecode(folder))
-        workers = [units, *(_make(job._replace(device=n), None, _runtime.new_context(n)) for n in job.others)]
+        numbers, workers = [job.device], [units]
+        for n in job.others:
+            on = _runtime.new_context(n)
+            try:
+                workers.append(_make(job._replace(device=n), None, on))
+                numbers.append(n)
+            except MemoryError as error:  # the others do its units
+                _runtime.log.warning("GPU %d takes no units: %s", n, error)
         scale = _runtime._local.scale
         report = scale and scale._begin(_core.units_describe(units), "cpu" if job.device < 0 else "cuda", folder is not None)
         try:
             if executor is None:
-                _work(workers, job, report)
+                _work(workers, numbers, report)
             else:
                 _hand_out(units, job, executor, folder, report)
         finally:
@@ -174,14 +181,14 @@ def gather(job: Job, how: Units, *more: Any) -> Any:
     return units
 
 
-def _work(workers: list[Any], job: Job, report: Any) -> None:
+def _work(workers: list[Any], numbers: list[int], report: Any) -> None:
     """All missing units, on the devices of the workers. The first one has the folder."""
     lost = _core.units_work(workers)
     for _, reason in lost:
         _runtime.log.warning("a device takes no more units; the others do its units: %s", reason)
     if report is None:
         return
-    report.names = ["CPU" if n < 0 else f"GPU {n}" for n in (job.device, *job.others)]
+    report.names = ["CPU" if n < 0 else f"GPU {n}" for n in numbers]
     if len(set(report.names)) < len(report.names):  # two contexts on one GPU
         report.names = [f"{name} ({i})" for i, name in enumerate(report.names)]
     report.lost = [report.names[i] for i, _ in lost]

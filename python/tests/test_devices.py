@@ -66,6 +66,23 @@ def test_a_gpu_that_is_not_there():
         of_price(devices=[0, 77])
 
 
+@gpu
+def test_a_gpu_without_memory(caplog, monkeypatch):
+    if "emulator" not in shoal.info()["device"]:
+        pytest.skip("a real GPU")
+    whole = of_price(devices=[0])
+    with caplog.at_level(logging.WARNING, "shoal"):
+        monkeypatch.setenv("SIMT_MEMORY", "67108864,4096")
+        same(of_price(devices=[0, 1], units=3), whole)
+        assert "bytes of device memory: out of memory" in caplog.text
+        caplog.clear()
+        monkeypatch.setenv("SIMT_MEMORY", "67108864,64")
+        same(of_price(devices="all", units=3), whole)
+        assert "GPU 1 takes no units: the GPU gives no memory" in caplog.text
+    with pytest.raises(MemoryError, match="the GPU gives no memory"):
+        of_price(devices=[0, 1])
+
+
 def test_no_gpu():
     if shoal.info()["backend"] == "cuda":
         pytest.skip("a GPU answers")

@@ -145,21 +145,24 @@ __device__ static inline void begin_line(const cva_job *job, const cva_contract 
     p->below = is_usual ? (real)(here - error) : -(real)INFINITY;
 }
 
-/* Moves to a stop: whether the path is exercised there, and the exponent of its price. */
-__device__ static inline bool line_ends(const line_room *room, const line_path *p, int stop,
-                                        real sigma, real *exponent) {
+/* A path at a stop, which may end there: its exponent and its date are kept. */
+__device__ static inline void line_visit(const cva_job *job, const line_room *room, line_path *p,
+                                         int stop, real sigma) {
     const real above = real_fma(sigma, p->brownian, p->above);
     const real below = real_fma(sigma, p->brownian, p->below);
     const real lowest = line_numbers(room, LINE_LOWEST)[stop];
     const real highest = line_numbers(room, LINE_HIGHEST)[stop];
-    if (!((above >= lowest) & (below <= highest))) return false;
+    if (!((above >= lowest) & (below <= highest) & (p->number >= 0))) return;
     const real unsure = line_numbers(room, LINE_UNSURE)[stop];
     const real e = real_fma(sigma, p->brownian, line_numbers(room, LINE_DRIFT)[stop]);
-    *exponent = e;
-    if ((below >= lowest + unsure) & (above <= highest - unsure) & (real_abs(e) < (real)LINE_FAR))
-        return true;
-    const real s = p->spot * real_exp(e);
-    return s >= line_numbers(room, LINE_LOW)[stop] && s <= line_numbers(room, LINE_HIGH)[stop];
+    if (!((below >= lowest + unsure) & (above <= highest - unsure) &
+          (real_abs(e) < (real)LINE_FAR))) {
+        const real s = p->spot * real_exp(e);
+        if (!(s >= line_numbers(room, LINE_LOW)[stop] && s <= line_numbers(room, LINE_HIGH)[stop]))
+            return;
+    }
+    room->exponent[p->number] = e, room->date[p->number] = (int)job->stop[job->ahead + stop];
+    p->number = -1;
 }
 
 /* Walks the paths of the items from `begin` on, STEPS stops at a time, which share a Philox block: a lane that is done
@@ -185,25 +188,20 @@ __device__ static inline void line_walk(const cva_job *job, const cva_contract *
         next += __popc(idle);
         if (p.number < 0) continue;
         if (STEPS > 1) {
-            const shoal_words w =
-                cva_words(&job->walk_normals, (uint32_t)(p.stop / STEPS), p.first);
-            real z[CVA_NORMALS];
-#pragma unroll
-            for (int e = 0; e < CVA_NORMALS; e += 2) cva_pair(&w, e / 2, &z[e], &z[e + 1]);
-#pragma unroll
-            for (int e = 0; e < CVA_NORMALS; e++) {
-                real exponent;
-                const int stop = p.stop + e;
-                const real load = line_numbers(room, LINE_LOADS)[stop];
-                p.brownian = real_fma(load, z[e], p.brownian);
-                if (p.number >= 0 && line_ends(room, &p, stop, sigma, &exponent)) {
-                    room->exponent[p.number] = exponent;
-                    room->date[p.number] = (int)job->stop[job->ahead + stop];
-                    p.number = -1;
+            shoal_words w = cva_words(&job->walk_normals, (uint32_t)(p.stop / STEPS), p.first);
+            /* short code, which stays in the instruction caches: warps are apart in it */
+#pragma unroll 1
+            for (int stop = p.stop; stop < p.stop + STEPS;) {
+                real z, other;
+                cva_pair(&w, 0, &z, &other);
+                w.word[0] = w.word[2], w.word[1] = w.word[3];
+#pragma unroll 1
+                for (int e = 0; e < 2; e++, stop++, z = other) {
+                    p.brownian = real_fma(line_numbers(room, LINE_LOADS)[stop], z, p.brownian);
+                    line_visit(job, room, &p, stop, sigma);
                 }
             }
         } else {
-            real exponent;
             for (int b = 0; b <= a; b += CVA_NORMALS) {
                 const uint32_t block = (uint32_t)(p.stop / steps * blocks + b / CVA_NORMALS);
                 const shoal_words w = cva_words(&job->walk_normals, block, p.first);
@@ -217,11 +215,7 @@ __device__ static inline void line_walk(const cva_job *job, const cva_contract *
                         p.brownian = real_fma(line_numbers(room, LINE_LOADS + b + e)[p.stop], z[e],
                                               p.brownian);
             }
-            if (line_ends(room, &p, p.stop, sigma, &exponent)) {
-                room->exponent[p.number] = exponent;
-                room->date[p.number] = (int)job->stop[job->ahead + p.stop];
-                p.number = -1;
-            }
+            line_visit(job, room, &p, p.stop, sigma);
         }
         p.stop += STEPS;
         if (p.stop >= stops) p.number = -1;

@@ -102,8 +102,9 @@ unsigned char fresh_byte() {
 
 int current_device() { return selected_device; }
 
-size_t device_memory() {
-    const char *text = getenv("SIMT_MEMORY");
+size_t device_memory(int device) {
+    const char *text = getenv("SIMT_MEMORY"), *second = text ? strchr(text, ',') : nullptr;
+    if (device == 1 && second) text = second + 1;
     return text && *text ? (size_t)strtoull(text, nullptr, 0) : (size_t)8 << 30;
 }
 
@@ -193,7 +194,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     if (error) return remember(error);
     cudaDeviceProp p = {};
     snprintf(p.name, sizeof p.name, "SIMT emulator");
-    p.totalGlobalMem = device_memory();
+    p.totalGlobalMem = device_memory(device);
     p.sharedMemPerBlock = shared_default;
     p.sharedMemPerBlockOptin = shared_optin();
     p.sharedMemPerMultiprocessor = shared_multiprocessor();

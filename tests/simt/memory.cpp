@@ -100,7 +100,8 @@ cudaError_t allocate(void **pointer, size_t bytes, cudaMemoryType type) {
     }
     int device = current_device();
     bool counted = on_device(type);
-    if (counted && (bytes > device_memory() || device_bytes[device] > device_memory() - bytes)) {
+    const size_t room = device_memory(device);
+    if (counted && (bytes > room || device_bytes[device] > room - bytes)) {
         return remember(cudaErrorMemoryAllocation);
     }
     void *memory;
@@ -226,7 +227,7 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
     Guard guard(runtime_lock);
     cudaError_t error = device_state();
     if (error) return remember(error);
-    *total = device_memory();
+    *total = device_memory(current_device());
     size_t used = device_bytes[current_device()];
     *available = *total > used ? *total - used : 0;
     return cudaSuccess;

@@ -25,8 +25,8 @@ cudaError_t device_state();
 /* The device that this thread has selected. */
 int current_device();
 
-/* A device's memory in bytes, by SIMT_MEMORY. */
-size_t device_memory();
+/* The memory of a device in bytes, by SIMT_MEMORY. */
+size_t device_memory(int device);
 
 /* Checks a launch as the device would. */
 cudaError_t check_launch(const Launch &launch);
