@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * glibc.c - functions of the program whose symbols are newer than glibc 2.29, for a module that runs with that: stat and
- * fstat have been functions since 2.33 only, functions of pthread.h got a new version in 2.34, and fmod, strtoull and
- * sscanf one in 2.38: the first without errno, the others read C23's 0b1 as well. And one of
+ * fstat have been functions since 2.33 only, functions of pthread.h got a new version in 2.34, and fmod, strtoul,
+ * strtoull and sscanf one in 2.38: the first without errno, the others read C23's 0b1 as well. And one of
  * libstdc++: what std::vector of gcc 11 and later calls for a size beyond all memory;
  * weak, because a static libstdc++ has it.
  */
@@ -44,15 +44,21 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) { return first_trylock(mutex);
 int pthread_join(pthread_t thread, void **result) { return first_join(thread, result); }
 
 __asm__(".symver first_fmod, fmod@" FIRST);
+__asm__(".symver first_strtoul, strtoul@" FIRST);
 __asm__(".symver first_strtoull, strtoull@" FIRST);
 __asm__(".symver first_vsscanf, __isoc99_vsscanf@" C99);
 extern double first_fmod(double, double);
+extern unsigned long first_strtoul(const char *, char **, int);
 extern unsigned long long first_strtoull(const char *, char **, int);
 extern int first_vsscanf(const char *, const char *, va_list);
 extern double fmod(double, double);
+extern unsigned long __isoc23_strtoul(const char *, char **, int);
 extern unsigned long long __isoc23_strtoull(const char *, char **, int);
 extern int __isoc23_sscanf(const char *, const char *, ...);
 double fmod(double x, double y) { return first_fmod(x, y); }
+unsigned long __isoc23_strtoul(const char *text, char **end, int base) {
+    return first_strtoul(text, end, base);
+}
 unsigned long long __isoc23_strtoull(const char *text, char **end, int base) {
     return first_strtoull(text, end, base);
 }
