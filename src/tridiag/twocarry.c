@@ -93,8 +93,11 @@ static real load_rows(pack_rows *p, const whole *w, int64_t begin) {
     load_array(p->d, w->d, begin, w->n, w->row, open ? 1 : 0);
     load_array(p->du, w->du, begin, w->n, w->row, open ? 0 : -1);
     load_array(p->b, w->b, begin, w->n, w->rhs_row, 0);
-    if (w->n == 1 && w->periodic)
-        fold_row(p->dl[0][0][0], &p->d[0][0][0], p->du[0][0][0], &p->b[0][0][0]);
+    if (w->n == 1 && w->periodic) {
+        real d = p->d[0][0][0], b = p->b[0][0][0];
+        fold_row(p->dl[0][0][0], &d, p->du[0][0][0], &b);
+        p->d[0][0][0] = d, p->b[0][0][0] = b;
+    }
     if (begin == 0 && open) p->dl[0][0][0] = 0; /* dl[0] and du[n-1] do not exist */
     const int64_t last = w->n - 1 - begin;
     const int ends_here = last < (int64_t)LANES * ROWS;
