@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * open.c - what the CPU makes while a GPU opens, which takes a fifth of a second: the rules of exercise, and the pages of
- * the memory for the results of outer paths. Errors of the book are found again when the plan is created.
+ * open.c - what the CPU makes while a GPU opens, which takes 0.15 s: the rules of exercise, and the pages of the memory
+ * for the results of outer paths. Errors of the book are found again when the plan is created.
  */
 #define _GNU_SOURCE /* madvise */
 #include "cva.h"
