@@ -57,7 +57,7 @@ static int all_finite(const double *v, int64_t n) {
     return 1;
 }
 
-static truth truth_of(const batch *p, int64_t k) {
+static truth reference_of(const batch *p, int64_t k) {
     const int64_t n = p->shape.n, order = order_of(p);
     const wide largest = p->shape.type == SHOAL_F32 ? FLT_MAX / 4 : DBL_MAX / 4;
     truth t = { 1, 1, 0, new_array((size_t)n, sizeof(wide)), new_array((size_t)n, sizeof(wide)) };
@@ -168,7 +168,7 @@ static void one_batch(stream *s, int kinds) {
     round_all(p.w0, shape.count, shape.type);
     truth *t = new_array((size_t)shape.count, sizeof *t);
     IN_PARALLEL
-    for (int64_t k = 0; k < shape.count; k++) t[k] = truth_of(&p, k);
+    for (int64_t k = 0; k < shape.count; k++) t[k] = reference_of(&p, k);
     for (const call *c = calls; c->method; c++) {
         if (!serves(c, &p)) continue;
         answer a = solve_with(on->ctx, &p, c, (how){ .in_place = draw_chance(s, 20) });

@@ -174,7 +174,7 @@ static wide kappa_scaled(const batch *p, int64_t k, const wide *inverse, const i
     return norm * size;
 }
 
-static truth truth_of(const batch *p, int64_t k) {
+static truth reference_of(const batch *p, int64_t k) {
     const int n = (int)p->n;
     const int64_t m = p->nrhs, at = k * n * m;
     truth t = { .finite = 1, .definite = 1, .in_range = 1, .kappa = 1 };
@@ -361,7 +361,7 @@ static void one_batch(stream *s, int kinds) {
     char name[64];
     snprintf(name, sizeof name, "%s%s", kind, is_spread ? ", spread" : "");
     IN_PARALLEL
-    for (int64_t k = 0; k < count; k++) t[k] = truth_of(&p, k);
+    for (int64_t k = 0; k < count; k++) t[k] = reference_of(&p, k);
     for (const call *c = calls; c->method; c++) {
         answer a = solve_with(on->ctx, &p, c, h);
         for (int64_t k = 0; k < count && a.code == SHOAL_OK; k++)
@@ -402,7 +402,7 @@ static void one_singular_batch(stream *s, int kinds) {
     for (const call *c = calls; c->method && (by_all || c < calls + AUTOS); c++) {
         answer a = solve_with(on->ctx, &p, c, h);
         for (int64_t k = 0; k < count && a.code == SHOAL_OK; k++) {
-            const truth t = a.status[k] == 0 ? truth_of(&p, k) : (truth){ .finite = 1 };
+            const truth t = a.status[k] == 0 ? reference_of(&p, k) : (truth){ .finite = 1 };
             if (a.status[k] == 0)
                 judge(&p, &t, on, c, &a, k, kind);
             else

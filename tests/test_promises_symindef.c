@@ -27,7 +27,7 @@ typedef struct judged {
 
 /* ---- the truth --------------------------------------------------------------------------------- */
 
-static truth truth_of(int n, const double *given, const double *b, double limit) {
+static truth reference_of(int n, const double *given, const double *b, double limit) {
     wide *a = new_array((size_t)(n * n), sizeof *a),
          *inverse = new_array((size_t)(n * n), sizeof *a);
     wide largest = 0;
@@ -164,7 +164,7 @@ static void one_matrix(stream *s, int kinds) {
         }
         for (int64_t i = 0; i < n; i++)
             b[i] = rounded_to(o.type, ldexp((double)draw(s, -1000, 1000), e));
-        if (t.kappa == 1) t = truth_of((int)n, a, b, o.type ? FLT_MAX / 4 : DBL_MAX / 4);
+        if (t.kappa == 1) t = reference_of((int)n, a, b, o.type ? FLT_MAX / 4 : DBL_MAX / 4);
         for (int m = 0; m < 4; m++) {
             shoal_symindef *plan = NULL;
             void *array = NULL;

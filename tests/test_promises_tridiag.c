@@ -252,7 +252,7 @@ static void banded_answers(const batch *p, const rows *r, int64_t k, truth *t, d
     free(f.u), free(f.l), free(f.swapped), free(column);
 }
 
-static truth truth_of(const batch *p, const rows *r, int64_t k, how h, double *x) {
+static truth reference_of(const batch *p, const rows *r, int64_t k, how h, double *x) {
     const int64_t n = p->n, m = p->nrhs;
     truth t = { .finite = 1, .finite_matrix = 1, .kappa = 1, .in_range = 1 };
     for (int64_t i = 0; i < n; i++) {
@@ -388,7 +388,7 @@ static void one_batch(stream *s, int kinds) {
     double *x = new_array((size_t)(n * count * p.nrhs), sizeof *x);
     IN_PARALLEL
     for (int64_t k = 0; k < count; k++)
-        r[k] = rows_of(&p, k, h), t[k] = truth_of(&p, &r[k], k, h, x);
+        r[k] = rows_of(&p, k, h), t[k] = reference_of(&p, &r[k], k, h, x);
     for (const call *c = calls; c->method; c++) {
         const unsigned flags = shoal_method_flags("tridiag", c->method, c->variant);
         if (h.periodic && !(flags & SHOAL_CAN_PERIODIC) && !is_auto(c)) continue;
@@ -432,7 +432,7 @@ TEST(no_singular_value_hides) {
         IN_PARALLEL
         for (int64_t k = 0; k < COUNT; k++) {
             rows r = rows_of(&p, k, (how){ 0 });
-            t[k] = truth_of(&p, &r, k, (how){ 0 }, x);
+            t[k] = reference_of(&p, &r, k, (how){ 0 }, x);
             free_rows(&r);
         }
         for (int on = 0; on < target_count; on++) judge_ill(&targets[on], &p, t);

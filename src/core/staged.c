@@ -96,19 +96,19 @@ static void free_lanes(shoal_plan *head) {
     shoal_staged *s = head->staged;
     const shoal_device_ops *ops = head->ctx->ops;
     for (lane *l = s->lanes; l < s->lanes + STAGED_LANES; l++) {
-        s->kind->free(l->plan);
+        shoal_plan_free(l->plan);
         if (l->pinned) ops->release_pinned(head->ctx, l->pinned);
         shoal_free(head->ctx, l->device);
         if (l->stream) ops->close_stream(head->ctx, l->stream);
         *l = (lane){ 0 };
     }
-    s->kind->free(s->tail);
+    shoal_plan_free(s->tail);
     s->tail = NULL, s->piece = 0, s->room = 0;
 }
 
 void shoal_staged_free(shoal_plan *head) {
     free_lanes(head);
-    head->staged->kind->free(head->staged->probe);
+    shoal_plan_free(head->staged->probe);
 }
 
 const void *shoal_staged_opts(const shoal_plan *head) { return head->staged->opts; }

@@ -19,9 +19,9 @@ extern "C" {
 
 typedef struct shoal_staged_array {
     const char *name;
-    const void *from; /* on the host, copied to the device; NULL: not */
-    void *
-        to; /* on the host, copied from the device; NULL: not. With neither the device's pointer is NULL */
+    /* On the host: copied to the device, copied from it; NULL: not. Without either the device's pointer is NULL. */
+    const void *from;
+    void *to;
     size_t bytes; /* of one system in one row */
     int64_t rows; /* 1: a system's numbers lie together; else row after row of all systems */
     /* On the host, if step > 0 (rows is 1 then): a system is parts of so many bytes, whose beginnings are part_step
@@ -45,9 +45,7 @@ enum { STAGED_OUTCOMES = 6 };
 typedef struct shoal_staged_kind {
     size_t opts, info; /* bytes of its structs     */
     shoal_status (*create)(shoal_context *ctx, const void *opts, int64_t count, void **plan);
-    void (*free)(void *plan);
-    shoal_status (*add)(void *plan,
-                        void *info); /* what the plan's last call came to, on top of info */
+    shoal_status (*add)(void *plan, void *info); /* adds the plan's last call to info */
 } shoal_staged_kind;
 
 /* A call on the arrays of a piece, in the device's memory. */

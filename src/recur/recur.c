@@ -140,8 +140,6 @@ static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t c
     return status;
 }
 
-static void free_piece(void *plan) { shoal_recur_free(plan); }
-
 static shoal_status add_piece(void *plan, void *sum) {
     shoal_recur_info *info = sum;
     const int64_t failed = info->failed;
@@ -151,7 +149,7 @@ static shoal_status add_piece(void *plan, void *sum) {
 }
 
 static const shoal_staged_kind pieces = { sizeof(shoal_recur_opts), sizeof(shoal_recur_info),
-                                          create_piece, free_piece, add_piece };
+                                          create_piece, add_piece };
 
 static shoal_status stage_plan(shoal_recur *plan, const shoal_recur_opts *opts) {
     shoal_recur_opts kept = *opts;

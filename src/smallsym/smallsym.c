@@ -283,8 +283,6 @@ static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t c
     return status;
 }
 
-static void free_piece(void *plan) { shoal_smallsym_free(plan); }
-
 static shoal_status add_piece(void *plan, void *sum) {
     const shoal_smallsym_info before = *(shoal_smallsym_info *)sum;
     shoal_smallsym_info *info = sum;
@@ -296,7 +294,7 @@ static shoal_status add_piece(void *plan, void *sum) {
 }
 
 static const shoal_staged_kind pieces = { sizeof(shoal_smallsym_opts), sizeof(shoal_smallsym_info),
-                                          create_piece, free_piece, add_piece };
+                                          create_piece, add_piece };
 
 static shoal_status stage_plan(shoal_smallsym *plan, const shoal_smallsym_opts *opts) {
     shoal_smallsym_opts kept = *opts;

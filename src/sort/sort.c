@@ -272,11 +272,10 @@ static shoal_status create_sort(shoal_context *ctx, const void *opts, int64_t co
     return status;
 }
 
-static void free_sort(void *plan) { shoal_sort_free(plan); }
 static shoal_status add_sort(void *plan, void *info) { return shoal_sort_last(plan, info); }
 
 static const shoal_staged_kind sorts = { sizeof(shoal_sort_opts), sizeof(shoal_sort_info),
-                                         create_sort, free_sort, add_sort };
+                                         create_sort, add_sort };
 
 static shoal_status stage_sort(sort_plan *plan, const shoal_sort_opts *o) {
     shoal_sort_opts kept = *o;
@@ -407,11 +406,10 @@ static shoal_status create_merge(shoal_context *ctx, const void *opts, int64_t c
     return status;
 }
 
-static void free_merge(void *plan) { shoal_merge_free(plan); }
 static shoal_status add_merge(void *plan, void *info) { return shoal_merge_last(plan, info); }
 
 static const shoal_staged_kind merges = { sizeof(shoal_merge_opts), sizeof(shoal_sort_info),
-                                          create_merge, free_merge, add_merge };
+                                          create_merge, add_merge };
 
 static shoal_status stage_merge(sort_plan *plan, const shoal_merge_opts *o) {
     shoal_merge_opts kept = *o;

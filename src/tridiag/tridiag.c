@@ -244,8 +244,6 @@ static shoal_status create_piece(shoal_context *ctx, const void *opts, int64_t c
     return status;
 }
 
-static void free_piece(void *plan) { shoal_tridiag_free(plan); }
-
 static shoal_status add_piece(void *plan, void *sum) {
     const shoal_tridiag_info before = *(shoal_tridiag_info *)sum;
     shoal_tridiag_info *info = sum;
@@ -257,7 +255,7 @@ static shoal_status add_piece(void *plan, void *sum) {
 }
 
 static const shoal_staged_kind pieces = { sizeof(shoal_tridiag_opts), sizeof(shoal_tridiag_info),
-                                          create_piece, free_piece, add_piece };
+                                          create_piece, add_piece };
 
 static shoal_status stage_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opts) {
     shoal_tridiag_opts kept = *opts;
