@@ -21,9 +21,9 @@ static pairs pairs_of(const kept *k, int with_vectors) {
     pairs p = { .w = new_array(n, sizeof(double)), .v = new_array(n * n, sizeof(double)) };
     void *w = to_context(k->t, p.w, n * 8), *v = to_context(k->t, p.v, n * n * 8);
     void *stored = new_array(n * n, 8), *wanted = with_vectors ? v : NULL;
-    const shoal_status status =
-        k->item == 4 ? shoal_symindef_eigf(k->plan, k->factors, w, wanted, &p.info)
-                     : shoal_symindef_eig(k->plan, k->factors, w, wanted, &p.info);
+    const shoal_status status = k->item == 4
+                                    ? shoal_symindef_eigf(k->plan, k->factors, w, wanted, &p.info)
+                                    : shoal_symindef_eig(k->plan, k->factors, w, wanted, &p.info);
     CHECK_MSG(status == SHOAL_OK, "%s", shoal_message(k->t->ctx));
     CHECK(shoal_copy(k->t->ctx, stored, w, n * k->item) == SHOAL_OK);
     for (size_t i = 0; i < n; i++) p.w[i] = stored_number(stored, k->f.opts.type, i);
@@ -80,7 +80,8 @@ TEST(eigenpairs) {
                     if (sizes[s] > 65 && (small || emulated) && (kind + s) % 5) continue;
                     if (sizes[s] > 96 && emulated) continue;
                     if (type == 1 && strcmp(some[kind], "huge") == 0) continue;
-                    shoal_symindef_opts o = shape_of(sizes[s], method_at((kind + s) % 3), s % 4, type);
+                    shoal_symindef_opts o =
+                        shape_of(sizes[s], method_at((kind + s) % 3), s % 4, type);
                     o.tol = strcmp(some[kind], "lowrank") == 0 ? (type ? 1e-2 : 1e-9) : 0;
                     kept k = keep(&targets[t], some[kind], o);
                     pairs p = pairs_of(&k, 1);
@@ -254,7 +255,8 @@ TEST(graded_matrices_keep_relative_accuracy) {
     *(void **)&routine = lapack("dsyevd_");
     for (int which = 0; which < 6; which++) {
         const int type = which % 2, hollow = which / 2 == 1, n = which / 2 == 2 ? 8 : N;
-        const double grade = type ? 4 : 10; /* in float entries of 1e-8 to 1e8; else of 1e-20 to 1e20 */
+        const double grade =
+            type ? 4 : 10; /* in float entries of 1e-8 to 1e8; else of 1e-20 to 1e20 */
         wide a[N * N], g[N * N], exact[N];
         int sign[N];
         double *given = graded(n, grade, hollow, (shoal_type)type), w[N];
@@ -271,7 +273,9 @@ TEST(graded_matrices_keep_relative_accuracy) {
             CHECK_MSG(p.info.status == 0 && p.info.rank == n, "status %d", p.info.status);
             CHECK_MSG(error <= limit, "%s: %g > %g", name_of(&targets[t], "graded", &o), error,
                       limit);
-            if (t == 0) printf("# n = %d %s%s: relative error %.2g", n, type ? "f32" : "f64", hollow ? " hollow" : "", error);
+            if (t == 0)
+                printf("# n = %d %s%s: relative error %.2g", n, type ? "f32" : "f64",
+                       hollow ? " hollow" : "", error);
             forget_pairs(&p);
             let_go(&k);
         }

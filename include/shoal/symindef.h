@@ -157,10 +157,10 @@ SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A
  *   - info: NULL: skipped. If status is below 0, values and vectors are NaN.
  * All but info are in the context's memory. The plan keeps about n^2 numbers for the next call. */
 typedef struct shoal_symindef_eig_info {
-    int32_t status;    /* shoal_system_status: 0; -1, -5 of the factorization; -4 not converged; -5 an
+    int32_t status; /* shoal_system_status: 0; -1, -5 of the factorization; -4 not converged; -5 an
                           eigenvalue is too large                                          */
-    int32_t sweeps;    /* over all pairs of columns; the last one found nothing to do     */
-    int64_t rank;      /* of the factorization: eigenvalues that are not 0                */
+    int32_t sweeps; /* over all pairs of columns; the last one found nothing to do     */
+    int64_t rank;   /* of the factorization: eigenvalues that are not 0                */
     int64_t rotations; /* in all sweeps                                                   */
     double cosine;     /* largest |cosine| between two columns of G in the last sweep     */
 } shoal_symindef_eig_info;

@@ -42,7 +42,10 @@ static shoal_status jacobi_begin(shoal_symindef *plan, const jacobi_job *job) {
     double largest = 0, smallest = (double)REAL_MAX;
     const int threads = plan->head.ctx->threads;
     (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : largest) reduction(min : smallest)
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max                       \
+                                                                         : largest)                \
+    reduction(min                                                                                  \
+              : smallest)
     for (int64_t k = 0; k < job->rank; k++) {
         const double size = (double)largest_of_column(x + k * job->ld, job->n);
         if (size > largest) largest = size;
@@ -62,9 +65,9 @@ static shoal_status jacobi_begin(shoal_symindef *plan, const jacobi_job *job) {
 
 /* ---- a pair of blocks ---- */
 
-typedef struct pair { /* what a thread has of it */
-    real *column[SIDE]; /* NULL: beyond the last      */
-    int count;          /* of columns                 */
+typedef struct pair {                    /* what a thread has of it */
+    real *column[SIDE];                  /* NULL: beyond the last      */
+    int count;                           /* of columns                 */
     real s[SIDE * SIDE], v[SIDE * SIDE]; /* v: V transposed */
     real some[TILE * SIDE];
 } pair;
@@ -275,9 +278,9 @@ static shoal_status jacobi_vectors(shoal_symindef *plan, const jacobi_job *job, 
     return SHOAL_OK;
 }
 
-const symindef_jacobi R(symindef_jacobi) = { .bytes = jacobi_bytes,
-                                             .clear = jacobi_clear,
-                                             .begin = jacobi_begin,
-                                             .sweep = jacobi_sweep,
-                                             .norms = jacobi_norms,
-                                             .vectors = jacobi_vectors };
+const symindef_eigensolver R(symindef_jacobi) = { .bytes = jacobi_bytes,
+                                                  .clear = jacobi_clear,
+                                                  .begin = jacobi_begin,
+                                                  .sweep = jacobi_sweep,
+                                                  .norms = jacobi_norms,
+                                                  .vectors = jacobi_vectors };

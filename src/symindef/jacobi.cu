@@ -26,7 +26,7 @@ namespace {
 struct alignas(16) vector {
     real at[VECTOR];
 };
-struct workspace { /* of a step */
+struct workspace {   /* of a step */
     real *sums;      /* ENTRIES per pair and chunk   */
     real *v;         /* ENTRIES per pair             */
     int32_t *active; /* per pair: is there a V?      */
@@ -198,13 +198,14 @@ __global__ static void __launch_bounds__(ROTATE_BLOCK)
     SHOAL_SHARED_ARRAY(jacobi_rotation, turn, PAIRS);
     SHOAL_SHARED_ARRAY(int8_t, sign, SIDE);
     real *v = s + SIDE * STRIDE;
-    const int pair = blockIdx.x, count = 2 * job.width, half = job.width, crossing = step > 0;
+    const int me = (int)threadIdx.x, pair = (int)blockIdx.x, count = 2 * job.width,
+              half = job.width, crossing = step > 0;
     const int steps = jacobi_steps(count, crossing);
     const real tol = jacobi_tolerance(job.n);
     int p, q, rotations = 0, open = 0;
     double largest = 0;
     jacobi_pair(job.blocks, step, pair, &p, &q);
-    for (int at = threadIdx.x; at < ENTRIES; at += ROTATE_BLOCK) {
+    for (int at = me; at < ENTRIES; at += ROTATE_BLOCK) {
         const int i = at / SIDE, j = at % SIDE;
         const real *from = work.sums + (int64_t)pair * work.chunks * ENTRIES + at;
         real sum = 0;
@@ -213,10 +214,9 @@ __global__ static void __launch_bounds__(ROTATE_BLOCK)
         s[i * STRIDE + j] = sum;
         v[i * STRIDE + j] = (real)(i == j);
     }
-    if (threadIdx.x < count)
-        sign[threadIdx.x] = (int8_t)job.signs[jacobi_column(p, q, job.width, threadIdx.x)];
+    if (me < count) sign[me] = (int8_t)job.signs[jacobi_column(p, q, job.width, me)];
     __syncthreads();
-    for (int at = threadIdx.x; at < ENTRIES; at += ROTATE_BLOCK) {
+    for (int at = me; at < ENTRIES; at += ROTATE_BLOCK) {
         const int i = at / SIDE, j = at % SIDE;
         real cosine;
         if (i >= j || j >= count) continue;
@@ -230,31 +230,30 @@ __global__ static void __launch_bounds__(ROTATE_BLOCK)
         const double other = __shfl_down_sync(~0u, largest, shift);
         if (other > largest) largest = other;
     }
-    if (threadIdx.x % 32 == 0 && largest > 0) raise_to(&job.state->cosine, largest);
+    if (me % 32 == 0 && largest > 0) raise_to(&job.state->cosine, largest);
     open = __syncthreads_or(open);
     int k = 0, l = 0; /* the pairs whose entries of S this thread has */
-    if (threadIdx.x < PRODUCTS) triangle_at(threadIdx.x, PAIRS - 1, &k, &l), l++;
+    if (me < PRODUCTS) triangle_at(me, PAIRS - 1, &k, &l), l++;
     for (int inner = 0; inner < steps && open; inner++) {
         int mine = 0, i, j;
-        if (threadIdx.x < half) {
-            jacobi_inner_pair(count, crossing, inner, threadIdx.x, &i, &j);
-            turn[threadIdx.x] =
-                jacobi_rotate(s + i * STRIDE + i, s + j * STRIDE + j, s + i * STRIDE + j,
-                              sign[i] != sign[j], tol);
-            mine = turn[threadIdx.x].is_active;
+        if (me < half) {
+            jacobi_inner_pair(count, crossing, inner, me, &i, &j);
+            turn[me] = jacobi_rotate(s + i * STRIDE + i, s + j * STRIDE + j, s + i * STRIDE + j,
+                                     sign[i] != sign[j], tol);
+            mine = turn[me].is_active;
             rotations += mine;
         }
         if (!__syncthreads_or(mine)) continue;
-        if (threadIdx.x < PRODUCTS && l < half && (turn[k].is_active || turn[l].is_active)) {
+        if (me < PRODUCTS && l < half && (turn[k].is_active || turn[l].is_active)) {
             int pk, qk, pl, ql;
             jacobi_inner_pair(count, crossing, inner, k, &pk, &qk);
             jacobi_inner_pair(count, crossing, inner, l, &pl, &ql);
             jacobi_apply_both(&turn[k], &turn[l], s, STRIDE, pk, qk, pl, ql);
         }
-        const int own = threadIdx.x % PAIRS;
+        const int own = me % PAIRS;
         if (own < half && turn[own].is_active) {
             jacobi_inner_pair(count, crossing, inner, own, &i, &j);
-            for (int row = threadIdx.x / PAIRS; row < count; row += ROTATE_BLOCK / PAIRS)
+            for (int row = me / PAIRS; row < count; row += ROTATE_BLOCK / PAIRS)
                 jacobi_apply(&turn[own], v + row * STRIDE + i, v + row * STRIDE + j);
         }
         __syncthreads();
@@ -262,8 +261,8 @@ __global__ static void __launch_bounds__(ROTATE_BLOCK)
     if (rotations > 0)
         atomicAdd((unsigned long long *)&job.state->rotations, (unsigned long long)rotations);
     const int any = __syncthreads_or(rotations > 0);
-    if (threadIdx.x == 0) work.active[pair] = any;
-    for (int at = threadIdx.x; at < ENTRIES && any; at += ROTATE_BLOCK)
+    if (me == 0) work.active[pair] = any;
+    for (int at = me; at < ENTRIES && any; at += ROTATE_BLOCK)
         work.v[(int64_t)pair * ENTRIES + at] = v[at / SIDE * STRIDE + at % SIDE];
 }
 
@@ -279,11 +278,13 @@ __global__ static void __launch_bounds__(UPDATE_BLOCK)
     if (!work.active[pair]) return;
     jacobi_pair(job.blocks, step, pair, &p, &q);
     for (int at = threadIdx.x * VECTOR; at < ENTRIES; at += UPDATE_BLOCK * VECTOR)
-        shoal_copy_async((vector *)(v + at), (const vector *)(work.v + (int64_t)pair * ENTRIES + at));
+        shoal_copy_async((vector *)(v + at),
+                         (const vector *)(work.v + (int64_t)pair * ENTRIES + at));
     for (int64_t r0 = (int64_t)blockIdx.x * TILE; r0 < job.ld; r0 += (int64_t)gridDim.x * TILE) {
         for (int at = threadIdx.x * VECTOR; at < count * TILE; at += UPDATE_BLOCK * VECTOR)
             shoal_copy_async((vector *)(old + at),
-                             (const vector *)(x + jacobi_column(p, q, job.width, at / TILE) * job.ld +
+                             (const vector *)(x +
+                                              jacobi_column(p, q, job.width, at / TILE) * job.ld +
                                               r0 + at % TILE));
         shoal_copy_async_wait_all();
         __syncthreads();
@@ -398,5 +399,6 @@ static shoal_status jacobi_vectors(shoal_symindef *plan, const jacobi_job *job, 
     return shoal_launched(plan->head.ctx, "jjacobi");
 }
 
-extern "C" const symindef_jacobi R(symindef_jacobi) = { jacobi_bytes, jacobi_clear, jacobi_begin,
-                                                        jacobi_sweep, jacobi_norms, jacobi_vectors };
+extern "C" const symindef_eigensolver R(symindef_jacobi) = { jacobi_bytes, jacobi_clear,
+                                                             jacobi_begin, jacobi_sweep,
+                                                             jacobi_norms, jacobi_vectors };

@@ -37,9 +37,8 @@ enum { JACOBI_TARGET = 480, JACOBI_BELOW = 40 };
 SHOAL_HD static inline void jacobi_scale(jacobi_state *state) {
     const double largest = state->largest;
     state->status = largest <= (double)REAL_MAX ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_OVERFLOW;
-    state->exponent = largest > 0 && largest <= (double)REAL_MAX
-                          ? JACOBI_TARGET - exponent_of((real)largest)
-                          : 0;
+    state->exponent =
+        largest > 0 && largest <= (double)REAL_MAX ? JACOBI_TARGET - exponent_of((real)largest) : 0;
 }
 
 /* The size of columns of zero pivots. Without other columns: 1. */
@@ -118,8 +117,9 @@ SHOAL_HD static inline jacobi_rotation jacobi_rotate(real *a, real *b, real *off
     r.is_active = 1;
     if (!is_hyperbolic) {
         const real zeta = (*b - *a) / (2 * *off), size = real_abs(zeta);
-        const real positive = size > 1 / REAL_EPSILON ? (real)0.5 / size
-                                                      : 1 / (size + real_sqrt(fused(zeta, zeta, 1)));
+        const real positive = size > 1 / REAL_EPSILON
+                                  ? (real)0.5 / size
+                                  : 1 / (size + real_sqrt(fused(zeta, zeta, 1)));
         const real t = zeta < 0 ? -positive : positive;
         const real root = real_sqrt(fused(t, t, 1)); /* 1 / c */
         r.s = t / root, r.u = -r.s;

@@ -95,12 +95,12 @@ enum { JACOBI_WIDTH = 32 }; /* columns of a block, at most */
 
 /* What a sweep leaves behind. */
 typedef struct jacobi_state {
-    int32_t status;      /* shoal_system_status                              */
-    int32_t exponent;    /* G was multiplied by 2^exponent                   */
-    uint64_t rotations;  /* of the last sweep                                */
-    double cosine;       /* the largest |cosine| between two columns in it   */
-    double largest;      /* of G as given; NaN and infinity: infinity        */
-    double smallest;     /* the least maximum of a column of G               */
+    int32_t status;     /* shoal_system_status                              */
+    int32_t exponent;   /* G was multiplied by 2^exponent                   */
+    uint64_t rotations; /* of the last sweep                                */
+    double cosine;      /* the largest |cosine| between two columns in it   */
+    double largest;     /* of G as given; NaN and infinity: infinity        */
+    double smallest;    /* the least maximum of a column of G               */
 } jacobi_state;
 
 /* All arrays are in the context's memory. */
@@ -120,7 +120,7 @@ typedef struct jacobi_job {
 
 /* clear: zeros in x. begin: scales G and fills the columns of zero pivots. sweep: all pairs once. norms: the values. vectors:
  * (n, n), NaN if `lost`; `permutation` as in the public header. Nothing waits. */
-typedef struct symindef_jacobi {
+typedef struct symindef_eigensolver {
     size_t (*bytes)(const jacobi_job *job);
     shoal_status (*clear)(shoal_symindef *plan, const jacobi_job *job);
     shoal_status (*begin)(shoal_symindef *plan, const jacobi_job *job);
@@ -128,7 +128,7 @@ typedef struct symindef_jacobi {
     shoal_status (*norms)(shoal_symindef *plan, const jacobi_job *job);
     shoal_status (*vectors)(shoal_symindef *plan, const jacobi_job *job, int lost,
                             const int32_t *permutation, void *vectors);
-} symindef_jacobi;
+} symindef_eigensolver;
 
 /* ---- */
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-SHOAL_DECLARE_CPU(symindef_jacobi, symindef_jacobi)
-SHOAL_DECLARE_CUDA(symindef_jacobi, symindef_jacobi)
+SHOAL_DECLARE_CPU(symindef_eigensolver, symindef_jacobi)
+SHOAL_DECLARE_CUDA(symindef_eigensolver, symindef_jacobi)
 
 static const shoal_method jacobi = { .name = "jjacobi",
                                      .cpu = SHOAL_CPU_CELLS(symindef_jacobi),
@@ -49,16 +49,20 @@ static int make_lists(int64_t n, lists *l) {
 }
 
 /* The arrays of a job in one block of the plan, which stays for the next call. */
-static shoal_status allocate(shoal_symindef *plan, const symindef_jacobi *cell, jacobi_job *job) {
+static shoal_status allocate(shoal_symindef *plan, const symindef_eigensolver *cell,
+                             jacobi_job *job) {
     const size_t real = shoal_type_bytes(plan->head.type);
     const size_t columns = (size_t)job->blocks * (size_t)job->width, list = columns * 4;
     struct {
         void *to;
         size_t bytes;
     } parts[] = {
-        { &job->x, columns * (size_t)job->ld * real }, { &job->values, columns * real },
-        { &job->work, cell->bytes(job) },              { &job->signs, list },
-        { &job->rows, list },                          { &job->places, list },
+        { &job->x, columns * (size_t)job->ld * real },
+        { &job->values, columns * real },
+        { &job->work, cell->bytes(job) },
+        { &job->signs, list },
+        { &job->rows, list },
+        { &job->places, list },
         { &job->state, sizeof *job->state },
     };
     const size_t count = sizeof parts / sizeof *parts;
@@ -74,7 +78,7 @@ static shoal_status allocate(shoal_symindef *plan, const symindef_jacobi *cell, 
 }
 
 /* G, the columns of zero pivots, and the lists that go with them. */
-static shoal_status make_columns(shoal_symindef *plan, const symindef_jacobi *cell,
+static shoal_status make_columns(shoal_symindef *plan, const symindef_eigensolver *cell,
                                  const jacobi_job *job, const void *a, const lists *l) {
     shoal_context *ctx = plan->head.ctx;
     const size_t bytes = (size_t)job->blocks * (size_t)job->width * 4;
@@ -91,7 +95,7 @@ static shoal_status make_columns(shoal_symindef *plan, const symindef_jacobi *ce
 }
 
 /* Sweeps until one has no rotation, or no more are allowed. */
-static shoal_status iterate(shoal_symindef *plan, const symindef_jacobi *cell,
+static shoal_status iterate(shoal_symindef *plan, const symindef_eigensolver *cell,
                             const jacobi_job *job, const shoal_stage *stage,
                             shoal_symindef_eig_info *info) {
     shoal_context *ctx = plan->head.ctx;
@@ -113,7 +117,9 @@ static shoal_status iterate(shoal_symindef *plan, const symindef_jacobi *cell,
     return status;
 }
 
-static int ascending(double u, int32_t i, double v, int32_t j) { return u < v || (u == v && i < j); }
+static int ascending(double u, int32_t i, double v, int32_t j) {
+    return u < v || (u == v && i < j);
+}
 
 /* Heap sort: order[k] is the index of the k-th smallest value. */
 static void sort_values(const double *values, int64_t n, int32_t *order) {
@@ -136,7 +142,7 @@ static void sort_values(const double *values, int64_t n, int32_t *order) {
 }
 
 /* Values in ascending order, vectors in theirs; NaN if there are none. */
-static shoal_status give_results(shoal_symindef *plan, const symindef_jacobi *cell,
+static shoal_status give_results(shoal_symindef *plan, const symindef_eigensolver *cell,
                                  const jacobi_job *job, lists *l, void *values, void *vectors,
                                  shoal_symindef_eig_info *info) {
     const int64_t n = job->n;
@@ -161,15 +167,14 @@ static shoal_status give_results(shoal_symindef *plan, const symindef_jacobi *ce
     free(sorted);
     if (!vectors || status != SHOAL_OK) return status;
     status = shoal_copy(plan->head.ctx, (void *)job->places, l->places, (size_t)n * 4);
-    return status == SHOAL_OK
-               ? cell->vectors(plan, job, lost, plan->job.permutation, vectors)
-               : status;
+    return status == SHOAL_OK ? cell->vectors(plan, job, lost, plan->job.permutation, vectors)
+                              : status;
 }
 
 static shoal_status solve(shoal_symindef *plan, const void *a, const symindef_factors *f, lists *l,
                           const shoal_stage *stage, void *values, void *vectors,
                           shoal_symindef_eig_info *info) {
-    const symindef_jacobi *cell = shoal_cell(plan->head.ctx, &jacobi, plan->head.type);
+    const symindef_eigensolver *cell = shoal_cell(plan->head.ctx, &jacobi, plan->head.type);
     const int64_t n = plan->job.shape.n;
     for (int64_t k = 0; k < l->padded; k++) l->signs[k] = 1;
     info->status = f->state.status;
@@ -191,7 +196,8 @@ static shoal_status eig(shoal_symindef *plan, shoal_type type, const void *a, vo
     shoal_status status = shoal_symindef_ready(plan, type, "shoal_symindef_eig");
     if (result) *result = info;
     if (status != SHOAL_OK || plan->job.shape.n == 0) return status;
-    const shoal_array arrays[] = { { "A", a, 0 }, { "values", values, 0 },
+    const shoal_array arrays[] = { { "A", a, 0 },
+                                   { "values", values, 0 },
                                    { "vectors", vectors, !vectors } };
     status = shoal_check_arrays(plan->head.ctx, arrays, 3);
     if (status != SHOAL_OK) return status;

@@ -449,7 +449,8 @@ __global__ static void columns_kernel(symindef_job job, const int32_t *to, int64
             m[t] = i > k + t ? factor_at(job, i, k + t) : (real)(i == k + t);
         for (int t = 0; t < (is_2x2 ? 2 : 1); t++)
             if (to[k + t] >= 0)
-                g[i * row_step + to[k + t] * column_step] = fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
+                g[i * row_step + to[k + t] * column_step] =
+                    fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
     }
 }
 
