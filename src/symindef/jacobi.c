@@ -13,6 +13,12 @@ enum { SIDE = JACOBI_SIDE, TALL = 4, TAKEN = VEC_REGISTERS > 16 ? 4 : 2, TILE = 
 enum { GROUP = TAKEN * VEC }; /* columns, or rows, whose sums are in registers */
 enum { LANES = 32 };          /* partial sums of a norm, as the threads of a warp */
 
+enum { ALONE = 256 }; /* rows below which no thread is woken */
+
+static inline int shares_of(const shoal_symindef *plan) {
+    return plan->job.shape.n < ALONE ? 1 : plan->head.ctx->threads;
+}
+
 static size_t jacobi_bytes(const jacobi_job *job) {
     (void)job;
     return sizeof(real);
@@ -20,7 +26,7 @@ static size_t jacobi_bytes(const jacobi_job *job) {
 
 static shoal_status jacobi_clear(shoal_symindef *plan, const jacobi_job *job) {
     real *x = job->x;
-#pragma omp parallel for num_threads(plan->head.ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(shares_of(plan)) schedule(static)
     for (int64_t k = 0; k < (int64_t)job->blocks * job->width; k++)
         memset(x + k * job->ld, 0, (size_t)job->ld * sizeof(real));
     (void)plan; /* without OpenMP */
@@ -40,7 +46,7 @@ static real largest_of_column(const real *g, int64_t n) {
 static shoal_status jacobi_begin(shoal_symindef *plan, const jacobi_job *job) {
     real *x = job->x;
     double largest = 0, smallest = (double)REAL_MAX;
-    const int threads = plan->head.ctx->threads;
+    const int threads = shares_of(plan);
     (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(max                       \
                                                                          : largest)                \
@@ -222,7 +228,7 @@ static shoal_status jacobi_sweep(shoal_symindef *plan, const jacobi_job *job) {
     double cosine = 0;
     for (int step = 0; step < steps; step++) {
         if (shoal_is_cancelled(plan->head.ctx, step, steps)) return SHOAL_E_CANCELLED;
-#pragma omp parallel for num_threads(plan->head.ctx->threads) schedule(dynamic, 1) reduction(min : status) reduction(+ : rotations) reduction(max : cosine)
+#pragma omp parallel for num_threads(shares_of(plan)) schedule(dynamic, 1) reduction(min : status) reduction(+ : rotations) reduction(max : cosine)
         for (int k = 0; k < pairs; k++) {
             jacobi_state found = { .status = SHOAL_SYSTEM_OK };
             int low, high;
@@ -253,7 +259,7 @@ static real squared_norm(const real *g, int64_t ld) {
 static shoal_status jacobi_norms(shoal_symindef *plan, const jacobi_job *job) {
     const real *x = job->x;
     real *values = job->values;
-#pragma omp parallel for num_threads(plan->head.ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(shares_of(plan)) schedule(static)
     for (int64_t k = 0; k < job->rank; k++)
         values[k] = (real)job->signs[k] *
                     jacobi_unscaled(squared_norm(x + k * job->ld, job->ld), job->state->exponent);
@@ -267,7 +273,7 @@ static shoal_status jacobi_vectors(shoal_symindef *plan, const jacobi_job *job, 
     real *to = vectors;
     for (int64_t at = 0; lost && at < job->n * job->n; at++) to[at] = real_nan();
     if (lost) return SHOAL_OK;
-#pragma omp parallel for num_threads(plan->head.ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(shares_of(plan)) schedule(static)
     for (int64_t k = 0; k < job->columns; k++) {
         const real *g = x + k * job->ld;
         const real norm = real_sqrt(squared_norm(g, job->ld));
