@@ -72,7 +72,7 @@ static shoal_status jacobi_begin(shoal_symindef *plan, const jacobi_job *job) {
 /* ---- a pair of blocks ---- */
 
 typedef struct pair {                    /* what a thread has of it */
-    real *column[SIDE];                  /* NULL: beyond the last      */
+    real *column[SIDE];                  /* beyond the last: the first */
     int count;                           /* of columns                 */
     real s[SIDE * SIDE], v[SIDE * SIDE]; /* v: V transposed */
     real some[TILE * SIDE];
@@ -84,7 +84,7 @@ static void pack_rows(pair *p, int64_t r0) {
         for (int r = 0; r < TILE; r += VEC) {
             vec rows[VEC];
             for (int l = 0; l < VEC; l++)
-                rows[l] = c + l < p->count ? vec_load(p->column[c + l] + r0 + r) : vec_all(0);
+                rows[l] = vec_load(p->column[c + l] + r0 + r);
             vec_transpose(rows);
             for (int l = 0; l < VEC; l++) vec_store(p->some + (r + l) * SIDE + c, rows[l]);
         }
@@ -209,8 +209,8 @@ static void turn_pair(const jacobi_job *job, int step, int low, int high, jacobi
     pair p = { .count = 2 * job->width };
     int32_t sign[SIDE];
     const real tol = jacobi_tolerance(job->n);
-    for (int c = 0; c < p.count; c++) {
-        const int64_t column = jacobi_column(low, high, job->width, c);
+    for (int c = 0; c < SIDE; c++) {
+        const int64_t column = jacobi_column(low, high, job->width, c < p.count ? c : 0);
         p.column[c] = (real *)job->x + column * job->ld;
         sign[c] = job->signs[column];
     }
