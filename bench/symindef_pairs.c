@@ -162,6 +162,10 @@ int bench_symindef_pairs(bench_session *s, bench_matrix *d, const bench_problem 
     if (status == SHOAL_OK && p->n > 0) status = call_checked(&v, &seconds, found, &check);
     if (status == SHOAL_OK && p->n > 0) status = shoal_symindef_last(v.plan, &info);
     if (status != SHOAL_OK) check = bench_broken(d->place, status);
+    if (v.info.status < 0) {
+        check.failed = 1;
+        snprintf(check.why, sizeof check.why, "%s", shoal_system_text(v.info.status));
+    }
     if (p->n == 0) check.passed = true;
     snprintf(note, sizeof note, "factored, then %d sweeps of jjacobi", v.info.sweeps);
     const bench_solver ours = { .function = info.method,
