@@ -302,6 +302,7 @@ int bench_peers_symindef(bench_session *s, void *matrix) {
         bench_note(s, "peers left out: they take n up to %d", MAX_ROWS);
         return BENCH_OK;
     }
+    if (p->pairs) return bench_peers_pairs(s, d);
     if (bench_pivoting_of(p) == BENCH_COMPLETE)
         return on_cpu ? loop_peer(s, d) : bench_peer_thesis(s, d);
     return on_cpu ? lapack_peers(s, d) : bench_peer_cusolver_indefinite(s, d);

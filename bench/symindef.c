@@ -10,6 +10,9 @@
  * are the triangle read once and written once; what limits them are operations, n^3 / 3 multiplications
  * and additions together, which are counted for all methods.
  *
+ * With pairs=vectors a method is the factorization with all eigenpairs after it (symindef_pairs.c); operations are
+ * the 9 n^3 of the symmetric QR algorithm, bytes those of the matrix and its vectors.
+ *
  * The matrix does not depend on storage, triangle, alpha and growth: such problems share it, and the
  * peers' measurement.
  */
@@ -271,6 +274,7 @@ static int add_row(bench_session *s, const bench_factoring *f, const bench_probl
 
 static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
     bench_matrix *d = of;
+    if (p->pairs) return bench_symindef_pairs(s, d, p, timed);
     bench_factoring f;
     bench_check check = { 0 };
     shoal_status status = bench_factoring_begin(d, p, &f);
@@ -289,6 +293,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
+static const char *const pair_names[] = { "none", "vectors", NULL };
+
 /* clang-format off */
 #define FIELD(name) .field = offsetof(bench_problem, name)
 static const bench_key keys[] = {
@@ -297,6 +303,7 @@ static const bench_key keys[] = {
     { "storage",  BENCH_KEY_CHOICE,  FIELD(storage),  .usual = "full", .list = true, .inner = true, .words = bench_storages },
     { "triangle", BENCH_KEY_CHOICE,  FIELD(triangle), .usual = "lower", .list = true, .inner = true, .words = bench_triangles },
     { "alpha",    BENCH_KEY_REAL,    FIELD(alpha),    .usual = "0", .list = true, .inner = true },
+    { "pairs",    BENCH_KEY_CHOICE,  FIELD(pairs),    .usual = "none", .list = true, .words = pair_names },
     { "growth",   BENCH_KEY_CHOICE,  FIELD(growth),   .usual = "0", .list = true, .inner = true, .words = bench_switches },
     { "variant",  BENCH_KEY_VARIANT, FIELD(variant) },
     { "seed",     BENCH_KEY_SEED,    FIELD(seed) },
@@ -310,11 +317,12 @@ static bool same(const bench_problem *p, const bench_problem *q) {
 
 static double operations(const bench_problem *p) {
     const double n = (double)p->n;
-    return n * n * n / 3;
+    return p->pairs ? 9 * n * n * n : n * n * n / 3;
 }
 
 static double bytes(const bench_problem *p) {
     const double n = (double)p->n, number = (double)bench_number_size(p);
+    if (p->pairs) return 2 * n * n * number;
     if (bench_pivoting_of(p) == BENCH_COMPLETE) return n * (n + 1) * (n + 2) / 3 * number;
     return n * (n + 1) * number;
 }
@@ -323,8 +331,8 @@ static double bytes(const bench_problem *p) {
 static char *options(const bench_problem *p, char text[BENCH_TEXT]) {
     char digits[BENCH_REAL], alpha[BENCH_REAL + 8] = "";
     if (p->alpha > 0) snprintf(alpha, sizeof alpha, " alpha=%s", bench_real_text(p->alpha, digits));
-    snprintf(text, BENCH_TEXT, "%s%s%s", p->triangle == SHOAL_UPPER ? " upper" : "", alpha,
-             p->growth ? " growth" : "");
+    snprintf(text, BENCH_TEXT, "%s%s%s%s", p->pairs ? " vectors" : "",
+             p->triangle == SHOAL_UPPER ? " upper" : "", alpha, p->growth ? " growth" : "");
     if (!*text) snprintf(text, BENCH_TEXT, " -");
     return text + 1;
 }
@@ -341,6 +349,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_string(json, "storage", bench_storages[p->storage]);
     io_json_string(json, "triangle", bench_triangles[p->triangle]);
     io_json_string(json, "kind", p->kind);
+    if (p->pairs) io_json_string(json, "pairs", pair_names[p->pairs]);
     io_json_int(json, "n", p->n);
     io_json_double(json, "alpha", p->alpha);
     io_json_int(json, "growth", p->growth);

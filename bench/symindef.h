@@ -97,6 +97,10 @@ shoal_status bench_factoring_check(const bench_factoring *f, bool (*stop)(void),
 /* The time of a call, by bench_measure_long(). */
 int bench_factoring_measure(bench_session *s, const bench_factoring *f, bench_stats *stats);
 
+/* Eigenpairs (pairs=vectors): factored, then shoal_symindef_eig(); one row. And those of the peers. */
+int bench_symindef_pairs(bench_session *s, bench_matrix *d, const bench_problem *p, bool timed);
+int bench_peers_pairs(bench_session *s, bench_matrix *d);
+
 /* ---- peers ------------------------------------------------------------------------------------- */
 
 /* A row for each peer, as those of peers.h. Overwrites source, work and answer of the data, which

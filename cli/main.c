@@ -21,9 +21,9 @@ static const cli_command solve_command = {
     .doc = "Solves many independent systems of equations."
 };
 static const cli_command eig_command = {
-    "eig", "eigenvalues and eigenvectors of many symmetric matrices", .noun = "module",
-    .below = (commands){ &eig_small_command, &eig_tridiag_command, NULL },
-    .doc = "Computes eigenvalues, and on request eigenvectors, of many independent symmetric matrices."
+    "eig", "eigenvalues and eigenvectors of symmetric matrices", .noun = "module",
+    .below = (commands){ &eig_small_command, &eig_tridiag_command, &eig_dense_command, NULL },
+    .doc = "Computes eigenvalues, and on request eigenvectors, of many independent symmetric matrices, or of one."
 };
 static const cli_command price_command = {
     "price", "price options by Monte Carlo or by formula", .noun = "model",

@@ -16,7 +16,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      tridiag/qr tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
-                     symindef/triangle symindef/complete symindef/blocked
+                     symindef/triangle symindef/complete symindef/blocked symindef/jacobi
                      sort/mergepath sort/batchmerge sort/batchsort
                      models/heston models/expou models/bullet models/pde american/american surrogate/surrogate
                      cva/cva)
@@ -43,7 +43,7 @@ set(SHOAL_KERNELS_TOGETHER
     "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
      tridiag/qr tridiag/paper/pscheme"
     "recur recur/batch recur/serial recur/paper/pscheme recur/paper/pcr"
-    "symindef symindef/triangle symindef/complete"
+    "symindef symindef/triangle symindef/complete symindef/jacobi"
     "models models/heston models/expou models/bullet models/pde"
     "surrogate surrogate/surrogate surrogate/layers"
     "sort sort/mergepath sort/batchmerge"

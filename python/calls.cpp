@@ -202,7 +202,7 @@ void bind_calls(nb::module_ &m) {
     CALL_PLAIN(sort, run, run), CALL_PLAIN(merge, run, run);
     CALL_PLAIN(symindef, factor, factorf), CALL_PLAIN(symindef, solve, solvef);
     CALL_PLAIN(symindef, inverse, inversef), CALL_PLAIN(symindef, rcond, rcondf);
-    CALL_PLAIN(symindef, order, order);
+    CALL_PLAIN(symindef, order, order), CALL_PLAIN(symindef, eig, eigf);
     CALL_PLAIN(rng, fill, fillf), CALL_PLAIN(rng, fillu, fillu);
     LAST(tridiag, tridiag), LAST(smallsym, smallsym), LAST(recur, recur), LAST(sort, sort),
         LAST(merge, merge);

@@ -169,6 +169,7 @@ prepare() {
         batch "A b" smallsym spd --n 8 --count 3 --packed
         ;;
     "solve small -A A.npy"* | "eig small -A A.npy"*) batch "A b" smallsym spd --n 8 --count 3 ;;
+    "eig dense"*) [ -e A.npy ] || gen symindef equidistant --n 9 -o A ;;
     "eig tridiag"*) vector d && vector e 99 ;;
     "factor A.mtx"*) gen symindef equidistant --n 9 -o A.mtx && batch b tridiag dominant --n 9 ;;
     "factor A.h5"*) [ -e A.h5 ] || gen symindef equidistant --n 9 -o A.h5 ;;

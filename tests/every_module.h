@@ -111,6 +111,7 @@ static shoal_status symindef(shoal_context *ctx, const char *method, const char 
     shoal_symindef *plan = NULL;
     shoal_symindef_info info;
     shoal_symindef_change change;
+    shoal_symindef_eig_info pairs;
     double rcond, growth;
     shoal_status s = shoal_symindef_generate(ctx, "random", 1, N, a);
     memcpy(b, a, sizeof a);
@@ -122,6 +123,7 @@ static shoal_status symindef(shoal_context *ctx, const char *method, const char 
     THEN(shoal_symindef_rcond(plan, a, &rcond));
     THEN(shoal_symindef_inverse(plan, a, b));
     THEN(shoal_symindef_gjgt(plan, a, 1, b, whole));
+    THEN(shoal_symindef_eig(plan, a, d, b, &pairs));
     THEN(shoal_symindef_order(plan, whole, whole + N, &growth));
     THEN(shoal_symindef_last(plan, &info));
     THEN(shoal_symindef_modify(plan, a, 1e-3, &change));

@@ -137,15 +137,15 @@ static uint64_t promise_seed = 1;
 
 /* Takes --systems=N and --seed=N out of the arguments. */
 static inline void take_promise_options(int *argc, char **argv) {
-    int kept = 1;
+    int left = 1;
     for (int i = 1; i < *argc; i++)
         if (strncmp(argv[i], "--systems=", 10) == 0)
             promise_wanted = (int64_t)atof(argv[i] + 10);
         else if (strncmp(argv[i], "--seed=", 7) == 0)
             promise_seed = strtoull(argv[i] + 7, NULL, 0);
         else
-            argv[kept++] = argv[i];
-    *argc = kept;
+            argv[left++] = argv[i];
+    *argc = left;
 }
 
 static inline promise_row *promise_of(const char *name) {

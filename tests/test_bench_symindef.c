@@ -74,6 +74,7 @@ TEST(verifies_every_method) {
         "symindef:all::f64:n=20,kind=zeros",
         "symindef:all::all:n=33,kind=huge",
         "symindef:all::all:n=33,kind=tiny",
+        "symindef:complete::all:n=0+1+33+70,pairs=vectors",
     };
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         bench_session s;
@@ -141,6 +142,25 @@ TEST(peers_are_judged) {
             bench_session_end(&s);
             bench_problems_free(&list);
         }
+}
+
+/* Eigenpairs of LAPACK pass the check, and pairs of a matrix without any do not. */
+TEST(pairs_are_judged) {
+    bench_session s;
+    bench_library lib;
+    CHECK(run(&s, "symindef:complete::f64:n=60,pairs=vectors", BENCH_TIME | BENCH_PEERS) ==
+          BENCH_OK);
+    const bool expected = strcmp(bench_backend, "cpu") == 0 && bench_open_lapack(&s, &lib);
+    CHECK_MSG(s.row_count == 1 + expected, "%d rows", s.row_count);
+    for (int r = 0; r < s.row_count; r++)
+        CHECK_MSG(s.rows[r].check.passed && s.rows[r].timed, "%s: %s", s.rows[r].method,
+                  s.rows[r].check.why);
+    if (expected) CHECK(strcmp(s.rows[1].method, "dsyevd") == 0);
+    bench_session_end(&s);
+    run(&s, "symindef:complete::f64:n=30,kind=nonfinite,pairs=vectors", BENCH_TIME);
+    CHECK(s.row_count == 1 && !bench_all_passed(&s) && s.rows[0].check.failed == 1);
+    CHECK(strcmp(s.rows[0].check.why, "non-finite input") == 0 && !s.rows[0].timed);
+    bench_session_end(&s);
 }
 
 #ifdef SHOAL_EMULATED
@@ -276,6 +296,7 @@ int main(int argc, char **argv) {
     RUN(failures_do_not_pass);
     RUN(stops_early);
     RUN(peers_are_judged);
+    RUN(pairs_are_judged);
 #ifdef SHOAL_EMULATED
     RUN(thesis_verifies);
 #endif

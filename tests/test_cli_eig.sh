@@ -84,7 +84,7 @@ near() {
 
 # --- usage ---
 expect 64 eig; said "Modules:"; silent out
-for command in eig "eig small" "eig tridiag"; do
+for command in eig "eig small" "eig tridiag" "eig dense"; do
     expect 0 $command --help; silent err; check "$command has an example" grep -q "^  *shoal eig" out
 done
 expect 64 eig smal; said "Did you mean 'small'?"
@@ -232,6 +232,27 @@ bad tridiag --d df.npy --e ex.npy; said "f4"; said "f8"
 check "no output after bad input" test ! -e none.npy
 expect 74 $on eig small -A A.npy -w nowhere/w.npy; said "nowhere/w.npy"; silent out
 expect 74 $on eig small -A A.npy -w w.npy -v nowhere/V.npy; said "nowhere/V.npy"
+
+# --- dense ---
+expect 64 eig dense; said "A.{npy,mtx,h5} is missing"
+expect 64 eig dense A.npy; said "-w is missing"
+expect 64 eig dense A.npy -w w.npy --method jacoby; said "jjacobi"
+expect 64 eig dense A.npy -w w.npy --packed --full; said "--packed"
+expect 64 eig dense A.npy -w w.npy -v w.npy; said "two outputs"
+npy '<f8' '(2, 2)' "$two" "$nan" "$one" "$two" >A.npy
+expect 0 $on eig dense A.npy -w w.npy -v V.npy --method jjacobi --full --triangle lower; silent err; near w.npy 1e-15 1 3
+check "its table" grep -q "eigenvalues    2 positive, 0 negative, 0 zero" out; pairs A.npy w.npy V.npy 1 2 f64
+expect 0 $on eig dense P.npy -w y.npy --packed; check "packed, the same values" cmp -s w.npy y.npy
+expect 0 $on gen symindef clement --n 40 -o C; expect 0 $on eig dense C.npy -w cw.npy -v cV.npy; pairs C.npy cw.npy cV.npy 1 40 f64
+expect 0 $on eig dense C.npy -w cw.npy -v cV.npy --type f32 --pivot rook --json --force; json; leaf type=f32; leaf pivot=rook
+leaf status=ok; leaf rank=40; leaf inertia.0=20; leaf inertia.1=20; leaf files.A=C.npy; leaf files.values=cw.npy
+expect 0 gen symindef hilbert --n 40 -o H
+expect 0 $on eig dense H.npy -w hw.npy --tol 1e-14 --json; json; check "dropped pivots are zeros" grep -q '"smallest": 0,' out
+expect 0 gen symindef nonfinite --n 5 -o N
+expect 1 $on eig dense N.npy -w nw.npy --json; json; said "N.npy has no eigenpairs: non-finite input"; leaf rank=null
+check "NaN" test "$(floats nw.npy | cut -d ' ' -f 1 | tr -d +-)" = nan
+expect 66 $on eig dense missing.npy -w nw.npy; said "missing.npy"
+expect 0 gen symindef zeros --n 0 -o Z; expect 0 $on eig dense Z.npy -w zw.npy; check "no eigenvalues" grep -aq "(0,)" zw.npy
 
 # --- slices change nothing ---
 expect 0 gen smallsym wishart --n 24 --count 9000 --type f32 -o big

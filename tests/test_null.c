@@ -95,6 +95,8 @@ TEST(symindef) {
     REFUSED(shoal_symindef_inversef(NULL, f, f));
     REFUSED(shoal_symindef_gjgt(NULL, x, 0, x, whole));
     REFUSED(shoal_symindef_gjgtf(NULL, f, 0, f, whole));
+    REFUSED(shoal_symindef_eig(NULL, x, x, x, NULL));
+    REFUSED(shoal_symindef_eigf(NULL, f, f, f, NULL));
     REFUSED(shoal_symindef_modify(NULL, x, 1, &change));
     REFUSED(shoal_symindef_modifyf(NULL, f, 1, &change));
     REFUSED(shoal_symindef_refine(NULL, x, x, 1, x, x, x, x));

@@ -26,7 +26,7 @@ if(SHOAL_TIER STREQUAL "quick")
     set(tier_bench_flavours)
     set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym
                    smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range bullet
-                   tridiag_factor tridiag_pscheme symindef rng
+                   tridiag_factor tridiag_pscheme symindef symindef_eig rng
                    tridiag_rcond tridiag_transposed smallsym_estimate pricing_bias cva_credit cva_greeks cva_reference
                    promises_tridiag promises_smallsym promises_recur promises_symindef)
 else()
@@ -89,6 +89,7 @@ set(tsan_cases_symindef_accuracy refinement inverses)
 set(tsan_cases_symindef_forms g_j_gt)
 set(tsan_cases_symindef_modify splits) # the one kernel of its own
 set(tsan_cases_symindef_blocked left different_size) # stages, and panels of two blocks of threads
+set(tsan_cases_symindef_eig one_pair failures)
 set(tsan_cases_symindef_lapack singular) # refinement is in symindef_accuracy
 set(tsan_cases_sort any_number strides different_lengths long_rows total_order)
 set(tsan_cases_pricing bits) # every kernel, few paths
@@ -129,6 +130,7 @@ set(asan_cases_quick_smallsym_stages both_stages)
 set(asan_cases_quick_smallsym_factor l_d_lt)
 set(asan_cases_quick_symindef stopped)
 set(asan_cases_quick_symindef_blocked different_size)
+set(asan_cases_quick_symindef_eig one_pair failures)
 set(asan_cases_quick_symindef_modify splits)
 set(asan_cases_quick_symindef_forms g_j_gt_at)
 set(asan_cases_quick_symindef_accuracy inverses refinement_says)
@@ -159,6 +161,7 @@ set(tsan_cases_quick_recur several_tiles)
 set(tsan_cases_quick_tridiag bad_right_hand_side)
 set(tsan_cases_quick_smallsym no_system_and_one)
 set(tsan_cases_quick_symindef stopped)
+set(tsan_cases_quick_symindef_eig one_pair)
 set(tsan_cases_quick_sort long_rows)
 set(tsan_cases_quick_smallsym_eig overflow)
 set(tsan_cases_quick_smallsym_gram bad_sample)

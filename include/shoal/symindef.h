@@ -148,6 +148,27 @@ SHOAL_API shoal_status shoal_symindef_gjgt(shoal_symindef *plan, const double *A
 SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A, int partitioned,
                                             float *G, int32_t *signs);
 
+/* Eigenpairs of A by J-orthogonal Jacobi on the columns of G of G J Gt (Veselic), from the factors in A.
+ * Relative errors of the eigenvalues, the small ones too, are about epsilon times the condition
+ * number of G with columns scaled to length 1, if the factorization dropped no pivot: create the plan
+ * with method "complete" and opts.tol = DBL_MIN (float: FLT_MIN). Zero pivots give eigenvalues 0. Waits.
+ *   - values (n): ascending.
+ *   - vectors (n, n): column k belongs to values[k], has length 1, orthogonal to the others. NULL: none.
+ *   - info: NULL: skipped. If status is below 0, values and vectors are NaN.
+ * All but info are in the context's memory. The plan keeps about n^2 numbers for the next call. */
+typedef struct shoal_symindef_eig_info {
+    int32_t status; /* shoal_system_status: 0; -1, -5 of the factorization; -4 not converged; -5 an
+                          eigenvalue is too large                                          */
+    int32_t sweeps; /* over all pairs of columns; the last one found nothing to do     */
+    int64_t rank;   /* of the factorization: eigenvalues that are not 0                */
+    int64_t rotations; /* in all sweeps                                                   */
+    double cosine;     /* largest |cosine| between two columns of G in the last sweep     */
+} shoal_symindef_eig_info;
+SHOAL_API shoal_status shoal_symindef_eig(shoal_symindef *plan, const double *A, double *values,
+                                          double *vectors, shoal_symindef_eig_info *info);
+SHOAL_API shoal_status shoal_symindef_eigf(shoal_symindef *plan, const float *A, float *values,
+                                           float *vectors, shoal_symindef_eig_info *info);
+
 /* Modified Cholesky (Cheng and Higham): raises the eigenvalues of D's blocks below delta to delta.
  * The factors are then those of A + E, positive definite, and later solves are with A + E. Best
  * after "complete" or "rook": their M is bounded, and so is E. Waits.

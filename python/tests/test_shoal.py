@@ -232,6 +232,11 @@ def test_symmetric_indefinite(pivot):
     M, D, p = P.ldl()
     np.testing.assert_allclose(M @ D @ M.T, A[p][:, p], atol=1e-12)
     assert 0.01 < P.rcond <= 1
+    w, V = P.eigh()
+    np.testing.assert_allclose(w, np.sort(eigenvalues), atol=1e-12)
+    np.testing.assert_allclose(A @ V, V * w, atol=1e-12)
+    np.testing.assert_allclose(V.T @ V, np.eye(8), atol=1e-13)
+    np.testing.assert_array_equal(P.eigh(vectors=False), w)
     zero = shoal.symmetric_indefinite(np.zeros((2, 2)))
     assert zero.rank == 0 and zero.inertia == (0, 0, 2)
     with pytest.raises(shoal.LinAlgError, match="rank is 0 of 2"):

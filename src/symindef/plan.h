@@ -59,6 +59,7 @@ struct shoal_symindef {
     const struct symindef_driver *driver; /* triangle.c or triangle.cu: what all methods share */
     symindef_job job;                     /* all but the matrix                                */
     int modified;                         /* 1: the factors are those of A + E                 */
+    void *eig;                            /* symindef_eig.c: memory of the last eigenpairs     */
 };
 
 /* Cells of the method table, on either backend. The driver has filled the state, the permutation is
@@ -72,7 +73,8 @@ typedef struct symindef_method {
 /* What all methods of a backend have in common. begin: largest entry, norm, tolerance, finiteness.
  * finish: zeros where nothing was left, the largest multiplier. solve: b and x (n, nrhs), may be one;
  * b NULL: the unit matrix. residual: r = b - A x and s = |b| + |A| |x| in double, of job->a as it was
- * given. columns: G of the factors; column k of M goes to column to[k], none if negative. blocks: D's
+ * given. columns: G of the factors; column k of M goes to column to[k], none if negative;
+ * entry (i,c) of G is at g[i * row_step + c * column_step]. blocks: D's
  * blocks from d and e into job->a. */
 typedef struct symindef_driver {
     size_t (*bytes)(const shoal_symindef *plan);
@@ -83,9 +85,52 @@ typedef struct symindef_driver {
     shoal_status (*residual)(shoal_symindef *plan, const symindef_job *job, const void *b,
                              const void *x, double *r, double *s);
     shoal_status (*columns)(shoal_symindef *plan, const symindef_job *job, const int32_t *to,
-                            int64_t rank, void *g);
+                            int64_t row_step, int64_t column_step, void *g);
     shoal_status (*blocks)(shoal_symindef *plan, const symindef_job *job);
 } symindef_driver;
+
+/* ---- eigenpairs by one-sided Jacobi (jacobi.h) ---- */
+
+enum { JACOBI_WIDTH = 32 }; /* columns of a block, at most */
+
+/* What a sweep leaves behind. */
+typedef struct jacobi_state {
+    int32_t status;     /* shoal_system_status                              */
+    int32_t exponent;   /* G was multiplied by 2^exponent                   */
+    uint64_t rotations; /* of the last sweep                                */
+    double cosine;      /* the largest |cosine| between two columns in it   */
+    double largest;     /* of G as given; NaN and infinity: infinity        */
+    double smallest;    /* the least maximum of a column of G               */
+} jacobi_state;
+
+/* All arrays are in the context's memory. */
+typedef struct jacobi_job {
+    int64_t n, rank, columns; /* columns: rank, or n with those of zero pivots */
+    int64_t ld;               /* numbers from column to column                 */
+    int width, blocks;        /* columns per block; blocks, an even number     */
+    int64_t chunk;            /* rows per partial sum                          */
+    void *x;                  /* column k begins at [k * ld]; blocks * width   */
+    void *values;             /* |g|^2 J of column k, 0 from `rank` on         */
+    void *work;               /* of the backend                                */
+    const int32_t *signs;     /* of each column: -1, or +1                     */
+    const int32_t *rows;      /* column rank + k is e of row rows[k]           */
+    const int32_t *places;    /* column k becomes eigenvector places[k]        */
+    jacobi_state *state;
+} jacobi_job;
+
+/* clear: zeros in x. begin: scales G and fills the columns of zero pivots. sweep: all pairs once. norms: the values. vectors:
+ * (n, n), NaN if `lost`; `permutation` as in the public header. Nothing waits. */
+typedef struct symindef_eigensolver {
+    size_t (*bytes)(const jacobi_job *job);
+    shoal_status (*clear)(shoal_symindef *plan, const jacobi_job *job);
+    shoal_status (*begin)(shoal_symindef *plan, const jacobi_job *job);
+    shoal_status (*sweep)(shoal_symindef *plan, const jacobi_job *job);
+    shoal_status (*norms)(shoal_symindef *plan, const jacobi_job *job);
+    shoal_status (*vectors)(shoal_symindef *plan, const jacobi_job *job, int lost,
+                            const int32_t *permutation, void *vectors);
+} symindef_eigensolver;
+
+/* ---- */
 
 /* symindef.c: a plan of this type that has factored a matrix to its end; `name` is the function for
  * double. */
@@ -109,6 +154,10 @@ typedef struct symindef_factors {
 } symindef_factors;
 
 shoal_status shoal_symindef_fetch(shoal_symindef *plan, symindef_factors *f);
+/* symindef_forms.c: the column of G that each column of M becomes, -1: none; the signs in J in their order.
+ * Returns the rank. */
+int64_t shoal_symindef_columns(const symindef_factors *f, int partitioned, int32_t *to,
+                               int32_t *signs);
 
 #ifdef __cplusplus
 }

@@ -61,9 +61,8 @@ static int block_signs(const symindef_factors *f, int64_t k, int *sign) {
     return 2;
 }
 
-/* Where each column goes, -1: nowhere; the signs in the new order. Returns the rank. */
-static int64_t order_columns(const symindef_factors *f, int partitioned, int32_t *to,
-                             int32_t *signs) {
+int64_t shoal_symindef_columns(const symindef_factors *f, int partitioned, int32_t *to,
+                               int32_t *signs) {
     int64_t rank = 0;
     for (int64_t k = 0; k < f->n; k++) to[k] = -1;
     for (int pass = 0; pass < (partitioned ? 2 : 1); pass++) {
@@ -94,13 +93,13 @@ static shoal_status gjgt(shoal_symindef *plan, shoal_type type, const void *a, i
     status = fetch_blocks(plan, &f);
     if (status == SHOAL_OK && !to) status = shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory");
     if (status == SHOAL_OK) {
-        const int64_t rank = order_columns(&f, partitioned, to, signs);
+        const int64_t rank = shoal_symindef_columns(&f, partitioned, to, signs);
         symindef_job job = plan->job;
         job.a = (void *)a;
         status = shoal_copy(plan->head.ctx, device, to, (size_t)n * sizeof *to);
         const shoal_stage stage = shoal_stage_begin(plan->head.ctx, "G J Gt");
         if (status == SHOAL_OK && rank > 0)
-            status = plan->driver->columns(plan, &job, device, rank, g);
+            status = plan->driver->columns(plan, &job, device, rank, 1, g);
         if (status == SHOAL_OK) status = shoal_wait(plan->head.ctx);
         status = shoal_stage_end(plan->head.ctx, &stage, status);
     }

@@ -359,7 +359,8 @@ static real unit_factor(const symindef_job *job, int64_t i, int64_t k) {
 }
 
 static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *job,
-                                     const int32_t *to, int64_t rank, void *result) {
+                                     const int32_t *to, int64_t row_step, int64_t column_step,
+                                     void *result) {
     const int64_t n = job->shape.n;
     const real *d = job->d, *e = job->e;
     real *g = result;
@@ -375,7 +376,7 @@ static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *j
                                 e[k] != 0 ? unit_factor(job, i, k + 1) : 0 };
             for (int t = 0; t < (e[k] != 0 ? 2 : 1); t++)
                 if (to[k + t] >= 0)
-                    g[i * rank + to[k + t]] =
+                    g[i * row_step + to[k + t] * column_step] =
                         fused(m[0], blocks[k].q[0][t], m[1] * blocks[k].q[1][t]);
         }
     }

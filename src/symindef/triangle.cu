@@ -436,7 +436,8 @@ static shoal_status triangle_residual(shoal_symindef *plan, const symindef_job *
 }
 
 /* A block for each pivot; its threads take the rows. */
-__global__ static void columns_kernel(symindef_job job, const int32_t *to, int64_t rank, real *g) {
+__global__ static void columns_kernel(symindef_job job, const int32_t *to, int64_t row_step,
+                                      int64_t column_step, real *g) {
     const int64_t n = job.shape.n, k = blockIdx.x;
     const real *d = (const real *)job.d, *e = (const real *)job.e;
     if (k > 0 && e[k - 1] != 0) return; /* the second row of a pivot */
@@ -448,14 +449,16 @@ __global__ static void columns_kernel(symindef_job job, const int32_t *to, int64
             m[t] = i > k + t ? factor_at(job, i, k + t) : (real)(i == k + t);
         for (int t = 0; t < (is_2x2 ? 2 : 1); t++)
             if (to[k + t] >= 0)
-                g[i * rank + to[k + t]] = fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
+                g[i * row_step + to[k + t] * column_step] =
+                    fused(m[0], block.q[0][t], m[1] * block.q[1][t]);
     }
 }
 
 static shoal_status triangle_columns(shoal_symindef *plan, const symindef_job *job,
-                                     const int32_t *to, int64_t rank, void *g) {
+                                     const int32_t *to, int64_t row_step, int64_t column_step,
+                                     void *g) {
     SHOAL_LAUNCH(columns_kernel, dim3((unsigned)job->shape.n), dim3(BLOCK), 0,
-                 plan->head.ctx->stream, *job, to, rank, (real *)g);
+                 plan->head.ctx->stream, *job, to, row_step, column_step, (real *)g);
     return shoal_launched(plan->head.ctx, "columns");
 }
 
