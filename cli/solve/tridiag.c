@@ -57,6 +57,7 @@ static const cli_option options[] = {
     { "group-threads", OPT_INT, AT(opts.threads),  "T",    13, "pscheme: threads per group", 1, 1024 },
     { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of each matrix's reciprocal condition number (1-norm): float32", .without = "periodic", .ends = CLI_ARRAY_ENDS,
       .more = "0 for a singular matrix, NaN if unknown." },
+    { "block",    OPT_INT,      AT(opts.block),    "M",    13, "gspike: rows per block, so that there are p = n / M blocks, rounded up", 2, 4096, .usual = "32", .in = IN_JSON },
     { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block with |R_mm| <= D |R| counts as singular", .usual = CLI_CHOSEN },
     { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "methods that pivot: warn if the estimated condition number is C or more", .usual = CLI_CHOSEN },
     { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks if the matrix is reducible" },
