@@ -20,10 +20,11 @@ typedef struct bench_product {
     const int32_t *permutation; /* row i of M or G is row permutation[i] of A                 */
     double (*given)(const void *matrix, int64_t i, int64_t j); /* A(i,j), i >= j              */
     const void *matrix;
-    bool twice;   /* sums as if in twice the precision of double; else in double, and n^3/6
+    bool twice; /* sums as if in twice the precision of double; else in double, and n^3/6
                    operations instead of ten times as many                                     */
-    bool sampled; /* the sums of BENCH_SAMPLE rows alone, equally spaced, the last among them: no
-                     more than the norm, and n^2 operations per row                              */
+    bool
+        sampled; /* the sums of BENCH_SAMPLE rows alone: half of them equally spaced, half those that
+                     a random vector shows to be worst. No more than the norm, n^2 operations per row */
     int threads;
     bool (*stop)(void); /* NULL, or whether to stop                                           */
     void (*step)(double part); /* NULL, or told the share that is done, one thread at a time  */

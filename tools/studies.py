@@ -8,8 +8,6 @@ symindef  the studies of Kruchinina's thesis; its numbers stand beside ours
 import math
 import os
 
-import numpy as np
-
 from results import Refused, Result, cell, column, groups_of, words
 
 # ---- small symmetric systems ----
@@ -49,7 +47,7 @@ def curve(row, which):
     if len(values) != QUANTILES:
         return [], []
     return ([max(10 ** (v / 100), least) if isinstance(v, int) else least for v in values],
-            list(np.linspace(0, 1, QUANTILES)))
+            [i / (QUANTILES - 1) for i in range(QUANTILES)])
 
 
 def panels(rows, which):
