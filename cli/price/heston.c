@@ -13,7 +13,7 @@ typedef struct arguments {
     const char *g;
     int64_t exact_steps;
     int in_s;
-    bool compare, merging;
+    bool compare, merging, scheme;
     bool kappa, theta, sigma; /* given */
 } arguments;
 
@@ -30,7 +30,7 @@ static const cli_option options[] = {
     { "sigma",    OPT_REAL,     AT(m.sigma),        "X",  1, "volatility of the variance", .in = IN_MODEL, GIVEN(sigma) },
     { "rho",      OPT_REAL,     AT(m.rho),          "X",  1, "correlation", .in = IN_MODEL },
     { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler: how a negative variance is used: full (truncation), plus (positive part) or abs", .words = "full|plus|abs", .usual = "full", .without = "variant" },
-    { "scheme",   OPT_CHOICE,   AT(in_s),           "S",  2, "euler: what is stepped, log S, or s: S itself, equation (4) of the project sheet", .words = "log|s", .without = "variant" },
+    { "scheme",   OPT_CHOICE,   AT(in_s),           "S",  2, "euler: what is stepped, log S, or s: S itself, equation (4) of the project sheet", .words = "log|s", .without = "variant", GIVEN(scheme) },
     { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "exact and conditional: poisson or normal", .usual = "poisson", .suggest = "poisson|normal", .in = IN_PART },
     { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "compare euler with exact over kappa, theta and sigma: a table, CSV with -o, a plot with --plot",
       .more = "euler takes --steps [1000], exact takes --exact-steps (the sheet: 1000); one strike [s0] and one maturity, a call or --put, with --antithetic and --control as given. Other options are refused." },
