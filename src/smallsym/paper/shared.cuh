@@ -23,7 +23,7 @@ typedef struct shared_grid {
 
 /* The fastest n* for 4 (i + 1) unknowns and those below, i = 0, 1, ... */
 static const unsigned char SHARED_BEST[] = {
-    1, 2, 4, 4, 4, 4, 8, 8, 8, 12, 12, 16, 12, 12, 16, 16
+    1, 2, 2, 4, 4, 4, 8, 8, 8, 12, 12, 16, 16, 12, 24, 16
 };
 
 static inline int shared_best(int n) {
