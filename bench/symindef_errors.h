@@ -43,6 +43,9 @@ typedef struct bench_product {
  * is not divided. */
 double bench_product_error(const bench_product *p);
 
+/* |P A Pt - G J Gt| / |A| of factors in 128 bits (symindef_quad.c), a n x n and symmetric; NaN without memory. */
+double bench_quad_error(const double *a, int64_t n);
+
 /* ---- vectors ---------------------------------------------------------------------------------- */
 
 typedef struct bench_given { /* P A Pt, on the host */
