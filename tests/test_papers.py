@@ -65,6 +65,7 @@ def check_page(program, paper):
 def check_refusals(program):
     done = subprocess.run([sys.executable, os.path.join(TOOLS, "paper.py"), "gspike", "/nowhere/shoal", "x.html"], check=False,
                           capture_output=True, text=True)
+    assert not os.path.exists("x-files"), "a folder for nothing"
     assert done.returncode == 1 and "/nowhere/shoal" in done.stderr and "Traceback" not in done.stderr, done.stderr
     done = subprocess.run([sys.executable, os.path.join(TOOLS, "paper.py"), "other", program, "x.html"], check=False,
                           capture_output=True, text=True)

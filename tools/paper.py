@@ -34,6 +34,8 @@ class Lab:
 
     def __init__(self, program, folder, size):
         self.program, self.folder, self.size_of_run = os.path.abspath(program), folder, size
+        if not os.access(program, os.X_OK):
+            raise Refused("%s: not a program" % program)
         os.makedirs(folder, exist_ok=True)
         about = self.ask("info", plain=True)
         self.device = about.text("device")
