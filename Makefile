@@ -31,7 +31,7 @@ define configure
 	@sed -n 's/^-- feature/feature/p' $(1)/configure.log
 endef
 
-.PHONY: all run machine test test-all test-slow bench docs site abi package dist install coverage valgrind format lint \
+.PHONY: all run machine test test-all test-slow bench docs paper site abi package dist install coverage valgrind format lint \
         python wheel clean help setup
 
 # CUDA=1 builds the kernels even if no GPU answers, CUDA=0 builds none; else CMake looks for a GPU.
@@ -94,6 +94,13 @@ docs: all ## make the reference, the pages of measured results and the pictures 
 	@for python in $(PYTHON) python3 /usr/bin/python3; do \
 	    ! $$python -c 'import numpy, matplotlib' 2>/dev/null || exec $$python tools/pages.py all bench/results docs; \
 	done; echo "no Python with numpy and matplotlib: install them, or set PYTHON" >&2; exit 1
+
+papers := gspike pscheme smallsym symindef course
+paper: all ## rerun a paper's experiments here: out/papers/NAME.html. NAME=gspike|pscheme|smallsym|symindef|course, QUICK=1: 2 min
+	$(if $(filter $(NAME),$(papers)),,$(error NAME is '$(NAME)'; the papers are $(papers)))
+	@python=python3; for other in $(PYTHON) python3 /usr/bin/python3; do \
+	    ! $$other -c 'import matplotlib' 2>/dev/null || { python=$$other; break; }; \
+	done; $$python tools/paper.py $(NAME) $(shoal) out/papers/$(NAME).html $(if $(filter 1,$(QUICK)),--quick)
 
 site_packages := sphinx myst-parser sphinx-copybutton furo
 site: ## the documentation as a web site with search: build-site/html/index.html (needs Python 3.10, and a network once)

@@ -12,10 +12,11 @@
  * On CUDA cuSPARSE's tridiagonal solvers.
  *
  *     gtsv2                   one system, diagonal pivoting (SPIKE)
+ *     gtsv2_nopivot           one system, no pivoting (CR and PCR)
  *     gtsv2StridedBatch       one system after another, no pivoting (CR and PCR)
  *     gtsvInterleavedBatch    interleaved: algo 0 Thomas, 1 LU with partial pivoting, 2 QR
  *
- * The first two overwrite their right-hand side, the last all its input: before each sample fresh
+ * The first three overwrite their right-hand side, the last all its input: before each sample fresh
  * copies are made, outside the timed region. All take one right-hand side here and 32-bit sizes.
  */
 #include <limits.h>
@@ -137,15 +138,15 @@ typedef int interleaved_solve(void *handle, int algo, int m, void *dl, void *d, 
 
 typedef struct library {
     bench_library own;
-    single_size *single_bytes;
-    single_solve *single;
+    single_size *single_bytes[2]; /* with and without pivoting */
+    single_solve *single[2];
     strided_size *strided_bytes;
     strided_solve *strided;
     interleaved_size *interleaved_bytes;
     interleaved_solve *interleaved;
 } library;
 
-enum { SINGLE = -2, STRIDED = -1 }; /* else the algo of gtsvInterleavedBatch */
+enum { SINGLE = -3, SINGLE_NOPIVOT, STRIDED }; /* else the algo of gtsvInterleavedBatch */
 
 typedef struct cusparse_job {
     const library *lib;
@@ -156,15 +157,18 @@ typedef struct cusparse_job {
 } cusparse_job;
 
 static bool open_library(bench_session *s, shoal_type type, library *l) {
-    const bench_symbol list[] = { { "cusparse?gtsv2_bufferSizeExt", &l->single_bytes },
-                                  { "cusparse?gtsv2", &l->single },
+    const bench_symbol list[] = { { "cusparse?gtsv2_bufferSizeExt", &l->single_bytes[0] },
+                                  { "cusparse?gtsv2", &l->single[0] },
+                                  { "cusparse?gtsv2_nopivot_bufferSizeExt", &l->single_bytes[1] },
+                                  { "cusparse?gtsv2_nopivot", &l->single[1] },
                                   { "cusparse?gtsv2StridedBatch_bufferSizeExt", &l->strided_bytes },
                                   { "cusparse?gtsv2StridedBatch", &l->strided },
                                   { "cusparse?gtsvInterleavedBatch_bufferSizeExt",
                                     &l->interleaved_bytes },
                                   { "cusparse?gtsvInterleavedBatch", &l->interleaved } };
     const char letter = type == SHOAL_F32 ? 'S' : 'D';
-    return bench_open_cuda(s, BENCH_CUSPARSE, letter, list, 6, &l->own);
+    return bench_open_cuda(s, BENCH_CUSPARSE, letter, list, (int)(sizeof list / sizeof *list),
+                           &l->own);
 }
 
 static void *at(const cusparse_job *j, int i, int set) {
@@ -179,7 +183,8 @@ static int cusparse_call(void *self, int set) {
     const library *l = j->lib;
     const int n = (int)j->data->problem.n, count = (int)j->data->problem.count;
     void *dl = at(j, 0, set), *d = at(j, 1, set), *du = at(j, 2, set), *x = at(j, 3, set);
-    if (j->algo == SINGLE) return l->single(l->own.handle, n, 1, dl, d, du, x, n, j->buffer);
+    if (j->algo < STRIDED)
+        return l->single[j->algo - SINGLE](l->own.handle, n, 1, dl, d, du, x, n, j->buffer);
     if (j->algo == STRIDED) return l->strided(l->own.handle, n, dl, d, du, x, count, n, j->buffer);
     return l->interleaved(l->own.handle, j->algo, n, dl, d, du, x, count, j->buffer);
 }
@@ -200,7 +205,8 @@ static shoal_status cusparse_allocate(cusparse_job *j, size_t *buffer_bytes) {
     void *dl = at(j, 0, 0), *d = at(j, 1, 0), *du = at(j, 2, 0), *x = at(j, 3, 0);
     void *handle = l->own.handle;
     const int refused =
-        j->algo == SINGLE ? l->single_bytes(handle, n, 1, dl, d, du, x, n, buffer_bytes)
+        j->algo < STRIDED
+            ? l->single_bytes[j->algo - SINGLE](handle, n, 1, dl, d, du, x, n, buffer_bytes)
         : j->algo == STRIDED
             ? l->strided_bytes(handle, n, dl, d, du, x, count, n, buffer_bytes)
             : l->interleaved_bytes(handle, j->algo, n, dl, d, du, x, count, buffer_bytes);
@@ -210,9 +216,8 @@ static shoal_status cusparse_allocate(cusparse_job *j, size_t *buffer_bytes) {
 
 static int cusparse_run(bench_session *s, bench_arrays *data, const library *lib, int algo) {
     static const char *const algo_names[] = { "thomas", "lu", "qr" };
-    const char *name = algo == SINGLE    ? "gtsv2"
-                       : algo == STRIDED ? "gtsv2StridedBatch"
-                                         : "gtsvInterleavedBatch";
+    static const char *const names[] = { "gtsv2", "gtsv2_nopivot", "gtsv2StridedBatch" };
+    const char *name = algo < 0 ? names[algo - SINGLE] : "gtsvInterleavedBatch";
     cusparse_job j = { .lib = lib, .data = data, .algo = algo };
     size_t buffer_bytes = 0;
     shoal_context *ctx = data->place->ctx;
@@ -251,8 +256,8 @@ int bench_peer_cusparse(bench_session *s, bench_arrays *data) {
     }
     int code = BENCH_OK;
     if (!open_library(s, p->type, &lib)) return BENCH_OK;
-    if (p->layout == SHOAL_SYSTEM_MAJOR && p->count == 1)
-        code = cusparse_run(s, data, &lib, SINGLE);
+    for (int algo = SINGLE; algo < STRIDED && p->count == 1 && code == BENCH_OK; algo++)
+        if (p->layout == SHOAL_SYSTEM_MAJOR) code = cusparse_run(s, data, &lib, algo);
     if (p->layout == SHOAL_SYSTEM_MAJOR && code == BENCH_OK)
         code = cusparse_run(s, data, &lib, STRIDED);
     for (int algo = 0; algo < 3 && code == BENCH_OK && p->layout == SHOAL_INTERLEAVED; algo++)

@@ -26,6 +26,7 @@ static const int64_t MAX_NUMBERS = (int64_t)1 << 29;
 
 /* clang-format off */
 static const char *const constants[] = { "none", "s", "t", "both", NULL }; /* the place is the bits */
+static const char *const forms[] = { "linear", "moebius", NULL }; /* the place is the shoal_recur_form */
 static const char *const directions[] = { "forward", "reverse", NULL };
 /* The place is the shoal_recur_phase. */
 static const char *const phases[] = { "none", "precomputation", "propagation", "determination", NULL };
@@ -36,6 +37,7 @@ static const bench_key keys[] = {
     { "count",     BENCH_KEY_SIZE,    FIELD(count),     .usual = "1" },
     { "rows",      BENCH_KEY_AMOUNT,  FIELD(count) },
     { "order",     BENCH_KEY_SIZE,    FIELD(order),     .usual = "1", .list = true, .min = 1, .max = SHOAL_RECUR_ORDERS },
+    { "form",      BENCH_KEY_CHOICE,  FIELD(form),      .usual = "linear", .list = true, .words = forms },
     { "layout",    BENCH_KEY_CHOICE,  FIELD(layout),    .usual = "system", .list = true, .words = bench_layouts },
     { "constant",  BENCH_KEY_CHOICE,  FIELD(constant),  .usual = "none", .list = true, .words = constants },
     { "direction", BENCH_KEY_CHOICE,  FIELD(direction), .usual = "forward", .words = directions },
@@ -61,12 +63,16 @@ static shoal_recur_opts shape_of(const bench_problem *p) {
     return (shoal_recur_opts){ .n = p->n,
                                .count = p->count,
                                .order = (int)p->order,
+                               .form = (shoal_recur_form)p->form,
                                .reverse = p->direction,
                                .constant_s = (p->constant & BENCH_CONSTANT_S) != 0,
                                .constant_t = (p->constant & BENCH_CONSTANT_T) != 0,
                                .type = p->type,
                                .layout = p->layout };
 }
+
+/* Numbers of s per row. */
+static int64_t width_of(const bench_problem *p) { return p->form ? 4 : p->order; }
 
 static void sizes(bench_arrays *d) {
     const bench_problem *p = &d->problem;
@@ -75,7 +81,7 @@ static void sizes(bench_arrays *d) {
     d->count = BENCH_RECUR_ARRAYS;
     d->outputs = 1 << BENCH_RECUR_W;
     d->size[BENCH_RECUR_S] =
-        (p->constant & BENCH_CONSTANT_S ? count : rows) * (size_t)p->order * number;
+        (p->constant & BENCH_CONSTANT_S ? count : rows) * (size_t)width_of(p) * number;
     d->size[BENCH_RECUR_T] = (p->constant & BENCH_CONSTANT_T ? count : rows) * number;
     d->size[BENCH_RECUR_W0] = count * (size_t)p->order * number;
     d->size[BENCH_RECUR_W] = rows * number;
@@ -96,7 +102,7 @@ typedef struct segment_view { /* of one segment, in the order of the recurrence 
     shoal_type type;
     const void *s, *t, *w0, *w;
     int64_t s_at, s_row, t_at, t_row, w_at, w_row, w0_at, n;
-    int order;
+    int order, moebius;
 } segment_view;
 
 static segment_view view_of(const bench_arrays *d, int64_t k) {
@@ -110,15 +116,16 @@ static segment_view view_of(const bench_arrays *d, int64_t k) {
                            .t = d->host[BENCH_RECUR_T],
                            .w0 = d->host[BENCH_RECUR_W0],
                            .w = d->host[BENCH_RECUR_W],
-                           .s_at = (o.constant_s ? k : first) * o.order,
-                           .s_row = o.constant_s ? 0 : step * o.order,
+                           .s_at = (o.constant_s ? k : first) * width_of(&d->problem),
+                           .s_row = o.constant_s ? 0 : step * width_of(&d->problem),
                            .t_at = o.constant_t ? k : first,
                            .t_row = o.constant_t ? 0 : step,
                            .w_at = first,
                            .w_row = step,
                            .w0_at = k * o.order,
                            .n = o.n,
-                           .order = o.order };
+                           .order = o.order,
+                           .moebius = d->problem.form };
 }
 
 /* The largest e_i / ((r + 1) (i + 1) c_i); infinite where w is not finite. */
@@ -149,6 +156,29 @@ static double error_of(const segment_view *v) {
     return worst;
 }
 
+/* Of the Moebius recurrence, w_i (gamma w_{i-1} + delta) = alpha w_{i-1} + beta: the largest residual of a row beside the
+ * sizes of its products, over i + 1 as above, since what a part begins with has the errors of all rows before it. */
+static double error_of_moebius(const segment_view *v) {
+    double before = bench_number(v->type, v->w0, v->w0_at), worst = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        const double now = bench_number(v->type, v->w, v->w_at + i * v->w_row);
+        double s[4], high = 0, low = 0;
+        for (int e = 0; e < 4; e++) s[e] = bench_number(v->type, v->s, v->s_at + i * v->s_row + e);
+        const double below = s[2] * before; /* its rounding error is added below */
+        subtract_product(&high, &low, s[0], before);
+        subtract_product(&high, &low, s[1], 1);
+        subtract_product(&high, &low, -now, below);
+        subtract_product(&high, &low, -now, fma(s[2], before, -below));
+        subtract_product(&high, &low, -now, s[3]);
+        const double size = fabs(s[0] * before) + fabs(s[1]) + fabs(now * below) + fabs(now * s[3]);
+        if (!isfinite(now)) return INFINITY;
+        const double part = high + low == 0 ? 0 : fabs(high + low) / (2 * (double)(i + 1) * size);
+        if (!(part <= worst)) worst = part;
+        before = now;
+    }
+    return worst;
+}
+
 typedef struct answer { /* to be checked */
     const bench_arrays *data;
     const int32_t *status;
@@ -158,7 +188,7 @@ static bench_finding look_at_segment(const void *of, int64_t k) {
     const answer *a = of;
     if (a->status && a->status[k] < 0) return (bench_finding){ .error = 0 };
     const segment_view v = view_of(a->data, k);
-    const double error = error_of(&v);
+    const double error = v.moebius ? error_of_moebius(&v) : error_of(&v);
     const bool wrong = !(error <= bench_epsilon(v.type));
     return (bench_finding){ .error = error, .fault = wrong ? "misses its recurrence" : NULL };
 }
@@ -269,7 +299,7 @@ shoal_status bench_recur_check_peer(const bench_session *s, const bench_arrays *
 
 static int peers(bench_session *s, void *data) {
     bench_arrays *d = data;
-    if (d->problem.n == 0 || d->problem.count == 0) return BENCH_OK;
+    if (d->problem.n == 0 || d->problem.count == 0 || d->problem.form) return BENCH_OK;
     return bench_on_cpu(d->place) ? bench_peer_loop(s, d) : bench_peer_cub(s, d);
 }
 
@@ -279,8 +309,8 @@ static double rows(const bench_problem *p) { return (double)p->n * (double)p->co
 
 /* w, and s and t where they are arrays. */
 static double bytes(const bench_problem *p) {
-    const double numbers = 1 + (p->constant & BENCH_CONSTANT_S ? 0 : (double)p->order) +
-                           (p->constant & BENCH_CONSTANT_T ? 0 : 1);
+    const double numbers = 1 + (p->constant & BENCH_CONSTANT_S ? 0 : (double)width_of(p)) +
+                           (p->constant & BENCH_CONSTANT_T || p->form ? 0 : 1);
     return numbers * rows(p) * (double)bench_number_size(p);
 }
 
@@ -298,6 +328,7 @@ static void json_problem(const bench_row *row, io_json *json) {
     io_json_int(json, "n", p->n);
     io_json_int(json, "count", p->count);
     io_json_int(json, "order", p->order);
+    if (p->form) io_json_string(json, "form", forms[p->form]);
     io_json_string(json, "constant", constants[p->constant]);
     io_json_string(json, "direction", directions[p->direction]);
     if (takes(p->method, "threads") && strcmp(row->who, "Shoal") == 0) {

@@ -147,6 +147,11 @@ static void finish(const bench_session *s, bench_row *row, bench_place *place) {
     row->share = rate > 0 ? row->bytes / row->time.median / rate : 0;
 }
 
+/* An answer that its status owns up to is timed, as a failing peer's is: its row says that it is not verified. */
+static bool is_honest(const bench_check *check) {
+    return check->passed || (check->wrong == 0 && check->tolerance > 0);
+}
+
 int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
                   const bench_solver *v, const bench_check *check, bool timed) {
     char text[BENCH_TEXT];
@@ -159,7 +164,7 @@ int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,
         bench_note(s, "%s: %s: %s%s%s", bench_problem_text(p, text),
                    check->passed ? "verified" : bench_verdict(check), v->found,
                    check->passed ? "" : ": ", check->why);
-    if (timed && (v->who || check->passed))
+    if (timed && (v->who || is_honest(check)))
         code = bench_measure_long(s, place, &v->task, v->first, &row->time);
     if (code == BENCH_ERROR && v->optional) {
         row->time = (bench_stats){ 0 };

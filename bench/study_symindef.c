@@ -9,6 +9,7 @@
  *     relative_error, gjgt_error       |P A Pt - M D Mt| / |A|, |P A Pt - G J Gt| / |A| in the infinity norm, of
  *                                      products (symindef_errors.c): n^3/6 terms up to STUDY_WHOLE rows,
  *                                      beyond that a sample of the rows, n^2/2 terms each
+ *     quad_gjgt_error                  that of G J Gt in 128 bits throughout, up to QUAD_N rows (symindef_quad.c)
  *     vector_error, gjgt_vector_error  the same seen by random vectors (symindef_check.c), n^2 terms
  *
  * Part `read`: one triangle of an HDF5 file by hyperslabs, a row each, against all of it by one
@@ -31,6 +32,7 @@
 enum { READ_WAYS = 3, READ_ORDERS = 4, MAX_READ = 8000 }; /* 512 MB */
 enum { ALPHA_N = 3000, SIZES = 10, MATRICES = 3 };
 enum { MAX_ON_CPU = 1000, MAX_ON_CUDA = 10000 };
+enum { QUAD_N = 200 }; /* rows up to which a factorization in 128 bits is affordable */
 
 /* 0: alpha_0 */
 static const double alphas[] = { 0.01, 0.15, 0.29, 0.43, 0.57, 0, 0.71, 0.85, 0.99 };
@@ -38,6 +40,7 @@ enum { ALPHAS = sizeof alphas / sizeof *alphas };
 
 typedef struct errors { /* NaN: not measured */
     double product, vectors, gjgt_product, gjgt_vectors, gjgt_seconds;
+    double quad; /* of factors in 128 bits */
 } errors;
 
 int bench_symindef_part(const char *name) {
@@ -155,6 +158,7 @@ static void json_row(io_json *json, const char *part, const char *matrix, const 
         io_json_double(json, "gjgt_error", e->gjgt_product);
         io_json_double(json, "gjgt_vector_error", e->gjgt_vectors);
         io_json_double(json, "gjgt_s", e->gjgt_seconds);
+        if (p->n <= QUAD_N) io_json_double(json, "quad_gjgt_error", e->quad);
     }
     json_time(json, time);
     io_json_close(json);
@@ -166,7 +170,7 @@ static int measure(bench_session *s, const bench_matrix *d, const char *part, co
     bench_factoring f;
     bench_check check = { 0 };
     bench_stats time = { 0 };
-    errors found = { NAN, NAN, NAN, NAN, NAN };
+    errors found = { NAN, NAN, NAN, NAN, NAN, NAN };
     int code = BENCH_OK;
     shoal_status status = bench_factoring_begin(d, &d->problem, &f);
     const bench_product p = { .n = d->problem.n,
@@ -182,6 +186,8 @@ static int measure(bench_session *s, const bench_matrix *d, const char *part, co
     if (status == SHOAL_OK && f.info.status >= 0 && !bench_stopped(s)) {
         found.product = product_error(&f, p);
         if (strcmp(part, "sizes") == 0) status = gjgt_errors(s, &f, p, &found);
+        if (strcmp(part, "sizes") == 0 && p.n <= QUAD_N)
+            found.quad = bench_quad_error((const double *)(const void *)d->whole, p.n);
     }
     if (status == SHOAL_OK) status = bench_factoring_check(&f, s->rules.stop, &check);
     if (status == SHOAL_OK && !bench_stopped(s)) code = bench_factoring_measure(s, &f, &time);

@@ -20,10 +20,11 @@ typedef struct bench_product {
     const int32_t *permutation; /* row i of M or G is row permutation[i] of A                 */
     double (*given)(const void *matrix, int64_t i, int64_t j); /* A(i,j), i >= j              */
     const void *matrix;
-    bool twice;   /* sums as if in twice the precision of double; else in double, and n^3/6
+    bool twice; /* sums as if in twice the precision of double; else in double, and n^3/6
                    operations instead of ten times as many                                     */
-    bool sampled; /* the sums of BENCH_SAMPLE rows alone, equally spaced, the last among them: no
-                     more than the norm, and n^2 operations per row                              */
+    bool
+        sampled; /* the sums of BENCH_SAMPLE rows alone: half of them equally spaced, half those that
+                     a random vector shows to be worst. No more than the norm, n^2 operations per row */
     int threads;
     bool (*stop)(void); /* NULL, or whether to stop                                           */
     void (*step)(double part); /* NULL, or told the share that is done, one thread at a time  */
@@ -41,6 +42,9 @@ typedef struct bench_product {
 /* |P A Pt - product| / |A| in infinity norms; NaN after a stop or without memory. Of A = 0 what is left
  * is not divided. */
 double bench_product_error(const bench_product *p);
+
+/* |P A Pt - G J Gt| / |A| of factors in 128 bits (symindef_quad.c), a n x n and symmetric; NaN without memory. */
+double bench_quad_error(const double *a, int64_t n);
 
 /* ---- vectors ---------------------------------------------------------------------------------- */
 

@@ -30,6 +30,7 @@ static const bench_key keys[] = {
     { "variant", BENCH_KEY_VARIANT, FIELD(variant) },
     { "threads", BENCH_KEY_NUMBER,  FIELD(threads), .usual = "0", .list = true, .inner = true, .max = 1024 },
     { "groups",  BENCH_KEY_NUMBER,  FIELD(groups),  .usual = "0", .list = true, .inner = true, .max = 1 << 20 },
+    { "block",   BENCH_KEY_NUMBER,  FIELD(block),   .usual = "0", .list = true, .inner = true, .max = 4096 },
     { "seed",    BENCH_KEY_SEED,    FIELD(seed) },
     { .name = NULL }
 };
@@ -37,6 +38,8 @@ static const bench_key keys[] = {
 
 static bool takes(const char *method, const char *key) {
     const bool parts = strcmp(key, "threads") == 0 || strcmp(key, "groups") == 0;
+    if (strcmp(key, "block") == 0)
+        return shoal_method_flags("tridiag", method, NULL) & SHOAL_CAN_DELTA;
     return !parts || shoal_method_flags("tridiag", method, NULL) & SHOAL_CAN_PARTS;
 }
 
@@ -279,7 +282,8 @@ static int run(bench_session *s, void *of, const bench_problem *p, bool timed) {
                                 .method = p->method,
                                 .variant = p->variant,
                                 .threads = (int)p->threads,
-                                .groups = (int)p->groups };
+                                .groups = (int)p->groups,
+                                .block = (int)p->block };
     shoal_status status = shoal_tridiag_create(data->place->ctx, &opts, &v.plan);
     if (status != SHOAL_OK) return bench_no_plan(s, p, data->place, status);
     shoal_tridiag_info info = { .method = p->method, .variant = p->variant };
@@ -344,6 +348,7 @@ static void json_problem(const bench_row *row, io_json *json) {
         io_json_int(json, "threads_asked", p->threads);
         io_json_int(json, "groups_asked", p->groups);
     }
+    if (p->block > 0) io_json_int(json, "block", p->block);
 }
 
 static void json_rates(const bench_row *row, io_json *json) {

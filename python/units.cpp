@@ -93,7 +93,7 @@ void bind_units(nb::module_ &m) {
             [&](shoal_context *c, shoal_dataset **p) { return shoal_dataset_create(c, &opts, p); });
     });
     m.def("dataset_columns",
-          [](bool nu2) { return listed([=](int i) { return shoal_dataset_column(nu2, i); }); });
+          [](int nu2) { return listed([=](int i) { return shoal_dataset_column(nu2, i); }); });
     m.def("dataset_design", [](Plan &plan, int64_t rows, Array design) {
         auto *handle = handle_of<shoal_dataset>(plan, dataset_destroy);
         plan.run([&] {

@@ -32,7 +32,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { CALLS = 8 };
+enum { CALLS = 12 };
 
 typedef struct call { /* a method and variant; method NULL past the last one */
     const char *method, *variant;

@@ -160,6 +160,7 @@ typedef struct how { /* zero = default */
     int offset; /* of all arrays from where the memory begins, in numbers */
     int refine, team, estimate;
     double tol;
+    shoal_smallsym_rule rule;
 } how;
 
 static inline shoal_smallsym_opts opts_of(const batch *p, const call *c, how h) {
@@ -173,7 +174,8 @@ static inline shoal_smallsym_opts opts_of(const batch *p, const call *c, how h) 
                               .refine = h.refine,
                               .team = h.team,
                               .estimate = h.estimate,
-                              .tol = h.tol };
+                              .tol = h.tol,
+                              .rule = h.rule };
     if (c) o.method = c->method, o.variant = c->variant;
     if (h.wider && p->n) o.ld = p->n + h.wider;
     if (h.apart && p->n) o.stride = (p->n + h.wider) * p->n + h.apart;

@@ -23,7 +23,7 @@ TEST(problems_of_recurrences) {
     bench_problems_free(&list);
     bench_problems_free(&again);
     list = parse("recur:pscheme:cpu:f64:n=900,threads=16+32,groups=4+8,variant=all", &err);
-    CHECK(list.count == 8);
+    CHECK(list.count == 16);
     bench_problems_free(&list);
     list = parse("recur:pscheme:cpu:f64:n=900,phase=all", &err);
     CHECK(list.count == 4 && list.items[3].phase == SHOAL_RECUR_DETERMINATION);
@@ -76,6 +76,8 @@ TEST(every_method_verifies) {
         "recur:all::f32:n=500,direction=reverse,constant=all",
         "recur:pscheme::f64:n=1000,threads=4+8,groups=3,variant=all",
         "recur:pscheme::f32:n=1000,variant=all,phase=all",
+        "recur:serial+pscheme::f32:n=1+70+900,form=moebius,variant=all",
+        "recur:lookback+serial::f64:n=900,form=moebius,constant=s+none",
     };
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         bench_session s;

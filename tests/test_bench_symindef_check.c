@@ -193,7 +193,7 @@ static double wide_entry(const void *matrix, int64_t i, int64_t j) {
     return a[i * WIDE + j];
 }
 
-/* One entry of A that is off, in a row of the sample and in another one. */
+/* One entry of A that is off: a sample has the last row, and finds the first one by its error. */
 TEST(product_of_some_rows) {
     static double a[WIDE * WIDE], G[WIDE * 2];
     static int32_t permutation[WIDE];
@@ -217,11 +217,10 @@ TEST(product_of_some_rows) {
     for (int form = 0; form < 4; form++) {
         p.twice = form & 1, p.sampled = form & 2;
         CHECK(bench_product_error(&p) == 0);
-        for (int row = 0; row < WIDE;
-             row += WIDE - 1) { /* the last is of the sample, the first is not */
+        for (int row = 0; row < WIDE; row += WIDE - 1) {
             a[permutation[row] * (WIDE + 1)] += 0x1p-12;
             const double found = bench_product_error(&p);
-            CHECK_MSG(found == (row == 0 && p.sampled ? 0 : 0x1p-12 / norm), "form %d, row %d: %g",
+            CHECK_MSG(found == 0x1p-12 / norm, "form %d, row %d: %g",
                       form, row, found);
             a[permutation[row] * (WIDE + 1)] -= 0x1p-12;
         }
@@ -247,6 +246,25 @@ TEST(forms_of_factors) {
     CHECK(!bench_factors_normalise(BENCH_FORM_SYTRF, &t, SHOAL_F64, alone, order, a));
 }
 
+/* Factors in 128 bits: far below the roundoff of double, with pivots of both orders; exact where the numbers are. */
+TEST(factors_in_128_bits) {
+    enum { N = 60 };
+    static double a[N * N];
+    const double whole[][4] = { { 0, 1, 1, 0 }, { -2, 4, 4, -7 }, { 0, 0, 0, 0 }, { 5, 0, 0, -3 } };
+    uint64_t bits = 1;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j <= i; j++) {
+            bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            const double u = (double)(bits >> 11) * 0x1p-53 - 0.5;
+            a[i * N + j] = a[j * N + i] = i == j ? u / 100 : u; /* small diagonals: pivots of order 2 */
+        }
+    const double error = bench_quad_error(a, N);
+    CHECK_MSG(error > 0 && error < 1e-31, "%g", error);
+    for (size_t k = 0; k < sizeof whole / sizeof *whole; k++)
+        CHECK_MSG(bench_quad_error(whole[k], 2) < 1e-33, "matrix %zu", k);
+    CHECK(bench_quad_error(a, 0) == 0);
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(check_sees_wrong_factors);
@@ -255,5 +273,6 @@ int main(int argc, char **argv) {
     RUN(product_in_twice_the_precision);
     RUN(product_of_some_rows);
     RUN(forms_of_factors);
+    RUN(factors_in_128_bits);
     return TEST_END();
 }

@@ -178,6 +178,18 @@ TEST(json_of_a_run) {
     bench_session_end(&s);
 }
 
+/* An inaccurate answer with a warning is timed, and its row says that it does not pass: g-Spike on its paper's #14. */
+TEST(honest_answers_are_timed) {
+    bench_session s;
+    run(&s, "tridiag:gspike:cpu:f64:n=512,count=1,kind=spike14", BENCH_TIME);
+    CHECK(s.row_count == 1 && s.rows[0].timed && !s.rows[0].check.passed);
+    CHECK(s.rows[0].check.wrong == 0 && s.rows[0].check.warned == 1);
+    bench_session_end(&s);
+    run(&s, "tridiag:gspike:cpu:f64:n=100,count=1,block=3+32", BENCH_TIME);
+    CHECK(s.row_count == 2 && s.rows[0].timed && s.rows[0].problem.block == 3);
+    bench_session_end(&s);
+}
+
 /* The page of `shoal report`. */
 TEST(report_of_a_run) {
     char directory[1024], page[1100], text[FILE_TEXT];
@@ -207,6 +219,7 @@ int main(int argc, char **argv) {
     RUN(columns_fail_by_themselves);
     RUN(stops_between_slices);
     RUN(json_of_a_run);
+    RUN(honest_answers_are_timed);
     RUN(report_of_a_run);
     return TEST_END();
 }

@@ -160,6 +160,8 @@ said "--seed has no effect"
 expect 0 solve tridiag $t -b t-b.npy -x x.npy --method gspike --json; json; leaf delta=1.4901161193847656e-08; has cond; leaf split=true
 expect 0 solve tridiag $t -b t-b.npy -x x.npy --method gspike --delta 0.25 --cond 1e12 --no-split --json; json
 leaf delta=0.25; leaf cond=1000000000000; leaf split=false
+expect 0 solve tridiag $t -b t-b.npy -x y.npy --method gspike --block 3 --json; json; leaf block=3; leaf warned=0
+expect 64 solve tridiag $t -b t-b.npy -x y.npy --method thomas --block 3; said "block is 3"; said "thomas"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method thomas --cond 1e9; said "cond"; said "thomas"
 expect 64 solve tridiag $t -b t-b.npy -x x.npy --method gspike --delta 2; said "delta"
 check "status" test "$(ints s.npy)" = "0 0 0"

@@ -31,6 +31,16 @@ expect 0 dataset expou $few -o latin.csv --design latin
 check "designs differ" eval '! cmp -s whole.csv latin.csv'
 expect 0 dataset expou $few -o nu2.csv --parametrisation nu2
 check "nu2 in the header" [ "$(head -n 1 nu2.csv)" = alpha,m,nu2,y0,rho,maturity,strike,price,stderr ]
+expect 0 dataset expou $few -o printed.csv --parametrisation printed
+check "nu2 as printed in the header" [ "$(head -n 1 printed.csv)" = alpha,m,nu2_printed,y0,rho,maturity,strike,price,stderr ]
+# beta = sqrt(2 alpha nu2) (1 - e^m): the first row as a row of beta has the same price
+head -n 2 printed.csv | tail -n 1 | awk -F, '{ b = sqrt(2 * $1 * $3) * (1 - exp($2))
+    printf "parameter,low,high\nalpha,%s,%s\nm,%s,%s\nbeta,%.17g,%.17g\ny0,%s,%s\nrho,%s,%s\nmaturity,%s,%s\nstrike,%s,%s\n",
+    $1, $1, $2, $2, b, b, $4, $4, $5, $5, $6, $6, $7, $7 }' >point.csv
+expect 0 dataset expou --samples 1 -o point-out.csv --ranges point.csv --target-se 1e-4
+check "the price of that beta" sh -c 'paste -d, printed.csv point-out.csv | awk -F, "NR == 2 { d = \$8 - \$17; if (d < 0) d = -d; exit d > 1e-3 }"'
+printf 'parameter,low,high\nm,-1,0.1\n' >above.csv
+expect 66 dataset expou $few -o r.csv --parametrisation printed --ranges above.csv; said "must end at 0"
 expect 0 dataset expou $few -o whole.npy
 tail -n +2 whole.csv | tr , '\n' >want
 tail -c +129 whole.npy | od -An -v -t f8 | tr -s ' ' '\n' | sed '/^$/d' >got

@@ -147,6 +147,18 @@ if [ -z "$2" ]; then # what is honoured: the strike and the put of every row
     leaf put=true; leaf strike=0; leaf antithetic=true; leaf compare.0.analytic=0; leaf compare.0.euler=0
 fi
 
+if [ -z "$2" ]; then # the sheet's steps
+    expect 0 price heston --compare --paths 20 --steps 16 --exact-steps 24 --json $on; json; leaf compare.0.exact_steps=24
+fi
+expect 64 price heston --exact-steps 24; said "--exact-steps needs --compare"
+# Euler in S: within its bias and five standard errors of the formula, and not the bits of log S
+expect 0 price heston --method euler --scheme s --g abs --paths 20000 --steps 200 --json $on; json
+leaf variant=abs-s; check "the price in S" near "$(number price)" 0.11973 0.007
+expect 0 price heston --method conditional --scheme s --paths 300 $on; said "--scheme has no effect on conditional"
+expect 0 price expou --method euler --scheme s --put --paths 20000 --steps 200 --json $on; json
+leaf variant=s; check "the price in S, expou" near "$(number price)" 0.11338 0.006
+expect 0 price expou --scheme s --paths 300 --steps 4 $on; said "--scheme has no effect on conditional"
+
 # --- parts: the same bits ---
 all="price heston --method euler --steps 2 --paths 140000 --greeks --bump 0.02 --antithetic --seed 9 $on"
 expect 0 $all --json; results out >whole

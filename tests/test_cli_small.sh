@@ -28,7 +28,7 @@ singles() { tail -c +129 "$1" | od -An -v -t f4 | tr -s ' \n' ' ' | sed 's/^ //;
 
 # --- usage ---
 expect 0 solve small --help; silent err; check "an example" grep -q "Example" out
-for option in method variant team packed triangle refine estimate cond tol; do
+for option in method variant team rule packed triangle refine estimate cond tol; do
     check "--$option in the help" grep -q -- "  --$option" out
 done
 expect 64 solve small -x x.npy; said "-A is missing: the matrices"

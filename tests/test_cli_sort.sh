@@ -95,6 +95,8 @@ for variant in tiled small naive; do
 done
 expect 0 merge a.npy b.npy -o m.npy --json $on; json
 leaf command=merge; leaf na=9; leaf nb=7; leaf method=mergepath; leaf files.merged=m.npy
+expect 0 merge a.npy b.npy -o m.npy --path p.svg $on
+check "the path is drawn" grep -q "keys taken from B" p.svg
 expect 0 merge r.npy s.npy -o m.npy --a-values r.npy --b-values s.npy --values u.npy --json $on; json
 leaf method=batchmerge; leaf count=2
 check "row by row" test "$(u4 m.npy)" = "1 5 5 6 9 0 0 1 2 2 "

@@ -251,6 +251,38 @@ TEST(ill_conditioned_regressions_are_refined_in_float) {
     }
 }
 
+/* The paper's rule: where the residue is small nothing is redone, however large the condition; where it is not, eigdc
+ * redoes the system at once, truncated at the paper's 1e5. No system is ldltp's. */
+TEST(by_the_residue_alone) {
+    const how rule = { .rule = SHOAL_RULE_RESIDUE };
+    const how strict = { .rule = SHOAL_RULE_RESIDUE, .tol = FLT_EPSILON / 4 };
+    batch p = generate("regression", 30, small ? 6 : 100, 1, SHOAL_F32);
+    for (int t = 0; t < target_count; t++)
+        for (int v = 0; v < 2; v++) {
+            const call automatic = { "auto", FIRST[v].method, 0 };
+            answer r = solve_with(targets[t].ctx, &p, &automatic, rule);
+            answer first = solve_with(targets[t].ctx, &p, &FIRST[v], (how){ .no_rcond = 1 });
+            CHECK(r.info.redone == 0 && same_all(r.x, first.x, p.n * p.count));
+            for (int64_t k = 0; k < p.count; k++)
+                CHECK(r.status[k] == SHOAL_SYSTEM_OK && r.method[k] == row_of(FIRST[v].method));
+            answer s = solve_with(targets[t].ctx, &p, &automatic, strict);
+            answer rescue = solve_with(targets[t].ctx, &p, &RESCUE, strict);
+            int64_t redone = 0;
+            for (int64_t k = 0; k < p.count; k++) {
+                const int again = first.residual[k] > strict.tol;
+                redone += again;
+                CHECK(s.method[k] == row_of(again ? "eigdc" : FIRST[v].method));
+                CHECK(same_column(&p, &s, again ? &rescue : &first, k, 0));
+                CHECK(!again || (s.rank[k] == 29 && s.status[k] == SHOAL_SYSTEM_TRUNCATED));
+            }
+            CHECK_MSG(s.info.redone == redone && (v == 0 || redone > 0), "%s: %lld of %lld redone",
+                      name_of(&targets[t], &automatic), (long long)s.info.redone,
+                      (long long)redone);
+            free_answer(&r), free_answer(&first), free_answer(&s), free_answer(&rescue);
+        }
+    free_batch(&p);
+}
+
 /* Groups have their own lists. */
 TEST(groups_are_redone_each) {
     enum { FIRST_N = 5, SECOND_N = 20, EACH = 21 };
@@ -336,6 +368,7 @@ int main(int argc, char **argv) {
     RUN(a_failed_right_hand_side_is_not_forgotten);
     RUN(careful_systems_are_redone_in_place);
     RUN(ill_conditioned_regressions_are_refined_in_float);
+    RUN(by_the_residue_alone);
     RUN(groups_are_redone_each);
     RUN(a_plan_learns_when_told_to);
     close_targets();

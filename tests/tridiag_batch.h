@@ -174,7 +174,7 @@ typedef struct how { /* zero = default */
     int threads, groups;
     int transposed, rcond;
     double delta, cond; /* of gspike */
-    int no_split;
+    int no_split, block;
 } how;
 
 static inline shoal_status solve_typed(shoal_tridiag *plan, shoal_type type, void *dl, void *d,
@@ -201,7 +201,8 @@ static inline answer solve_with(shoal_context *ctx, const batch *p, const call *
 
                              .delta = h.delta,
                              .cond = h.cond,
-                             .no_split = h.no_split };
+                             .no_split = h.no_split,
+                             .block = h.block };
     shoal_tridiag *plan = NULL;
     r.code = shoal_tridiag_create(ctx, &o, &plan);
     if (r.code != SHOAL_OK) {

@@ -12,8 +12,7 @@ A figure whose rows are missing is left out, and the page says so.
 """
 
 import math
-
-import numpy as np
+import operator
 
 from results import by_device, cell, groups_of, image_name, read_folder, slug
 
@@ -60,7 +59,8 @@ def best_team(rows):
     """A team larger than n has n threads."""
     found = fastest_rows(rows, method="ldlt", variant="hybrid", sized=True)
     best = {n: min(row.number("team"), n) for n, row in found.items()}
-    return [("n*", best, False), ("n", {n: n for n in best}, True), ("n / 2", {n: n / 2 for n in best}, True)]
+    return [("n*", best, False), ("n", {n: n for n in best}, True), ("n / 2", {n: n / 2 for n in best}, True),
+            ("n / 4", {n: n / 4 for n in best}, True)]
 
 
 def systems_of_ldlt(rows):
@@ -166,12 +166,17 @@ bench --save`: no number is typed by hand.""")
 
 PHASES = ("precomputation", "propagation", "determination")
 VARIANTS = ("blocked", "rearranged")
+STORED = ("stored", "stored-rearranged")  # with the paper's auxiliary arrays, in the same order
+PAPER_MS = {  # section V.C, pre-computation at N = 2^18: rearranged or not, G: {T: ms}
+    (False, 4): {16: 2.69, 32: 1.92, 64: 1.18, 128: 0.9}, (True, 4): {16: 2.07, 32: 1.07, 64: 0.59, 128: 0.34},
+    (False, 32): {64: 0.59}, (True, 32): {64: 0.13}}
+PAPER_PROPAGATION = {16: 0.25, 32: 0.38, 64: 0.69, 128: 1.21}  # G = 4, with and without the rearrangement
 
 
 def is_recur(row, method, phase="none"):
     """Ours with constant scale and offset, timed, up to the end of a phase ("none": the whole)."""
     return (row.ours and row.text("module") == "recur" and row.text("method") == method
-            and row.text("constant") == "both" and row.text("phase", "none") == phase and row.number("median_s") > 0)
+            and row.text("form", "linear") == "linear" and row.text("constant") == "both" and row.text("phase", "none") == phase and row.number("median_s") > 0)
 
 
 def fastest(rows, method, n, one_core=False):
@@ -197,37 +202,55 @@ def axes_of(scheme):
 
 def fit_of(scheme, n):
     """Equations (14) to (16): t = a N / P + b P, by least squares of relative errors; the fastest P and its time."""
-    p = np.array([threads * groups for threads, groups in scheme])
-    time = np.array(list(scheme.values()))
-    if not len(time):
+    points = [(threads * groups, time) for (threads, groups), time in scheme.items()]
+    if not points:
         return math.nan, math.nan, math.nan, math.nan
-    x, y, best = n / p / time, p / time, int(np.argmin(time))  # a x + b y = 1, nearly
-    xx, xy, yy = np.sum(x * x), np.sum(x * y), np.sum(y * y)
+    best_p, best_time = min(points, key=lambda point: point[1])
+    x, y = [n / p / time for p, time in points], [p / time for p, time in points]  # a x + b y = 1, nearly
+    xx, xy, yy = (sum(map(operator.mul, u, v)) for u, v in ((x, x), (x, y), (y, y)))
     determinant = xx * yy - xy * xy
     if not determinant > 0:
-        return math.nan, math.nan, p[best], time[best]
-    return ((np.sum(x) * yy - np.sum(y) * xy) / determinant, (np.sum(y) * xx - np.sum(x) * xy) / determinant,
-            p[best], time[best])
+        return math.nan, math.nan, best_p, best_time
+    return ((sum(x) * yy - sum(y) * xy) / determinant, (sum(y) * xx - sum(x) * xy) / determinant,
+            best_p, best_time)
 
 
 def points_at(scheme, groups, scale):
     return {threads: scale(seconds) for (threads, g), seconds in scheme.items() if g == groups}
 
 
+def one_core(rows, method, form):
+    """{N: seconds} on one core: of the nonlinear recurrence with arrays, or of the linear one with constants."""
+    chosen = [row for row in rows if row.ours and row.text("module") == "recur" and row.text("method") == method
+              and row.text("form", "linear") == form and row.number("threads") == 1 and row.number("median_s") > 0
+              and (form == "moebius" or row.text("constant") == "both") and row.text("variant", "blocked") == "blocked"]
+    return dict(sorted((n, min(row.number("median_s") for row in own))
+                       for n, own in groups_of(chosen, lambda row: row.number("n")).items()))
+
+
 def write_one_core(page, device, rows):
     """Figure 1: seconds against N of substitution and of the P-scheme, both on one core."""
-    serial, scheme = (dict(sorted(
-        (n, min(row.number("median_s") for row in own)) for n, own in groups_of(
-            [row for row in rows if is_recur(row, method) and row.number("threads") == 1],
-            lambda row: row.number("n")).items())) for method in ("serial", "pscheme"))
-    if not serial or not scheme:
+    lines = {form: [one_core(rows, method, form) for method in ("serial", "pscheme")] for form in ("moebius", "linear")}
+    lines = {form: pair for form, pair in lines.items() if pair[0] and pair[1]}
+    if not lines:
         return
-    page.add("", "### Figure 1", "")
-    page.picture("seconds against N", image_name(device, rows[0], "-pscheme-one-core"), "lines", {
-        "title": "Substitution and the P-scheme, one core", "x_label": "N", "y_label": "seconds", "x_scale": "log2",
-        "y_scale": "log10", "series": [{"name": "substitution", "points": serial},
-                                       {"name": "P-scheme", "points": scheme}]})
+    page.add("", "### Figure 1")
+    page.paragraph("""The paper's Figure 1 is of the nonlinear recurrence of p, equation (5): 1 division per row by
+substitution, 3 by the P-scheme, which takes "about twice" as long on a Pentium III. Below it is the Moebius recurrence,
+whose maps are products of 2 x 2 matrices here: no division before the last. The linear recurrence is that of section V.""")
     page.add("")
+    page.picture("seconds against N", image_name(device, rows[0], "-pscheme-one-core"), "lines", {
+        "title": "Substitution and the P-scheme, one core", "subtitle": "dashed: the linear recurrence", "x_label": "N",
+        "y_label": "seconds", "x_scale": "log2", "y_scale": "log10", "series": [
+            {"name": "%s, %s" % (name, "nonlinear" if form == "moebius" else form), "points": points,
+             "dashed": form == "linear"}
+            for form, pair in lines.items() for name, points in zip(("substitution", "P-scheme"), pair)]})
+    for form, (serial, scheme) in lines.items():
+        write_one_core_table(page, "nonlinear" if form == "moebius" else form, serial, scheme)
+
+
+def write_one_core_table(page, title, serial, scheme):
+    page.add("", title.capitalize() + " recurrence:", "")
     page.table([("N", "---:", lambda n: "%.0f" % n),
                 ("`serial`, ms", "---:", lambda n: cell("%.4g", 1e3 * serial.get(n, math.nan))),
                 ("`pscheme`, ms", "---:", lambda n: cell("%.4g", 1e3 * scheme[n])),
@@ -248,7 +271,7 @@ def write_scheme(page, variant, scheme, n):
 
 def write_phases(page, device, rows, n):
     """Figures 3 and 5: a phase takes what the row up to its end has more; a difference below the noise is left out."""
-    for variant in VARIANTS:
+    for variant in VARIANTS + STORED:
         upto = [scheme_of(rows, n, variant, phase) for phase in PHASES]
         if not upto[0] or not upto[1]:
             continue
@@ -266,10 +289,14 @@ def write_phases(page, device, rows, n):
                                "x_label": "T, threads per group", "y_label": "milliseconds", "x_scale": "log2",
                                "y_scale": "log10", "series": series})
         threads, groups = axes_of(upto[0])
+        paper = [(name, "---:", lambda at, own=own: cell("%.2f", own(at))) for name, own in (
+            ("paper: pre-computation", lambda at: PAPER_MS.get((variant.endswith("rearranged"), at[1]), {}).get(at[0], math.nan)),
+            ("paper: propagation", lambda at: PAPER_PROPAGATION.get(at[0], math.nan) if at[1] == 4 else math.nan),
+        )] if n == 1 << 18 else []
         page.add("")
         page.table([("`%s`, ms: G" % variant, "---:", lambda at: "%.0f" % at[1]), ("T", "---:", lambda at: "%.0f" % at[0])] +
                    [(name, "---:", lambda at, own=own: cell("%.4g", 1e3 * own.get(at, math.nan)))
-                    for name, own in zip(("pre-computation",) + PHASES[1:], alone)],
+                    for name, own in zip(("pre-computation",) + PHASES[1:], alone)] + paper,
                    [(t, g) for g in sorted({min(groups), max(groups)}) for t in threads])
 
 
@@ -313,6 +340,9 @@ generates this page from files of `shoal bench --save`: no number is typed by ha
 the times per step of pre-computation, propagation and determination. P_opt minimizes the fitted time; `sqrt(N / 2)`
 is the paper's estimate of it, equation (18).""")
     page.paragraph("- A phase marked `-` took less time than the noise.")
+    page.paragraph("""- The paper's times are those that its section V.C prints, of a Tesla C1060: it keeps the auxiliary values
+of every row, as `stored` does here. `blocked` and `rearranged` keep one map per part, so their pre-computation has
+nothing to write and gains nothing from the rearrangement.""")
     for device, _, rows in by_device(files):
         rows = [row for row in rows if row.text("module") == "recur"]
         if not any(fastest(rows, "pscheme", n) > 0 for n in sizes):

@@ -8,8 +8,6 @@ symindef  the studies of Kruchinina's thesis; its numbers stand beside ours
 import math
 import os
 
-import numpy as np
-
 from results import Refused, Result, cell, column, groups_of, words
 
 # ---- small symmetric systems ----
@@ -49,7 +47,7 @@ def curve(row, which):
     if len(values) != QUANTILES:
         return [], []
     return ([max(10 ** (v / 100), least) if isinstance(v, int) else least for v in values],
-            list(np.linspace(0, 1, QUANTILES)))
+            [i / (QUANTILES - 1) for i in range(QUANTILES)])
 
 
 def panels(rows, which):
@@ -194,7 +192,22 @@ def points_of(name, rows, key, color):
     return {"name": name, "color": color, "line": False, "x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
 
 
-def write_sizes(page, device, rows):
+def write_host(page, device, rows, host):
+    """Figure 3.7's speedup: the same factorization by the CPU beside that of the GPU."""
+    ours, theirs = (groups_of(own, lambda row: row.number("n")) for own in (rows, host.rows))
+    both = [n for n in theirs if n in ours]
+    if not both:
+        return
+    page.paragraph("The same on the CPU (%s, %.0f threads, %s), and the speedup of %s:" % (
+        host.device, host.machine.number("threads"), host.machine.text("date"), device))
+    page.add("")
+    page.table([("n", "---:", lambda n: "%.0f" % n), ("CPU, ms", "---:", lambda n: cell("%.4g", 1e3 * median_of(theirs[n], "median_s"))),
+                ("relative error", "---:", lambda n: cell("%.2e", max(row.number("relative_error") for row in theirs[n]))),
+                ("speedup", "---:", lambda n: cell("%.2f", median_of(theirs[n], "median_s") / median_of(ours.get(n, []), "median_s")))],
+               sorted(theirs))
+
+
+def write_sizes(page, device, rows, host=None):
     page.add("", "## Time and error against n: Figures 3.7 and 3.8")
     orders = groups_of([row for row in rows if row.number("n") > 0], lambda row: row.number("n"))
     if not orders:
@@ -212,16 +225,21 @@ triangle, read and written once per eliminated row. Ours writes it only every fe
         "rows, n", "seconds", device, "Figure 3.7: time of a factorization",
         [{"name": name, "points": finite((n, median_of(own, key)) for n, own in orders.items())}
          for name, key in (("complete", "median_s"), ("G and J of its factors", "gjgt_s"))] +
+        ([{"name": "complete, CPU", "points": finite((n, median_of(own, "median_s")) for n, own in groups_of(
+            host.rows, lambda row: row.number("n")).items())}] if host else []) +
         [{"name": "n^3 through the last", "points": law, "dashed": True, "markers": False}], "log10"))
     page.add("")
     page.picture("errors of M D Mt against n", "symindef-study-errors.svg", "lines", chart_over(
         "rows, n", "relative error", device, "Figure 3.8: errors of M D Mt, three matrices of each n",
-        [points_of("relative error", rows, "relative_error", 0), points_of("by vectors", rows, "vector_error", 1), unit]))
+        [points_of("relative error", rows, "relative_error", 0), points_of("by vectors", rows, "vector_error", 1)] +
+        ([points_of("relative error, CPU", host.rows, "relative_error", 2)] if host else []) + [unit]))
     page.add("")
     page.table([number, over(middle, "ms", "%.4g", "median_s", 1e3), ("GB/s", "---:", gigabytes),
                 over(middle, "1x1", "%.0f", "pivots_1x1"), over(middle, "2x2", "%.0f", "pivots_2x2"),
                 over(max, "growth", "%.3g", "growth"), over(max, "relative error", "%.2e", "relative_error"),
                 over(max, "by vectors", "%.2e", "vector_error")], orders.values())
+    if host:
+        write_host(page, device, rows, host)
     page.add("", "## G J Gt: Figure 3.22")
     page.paragraph("""P A Pt = G J Gt, J = diag(+1, -1), from the same factors by `shoal_symindef_gjgt`. "ms" is the time
 to form G from the factors.""")
@@ -262,7 +280,7 @@ into packed storage. "whole" reads the whole matrix by one call. "whole, packed"
                [n for n, way in ms if way == "triangle"])
 
 
-def write_symindef(page, study):
+def write_symindef(page, study, host=None):
     machine = study.machine
     page.add("# Studies of symmetric indefinite factorizations")
     page.paragraph("""The thesis's studies of `complete` ([symindef.md](symindef.md)), repeated in double, with packed
@@ -272,8 +290,8 @@ by hand.""" % (
         study.name, machine.text("device"), machine.number("threads"), machine.text("date"), study.root.number("seed")))
     page.add("")
     page.paragraph("""- relative error: |P A Pt - M D Mt| / |A|. |X| is the infinity norm, the largest sum of |X(i,j)|
-over a row. For n above `%d` only %d equally spaced rows, among them the last, are computed, so the true norm may be
-larger. The sums are computed on the CPU in twice the precision of double (pairs of doubles), so they show the errors
+over a row. For n above `%d` only %d rows are computed, so the true norm may be larger: equally spaced ones, and since
+November 2026 for one half those with the largest errors. The sums are computed on the CPU in twice the precision of double (pairs of doubles), so they show the errors
 of the factors.""" % (
         WHOLE, SAMPLE))
     page.paragraph("""- by vectors: |P A Pt v - M (D (Mt v))| / (|A| |v|) in the maximum norm, computed with the same
@@ -281,7 +299,7 @@ precision: the largest for three random vectors v of 1 and -1. `shoal bench` che
 rounding errors of a row add up with random signs.""")
     parts = groups_of(study.rows, lambda row: row.text("part"))
     write_alpha(page, machine.text("device"), parts.get("alpha", []))
-    write_sizes(page, machine.text("device"), parts.get("sizes", []))
+    write_sizes(page, machine.text("device"), parts.get("sizes", []), host)
     write_read(page, machine.text("cpu"), parts.get("read", []))
 
 
@@ -290,4 +308,8 @@ def write_study(page, path):
     if os.path.isdir(path):
         raise Refused("%s: a folder; expected the .json file of `shoal study`" % path)
     study = Result(path)
-    (write_symindef if study.root.text("study") == "symindef" else write_smallsym)(page, study)
+    if study.root.text("study") != "symindef":
+        write_smallsym(page, study)
+        return
+    beside = os.path.join(os.path.dirname(path), "symindef-sizes-cpu.json")  # the same on a CPU, if it was measured
+    write_symindef(page, study, Result(beside) if os.path.exists(beside) else None)

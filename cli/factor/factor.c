@@ -211,6 +211,8 @@ static const cli_option det_results[] = {
     { 0 }
 };
 static const cli_option error_results[] = {
+    INFO("comparisons", comparisons), INFO("block_cond", block_cond), INFO("growth_bound", growth_bound),
+    INFO("error_bound", error_bound),
     CLI_RESULT("rcond", answer, found.rcond), CLI_RESULT("relative_error", answer, relative_error),
     { 0 }
 };
@@ -310,10 +312,14 @@ static void print_table(const cli *c, const factor_arguments *a, const factor_ma
                i->swaps_2x2);
         print_number("max |A|", i->largest);
         print_number("growth", growth_known(out) ? i->growth : (double)NAN);
+        print_number("growth bound", i->growth_bound);
         print_number("max multiplier", i->max_multiplier);
+        printf("comparisons    %" PRId64 "\n", i->comparisons);
+        print_number("cond. of D", i->block_cond);
         printf("det            sign %d, log |det| %.6g\n", i->sign_det, i->log_abs_det);
         print_number("rcond", out->found.rcond);
         print_number("relative error", out->relative_error);
+        print_number("error bound", growth_known(out) ? i->error_bound : (double)NAN);
         if (a->refine) print_number("backward error", out->found.backward);
         if (a->refine) print_number("forward bound", out->found.forward);
         printf("alpha, tol     %.6g, %.6g\n", i->alpha, i->tol);

@@ -27,7 +27,7 @@ static const cli_option options[] = {
     { "output",          OPT_OUTPUT,   AT(output),       "F.{csv,npy,h5}", 1, "where to write the rows; with --shard, the part", .letter = 'o', .needed = "where to write the rows" },
     { "ranges",          OPT_INPUT,    AT(ranges),       "FILE.csv",       2, "ranges of parameters: columns parameter, low, high and optionally scale (linear, log); the others keep their default ranges", .in = IN_PART },
     { "design",          OPT_TEXT,     AT(o.design),     NULL,             2, "scrambled Sobol points, or a Latin hypercube", .words = "sobol|latin", .in = IN_BOTH },
-    { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, with beta = sqrt(2 alpha nu2)", .words = "beta|nu2", .in = IN_BOTH },
+    { "parametrisation", OPT_CHOICE,   AT(o.nu2),        NULL,             2, "the third column: beta, or the stationary variance nu2 of Y, with beta = sqrt(2 alpha nu2); printed: that times 1 - e^m, as in the project sheet", .words = "beta|nu2|printed", .in = IN_BOTH },
     { "target-se",       OPT_POSITIVE, AT(o.target),     "E",              3, "simulate each row until its standard error is at most E", .in = IN_BOTH },
     { "paths",           OPT_INT,      AT(o.most_paths), "N",              3, "at most N paths per row, even if the standard error is still too large; 512 to 2^25", 512, SHOAL_DATASET_PATHS, .usual = "2^21", .in = IN_PART },
     { "refine",          OPT_INT,      AT(o.refine),     "R",              3, "take R times as many steps, to see their effect", 1, 4, .in = IN_PART },

@@ -84,7 +84,8 @@ static bool parse_identity(const char *line, dataset_part *part) {
         shoal_range *r = &o->range[i];
         line += used;
         if (sscanf(line, " %15[^=]=%lf:%lf%n", name, &r->low, &r->high, &used) != 3) return false;
-        if (i == 2) o->nu2 = strcmp(name, "nu2") == 0;
+        for (int form = 0; i == 2 && form < 3; form++)
+            if (strcmp(name, shoal_dataset_column(form, 2)) == 0) o->nu2 = form;
         r->log = strncmp(line + used, ":log", 4) == 0;
         used += r->log ? 4 : 0;
     }

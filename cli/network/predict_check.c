@@ -31,7 +31,9 @@ static int without(const char *name) {
 
 /* Rows as a data set has them: alpha, m, beta, y0, rho, maturity, strike. */
 static int rows_of(const surrogate_table *t, double *rows) {
-    const int alpha = surrogate_input(t, "alpha"), nu2 = surrogate_input(t, "nu2");
+    const int alpha = surrogate_input(t, "alpha"), m = surrogate_input(t, "m");
+    const int printed = surrogate_input(t, shoal_dataset_column(2, 2));
+    const int nu2 = printed >= 0 && m >= 0 ? printed : surrogate_input(t, "nu2");
     for (int i = 0; i < SHOAL_DATASET_COLUMNS; i++) {
         const char *name = shoal_dataset_column(0, i);
         const bool out_of_nu2 = i == 2 && surrogate_input(t, name) < 0 && nu2 >= 0 && alpha >= 0;
@@ -40,7 +42,8 @@ static int rows_of(const surrogate_table *t, double *rows) {
         const shoal_range may = shoal_dataset_bounds(0, i);
         for (int64_t row = 0; row < t->rows; row++) {
             const double *x = t->x + row * t->inputs;
-            const double value = out_of_nu2 ? sqrt(2 * x[alpha] * x[nu2]) : x[at];
+            const double share = nu2 == printed && nu2 >= 0 ? -expm1(x[m]) : 1;
+            const double value = out_of_nu2 ? sqrt(2 * x[alpha] * x[nu2]) * share : x[at];
             if (!(value >= may.low && value <= may.high)) {
                 char made[48] = "", reason[160];
                 if (out_of_nu2) snprintf(made, sizeof made, "makes beta %.6g, which ", value);

@@ -27,7 +27,7 @@ int surrogate_wrong(const surrogate_table *t, int64_t row, const char *column, d
 
 const char *surrogate_infeasible(const char *name, double value) {
     const bool above = strcmp(name, "strike") == 0 || strcmp(name, "maturity") == 0;
-    const bool least = strcmp(name, "alpha") == 0 || strcmp(name, "nu2") == 0;
+    const bool least = strcmp(name, "alpha") == 0 || strncmp(name, "nu2", 3) == 0;
     if (above && !(value > 0)) return "is not above 0";
     if (least && !(value >= 0)) return "is less than 0";
     if (strcmp(name, "rho") == 0 && !(fabs(value) <= 1)) return "is not from -1 to 1";

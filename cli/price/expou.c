@@ -11,6 +11,7 @@ typedef struct arguments {
     price_options o;
     double nu2;
     bool nu2_given, paper, merging;
+    int in_s;
 } arguments;
 
 /* clang-format off */
@@ -23,6 +24,7 @@ static const cli_option options[] = {
     { "beta",     OPT_REAL,     AT(m.beta),  "X",  1, "volatility of the logarithm", .in = IN_MODEL },
     { "nu2",      OPT_REAL,     AT(nu2),     "X",  1, "instead of --beta: the stationary variance of the logarithm", .usual = "", .without = "beta", .given = offsetof(arguments, nu2_given) },
     { "nu2-form", OPT_CHOICE,   AT(paper),   "F",  1, "how beta follows from nu2: usual is sqrt(2 alpha nu2), paper is that times 1 - e^m", .words = "usual|paper", .with = "nu2" },
+    { "scheme",   OPT_CHOICE,   AT(in_s),    "S",  2, "euler: what is stepped, log S, or s: S itself, equation (6) of the project sheet", .words = "log|s" },
     { "y0",       OPT_REAL,     AT(m.y0),    "X",  1, "logarithm of the volatility today", .usual = "log 0.1", .in = IN_MODEL },
     { "rho",      OPT_REAL,     AT(m.rho),   "X",  1, "correlation", .in = IN_MODEL },
     { 0 }
@@ -55,6 +57,7 @@ static void notes(const cli *c, const arguments *a) {
     const bool euler = is_euler(a);
     if (o->opts.type == SHOAL_F32 && !euler)
         cli_note(c, "--type f32 has no effect: conditional computes in f64");
+    if (a->in_s && !euler) cli_note(c, "--scheme has no effect on conditional");
     if (c->fast_math) cli_note(c, "--math fast has no effect on expou");
     if (euler && !shoal_expou_has_variance(&a->m, o->opts.put))
         cli_note(
@@ -71,6 +74,7 @@ static void notes(const cli *c, const arguments *a) {
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     price_default_method(o, "conditional");
+    if (a->in_s && is_euler(a)) o->opts.variant = "s";
     int code = cli_check_method(who, "expou", o->opts.method, NULL);
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;

@@ -5,12 +5,15 @@
 #include "price.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct arguments {
     shoal_heston m;
     price_options o;
     const char *g;
-    bool compare, merging;
+    int64_t exact_steps;
+    int in_s;
+    bool compare, merging, scheme;
     bool kappa, theta, sigma; /* given */
 } arguments;
 
@@ -27,9 +30,11 @@ static const cli_option options[] = {
     { "sigma",    OPT_REAL,     AT(m.sigma),        "X",  1, "volatility of the variance", .in = IN_MODEL, GIVEN(sigma) },
     { "rho",      OPT_REAL,     AT(m.rho),          "X",  1, "correlation", .in = IN_MODEL },
     { "g",        OPT_TEXT,     AT(g),              "G",  2, "euler: how a negative variance is used: full (truncation), plus (positive part) or abs", .words = "full|plus|abs", .usual = "full", .without = "variant" },
+    { "scheme",   OPT_CHOICE,   AT(in_s),           "S",  2, "euler: what is stepped, log S, or s: S itself, equation (4) of the project sheet", .words = "log|s", .without = "variant", GIVEN(scheme) },
     { "variant",  OPT_TEXT,     AT(o.opts.variant), "V",  2, "exact and conditional: poisson or normal", .usual = "poisson", .suggest = "poisson|normal", .in = IN_PART },
     { "compare",  OPT_FLAG,     AT(compare),        NULL, 2, "compare euler with exact over kappa, theta and sigma: a table, CSV with -o, a plot with --plot",
-      .more = "euler takes --steps [1000], exact takes 8 kappa T steps or more; one strike [s0] and one maturity, a call or --put, with --antithetic and --control as given. Other options are refused." },
+      .more = "euler takes --steps [1000], exact takes --exact-steps (the sheet: 1000); one strike [s0] and one maturity, a call or --put, with --antithetic and --control as given. Other options are refused." },
+    { "exact-steps", OPT_INT,   AT(exact_steps),    "N",  2, "with --compare: steps of exact", 1, 1 << 20, .usual = "8 kappa T, at least 8", .with = "compare" },
     { 0 }
 };
 
@@ -62,7 +67,17 @@ static int check_compare(const arguments *a) {
         return cli_fail(CLI_USAGE, "--compare takes one --%s",
                         o->strike.count > 1 ? "strike" : "maturity");
     return price_compare_check(&price_heston_command, a,
-                               "shard target-se method g variant greeks kappa theta sigma");
+                               "shard target-se method g scheme variant greeks kappa theta sigma");
+}
+
+/* The variant of euler that --g and --scheme name; a wrong --g stays as it is, to be refused. */
+static const char *variant_of_euler(const arguments *a) {
+    static const char *const names[][2] = { { "full", "full-s" },
+                                            { "plus", "plus-s" },
+                                            { "abs", "abs-s" } };
+    for (int i = 0; i < 3; i++)
+        if (strcmp(a->g ? a->g : "full", names[i][0]) == 0) return names[i][a->in_s];
+    return a->g;
 }
 
 /* Fills in defaults, and notes options without effect. */
@@ -74,11 +89,13 @@ static int settle(cli *c, const char *who, arguments *a) {
     price_default_method(o, "conditional");
     const unsigned can = shoal_method_flags("heston", o->opts.method, NULL);
     const bool euler = can & SHOAL_CAN_EULER, analytic = !(can & SHOAL_CAN_WALK);
-    code = cli_check_method(who, "heston", o->opts.method, a->g && euler ? a->g : o->opts.variant);
+    const bool chosen = euler && (a->g || a->in_s);
+    if (chosen) o->opts.variant = variant_of_euler(a);
+    code = cli_check_method(who, "heston", o->opts.method, o->opts.variant);
     if (code != CLI_OK) return code;
-    if (a->g && euler) o->opts.variant = a->g;
     if (!a->merging && !a->compare) {
         if (a->g && !euler) cli_note(c, "--g has no effect on %s", o->opts.method);
+        if (a->in_s && !euler) cli_note(c, "--scheme has no effect on %s", o->opts.method);
         if (o->opts.antithetic && !(can & SHOAL_CAN_MIRROR))
             cli_note(c, "--antithetic has no effect on %s", o->opts.method);
         if (o->opts.type == SHOAL_F32 && !euler)
@@ -165,7 +182,7 @@ static int command(cli *c, int argc, char **argv) {
     int code = cli_parse(c, &price_heston_command, argc, argv, &a);
     if (code == CLI_OK) code = settle(c, argv[0], &a);
     if (code == CLI_OK) code = cli_open(c);
-    if (code == CLI_OK) code = a.compare ? price_compare(c, &a.m, &a.o) : run(c, &a);
+    if (code == CLI_OK) code = a.compare ? price_compare(c, &a.m, &a.o, a.exact_steps) : run(c, &a);
     price_options_free(&a.o);
     return code;
 }

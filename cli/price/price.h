@@ -124,6 +124,6 @@ int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);
 int price_compare_check(const cli_command *command, const void *arguments, const char *names);
 
 /* Question 3: Euler against exact over a grid of parameters. */
-int price_compare(cli *c, const shoal_heston *model, const price_options *o);
+int price_compare(cli *c, const shoal_heston *model, const price_options *o, int64_t exact_steps);
 
 #endif

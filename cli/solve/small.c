@@ -39,6 +39,8 @@ static const cli_option options[] = {
     { "method",     OPT_TEXT,     AT(opts.method),   "M",    4, "auto or a method of `shoal info'", .methods = "smallsym" },
     { "variant",    OPT_TEXT,     AT(opts.variant),  "V",    5, "variant of the method", .usual = "the first" },
     { "team",       OPT_INT,      AT(opts.team),     "N",    5, "variant hybrid: threads per system", 1, 1024, .usual = "chosen by the method", .in = IN_JSON },
+    { "rule",       OPT_CHOICE,   AT(opts.rule),     "R",    5, "method auto: what has a system redone, condition or residue", .words = "condition|residue", .in = IN_JSON,
+      .more = "residue is the rule of the paper of Abbas-Turki and Graillat: the residue alone decides, and eigdc redoes the system." },
     { "refine",     OPT_INT,      AT(opts.refine),   "N",    8, "steps of refinement, with the residual in double", 0, 100, .in = IN_JSON,
       .more = "On a GPU not available in hhpcr and eigdc." },
     { "estimate",   OPT_FLAG,     AT(opts.estimate), NULL,   8, "--rcond is an estimate in the 1-norm, not the method's bound", .in = IN_JSON,

@@ -3,9 +3,11 @@
  * sort.c - `shoal sort`: the rows of an array, with values or the places the keys had; `shoal merge`: two sorted
  * arrays, or the rows of two arrays, pair by pair.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/arrays.h"
+#include "io/svg.h"
 
 /* ---- keys and rows ---------------------------------------------------------------------------- */
 
@@ -229,7 +231,7 @@ const cli_command sort_command = {
 enum { A, B, A_VALUES, B_VALUES, INPUTS, KEYS = INPUTS, VALUES, ARRAYS };
 
 typedef struct merge_arguments {
-    const char *in[INPUTS], *output, *values;
+    const char *in[INPUTS], *output, *values, *path;
     shoal_merge_opts o; /* without the shape of the batch */
 } merge_arguments;
 
@@ -243,6 +245,7 @@ static const cli_option merge_options[] = {
     { "b-values",   OPT_INPUT,  AT(in[B_VALUES]), "FILE", 3, "values that belong to the keys of B", .with = "a-values values" },
     { "output",     OPT_OUTPUT, AT(output),       "FILE", 1, "write the merged keys here", .letter = 'o', .key = "merged", .needed = "where to write the merged keys", .ends = CLI_ARRAY_ENDS },
     { "values",     OPT_OUTPUT, AT(values),       "FILE", 4, "write the values here, in the order of their keys", .with = "a-values b-values", .ends = CLI_ARRAY_ENDS },
+    { "path",       OPT_OUTPUT, AT(path),         "F.svg", 4, "draw the merge path: keys taken from B to the right, from A upwards; of rows the first", .ends = "svg" },
     { "descending", OPT_FLAG,   AT(o.descending), NULL,   5, "A, B and the result have the largest key first", .in = IN_JSON },
     { "method",     OPT_TEXT,   AT(o.method),     "M",    6, "auto, mergepath or batchmerge", .methods = "sort", .words = "auto|mergepath|batchmerge" },
     { "variant",    OPT_TEXT,   AT(o.variant),    "V",    7, "variant of the method", .usual = "the first" },
@@ -329,6 +332,39 @@ static int run_merge(cli *c, const merge_batch *b, result *r) {
     return code;
 }
 
+/* ---- the merge path ---- */
+
+enum { PATH_CORNERS = 2000 }; /* a longer path is drawn through so many of its points */
+
+/* The path of the first row: from (0, 0) one step per key, along the axis of the array that the key is from. Of equal keys
+ * those of A come first. */
+static int draw_path(const char *file, const merge_batch *b) {
+    const size_t size = io_type_size(b->keys.type);
+    const char *from = b->in[A].a.data, *merged = b->keys.data;
+    const int64_t d = b->o.na + b->o.nb, every = d / PATH_CORNERS + 1;
+    double *x = malloc(2 * (size_t)(d / every + 2) * sizeof *x), *y = x + d / every + 2;
+    int64_t i = 0, count = 0;
+    char text[96];
+    io_error err;
+    if (!x) return cli_no_memory();
+    for (int64_t k = 0; k <= d; k++) {
+        if (k % every == 0 || k == d) x[count] = (double)(k - i), y[count++] = (double)i;
+        if (k < d && i < b->o.na &&
+            memcmp(from + (size_t)i * size, merged + (size_t)k * size, size) == 0)
+            i++;
+    }
+    snprintf(text, sizeof text, "%lld keys of A and %lld of B", (long long)b->o.na,
+             (long long)b->o.nb);
+    const io_series path = { "", (int)count, x, .y = y };
+    const io_chart chart = { "Merge path",        text,
+                             "keys taken from B", "keys taken from A",
+                             .y_from_zero = true, .series_count = 1,
+                             .series = &path };
+    const int code = cli_io(io_svg_write_lines(file, &chart, &err), &err);
+    free(x);
+    return code;
+}
+
 static int finish_merge(cli *c, const merge_arguments *a, const merge_batch *b) {
     result r = {
         .count = b->o.count, .na = b->o.na, .nb = b->o.nb, .key = shoal_key_name(b->o.key)
@@ -337,6 +373,7 @@ static int finish_merge(cli *c, const merge_arguments *a, const merge_batch *b) 
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     if (code == CLI_OK) code = cli_array_write(a->output, &b->keys);
     if (code == CLI_OK) code = cli_array_write(a->values, &b->values);
+    if (code == CLI_OK && a->path && b->o.count > 0) code = draw_path(a->path, b);
     if (code != CLI_OK) return code;
     if (!c->json)
         printf("pairs         %lld with %lld and %lld keys, %s%s\n", (long long)r.count,

@@ -18,6 +18,8 @@ enum { DL, D, DU, B, INPUTS };
 enum { STATUS, RESIDUAL, RCOND, OUTCOMES };
 static const cli_outcome outcomes[OUTCOMES] = { { IO_I4, 1 }, { IO_F4, 1 }, { IO_F4, 1 } };
 
+enum { GSPIKE_BLOCK = 32 }; /* rows per block of gspike, unless --block is given */
+
 typedef struct arguments {
     const char *matrix, *in[INPUTS]; /* either matrix and b, or dl, d, du and b */
     const char *offsets;             /* NULL: systems of one size */
@@ -57,6 +59,7 @@ static const cli_option options[] = {
     { "group-threads", OPT_INT, AT(opts.threads),  "T",    13, "pscheme: threads per group", 1, 1024 },
     { "rcond",    OPT_OUTPUT,   AT(out[RCOND]),    "FILE", 13, "write an estimate of each matrix's reciprocal condition number (1-norm): float32", .without = "periodic", .ends = CLI_ARRAY_ENDS,
       .more = "0 for a singular matrix, NaN if unknown." },
+    { "block",    OPT_INT,      AT(opts.block),    "M",    13, "gspike: rows per block, so that there are p = n / M blocks, rounded up", 2, 4096, .usual = "32" },
     { "delta",    OPT_POSITIVE, AT(opts.delta),    "D",    13, "gspike: a block with |R_mm| <= D |R| counts as singular", .usual = CLI_CHOSEN },
     { "cond",     OPT_POSITIVE, AT(opts.cond),     "C",    14, "methods that pivot: warn if the estimated condition number is C or more", .usual = CLI_CHOSEN },
     { "no-split", OPT_FLAG,     AT(opts.no_split), NULL,   15, "gspike: do not split blocks if the matrix is reducible" },
@@ -261,6 +264,7 @@ static void print_json(cli *c, const void *of, const cli_totals *t) {
     if (shoal_method_flags("tridiag", t->method, NULL) & SHOAL_CAN_DELTA) {
         cli_json_results(j, delta_results, s);
         cli_json_results(j, cond_results, s->info.cond > 0 ? s : NULL);
+        io_json_int(j, "block", s->a->opts.block ? s->a->opts.block : GSPIKE_BLOCK);
         io_json_bool(j, "split", !s->a->opts.no_split);
     }
     cli_totals_json(j, t);

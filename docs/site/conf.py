@@ -21,7 +21,7 @@ project, author, copyright = "Shoal", "", "the authors of Shoal, Apache-2.0"
 version = release = ".".join(re.findall(r"VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", read("include/shoal/core.h")))
 extensions = ["myst_parser", "sphinx_copybutton"]
 root_doc = "README"
-include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "bench/results/README.md",
+include_patterns = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/*.md", "docs/papers/*.md", "bench/results/README.md",
                     "tests/*/README.md"]
 exclude_patterns = ["build*", "out", ".[a-z]*", "src", "cli"]
 myst_heading_anchors = 6

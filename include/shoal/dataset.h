@@ -38,7 +38,8 @@ typedef struct shoal_dataset_opts {
     int64_t samples;    /* rows; points of a Latin hypercube depend on it, Sobol points do not  */
     uint64_t seed;      /* of design and paths; use others for validation and test sets         */
     int nu2;            /* 1: the third column is the stationary variance of Y, and
-                           beta = sqrt(2 alpha nu2)                                             */
+                           beta = sqrt(2 alpha nu2); 2: beta is that times 1 - e^m, as printed in
+                           the project sheet, and m is at most 0                                */
     shoal_range range[SHOAL_DATASET_COLUMNS]; /* alpha, m, beta or nu2, y0, rho, maturity, strike */
     double target;      /* add paths to a row until its standard error is below this    [5e-5] */
     int64_t most_paths; /* maximum paths per row                                        [2^21] */
@@ -49,7 +50,7 @@ typedef struct shoal_dataset shoal_dataset; /* a plan; contents private */
 
 /* Options with all defaults set, and the ranges of shoal_dataset_ranges(). */
 SHOAL_API shoal_dataset_opts shoal_dataset_defaults(void);
-/* Sets the default ranges (docs/surrogate.md); the third is for nu2 if opts->nu2 is 1, else for beta. */
+/* Sets the default ranges (docs/surrogate.md); the third is for beta, or if opts->nu2 is not 0 for nu2. */
 SHOAL_API void shoal_dataset_ranges(shoal_dataset_opts *opts);
 /* The name of column i; NULL past the end. */
 SHOAL_API const char *shoal_dataset_column(int nu2, int i);

@@ -32,6 +32,13 @@ typedef struct shoal_group { /* `count` systems of n unknowns */
     int64_t n, count;
 } shoal_group;
 
+typedef enum shoal_smallsym_rule { /* what makes "auto" redo a system                */
+                                   SHOAL_RULE_CONDITION =
+                                       0, /* a large residual, or an ill-conditioned matrix */
+                                   SHOAL_RULE_RESIDUE =
+                                       1 /* a large residual alone                         */
+} shoal_smallsym_rule;
+
 typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = default */
     int64_t n;                       /* unknowns per system, n >= 0                           */
     int64_t count;                   /* number of systems; 0: nothing to do                   */
@@ -48,7 +55,7 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
     const char *method;              /* "auto" or shoal_methods("smallsym", i)          [auto] */
     const char *variant;             /* shoal_variants("smallsym", method, i)      [the first] */
     int team;                        /* variant "hybrid": threads per system, n* of the paper
-                                        [n / 2 below 40, else n]                               */
+                                        [the fastest on an H200, about n / 4]                  */
     int refine;                      /* steps of refinement, residuals in twice the precision [0] */
     int estimate;                    /* 1: rcond is a 1-norm estimate, not the pivot bound [0].
                                         On "cuda", "hhpcr" and "eigdc" take neither refine nor
@@ -64,6 +71,7 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
                                         faster for a few systems. Such a plan cannot be
                                         captured in a CUDA graph: its calls are refused there
                                                                                            [0] */
+    shoal_smallsym_rule rule;        /* "auto": what has a system redone   [SHOAL_RULE_CONDITION] */
 } shoal_smallsym_opts;
 
 typedef struct shoal_smallsym_info { /* what the last call did                                */
@@ -101,6 +109,10 @@ SHOAL_API shoal_status shoal_smallsym_solvef(shoal_smallsym *plan, const float *
  *   3. "eigdc", which discards eigenvalues, solves those for which refinement does not converge: A
  *      is singular to working precision. On "cuda" its answers are neither refined nor estimated.
  * rcond is the smaller of the pivot bound and the estimated reciprocal condition number.
+ *
+ * With SHOAL_RULE_RESIDUE, the rule of Abbas-Turki and Graillat, the residue alone decides: a system whose first
+ * answer failed or has a residual above opts.tol goes to "eigdc" at once, and no condition number is looked at.
+ * Status 0 then promises a small residual and nothing about the condition of A.
  *
  * This function fixes the method for later calls. It chooses the first method if the last call redid
  * no system, and "eigdc" if that method answered nearly all. It waits for the last call. Plans of other

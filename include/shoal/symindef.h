@@ -77,6 +77,12 @@ typedef struct shoal_symindef_info { /* what the last factorization found       
     double log_abs_det;              /* log |det A|, -infinity if a pivot is zero               */
     int sign_det;                    /* 1, -1, 0                                                */
     size_t bytes;                    /* memory held by the plan                                 */
+    int64_t comparisons;             /* of entries, to choose all pivots                        */
+    double block_cond;               /* largest condition number of a 2x2 block of D; 1: none   */
+    double growth_bound;             /* what theory promises of growth for the default alpha
+                                        (thesis, section 2.2)                                   */
+    double error_bound;              /* bound (2.5) of the thesis on |P A Pt - M D Mt| / |A|, the
+                                        1-norm; 0 if the growth was not computed                */
 } shoal_symindef_info;
 
 /* SHOAL_E_ARG: a size or number that is not allowed. SHOAL_E_METHOD: a method or variant that does

@@ -67,7 +67,8 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     /* "gspike" only; other methods accept 0 only: */
     double delta; /* a block is singular if |R_mm| <= delta |R|, delta < 1   [sqrt(epsilon)] */
     int no_split; /* 1: do not split blocks at reducible rows, nor scale rows               [0] */
-    int waits;    /* 1, on "cuda": a call returns when x is there, and "auto" starts its second
+    int block; /* rows per block, 2 to 4096; p = ceil(n / block) blocks                    [32] */
+    int waits; /* 1, on "cuda": a call returns when x is there, and "auto" starts its second
                      method only if a system needs it: faster for a few systems. Such a plan
                      cannot be captured in a CUDA graph: its calls are refused there       [0] */
 } shoal_tridiag_opts;

@@ -47,9 +47,10 @@ def dataset(
     >>> list(rows)[-4:], bool((rows["stderr"] <= 1e-2).all())
     (['strike', 'price', 'stderr', 'paths'], True)
     """
-    if parametrisation not in ("beta", "nu2"):
-        raise ValueError(f"parametrisation is {parametrisation!r}; it must be beta or nu2")
-    samples, nu2 = whole("samples", samples), parametrisation == "nu2"
+    forms = ("beta", "nu2", "printed")
+    if parametrisation not in forms:
+        raise ValueError(f"parametrisation is {parametrisation!r}; it must be beta, nu2 or printed")
+    samples, nu2 = whole("samples", samples), forms.index(parametrisation)
     names = _core.dataset_columns(nu2)
     if ranges is not None and not isinstance(ranges, dict):
         raise TypeError(f"ranges is a {type(ranges).__name__}; it must be a dict {{column: (low, high)}}")
@@ -57,7 +58,7 @@ def dataset(
     unknown = [name for name in given if name not in names]
     if unknown:
         raise ValueError(f"ranges: unknown column {unknown[0]!r}; the columns are {', '.join(names)}")
-    options = {"samples": samples, "design": design, "nu2": int(nu2), "target": target, "most_paths": most_paths,
+    options = {"samples": samples, "design": design, "nu2": nu2, "target": target, "most_paths": most_paths,
                "refine": refine, "seed": seed}  # fmt: skip
     arguments = [options, [_range(name, given.get(name)) for name in names]]
     how = Units(executor, checkpoint, units, chosen(devices, device))

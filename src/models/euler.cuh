@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(PRICE_BLOCK, Model::blocks(SIGNS, BUMPS))
 #endif
         price_state at[WALKS];
         for (int walk = 0; walk < WALKS; walk++)
-            at[walk].f = shoal_exp((double)x[walk]), at[walk].s = 0.0;
+            at[walk].f = euler_growth(&job, x[walk]), at[walk].s = 0.0;
         sum_leg<SIGNS, BUMPS>(job, number, sample < job.f.samples, at, shared,
                               job.f.partial + (int64_t)blockIdx.x * job.f.width);
     }

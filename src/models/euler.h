@@ -30,21 +30,27 @@ SHOAL_HD static inline euler_numbers euler_numbers_of(const price_job *job, cons
     return n;
 }
 
+/* S e^(-(r - q) t) / S0. */
+SHOAL_HD static inline double euler_growth(const price_job *job, real x) {
+    return job->in_s ? 1.0 + (double)x : shoal_exp((double)x);
+}
+
 #ifndef __cplusplus
 #include "pricing/legs.h"
 
 enum { LANES = PRICE_BLOCK };
 
 typedef struct euler_block {
-    uint32_t w[4][LANES];                              /* words of Philox                    */
-    real z[2][LANES];                                  /* normals                            */
-    real v[PRICE_WALKS][LANES], x[PRICE_WALKS][LANES]; /* v or Y, log(S e^(-(r - q) t) / S0) */
-    price_states at[LANES];                            /* at the end of a leg                */
+    uint32_t w[4][LANES]; /* words of Philox                    */
+    real z[2][LANES];     /* normals                            */
+    real v[PRICE_WALKS][LANES],
+        x[PRICE_WALKS][LANES]; /* v or Y, log(S e^(-(r - q) t) / S0) or, in_s, less 1 */
+    price_states at[LANES];    /* at the end of a leg                */
 } euler_block;
 
 /* One step of one walk of all lanes; z has the signs of the walk's first one. */
-typedef void euler_move(const euler_numbers *n, int variant, real sign, const real (*z)[LANES],
-                        real *v, real *x);
+typedef void euler_move(const euler_numbers *n, int variant, int in_s, real sign,
+                        const real (*z)[LANES], real *v, real *x);
 
 static inline void euler_begin(const price_job *job, euler_block *b) {
     for (int walk = 0; walk < PRICE_WALKS; walk++)
@@ -63,11 +69,11 @@ static inline void euler_leg(const price_job *job, const price_leg *leg, uint64_
                         b->w[0]);
         lanes_normals(b->w[0], k % steps, LANES, b->z[0], b->z[1]);
         for (int walk = 0; walk < walks; walk++)
-            move(&n, job->variant, walk < job->bumps ? 1 : -1, (const real(*)[LANES])b->z,
-                 b->v[walk], b->x[walk]);
+            move(&n, job->variant, job->in_s, walk < job->bumps ? 1 : -1,
+                 (const real(*)[LANES])b->z, b->v[walk], b->x[walk]);
     }
     for (int walk = 0; walk < walks; walk++) EACH(i, LANES) {
-            b->at[i].walk[walk].f = shoal_exp((double)b->x[walk][i]);
+            b->at[i].walk[walk].f = euler_growth(job, b->x[walk][i]);
             b->at[i].walk[walk].s = 0;
         }
 }

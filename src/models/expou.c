@@ -17,10 +17,13 @@ typedef struct block { /* of samples */
     given_lanes given[PRICE_WALKS]; /* conditional: Y and its integrals */
 } block;
 
-static void move(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *y,
-                 real *x) {
-    (void)variant; /* there is one */
-    EACH(i, LANES) expou_step(n, sign * z[0][i], sign * z[1][i], &y[i], &x[i]);
+static void move(const euler_numbers *n, int variant, int in_s, real sign, const real (*z)[LANES],
+                 real *y, real *x) {
+    (void)variant; /* that is in_s */
+    if (in_s)
+        EACH(i, LANES) expou_step(n, 1, sign * z[0][i], sign * z[1][i], &y[i], &x[i]);
+    else
+        EACH(i, LANES) expou_step(n, 0, sign * z[0][i], sign * z[1][i], &y[i], &x[i]);
 }
 
 static void step_given(const price_job *job, const price_leg *leg, double sign, const double *z,

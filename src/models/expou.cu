@@ -8,11 +8,11 @@
 
 namespace {
 
-struct expou_model {
+template <int IN_S> struct expou_model {
     static constexpr int blocks(int, int) { return 0; }
     __device__ static void step(const euler_numbers &n, const price_job &, real z1, real z2,
                                 real &y, real &x) {
-        expou_step(&n, z1, z2, &y, &x);
+        expou_step(&n, IN_S, z1, z2, &y, &x);
     }
 };
 
@@ -21,8 +21,11 @@ struct expou_model {
 static shoal_status run(shoal_context *ctx, const void *given) {
     const price_job *job = (const price_job *)given;
     if (job->row != EXPOU_EULER) return shoal_exact_expou(ctx, job);
-    const auto chosen = kernel_of(job, euler<expou_model, 1, 1>, euler<expou_model, 1, 3>,
-                                  euler<expou_model, 2, 1>, euler<expou_model, 2, 3>);
+    const auto chosen =
+        job->in_s ? kernel_of(job, euler<expou_model<1>, 1, 1>, euler<expou_model<1>, 1, 3>,
+                              euler<expou_model<1>, 2, 1>, euler<expou_model<1>, 2, 3>)
+                  : kernel_of(job, euler<expou_model<0>, 1, 1>, euler<expou_model<0>, 1, 3>,
+                              euler<expou_model<0>, 2, 1>, euler<expou_model<0>, 2, 3>);
     return run_kernel(ctx, job, chosen, 1, "expou");
 }
 

@@ -27,10 +27,12 @@
 #include "models/euler.h"
 #include "rng/normal.h"
 
-SHOAL_HD static inline void expou_step(const euler_numbers *n, real z1, real z2, real *y, real *x) {
+SHOAL_HD static inline void expou_step(const euler_numbers *n, int in_s, real z1, real z2, real *y,
+                                       real *x) {
     const real vol = real_exp(*y);
     const real shock = real_fma(n->along, z1, n->across * z2);
-    *x = real_fma(vol, real_fma(-n->half, vol, shock), *x);
+    *x = in_s ? real_fma(*x, vol * shock, real_fma(vol, shock, *x)) /* equation (6) */
+              : real_fma(vol, real_fma(-n->half, vol, shock), *x);
     *y = real_fma(n->noise, z1, real_fma(n->decay, *y, n->pull));
 }
 

@@ -14,7 +14,8 @@ SHOAL_DECLARE_CUDA(price_method, expou_paths)
 
 /* Both rows share one cell: the paths of a block differ only in how a step is made, by job.row. */
 static const shoal_method methods[] = {
-    [EXPOU_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR },
+    [EXPOU_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR,
+      .variants = { { "log", SHOAL_ON_BOTH }, { "s", SHOAL_ON_BOTH } } },
     [EXPOU_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR },
 };
 /* clang-format on */
@@ -81,6 +82,7 @@ typedef struct expou_plan {
 static void make_job(expou_plan *e, const shoal_expou *m, const shoal_price_opts *o) {
     price_job *j = &e->job;
     const double turn = m->beta < 0 ? -1 : 1; /* -beta V is beta (-V) */
+    j->in_s = j->row == EXPOU_EULER && j->variant == 1;
     j->reversion = m->alpha, j->mean = m->m, j->rho = turn * m->rho;
     j->noise = fabs(m->beta) < BETA_LEAST ? 0 : fabs(m->beta);
     j->start[0] = m->y0, j->start[1] = m->y0 + VEGA_STEP, j->start[2] = m->y0 - VEGA_STEP;
@@ -167,7 +169,10 @@ static price_bias bias_at(const price_job *j, const price_leg *leg, const integr
     const double lasting = reach > 2 ? 2 / reach : 1; /* of a deviation of Y, on the way */
     const double own = expm1(4 * i->y.variance) * lasting, rho = j->noise > 0 ? fabs(j->rho) : 0;
     const double spread = rho + sqrt(own);
-    const double error = fabs(i->summed - i->square) + share * i->square * spread * spread;
+    const double plain =
+        j->in_s ? 0.5 * i->dt * i->square * i->square * exp(4 * i->y.variance) / leg->maturity
+                : 0; /* as Heston's, in S */
+    const double error = fabs(i->summed - i->square) + share * i->square * spread * spread + plain;
     double mean = 0.5 * rho * rho * share * i->square;
     if (j->row == EXPOU_CONDITIONAL &&
         j->noise > 0) { /* e^Y grows by B in the mean: J has mean 0 */

@@ -23,20 +23,22 @@ typedef struct block { /* of samples */
     uint8_t clear[LANES];                /* exact: the first attempt is accepted                  */
 } block;
 
-static void walk_by(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *v,
-                    real *x) {
-    EACH(i, LANES) heston_step(n, variant, sign * z[0][i], sign * z[1][i], &v[i], &x[i]);
+static inline void walk_by(const euler_numbers *n, int variant, int in_s, real sign,
+                           const real (*z)[LANES], real *v, real *x) {
+    EACH(i, LANES) heston_step(n, variant, in_s, sign * z[0][i], sign * z[1][i], &v[i], &x[i]);
 }
 
 /* Each loop has one variant, so that no lane tests it. */
-static void move(const euler_numbers *n, int variant, real sign, const real (*z)[LANES], real *v,
-                 real *x) {
-    if (variant == EULER_FULL)
-        walk_by(n, EULER_FULL, sign, z, v, x);
-    else if (variant == EULER_PLUS)
-        walk_by(n, EULER_PLUS, sign, z, v, x);
-    else
-        walk_by(n, EULER_ABS, sign, z, v, x);
+static void move(const euler_numbers *n, int variant, int in_s, real sign, const real (*z)[LANES],
+                 real *v, real *x) {
+    switch (variant + (in_s ? EULER_IN_S : 0)) {
+    case EULER_FULL: walk_by(n, EULER_FULL, 0, sign, z, v, x); break;
+    case EULER_PLUS: walk_by(n, EULER_PLUS, 0, sign, z, v, x); break;
+    case EULER_ABS: walk_by(n, EULER_ABS, 0, sign, z, v, x); break;
+    case EULER_IN_S + EULER_FULL: walk_by(n, EULER_FULL, 1, sign, z, v, x); break;
+    case EULER_IN_S + EULER_PLUS: walk_by(n, EULER_PLUS, 1, sign, z, v, x); break;
+    default: walk_by(n, EULER_ABS, 1, sign, z, v, x);
+    }
 }
 
 /* ---- exact steps ----------------------------------------------------------------------------- */

@@ -18,14 +18,14 @@
 
 namespace {
 
-struct heston_model {
+template <int IN_S> struct heston_model {
     /* Left alone the compiler makes room for more blocks, by instructions in the loop over the steps. */
     static constexpr int blocks(int signs, int bumps) {
         return signs * bumps == 1 ? 4 : signs * bumps == 6 && sizeof(real) == 8 ? 2 : 3;
     }
     __device__ static void step(const euler_numbers &n, const price_job &job, real z1, real z2,
                                 real &v, real &x) {
-        heston_step(&n, job.variant, z1, z2, &v, &x);
+        heston_step(&n, job.variant, IN_S, z1, z2, &v, &x);
     }
 };
 
@@ -106,15 +106,14 @@ typedef void (*kernel)(price_job, int64_t);
 
 template <int SIGNS, int BUMPS> kernel euler_of(const price_job *job) {
 #ifdef SHOAL_SINGLE
-    if (job->fast_math && job->noise > 0) {
+    if (job->fast_math && job->noise > 0 && !job->in_s) {
         if (job->variant == EULER_PLUS) return euler_fast<SIGNS, BUMPS, EULER_PLUS>;
         if (job->variant == EULER_ABS) return euler_fast<SIGNS, BUMPS, EULER_ABS>;
         return euler_fast<SIGNS, BUMPS, EULER_FULL>;
     }
-#else
-    (void)job;
 #endif
-    return euler<heston_model, SIGNS, BUMPS>;
+    if (job->in_s) return euler<heston_model<1>, SIGNS, BUMPS>;
+    return euler<heston_model<0>, SIGNS, BUMPS>;
 }
 
 } // namespace

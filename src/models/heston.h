@@ -9,6 +9,10 @@
  *     x' = x - v+ dt/2 + sqrt(v+ dt) (rho G1 + sqrt(1 - rho^2) G2),
  *     v' = g(v + kappa (theta - v+) dt + sigma sqrt(v+ dt) G1),
  *
+ * or, in S itself as printed (equation (4); x is S e^(-(r - q) t) / S0 - 1),
+ *
+ *     x' = x + (1 + x) sqrt(v+ dt) (rho G1 + sqrt(1 - rho^2) G2);
+ *
  * v+ = max(v, 0), g the identity (full: the variance itself may be negative, only what is taken
  * of it is not), the positive part (plus), or the absolute value (abs).
  *
@@ -44,14 +48,15 @@ SHOAL_HD static inline real heston_g(real v, int variant) {
     return variant == EULER_PLUS ? real_pick(v > 0, v, 0) : real_abs(v);
 }
 
-SHOAL_HD static inline void heston_step(const euler_numbers *n, int variant, real z1, real z2,
-                                        real *v, real *x) {
+SHOAL_HD static inline void heston_step(const euler_numbers *n, int variant, int in_s, real z1,
+                                        real z2, real *v, real *x) {
     const real positive = real_pick(*v > 0, *v, 0), root = real_sqrt(positive);
     const real first = root * z1, second = root * z2;
     const real drift = real_fma(-n->reversion, positive, *v + n->pull);
     *v = heston_g(real_fma(n->noise, first, drift), variant);
-    const real down = real_fma(-n->half, positive, *x);
-    *x = real_fma(n->along, first, real_fma(n->across, second, down));
+    const real down = in_s ? 0 : real_fma(-n->half, positive, *x);
+    const real shocked = real_fma(n->along, first, real_fma(n->across, second, down));
+    *x = in_s ? real_fma(*x, shocked, *x + shocked) : shocked;
 }
 
 /* Above this mean the Poisson law is not asked for; the normal one differs by less than double can

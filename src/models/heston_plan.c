@@ -21,7 +21,10 @@ static const shoal_method methods[] = {
     [HESTON_EULER] = { .name = "euler", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_EULER | SHOAL_CAN_MIRROR,
       .variants = { [EULER_FULL] = { "full", SHOAL_ON_BOTH },
                     [EULER_PLUS] = { "plus", SHOAL_ON_BOTH },
-                    [EULER_ABS] = { "abs", SHOAL_ON_BOTH } } },
+                    [EULER_ABS] = { "abs", SHOAL_ON_BOTH },
+                    [EULER_IN_S + EULER_FULL] = { "full-s", SHOAL_ON_BOTH },
+                    [EULER_IN_S + EULER_PLUS] = { "plus-s", SHOAL_ON_BOTH },
+                    [EULER_IN_S + EULER_ABS] = { "abs-s", SHOAL_ON_BOTH } } },
     [HESTON_EXACT] = { .name = "exact", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_MIRROR, VARIANCE_VARIANTS },
     [HESTON_CONDITIONAL] = { .name = "conditional", CELLS, .flags = SHOAL_CAN_WALK, VARIANCE_VARIANTS },
     [HESTON_ANALYTIC] = { .name = "analytic", CELLS },
@@ -192,7 +195,12 @@ static price_bias euler_bias(const shoal_price *p, int64_t group, int64_t strike
         if (leg->dt > dt) dt = leg->dt;
     }
     if (!(variance > 0) || h->job.noise == 0)
-        return shoal_price_shift(at, p->strikes[strike], variance, fabs(sum - variance), 0);
+        return shoal_price_shift(at, p->strikes[strike], variance,
+                                 fabs(sum - variance) +
+                                     (h->job.in_s && at->maturity > 0
+                                          ? 0.5 * dt * variance * variance / at->maturity
+                                          : 0),
+                                 0);
     const double lag = fmin(at->maturity, 1 / m->kappa), step = m->sigma * m->sigma * dt;
     const double near = fmin(1, pow(2 * m->kappa * dt, h->job.shape));
     const double pushed = 0.4 * at->maturity / dt * h->job.shape / (h->job.shape + 0.5);
@@ -203,7 +211,10 @@ static price_bias euler_bias(const shoal_price *p, int64_t group, int64_t strike
                   at->maturity * step * fmin(1, m->kappa * dt); /* as large as a step by itself */
     const double spread = fabs(m->rho) + sqrt(integral_variance(m, at->maturity)) / variance;
     const double rest = (m->kappa + 1 / at->maturity) * dt * variance * spread * spread;
-    const double error = fabs(sum - variance) + edge + rest;
+    /* in S a step multiplies the second moment by 1 + v dt, not by e^(v dt): the variance lacks v^2 dt / 2 */
+    const double squared = variance * variance + integral_variance(m, at->maturity);
+    const double plain = h->job.in_s ? 0.5 * dt * squared / at->maturity : 0;
+    const double error = fabs(sum - variance) + edge + rest + plain;
     return shoal_price_shift(at, p->strikes[strike], variance, error, 0);
 }
 
@@ -256,6 +267,7 @@ static void make_job(heston_plan *h, const shoal_price_opts *o) {
     price_job *j = &h->job;
     j->fast_math = o->math == SHOAL_FAST;
     if (j->row == HESTON_CONDITIONAL) j->signs = 1;
+    if (j->row == HESTON_EULER) j->in_s = j->variant >= EULER_IN_S, j->variant %= EULER_IN_S;
     j->reversion = m->kappa, j->mean = m->theta, j->rho = m->rho;
     j->noise = m->sigma < SIGMA_LEAST ? 0 : m->sigma;
     j->shape = j->noise > 0 ? 2 * m->kappa * m->theta / (j->noise * j->noise) : 0;

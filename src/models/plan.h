@@ -15,7 +15,12 @@ extern "C" {
 #endif
 
 enum { HESTON_EULER, HESTON_EXACT, HESTON_CONDITIONAL, HESTON_ANALYTIC, HESTON_QE };
-enum { EULER_FULL, EULER_PLUS, EULER_ABS };
+enum {
+    EULER_FULL,
+    EULER_PLUS,
+    EULER_ABS,
+    EULER_IN_S
+}; /* plus EULER_IN_S: S is stepped, not its logarithm */
 enum { VARIANCE_POISSON, VARIANCE_NORMAL };
 
 enum { EXPOU_EULER, EXPOU_CONDITIONAL };

@@ -66,7 +66,7 @@ typedef struct price_frame {
  * Ornstein-Uhlenbeck's log-volatility Y. */
 typedef struct price_job {
     price_frame f;
-    int row, variant, fast_math;
+    int row, variant, fast_math, in_s; /* in_s: Euler steps S, not its logarithm */
     int signs, bumps; /* walks of a sample: 1 or 2 signs of its normals, 1 or 3 starts       */
     int legs, strikes;
     price_terms terms;

@@ -61,7 +61,7 @@ typedef struct recur_driver {
 } recur_driver;
 
 /* The variants, in the order of the table. */
-enum { PSCHEME_BLOCKED, PSCHEME_REARRANGED };
+enum { PSCHEME_BLOCKED, PSCHEME_REARRANGED, PSCHEME_STORED, PSCHEME_STORED_REARRANGED };
 
 /* SHOAL_E_ARG and a sentence for sizes, orders, forms and enums that are not allowed. */
 shoal_status shoal_recur_check_shape(shoal_context *ctx, const shoal_recur_opts *o);

@@ -31,7 +31,9 @@ static const shoal_method methods[] = {
     { .name = "lookback", CELLS(recur_lookback), .flags = SHOAL_CAN_ORDERS },
     { .name = "pscheme", CELLS(recur_pscheme), .flags = SHOAL_CAN_ORDERS | SHOAL_CAN_PARTS,
       .variants = { [PSCHEME_BLOCKED] = { "blocked", SHOAL_ON_BOTH },
-                    [PSCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH } } },
+                    [PSCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH },
+                    [PSCHEME_STORED] = { "stored", SHOAL_ON_BOTH },
+                    [PSCHEME_STORED_REARRANGED] = { "stored-rearranged", SHOAL_ON_BOTH } } },
     { .name = "pcr", CELLS(recur_pcr) },
 };
 

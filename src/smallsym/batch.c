@@ -477,20 +477,22 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
 /* Does again what waits for the method of a stage, in full packs or, at the `end`, all of it. */
 static void run_stage(worker *w, const shoal_smallsym *plan, const smallsym_job *job, int stage,
                       int end) {
-    const shoal_choice *by = stage == 0 ? &plan->middle : &plan->rescue;
     smallsym_job again = *job;
+    again.stage = stage;
+    again.stage = smallsym_next_stage(&again);
+    const shoal_choice *by = again.stage == 1 ? &plan->middle : &plan->rescue;
     again.first_row = by->row, again.refine = 0;
-    again.stage = stage + 1;
-    if (stage > 0) again.rescue_row = -1;
+    if (again.stage == 2) again.rescue_row = -1;
     while (w->queued[stage] >= LANES || (end && w->queued[stage] > 0)) {
         w->used = w->queued[stage] < LANES ? w->queued[stage] : LANES;
         w->in_order = 0;
         w->queued[stage] -= w->used;
-        *(stage == 0 ? &w->totals.redone : &w->totals.rescued) += (unsigned)w->used;
+        if (stage == 0) w->totals.redone += (unsigned)w->used;
+        if (again.stage == 2) w->totals.rescued += (unsigned)w->used;
         memcpy(w->task, w->queue[stage] + w->queued[stage], (size_t)w->used * sizeof *w->task);
-        w->stage = stage + 1;
+        w->stage = again.stage;
         run_pack(w, &again, by->cell, by->variant);
-        if (stage == 0) run_stage(w, plan, job, 1, 0);
+        if (again.stage == 1) run_stage(w, plan, job, 1, 0);
     }
     w->stage = 0;
 }

@@ -104,7 +104,7 @@ static shoal_status queue_stage(shoal_smallsym *plan, const stages *s, int stage
     smallsym_job part = s->job;
     part.stage = stage, part.first_row = by[stage]->row;
     part.tasks = stage > 0 ? list_at(plan, stage - 1) : NULL;
-    part.list = stage < 2 ? list_at(plan, stage) : NULL;
+    part.list = stage < 2 ? list_at(plan, smallsym_next_stage(&part) - 1) : NULL;
     part.wide = list_at(plan, 2);
     if (stage > 0) part.refine = 0;
     if (stage == 2) part.rescue_row = -1, part.next = s->next;
@@ -112,7 +112,7 @@ static shoal_status queue_stage(shoal_smallsym *plan, const stages *s, int stage
 }
 
 static shoal_status queue_later(shoal_smallsym *plan, const stages *s) {
-    const shoal_status status = queue_stage(plan, s, 1);
+    const shoal_status status = s->job.by_residue ? SHOAL_OK : queue_stage(plan, s, 1);
     return status == SHOAL_OK ? queue_stage(plan, s, 2) : status;
 }
 
@@ -140,7 +140,7 @@ static shoal_status run_stages(shoal_smallsym *plan, const smallsym_job *job) {
                                       : queue_stages(plan, &s);
     if (status == SHOAL_OK && plan->waits) {
         status = shoal_wait(plan->head.ctx);
-        plan->is_told = status == SHOAL_OK && plan->told->listed[0] == 0;
+        plan->is_told = status == SHOAL_OK && plan->told->listed[s.job.by_residue] == 0;
         if (status == SHOAL_OK && !plan->is_told) status = queue_later(plan, &s);
     }
     if (status == SHOAL_OK && !plan->is_captured) plan->next_is_clear = 1;

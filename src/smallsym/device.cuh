@@ -321,9 +321,11 @@ __device__ static inline void list_for_rescue(const smallsym_job &job, int64_t k
     smallsym_totals *totals = (smallsym_totals *)job.work;
     const smallsym_redo entry = { k, (uint32_t)o.redo, o.redo > 0 ? o.status : SHOAL_SYSTEM_OK,
                                   o.residual };
-    const int all = add_to_list(job.list, &totals->listed[job.stage], entry, listed);
-    if (all && threadIdx.x % WARP == 0)
-        atomicAdd(job.stage == 0 ? &totals->redone : &totals->rescued, (unsigned long long)all);
+    const int next = smallsym_next_stage(&job);
+    const int all = add_to_list(job.list, &totals->listed[next - 1], entry, listed);
+    if (!all || threadIdx.x % WARP != 0) return;
+    if (job.stage == 0) atomicAdd(&totals->redone, (unsigned long long)all);
+    if (next == 2) atomicAdd(&totals->rescued, (unsigned long long)all);
 }
 
 /* Every thread of the warp calls; `leader` is true in one of each system that exists. */

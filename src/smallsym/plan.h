@@ -52,8 +52,9 @@ typedef struct smallsym_job {
     shoal_outcome where;       /* this group's part of the caller's arrays; NULL: not written */
     int first_row, rescue_row; /* rows of the table; rescue_row -1: failures are not redone   */
     int team, refine, estimate;
-    int look;  /* 1: the condition number is looked at (condition.h), for the status        */
-    int stage; /* of "auto": 0, its first method; 1, its second, which refines; 2, its third */
+    int by_residue; /* of "auto": the residue alone decides, and its third method comes second  */
+    int look;       /* 1: the condition number is looked at (condition.h), for the status        */
+    int stage;      /* of "auto": 0, its first method; 1, its second, which refines; 2, its third */
     double tol, cond;
     int64_t first;              /* of the group's systems among all                           */
     int64_t a_offset;           /* ... of its numbers in A                                     */
@@ -188,7 +189,8 @@ typedef struct smallsym_stages { /* paper/stages.c, paper/hhpcr.cu: SMALLSYM_RED
 
 /* Whether a call computes residuals: a status that is asked for is judged. */
 SHOAL_HD static inline int smallsym_judged(const smallsym_job *job) {
-    return job->where.residual || job->look || job->refine || job->stage;
+    return job->where.residual || job->look || job->refine || job->stage ||
+           (job->by_residue && job->rescue_row >= 0);
 }
 
 /* The larger of two residuals; one that is NaN, of a system that failed, stays. */
@@ -210,6 +212,11 @@ SHOAL_HD static inline int smallsym_doubtful(const smallsym_job *job, int32_t st
  * that its residual cannot be told. */
 SHOAL_HD static inline int smallsym_left_range(int32_t status, float residual) {
     return status == SHOAL_SYSTEM_OVERFLOW || (status == SHOAL_SYSTEM_ILL && residual != residual);
+}
+
+/* The stage that follows the first one, and the list of what waits for it. */
+SHOAL_HD static inline int smallsym_next_stage(const smallsym_job *job) {
+    return job->by_residue ? 2 : job->stage + 1;
 }
 
 /* Whether a call on a GPU goes to the kernels that refine and estimate (careful.cu). The plan's options

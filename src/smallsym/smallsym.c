@@ -102,8 +102,9 @@ static shoal_status check_options(shoal_context *ctx, const shoal_smallsym_opts 
                                  SHOAL_TRIANGLE_FLAG(o),
                                  SHOAL_FLAG("estimate", o->estimate),
                                  SHOAL_FLAG("gram", o->gram),
-                                 SHOAL_FLAG("waits", o->waits) };
-    shoal_status status = shoal_check_flags(ctx, flags, 7);
+                                 SHOAL_FLAG("waits", o->waits),
+                                 SHOAL_FLAG("rule", o->rule) };
+    shoal_status status = shoal_check_flags(ctx, flags, 8);
     if (status == SHOAL_OK) status = shoal_check_count(ctx, "team", o->team, 0, INT64_MAX);
     if (status == SHOAL_OK) status = shoal_check_count(ctx, "refine", o->refine, 0, 100);
     if (status != SHOAL_OK) return status;
@@ -226,6 +227,7 @@ static smallsym_job job_of(const shoal_smallsym *plan, const shoal_smallsym_opts
         .team = o->team,
         .refine = o->refine,
         .estimate = o->estimate,
+        .by_residue = plan->rescue.cell && o->rule == SHOAL_RULE_RESIDUE,
         .tol = o->tol > 0 ? o->tol : 9 * (double)(n ? n : 1) * shoal_epsilon(o->type),
         .cond = cond_of(plan, o, n),
     };
@@ -369,7 +371,7 @@ static void fix(shoal_smallsym *plan, shoal_choice choice) {
     plan->head.called = 0; /* what the last call did was done by another method */
     for (int64_t g = 0; g < plan->job_count; g++) {
         plan->jobs[g].first_row = choice.row;
-        plan->jobs[g].rescue_row = -1;
+        plan->jobs[g].rescue_row = -1, plan->jobs[g].by_residue = 0;
     }
 }
 

@@ -57,7 +57,7 @@ static shoal_status run_group(shoal_smallsym *plan, smallsym_job job, const smal
     const smallsym_arrays with = arrays_of(plan, &job, samples, at);
     const int what = call->what == SMALLSYM_FORM && job.n == 0 ? SMALLSYM_SOLVE : call->what;
     plan->solved = what == SMALLSYM_SOLVE || what == SMALLSYM_FORM;
-    job.look = plan->solved && (job.where.status || job.rescue_row >= 0);
+    job.look = plan->solved && !job.by_residue && (job.where.status || job.rescue_row >= 0);
     plan->judged = plan->solved ? smallsym_judged(&job) : call->residual && job.where.residual;
     return (call->run ? call->run : plan->driver->run)(plan, what, &job, &with);
 }

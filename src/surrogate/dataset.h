@@ -112,6 +112,7 @@ SHOAL_HD static inline dataset_row dataset_read(const dataset_job *job, const do
     dataset_row r;
     r.alpha = p[0], r.m = p[1], r.y0 = p[3], r.rho = p[4], r.maturity = p[5], r.strike = p[6];
     r.beta = job->nu2 ? sqrt(2.0 * r.alpha * p[2]) : p[2];
+    if (job->nu2 == 2) r.beta *= 1.0 - shoal_exp(r.m);
     const int good = dataset_within(r.alpha, 0.0, 1e6) && dataset_within(r.m, -50.0, 5.0) &&
                      dataset_within(r.beta, 0.0, 1e3) && dataset_within(r.y0, -50.0, 5.0) &&
                      dataset_within(r.rho, -1.0, 0.0) && dataset_within(r.maturity, 1e-12, 1e3) &&

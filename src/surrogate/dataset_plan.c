@@ -29,7 +29,7 @@ static const struct {
     const char *name;
     shoal_range range; /* unless another is given */
     double least, most;
-} columns[SHOAL_DATASET_COLUMNS + 1] = {
+} columns[SHOAL_DATASET_COLUMNS + 2] = {
     { "alpha", { 0.1, 5, 1 }, 0, 1e6 },
     { "m", { -3, 0.2, 0 }, -50, 5 }, /* long-run volatilities from 5 % to 122 % */
     { "beta", { 0.05, 1, 0 }, 0, 1e3 },
@@ -37,10 +37,11 @@ static const struct {
     { "rho", { -0.95, 0, 0 }, -1, 0 },
     { "maturity", { 0.05, 2, 0 }, 1e-12, 1e3 },
     { "strike", { 0.5, 1.5, 0 }, 0, 1e6 },
-    { "nu2", { 0.01, 0.25, 0 }, 0, 1e3 }, /* instead of beta */
+    { "nu2", { 0.01, 0.25, 0 }, 0, 1e3 },         /* instead of beta: sqrt(2 alpha nu2) */
+    { "nu2_printed", { 0.01, 0.25, 0 }, 0, 1e3 }, /* that times 1 - e^m, as in the project sheet */
 };
 
-static int row_of(int nu2, int i) { return nu2 && i == 2 ? SHOAL_DATASET_COLUMNS : i; }
+static int row_of(int nu2, int i) { return nu2 && i == 2 ? SHOAL_DATASET_COLUMNS + (nu2 == 2) : i; }
 
 const char *shoal_dataset_column(int nu2, int i) {
     return i >= 0 && i < SHOAL_DATASET_COLUMNS ? columns[row_of(nu2, i)].name : NULL;
@@ -54,6 +55,7 @@ shoal_range shoal_dataset_bounds(int nu2, int i) {
 void shoal_dataset_ranges(shoal_dataset_opts *opts) {
     for (int i = 0; opts && i < SHOAL_DATASET_COLUMNS; i++)
         opts->range[i] = columns[row_of(opts->nu2, i)].range;
+    if (opts && opts->nu2 == 2) opts->range[1].high = 0; /* beyond, the printed beta is below 0 */
 }
 
 shoal_dataset_opts shoal_dataset_defaults(void) {
@@ -72,6 +74,12 @@ static shoal_status check_ranges(shoal_context *ctx, const shoal_dataset_opts *o
             return shoal_fail(
                 ctx, SHOAL_E_ARG, "range of %s is %g to %g; it must ascend and lie within %g to %g",
                 columns[row].name, r->low, r->high, columns[row].least, columns[row].most);
+        if (i == 1 && o->nu2 == 2 && r->high > 0)
+            return shoal_fail(
+                ctx, SHOAL_E_ARG,
+                "range of m ends at %g; with the printed form it must end at 0: beyond, "
+                "beta is below 0 and S is only a local martingale",
+                r->high);
         if (r->log && !(r->low > 0))
             return shoal_fail(ctx, SHOAL_E_ARG,
                               "range of %s begins at %g; a logarithmic one must begin above 0",
@@ -83,7 +91,8 @@ static shoal_status check_ranges(shoal_context *ctx, const shoal_dataset_opts *o
 /* The corner of the ranges whose paths have most steps. */
 static shoal_status check_steps(shoal_context *ctx, const shoal_dataset_opts *o, int *most) {
     const shoal_range *r = o->range;
-    const double beta = o->nu2 ? sqrt(2 * r[0].high * r[2].high) : r[2].high;
+    const double most_beta = o->nu2 ? sqrt(2 * r[0].high * r[2].high) : r[2].high;
+    const double beta = o->nu2 == 2 ? -most_beta * expm1(r[1].low) : most_beta;
     const double up = dataset_steps(r[0].high, r[1].high, beta, r[3].low, r[5].high, o->refine);
     const double down = dataset_steps(r[0].high, r[1].low, beta, r[3].high, r[5].high, o->refine);
     const double steps = up > down ? up : down;
@@ -106,9 +115,10 @@ static shoal_status check(shoal_context *ctx, const shoal_dataset_opts *o) {
         { "samples", o->samples, 0, SHOAL_DATASET_MOST },
         { "most_paths", o->most_paths, PATHS_A_BLOCK, SHOAL_DATASET_PATHS },
         { "refine", o->refine, 1, MOST_REFINE },
+        { "nu2", o->nu2, 0, 2 },
     };
     shoal_status s = shoal_check_number(ctx, "target", -1, o->target, DBL_MIN, 1);
-    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 3);
+    if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 4);
     return s == SHOAL_OK ? check_ranges(ctx, o) : s;
 }
 
@@ -134,7 +144,7 @@ shoal_status shoal_dataset_create(shoal_context *ctx, const shoal_dataset_opts *
     p->job = (dataset_job){ .normals = shoal_stream_of(o.seed, 0, PRICE_PURPOSE, PRICE_ROWS),
                             .target = o.target,
                             .most = o.most_paths / PATHS_A_BLOCK,
-                            .nu2 = o.nu2 != 0,
+                            .nu2 = o.nu2,
                             .refine = o.refine,
                             .steps = steps };
     shoal_sobol_directions(SHOAL_DATASET_COLUMNS, SOBOL_SCRAMBLE, o.seed, p->direction, p->shift);

@@ -360,6 +360,7 @@ static int one_stage(panel *p, double magnitude) {
     do
         if (!evaluate_column(p, search.column, p->column[search.slot], &seen)) return 0;
     while (!consider(&search, p->rook, &seen, alpha, tol, &now));
+    p->job->state->compared += search.looks * (p->shape.n - p->k);
     now.magnitude = (real)magnitude;
     eliminate(p, &now, &search);
     return 1;

@@ -241,8 +241,10 @@ __global__ static void __launch_bounds__(BLOCK)
         if (bad) break;
         eliminate_rows(job, work, s, mine, *now, count, turn);
         move_rows(job, work, mine, *now, begin, count);
-        if (blockIdx.x == 0 && threadIdx.x == BLOCK - 1) /* the permutation follows at the end */
+        if (blockIdx.x == 0 && threadIdx.x == BLOCK - 1) { /* the permutation follows at the end */
             record_pivot(&job, now, work.state->magnitude);
+            job.state->compared += s->search.looks * (job.shape.n - now->k);
+        }
         __syncthreads(); /* the search is read no more */
         if (threadIdx.x == 0)
             for (int u = 0; u < 2; u++) s->of_last[u] = s->search.of_pivot[u];

@@ -30,6 +30,7 @@ typedef struct symindef_state {
     double norm;         /* largest sum of |A| over a row                                   */
     double peak;         /* largest entry of all reduced matrices                           */
     double multiplier;   /* max |M| off the diagonal                                        */
+    int64_t compared;    /* entries of the columns that partial and rook have searched      */
 } symindef_state;
 
 enum { SYMINDEF_VECTORS = 3 };

@@ -11,6 +11,7 @@
 #include "symindef/plan.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 shoal_status shoal_symindef_wait(shoal_symindef *plan) {
     void *current;
@@ -83,6 +84,10 @@ static void count_2x2(double a, double b, double c, shoal_symindef_info *info) {
     info->inertia[ratio < 0 ? 1 : 0]++;
     if (ratio < 0) info->sign_det = -info->sign_det;
     info->log_abs_det += 2 * log(fabs(b)) + log(fabs(ratio));
+    /* condition number m + sqrt(m^2 - 1), 2 m = (a^2 + 2 b^2 + c^2) / |det| */
+    const double size = (a / b * (a / b) + 2 + c / b * (c / b)) / (2 * fabs(ratio));
+    const double cond = size < 1e150 ? size + sqrt(fmax(size * size - 1, 0)) : 2 * size;
+    if (!(cond <= info->block_cond)) info->block_cond = cond;
 }
 
 static void count_pivots(const symindef_factors *f, shoal_symindef_info *info) {
@@ -107,6 +112,35 @@ static void count_pivots(const symindef_factors *f, shoal_symindef_info *info) {
     info->rank = info->inertia[0] + info->inertia[1];
 }
 
+/* Complete pivoting searches the triangle that is left at each stage. */
+static int64_t compared(const symindef_factors *f, int64_t end) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < end; k++) {
+        count += (f->n - k) * (f->n - k + 1) / 2;
+        if (k + 1 < end && f->interchanges[k + 1] < 0) k++;
+    }
+    return count;
+}
+
+/* Of the thesis, section 2.2: 2.57^(n-1) for all strategies, and for complete pivoting also sqrt(n) f(n) 3.07
+ * (n-1)^0.446, f(n) the product of k^(1/(k-1)). */
+static double growth_bound(int64_t n, int complete) {
+    const double any = pow(2.57, (double)(n - 1));
+    if (!complete || n < 2) return any;
+    double logarithm = 0;
+    for (int64_t k = 2; k <= n; k++) logarithm += log((double)k) / (double)(k - 1);
+    return fmin(any, 3.07 * sqrt((double)n) * pow((double)(n - 1), 0.446) * exp(logarithm));
+}
+
+/* (2.5): |F|_1 <= u mu (n^2/2 max(1 + 3/alpha, (1 + 11/(1 - alpha))/2) + n/2 3 (1 + alpha)/(1 - alpha)), mu the largest entry
+ * of all reduced matrices. */
+static double error_bound(const symindef_factors *f, const shoal_symindef_info *info) {
+    const double a = info->alpha, n = (double)f->n, u = 0.5 * info->epsilon;
+    const double each = fmax(1 + 3 / a, 0.5 * (1 + 11 / (1 - a)));
+    const double bound = u * f->state.peak * 0.5 * n * (n * each + 3 * (1 + a) / (1 - a));
+    return f->state.norm > 0 ? bound / f->state.norm : 0;
+}
+
 static void fill_info(const symindef_factors *f, shoal_symindef_info *info) {
     const symindef_state *s = &f->state;
     info->status = s->status;
@@ -118,7 +152,12 @@ static void fill_info(const symindef_factors *f, shoal_symindef_info *info) {
     info->rounding = (double)f->n * info->epsilon * info->largest;
     info->growth = s->largest > 0 ? s->peak / s->largest : 0;
     info->max_multiplier = s->multiplier;
+    info->block_cond = 1;
     count_pivots(f, info);
+    const int complete = strcmp(info->method, "complete") == 0;
+    info->comparisons = complete ? compared(f, info->eliminated) : s->compared;
+    info->growth_bound = growth_bound(f->n, complete);
+    info->error_bound = error_bound(f, info);
 }
 
 shoal_status shoal_symindef_last(shoal_symindef *plan, shoal_symindef_info *info) {

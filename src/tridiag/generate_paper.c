@@ -387,8 +387,9 @@ static int is_chosen(int64_t k, int64_t blocks, int64_t implants) {
 }
 
 static void make_singular(const tridiag_source *s, const tridiag_rows *r, void (*make)(block *),
-                          int inner) {
+                          int how) {
     const int64_t blocks = s->n > s->offset ? (s->n - s->offset) / s->size : 0;
+    const int inner = how & TRIDIAG_INNER;
     const int64_t m = s->size - 2 * inner, end = r->first + r->count;
     block one = { .of = s, .m = m, .s = r->work };
     one.x = one.s + m * m;
@@ -398,7 +399,7 @@ static void make_singular(const tridiag_source *s, const tridiag_rows *r, void (
     for (; k < blocks && s->offset + k * s->size < end; k++) {
         if (!is_chosen(k, blocks, s->implants)) continue;
         const int64_t top = s->offset + k * s->size + inner;
-        one.number = k, one.uppermost = top == 0;
+        one.number = how & TRIDIAG_COPIED ? 0 : k, one.uppermost = top == 0;
         make(&one);
         for (int64_t t = 0; t < m; t++) {
             const int64_t at = top + t - r->first;
@@ -416,8 +417,8 @@ static void make_singular(const tridiag_source *s, const tridiag_rows *r, void (
 #define ROWS(rule)             rule, { 0, 0, 0 }, NULL, NULL, 0
 #define GIVEN(rule, dl, d, du) rule, { dl, d, du }, NULL, NULL, 0
 #define SPECTRUM(values)       NULL, { 0, 0, 0 }, values, NULL, 0
-#define IN_18(implant, inner)  constant, { -1, 4, -1 }, NULL, implant, inner
-#define IN_1(implant, inner)   all_random, { 0, 0, 0 }, NULL, implant, inner
+#define IN_18(implant, how)    constant, { -1, 4, -1 }, NULL, implant, how
+#define IN_1(implant, how)     all_random, { 0, 0, 0 }, NULL, implant, how
 
 const tridiag_paper_kind shoal_tridiag_paper_kinds[] = {
     { "spike1",     ROWS(all_random),                 "g-Spike paper #1: all entries uniform in (-1, 1)" },
@@ -445,11 +446,12 @@ const tridiag_paper_kind shoal_tridiag_paper_kinds[] = {
     { "block1",     IN_1(gram, 0),                    "Table 4: #1, K blocks of M rows singular" },
     { "hidden18",   IN_18(hidden, 0),                 "Table 5: #18, K blocks singular, which QR does not reveal" },
     { "hidden1",    IN_1(hidden, 0),                  "Table 5: #1, K blocks singular, which QR does not reveal" },
-    { "inner18",    IN_18(shifted, 1),                "block18, but the M - 2 interior rows of a block singular" },
-    { "inner1",     IN_1(gram, 1),                    "block1, but the M - 2 interior rows of a block singular" },
-    { "hidinner18", IN_18(hidden, 1),                 "hidden18, but the M - 2 interior rows of a block singular" },
-    { "hidinner1",  IN_1(hidden, 1),                  "hidden1, but the M - 2 interior rows of a block singular" },
+    { "inner18",    IN_18(shifted, TRIDIAG_INNER),                "block18, but the M - 2 interior rows of a block singular" },
+    { "inner1",     IN_1(gram, TRIDIAG_INNER),                    "block1, but the M - 2 interior rows of a block singular" },
+    { "hidinner18", IN_18(hidden, TRIDIAG_INNER),                 "hidden18, but the M - 2 interior rows of a block singular" },
+    { "hidinner1",  IN_1(hidden, TRIDIAG_INNER),                  "hidden1, but the M - 2 interior rows of a block singular" },
     { "fig1",       ROWS(tiles),                      "Figure 1: 5 x 5 tiles whose leading 3 and last 2 rows are singular blocks" },
+    { "copy1",      IN_1(gram, TRIDIAG_COPIED),       "Table 4: #1, K blocks of M rows singular, all of them copies of one" },
     { .name = NULL }
 };
 /* clang-format on */
@@ -461,5 +463,5 @@ void shoal_tridiag_paper_rows(const tridiag_paper_kind *kind, const tridiag_sour
         r->dl[t] = e.dl, r->d[t] = e.d, r->du[t] = e.du;
     }
     if (kind->singular) make_spectrum(s, r, kind->singular);
-    if (kind->implant) make_singular(s, r, kind->implant, kind->inner);
+    if (kind->implant) make_singular(s, r, kind->implant, kind->how);
 }

@@ -45,9 +45,12 @@ typedef struct tridiag_paper_kind {
     tridiag_entries given;                    /* numbers of the rule                      */
     double (*singular)(int64_t k, int64_t n); /* singular value k of n, k = 0 .. n-1      */
     void (*implant)(struct tridiag_block *k); /* up to three values may follow the name   */
-    int inner;                                /* the interiors of blocks become singular  */
+    int how;                                  /* flags of a kind with singular blocks     */
     const char *text;
 } tridiag_paper_kind;
+
+/* The interiors of blocks become singular; all have the numbers of one. */
+enum { TRIDIAG_INNER = 1, TRIDIAG_COPIED = 2 };
 
 extern const tridiag_paper_kind shoal_tridiag_paper_kinds[]; /* ends with a NULL name */
 

@@ -22,13 +22,14 @@ typedef struct gspike_work { /* the arrays of all levels */
 } gspike_work;
 
 static size_t gspike_bytes(const shoal_tridiag *plan) {
-    const gspike_tree t = gspike_plan(plan->job.n, !plan->no_split);
+    const gspike_tree t = gspike_plan(plan->job.n, plan->block, !plan->no_split);
     return (size_t)t.rows * 5 * sizeof(real) +
            (size_t)t.slots * (sizeof(gspike_block) + sizeof(gspike_pair));
 }
 
 static gspike_work lay_out(const shoal_tridiag *plan, void *memory) {
-    gspike_work w = { .tree = gspike_plan(plan->job.n, !plan->no_split), .dl = memory };
+    gspike_work w = { .tree = gspike_plan(plan->job.n, plan->block, !plan->no_split),
+                      .dl = memory };
     w.scaled = !plan->no_split; /* the paper's own variant does neither */
     w.threads = plan->head.ctx->threads;
     const int64_t rows = w.tree.rows;
@@ -99,7 +100,7 @@ static int32_t solve(const gspike_work *w, int64_t n, gspike_rules rules) {
 #pragma omp parallel for num_threads(w->threads) schedule(static) reduction(max : cond)
     for (int64_t unit = 0; unit < bottom->units; unit++) {
         const gspike_rows rows = rows_of(w, bottom, unit);
-        const int count = at_most(n - unit * GSPIKE_ROWS, GSPIKE_ROWS);
+        const int count = at_most(n - unit * bottom->rows, bottom->rows);
         cond = real_max(gspike_unit(&rows, count, NULL, unit == bottom->units - 1, rules,
                                     w->blocks + unit * bottom->slots, bottom->slots),
                         cond);
@@ -139,13 +140,12 @@ static int32_t gspike_whole(const shoal_tridiag *plan, const tridiag_job *job, i
                             float *residual) {
     const gspike_work w = lay_out(plan, job->work);
     const gspike_rules rules = { plan->delta, plan->block_cond, !plan->no_split };
-    const int64_t n = job->n, parts = w.tree.level[0].units;
+    const int64_t n = job->n, parts = w.tree.level[0].units, rows = plan->block;
     real poison = 0, least = w.scaled ? 1 : 0;
 #pragma omp parallel for num_threads(w.threads) schedule(static) reduction(+ : poison)              \
     reduction(min : least)
     for (int64_t p = 0; p < parts; p++)
-        poison += load(&w, job, k, j, p * GSPIKE_ROWS,
-                       n - p * GSPIKE_ROWS < GSPIKE_ROWS ? n : (p + 1) * GSPIKE_ROWS, &least);
+        poison += load(&w, job, k, j, p * rows, n - p * rows < rows ? n : (p + 1) * rows, &least);
     *residual = (float)NAN;
     if (poison != 0) return SHOAL_SYSTEM_NONFINITE;
     const int32_t status = solve(&w, n, rules);

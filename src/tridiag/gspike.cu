@@ -4,6 +4,7 @@
  *
  * marshal  32 blocks of 32 rows, which lie one after another, are transposed in shared memory: row i of block
  *          j goes to [i * blocks + j], so that threads side by side read numbers side by side.
+ *          Blocks of another size are copied row by row, without the transposition (marshal_any, finish_any).
  * factor   one thread per block of the matrix.
  * join     one thread per block of the next level, which lies in the same order; level by level.
  * top      one thread per solve, in shared memory: the last reduced system, of order below 128.
@@ -72,14 +73,30 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     if (poison != 0) atomicOr(&w.states[v].input_bad, 1);
 }
 
+/* marshal for blocks of any size: one thread per row. */
+__global__ static void __launch_bounds__(THREADS)
+    marshal_any_kernel(tridiag_job job, work w, gspike_level l, int64_t groups, int scaled) {
+    const int64_t v = blockIdx.x / groups, n = job.n;
+    const int64_t i = blockIdx.x % groups * THREADS + threadIdx.x;
+    if (i >= n) return;
+    const equation e = equation_at(view_of(job, v), n, i);
+    const real scale = scaled ? row_scale(row_power(e.dl, e.d, e.du)) : 1;
+    const int64_t at = v * w.rows + i % l.rows * l.units + i / l.rows;
+    real poison = poisoned(poisoned(0, e.dl), e.d);
+    poison = poisoned(poisoned(poison, e.du), e.b);
+    w.dl[at] = e.dl * scale, w.d[at] = e.d * scale, w.du[at] = e.du * scale;
+    w.b[at] = e.b * scale;
+    if (poison != 0) atomicOr(&w.states[v].input_bad, 1);
+}
+
 __global__ static void __launch_bounds__(THREADS)
     factor_kernel(tridiag_job job, work w, gspike_level l, gspike_rules rules, int64_t groups) {
     const int64_t v = blockIdx.x / groups;
     const int64_t unit = blockIdx.x % groups * THREADS + threadIdx.x;
     if (unit >= l.units) return;
     const gspike_rows rows = rows_of(w, v, l, unit);
-    const int64_t left = job.n - unit * GSPIKE_ROWS;
-    const int count = left < GSPIKE_ROWS ? (int)left : (int)GSPIKE_ROWS;
+    const int64_t left = job.n - unit * l.rows;
+    const int count = left < l.rows ? (int)left : l.rows;
     note_cond(&w.states[v],
               gspike_unit(&rows, count, NULL, unit == l.units - 1, rules,
                           w.blocks + v * w.slots + l.slots_at + unit * l.slots, l.slots));
@@ -158,6 +175,20 @@ __global__ static void __launch_bounds__(SIDE *LINES)
     }
 }
 
+/* finish for blocks of any size. y is where R was: no row reads it here. */
+__global__ static void __launch_bounds__(THREADS)
+    finish_any_kernel(tridiag_job job, work w, gspike_level l, int64_t groups, real *y) {
+    const int64_t v = blockIdx.x / groups, n = job.n;
+    const int64_t i = blockIdx.x % groups * THREADS + threadIdx.x;
+    if (i >= n) return;
+    const int64_t unit = i / l.rows, r = i % l.rows, at = v * w.rows + r * l.units + unit;
+    const int64_t slot = v * w.slots + l.slots_at + unit * l.slots;
+    const gspike_pair ends = w.pairs[l.slots > 1 && r >= w.blocks[slot].rows ? slot + 1 : slot];
+    const real x = real_mad(-w.s[at], ends.right, real_mad(-w.dl[at], ends.left, w.b[at]));
+    if (poisoned(0, x) != 0) atomicOr(&w.states[v].x_bad, 1);
+    y[v * n + i] = w.states[v].status >= 0 ? x : real_nan();
+}
+
 /* After the verdict, which is -2 for every x that is not finite: the status of the matrix itself, or an
  * overflow of x. */
 __global__ static void note_kernel(tridiag_job job, work w, const int32_t *condition) {
@@ -195,7 +226,7 @@ static work lay_out(const shoal_tridiag *plan, const gspike_tree *t, char *memor
 }
 
 static size_t gspike_bytes(const shoal_tridiag *plan) {
-    const gspike_tree t = gspike_plan(plan->job.n, !plan->no_split);
+    const gspike_tree t = gspike_plan(plan->job.n, plan->block, !plan->no_split);
     size_t used;
     lay_out(plan, &t, NULL, &used);
     return used + R(tridiag_verdict_bytes)(plan) + R(tridiag_condition).bytes(plan);
@@ -204,7 +235,7 @@ static size_t gspike_bytes(const shoal_tridiag *plan) {
 static int64_t groups_of(int64_t items, int each) { return (items + each - 1) / each; }
 
 static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
-    const gspike_tree t = gspike_plan(job->n, !plan->no_split);
+    const gspike_tree t = gspike_plan(job->n, plan->block, !plan->no_split);
     const gspike_rules rules = { plan->delta, plan->block_cond, !plan->no_split };
     size_t used;
     const work w = lay_out(plan, &t, (char *)job->work, &used);
@@ -216,14 +247,21 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
         const shoal_status status = R(tridiag_condition).of_all(plan, job, condition);
         if (status != SHOAL_OK) return status;
     }
-    if (tiles * solves > INT32_MAX)
+    if (groups_of(job->n, SIDE) * solves > INT32_MAX)
         return shoal_fail(plan->head.ctx, SHOAL_E_ARG,
                           "gspike: n * count * nrhs has too many rows");
     const dim3 tile_grid((unsigned)(tiles * solves)), tile_block(SIDE, LINES);
     const size_t tile_bytes = SIDE * (SIDE + 1) * sizeof(real);
     cudaMemsetAsync(w.states, 0, (size_t)solves * sizeof(solve_state), (cudaStream_t)stream);
-    SHOAL_LAUNCH(marshal_kernel, tile_grid, tile_block, tile_bytes, stream, *job, w, t.level[0],
-                 tiles, rules.split);
+    const bool is_tiled = plan->block == SIDE;
+    const int64_t row_groups = groups_of(job->n, THREADS);
+    const dim3 row_grid((unsigned)(row_groups * solves)), row_block(THREADS);
+    if (is_tiled)
+        SHOAL_LAUNCH(marshal_kernel, tile_grid, tile_block, tile_bytes, stream, *job, w, t.level[0],
+                     tiles, rules.split);
+    else
+        SHOAL_LAUNCH(marshal_any_kernel, row_grid, row_block, 0, stream, *job, w, t.level[0],
+                     row_groups, rules.split);
     for (int i = 0; i < t.top; i++) {
         const int64_t groups = groups_of(t.level[i].units, THREADS);
         const dim3 grid((unsigned)(groups * solves)), block(THREADS);
@@ -241,8 +279,12 @@ static shoal_status gspike_run(shoal_tridiag *plan, const tridiag_job *job) {
                      t.level[i - 1], t.level[i], groups);
     }
     real *y = w.d; /* R has served, of all solves */
-    SHOAL_LAUNCH(finish_kernel, tile_grid, tile_block, tile_bytes, stream, *job, w, t.level[0],
-                 tiles, y);
+    if (is_tiled)
+        SHOAL_LAUNCH(finish_kernel, tile_grid, tile_block, tile_bytes, stream, *job, w, t.level[0],
+                     tiles, y);
+    else
+        SHOAL_LAUNCH(finish_any_kernel, row_grid, row_block, 0, stream, *job, w, t.level[0],
+                     row_groups, y);
     const shoal_status status =
         R(tridiag_verdict)(plan, job, y, (char *)job->work + used, SHOAL_SYSTEM_PIVOT);
     if (status != SHOAL_OK) return status;

@@ -30,18 +30,18 @@
  * is at the end of a piece, where R_mm shows it. After a lasting block the reduced system has one row, that
  * of b_i: t_{i+1} is not needed.
  *
+ * A block of the matrix has as many rows as the plan says, 32 if it says nothing; p follows from n at run time.
  * One thread has one block. Rows of a block are `step` apart: 1, or, marshalled for the GPU, the number of
  * blocks. dl, d, du, b come in as diagonals and right-hand side, s is filled by R; w replaces dl, v
- * replaces s, g and then x replace b: 5 n numbers and O(n / 32). About 60 operations, a root and two divisions per row.
+ * replaces s, g and then x replace b: 5 n numbers and O(n / rows of a block). About 60 operations, a root and two divisions per row.
  */
 #ifndef SHOAL_TRIDIAG_GSPIKE_H
 #define SHOAL_TRIDIAG_GSPIKE_H
 
 #include "core/real.h"
-#include <shoal/core.h>
+#include "tridiag/plan.h"
 
 enum {
-    GSPIKE_ROWS = 32, /* of the matrix, a block */
     GSPIKE_FAN = 16,  /* blocks that become one of the next level */
     GSPIKE_TOP = 64,  /* blocks that are solved at once: below order 128 */
     GSPIKE_PIECES = 3 /* a block is split into, at most */
@@ -325,7 +325,7 @@ SHOAL_HD static inline void gspike_pass(const gspike_joint *join, gspike_block *
     out[0].rows = 0;
 }
 
-enum { GSPIKE_LEVELS = 20 }; /* more than there are: FAN^15 * ROWS is 2^65 */
+enum { GSPIKE_LEVELS = 20 }; /* more than there are: 2 FAN^16 is 2^65 */
 
 typedef struct gspike_tree {
     gspike_level level[GSPIKE_LEVELS];
@@ -333,12 +333,13 @@ typedef struct gspike_tree {
     int64_t rows, slots; /* of all levels */
 } gspike_tree;
 
-static inline gspike_tree gspike_plan(int64_t n, int split) {
+/* `each`: rows of a block of the matrix, which p = ceil(n / each) blocks have. */
+static inline gspike_tree gspike_plan(int64_t n, int each, int split) {
     gspike_tree t;
     int i = 0;
-    int64_t units = (n + GSPIKE_ROWS - 1) / GSPIKE_ROWS;
+    int64_t units = (n + each - 1) / each;
     t.rows = t.slots = 0;
-    for (int rows = GSPIKE_ROWS;; i++) {
+    for (int rows = each;; i++) {
         gspike_level *l = &t.level[i];
         const int slots = !split ? 1 : i == 0 ? GSPIKE_PIECES - 1 : GSPIKE_PIECES;
         l->units = units, l->rows = rows, l->slots = slots;

@@ -13,6 +13,8 @@
 extern "C" {
 #endif
 
+enum { GSPIKE_ROWS = 32 }; /* of a block of the matrix, unless opts.block says otherwise */
+
 /* One solve. Element i of system k is [k * system + i * row] in dl, d, du, and right-hand side j of
  * it is [(k * system + i * row) * nrhs + j] in b and x: both layouts are two strides. Of systems of
  * different sizes offsets[k] stands for k * system. */
@@ -77,6 +79,7 @@ struct shoal_tridiag {
     double delta,
         block_cond; /* of gspike: its thresholds; block_cond 0: blocks are not estimated */
     int no_split;   /* of gspike */
+    int block;      /* of gspike: rows per block */
     shoal_outcome where;
     tridiag_job last;  /* the job of the last call, for its totals                      */
     int slot, turn;    /* CUDA: the totals of the last call; of the last one without a CUDA graph */

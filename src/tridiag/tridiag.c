@@ -151,7 +151,9 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
                    { "cond", o->cond, o->cond >= 0 && isfinite(o->cond), "finite, 0 or above",
                      SHOAL_CAN_PIVOT },
                    { "no_split", o->no_split, o->no_split == 0 || o->no_split == 1, "0 or 1",
-                     SHOAL_CAN_DELTA } };
+                     SHOAL_CAN_DELTA },
+                   { "block", o->block, o->block == 0 || (o->block >= 2 && o->block <= 4096),
+                     "0, or from 2 to 4096", SHOAL_CAN_DELTA } };
     const int flags = plan->rescue.cell ? plan->rescue.flags : plan->first.flags;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!fields[i].right)
@@ -167,6 +169,7 @@ static shoal_status check_delta(shoal_tridiag *plan, const shoal_tridiag_opts *o
     const double usual = plan->first.flags & SHOAL_CAN_DELTA ? sqrt(shoal_epsilon(o->type)) : 0;
     plan->delta = o->delta > 0 ? o->delta : usual;
     plan->block_cond = o->cond, plan->no_split = o->no_split;
+    plan->block = o->block ? o->block : GSPIKE_ROWS;
     return SHOAL_OK;
 }
 

@@ -12,6 +12,11 @@
  * Variant "rearranged" copies s and t so that the M rows of one part lie P apart, w'_{iP+j} =
  * w_{jM+i} (section IV), works there, and copies w back: what coalesces on a GPU takes a new line
  * of cache for each row here. It is there to be compared with.
+ *
+ * Variant "stored" keeps the map of every row, as the paper's pre-computation keeps beta, gamma and delta: the
+ * determination is then equation (13), one map per row applied to the state before the part, and no row waits for
+ * another. 2 (order 1, Moebius 4) to 20 auxiliary numbers per row are written once and read once. A row whose map does
+ * not do is found by substitution, with the rest of its part. "stored-rearranged": both.
  */
 #include "recur/walk.h"
 
@@ -19,18 +24,23 @@ typedef struct parts { /* the workspace of one segment */
     real *maps;        /* MAP_MOST numbers per part        */
     real *states;      /* the state before each part     */
     real *s, *t, *w;   /* rearranged copies              */
+    real *rows;        /* stored: number e of the map of row i of part j, where w has that row */
 } parts;
 
 static int64_t rows_of(const recur_job *job) { return (job->n + job->parts - 1) / job->parts; }
 
 static int rearranged(const shoal_recur *plan) {
-    return plan->chosen.variant == PSCHEME_REARRANGED;
+    return plan->chosen.variant == PSCHEME_REARRANGED ||
+           plan->chosen.variant == PSCHEME_STORED_REARRANGED;
 }
+
+static int stored(const shoal_recur *plan) { return plan->chosen.variant >= PSCHEME_STORED; }
 
 static size_t numbers_of(const shoal_recur *plan) {
     const recur_job *job = &plan->job;
     size_t kept = (size_t)job->parts * (MAP_MOST + SHOAL_RECUR_ORDERS);
     size_t all = (size_t)(rows_of(job) * job->parts);
+    if (stored(plan)) kept += all * (size_t)map_size(job->shape);
     return kept + (rearranged(plan) ? all * (size_t)(job->width + 2) : 0);
 }
 
@@ -40,8 +50,10 @@ static parts parts_of(const shoal_recur *plan, const recur_job *job) {
     const int64_t all = rows_of(job) * job->parts;
     parts p = { .maps = job->work };
     p.states = p.maps + job->parts * MAP_MOST;
+    real *next = p.states + job->parts * SHOAL_RECUR_ORDERS;
+    if (stored(plan)) p.rows = next, next += all * map_size(job->shape);
     if (!rearranged(plan)) return p;
-    p.s = p.states + job->parts * SHOAL_RECUR_ORDERS;
+    p.s = next;
     p.t = p.s + all * job->width;
     p.w = p.t + all;
     return p;
@@ -100,10 +112,22 @@ typedef struct phase { /* of one segment */
     recur_view v;
 } phase;
 
+/* The numbers of the map of row i of part j: parts one after another, or rearranged as w is. */
+static real *map_of_row(const phase *f, int64_t j, int64_t i, int size) {
+    const int64_t row = f->p->s ? i * f->job->parts + j : j * rows_of(f->job) + i;
+    return f->p->rows + row * size;
+}
+
 WALK_INLINE void precompute_shape(const phase *f, int64_t j, const int shape) {
     const recur_view part = view_of_part(f->job, &f->v, f->p, j);
+    const int64_t length = length_of_part(f->job, j);
     recur_map map = map_begin(shape);
-    map_append_rows(&map, &part, 0, length_of_part(f->job, j), shape);
+    if (!f->p->rows) map_append_rows(&map, &part, 0, length, shape);
+    for (int64_t i = 0; f->p->rows && i < length; i++) {
+        real *to = map_of_row(f, j, i, map_size(shape));
+        map_append(&map, part.s + i * part.s_row, part.t[i * part.t_row], shape);
+        for (int e = 0; e < map_size(shape); e++) to[e] = map.m[e];
+    }
     for (int e = 0; e < map_size(shape); e++) f->p->maps[j * MAP_MOST + e] = map.m[e];
 }
 
@@ -120,10 +144,39 @@ WALK_INLINE void propagate_shape(const phase *f, int64_t j, const int shape) {
         f->p->states[(j + 1) * SHOAL_RECUR_ORDERS + e] = x.x[e];
 }
 
+/* Equation (13): every row by its own map, from the state before the part. Returns the state before the first row whose
+ * map does not do; *done is that row. */
+WALK_INLINE recur_state determine_stored(const phase *f, const recur_view *part, int64_t j,
+                                         int64_t length, recur_state before, int *bad,
+                                         int64_t *done, const int shape) {
+    real input = 0;
+    recur_state last = before;
+    for (*done = 0; *done < length; ++*done) {
+        const real *from = map_of_row(f, j, *done, map_size(shape));
+        recur_map map = { { 0 } };
+        recur_state x = before;
+        for (int e = 0; e < map_size(shape); e++) map.m[e] = from[e];
+        if (map_carry(&map, &x, shape) != 0) break;
+        input += row_poison(part->s + *done * part->s_row, part->t[*done * part->t_row], shape);
+        part->w[*done * part->w_row] = x.x[0];
+        last = x;
+    }
+    *bad = input != 0 ? WALK_INPUT : 0;
+    return last;
+}
+
 WALK_INLINE void determine_shape(const phase *f, int64_t j, const int shape) {
     const recur_view part = view_of_part(f->job, &f->v, f->p, j);
-    recur_state x;
+    recur_state x = { { 0 } };
     for (int e = 0; e < state_size(shape); e++) x.x[e] = f->p->states[j * SHOAL_RECUR_ORDERS + e];
+    if (f->p->rows) {
+        const int64_t length = length_of_part(f->job, j);
+        int64_t done;
+        int bad;
+        x = determine_stored(f, &part, j, length, x, &bad, &done, shape);
+        walk_note(f->job, f->k, bad | walk_rows(&part, done, length, &x, shape));
+        return;
+    }
     walk_note(f->job, f->k, walk_rows(&part, 0, length_of_part(f->job, j), &x, shape));
 }
 

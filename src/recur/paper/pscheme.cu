@@ -13,6 +13,10 @@
  * w_{jM+i}, a transposition through shared memory, and w is copied back: each phase then reads
  * whole lines, for 2 (s and t: 4) more passes over memory. What is constant is not copied. A part
  * whose map does not do (map_carry) is walked in the propagation.
+ *
+ * Variants "stored" and "stored-rearranged" keep the map of every row (pscheme.c): 2 (order 1) to 20 numbers per row more
+ * are written by the pre-computation and read by the determination, where the rows of a part do not wait for each other.
+ * Threads of a warp read and write them M rows apart, or, rearranged, side by side.
  */
 #include "core/parts.h"
 #include "recur/strip.cuh"
@@ -22,7 +26,14 @@ typedef struct parts {
     int64_t m, all;      /* rows per part; parts of all segments              */
     real *maps, *states; /* number e of part j of segment k: [e * all + k P + j] */
     real *s, *t, *w;     /* rearranged, M P numbers (s: times width) per segment; or NULL */
+    real *rows;          /* stored: number e of the map of a row of part j of segment k:
+                            [e * all * M + k M P + row], row i P + j or, not rearranged, j M + i; or NULL */
 } parts;
+
+__device__ static inline real *map_of_row(const recur_job &job, const parts &p, int64_t k,
+                                          int64_t j, int64_t i) {
+    return p.rows + k * p.m * job.parts + (p.w ? i * job.parts + j : j * p.m + i);
+}
 
 __device__ static inline recur_view view_of_part(const recur_job &job, const parts &p, int64_t k,
                                                  int64_t j) {
@@ -49,8 +60,15 @@ __global__ __launch_bounds__(SHOAL_MAX_THREADS) static void precompute_kernel(re
         const int64_t k = b / job.groups, j = b % job.groups * job.threads + threadIdx.x;
         if (j >= job.parts) continue;
         const recur_view v = view_of_part(job, p, k, j);
+        const int64_t length = length_of_part(job, p, j);
         recur_map map = map_begin(SHAPE);
-        map_append_rows(&map, &v, 0, length_of_part(job, p, j), SHAPE);
+        if (!p.rows) map_append_rows(&map, &v, 0, length, SHAPE);
+        for (int64_t i = 0; p.rows && i < length; i++) {
+            real *to = map_of_row(job, p, k, j, i);
+            map_append(&map, v.s + i * v.s_row, v.t[i * v.t_row], SHAPE);
+#pragma unroll
+            for (int e = 0; e < map_size(SHAPE); e++) to[e * p.all * p.m] = map.m[e];
+        }
 #pragma unroll
         for (int e = 0; e < map_size(SHAPE); e++) p.maps[e * p.all + k * job.parts + j] = map.m[e];
     }
@@ -85,7 +103,23 @@ __global__ __launch_bounds__(SHOAL_MAX_THREADS) static void determine_kernel(rec
 #pragma unroll
         for (int e = 0; e < state_size(SHAPE); e++)
             x.x[e] = p.states[e * p.all + k * job.parts + j];
-        walk_rows<SHAPE>(v, length_of_part(job, p, j), x, input, answer);
+        int64_t done = 0;
+        const int64_t length = length_of_part(job, p, j);
+        const recur_state before = x;
+        for (; p.rows && done < length; done++) { /* equation (13) */
+            const real *from = map_of_row(job, p, k, j, done);
+            recur_map map = {};
+            recur_state y = before;
+#pragma unroll
+            for (int e = 0; e < map_size(SHAPE); e++) map.m[e] = from[e * p.all * p.m];
+            if (map_carry(&map, &y, SHAPE) != 0) break;
+            input += row_poison(v.s + done * v.s_row, v.t[done * v.t_row], SHAPE);
+            v.w[done * v.w_row] = y.x[0];
+            x = y;
+        }
+        recur_view rest = v;
+        rest.s += done * v.s_row, rest.t += done * v.t_row, rest.w += done * v.w_row;
+        walk_rows<SHAPE>(rest, length - done, x, input, answer);
         note_failure(job, k, input != 0, answer != 0);
     }
 }
@@ -94,14 +128,17 @@ __global__ __launch_bounds__(SHOAL_MAX_THREADS) static void determine_kernel(rec
 
 static parts parts_of(const shoal_recur *plan, const recur_job *job, size_t *bytes) {
     const int64_t m = (job->n + job->parts - 1) / job->parts, all = job->parts * job->count;
-    parts p = { m, all, nullptr, nullptr, nullptr, nullptr, nullptr };
+    const int variant = plan->chosen.variant;
+    parts p = { m, all, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr };
     int64_t numbers = 0;
     real *base = (real *)job->work;
     p.maps = base;
     numbers += all * map_size(job->shape);
     p.states = base + numbers;
     numbers += all * state_size(job->shape);
-    if (plan->chosen.variant == PSCHEME_REARRANGED) {
+    if (variant >= PSCHEME_STORED)
+        p.rows = base + numbers, numbers += m * all * map_size(job->shape);
+    if (variant == PSCHEME_REARRANGED || variant == PSCHEME_STORED_REARRANGED) {
         if (!job->constant_s) p.s = base + numbers, numbers += m * all * job->width;
         if (!job->constant_t && job->shape != SHAPE_MOEBIUS)
             p.t = base + numbers, numbers += m * all;
