@@ -156,6 +156,22 @@ TEST(a_product_of_rows_that_underflows) {
     free_batch(&p);
 }
 
+/* Rows far below and far above 1 in turn: states stay within the range, products of rows begin below it. A product lifts a
+ * row by its own size, whatever its neighbours. */
+TEST(small_rows_between_large_ones) {
+    enum { N = 9000, SIZES = 4 };
+    static const int exponents[2][SIZES] = { { -300, -1000, 1000, 300 },
+                                             { -500, -1022, 1021, 501 } };
+    for (int k = 0; k < 2; k++) {
+        batch p = new_batch((shoal_recur_opts){ .n = N, .count = 2 });
+        for (int i = 0; i < 2 * N; i++)
+            p.s[i] = ldexp(1, exponents[k][(i + i / N) % SIZES]), p.t[i] = 0;
+        p.w0[0] = 0x1p999, p.w0[1] = 0x1p0;
+        check_all(&p, (how){ 0 });
+        free_batch(&p);
+    }
+}
+
 /* 0.83^528 is a subnormal float; 1e10 times that is not. */
 TEST(a_product_of_rows_that_is_subnormal) {
     for (int64_t n = 400; n <= 9200; n = n * 2 + 256) {
@@ -295,6 +311,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(maps_that_lose_a_product_are_not_finite);
     RUN(a_product_of_rows_that_underflows);
+    RUN(small_rows_between_large_ones);
     RUN(a_product_of_rows_that_is_subnormal);
     RUN(a_map_that_overflows_where_no_row_does);
     RUN(generated_members_that_fill_the_range);
