@@ -156,20 +156,24 @@ TEST(a_product_of_rows_that_underflows) {
     free_batch(&p);
 }
 
-/* Rows far below and far above 1 in turn: states stay within the range, products of rows begin below it. A product lifts a
- * row by its own size, whatever its neighbours. */
+/* Rows far below and far above 1 in turn: states are normal numbers, small enough for maps, products of two rows are below
+ * the range. A product lifts a row by its own size, whatever its neighbours. */
 TEST(small_rows_between_large_ones) {
-    enum { N = 9000, SIZES = 4 };
-    static const int exponents[2][SIZES] = { { -300, -1000, 1000, 300 },
-                                             { -500, -1022, 1021, 501 } };
-    for (int k = 0; k < 2; k++) {
-        batch p = new_batch((shoal_recur_opts){ .n = N, .count = 2 });
-        for (int i = 0; i < 2 * N; i++)
-            p.s[i] = ldexp(1, exponents[k][(i + i / N) % SIZES]), p.t[i] = 0;
-        p.w0[0] = 0x1p999, p.w0[1] = 0x1p0;
-        check_all(&p, (how){ 0 });
-        free_batch(&p);
-    }
+    enum { SIZES = 4, COUNT = SIZES };
+    static const int exponents[2][SIZES] = { { -400, -1000, 1000, 400 },
+                                             { -400, -1073, 1023, 450 } };
+    static const int64_t lengths[] = { 9, 61, 120, 500, 9000 };
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int k = 0; k < 2; k++) {
+            const int64_t n = lengths[l];
+            batch p = new_batch((shoal_recur_opts){ .n = n, .count = COUNT });
+            for (int64_t i = 0; i < COUNT * n; i++)
+                p.s[i] = ldexp(1, exponents[k][(i % n + i / n) % SIZES]), p.t[i] = 0;
+            for (int e = 0, bits = 700; e < COUNT; bits += exponents[k][e++])
+                p.w0[e] = ldexp(1, bits);
+            check_all(&p, (how){ 0 });
+            free_batch(&p);
+        }
 }
 
 /* 0.83^528 is a subnormal float; 1e10 times that is not. */
