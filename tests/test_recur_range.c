@@ -156,6 +156,26 @@ TEST(a_product_of_rows_that_underflows) {
     free_batch(&p);
 }
 
+/* Rows far below and far above 1 in turn: states are normal numbers, small enough for maps, products of two rows are below
+ * the range. A product lifts a row by its own size, whatever its neighbours. */
+TEST(small_rows_between_large_ones) {
+    enum { SIZES = 4, COUNT = SIZES };
+    static const int exponents[2][SIZES] = { { -400, -1000, 1000, 400 },
+                                             { -400, -1073, 1023, 450 } };
+    static const int64_t lengths[] = { 9, 61, 120, 500, 9000 };
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int k = 0; k < 2; k++) {
+            const int64_t n = lengths[l];
+            batch p = new_batch((shoal_recur_opts){ .n = n, .count = COUNT });
+            for (int64_t i = 0; i < COUNT * n; i++)
+                p.s[i] = ldexp(1, exponents[k][(i % n + i / n) % SIZES]), p.t[i] = 0;
+            for (int e = 0, bits = 700; e < COUNT; bits += exponents[k][e++])
+                p.w0[e] = ldexp(1, bits);
+            check_all(&p, (how){ 0 });
+            free_batch(&p);
+        }
+}
+
 /* 0.83^528 is a subnormal float; 1e10 times that is not. */
 TEST(a_product_of_rows_that_is_subnormal) {
     for (int64_t n = 400; n <= 9200; n = n * 2 + 256) {
@@ -295,6 +315,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(maps_that_lose_a_product_are_not_finite);
     RUN(a_product_of_rows_that_underflows);
+    RUN(small_rows_between_large_ones);
     RUN(a_product_of_rows_that_is_subnormal);
     RUN(a_map_that_overflows_where_no_row_does);
     RUN(generated_members_that_fill_the_range);
