@@ -219,6 +219,13 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         i < b->assets)
         return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", b->asset[i],
                         shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG &&
+        sscanf(shoal_message(c->ctx), "heston[%lld]%n", &i, &length) == 1 && i >= 0 &&
+        i < b->assets)
+        return cli_fail(CLI_INPUT, "%s: asset %s%s", o->market, b->asset[i],
+                        strchr(shoal_message(c->ctx), ';'));
+    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "heston is given; ", 17) == 0)
+        return cli_fail(CLI_USAGE, "%s: %s", o->market, shoal_message(c->ctx) + 17);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "cash is given; ", 15) == 0)
         return cli_fail(CLI_USAGE, "--dividends: %s", shoal_message(c->ctx) + 15);
     if (status == SHOAL_E_ARG &&
@@ -247,7 +254,8 @@ shoal_status cva_create_in(shoal_context *ctx, const cva_options *o, const cva_b
                                       .rates = o->rates,
                                       .dividends = b->dividends,
                                       .sigmas = b->sigmas,
-                                      .cash = b->cash };
+                                      .cash = b->cash,
+                                      .heston = b->heston };
     shoal_cva_opts opts = o->opts;
     opts.rules_of = rules_of, opts.rules_only = rules_only;
     if (o->own.pieces) opts.own = &o->own;

@@ -135,6 +135,31 @@ static void take_integrals(const cva_job *j, const cva_contract *c, double *to) 
     }
 }
 
+static int count_hestons(const cva_job *j, const cva_contract *c) {
+    int count = 0;
+    for (int n = 0; n < c->assets; n++) count += c->asset[n] >= j->prices;
+    return count;
+}
+
+/* Of the contract's assets: its variances are the last of them. */
+static shoal_status take_hestons(shoal_plan *scratch, const cva_job *j, const cva_contract *c,
+                                 int count, cva_job *to) {
+    cva_heston *list;
+    qe_numbers *qe;
+    const int first = c->assets - count;
+    shoal_status s = shoal_plan_host(scratch, count, sizeof *list, &list);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, count * c->last, sizeof *qe, &qe);
+    for (int i = 0; i < count && s == SHOAL_OK; i++) {
+        const int64_t from = c->asset[first + i] - j->prices;
+        list[i] = j->heston[from], list[i].variance = first + i;
+        for (int n = 0; n < first; n++)
+            if (c->asset[n] == j->heston[from].price) list[i].price = n;
+        for (int64_t k = 0; k < c->last; k++) qe[k * count + i] = j->qe[k * j->hestons + from];
+    }
+    to->hestons = count, to->heston = list, to->qe = qe, to->prices = first;
+    return s;
+}
+
 /* The market of the contract's assets, and the memory of a fit. */
 static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contract *c, int rule,
                              int64_t paths, cva_fit *f) {
@@ -143,6 +168,7 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
     double *market, *integral;
     int64_t *asset;
     *f = (cva_fit){ .job = *j, .c = *c };
+    const int hestons = count_hestons(j, c);
     f->rule.basis = basis_of(j, c, rule, paths);
     const cva_basis *b = &f->rule.basis;
     f->blocks = (paths + CVA_FIT_LANES - 1) / CVA_FIT_LANES;
@@ -156,12 +182,13 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
                   { lanes, &f->cash },
                   { j->knots ? lanes * d : 0, &f->base },
                   { j->integral ? j->moments * cva_integrals(d) : 0, &integral },
-                  { lanes * d, &f->prices[0] },
-                  { lanes * d, &f->prices[1] },
+                  { hestons ? 0 : lanes * d, &f->prices[0] },
+                  { hestons ? 0 : lanes * d, &f->prices[1] },
+                  { hestons ? lanes * d * c->last : 0, &f->all },
                   { f->blocks * moments, &f->moments },
                   { tasks * 2 * cva_gram_numbers(cva_columns(b)), &f->gram } };
     shoal_status s = shoal_plan_host(scratch, d, sizeof *asset, &asset);
-    for (int i = 0; i < 9 && s == SHOAL_OK; i++)
+    for (int i = 0; i < 10 && s == SHOAL_OK; i++)
         s = shoal_plan_host(scratch, rooms[i].numbers, sizeof(double), rooms[i].to);
     const int64_t coordinates = (c->last + 1 + j->knots) * d;
     f->dimensions = coordinates < SHOAL_RNG_DIMENSIONS ? coordinates : SHOAL_RNG_DIMENSIONS;
@@ -181,6 +208,9 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
         for (int64_t e = 0; e < d; e++)
             correlation[a * d + e] = j->correlation[row * j->assets + c->asset[e]];
     }
+    if (hestons) s = take_hestons(scratch, j, c, hestons, &f->job);
+    if (s != SHOAL_OK) return s;
+    if (!hestons) f->all = NULL, f->job.hestons = 0;
     if (j->integral) take_integrals(j, c, integral), f->job.integral = integral;
     f->job.assets = (int)d, f->job.s0 = market, f->job.sigma = market + d;
     f->job.dividend = market + 2 * d, f->job.load = load;
@@ -298,7 +328,10 @@ static int are_alike(const shoal_cva *p, const shoal_cva *q) {
         p->by_set != q->by_set)
         return 0;
     const size_t list = (size_t)a->assets * sizeof *a->s0;
-    if (memcmp(a->s0, b->s0, list) || memcmp(a->sigma, b->sigma, list) ||
+    if (a->hestons != b->hestons ||
+        (a->hestons &&
+         memcmp(a->heston, b->heston, (size_t)a->hestons * sizeof *a->heston) != 0) ||
+        memcmp(a->s0, b->s0, list) || memcmp(a->sigma, b->sigma, list) ||
         memcmp(a->time, b->time, (size_t)(a->dates + 1) * sizeof *a->time))
         return 0;
     for (int64_t i = 0; i < a->contracts; i++) {
