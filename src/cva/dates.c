@@ -138,8 +138,7 @@ static int add_steps(double most, moments *m) {
     for (int64_t k = 0; k < count; before = at[k++].time) {
         const double length = at[k].time - before;
         const int64_t steps = (int64_t)ceil(length / most * (1 - CVA_SAME));
-        for (int64_t i = 1; i < steps; i++)
-            add(m, before + (double)i / (double)steps * length, 0);
+        for (int64_t i = 1; i < steps; i++) add(m, before + (double)i / (double)steps * length, 0);
     }
     merge(m);
     return 1;

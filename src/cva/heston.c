@@ -22,7 +22,7 @@ SHOAL_DECLARE_CPU(heston_sums, heston_sums)
 static const heston_sums *const sums[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(heston_sums);
 
 enum { MOST_NODES = 4096 };
-#define NODE_STEP (2 * 3.14159265358979324 / 56) /* h: the table ends at y = 20            */
+#define NODE_STEP (2 * 3.14159265358979324 / 56) /* h: the table ends at y = 21            */
 #define SMALL     1e-9                           /* of T: what all terms left out may add  */
 #define DEEPEST   6.0                            /* of log s below the largest             */
 #define SPACING   0.1                            /* of log s                               */
@@ -177,8 +177,8 @@ static void make_row(const heston_sums *method, const shoal_heston *model, doubl
             const double re = r->re[n] - shoal_exp(-0.5 * s * s * q) * r->weight[n] / q;
             const double im = r->im[n];
             for (int i = 0; i <= SURFACE_HALF; i++) {
-                even[i] = fma(re, turn->cosine[n][i], even[i]);
-                odd[i] = fma(im, turn->sine[n][i], odd[i]);
+                even[i] += re * turn->cosine[n][i];
+                odd[i] += im * turn->sine[n][i];
             }
             /* the terms behind fall at least as 1 / n^2: n times this one is more than their sum */
             done = n > 16 && n * (fabs(re) + fabs(im)) * -scale < SMALL;
@@ -205,12 +205,9 @@ static void make_date(const heston_sums *method, const cva_heston *h, double lef
     for (int i = 0; i < (int)to[SURFACE_COUNT]; i++) {
         const double s = exp(to[SURFACE_LOW] + i / to[SURFACE_OVER]);
         const double v = fmax((s * s - to[SURFACE_A]) / to[SURFACE_B], 0);
-        const shoal_heston model = { .s0 = 1,
-                                     .v0 = v,
-                                     .kappa = h->kappa,
-                                     .theta = h->theta,
-                                     .sigma = h->sigma,
-                                     .rho = h->rho };
+        const shoal_heston model = {
+            .s0 = 1, .v0 = v, .kappa = h->kappa, .theta = h->theta, .sigma = h->sigma, .rho = h->rho
+        };
         make_row(method, &model, left, sqrt(fma(to[SURFACE_B], v, to[SURFACE_A])), turn, r,
                  to + SURFACE_HEAD + i * SURFACE_WIDE);
     }
@@ -258,8 +255,8 @@ static shoal_status make_surface(shoal_cva *p, const turns *turn, cva_surface *s
 /* The surface of a contract's asset and maturity, among those that there are, or a new one. */
 static int surface_of(cva_job *j, cva_surface *list, const cva_contract *c) {
     int i = 0;
-    while (i < j->surfaces && (j->heston[list[i].heston].price != c->asset[0] ||
-                               list[i].maturity != c->maturity))
+    while (i < j->surfaces &&
+           (j->heston[list[i].heston].price != c->asset[0] || list[i].maturity != c->maturity))
         i++;
     if (i < j->surfaces) return i;
     list[i] = (cva_surface){ .maturity = c->maturity };

@@ -144,11 +144,8 @@ CVA_CALL void cva_move_variance(const cva_job *job, int64_t from, int64_t k, int
         const int64_t path = from + l < job->paths ? from + l : job->paths - 1;
         v[l] = job->spot[path * d + h->variance], x[l] = job->brownian[path * d + h->variance];
     }
-    CVA_EACH(l) {
-        const double across = h->rest * fma(-h->rho, normal[0][l], normal[1][l]);
-        qe_step(&n, normal[0][l], across, &v[l], &x[l]);
-        s[l] = job->s0[h->price] * shoal_exp(x[l] + shift);
-    }
+    cva_qe_lanes(h, &n, normal[0], normal[1], v, x);
+    CVA_EACH(l) s[l] = job->s0[h->price] * shoal_exp(x[l] + shift);
     for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
         double *spot = job->spot + (from + l) * d;
         spot[h->variance] = v[l], spot[h->price] = s[l];
@@ -291,8 +288,9 @@ CVA_CALL void cva_surface_values(const cva_job *job, const cva_contract *c, cons
                                  const double *s, double *worth) {
     const double *from = s + c->asset[0] * CVA_WIDTH, *v = s + cva_variance_of(job, c) * CVA_WIDTH;
     const double weight = cva_weight_in(c, 0);
-    CVA_EACH(l) worth[l] = t->discount * cva_surface_value(job, c, t->left.from,
-                                                   weight * from[l] * t->growth, v[l]);
+    CVA_EACH(l)
+    worth[l] =
+        t->discount * cva_surface_value(job, c, t->left.from, weight * from[l] * t->growth, v[l]);
 }
 
 /* worth[l] := cva_closed_value(), with what paths at .. have reached. */

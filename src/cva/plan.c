@@ -495,10 +495,9 @@ static shoal_status make_device(shoal_cva *p) {
     cva_surface *surfaces = malloc((size_t)(p->job.surfaces + 1) * sizeof *surfaces);
     pack k = { 0 };
     void *memory = NULL;
-    shoal_status s =
-        contracts && surfaces
-            ? SHOAL_OK
-            : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    shoal_status s = contracts && surfaces
+                         ? SHOAL_OK
+                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
     if (s == SHOAL_OK) add_job(&k, &p->job, contracts, surfaces, &p->device);
     const size_t bytes = k.used;
     if (s == SHOAL_OK) s = shoal_plan_alloc(&p->head, bytes, &memory);

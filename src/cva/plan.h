@@ -580,7 +580,7 @@ shoal_status shoal_cva_make_strikes(shoal_cva *p, const shoal_cva_market *m);
 
 /* heston.c: checks of a market, and of what its contracts ask for; the assets and the numbers of its steps when dates are
  * known; surfaces of European values. Dates are at most CVA_HESTON_STEP years apart. */
-#define CVA_HESTON_STEP (1.0 / 12)
+#define CVA_HESTON_STEP (8.0 / 365)
 shoal_status shoal_cva_check_heston(shoal_context *ctx, const shoal_cva_market *m,
                                     const shoal_cva_opts *o);
 shoal_status shoal_cva_check_heston_contract(shoal_context *ctx, const shoal_cva_market *m,

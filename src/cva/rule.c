@@ -329,8 +329,7 @@ static int are_alike(const shoal_cva *p, const shoal_cva *q) {
         return 0;
     const size_t list = (size_t)a->assets * sizeof *a->s0;
     if (a->hestons != b->hestons ||
-        (a->hestons &&
-         memcmp(a->heston, b->heston, (size_t)a->hestons * sizeof *a->heston) != 0) ||
+        (a->hestons && memcmp(a->heston, b->heston, (size_t)a->hestons * sizeof *a->heston) != 0) ||
         memcmp(a->s0, b->s0, list) || memcmp(a->sigma, b->sigma, list) ||
         memcmp(a->time, b->time, (size_t)(a->dates + 1) * sizeof *a->time))
         return 0;

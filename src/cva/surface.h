@@ -17,9 +17,9 @@
 
 #include "cva/plan.h"
 
-enum { SURFACE_HALF = 48, SURFACE_WIDE = 2 * SURFACE_HALF + 1, SURFACE_DEEP = 64 };
-#define SURFACE_BEND 2.0
-#define SURFACE_STEP (3.0 / SURFACE_HALF) /* of asinh(k / (SURFACE_BEND s)) */
+enum { SURFACE_HALF = 60, SURFACE_WIDE = 2 * SURFACE_HALF + 1, SURFACE_DEEP = 64 };
+#define SURFACE_BEND 1.0
+#define SURFACE_STEP (3.75 / SURFACE_HALF) /* of asinh(k / (SURFACE_BEND s)) */
 
 /* Numbers of a date, before those of T, [log s][k / s]. The table begins with the places of its dates. */
 enum { SURFACE_A, SURFACE_B, SURFACE_LOW, SURFACE_OVER, SURFACE_COUNT, SURFACE_HEAD };
@@ -62,8 +62,7 @@ SHOAL_HD static inline double cva_surface_value(const cva_job *job, const cva_co
     double deep = (0.5 * shoal_log(square) - at[SURFACE_LOW]) * at[SURFACE_OVER];
     deep = deep > 0.0 ? (deep < count - 1 ? deep : count - 1) : 0.0;
     const surface_taps i = surface_taps_of(deep, count);
-    const surface_taps j =
-        surface_taps_of(SURFACE_HALF + (y < 0.0 ? -bent : bent), SURFACE_WIDE);
+    const surface_taps j = surface_taps_of(SURFACE_HALF + (y < 0.0 ? -bent : bent), SURFACE_WIDE);
     const double *row = at + SURFACE_HEAD + (int64_t)i.at * SURFACE_WIDE + j.at;
     double t = 0.0;
     for (int n = 0; n < 4; n++, row += SURFACE_WIDE) {

@@ -111,6 +111,21 @@ CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot
     }
 }
 
+/* A step of Heston's model, from the normals of the variance, and of the price: rho their correlation. On the CPU a
+ * function of its own, with all that it calls: otherwise the compiler calls the distribution function lane by lane. */
+#if CVA_WIDTH > 1
+__attribute__((noinline, flatten, unused)) static
+#else
+CVA_CALL
+#endif
+    void
+    cva_qe_lanes(const cva_heston *h, const qe_numbers *n, const double *of_variance,
+                 const double *of_price, double *v, double *x) {
+    const double rho = h->rho, rest = h->rest;
+    CVA_EACH(l)
+    qe_step(n, of_variance[l], rest * fma(-rho, of_variance[l], of_price[l]), &v[l], &x[l]);
+}
+
 /* Variances of Heston's model over the step to date k, `flat` its deviation, and the prices that they drive. `at` has the
  * normals of the step, times flat, and is cleared; state has x and v of each. Variances from `assets` on are not wanted.
  * spot and shift: of the prices when the paths began, and how they have grown since. */
@@ -125,11 +140,12 @@ CVA_CALL void cva_move_hestons(const cva_job *job, int assets, int64_t k, double
         real *x = state + 2 * i * CVA_WIDTH, *v = x + CVA_WIDTH;
         real *price = s + h->price * CVA_WIDTH, *variance = s + h->variance * CVA_WIDTH;
         const double over = 1 / flat;
+        double along[CVA_WIDTH], all[CVA_WIDTH], moved[CVA_WIDTH], to[CVA_WIDTH];
+        CVA_EACH(l) along[l] = (double)z[l] * over, all[l] = (double)w[l] * over;
+        CVA_EACH(l) moved[l] = (double)v[l], to[l] = (double)x[l], w[l] = 0, z[l] = 0;
+        cva_qe_lanes(h, &n, along, all, moved, to);
         CVA_EACH(l) {
-            const double along = (double)z[l] * over, all = (double)w[l] * over;
-            double moved = (double)v[l], to = (double)x[l];
-            qe_step(&n, along, h->rest * fma(-h->rho, along, all), &moved, &to);
-            x[l] = (real)to, v[l] = (real)moved, w[l] = 0, z[l] = 0;
+            x[l] = (real)to[l], v[l] = (real)moved[l];
             price[l] = start * real_exp(x[l] + shift), variance[l] = v[l];
         }
     }
