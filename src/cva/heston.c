@@ -23,7 +23,7 @@ static const heston_sums *const sums[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CE
 
 enum { MOST_NODES = 4096 };
 #define NODE_STEP (2 * 3.14159265358979324 / 56) /* h: the table ends at y = 21            */
-#define SMALL     1e-9                           /* of T: what all terms left out may add  */
+#define SMALL     1e-8                           /* of T: what all terms left out may add  */
 #define DEEPEST   6.0                            /* of log s below the largest             */
 #define SPACING   0.1                            /* of log s                               */
 
