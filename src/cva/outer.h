@@ -342,6 +342,8 @@ CVA_CALL void cva_add_value(const cva_job *job, const cva_contract *c, int64_t p
 
 /* ---- exercise ---------------------------------------------------------------------------------- */
 
+#define CVA_MOST_HOLD 1e300
+
 /* Whether a rule exercises; going_on := what holding is worth by the regression, unless NULL. */
 CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_rule *r, int64_t k,
                          const double *s, char *now, double *going_on) {
@@ -359,7 +361,9 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
     cva_make_hold(r, k, &w);
     for (int l = 0; l < CVA_WIDTH; l++) {
         now[l] = w.gain[l] > 0 && w.gain[l] >= w.hold[l];
-        if (going_on) going_on[l] = w.hold[l] > 0 ? w.hold[l] : 0;
+        /* infinity: the rule knows nothing of such paths. It holds, and that is worth at least what exercise pays */
+        const double hold = w.hold[l] <= CVA_MOST_HOLD ? w.hold[l] : w.gain[l];
+        if (going_on) going_on[l] = hold > 0 ? hold : 0;
     }
 }
 

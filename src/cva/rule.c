@@ -19,7 +19,7 @@
 SHOAL_DECLARE_CPU(cva_fitter, cva_fitter)
 static const cva_fitter *const fitters[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_fitter);
 
-enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
+enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64, PATHS_PER_COLUMN = 8 };
 #define NO_GAIN                                                                                    \
     1e-10 /* of the strike: gains over a step below it are rounding errors, not noise to be hedged */
 
@@ -75,8 +75,8 @@ static void make_ranges(const cva_fit *f, int64_t i) {
     }
 }
 
-/* The factors of both regions, of columns that are scaled to a mean square of 1. A region without paths, or without an
- * answer, has 0 as its value of going on, and is not exercised: in the money, infinity. */
+/* The factors of both regions, of columns that are scaled to a mean square of 1. A region with few
+ * paths has those of the first functions alone. One without paths, or without an answer, has 0 as its value of going on, and is not exercised: in the money, infinity. */
 static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double *room, int64_t i) {
     const cva_basis *b = &f->rule.basis;
     const int columns = cva_columns(b);
@@ -91,12 +91,14 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
                 room[e] += f->gram[(2 * task + region) * numbers + e];
         const double noise = NO_GAIN * fabs(f->c.strike);
         int answered = room[0] > 0; /* so many paths */
+        const double few = ceil(room[0] / PATHS_PER_COLUMN);
         if (answered) {
             double scale[CVA_COLUMNS], *b_of = room + triangle;
             for (int n = 0; n < columns; n++) {
                 const double square = room[n * (n + 1) / 2 + n];
                 const double least = n < b->functions ? 0 : noise * noise * room[0];
-                scale[n] = square > least ? 1 / sqrt(square) : 0;
+                const int fits = few >= columns || (n < b->functions && n < few);
+                scale[n] = square > least && fits ? 1 / sqrt(square) : 0;
             }
             for (int n = 0; n < columns; n++) {
                 for (int m = 0; m <= n; m++) room[n * (n + 1) / 2 + m] *= scale[n] * scale[m];
