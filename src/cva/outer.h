@@ -342,6 +342,30 @@ CVA_CALL void cva_add_value(const cva_job *job, const cva_contract *c, int64_t p
 
 /* ---- exercise ---------------------------------------------------------------------------------- */
 
+/* hold[l] := cva_line_hold() at prices s. */
+CVA_APART void cva_line_holds(const cva_job *job, const cva_contract *c, const cva_rule *r,
+                              int64_t k, const double *s, double *hold) {
+    const cva_span left = cva_rest(job, c, k);
+    const int64_t a = c->asset[0];
+    const double sigma = job->sigma[a], deviation = cva_deviation(job, left, a), s0 = job->s0[a];
+    const double strike = c->strike, weight = cva_weight_in(c, 0);
+    if (!(deviation > 0) || !(strike > 0) || !(sigma > 0)) {
+        for (int l = 0; l < CVA_WIDTH; l++) hold[l] = cva_line_hold(job, c, r, k, s[l]);
+        return;
+    }
+    const double discount = cva_discount_over(job, left), start = r->start, step = r->step;
+    const double growth = shoal_exp(cva_growth(job, left, a));
+    const double drift = cva_drift(job, cva_between(job, 0, k), a);
+    double place[CVA_WIDTH];
+    if (c->form & CVA_DOWN) { /* one loop per side: the compiler drops half of the formula */
+        CVA_EACH(l) hold[l] = discount * black_curve(weight * s[l] * growth, strike, deviation, 1);
+    } else {
+        CVA_EACH(l) hold[l] = discount * black_curve(weight * s[l] * growth, strike, deviation, 0);
+    }
+    CVA_EACH(l) place[l] = ((shoal_log(s[l] / s0) - drift) / sigma - start) / step;
+    CVA_EACH(l) hold[l] += cva_premium(r, k, place[l]);
+}
+
 #define CVA_MOST_HOLD 1e300
 
 /* Whether a rule exercises; going_on := what holding is worth by the regression, unless NULL. */
@@ -349,10 +373,8 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
                          const double *s, char *now, double *going_on) {
     if (r->basis.kind == CVA_LINE) {
         const double *numbers = cva_rule_at(r, k), *at = s + c->asset[0] * CVA_WIDTH;
-        for (int l = 0; l < CVA_WIDTH; l++) {
-            now[l] = at[l] >= numbers[0] && at[l] <= numbers[1];
-            if (going_on) going_on[l] = cva_line_hold(job, c, r, k, at[l]);
-        }
+        for (int l = 0; l < CVA_WIDTH; l++) now[l] = at[l] >= numbers[0] && at[l] <= numbers[1];
+        if (going_on) cva_line_holds(job, c, r, k, at, going_on);
         return;
     }
     cva_lanes w;

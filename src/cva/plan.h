@@ -625,6 +625,9 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 /* rule.c: copies those of another plan, and what its pilot run has chosen. */
 shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from);
 
+/* rule.c: memory of a plan, for threads that fit rules. */
+shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to);
+
 /* line.c: the rule of a contract on one asset. */
 shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to);
 

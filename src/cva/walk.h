@@ -76,6 +76,14 @@ CVA_CALL void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first
 #endif
 }
 
+/* A function of its own on the CPU, with all that it calls: otherwise the compiler calls functions like that of the normal
+ * distribution lane by lane. */
+#if CVA_WIDTH > 1
+#define CVA_APART __attribute__((noinline, flatten, unused)) static
+#else
+#define CVA_APART CVA_CALL
+#endif
+
 /* ---- prices ------------------------------------------------------------------------------------ */
 
 /* at[a] += column b of L times normals z, over a span, times the root of `keep`; `flat` is the deviation in a flat market. */
@@ -111,16 +119,9 @@ CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot
     }
 }
 
-/* A step of Heston's model, from the normals of the variance, and of the price: rho their correlation. On the CPU a
- * function of its own, with all that it calls: otherwise the compiler calls the distribution function lane by lane. */
-#if CVA_WIDTH > 1
-__attribute__((noinline, flatten, unused)) static
-#else
-CVA_CALL
-#endif
-    void
-    cva_qe_lanes(const cva_heston *h, const qe_numbers *n, const double *of_variance,
-                 const double *of_price, double *v, double *x) {
+/* A step of Heston's model, from the normals of the variance, and of the price: rho their correlation. */
+CVA_APART void cva_qe_lanes(const cva_heston *h, const qe_numbers *n, const double *of_variance,
+                            const double *of_price, double *v, double *x) {
     const double rho = h->rho, rest = h->rest;
     CVA_EACH(l)
     qe_step(n, of_variance[l], rest * fma(-rho, of_variance[l], of_price[l]), &v[l], &x[l]);
