@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 - assets of Heston's model of cva.h: the semi-closed form, QuantLib, martingales */
+#include "cva/values.h"
 #include "cva_runs.h"
 #include <shoal/pricing.h>
 #include <string.h>
@@ -76,6 +77,49 @@ TEST(european) {
         }
 }
 
+/* Tables at later dates, for variances and prices between their points, beside the semi-closed form. */
+TEST(tables) {
+    enum { WIDE = 13, DEEP = 6 };
+    shoal_context *ctx = targets[0].ctx;
+    for (int m = 0; m < (small ? 1 : MODELS); m++) {
+        cva_case c = case_of(&models[m], SHOAL_CVA_PUT, 100, 4);
+        shoal_cva *plan = NULL;
+        CHECK(shoal_cva_create(ctx, &c.market, c.contract, 1, &c.counterparty, &c.opts, &plan) ==
+              SHOAL_OK);
+        const cva_job *j = &plan->job;
+        const int64_t dates[] = { j->dates / 4, j->dates / 2, j->dates - 1 };
+        for (int d = 0; d < (small ? 1 : 3); d++)
+            for (int i = 0; i < DEEP; i++) {
+                const double *all = j->surface[0].at, *at = all + (int64_t)all[dates[d]];
+                const double v = 1e-4 * pow(3.1, i), maturity = 1 - cva_time(j, dates[d]);
+                const double s = sqrt(at[SURFACE_A] + at[SURFACE_B] * v);
+                shoal_heston model = {
+                    spot, 0, 0, v, models[m].kappa, models[m].theta, models[m].sigma, models[m].rho
+                };
+                double strike[WIDE];
+                shoal_price_value value[WIDE];
+                for (int n = 0; n < WIDE; n++) strike[n] = spot * exp((n - WIDE / 2) * 0.67 * s);
+                const shoal_price_opts opts = { .method = "analytic",
+                                                .put = 1,
+                                                .strikes = WIDE,
+                                                .strike = strike,
+                                                .maturities = 1,
+                                                .maturity = &maturity };
+                const shoal_price_goal goal = { .paths = 1 };
+                CHECK(shoal_heston_value(ctx, &model, &opts, &goal, value) == SHOAL_OK);
+                for (int n = 0; n < WIDE; n++) {
+                    cva_contract option = j->contract[0];
+                    option.strike = strike[n];
+                    const double worth = cva_surface_value(j, &option, dates[d], spot, v);
+                    CHECK_MSG(fabs(worth - value[n].price) < (m < 2 ? 1e-6 : 3e-5) * spot,
+                              "model %d, date %d, v %g, strike %g: %.8f, not %.8f", m, d, v,
+                              strike[n], worth, value[n].price);
+                }
+            }
+        shoal_cva_free(plan);
+    }
+}
+
 /* What a table says of later dates: at tiny steps nothing else moves. A path's own variance and price are not known here,
  * but a put, a call and a forward on it agree by parity, and no value leaves its bounds. */
 TEST(parity) {
@@ -124,7 +168,7 @@ TEST(quantlib) {
             shoal_cva_check check[DATES];
             cva_case c = case_of(&models[m], kept[e].put ? SHOAL_CVA_PUT : SHOAL_CVA_CALL,
                                  kept[e].strike, small ? 64 : 4096);
-            c.contract[0].american = 1, c.opts.rule_paths = small ? 4096 : 32768;
+            c.contract[0].american = 1, c.opts.rule_paths = small ? 4096 : 16384;
             c.opts.estimator = e ? SHOAL_CVA_BY_AMC : SHOAL_CVA_BY_RULE;
             const shoal_cva_validation z = validated(targets[t].ctx, &c, check);
             CHECK_MSG(z.passed, "model %d: z = %g", m, z.z);
@@ -216,12 +260,12 @@ TEST(limits) {
                                              { 0, 1, 0.04, 0.5, 1 },
                                              { 0.04, 0, 0, 1e-6, 0 },
                                              { 0.04, 1.5, 0.04, 1e-4, -1 } };
-    static const double strikes[] = { 0, 1e-3, 100, 1e6 };
+    static const double strikes[] = { 100, 0, 1e-3, 1e6 };
     for (int t = 0; t < target_count; t++)
-        for (int i = 0; i < (small ? 4 : 8); i++) {
+        for (int i = 0; i < 4; i++) {
             shoal_cva_check check[DATES];
-            const int m = i % 4;
-            cva_case c = case_of(&list[m], SHOAL_CVA_CALL, strikes[i < 4 ? 2 : i - 4], 16);
+            const int m = i;
+            cva_case c = case_of(&list[m], SHOAL_CVA_CALL, strikes[i], 16);
             c.opts.horizon = 0.5, c.opts.dates = 2;
             CHECK_MSG(validated(targets[t].ctx, &c, check).passed, "%d", i);
             const double right = c.contract[0].strike > 0
@@ -268,6 +312,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(european);
+    RUN(tables);
     RUN(parity);
     RUN(quantlib);
     RUN(baskets);

@@ -219,7 +219,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
     shoal_cva_estimator
         estimator;      /*                                            [SHOAL_CVA_BY_RULE] */
-    int64_t rule_paths; /* that a rule is fitted on                            [65536] */
+    int64_t rule_paths; /* that a rule is fitted on      [65536; less with many rules] */
     int64_t degree;     /* SHOAL_CVA_BY_INNER: of its regressions   [3; less if fewer than 20 inner
                            paths per function remain]. The next three: see shoal_american_opts   */
     int raw;
