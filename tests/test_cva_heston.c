@@ -48,7 +48,7 @@ TEST(european) {
         for (int m = 0; m < (small ? 1 : MODELS); m++) {
             shoal_cva_check check[4 * DATES];
             cva_case c =
-                case_of(&models[m], m & 1 ? SHOAL_CVA_CALL : SHOAL_CVA_PUT, 0, small ? 64 : 4096);
+                case_of(&models[m], m & 1 ? SHOAL_CVA_CALL : SHOAL_CVA_PUT, 0, small ? 64 : 2048);
             const double error = m < 2 ? 2e-6 : 5e-5;
             double all = 0;
             for (int i = 0; i < 4; i++) {
@@ -159,7 +159,6 @@ TEST(quantlib) {
         double strike, price[WITH_QUANTLIB];
     } kept[] = { { 1, 90, { 3.75553, 3.59866 } },
                  { 1, 100, { 6.88083, 7.82416 } },
-                 { 1, 115, { 15.48137, 17.62016 } },
                  { 0, 100, { 9.52814, 10.39226 } } };
     enum { KEPT_COUNT = sizeof kept / sizeof *kept };
     for (int t = 0; t < target_count; t++)
@@ -196,7 +195,8 @@ TEST(baskets) {
             c.market.assets = 2, c.market.s0 = s0, c.market.sigma = sigma;
             c.market.dividend = NULL, c.market.correlation = correlation;
             c.contract[0].american = 1, c.contract[0].assets = 2, c.contract[0].asset = both;
-            c.opts.estimator = SHOAL_CVA_BY_AMC;
+            c.opts.estimator = SHOAL_CVA_BY_AMC, c.contract[0].maturity = fifths[0];
+            c.opts.dates = 1;
             price[i] = cva_of(targets[t].ctx, &c).value.cva;
         }
         CHECK_MSG(price[1] > 1.5 * price[0], "%g, %g", price[0], price[1]);

@@ -220,10 +220,10 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", b->asset[i],
                         shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG &&
-        sscanf(shoal_message(c->ctx), "heston[%lld]%n", &i, &length) == 1 && i >= 0 &&
+        sscanf(shoal_message(c->ctx), "heston[%lld] is given; %n", &i, &length) == 1 && i >= 0 &&
         i < b->assets)
-        return cli_fail(CLI_INPUT, "%s: asset %s%s", o->market, b->asset[i],
-                        strchr(shoal_message(c->ctx), ';'));
+        return cli_fail(CLI_INPUT, "%s: asset %s: %s", o->market, b->asset[i],
+                        shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "heston is given; ", 17) == 0)
         return cli_fail(CLI_USAGE, "%s: %s", o->market, shoal_message(c->ctx) + 17);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "cash is given; ", 15) == 0)
