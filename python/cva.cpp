@@ -20,7 +20,9 @@ void bind_cva(nb::module_ &m) {
         auto opts = filled<shoal_cva_opts>(options, keep);
         opts.csas = (int64_t)csa.size(), opts.csa = csa.data();
         opts.parties = (int64_t)others.size(), opts.own = own.empty() ? nullptr : own.data();
+        const auto heston = filled_list<shoal_cva_heston>(funding["heston"], keep); /* the same */
         assets.cash = cash.empty() ? nullptr : cash.data();
+        assets.heston = heston.empty() ? nullptr : heston.data();
         opts.borrowing = filled<shoal_cva_curve>(funding["borrowing"], keep);
         opts.lending = filled<shoal_cva_curve>(funding["lending"], keep);
         return new_plan<shoal_cva, shoal_cva_free>(py, [&](shoal_context *c, shoal_cva **p) {

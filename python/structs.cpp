@@ -164,6 +164,7 @@ ROWS(shoal_cva_date, FIELD(time), FIELD(epe), FIELD(epe_error), FIELD(epe_bias),
      FIELD(pfe99_low), FIELD(pfe99_high), FIELD(es95), FIELD(es99), FIELD(epe_default),
      FIELD(epe_default_error), FIELD(discount), FIELD(default_probability), FIELD(cva),
      FIELD(inner))
+ROWS(shoal_cva_heston, FIELD(v0), FIELD(kappa), FIELD(theta), FIELD(sigma), FIELD(rho))
 ROWS(shoal_cva_curve, FIELD(count), FIELD(time), FIELD(value))
 ROWS(shoal_cva_adjustments, FIELD(pv), FIELD(pv_error), FIELD(cva), FIELD(cva_error), FIELD(dva),
      FIELD(dva_error), FIELD(fca), FIELD(fca_error), FIELD(fba), FIELD(fba_error), FIELD(fva),

@@ -52,6 +52,31 @@ json; leaf validation.passed=1
 check "the page has the rates" grep -q 'Zero rates by years: 0.2493: 0.01, 1: 0.03, 2: 0.045' page.html
 check "the page has the volatilities" grep -q '<td>0.2493: 0.35, 1: 0.25, 2: 0.22</td>' page.html
 
+# --- Heston's model: a call that is worth 9.5282131 by QuantLib 1.44 (bench/quantlib_heston_american.py) ---
+printf 'asset,spot,dividend,v0,kappa,theta,vol_of_vol,rho\nA,100,0.02,0.04,1.5,0.06,0.5,-0.7\n' >heston.csv
+printf 'payoff,assets,strike,maturity,style\ncall,A,100,1,\nput,A,105,1,american\n' >stochastic.csv
+heston="stochastic.csv --market heston.csv --rate 0.05 --dates 4 --outer 64 --inner 32 --rule-paths 2048 $on"
+expect 0 cva $heston --json --validate --report heston.html
+json; leaf validation.passed=1; was=$(number cva)
+check "its price" near "$(sed -n 's/.*"price": \[\([-+.0-9e]*\),.*/\1/p' out)" 9.528213 2e-4
+check "the page has the model" grep -q "Heston's model of A: v0 0.04, kappa 1.5, theta 0.06, xi 0.5, rho -0.7" heston.html
+for i in 1 2; do expect 0 cva $heston --shard $i/2 -o heston$i.part; done
+expect 0 merge-parts heston1.part heston2.part --json
+check "parts have the model" [ "$(number cva)" = "$was" ]
+expect 0 cva $heston --outer 16 --compare; said "it has no Heston model"
+expect 64 cva $heston --greeks; said "heston.csv: there is no Heston model with sensitivities"
+expect 64 cva $heston --estimator inner; said "heston.csv: there is no Heston model with estimator inner"
+expect 66 cva $heston --dividends A:0.5:1; said "heston.csv: asset A: an asset of Heston's model has no cash dividends"
+printf 'payoff,assets,strike,maturity\ndigital-put,A,100,1\n' >digital.csv
+expect 66 cva digital.csv --market heston.csv $on; said "digital.csv:2: european digital-put is not supported on an asset of Heston's model"
+printf 'asset,spot,volatility,v0,kappa,theta,xi,rho\nA,100,0.2,0.04,1.5,0.06,0,-1.7\nB,90,,0.04,,0.06,0.5,-0.7\nC,90,,,,,,\n' >bad.csv
+expect 66 cva stochastic.csv --market bad.csv $on
+said "bad.csv:2: column xi: '0' is not above 0"
+said "bad.csv:2: column rho: '-1.7' is not from -1 to 1"
+said "bad.csv:2: column volatility: '0.2' is given; with v0 to rho it must be empty"
+said "bad.csv:3: column kappa is missing; Heston's model needs v0, kappa, theta, xi and rho"
+said "bad.csv:4: column volatility: '' is not a finite number"
+
 # --- cash dividends: the market of test_cva_dividends.c, whose call is worth 6.6896779686 by QuantLib 1.44 ---
 printf 'asset,spot,volatility,dividend\nA,100,0.25,0.01\n' >flat.csv
 printf 'payoff,assets,strike,maturity\ncall,A,102,365d\n' >call.csv

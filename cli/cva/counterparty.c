@@ -153,6 +153,8 @@ const char *cva_inner_lacks(const cva_options *o, const cva_book *b) {
     for (int64_t i = 0; i < 2 * b->assets; i++) curves |= b->sigmas[i].count > 0;
     if (curves) return "curves";
     if (b->cash) return "cash dividends";
+    for (int64_t i = 0; i < b->assets; i++)
+        if (b->heston[i].sigma > 0) return "Heston model";
     if (!cva_has_views(o, b)) return NULL;
     return o->party.jump ? "jump at default" : "margin period";
 }

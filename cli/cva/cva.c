@@ -23,7 +23,7 @@ static void parse_stopping(struct argp_state *state, const cli_option *row, cons
 #define AT(member) CLI_AT(cva_options, member)
 static const cli_option options[] = {
     { "book",        OPT_INPUT,    AT(book),             "FILE.csv", 1, "the contracts, instead of BOOK", .in = IN_BOTH },
-    { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility, dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
+    { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility (or v0, kappa, theta, xi, rho of Heston's model), dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
     { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .in = IN_BOTH },
     { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: T1:R1,T2:R2,.. or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
       .more = "Forward rates are constant between the times; the last one continues." },
@@ -64,7 +64,7 @@ static const cli_option options[] = {
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
       .more = "inner is the method of the paper; it is biased." },
     { "stopping",    OPT_OTHER,    AT(opts.estimator),   "S",        3, NULL, .parse = parse_stopping },
-    { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths on which an exercise rule is fitted", 1, 1LL << 31, .usual = "65536", .in = IN_PART },
+    { "rule-paths",  OPT_INT,      AT(opts.rule_paths),  "M",        3, "paths on which an exercise rule is fitted", 1, 1LL << 31, .usual = "65536; with many rules on several assets fewer, at least 8192", .in = IN_PART },
     { "not-stopped", OPT_FLAG,     AT(opts.kept),        NULL,       3, "value contracts as if they had never been exercised", .key = "!stopped", .in = IN_BOTH },
     { "degree",      OPT_INT,      AT(opts.degree),      "D",        4, "with --estimator inner: degree of the polynomials of a regression", 1, SHOAL_AMERICAN_BASIS, .usual = "3, or less, so that at least 20 inner paths per function remain", .in = IN_PART | IN_JSON_SET },
     { "raw-basis",   OPT_FLAG,     AT(opts.raw),         NULL,       4, "polynomials of the prices themselves, neither centred nor scaled", .in = IN_BOTH },
@@ -219,6 +219,13 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         i < b->assets)
         return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", b->asset[i],
                         shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG &&
+        sscanf(shoal_message(c->ctx), "heston[%lld] is given; %n", &i, &length) == 1 && i >= 0 &&
+        i < b->assets)
+        return cli_fail(CLI_INPUT, "%s: asset %s: %s", o->market, b->asset[i],
+                        shoal_message(c->ctx) + length);
+    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "heston is given; ", 17) == 0)
+        return cli_fail(CLI_USAGE, "%s: %s", o->market, shoal_message(c->ctx) + 17);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "cash is given; ", 15) == 0)
         return cli_fail(CLI_USAGE, "--dividends: %s", shoal_message(c->ctx) + 15);
     if (status == SHOAL_E_ARG &&
@@ -247,7 +254,8 @@ shoal_status cva_create_in(shoal_context *ctx, const cva_options *o, const cva_b
                                       .rates = o->rates,
                                       .dividends = b->dividends,
                                       .sigmas = b->sigmas,
-                                      .cash = b->cash };
+                                      .cash = b->cash,
+                                      .heston = b->heston };
     shoal_cva_opts opts = o->opts;
     opts.rules_of = rules_of, opts.rules_only = rules_only;
     if (o->own.pieces) opts.own = &o->own;

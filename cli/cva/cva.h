@@ -18,7 +18,8 @@ typedef struct cva_book {
     shoal_cva_curve *sigmas, *dividends; /* per asset; .count 0: the number */
     shoal_cva_curve *cash;               /* dividends per asset; NULL: none */
     double *cash_numbers;
-    int64_t today; /* days from 1970-01-01, before reading; 0: no dates */
+    shoal_cva_heston *heston; /* per asset; .sigma 0: its volatility */
+    int64_t today;            /* days from 1970-01-01, before reading; 0: no dates */
     int64_t count;
     shoal_cva_contract *contract;
     int64_t *line;  /* of the file, per contract    */

@@ -2,7 +2,8 @@
  *
  * files.c - the files of `shoal cva`: a market, one asset per line, and a book, one contract per line.
  *
- * Market: columns asset, spot, volatility, and maybe dividend [0]; then, all or none, a column for each
+ * Market: columns asset, spot, volatility, and maybe dividend [0]; for assets of Heston's model, in place of a volatility,
+ * v0, kappa, theta, xi, rho; then, all or none, a column for each
  * asset, under its name, with the correlations of the line's asset.
  * Book: columns payoff, assets (names with blanks between them), strike, maturity, and maybe style
  * [european], exercise (a step, or times with blanks), weights (numbers with blanks), quantity [1],
@@ -54,6 +55,40 @@ static int read_curve(const cli *c, const char *path, const io_cells *t, int64_t
                : code;
 }
 
+/* Numbers of Heston's model, in their order; has: 0 or 1, whether the line has some. */
+static int read_heston(const char *path, const io_cells *t, int64_t i, shoal_cva_heston *h,
+                       bool *has) {
+    static const char *const columns[] = { "v0", "kappa", "theta", "xi", "rho" };
+    double *const to[] = { &h->v0, &h->kappa, &h->theta, &h->sigma, &h->rho };
+    const cva_field volatility = cva_field_of(path, t, i, "volatility");
+    int code = CLI_OK;
+    *has = false;
+    for (int k = 0; k < 5; k++) {
+        const cva_field f = cva_field_of(path, t, i, columns[k]);
+        *has |= f.text && *f.text;
+    }
+    if (!*has) return CLI_OK;
+    for (int k = 0; k < 5; k++) {
+        const cva_field f = cva_field_of(path, t, i, columns[k]);
+        int here = CLI_OK;
+        if (!f.text || !*f.text)
+            here = cli_fail(CLI_INPUT,
+                            "%s:%lld: column %s is missing; Heston's model needs v0, kappa, theta, "
+                            "xi and rho",
+                            path, (long long)t->line[i], columns[k]);
+        else if (k < 4)
+            here = number_from(f, NAN, k == 3, to[k]);
+        else {
+            here = cva_number(f, NAN, to[k]);
+            if (here == CLI_OK && !(fabs(*to[k]) <= 1)) here = cva_wrong(&f, "is not from -1 to 1");
+        }
+        code = cva_worse(code, here);
+    }
+    if (volatility.text && *volatility.text)
+        code = cva_worse(code, cva_wrong(&volatility, "is given; with v0 to rho it must be empty"));
+    return code;
+}
+
 static int read_asset(const cli *c, const char *path, const io_cells *t, int64_t i, cva_book *b) {
     const cva_field name = cva_field_of(path, t, i, "asset");
     b->asset[i] = strdup(name.text);
@@ -64,8 +99,11 @@ static int read_asset(const cli *c, const char *path, const io_cells *t, int64_t
     for (int64_t other = 0; other < i && code == CLI_OK; other++)
         if (strcmp(b->asset[other], name.text) == 0) code = cva_wrong(&name, "is there twice");
     code = cva_worse(code, number_from(cva_field_of(path, t, i, "spot"), NAN, true, &b->s0[i]));
-    code = cva_worse(code,
-                     read_curve(c, path, t, i, "volatility", NAN, b, &b->sigma[i], &b->sigmas[i]));
+    bool heston;
+    code = cva_worse(code, read_heston(path, t, i, &b->heston[i], &heston));
+    if (!heston)
+        code = cva_worse(
+            code, read_curve(c, path, t, i, "volatility", NAN, b, &b->sigma[i], &b->sigmas[i]));
     return cva_worse(
         code, read_curve(c, path, t, i, "dividend", 0, b, &b->dividend[i], &b->dividends[i]));
 }
@@ -126,16 +164,23 @@ static int read_correlation(const char *path, const io_cells *t, cva_book *b) {
 
 int cva_read_market(const cli *c, const char *path, const char *text, cva_book *b) {
     static const char *const needed[] = { "asset", "spot", "volatility", NULL };
+    static const char *const without[] = { "asset", "spot", NULL }; /* all of Heston's model */
     static const cva_column columns[] = { { .name = "asset", .alias = { "ticker" } },
                                           { .name = "spot" },
                                           { .name = "volatility", .alias = { "vol", "sigma" } },
                                           { .name = "dividend",
                                             .alias = { "foreign_rate", "foreign rate" } },
+                                          { .name = "v0" },
+                                          { .name = "kappa" },
+                                          { .name = "theta" },
+                                          { .name = "xi", .alias = { "vol_of_vol", "volvol" } },
+                                          { .name = "rho" },
                                           { .name = NULL } };
     io_cells t;
     int code = cva_read_table(path, text, columns, &b->market_text, &t), problems = 0;
     const int64_t d = b->assets = t.head.rows;
-    if (code == CLI_OK) code = cva_need_columns(path, &t, needed);
+    const bool any_heston = code == CLI_OK && io_table_column(&t.head, "v0") >= 0;
+    if (code == CLI_OK) code = cva_need_columns(path, &t, any_heston ? without : needed);
     if (code == CLI_OK && (d < 1 || d > SHOAL_CVA_ASSETS))
         code = cli_fail(CLI_INPUT, "%s has %lld assets; there can be 1 to %d", path, (long long)d,
                         SHOAL_CVA_ASSETS);
@@ -144,7 +189,8 @@ int cva_read_market(const cli *c, const char *path, const char *text, cva_book *
         b->s0 = calloc((size_t)(3 * d + d * d), sizeof *b->s0);
         b->sigmas = calloc((size_t)(2 * d), sizeof *b->sigmas);
         if (b->sigmas) b->dividends = b->sigmas + d;
-        if (b->asset && b->s0 && b->sigmas)
+        b->heston = calloc((size_t)d, sizeof *b->heston);
+        if (b->asset && b->s0 && b->sigmas && b->heston)
             b->sigma = b->s0 + d, b->dividend = b->s0 + 2 * d, b->correlation = b->s0 + 3 * d;
         else
             code = cli_no_memory();
@@ -429,6 +475,7 @@ void cva_book_free(cva_book *b) {
     for (int64_t i = 0; b->sigmas && i < 2 * b->assets; i++) cva_curve_free(&b->sigmas[i]);
     free(b->sigmas);
     free(b->cash);
+    free(b->heston);
     free(b->cash_numbers);
     free(b->s0);
     free(b->exercise);

@@ -407,6 +407,14 @@ static void book_and_market(FILE *file, const cva_options *o, const cva_book *b,
         fputs("</tr>\n", file);
     }
     fputs("</tbody></table></div>\n", file);
+    for (int64_t i = 0; i < b->assets; i++) {
+        const shoal_cva_heston *h = &b->heston[i];
+        if (!(h->sigma > 0)) continue;
+        fputs("<p>Heston's model of ", file);
+        io_html_text(file, b->asset[i]);
+        fprintf(file, ": v0 %g, kappa %g, theta %g, xi %g, rho %g.</p>\n", h->v0, h->kappa,
+                h->theta, h->sigma, h->rho);
+    }
     for (int64_t i = 0; i < b->assets && b->cash; i++) {
         if (!b->cash[i].count) continue;
         fputs("<p>Cash dividends of ", file);

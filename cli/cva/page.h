@@ -12,8 +12,8 @@
 /* The profile: into the page, for a screen or a phone, or, without a page, a file of its own. */
 int cva_draw_profile(FILE *page, bool wide, const char *path, const cva_options *o,
                      const cva_result *r, io_error *err);
-int cva_draw_bars(FILE *file, const char *title, const char *subtitle, const char *label,
-                  int count, const char *const *names, const double *values, io_error *err);
+int cva_draw_bars(FILE *file, const char *title, const char *subtitle, const char *label, int count,
+                  const char *const *names, const double *values, io_error *err);
 int cva_draw_convergence(FILE *file, const cva_result *r, io_error *err);
 int cva_draw_stages(FILE *file, const cva_result *r, io_error *err);
 /* Of the regressions. */

@@ -55,6 +55,12 @@ typedef struct shoal_cva_curve {
     const double *value;
 } shoal_cva_curve;
 
+/* Heston's model in place of a volatility: dS = (rate - dividend) S dt + sqrt(v) S dW, dv = kappa (theta - v) dt + sigma
+ * sqrt(v) dW'. The correlation of W and W' is rho, that of W' and the W of another asset rho times that of both W. */
+typedef struct shoal_cva_heston {
+    double v0, kappa, theta, sigma, rho; /* sigma 0: the asset has its volatility */
+} shoal_cva_heston;
+
 /* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number or curve per asset. A curve replaces
  * the number. SHOAL_CVA_BY_INNER refuses curves. */
 typedef struct shoal_cva_market {
@@ -69,6 +75,10 @@ typedef struct shoal_cva_market {
     const shoal_cva_curve *sigmas;
     /* cash dividends per asset: their times and amounts; a price falls by the amount; NULL: none */
     const shoal_cva_curve *cash;
+    /* per asset; NULL: none. These assets allow puts, calls and forwards, and early exercise of puts, calls and baskets.
+     * Each takes two of SHOAL_CVA_ASSETS. Not with SHOAL_CVA_BY_INNER, nested, sensitivities, a curve or cash dividends
+     * of the same asset. */
+    const shoal_cva_heston *heston;
 } shoal_cva_market;
 
 /* B is the sum of weight S over the contract's assets. All payoffs except forwards are at least 0. An exchange rate is
@@ -209,7 +219,7 @@ typedef struct shoal_cva_opts { /* dates and outer are required; zero elsewhere 
     int kept;             /* 1: contracts are valued as if they had never been exercised        */
     shoal_cva_estimator
         estimator;      /*                                            [SHOAL_CVA_BY_RULE] */
-    int64_t rule_paths; /* that a rule is fitted on                            [65536] */
+    int64_t rule_paths; /* that a rule is fitted on      [65536; less with many rules] */
     int64_t degree;     /* SHOAL_CVA_BY_INNER: of its regressions   [3; less if fewer than 20 inner
                            paths per function remain]. The next three: see shoal_american_opts   */
     int raw;

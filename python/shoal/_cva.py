@@ -24,7 +24,11 @@ from ._units import Units, chosen, gather, job_of
 
 _PAYOFFS = _core.cva_payoffs()
 # columns, and other names for them, as in cli/cva/files.c and dividends.c
-_OF_MARKET = {"asset": ("ticker",), "spot": (), "volatility": ("vol", "sigma"), "dividend": ("foreign_rate", "foreign rate")}
+_OF_MARKET = {
+    "asset": ("ticker",), "spot": (), "volatility": ("vol", "sigma"), "dividend": ("foreign_rate", "foreign rate"),
+    "v0": (), "kappa": (), "theta": (), "xi": ("vol_of_vol", "volvol"), "rho": (),
+}  # fmt: skip
+_OF_HESTON = {"v0": "v0", "kappa": "kappa", "theta": "theta", "xi": "sigma", "rho": "rho"}  # columns, and the library's names
 _OF_BOOK: dict[str, tuple[str, ...]] = {
     "payoff": (), "assets": ("asset", "ticker"), "strike": (), "maturity": (), "style": (), "exercise": (), "weights": (),
     "barrier": (), "fixings": ("fixing",), "quantity": ("notional",), "set": ("netting_set", "netting set", "nettingset"),
@@ -212,11 +216,13 @@ def _list_of_times(value: Any, maturity: float, where: str) -> tuple[int, list[f
     return len(times), times
 
 
-def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[str, list[Any]]]:
+def _market(
+    market: Any, rate: float
+) -> tuple[dict[str, Any], list[dict[str, float]], list[str], dict[str, list[Any]]]:
     columns = columns_of(market, "market")
     assets = [str(name) for key in ("asset", "ticker") for name in columns.get(key, [])]
     columns = with_usual_names(columns, "market", _OF_MARKET, assets)
-    for needed in ("asset", "spot", "volatility"):
+    for needed in ("asset", "spot", "v0" if "v0" in columns else "volatility"):
         if needed not in columns:
             raise ValueError(f"market has no column '{needed}'; it must have asset, spot and volatility")
     names = [str(name) for name in columns["asset"]]
@@ -227,8 +233,11 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
     def column(name: str, default: float | None = None) -> list[float]:
         return [number(v, f"market[{i}]: {name}", default) for i, v in enumerate(columns[name])]
 
+    heston = _heston(columns, len(names))
     result: dict[str, Any] = {
-        "assets": len(names), "rate": rate, "s0": column("spot"), "sigma": column("volatility")
+        "assets": len(names), "rate": rate, "s0": column("spot"),
+        "sigma": [0.0 if heston and heston[i]["sigma"] else number(v, f"market[{i}]: volatility", None) for i, v in
+                  enumerate(columns.get("volatility", [None] * len(names)))],
     }  # fmt: skip
     if "dividend" in columns:
         result["dividend"] = column("dividend", 0.0)
@@ -238,7 +247,23 @@ def _market(market: Any, rate: float) -> tuple[dict[str, Any], list[str], dict[s
             missing = next(name for name in names if name not in columns)
             raise ValueError(f"market has no column '{missing}': give the correlations with all assets, or none")
         result["correlation"] = np.array([column(name) for name in names]).T.ravel().tolist()
-    return result, names, columns
+    return result, heston, names, columns
+
+
+def _heston(columns: dict[str, list[Any]], assets: int) -> list[dict[str, float]]:
+    """Numbers of Heston's model per asset, 0 for one with a volatility. Empty if there are none."""
+    found = []
+    for i in range(assets):
+        cells = {name: columns[name][i] for name in _OF_HESTON if name in columns and not is_missing(columns[name][i])}
+        for name in _OF_HESTON if cells else ():
+            if name not in cells:
+                raise ValueError(f"market[{i}]: {name} is missing; Heston's model needs {', '.join(_OF_HESTON)}")
+        if cells and not is_missing(columns.get("volatility", [None] * assets)[i]):
+            raise ValueError(f"market[{i}]: volatility is given; with v0 to rho it must be missing")
+        found.append({key: number(cells[name], f"market[{i}]: {name}") if cells else 0.0 for name, key in _OF_HESTON.items()})
+        if cells and not found[-1]["sigma"] > 0:
+            raise ValueError(f"market[{i}]: xi is {cells['xi']!r}; it must be above 0")
+    return found if any(row["sigma"] for row in found) else []
 
 
 def _cash(dividends: Any, names: list[str]) -> tuple[list[dict[str, Any]], list[tuple[str, float, float]]]:
@@ -418,7 +443,8 @@ def _by_asset(value: Any, names: list[str], where: str) -> list[float] | None:
 
 
 _WORDS = {"contracts[": "book[", "s0[": "market: spot[", "sigma[": "market: volatility[", "dividend[": "market: dividend[",
-          "cash[": "market: asset[", "cash is": "dividends are",
+          "cash[": "market: asset[", "cash is": "dividends are", "heston[": "market: asset[",
+          "heston.sigma[": "market: xi[", "heston.": "market: ", "heston is given; ": "market: ",
           "inner_count is": "the length of inner is", "by_trade is 1": "breakdown is True"}  # fmt: skip
 
 
@@ -504,8 +530,8 @@ def cva(
     payoff (put, call, max-call, basket-put, basket-call, forward, digital-put, digital-call, fx-forward, fx-put,
     fx-call; down-out-put, down-in-call, up-out-put and so on; asian-put, asian-call), assets (a list of names, or names with blanks),
     strike, maturity, and maybe barrier, style (european, american), exercise (of an american contract: a step, "3m", or a list
-    of times), fixings (of an asian one, the same), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility, and maybe dividend
-    and a column of correlations per asset. dividends: cash dividends, a table with columns asset, date and amount.
+    of times), fixings (of an asian one, the same), weights, quantity, set. market: the same, one asset per row: asset, spot, volatility (or v0, kappa, theta, xi
+    and rho of Heston's model), and maybe dividend and a column of correlations per asset. dividends: cash dividends, a table with columns asset, date and amount.
     hazard: the hazard rate of the counterparty, or a list of (until, rate).
     threshold, mta (minimum transfer amount), independent (amount), mpor (margin period of risk: years or "2w") and one_way
     ("counterparty" or "us" alone posts) are the collateral of all netting sets; sets: a table with columns set, and maybe
@@ -534,7 +560,7 @@ def cva(
     >>> result.validation.passed, result.validation.table["z"].shape
     (True, (1, 3))
     """
-    assets, names, market_columns = _market(market, rate)
+    assets, heston, names, market_columns = _market(market, rate)
     contracts, book_columns, set_keys = _book(book, names, netting)
     set_names = [name for _, name in set_keys]
     usual = {"threshold": threshold, "mta": mta, "independent": independent, "mpor": mpor, "one-way": one_way}
@@ -547,7 +573,7 @@ def cva(
                    "correlation": correlation, "jump": jump}  # fmt: skip
     parties, party_names, party_of, party_columns = _parties(counterparties, set_keys, usual_party)
     cash, cash_rows = _cash(dividends, names)
-    funding = {"cash": cash, "own": [] if own_hazard is None else [{**_pieces(_hazard(own_hazard)), "recovery": own_recovery}],
+    funding = {"cash": cash, "heston": heston, "own": [] if own_hazard is None else [{**_pieces(_hazard(own_hazard)), "recovery": own_recovery}],
                "borrowing": _spread(borrowing), "lending": _spread(lending)}  # fmt: skip
     if estimator not in _ESTIMATORS:
         raise ValueError(f"estimator is {estimator!r}; it must be one of {', '.join(_ESTIMATORS)}")

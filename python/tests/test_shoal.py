@@ -863,6 +863,27 @@ def test_payoffs_of_a_cva():
     assert abs(cva["digital-put"] + cva["digital-call"] - both) < 1e-12 * both
 
 
+def test_hestons_model_of_a_cva_is_that_of_the_program(tmp_path):
+    import json
+
+    (tmp_path / "book.csv").write_text("payoff,style,assets,strike,maturity\nput,american,A,95,1\ncall,,A,95,1\nput,,B,90,1\n")
+    (tmp_path / "market.csv").write_text("asset,spot,volatility,v0,kappa,theta,xi,rho\nA,100,,0.04,1.5,0.06,0.5,-0.7\n"
+                                         "B,90,0.25,,,,,\n")  # fmt: skip
+    market = [{"asset": "A", "spot": 100, "v0": 0.04, "kappa": 1.5, "theta": 0.06, "volvol": 0.5, "rho": -0.7},
+              {"asset": "B", "spot": 90, "volatility": 0.25}]  # fmt: skip
+    of = {"rate": 0.03, "dates": 4, "outer": 64, "inner": 32, "rule_paths": 2048}
+    r = shoal.cva(tmp_path / "book.csv", market, validate=True, **of)
+    words = ["--rate=0.03", "--dates=4", "--outer=64", "--inner=32", "--rule-paths=2048", "--json"]
+    done = subprocess.run([sys.executable, "-m", "shoal", "cva", "book.csv", "--market", "market.csv", *words],
+                          capture_output=True, text=True, cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cva"] == r.cva and r.validation.passed
+    for words, wrong in (("market\\[0\\]: kappa is missing", {"kappa": None}), ("market\\[0\\]: xi is 0", {"volvol": 0}),
+                         ("market: v0\\[0\\] is -1", {"v0": -1}), ("market\\[0\\]: volatility is given", {"volatility": 0.2})):  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            shoal.cva(tmp_path / "book.csv", [{**market[0], **wrong}, market[1]], **of)
+
+
 def test_cash_dividends_are_those_of_the_program(tmp_path):
     import json
 

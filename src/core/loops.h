@@ -37,6 +37,7 @@
 #define ON_THREADS(workers, ...)                                                                   \
     LOOP_PRAGMA(omp parallel for num_threads(workers) schedule(__VA_ARGS__))
 #else
+#define LOOP_PRAGMA(words)
 #define ON_THREADS(workers, ...) (void)(workers);
 #endif
 

@@ -173,13 +173,15 @@ shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m) {
         double *to = table + k * numbers;
         *to++ = rate, last = fmax(last, t);
         for (int64_t a = 0; a < d; a++, to += CVA_OF_ASSET) {
-            to[CVA_GROWTH] =
-                rate - shoal_cva_integral(curve_of(m->dividends, a), 0, j->dividend[a], t);
-            to[CVA_VARIANCE] = shoal_cva_integral(curve_of(m->sigmas, a), 1, m->sigma[a], t);
+            const int priced = a < j->prices; /* variances have no curves */
+            to[CVA_GROWTH] = rate - shoal_cva_integral(priced ? curve_of(m->dividends, a) : &none,
+                                                       0, j->dividend[a], t);
+            to[CVA_VARIANCE] =
+                priced ? shoal_cva_integral(curve_of(m->sigmas, a), 1, j->sigma[a], t) : 0;
         }
     }
-    for (int64_t a = 0; a < d && last > 0; a++)
-        sigma[a] = sqrt(shoal_cva_integral(curve_of(m->sigmas, a), 1, m->sigma[a], last) / last);
+    for (int64_t a = 0; a < j->prices && last > 0; a++)
+        sigma[a] = sqrt(shoal_cva_integral(curve_of(m->sigmas, a), 1, sigma[a], last) / last);
     j->integral = table;
     return SHOAL_OK;
 }

@@ -57,6 +57,7 @@ struct cva_paths {
     int64_t k, made; /* the stop that comes next */
     uint64_t first;
     real at[SHOAL_CVA_ASSETS * CVA_WIDTH];
+    real state[SHOAL_CVA_ASSETS * CVA_WIDTH]; /* of variances */
     real z[CVA_NORMALS][CVA_WIDTH];
     real *prices;
 };
@@ -65,7 +66,7 @@ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
     const cva_job *job = p->job;
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
     for (; p->made <= stop; p->made++)
-        cva_step(job, p->k, p->made, p->spot, p->first, p->z, p->at,
+        cva_step(job, p->k, p->made, p->spot, p->first, p->z, p->at, p->state,
                  p->prices + (p->made - job->ahead) * numbers);
     return p->prices + (stop - job->ahead) * numbers;
 }
@@ -166,6 +167,7 @@ static void follow_item(const cva_job *job, int64_t k, int64_t at, const cva_lin
     w->paths.spot = spot, w->paths.made = job->ahead;
     w->paths.first = cva_first(job, item);
     memset(w->paths.at, 0, (size_t)job->assets * CVA_WIDTH * sizeof *w->paths.at);
+    cva_begin_hestons(job, spot, w->paths.state);
     for (int a = 0; a < job->assets; a++)
         EACH(l, CVA_WIDTH) w->start[a * CVA_WIDTH + l] = (real)spot[a];
     for (int64_t i = 0; i < job->americans; i++) {

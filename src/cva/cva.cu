@@ -50,7 +50,7 @@ struct cva_paths {
     int64_t k, made; /* the stop that comes next, in the whole warp */
     uint64_t first;
     real z[CVA_NORMALS]; /* of the last block, where steps share one */
-    real *row;
+    real *row, *state;   /* state: of variances                      */
 };
 
 __device__ static inline real *row_prices(const cva_paths *p, int64_t stop) {
@@ -142,6 +142,15 @@ __device__ static __noinline__ void step_any(const cva_job *job, const cva_paths
     cva_step(job, p->assets, p->k, stop, p->spot, p->first, p->row, to);
 }
 
+/* A function of its own: a market without variances should not pay for it. */
+__device__ static __noinline__ void move_hestons(const cva_paths *p, int64_t stop, real *to) {
+    const cva_job *job = p->job;
+    const int64_t k = job->stop[stop];
+    const cva_span step = cva_between(job, cva_before(job, p->k, stop), k);
+    cva_move_hestons(job, p->assets, k, sqrt(step.years), p->spot, cva_between(job, p->k, k),
+                     p->row, p->state, to);
+}
+
 /* All lanes of the warp come here together. */
 __device__ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
     for (; p->made <= stop; p->made++) {
@@ -152,6 +161,7 @@ __device__ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
             step_within<32>(p->job, p, p->made, to);
         else
             step_any(p->job, p, p->made, to);
+        if (p->job->hestons) move_hestons(p, p->made, to);
     }
     return row_prices(p, stop);
 }
@@ -186,6 +196,7 @@ __device__ static inline void begin_paths(cva_paths *p, const cva_item *item, in
             p->assets = c->asset[n] >= p->assets ? (int)c->asset[n] + 1 : p->assets;
     }
     for (int a = 0; a < p->assets; a++) p->row[a] = 0;
+    if (job->hestons) cva_begin_hestons(job, p->spot, p->state);
 #ifdef SHOAL_SINGLE
     for (int a = 0; a < p->assets; a++) p->row[p->assets + a] = (real)p->spot[a];
 #endif
@@ -242,6 +253,7 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK, FOLLOW_BLOCKS)
     cva_paths paths;
     paths.job = &job, paths.keeps = keeps, paths.k = k;
     paths.row = rows + (int64_t)threadIdx.x * stride;
+    paths.state = paths.row + stride - 2 * job.hestons;
     for (int64_t task = (int64_t)blockIdx.x * WARPS + threadIdx.x / CVA_LANES;
          task < job.items * each; task += warps) {
         const int64_t at = task / each, from = task % each;
@@ -278,6 +290,7 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
     cva_paths paths;
     paths.job = &job, paths.keeps = 0, paths.k = k;
     paths.row = rows + (int64_t)threadIdx.x * stride;
+    paths.state = paths.row + stride - 2 * job.hestons;
     for (int64_t task = (int64_t)blockIdx.x * WARPS + threadIdx.x / CVA_LANES;
          task < job.items * job.americans; task += warps) {
         const int64_t at = task / job.americans, n = task % job.americans;
@@ -343,7 +356,8 @@ static shoal_status nest(shoal_context *ctx, const cva_job *job, int64_t k) {
 
 /* Bytes of rows of a block. */
 static size_t row_bytes(const cva_job *job, int64_t slots, int64_t *stride) {
-    *stride = (BEFORE_PRICES + slots) * job->assets | 1; /* odd: no two lanes in one bank */
+    *stride = ((BEFORE_PRICES + slots) * job->assets + 2 * job->hestons) |
+              1; /* odd: no two lanes in one bank */
     return (size_t)*stride * FOLLOW_BLOCK * sizeof(real);
 }
 

@@ -7,7 +7,8 @@
  *     the dates of exercise: of a contract's own list, or the given dates of exposure up to its maturity, and beyond
  *     the last of them, in steps as long as the last one,
  *     the dates of margin calls, a margin period before each date of exposure (margin.c),
- *     the knots of the volatilities (curves.c) before the last of all these.
+ *     the knots of the volatilities (curves.c) before the last of all these,
+ *     with Heston's model dates between them, so that steps of variances are short.
  *
  * The maturity of one contract adds no date of exercise to another. Outer paths go through all dates up to the
  * horizon. Inner paths go only to dates at which some contract may be exercised and to knots, the stops.
@@ -122,6 +123,27 @@ static void add_calls(const cva_job *j, const double *period, moments *m) {
     merge(m);
 }
 
+/* Dates in between, so that no step is longer than `most`. */
+static int add_steps(double most, moments *m) {
+    double before = 0;
+    int64_t count = m->count;
+    for (int64_t k = 0; k < m->count; before = m->at[k++].time) {
+        const double steps = ceil((m->at[k].time - before) / most * (1 - CVA_SAME));
+        if (steps > 1) count += steps < MOST_EXERCISES ? (int64_t)steps : (int64_t)MOST_EXERCISES;
+        if (count > MOST_EXERCISES) return 0;
+    }
+    moment *at = realloc(m->at, (size_t)(count + 1) * sizeof *at);
+    if (!at) return 0;
+    m->at = at, count = m->count, before = 0;
+    for (int64_t k = 0; k < count; before = at[k++].time) {
+        const double length = at[k].time - before;
+        const int64_t steps = (int64_t)ceil(length / most * (1 - CVA_SAME));
+        for (int64_t i = 1; i < steps; i++) add(m, before + (double)i / (double)steps * length, 0);
+    }
+    merge(m);
+    return 1;
+}
+
 int64_t shoal_cva_date_of(const cva_job *j, double time) {
     int64_t first = 1, end = j->dates;
     while (first < end) {
@@ -173,7 +195,7 @@ static shoal_status make_exercise(shoal_cva *p, const shoal_cva_contract *from, 
         last = c->last > last ? c->last : last;
     }
     for (int64_t k = 0; k < last; k++)
-        if (m->at[k].flags & KNOT) m->at[k].flags |= STOP;
+        if (m->at[k].flags & KNOT || j->hestons) m->at[k].flags |= STOP;
     return s;
 }
 
@@ -245,7 +267,9 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
         add_calls(j, p->period, &m);
         add_knots(market, room, &m);
         merge(&m);
-        s = make_lists(p, from, o, &m);
+        if (j->hestons && !add_steps(CVA_HESTON_STEP, &m))
+            s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
+        if (s == SHOAL_OK) s = make_lists(p, from, o, &m);
     }
     free(m.at), free(room);
     return s;

@@ -24,7 +24,7 @@
 enum { MAX_CASH = 4096 };
 
 static const shoal_cva_curve *dividends_of(const shoal_cva_market *m, int64_t a) {
-    return m->cash && m->cash[a].count > 0 ? &m->cash[a] : NULL;
+    return m->cash && a < m->assets && m->cash[a].count > 0 ? &m->cash[a] : NULL;
 }
 
 shoal_status shoal_cva_check_cash(shoal_context *ctx, const shoal_cva_market *m) {
@@ -85,7 +85,8 @@ int shoal_cva_pays_cash(const shoal_cva_market *m, const int64_t *asset, int64_t
 /* The escrow of a contract's asset at date k, at its maturity on the last one; table: [date][asset]. */
 static double escrow_at(const cva_job *j, const shoal_cva_market *m, const double *table,
                         const cva_contract *c, int64_t k, int i) {
-    if (c->kind == CVA_AMERICAN && k < c->last) return table[k * j->assets + c->asset[i]];
+    if (c->kind == CVA_AMERICAN && k < c->last && c->asset[i] < j->prices)
+        return table[k * j->prices + c->asset[i]];
     return shoal_cva_escrow(m, c->asset[i], c->maturity);
 }
 

@@ -8,6 +8,8 @@
  * sequence (rng/sobol.h), as normals: a rule needs conditional means over all paths, and these are sums over the
  * points.
  *
+ * Paths with variances of Heston's model have no bridges: they go forwards, and all their dates are kept.
+ *
  * At a date: the paths move there, and the moments of the variables are taken; the sums of the regressions out of the
  * money and in the money; the decision by the rule that is made of them. What is regressed is the cash flow of going
  * on, discounted, on the functions of the prices and on the functions of the hedge times the gains over the next step:
@@ -116,6 +118,30 @@ static void make_base(const cva_fit *f, int64_t block, int64_t i, double *base) 
         add_normals(f, block, f->c.last + 1 + n, cva_between(job, from, job->knot[n]), 1, 0, base);
 }
 
+/* The prices of a block at date i. */
+static double *prices_at(const cva_fit *f, int64_t block, int64_t i) {
+    const int64_t numbers = (int64_t)f->job.assets * CVA_WIDTH;
+    return f->all ? f->all + ((i - 1) * f->blocks + block) * numbers
+                  : f->prices[i % 2] + block * numbers;
+}
+
+/* With variances: the paths of a block, forwards, at all dates. */
+static void walk_block(const cva_fit *f, int64_t block) {
+    const cva_job *job = &f->job;
+    const int assets = job->assets;
+    double *at = f->at + block * assets * CVA_WIDTH, state[SHOAL_CVA_ASSETS * CVA_WIDTH];
+    memset(at, 0, (size_t)(assets * CVA_WIDTH) * sizeof *at);
+    cva_begin_hestons(job, job->s0, state);
+    for (int64_t i = 1; i <= f->c.last; i++) {
+        const cva_span step = cva_between(job, i - 1, i), whole = cva_between(job, 0, i);
+        const double flat = sqrt(step.years);
+        double *s = prices_at(f, block, i);
+        add_normals(f, block, i - 1, step, 1, flat, at);
+        cva_make_prices(job, assets, job->s0, whole, at, s);
+        cva_move_hestons(job, assets, i, flat, job->s0, whole, at, state, s);
+    }
+}
+
 static void move_block(const cva_fit *f, int64_t block, int64_t i) {
     const cva_job *job = &f->job;
     const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
@@ -156,15 +182,17 @@ static void add_moments(const cva_fit *f, const cva_lanes *w, double *to) {
 
 static void visit(const shoal_context *ctx, const cva_fit *f, int64_t i) {
     const cva_job *job = &f->job;
-    const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
     const int64_t moments = 2 * (1 + 2 * f->rule.basis.variables);
     const double discount = i < f->c.last ? cva_discount_over(job, cva_between(job, i, i + 1)) : 0;
     ON_THREADS(ctx->threads, static)
     for (int64_t block = 0; block < f->blocks; block++) {
         cva_lanes w;
         double *cash = f->cash + block * CVA_WIDTH;
-        move_block(f, block, i);
-        cva_make_variables(&f->c, &f->rule.basis, i, f->prices[i % 2] + block * numbers, &w);
+        if (!f->all)
+            move_block(f, block, i);
+        else if (i == f->c.last)
+            walk_block(f, block);
+        cva_make_variables(&f->c, &f->rule.basis, i, prices_at(f, block, i), &w);
         if (i < f->c.last) {
             EACH(l, CVA_WIDTH) cash[l] *= discount;
             add_moments(f, &w, f->moments + block * moments);
@@ -178,9 +206,7 @@ static void make_gains(const cva_fit *f, int64_t block, int64_t i, const cva_lan
                        double (*gain)[CVA_WIDTH]) {
     const cva_job *job = &f->job;
     const cva_basis *b = &f->rule.basis;
-    const int64_t numbers = (int64_t)job->assets * CVA_WIDTH;
-    const double *now = f->prices[i % 2] + block * numbers;
-    const double *then = f->prices[(i + 1) % 2] + block * numbers;
+    const double *now = prices_at(f, block, i), *then = prices_at(f, block, i + 1);
     const cva_span step = cva_between(job, i, i + 1);
     for (int j = 0; j < b->directions; j++) EACH(l, CVA_WIDTH) gain[j][l] = 0;
     for (int a = 0; a < job->assets; a++, now += CVA_WIDTH, then += CVA_WIDTH) {
@@ -197,8 +223,7 @@ static void make_gains(const cva_fit *f, int64_t block, int64_t i, const cva_lan
 /* The variables, functions and gains of a block's paths. */
 static void look_at_block(const cva_fit *f, int64_t block, int64_t i, cva_lanes *w,
                           double (*gain)[CVA_WIDTH]) {
-    const int64_t numbers = (int64_t)f->job.assets * CVA_WIDTH;
-    cva_make_variables(&f->c, &f->rule.basis, i, f->prices[i % 2] + block * numbers, w);
+    cva_make_variables(&f->c, &f->rule.basis, i, prices_at(f, block, i), w);
     cva_make_psi(&f->rule, i, w);
     make_gains(f, block, i, w, gain);
 }

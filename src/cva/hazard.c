@@ -126,13 +126,13 @@ static double find_half(grid *b, double wanted, double guess) {
 /* The row of the Cholesky factor of y: of the assets' normals; and what is left. */
 static shoal_status make_load(shoal_cva *p, const shoal_cva_counterparty *c, double *load,
                               double *rest) {
-    const int64_t d = p->job.assets, e = d + 1;
+    const int64_t d = p->job.prices, all = p->job.assets, e = d + 1;
     double *C = calloc((size_t)(e * e + e * (e + 1) / 2), sizeof *C), *L = C ? C + e * e : NULL;
     if (!C) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for correlations");
     for (int64_t a = 0; a < e; a++)
         for (int64_t b = 0; b < e; b++) {
             const int64_t of = a < d ? a : b;
-            C[a * e + b] = a < d && b < d   ? p->job.correlation[a * d + b]
+            C[a * e + b] = a < d && b < d   ? p->job.correlation[a * all + b]
                            : a == b         ? 1
                            : c->correlation ? c->correlation[of]
                                             : 0;
@@ -205,10 +205,10 @@ shoal_status shoal_cva_make_hazard(shoal_cva *p, const shoal_cva_counterparty *c
     double *load, *jump;
     int moves = 0, jumps = 0;
     for (int64_t i = 0; i < j->parties; i++)
-        moves |= c[i].volatility > 0, jumps |= shoal_cva_jumps(&c[i], d);
+        moves |= c[i].volatility > 0, jumps |= shoal_cva_jumps(&c[i], j->prices);
     shoal_status s = shoal_plan_host(&p->head, d, sizeof *jump, &jump);
     if (s == SHOAL_OK && jumps) {
-        if (c[0].jump) memcpy(jump, c[0].jump, (size_t)d * sizeof *jump);
+        if (c[0].jump) memcpy(jump, c[0].jump, (size_t)j->prices * sizeof *jump);
         j->jump = jump;
     }
     if (s != SHOAL_OK || !moves) return s;

@@ -98,8 +98,8 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
     const int half = (int)ceil(REACH * sqrt(whole) / r.step);
     r.basis.points = 2 * half + 1, r.start = -half * r.step;
     const int each = cva_rule_numbers(&r.basis);
-    shoal_status s = shoal_plan_host(&p->head, (c->last - 1) * each, sizeof *numbers, &numbers);
-    if (s == SHOAL_OK) s = shoal_plan_host(&p->head, r.basis.points, sizeof *best, &best);
+    shoal_status s = shoal_cva_rule_room(p, (c->last - 1) * each, sizeof *numbers, &numbers);
+    if (s == SHOAL_OK) s = shoal_cva_rule_room(p, r.basis.points, sizeof *best, &best);
     if (s != SHOAL_OK) return s;
     r.at = numbers;
     for (int64_t i = c->last - 1; i > 0; i--) {
@@ -118,7 +118,7 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
     }
     if (c->last > 1) {
         double *now;
-        s = shoal_plan_host(&p->head, r.basis.points, sizeof *now, &now);
+        s = shoal_cva_rule_room(p, r.basis.points, sizeof *now, &now);
         if (s != SHOAL_OK) return s;
         const cva_span step = cva_between(j, 0, 1);
         take_mean(best, r.basis.points, r.step, cva_clock(j, step, a), cva_discount_over(j, step),

@@ -13,6 +13,8 @@
  * With tau years left and F = S e^((r - q) tau) a forward is worth e^(-r tau) (B(F) - K), B the
  * basket, a call or put e^(-r tau) times Black's formula.
  *
+ * An asset of Heston's model goes by QE steps (models/qe.h), with its variance.
+ *
  * Functions on paths take CVA_WIDTH of them, from path `from` on, and their prices s, [asset][lane]. Functions on nodes
  * take one, whose items or contracts are shared by CVA_LANES lanes: on the CPU the turns of a loop, on the GPU the
  * threads of a warp. The includer defines CVA_LANE(l), the lane of turn l, and cva_fold(x), the sum of all lanes by
@@ -122,6 +124,35 @@ CVA_CALL void cva_fix(const cva_job *job, int64_t from, int64_t k) {
     }
 }
 
+/* A variance over the step to date k, and the price that it drives, which has grown by `shift` since today. `brownian` of
+ * a variance is log(S e^(-(r - q) t) / S0). */
+CVA_CALL void cva_move_variance(const cva_job *job, int64_t from, int64_t k, int i, double shift,
+                                double (*z)[CVA_WIDTH]) {
+    const cva_heston *h = &job->heston[i];
+    const qe_numbers n = job->qe[(k - 1) * job->hestons + i];
+    const int d = job->assets;
+    double normal[2][CVA_WIDTH], v[CVA_WIDTH], x[CVA_WIDTH], s[CVA_WIDTH];
+    for (int e = 0; e < 2; e++) {
+        const int a = e ? h->price : h->variance;
+        CVA_EACH(l) normal[e][l] = 0;
+        for (int b = 0; b <= a; b++) {
+            const double load = job->load[a * (a + 1) / 2 + b];
+            CVA_EACH(l) normal[e][l] = fma(load, z[b][l], normal[e][l]);
+        }
+    }
+    for (int l = 0; l < CVA_WIDTH; l++) {
+        const int64_t path = from + l < job->paths ? from + l : job->paths - 1;
+        v[l] = job->spot[path * d + h->variance], x[l] = job->brownian[path * d + h->variance];
+    }
+    cva_qe_lanes(h, &n, normal[0], normal[1], v, x);
+    CVA_EACH(l) s[l] = job->s0[h->price] * shoal_exp(x[l] + shift);
+    for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
+        double *spot = job->spot + (from + l) * d;
+        spot[h->variance] = v[l], spot[h->price] = s[l];
+        job->brownian[(from + l) * d + h->variance] = x[l];
+    }
+}
+
 CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
     const int d = job->assets, pairs = (d + 1) / 2;
     const cva_span since = cva_between(job, k - 1, k), all = cva_between(job, 0, k);
@@ -130,7 +161,7 @@ CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
     for (int pair = 0; pair < pairs; pair++)
         cva_draw(&job->outer_normals, (uint32_t)((k - 1) * pairs + pair),
                  job->first + (uint64_t)from, z + 2 * pair);
-    for (int a = 0; a < d; a++) {
+    for (int a = 0; a < job->prices; a++) {
         const double s0 = job->s0[a], sigma = job->sigma[a], shift = cva_drift(job, all, a);
         const double step = cva_scale(job, since, a, root);
         const int watched = job->low ? (int)((job->lows | job->highs) >> a & 1) : 0;
@@ -156,6 +187,8 @@ CVA_CALL void cva_move_paths(const cva_job *job, int64_t from, int64_t k) {
         for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++)
             job->brownian[(from + l) * d + a] = moved[l], job->spot[(from + l) * d + a] = s[l];
     }
+    for (int i = 0; i < job->hestons; i++)
+        cva_move_variance(job, from, k, i, cva_growth(job, all, job->heston[i].price), z);
     cva_fix(job, from, k);
     for (int64_t party = 0; party < job->parties && job->log_hazard; party++)
         cva_move_hazard(job, from, k, party, z);
@@ -251,6 +284,15 @@ CVA_CALL void cva_mean_values(const cva_job *job, const cva_contract *c, const c
     }
 }
 
+CVA_CALL void cva_surface_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
+                                 const double *s, double *worth) {
+    const double *from = s + c->asset[0] * CVA_WIDTH, *v = s + cva_variance_of(job, c) * CVA_WIDTH;
+    const double weight = cva_weight_in(c, 0);
+    CVA_EACH(l)
+    worth[l] =
+        t->discount * cva_surface_value(job, c, t->left.from, weight * from[l] * t->growth, v[l]);
+}
+
 /* worth[l] := cva_closed_value(), with what paths at .. have reached. */
 CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const cva_terms *t,
                                int64_t at, const double *s, double *worth) {
@@ -267,6 +309,10 @@ CVA_CALL void cva_known_values(const cva_job *job, const cva_contract *c, const 
     }
     if (t->left.years == 0) {
         cva_pay_lanes(c, 0, s, worth); /* European: one strike */
+        return;
+    }
+    if (c->surface) {
+        cva_surface_values(job, c, t, s, worth);
         return;
     }
     CVA_EACH(l) forward[l] = 0;
@@ -296,15 +342,39 @@ CVA_CALL void cva_add_value(const cva_job *job, const cva_contract *c, int64_t p
 
 /* ---- exercise ---------------------------------------------------------------------------------- */
 
+/* hold[l] := cva_line_hold() at prices s. */
+CVA_APART void cva_line_holds(const cva_job *job, const cva_contract *c, const cva_rule *r,
+                              int64_t k, const double *s, double *hold) {
+    const cva_span left = cva_rest(job, c, k);
+    const int64_t a = c->asset[0];
+    const double sigma = job->sigma[a], deviation = cva_deviation(job, left, a), s0 = job->s0[a];
+    const double strike = c->strike, weight = cva_weight_in(c, 0);
+    if (!(deviation > 0) || !(strike > 0) || !(sigma > 0)) {
+        for (int l = 0; l < CVA_WIDTH; l++) hold[l] = cva_line_hold(job, c, r, k, s[l]);
+        return;
+    }
+    const double discount = cva_discount_over(job, left), start = r->start, step = r->step;
+    const double growth = shoal_exp(cva_growth(job, left, a));
+    const double drift = cva_drift(job, cva_between(job, 0, k), a);
+    double place[CVA_WIDTH];
+    if (c->form & CVA_DOWN) { /* one loop per side: the compiler drops half of the formula */
+        CVA_EACH(l) hold[l] = discount * black_curve(weight * s[l] * growth, strike, deviation, 1);
+    } else {
+        CVA_EACH(l) hold[l] = discount * black_curve(weight * s[l] * growth, strike, deviation, 0);
+    }
+    CVA_EACH(l) place[l] = ((shoal_log(s[l] / s0) - drift) / sigma - start) / step;
+    CVA_EACH(l) hold[l] += cva_premium(r, k, place[l]);
+}
+
+#define CVA_MOST_HOLD 1e300
+
 /* Whether a rule exercises; going_on := what holding is worth by the regression, unless NULL. */
 CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_rule *r, int64_t k,
                          const double *s, char *now, double *going_on) {
     if (r->basis.kind == CVA_LINE) {
         const double *numbers = cva_rule_at(r, k), *at = s + c->asset[0] * CVA_WIDTH;
-        for (int l = 0; l < CVA_WIDTH; l++) {
-            now[l] = at[l] >= numbers[0] && at[l] <= numbers[1];
-            if (going_on) going_on[l] = cva_line_hold(job, c, r, k, at[l]);
-        }
+        for (int l = 0; l < CVA_WIDTH; l++) now[l] = at[l] >= numbers[0] && at[l] <= numbers[1];
+        if (going_on) cva_line_holds(job, c, r, k, at, going_on);
         return;
     }
     cva_lanes w;
@@ -313,7 +383,9 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
     cva_make_hold(r, k, &w);
     for (int l = 0; l < CVA_WIDTH; l++) {
         now[l] = w.gain[l] > 0 && w.gain[l] >= w.hold[l];
-        if (going_on) going_on[l] = w.hold[l] > 0 ? w.hold[l] : 0;
+        /* infinity: the rule knows nothing of such paths. It holds, and that is worth at least what exercise pays */
+        const double hold = w.hold[l] <= CVA_MOST_HOLD ? w.hold[l] : w.gain[l];
+        if (going_on) going_on[l] = hold > 0 ? hold : 0;
     }
 }
 

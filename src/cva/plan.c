@@ -186,29 +186,55 @@ static shoal_status check_contract(shoal_context *ctx, const shoal_cva_contract 
                        "the curves of asset %lld: with a barrier, (rate - dividend) / sigma^2 must "
                        "be constant up to maturity",
                        (long long)c->asset[0]);
-    return s;
+    return s == SHOAL_OK ? shoal_cva_check_heston_contract(ctx, m, c) : s;
 }
 
 /* ---- plans ------------------------------------------------------------------------------------ */
 
 static shoal_status make_market(shoal_cva *p, const shoal_cva_market *m) {
     cva_job *j = &p->job;
-    const int64_t d = m->assets;
     double *numbers;
-    const shoal_status s =
-        shoal_plan_host(&p->head, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
+    shoal_status s = shoal_cva_make_variances(p, m);
+    const int64_t prices = m->assets, d = prices + j->hestons;
+    if (s == SHOAL_OK)
+        s = shoal_plan_host(&p->head, 3 * d + d * (d + 1) / 2 + d * d, sizeof *numbers, &numbers);
     if (s != SHOAL_OK) return s;
-    for (int64_t a = 0; a < d; a++) numbers[a] = m->s0[a] - shoal_cva_escrow(m, a, 0);
-    memcpy(numbers + d, m->sigma, (size_t)d * sizeof *numbers);
-    if (m->dividend) memcpy(numbers + 2 * d, m->dividend, (size_t)d * sizeof *numbers);
-    j->assets = (int)d, j->rate = m->rate;
+    j->assets = (int)d, j->prices = (int)prices, j->rate = m->rate;
     j->s0 = numbers, j->sigma = numbers + d, j->dividend = numbers + 2 * d;
     j->load = numbers + 3 * d;
+    for (int64_t a = 0; a < prices; a++) {
+        numbers[a] = m->s0[a] - shoal_cva_escrow(m, a, 0);
+        if (!shoal_cva_is_heston(m, a)) numbers[d + a] = m->sigma[a];
+        if (m->dividend) numbers[2 * d + a] = m->dividend[a];
+    }
+    for (int i = 0; i < j->hestons; i++) numbers[prices + i] = m->heston[j->heston[i].price].v0;
     double *correlation = numbers + 3 * d + d * (d + 1) / 2;
-    for (int64_t i = 0; i < d * d; i++)
-        correlation[i] = m->correlation ? m->correlation[i] : i % (d + 1) == 0;
+    for (int64_t i = 0; i < d * d; i++) {
+        const int64_t row = i / d, column = i % d;
+        const cva_heston *h = row < prices ? NULL : &j->heston[row - prices];
+        const cva_heston *g = column < prices ? NULL : &j->heston[column - prices];
+        const int64_t a = h ? h->price : row, b = g ? g->price : column;
+        const double of_prices = m->correlation ? m->correlation[a * prices + b] : a == b;
+        correlation[i] = row == column ? 1 : (h ? h->rho : 1) * (g ? g->rho : 1) * of_prices;
+    }
     j->correlation = correlation;
-    return shoal_correlation_factor(p->head.ctx, m->correlation, d, numbers + 3 * d);
+    if (j->hestons && m->correlation) /* a message about correlations is about the market's */
+        s = shoal_correlation_factor(p->head.ctx, m->correlation, prices, numbers + 3 * d);
+    if (s != SHOAL_OK) return s;
+    return shoal_correlation_factor(p->head.ctx, j->hestons ? correlation : m->correlation, d,
+                                    numbers + 3 * d);
+}
+
+/* Variances of a contract's assets, as assets of weight 0: their number. */
+static int64_t add_variances(const cva_job *j, const shoal_cva_contract *c, int64_t *asset) {
+    int64_t count = 0;
+    for (int64_t n = 0; n < c->assets && c->american; n++)
+        for (int i = 0; i < j->hestons; i++)
+            if (j->heston[i].price == c->asset[n]) {
+                if (asset) asset[count] = j->heston[i].variance;
+                count++;
+            }
+    return count;
 }
 
 static int has_closed_form(const shoal_cva_contract *c) {
@@ -235,7 +261,7 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
         s = shoal_fail_at(p->head.ctx, check_contract(p->head.ctx, &from[i], m), "contracts", i,
                           "");
         if (s != SHOAL_OK) return s;
-        all += from[i].assets;
+        all += from[i].assets + add_variances(j, &from[i], NULL);
     }
     s = shoal_plan_host(&p->head, count, sizeof *contracts, &contracts);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, all, sizeof *asset, &asset);
@@ -257,6 +283,10 @@ static shoal_status make_contracts(shoal_cva *p, const shoal_cva_contract *from,
             *asset++ = c->asset[a];
             *weight++ = c->weight ? c->weight[a] : 1 / (double)c->assets;
         }
+        const int64_t variances = add_variances(j, c, asset);
+        for (int64_t a = 0; a < variances; a++) *weight++ = 0;
+        asset += variances, contracts[i].assets += (int)variances;
+        if (variances) contracts[i].form |= CVA_OF_SUM;
         if (contracts[i].form & CVA_BARRIER && contracts[i].kind != CVA_EXPIRED)
             *(contracts[i].form & CVA_ABOVE ? &j->highs : &j->lows) |= 1ULL << c->asset[0];
         if (contracts[i].kind >= CVA_NESTED) contracts[i].place = j->places++;
@@ -347,7 +377,7 @@ static shoal_status make_parties(shoal_cva *p, const shoal_cva_counterparty *c,
     int64_t *of;
     j->parties = o->parties > 1 ? o->parties : 1;
     for (int64_t i = 0; i < j->parties; i++)
-        j->wrong_way |= c[i].volatility > 0 || shoal_cva_jumps(&c[i], j->assets);
+        j->wrong_way |= c[i].volatility > 0 || shoal_cva_jumps(&c[i], j->prices);
     shoal_status s = shoal_plan_host(&p->head, j->sets, sizeof *of, &of);
     for (int64_t i = 0; i < j->sets && s == SHOAL_OK; i++) {
         of[i] = o->party ? o->party[i] : 0;
@@ -418,7 +448,8 @@ static void add_contract(pack *k, const cva_contract *from, cva_contract *to) {
 }
 
 /* What stages read of a job. */
-static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_job *to) {
+static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_surface *surfaces,
+                    cva_job *to) {
     const int64_t d = from->assets;
     *to = *from;
     for (int64_t i = 0; i < from->contracts; i++)
@@ -428,6 +459,13 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_j
     to->sigma = add(k, from->sigma, d, sizeof(double));
     to->dividend = add(k, from->dividend, d, sizeof(double));
     to->load = add(k, from->load, d * (d + 1) / 2, sizeof(double));
+    to->heston = add(k, from->heston, from->hestons, sizeof *to->heston);
+    to->qe = add(k, from->qe, from->dates * from->hestons, sizeof *to->qe);
+    for (int i = 0; i < from->surfaces; i++) {
+        surfaces[i] = from->surface[i];
+        surfaces[i].at = add(k, from->surface[i].at, from->surface[i].numbers, sizeof(double));
+    }
+    to->surface = add(k, surfaces, from->surfaces, sizeof *surfaces);
     const int64_t integrals = from->integral ? from->moments * cva_integrals(d) : 0;
     to->time = add(k, from->time, from->moments, sizeof(double));
     if (integrals) to->integral = add(k, from->integral, integrals, sizeof(double));
@@ -454,21 +492,23 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_j
 static shoal_status make_device(shoal_cva *p) {
     const int64_t count = p->job.contracts;
     cva_contract *contracts = malloc((size_t)(count + 1) * sizeof *contracts);
+    cva_surface *surfaces = malloc((size_t)(p->job.surfaces + 1) * sizeof *surfaces);
     pack k = { 0 };
     void *memory = NULL;
-    shoal_status s =
-        contracts ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
-    if (s == SHOAL_OK) add_job(&k, &p->job, contracts, &p->device);
+    shoal_status s = contracts && surfaces
+                         ? SHOAL_OK
+                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    if (s == SHOAL_OK) add_job(&k, &p->job, contracts, surfaces, &p->device);
     const size_t bytes = k.used;
     if (s == SHOAL_OK) s = shoal_plan_alloc(&p->head, bytes, &memory);
     k = (pack){ .host = malloc(bytes + 1), .base = (uintptr_t)memory };
     if (s == SHOAL_OK && !k.host)
         s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
     if (s == SHOAL_OK) {
-        add_job(&k, &p->job, contracts, &p->device);
+        add_job(&k, &p->job, contracts, surfaces, &p->device);
         s = shoal_copy(p->head.ctx, memory, k.host, bytes);
     }
-    free(k.host), free(contracts);
+    free(k.host), free(contracts), free(surfaces);
     return s;
 }
 
@@ -616,6 +656,8 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = shoal_cva_make_slots(p);
     if (s == SHOAL_OK) s = shoal_cva_make_curves(p, m);
     if (s == SHOAL_OK) s = check_growth(p);
+    if (s == SHOAL_OK) s = shoal_cva_make_steps(p);
+    if (s == SHOAL_OK) s = shoal_cva_make_surfaces(p);
     if (s == SHOAL_OK) s = shoal_cva_make_means(p, m);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) s = check_regressions(p, i, o);
     if (s == SHOAL_OK) s = make_chances(p, c, o);
@@ -661,6 +703,7 @@ shoal_status shoal_cva_create(shoal_context *ctx, const shoal_cva_market *market
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 3);
     if (s == SHOAL_OK) s = check_market(ctx, market);
     if (s == SHOAL_OK) s = check_opts(ctx, opts);
+    if (s == SHOAL_OK) s = shoal_cva_check_heston(ctx, market, opts);
     if (s == SHOAL_OK) s = check_counterparties(ctx, counterparty, opts, market->assets);
     for (int64_t a = 0; s == SHOAL_OK && market->cash && a < market->assets; a++)
         if (market->cash[a].count > 0)

@@ -8,6 +8,7 @@
 #include "american/plan.h"
 #include "core/math.h"
 #include "cva/payoff.h"
+#include "models/qe.h"
 #include "rng/sobol.h"
 #include <math.h>
 #include <shoal/cva.h>
@@ -77,6 +78,22 @@ SHOAL_HD static inline const double *cva_rule_at(const cva_rule *r, int64_t k) {
 /* How a GPU follows a rule: on one asset; with a basis of few assets, or a linear one, that kernels know; any other. */
 enum { CVA_ON_LINE, CVA_KNOWN, CVA_LINEAR, CVA_ANY, CVA_FORMS };
 
+/* Heston's model of an asset. Its variance v is one more asset, without a volatility: its spot is v, its row of L that of
+ * dW'. A contract with early exercise has it among its assets, with the weight 0. */
+typedef struct cva_heston {
+    int price, variance; /* assets */
+    double rho, rest;    /* rest: 1 / sqrt(1 - rho^2), or 0 */
+    double kappa, theta, sigma;
+} cva_heston;
+
+/* European values of puts and calls in Heston's model with one maturity (surface.h). */
+typedef struct cva_surface {
+    int heston;
+    const double *at;
+    int64_t rows, numbers; /* dates before the maturity; of `at` */
+    double maturity;
+} cva_surface;
+
 typedef struct cva_contract {
     int kind, form, assets; /* form: payoff.h */
     int rule_form;
@@ -94,6 +111,7 @@ typedef struct cva_contract {
     const char *fixes;  /* [date - 1], up to last */
     const double *mean; /* [date up to last][cva_mean_numbers] */
     double barrier; /* with CVA_BARRIER                                                          */
+    int surface;    /* of a European contract in Heston's model, plus 1; 0: none                 */
     double unit; /* a power of 2: sums over paths are in 1 / unit (results by trade)              */
     const int64_t *asset;
     const double *weight;
@@ -139,13 +157,17 @@ typedef struct cva_hazard_step {
 } cva_hazard_step;
 
 typedef struct cva_job {
-    int assets;
+    int assets, prices; /* those that are prices; the others, behind, are variances */
     double rate;
     int control, estimator, kept, is_pilot;
     uint64_t seed;
     const double *s0, *sigma, *dividend;
     const double *load; /* rows of the lower triangular L with L Lt the correlation             */
     const double *correlation; /* assets x assets                                              */
+    int hestons, surfaces;     /* variance i is of heston[i]                                   */
+    const cva_heston *heston;
+    const qe_numbers *qe; /* [date - 1][heston]: of the step to the date                       */
+    const cva_surface *surface;
     int64_t contracts, sets, places, parties;
     const int64_t *party_of; /* [set] */
     const double *share;  /* [party][exposure]: of the CVA that an exposure then has              */
@@ -377,6 +399,7 @@ typedef struct cva_fit {
     double *at, *cash; /* [block][asset][lane], [block][lane]                   */
     double *base;      /* with knots: `at` at the last one before the date      */
     double *prices[2]; /* [block][asset][lane] at dates of either parity        */
+    double *all;       /* with variances: the same, at all dates                */
     double *moments;   /* [block][region][1 + 2 variables]                      */
     double *gram;      /* [task][region][triangle, right-hand side]             */
 } cva_fit;
@@ -553,6 +576,18 @@ double shoal_cva_escrow(const shoal_cva_market *m, int64_t a, double t);
 int shoal_cva_pays_cash(const shoal_cva_market *m, const int64_t *asset, int64_t assets);
 shoal_status shoal_cva_make_strikes(shoal_cva *p, const shoal_cva_market *m);
 
+/* heston.c: checks of a market, and of what its contracts ask for; the assets and the numbers of its steps when dates are
+ * known; surfaces of European values. Dates are at most CVA_HESTON_STEP years apart. */
+#define CVA_HESTON_STEP (8.0 / 365)
+shoal_status shoal_cva_check_heston(shoal_context *ctx, const shoal_cva_market *m,
+                                    const shoal_cva_opts *o);
+shoal_status shoal_cva_check_heston_contract(shoal_context *ctx, const shoal_cva_market *m,
+                                             const shoal_cva_contract *c);
+int shoal_cva_is_heston(const shoal_cva_market *m, int64_t a);
+shoal_status shoal_cva_make_variances(shoal_cva *p, const shoal_cva_market *m);
+shoal_status shoal_cva_make_steps(shoal_cva *p);
+shoal_status shoal_cva_make_surfaces(shoal_cva *p);
+
 /* mean.c: the numbers of contracts on a mean, when dates, curves and strikes are known. */
 shoal_status shoal_cva_make_means(shoal_cva *p, const shoal_cva_market *m);
 
@@ -587,6 +622,9 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 
 /* rule.c: copies those of another plan, and what its pilot run has chosen. */
 shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from);
+
+/* rule.c: memory of a plan, for threads that fit rules. */
+shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to);
 
 /* line.c: the rule of a contract on one asset. */
 shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to);

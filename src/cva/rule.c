@@ -9,17 +9,20 @@
  *
  * Contracts on one asset need no paths: line.c.
  */
+#include "core/loops.h"
 #include "cva/basis.h"
 #include "cva/span.h"
 #include <shoal/rng.h>
 #include <shoal/smallsym.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 SHOAL_DECLARE_CPU(cva_fitter, cva_fitter)
 static const cva_fitter *const fitters[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_fitter);
 
-enum { RULE_PATHS = 1 << 16, RULE_PER_FUNCTION = 64 };
+enum { RULE_PATHS = 1 << 16, LEAST_PATHS = 1 << 13, ALL_PATHS = 1 << 20 };
+enum { RULE_PER_FUNCTION = 64, PATHS_PER_COLUMN = 8 };
 #define NO_GAIN                                                                                    \
     1e-10 /* of the strike: gains over a step below it are rounding errors, not noise to be hedged */
 
@@ -75,8 +78,8 @@ static void make_ranges(const cva_fit *f, int64_t i) {
     }
 }
 
-/* The factors of both regions, of columns that are scaled to a mean square of 1. A region without paths, or without an
- * answer, has 0 as its value of going on, and is not exercised: in the money, infinity. */
+/* The factors of both regions, of columns that are scaled to a mean square of 1. A region with few
+ * paths has those of the first functions alone. One without paths, or without an answer, has 0 as its value of going on, and is not exercised: in the money, infinity. */
 static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double *room, int64_t i) {
     const cva_basis *b = &f->rule.basis;
     const int columns = cva_columns(b);
@@ -91,12 +94,14 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
                 room[e] += f->gram[(2 * task + region) * numbers + e];
         const double noise = NO_GAIN * fabs(f->c.strike);
         int answered = room[0] > 0; /* so many paths */
+        const double few = ceil(room[0] / PATHS_PER_COLUMN);
         if (answered) {
             double scale[CVA_COLUMNS], *b_of = room + triangle;
             for (int n = 0; n < columns; n++) {
                 const double square = room[n * (n + 1) / 2 + n];
                 const double least = n < b->functions ? 0 : noise * noise * room[0];
-                scale[n] = square > least ? 1 / sqrt(square) : 0;
+                const int fits = few >= columns || (n < b->functions && n < few);
+                scale[n] = square > least && fits ? 1 / sqrt(square) : 0;
             }
             for (int n = 0; n < columns; n++) {
                 for (int m = 0; m <= n; m++) room[n * (n + 1) / 2 + m] *= scale[n] * scale[m];
@@ -112,6 +117,13 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
         if (region) x[0] = INFINITY;
     }
     return SHOAL_OK;
+}
+
+shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to) {
+    shoal_status s;
+    LOOP_PRAGMA(omp critical(cva_rule_room))
+    s = shoal_plan_host(&p->head, count, size, to);
+    return s;
 }
 
 /* ---- one contract ------------------------------------------------------------------------------ */
@@ -135,14 +147,40 @@ static void take_integrals(const cva_job *j, const cva_contract *c, double *to) 
     }
 }
 
+static int count_hestons(const cva_job *j, const cva_contract *c) {
+    int count = 0;
+    for (int n = 0; n < c->assets; n++) count += c->asset[n] >= j->prices;
+    return count;
+}
+
+/* Of the contract's assets: its variances are the last of them. */
+static shoal_status take_hestons(shoal_plan *scratch, const cva_job *j, const cva_contract *c,
+                                 int count, cva_job *to) {
+    cva_heston *list;
+    qe_numbers *qe;
+    const int first = c->assets - count;
+    shoal_status s = shoal_plan_host(scratch, count, sizeof *list, &list);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, count * c->last, sizeof *qe, &qe);
+    for (int i = 0; i < count && s == SHOAL_OK; i++) {
+        const int64_t from = c->asset[first + i] - j->prices;
+        list[i] = j->heston[from], list[i].variance = first + i;
+        for (int n = 0; n < first; n++)
+            if (c->asset[n] == j->heston[from].price) list[i].price = n;
+        for (int64_t k = 0; k < c->last; k++) qe[k * count + i] = j->qe[k * j->hestons + from];
+    }
+    to->hestons = count, to->heston = list, to->qe = qe, to->prices = first;
+    return s;
+}
+
 /* The market of the contract's assets, and the memory of a fit. */
-static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contract *c, int rule,
-                             int64_t paths, cva_fit *f) {
+static shoal_status make_fit(shoal_cva *p, shoal_context *host, shoal_plan *scratch,
+                             const cva_contract *c, int rule, int64_t paths, cva_fit *f) {
     const cva_job *j = &p->job;
     const int64_t d = c->assets;
     double *market, *integral;
     int64_t *asset;
     *f = (cva_fit){ .job = *j, .c = *c };
+    const int hestons = count_hestons(j, c);
     f->rule.basis = basis_of(j, c, rule, paths);
     const cva_basis *b = &f->rule.basis;
     f->blocks = (paths + CVA_FIT_LANES - 1) / CVA_FIT_LANES;
@@ -156,12 +194,13 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
                   { lanes, &f->cash },
                   { j->knots ? lanes * d : 0, &f->base },
                   { j->integral ? j->moments * cva_integrals(d) : 0, &integral },
-                  { lanes * d, &f->prices[0] },
-                  { lanes * d, &f->prices[1] },
+                  { hestons ? 0 : lanes * d, &f->prices[0] },
+                  { hestons ? 0 : lanes * d, &f->prices[1] },
+                  { hestons ? lanes * d * c->last : 0, &f->all },
                   { f->blocks * moments, &f->moments },
                   { tasks * 2 * cva_gram_numbers(cva_columns(b)), &f->gram } };
     shoal_status s = shoal_plan_host(scratch, d, sizeof *asset, &asset);
-    for (int i = 0; i < 9 && s == SHOAL_OK; i++)
+    for (int i = 0; i < 10 && s == SHOAL_OK; i++)
         s = shoal_plan_host(scratch, rooms[i].numbers, sizeof(double), rooms[i].to);
     const int64_t coordinates = (c->last + 1 + j->knots) * d;
     f->dimensions = coordinates < SHOAL_RNG_DIMENSIONS ? coordinates : SHOAL_RNG_DIMENSIONS;
@@ -170,8 +209,8 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
                             &f->directions);
     if (s == SHOAL_OK) s = shoal_plan_host(scratch, f->dimensions, sizeof *f->shift, &f->shift);
     if (s == SHOAL_OK)
-        s = shoal_plan_host(&p->head, (c->last - 1) * cva_rule_numbers(b), sizeof(double),
-                            &f->numbers);
+        s = shoal_cva_rule_room(p, (c->last - 1) * cva_rule_numbers(b), sizeof(double),
+                                &f->numbers);
     if (s != SHOAL_OK) return s;
     double *load = market + 3 * d, *correlation = load + d * (d + 1) / 2;
     for (int64_t a = 0; a < d; a++) {
@@ -181,6 +220,9 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
         for (int64_t e = 0; e < d; e++)
             correlation[a * d + e] = j->correlation[row * j->assets + c->asset[e]];
     }
+    if (hestons) s = take_hestons(scratch, j, c, hestons, &f->job);
+    if (s != SHOAL_OK) return s;
+    if (!hestons) f->all = NULL, f->job.hestons = 0;
     if (j->integral) take_integrals(j, c, integral), f->job.integral = integral;
     f->job.assets = (int)d, f->job.s0 = market, f->job.sigma = market + d;
     f->job.dividend = market + 2 * d, f->job.load = load;
@@ -188,7 +230,7 @@ static shoal_status make_fit(shoal_cva *p, shoal_plan *scratch, const cva_contra
     f->job.walk_normals = shoal_stream_of(seed, 0, PRICE_PURPOSE, PRICE_FITS);
     shoal_sobol_directions(f->dimensions, SOBOL_SCRAMBLE, seed, f->directions, f->shift);
     f->c.asset = asset, f->rule.at = f->numbers;
-    return shoal_correlation_factor(&p->host, correlation, d, load);
+    return shoal_correlation_factor(host, correlation, d, load);
 }
 
 /* The mean of what the paths are worth at date 1, discounted: the regression of date 0, whose paths have one price. */
@@ -199,36 +241,36 @@ static double today_of(const cva_fit *f) {
            (double)(f->blocks * CVA_FIT_LANES);
 }
 
-static shoal_status fit_rule(shoal_cva *p, const cva_contract *c, int rule, int64_t paths,
-                             cva_rule *to) {
-    const cva_fitter *fitter = fitters[0][p->host.level];
+static shoal_status fit_rule(shoal_cva *p, shoal_context *host, const cva_contract *c, int rule,
+                             int64_t paths, cva_rule *to) {
+    const cva_fitter *fitter = fitters[0][host->level];
     shoal_plan *scratch;
     shoal_smallsym *solver = NULL;
     double *room;
     cva_fit f;
-    shoal_status s = shoal_plan_new(&p->host, sizeof *scratch, p, &scratch);
+    shoal_status s = shoal_plan_new(host, sizeof *scratch, p, &scratch);
     if (s != SHOAL_OK) return s;
-    s = make_fit(p, scratch, c, rule, paths, &f);
+    s = make_fit(p, host, scratch, c, rule, paths, &f);
     const int columns = s == SHOAL_OK ? cva_columns(&f.rule.basis) : 1;
     if (s == SHOAL_OK) s = shoal_plan_host(scratch, cva_gram_numbers(columns), sizeof *room, &room);
     const shoal_smallsym_opts opts = {
         .n = columns, .count = 1, .nrhs = 1, .storage = SHOAL_PACKED, .method = "eigdc"
     };
-    if (s == SHOAL_OK) s = shoal_smallsym_create(&p->host, &opts, &solver);
-    const shoal_stage stage = shoal_stage_begin(&p->host, "exercise rules");
+    if (s == SHOAL_OK) s = shoal_smallsym_create(host, &opts, &solver);
+    const shoal_stage stage = shoal_stage_begin(host, "exercise rules");
     for (int64_t i = c->last; i > 0 && s == SHOAL_OK; i--) {
-        s = shoal_stage_step(&p->host, &stage, (double)(c->last - i), (double)(c->last - i + 1),
+        s = shoal_stage_step(host, &stage, (double)(c->last - i), (double)(c->last - i + 1),
                              (double)c->last);
         if (s != SHOAL_OK) break;
-        fitter->visit(&p->host, &f, i);
+        fitter->visit(host, &f, i);
         if (i == c->last) continue;
         make_ranges(&f, i);
-        fitter->sum(&p->host, &f, i);
+        fitter->sum(host, &f, i);
         s = solve_date(&f, solver, room, i);
         if (s != SHOAL_OK) break;
-        fitter->settle(&p->host, &f, i);
+        fitter->settle(host, &f, i);
     }
-    s = shoal_stage_end(&p->host, &stage, s);
+    s = shoal_stage_end(host, &stage, s);
     if (s == SHOAL_OK) f.rule.today = today_of(&f);
     if (s == SHOAL_OK) *to = f.rule;
     shoal_smallsym_free(solver);
@@ -260,32 +302,79 @@ static int64_t twin_of(const shoal_cva *p, int64_t i) {
     return twin;
 }
 
+/* A rule to be made. */
+typedef struct rule_task {
+    int64_t contract;
+    int rule;
+    shoal_status status;
+    char message[sizeof((shoal_context *)0)->message];
+} rule_task;
+
+/* Rules that are fitted, in the order of the contracts; paths 0: fewer per rule in books with many. */
+static int64_t list_tasks(const shoal_cva *p, int64_t *twin, rule_task *task, int64_t *paths) {
+    int64_t count = 0, fits = 0;
+    for (int64_t i = 0; i < p->job.contracts; i++) {
+        const cva_contract *c = &p->contracts[i];
+        if (c->kind != CVA_AMERICAN) continue;
+        twin[i] = twin_of(p, i);
+        if (twin[i] < i) continue;
+        task[count++] = (rule_task){ .contract = i };
+        if (!cva_is_line(c)) task[count++] = (rule_task){ .contract = i, .rule = 1 }, fits++;
+    }
+    if (*paths) return count;
+    *paths = ALL_PATHS / (fits > 1 ? fits : 1) / CVA_FIT_LANES * CVA_FIT_LANES;
+    *paths = *paths > RULE_PATHS ? RULE_PATHS : *paths < LEAST_PATHS ? LEAST_PATHS : *paths;
+    return count;
+}
+
+static void make_rule(shoal_cva *p, shoal_context *host, rule_task *task, int64_t paths) {
+    cva_contract *c = &p->contracts[task->contract];
+    cva_rule *to = &c->rule[task->rule];
+    task->status = cva_is_line(c) ? shoal_cva_line_rule(p, c, to)
+                                  : fit_rule(p, host, c, task->rule, paths >> task->rule, to);
+    snprintf(task->message, sizeof task->message, "%s", host->message);
+}
+
+/* Threads share the rules if there are enough of them, else the paths of each. */
+static void make_rules(shoal_cva *p, rule_task *task, int64_t count, int64_t paths) {
+    const int threads = p->host.threads, apart = count >= 2 * threads;
+    ON_THREADS(apart ? threads : 1, dynamic, 1)
+    for (int64_t i = 0; i < count; i++) {
+        shoal_context host = p->host;
+        host.threads = apart ? 1 : threads, host.message[0] = 0;
+        if (shoal_is_cancelled(&host, i, count))
+            task[i].status = SHOAL_E_CANCELLED;
+        else
+            make_rule(p, &host, &task[i], paths);
+    }
+}
+
 shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
-    shoal_status s = SHOAL_OK;
+    const int64_t contracts = p->job.contracts;
+    int64_t *twin = malloc((size_t)(contracts + 1) * sizeof *twin);
+    rule_task *task = malloc((size_t)(2 * contracts + 1) * sizeof *task);
+    shoal_status s =
+        twin && task ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for rules");
+    const int64_t count = s == SHOAL_OK ? list_tasks(p, twin, task, &paths) : 0;
     const shoal_stage stage = shoal_stage_begin(p->head.ctx, "exercise rules");
-    if (!paths) paths = RULE_PATHS;
-    for (int64_t i = 0; i < p->job.contracts && s == SHOAL_OK; i++) {
+    make_rules(p, task, count, paths);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        s = task[i].status;
+        if (s == SHOAL_OK) continue;
+        snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", task[i].message);
+        s = shoal_fail_at(p->head.ctx, s, "contracts", task[i].contract, "");
+    }
+    for (int64_t i = 0; i < contracts && s == SHOAL_OK; i++) {
         cva_contract *c = &p->contracts[i];
         if (c->kind != CVA_AMERICAN) continue;
-        s = shoal_stage_step(p->head.ctx, &stage, (double)i, (double)(i + 1),
-                             (double)p->job.contracts);
-        if (s != SHOAL_OK) break;
-        const int64_t twin = twin_of(p, i);
-        if (twin < i)
-            memcpy(c->rule, p->contracts[twin].rule, sizeof c->rule);
-        else if (cva_is_line(c)) {
-            s = shoal_cva_line_rule(p, c, &c->rule[0]);
+        if (twin[i] < i)
+            memcpy(c->rule, p->contracts[twin[i]].rule, sizeof c->rule);
+        else if (cva_is_line(c))
             c->rule[1] = c->rule[0];
-        }
-        for (int rule = 0; rule < CVA_RULES && twin == i && !cva_is_line(c) && s == SHOAL_OK;
-             rule++)
-            s = fit_rule(p, c, rule, paths >> rule, &c->rule[rule]);
-        if (s != SHOAL_OK)
-            snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", p->host.message);
-        s = shoal_fail_at(p->head.ctx, s, "contracts", i, "");
         c->rule_form = cva_is_line(c) ? CVA_ON_LINE : cva_rule_form(&c->rule[0].basis, c->assets);
         p->job.forms[c->rule_form]++;
     }
+    free(twin), free(task);
     return shoal_stage_end(p->head.ctx, &stage, s);
 }
 
@@ -298,7 +387,9 @@ static int are_alike(const shoal_cva *p, const shoal_cva *q) {
         p->by_set != q->by_set)
         return 0;
     const size_t list = (size_t)a->assets * sizeof *a->s0;
-    if (memcmp(a->s0, b->s0, list) || memcmp(a->sigma, b->sigma, list) ||
+    if (a->hestons != b->hestons ||
+        (a->hestons && memcmp(a->heston, b->heston, (size_t)a->hestons * sizeof *a->heston) != 0) ||
+        memcmp(a->s0, b->s0, list) || memcmp(a->sigma, b->sigma, list) ||
         memcmp(a->time, b->time, (size_t)(a->dates + 1) * sizeof *a->time))
         return 0;
     for (int64_t i = 0; i < a->contracts; i++) {

@@ -8,6 +8,7 @@
 
 #include "cva/mean.h"
 #include "cva/span.h"
+#include "cva/surface.h"
 #include "pricing/black.h"
 
 /* What a contract is worth on a path at date k, for a validation or results by trade; `ends`: it is paid. */
@@ -85,6 +86,10 @@ SHOAL_HD static inline double cva_closed_value(const cva_job *job, const cva_con
         return cva_barrier_value(c, &t, spot[c->asset[0]], spot[c->asset[0]]);
     if (c->form & CVA_MEAN) return t.discount * cva_mean_value(c, k, spot[c->asset[0]], 0);
     if (left.years == 0) return cva_pay(c, spot, k);
+    if (c->surface)
+        return t.discount * cva_surface_value(job, c, k,
+                                              cva_weight_in(c, 0) * spot[c->asset[0]] * t.growth,
+                                              spot[cva_variance_of(job, c)]);
     double forward = 0;
     for (int i = 0; i < c->assets; i++) {
         const int64_t a = c->asset[i];

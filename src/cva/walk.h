@@ -76,6 +76,14 @@ CVA_CALL void cva_draw(const shoal_stream *stream, uint32_t step, uint64_t first
 #endif
 }
 
+/* A function of its own on the CPU, with all that it calls: otherwise the compiler calls functions like that of the normal
+ * distribution lane by lane. */
+#if CVA_WIDTH > 1
+#define CVA_APART __attribute__((noinline, flatten, unused)) static
+#else
+#define CVA_APART CVA_CALL
+#endif
+
 /* ---- prices ------------------------------------------------------------------------------------ */
 
 /* at[a] += column b of L times normals z, over a span, times the root of `keep`; `flat` is the deviation in a flat market. */
@@ -108,6 +116,46 @@ CVA_CALL void cva_make_prices(const cva_job *job, int assets, const double *spot
         const real *from = at + a * CVA_WIDTH;
         real *to = s + a * CVA_WIDTH;
         CVA_EACH(l) to[l] = start * real_exp(real_fma(sigma, from[l], shift));
+    }
+}
+
+/* A step of Heston's model, from the normals of the variance, and of the price: rho their correlation. */
+CVA_APART void cva_qe_lanes(const cva_heston *h, const qe_numbers *n, const double *of_variance,
+                            const double *of_price, double *v, double *x) {
+    const double rho = h->rho, rest = h->rest;
+    CVA_EACH(l)
+    qe_step(n, of_variance[l], rest * fma(-rho, of_variance[l], of_price[l]), &v[l], &x[l]);
+}
+
+/* Variances of Heston's model over the step to date k, `flat` its deviation, and the prices that they drive. `at` has the
+ * normals of the step, times flat, and is cleared; state has x and v of each. Variances from `assets` on are not wanted.
+ * spot and shift: of the prices when the paths began, and how they have grown since. */
+CVA_CALL void cva_move_hestons(const cva_job *job, int assets, int64_t k, double flat,
+                               const double *spot, cva_span whole, real *at, real *state, real *s) {
+    for (int i = 0; i < job->hestons; i++) {
+        const cva_heston *h = &job->heston[i];
+        if (h->variance >= assets) break;
+        const qe_numbers n = job->qe[(k - 1) * job->hestons + i];
+        const real start = (real)spot[h->price], shift = (real)cva_growth(job, whole, h->price);
+        real *w = at + h->price * CVA_WIDTH, *z = at + h->variance * CVA_WIDTH;
+        real *x = state + 2 * i * CVA_WIDTH, *v = x + CVA_WIDTH;
+        real *price = s + h->price * CVA_WIDTH, *variance = s + h->variance * CVA_WIDTH;
+        const double over = 1 / flat;
+        double along[CVA_WIDTH], all[CVA_WIDTH], moved[CVA_WIDTH], to[CVA_WIDTH];
+        CVA_EACH(l) along[l] = (double)z[l] * over, all[l] = (double)w[l] * over;
+        CVA_EACH(l) moved[l] = (double)v[l], to[l] = (double)x[l], w[l] = 0, z[l] = 0;
+        cva_qe_lanes(h, &n, along, all, moved, to);
+        CVA_EACH(l) {
+            x[l] = (real)to[l], v[l] = (real)moved[l];
+            price[l] = start * real_exp(x[l] + shift), variance[l] = v[l];
+        }
+    }
+}
+
+CVA_CALL void cva_begin_hestons(const cva_job *job, const double *spot, real *state) {
+    for (int i = 0; i < job->hestons; i++) {
+        const real v = (real)spot[job->heston[i].variance];
+        CVA_EACH(l) state[2 * i * CVA_WIDTH + l] = 0, state[(2 * i + 1) * CVA_WIDTH + l] = v;
     }
 }
 
@@ -293,7 +341,7 @@ CVA_CALL int64_t cva_before(const cva_job *job, int64_t k, int64_t stop) {
 /* Moves to a stop from the one before: Brownian motions `at` since date k, and the prices s. z has the normals of the
  * last block, which may have some for this step, too. */
 CVA_CALL void cva_step(const cva_job *job, int64_t k, int64_t stop, const double *spot,
-                       uint64_t first, real (*z)[CVA_WIDTH], real *at, real *s) {
+                       uint64_t first, real (*z)[CVA_WIDTH], real *at, real *state, real *s) {
     const int64_t to = job->stop[stop];
     const cva_span step = cva_between(job, cva_before(job, k, stop), to);
     const double flat = sqrt(step.years);
@@ -304,7 +352,9 @@ CVA_CALL void cva_step(const cva_job *job, int64_t k, int64_t stop, const double
         if (from % CVA_NORMALS == 0) cva_draw(&job->walk_normals, block++, first, z);
         cva_add_normal(job, job->assets, b, z[from % CVA_NORMALS], step, 1, flat, at);
     }
-    cva_make_prices(job, job->assets, spot, cva_between(job, k, to), at, s);
+    const cva_span whole = cva_between(job, k, to);
+    cva_make_prices(job, job->assets, spot, whole, at, s);
+    cva_move_hestons(job, job->assets, to, flat, spot, whole, at, state, s);
 }
 
 /* The discount from a stop to date k; of an asset's forward price over the step to the stop. */

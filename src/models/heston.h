@@ -29,18 +29,13 @@
  * J = (v_T - v_0 - kappa theta T + kappa I) / sigma, and given the variance path log S_T is
  * normal of mean log S0 + (r - q) T + rho J - I/2 and variance (1 - rho^2) I.
  *
- * QE (Andersen, "Efficient Simulation of the Heston Stochastic Volatility Model", 2008): with m and s^2 the mean and the
- * variance of v' given v and psi = s^2/m^2, v' = a (b + Z)^2 if psi <= 3/2, and else 0 with probability p or exponential of
- * rate beta, with that mean and variance. Then, with w = dt/2 (his gamma_1 = gamma_2 = 1/2),
- *
- *     x' = x + K0 + K1 v + K2 v' + sqrt(K3 (v + v')) G,   K1,2 = w (kappa rho/sigma - 1/2) -+ rho/sigma,  K3 = w (1 - rho^2),
- *
- * and K0 such that the mean of S is right given v (his martingale correction), unless that mean is infinite.
+ * QE: qe.h.
  */
 #ifndef SHOAL_MODELS_HESTON_H
 #define SHOAL_MODELS_HESTON_H
 
 #include "models/euler.h"
+#include "models/qe.h"
 #include "rng/poisson.h"
 
 SHOAL_HD static inline real heston_g(real v, int variant) {
@@ -89,59 +84,9 @@ SHOAL_HD static inline double cir_drift(const price_job *job, const price_leg *l
     return fma(v - job->mean, shoal_exp(-job->reversion * leg->dt), job->mean);
 }
 
-#define QE_PSI 1.5 /* above, v' is 0 or exponential */
-
-typedef struct qe_numbers {           /* of a leg */
-    double decay, pull, wide, narrow; /* m = decay v + pull, s^2 = wide v + narrow        */
-    double first, second, spread;     /* K1, K2, K3                                       */
-    double constant;                  /* K0 without correction                            */
-    double tilt;                      /* E[e^(tilt v')] is corrected                      */
-} qe_numbers;
-
 SHOAL_HD static inline qe_numbers qe_numbers_of(const price_job *job, const price_leg *leg) {
-    const int noisy = job->noise > 0.0;
-    const double along = noisy ? job->rho / job->noise : 0.0;
-    const double share = noisy ? job->rho * job->rho : 0.0;
-    const double half = 0.5 * leg->dt, each = half * fma(job->reversion, along, -0.5);
-    qe_numbers n;
-    n.decay = leg->lambda * leg->factor, n.pull = job->shape * leg->factor;
-    n.wide = 2.0 * n.decay * leg->factor, n.narrow = n.pull * leg->factor;
-    n.first = each - along, n.second = each + along, n.spread = half * (1.0 - share);
-    n.constant = -along * job->reversion * job->mean * leg->dt;
-    n.tilt = fma(0.5, n.spread, n.second);
-    return n;
-}
-
-/* A step of v and x; noise > 0. Without branches, for loops over samples. */
-SHOAL_HD static inline void qe_step(const qe_numbers *n, double z1, double z2, double *v,
-                                    double *x) {
-    const double now = *v, m = fma(n->decay, now, n->pull), square = fma(n->wide, now, n->narrow);
-    const int alive = m > 0.0; /* at 0 without reversion v stays there */
-    const double mean = shoal_pick(alive, m, 1.0);
-    const double psi = shoal_pick(alive, square / (mean * mean), 1.0);
-    const int calm = psi <= QE_PSI;
-    /* a (b + Z)^2 */
-    const double ratio = 2.0 / shoal_pick(calm & (psi > 0.0), psi, 1.0);
-    const double root = sqrt(ratio * (ratio - 1.0)), bb = (ratio - 1.0) + root;
-    const double a = mean / (1.0 + bb), moved = sqrt(bb) + z1, chi = a * moved * moved;
-    /* 0, or exponential */
-    const double share = 2.0 / (1.0 + psi), scale = mean / share; /* 1 - p, 1 / beta */
-    const double rest = shoal_normcdf(-z1), late = scale * shoal_log(share / rest);
-    double next = shoal_pick(calm, chi, shoal_pick(rest < share, late, 0.0));
-    next = shoal_pick(alive, next, 0.0);
-    /* the logarithm of E[e^(tilt v')] */
-    const double bent = n->tilt * shoal_pick(calm, 2.0 * a, scale); /* of 1 */
-    const int finite = bent < 1.0;
-    const double under = 1.0 - shoal_pick(finite, bent, 0.0);
-    const double inner = shoal_pick(calm, under, fma(share, bent / under, 1.0));
-    const double logarithm = shoal_log(inner);
-    const double tilted =
-        shoal_pick(calm, fma(0.5 * bb, bent / under, -0.5 * logarithm), logarithm);
-    const double right = -tilted - fma(0.5, n->spread, n->first) * now;
-    const double constant = shoal_pick(alive, shoal_pick(finite, right, n->constant), 0.0);
-    const double sum = fma(n->second, next, fma(n->first, now, constant));
-    *x += fma(sqrt(n->spread * (now + next)), z2, sum);
-    *v = next;
+    return qe_numbers_by(job->reversion, job->mean, job->noise, job->rho, leg->dt, leg->factor,
+                         leg->lambda * leg->factor, job->shape * leg->factor);
 }
 
 /* sigma = 0: S is lognormal, of the trapezoid of the variance. */
