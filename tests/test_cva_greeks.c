@@ -304,11 +304,16 @@ TEST(bumps) {
         }
 }
 
-/* Rows with a parameter moved by h, both ways: the mean derivative is that of the pass. */
-static void compare_mean(shoal_context *ctx, bumped *b, const greeks *g, int64_t i) {
+/* Rows with a parameter moved both ways: the mean derivative is that of the pass. Where few paths pass a jump, their number
+ * is no error estimate: bumps of volatilities and dividends that are `wide` have more. */
+static void compare_mean(shoal_context *ctx, bumped *b, const greeks *g, int64_t i, double wide) {
     const shoal_cva_sensitivity *s = &g->of[i];
     const int credit = s->parameter == SHOAL_CVA_HAZARD || s->parameter == SHOAL_CVA_RECOVERY;
-    const double h = s->parameter == SHOAL_CVA_SPOT ? 0.01 * s->at : credit ? 1e-4 : 0.005;
+    const int steep = s->parameter == SHOAL_CVA_SPOT || s->parameter == SHOAL_CVA_RATE;
+    const double h = (s->parameter == SHOAL_CVA_SPOT ? 0.01 * s->at
+                      : credit                       ? 1e-4
+                                                     : 0.005) *
+                     (steep || credit ? 1 : wide);
     const greeks up = moved(ctx, b, s, h), down = moved(ctx, b, s, -h);
     double sum = 0, squares = 0;
     for (int64_t k = 0; k < g->paths; k++) {
@@ -337,7 +342,7 @@ TEST(jumps) {
             b.c.contract[3].quantity = -20;
             b.c.contract[1].asset = basket, b.c.opts.greeks = 1;
             const greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
-            for (int64_t i = 0; i < g.count; i++) compare_mean(targets[t].ctx, &b, &g, i);
+            for (int64_t i = 0; i < g.count; i++) compare_mean(targets[t].ctx, &b, &g, i, 1);
             free(g.rows);
         }
 }
@@ -512,7 +517,7 @@ static void make_early(bumped *b, int curves, int64_t outer) {
     make_bumped(b, curves, outer);
     b->c.opts.estimator = SHOAL_CVA_BY_AMC, b->c.opts.dates = 5;
     b->c.contract[0].payoff = SHOAL_CVA_PUT, b->c.contract[0].american = 1;
-    b->c.contract[0].strike = 105, b->c.contract[0].maturity = 2.2;
+    b->c.contract[0].strike = 105, b->c.contract[0].maturity = 2.4;
     b->c.contract[2] = b->c.contract[0], b->c.contract[2].strike = 115;
     b->c.contract[2].quantity = -0.5;
     b->c.contract[3] = b->c.contract[0], b->c.contract[3].asset = third;
@@ -522,12 +527,11 @@ static void make_early(bumped *b, int curves, int64_t outer) {
 
 TEST(bermudan_bumps) {
     for (int t = 0; t < target_count; t++)
-        for (int variant = 0; variant < 3; variant++) {
+        for (int variant = small; variant < 3; variant++) {
             bumped b;
-            make_early(&b, variant == 1, small ? 4096 : 1 << 18);
+            make_early(&b, variant == 1, small ? 12288 : 1 << 18);
             if (variant == 2) { /* twins, and a digital option at a date of exercise */
                 b.c.contract[2].strike = 105, b.c.contract[2].quantity = -0.7;
-                b.c.contract[2].maturity = 2.2;
                 b.c.contract[1].payoff = SHOAL_CVA_DIGITAL_CALL, b.c.contract[1].assets = 1;
                 b.c.contract[1].asset = basket, b.c.contract[1].weight = NULL;
                 b.c.contract[1].maturity = 1.2, b.c.contract[1].strike = 100;
@@ -535,7 +539,8 @@ TEST(bermudan_bumps) {
             }
             b.c.opts.greeks = 1;
             const greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
-            for (int64_t i = 0; i < g.count; i++) compare_mean(targets[t].ctx, &b, &g, i);
+            for (int64_t i = 0; i < g.count; i += small && variant == 1 ? 3 : 1)
+                compare_mean(targets[t].ctx, &b, &g, i, 2);
             free(g.rows);
         }
 }
