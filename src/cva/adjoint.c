@@ -33,6 +33,8 @@
  * multiplied by e^h and e^-h, and exposures and closed forms done again. Where an exposure has a kink, its slope
  * jumps, in a share h of the paths.
  *
+ * Contracts with early exercise: early.h.
+ *
  * The pass repeats the paths of a block of CVA_WIDTH, which gives the same prices as run.c's; it keeps those of all
  * dates, 16 bytes per asset, date and lane. Its cost does not depend on the number of parameters, except for d^2
  * products per step of d assets' correlations.
