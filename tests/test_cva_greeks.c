@@ -526,10 +526,13 @@ static void make_early(bumped *b, int curves, int64_t outer) {
 }
 
 TEST(bermudan_bumps) {
+    static const double between[] = { 0.9, 1.5 };
     for (int t = 0; t < target_count; t++)
         for (int variant = small; variant < 3; variant++) {
             bumped b;
             make_early(&b, variant == 1, small ? 12288 : 1 << 18);
+            if (variant == 1) /* exercise between the exposures alone */
+                b.c.contract[2].exercises = 2, b.c.contract[2].exercise = between;
             if (variant == 2) { /* twins, and a digital option at a date of exercise */
                 b.c.contract[2].strike = 105, b.c.contract[2].quantity = -0.7;
                 b.c.contract[1].payoff = SHOAL_CVA_DIGITAL_CALL, b.c.contract[1].assets = 1;
