@@ -186,7 +186,7 @@ prepare() {
         printf 'counterparty,hazard\nAarhus,0.02\n' >parties.csv
         case $1 in
         *--sets*) sed 's/$/,rates/; 1s/rates$/set/; $s/rates$/equity/' book.csv >b && mv b book.csv ;;
-        *--greeks* | *--gammas*) sed '/^american/d; /basket/d' book.csv >b && mv b book.csv ;;
+        *--greeks* | *--gammas*) sed '/basket/d; /max/d' book.csv >b && mv b book.csv ;;
         *--counterparties*) sed 's/$/,Aarhus/; 1s/Aarhus$/counterparty/' book.csv >b && mv b book.csv ;;
         esac
         ;;

@@ -168,8 +168,12 @@ expect 64 $run --compare --greeks; said "--compare has no --greeks"
 expect 64 $run --compare --gammas; said "--compare has no --gammas"
 expect 64 $call --greeks --mpor 2w --threshold 1; said "there are no sensitivities with a margin period"
 printf 'payoff,assets,strike,maturity,style\ncall,A,100,1,\nput,A,100,1,american\n' >early.csv
+expect 0 cva early.csv --market market.csv --greeks --dates 4 --outer 64 $on; check "its vega" grep -q "^volatility  *A" out
+expect 66 cva early.csv --market market.csv --greeks --estimator inner $on
+said "early.csv:3: there are no sensitivities of a contract with early exercise by estimator inner"
+printf 'payoff,assets,strike,maturity,style\ncall,A,100,1,\nmax-call,A B,100,1,american\n' >early.csv
 expect 66 cva early.csv --market market.csv --greeks $on
-said "early.csv:3: there are no sensitivities of a contract with early exercise"
+said "early.csv:3: there are no sensitivities of a contract with early exercise on several assets"
 printf 'asset,spot,volatility\nA,100,1:0.2 2:0.141421356237309504\n' >still.csv
 printf 'payoff,assets,strike,maturity\ncall,A,100,2\n' >long.csv
 expect 66 cva long.csv --market still.csv --dates 2 --greeks $on

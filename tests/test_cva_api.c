@@ -141,8 +141,10 @@ TEST(counterparties_and_options) {
         REFUSED(c.opts.greeks = 2, "greeks is 2");
         REFUSED(c.opts.gammas = 2, "gammas is 2");
         REFUSED((c.opts.greeks = 1, c.opts.nested = 1), "contracts[0]: there are no sensitivities");
-        REFUSED((c.opts.greeks = 1, c.contract[0].american = 1),
-                "contracts[0]: there are no sensitivities");
+        REFUSED(
+            (c.opts.greeks = 1, c.contract[0].american = 1, c.opts.estimator = SHOAL_CVA_BY_INNER),
+            "contracts[0]: there are no sensitivities of a contract with early exercise by "
+            "estimator inner");
         REFUSED((c.opts.greeks = 1, c.counterparty.volatility = 1), "with wrong-way risk");
         REFUSED((c.opts.greeks = 1, c.opts.csas = 1, c.opts.csa = periods), "a margin period");
         REFUSED((c.opts.greeks = 1, c.market.sigma = &none_at_all), "sigma[0] is 0 from 0 to 0.25");

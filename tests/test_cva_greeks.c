@@ -3,6 +3,7 @@
  * test_cva_greeks.c - sensitivities of the CVA, of first and second order: by closed forms, by bumps on the same paths, and the
  * same bits for any pieces.
  */
+#include "cva_exact.h"
 #include "cva_runs.h"
 
 enum { MOST_PARAMETERS = 64 };
@@ -303,6 +304,31 @@ TEST(bumps) {
         }
 }
 
+/* Rows with a parameter moved both ways: the mean derivative is that of the pass. Where few paths pass a jump, their number
+ * is no error estimate: bumps of volatilities and dividends that are `wide` have more. */
+static void compare_mean(shoal_context *ctx, bumped *b, const greeks *g, int64_t i, double wide) {
+    const shoal_cva_sensitivity *s = &g->of[i];
+    const int credit = s->parameter == SHOAL_CVA_HAZARD || s->parameter == SHOAL_CVA_RECOVERY;
+    const int steep = s->parameter == SHOAL_CVA_SPOT || s->parameter == SHOAL_CVA_RATE;
+    const double h = (s->parameter == SHOAL_CVA_SPOT ? 0.01 * s->at
+                      : credit                       ? 1e-4
+                                                     : 0.005) *
+                     (steep || credit ? 1 : wide);
+    const greeks up = moved(ctx, b, s, h), down = moved(ctx, b, s, -h);
+    double sum = 0, squares = 0;
+    for (int64_t k = 0; k < g->paths; k++) {
+        const double off = (up.rows[k * up.width] - down.rows[k * up.width]) / (2 * h) -
+                           g->rows[(k + 1) * g->width - g->count + i];
+        sum += off, squares += off * off;
+    }
+    sum /= (double)g->paths;
+    const double error = sqrt((squares / (double)g->paths - sum * sum) / (double)(g->paths - 1));
+    CHECK_MSG(fabs(sum) <= 3 * error + 1e-5 * fabs(s->value),
+              "%s %lld, %lld: %.6g +- %.2g, off %.2g +- %.2g", s->name, (long long)s->index,
+              (long long)s->other, s->value, s->error, sum, error);
+    free(up.rows), free(down.rows);
+}
+
 /* Digital options netted with a forward, with others at the same strike, and with an asset that moves with theirs; with
  * collateral. Their bumps jump where a path passes a strike, so that only means agree. */
 TEST(jumps) {
@@ -316,29 +342,7 @@ TEST(jumps) {
             b.c.contract[3].quantity = -20;
             b.c.contract[1].asset = basket, b.c.opts.greeks = 1;
             const greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
-            for (int64_t i = 0; i < g.count; i++) {
-                const shoal_cva_sensitivity *s = &g.of[i];
-                const int credit =
-                    s->parameter == SHOAL_CVA_HAZARD || s->parameter == SHOAL_CVA_RECOVERY;
-                const double h = s->parameter == SHOAL_CVA_SPOT ? 0.01 * s->at
-                                 : credit                       ? 1e-4
-                                                                : 0.005;
-                const greeks up = moved(targets[t].ctx, &b, s, h);
-                const greeks down = moved(targets[t].ctx, &b, s, -h);
-                double sum = 0, squares = 0;
-                for (int64_t k = 0; k < g.paths; k++) {
-                    const double off = (up.rows[k * up.width] - down.rows[k * up.width]) / (2 * h) -
-                                       g.rows[(k + 1) * g.width - g.count + i];
-                    sum += off, squares += off * off;
-                }
-                sum /= (double)g.paths;
-                const double error =
-                    sqrt((squares / (double)g.paths - sum * sum) / (double)(g.paths - 1));
-                CHECK_MSG(fabs(sum) <= 3 * error + 1e-5 * fabs(s->value),
-                          "%s %lld, %lld: %.6g +- %.2g, off %.2g +- %.2g", s->name,
-                          (long long)s->index, (long long)s->other, s->value, s->error, sum, error);
-                free(up.rows), free(down.rows);
-            }
+            for (int64_t i = 0; i < g.count; i++) compare_mean(targets[t].ctx, &b, &g, i, 1);
             free(g.rows);
         }
 }
@@ -408,49 +412,149 @@ static greeks spots_moved(shoal_context *ctx, bumped *b, const shoal_cva_sensiti
     return g;
 }
 
-/* Second differences of the CVA of the same paths. Both are means of the same second derivative over other widths. */
-TEST(second_differences) {
+/* Second differences of the CVA of the same paths, over h of the spots; their errors are at most so many. Both are means of
+ * the same second derivative over other widths. */
+static void check_second_differences(shoal_context *ctx, bumped *b, double h, double most) {
     enum { CORNERS = 4 };
     static const double signs[CORNERS][2] = { { 1, 1 }, { -1, -1 }, { 1, -1 }, { -1, 1 } };
-    const double h = 0.01;
+    b->c.opts.gammas = 1;
+    const greeks g = greeks_of(ctx, &b->c, b->parties, b->c.opts.outer);
+    int64_t found = 0;
+    for (int64_t i = 0; i < g.count; i++) {
+        const shoal_cva_sensitivity *s = &g.of[i];
+        const int own = s->parameter == SHOAL_CVA_GAMMA;
+        if (!own && s->parameter != SHOAL_CVA_CROSS_GAMMA) continue;
+        found++;
+        greeks at[CORNERS]; /* of one asset: up, down, and twice the middle */
+        for (int n = 0; n < CORNERS; n++)
+            at[n] = spots_moved(ctx, b, s, own && n > 1 ? 0 : h * signs[n][0], h * signs[n][1]);
+        const double width =
+            h * h * b->s0[s->index] * (own ? b->s0[s->index] : 4 * b->s0[s->other]);
+        double sum = 0, squares = 0;
+        for (int64_t k = 0; k < g.paths; k++) {
+            double bump = 0;
+            for (int n = 0; n < CORNERS; n++)
+                bump += (n < 2 ? 1 : -1) * at[n].rows[k * at[n].width] / width;
+            const double off = bump - g.rows[(k + 1) * g.width - g.count + i];
+            sum += off, squares += off * off;
+        }
+        sum /= (double)g.paths;
+        const double error = sqrt((squares / (double)g.paths - sum * sum) / (double)(g.paths - 1));
+        CHECK_MSG(fabs(sum) <= 3 * error, "%s %lld, %lld: %.3g +- %.3g, off %.3g +- %.3g", s->name,
+                  (long long)s->index, (long long)s->other, s->value, s->error, sum, error);
+        CHECK(s->error > 0 && error < most * s->error);
+        for (int n = 0; n < CORNERS; n++) free(at[n].rows);
+    }
+    CHECK(found == 6); /* pairs of assets 0, 2, 3 */
+    free(g.rows);
+}
+
+TEST(second_differences) {
     for (int t = 0; t < target_count; t++)
         for (int curves = 0; curves < 2; curves++) {
             bumped b;
             make_bumped(&b, curves, small ? 4096 : 1 << 17);
-            b.c.opts.gammas = 1;
-            const greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
-            int64_t found = 0;
-            for (int64_t i = 0; i < g.count; i++) {
-                const shoal_cva_sensitivity *s = &g.of[i];
-                const int own = s->parameter == SHOAL_CVA_GAMMA;
-                if (!own && s->parameter != SHOAL_CVA_CROSS_GAMMA) continue;
-                found++;
-                greeks at[CORNERS]; /* of one asset: up, down, and twice the middle */
-                for (int n = 0; n < CORNERS; n++)
-                    at[n] = spots_moved(targets[t].ctx, &b, s, own && n > 1 ? 0 : h * signs[n][0],
-                                        h * signs[n][1]);
-                const double width =
-                    h * h * b.s0[s->index] * (own ? b.s0[s->index] : 4 * b.s0[s->other]);
-                double sum = 0, squares = 0;
-                for (int64_t k = 0; k < g.paths; k++) {
-                    double bump = 0;
-                    for (int n = 0; n < CORNERS; n++)
-                        bump += (n < 2 ? 1 : -1) * at[n].rows[k * at[n].width] / width;
-                    const double off = bump - g.rows[(k + 1) * g.width - g.count + i];
-                    sum += off, squares += off * off;
-                }
-                sum /= (double)g.paths;
-                const double error =
-                    sqrt((squares / (double)g.paths - sum * sum) / (double)(g.paths - 1));
-                CHECK_MSG(fabs(sum) <= 3 * error, "%s %lld, %lld: %.3g +- %.3g, off %.3g +- %.3g",
-                          s->name, (long long)s->index, (long long)s->other, s->value, s->error,
-                          sum, error);
-                CHECK(s->error > 0 && error < 3 * s->error);
-                for (int n = 0; n < CORNERS; n++) free(at[n].rows);
+            check_second_differences(targets[t].ctx, &b, 0.01, 3);
+        }
+}
+
+/* ---- early exercise ------------------------------------------------------------------------------ */
+
+/* Inner paths have a mean that the reverse pass does not need. */
+static const int64_t two_inner[] = { 2 };
+
+/* The sum over parameters of squared differences from bumps of the quadrature, in standard errors. */
+static double beside_quadrature(shoal_context *ctx, int put, int dates, int kept, uint64_t seed) {
+    double dividend = put ? 0.02 : 0.07, off = 0;
+    cva_case c = one_case(put ? SHOAL_CVA_PUT : SHOAL_CVA_CALL, dates, small ? 1 << 14 : 1 << 16);
+    c.contract[0].american = 1, c.market.dividend = &dividend, c.opts.seed = seed;
+    c.opts.inner = two_inner, c.opts.inner_count = 1, c.opts.greeks = 1, c.opts.kept = kept;
+    const greeks g = greeks_of(ctx, &c, &c.counterparty, c.opts.outer);
+    CHECK(g.count == FORMULA_INPUTS);
+    for (int e = 0; e < FORMULA_INPUTS; e++) {
+        const shoal_cva_sensitivity *s = find(&g, formula_inputs[e]);
+        exact_case up = { 100, 100, 0.1, dividend, 0.2, 1, 0.05, 0.4, put, dates, kept }, down = up;
+        double *const of_up[] = { &up.spot, &up.sigma,  &up.dividend,
+                                  &up.rate, &up.hazard, &up.recovery };
+        double *const of_down[] = { &down.spot, &down.sigma,  &down.dividend,
+                                    &down.rate, &down.hazard, &down.recovery };
+        const double h = 0.01 * *of_up[e];
+        *of_up[e] += h, *of_down[e] -= h;
+        const double want = (exact_cva(&up, 60) - exact_cva(&down, 60)) / (2 * h);
+        const double z = (s->value - want) / s->error;
+        CHECK_MSG(fabs(z) < (small ? 3 : 4.5), "%s, %d dates: %.6f +- %.6f, not %.6f", s->name,
+                  dates, s->value, s->error, want);
+        off += z * z;
+    }
+    free(g.rows);
+    return off;
+}
+
+TEST(bermudan_quadrature) {
+    for (int t = 0; t < target_count; t++)
+        for (int put = 0; put < 2; put++)
+            for (int kept = 0; kept < 2; kept++) beside_quadrature(targets[t].ctx, put, 4, kept, 3);
+}
+
+/* Errors are honest: over seeds, squares of differences in standard errors have the mean 1. Those of a run are not
+ * independent: the limit is that of 3 deviations if they all were the same number. */
+TEST(bermudan_seeds) {
+    const int seeds = small ? 1 : 24;
+    for (int t = 0; t < target_count; t++)
+        for (int dates = 2; dates <= 10; dates += 8) {
+            double sum = 0;
+            for (int seed = 1; seed <= seeds; seed++)
+                sum += beside_quadrature(targets[t].ctx, 1, dates, 0, (uint64_t)seed);
+            const double mean = sum / (FORMULA_INPUTS * seeds);
+            CHECK_MSG(mean < 1 + 3 * sqrt(2.0 / seeds), "mean square %g over %d seeds", mean,
+                      seeds);
+        }
+}
+
+/* Puts and calls with early exercise in netting sets: bought and sold, twice the same, with boundaries of others in
+ * between, on two assets that move together, with collateral; beside a forward on a basket and a digital option. */
+static void make_early(bumped *b, int curves, int64_t outer) {
+    make_bumped(b, curves, outer);
+    b->c.opts.estimator = SHOAL_CVA_BY_AMC, b->c.opts.dates = 5;
+    b->c.contract[0].payoff = SHOAL_CVA_PUT, b->c.contract[0].american = 1;
+    b->c.contract[0].strike = 105, b->c.contract[0].maturity = 2.4;
+    b->c.contract[2] = b->c.contract[0], b->c.contract[2].strike = 115;
+    b->c.contract[2].quantity = -0.5;
+    b->c.contract[3] = b->c.contract[0], b->c.contract[3].asset = third;
+    b->c.contract[3].payoff = SHOAL_CVA_CALL, b->c.contract[3].strike = 110;
+    b->dividend[3] = 0.06;
+}
+
+TEST(bermudan_bumps) {
+    static const double between[] = { 0.9, 1.5 };
+    for (int t = 0; t < target_count; t++)
+        for (int variant = small; variant < 3; variant++) {
+            bumped b;
+            make_early(&b, variant == 1, small ? 12288 : 1 << 18);
+            if (variant == 1) /* exercise between the exposures alone */
+                b.c.contract[2].exercises = 2, b.c.contract[2].exercise = between;
+            if (variant == 2) { /* twins, and a digital option at a date of exercise */
+                b.c.contract[2].strike = 105, b.c.contract[2].quantity = -0.7;
+                b.c.contract[1].payoff = SHOAL_CVA_DIGITAL_CALL, b.c.contract[1].assets = 1;
+                b.c.contract[1].asset = basket, b.c.contract[1].weight = NULL;
+                b.c.contract[1].maturity = 1.2, b.c.contract[1].strike = 100;
+                b.c.contract[1].quantity = 15;
             }
-            CHECK(found == 6); /* pairs of assets 0, 2, 3 */
+            b.c.opts.greeks = 1;
+            const greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
+            for (int64_t i = 0; i < g.count; i += small && variant == 1 ? 3 : 1)
+                compare_mean(targets[t].ctx, &b, &g, i, 2);
             free(g.rows);
         }
+}
+
+/* Paths that pass a boundary make second differences noisy. */
+TEST(bermudan_gammas) {
+    for (int t = 0; t < target_count; t++) {
+        bumped b;
+        make_early(&b, 0, small ? 2048 : 1 << 17);
+        check_second_differences(targets[t].ctx, &b, 0.05, 10);
+    }
 }
 
 /* ---- the rest ------------------------------------------------------------------------------------- */
@@ -461,6 +565,7 @@ TEST(bits) {
         bumped b;
         make_bumped(&b, 1, 77);
         b.c.contract[3].payoff = SHOAL_CVA_DIGITAL_CALL, b.c.contract[3].maturity = 1.5;
+        b.c.contract[2].american = 1, b.c.opts.estimator = SHOAL_CVA_BY_AMC;
         const greeks plain = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
         b.c.opts.gammas = 1;
         const greeks whole = greeks_of(targets[t].ctx, &b.c, b.parties, 77);
@@ -510,6 +615,10 @@ int main(int argc, char **argv) {
     RUN(gammas);
     RUN(gammas_of_a_short_step_and_a_long_one);
     RUN(second_differences);
+    RUN(bermudan_quadrature);
+    RUN(bermudan_seeds);
+    RUN(bermudan_bumps);
+    RUN(bermudan_gammas);
     RUN(bits);
     RUN(singular_correlations);
     RUN(nothing);

@@ -435,7 +435,8 @@ typedef struct shoal_cva_sensitivity {
 } shoal_cva_sensitivity;
 
 /* The number of sensitivities of the book's CVA, and the sensitivities, from rows of samples: with opts.greeks all of
- * first order, with opts.gammas also those of second order by spots, after them. Contracts must have closed forms. */
+ * first order, with opts.gammas also those of second order by spots, after them. Contracts must have closed forms, or
+ * early exercise on one asset (then not SHOAL_CVA_BY_INNER). */
 SHOAL_API int64_t shoal_cva_parameters(const shoal_cva *plan);
 SHOAL_API shoal_status shoal_cva_sensitivities(const shoal_cva *plan, const double *samples,
                                                int64_t paths, shoal_cva_sensitivity *list);

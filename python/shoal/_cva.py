@@ -539,8 +539,8 @@ def cva(
     with the assets; default_jump: of the assets' prices at default. With a column counterparty of the book, counterparties
     is a table with that column and maybe hazard and recovery. own_hazard and own_recovery: for the DVA; borrowing and
     lending: spreads, a number or a list of (until, spread), for the FVA. breakdown: results `by_counterparty`, `by_set`
-    and `by_trade`. greeks: all first-order sensitivities of the CVA, `sensitivities`; every contract needs a closed form.
-    gammas: the same, and second-order sensitivities by spots.
+    and `by_trade`. greeks: all first-order sensitivities of the CVA, `sensitivities`; contracts need a closed form, or
+    early exercise on one asset. gammas: the same, and second-order sensitivities by spots.
     dates: of exposure: how many, a step, or a list of times. A time is a number of years, or
     "1d", "1w", "1m", "1y". inner: inner paths, a number or one per date. estimator: rule, amc or inner, how contracts
     with early exercise are valued. validate: the martingale test, a `CvaValidation` as `.validation` of the result.

@@ -1080,8 +1080,10 @@ def test_sensitivities_of_a_cva_are_bumps_and_those_of_the_program(tmp_path):
 
     alone = shoal.cva(BOOK, MARKET, dates=2, outer=64, greeks=True).sensitivities
     assert alone["of"][-1] == "counterparty" and shoal.cva(BOOK, MARKET, dates=2, outer=64).sensitivities is None
+    early = shoal.cva([AMERICAN], MARKET, dates=4, outer=4096, greeks=True).sensitivities
+    assert early["derivative"][0] < 0 < early["derivative"][1]  # of a put by spot and volatility
     with pytest.raises(ValueError, match=r"book\[0\]: there are no sensitivities of a contract with early"):
-        shoal.cva([AMERICAN], MARKET, greeks=True)
+        shoal.cva([AMERICAN], MARKET, estimator="inner", greeks=True)
     with pytest.raises(ValueError, match="there are no sensitivities with wrong-way risk"):
         shoal.cva(BOOK, MARKET, hazard_vol=0.5, greeks=True)
     with pytest.raises(ValueError, match="0 with greeks"):

@@ -33,6 +33,8 @@
  * multiplied by e^h and e^-h, and exposures and closed forms done again. Where an exposure has a kink, its slope
  * jumps, in a share h of the paths.
  *
+ * Contracts with early exercise: early.h.
+ *
  * The pass repeats the paths of a block of CVA_WIDTH, which gives the same prices as run.c's; it keeps those of all
  * dates, 16 bytes per asset, date and lane. Its cost does not depend on the number of parameters, except for d^2
  * products per step of d assets' correlations.
@@ -40,6 +42,7 @@
 #define CVA_WIDTH   32
 #define CVA_LANE(l) (l)
 #include "pricing/lanes.h"
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,24 +53,35 @@ static inline double cva_fold(double *x) {
 
 #include "cva/exposure.h"
 
-enum { KEPT = 3 }; /* of a contract: value, dv/dx, dv/d deviation */
+/* Of a contract: value; of the part that is a formula of the forward price dv/dx, dv/d deviation, and that part; dv/dx of
+ * the rest. */
+enum { KEPT = 5 };
 
 typedef double lanes[CVA_WIDTH];
 
 typedef struct reverse { /* of a block */
     const cva_job *job;
     const cva_greeks *g;
-    int64_t end;             /* the last date of exposure     */
-    double *brownian, *spot; /* [date][lane][asset]           */
-    lanes *by;               /* [input before CVA_BY_HAZARD]; NULL: b(log S) alone */
-    lanes *to;               /* [parameter]                   */
-    lanes *price, *log;      /* [used asset]: S, b(log S)     */
-    lanes *exposure;         /* [party]: at the date                                    */
-    lanes *later;            /* [party]: b of the integrated hazard rate at later dates */
-    lanes *normal, *inner;   /* [used asset]: of a step, L z and u                      */
-    lanes *kept;             /* [contract of a set][KEPT]                               */
-    lanes *edge;             /* [used asset]: prices where a payoff jumps               */
-    lanes *shift;            /* [used asset]: sum of x* - x times its part of b(log S)  */
+    int64_t end;              /* the last date of exposure     */
+    double *brownian, *spot;  /* [date][lane][asset]           */
+    lanes *by;                /* [input before CVA_BY_HAZARD]; NULL: b(log S) alone */
+    lanes *to;                /* [parameter]                   */
+    lanes *price, *log;       /* [used asset]: S, b(log S)     */
+    lanes *exposure;          /* [party]: at the date                                    */
+    lanes *later;             /* [party]: b of the integrated hazard rate at later dates */
+    lanes *normal, *inner;    /* [used asset]: of a step, L z and u                      */
+    lanes *kept;              /* [contract of a set][KEPT]                               */
+    lanes *edge;              /* [used asset]: prices where a payoff jumps               */
+    lanes *shift;             /* [used asset]: sum of x* - x times its part of b(log S)  */
+    lanes *next, *next_inner; /* [used asset]: `normal` and `inner` of the step after    */
+    /* of contracts with early exercise (early.h): lanes as bits */
+    uint32_t *exercised,
+        *alive;          /* [date][place]: would be exercised there if it is held; is held */
+    lanes *held, *known; /* [exposure][place]: worth if held; [exposure][set]: of all others      */
+    uint32_t *after;     /* [contract of a set]                                                  */
+    char *mine;
+    int64_t moved; /* a used asset whose prices are multiplied; -1: none */
+    double times;
 } reverse;
 
 /* Adds to the derivative by a number times the years of a span; with curves, by an integral. */
@@ -123,6 +137,7 @@ static void value_contract(const reverse *r, const cva_contract *c, cva_span lef
         const double factor = cva_weight_in(c, i) * shoal_exp(cva_growth(r->job, left, a));
         CVA_EACH(l) forward[l] = fma(factor, s[l], forward[l]);
     }
+    CVA_EACH(l) keep[4][l] = 0;
     if (c->form & CVA_ANY_SIGN)
         CVA_EACH(l) keep[0][l] = discount * (forward[l] - strike);
     else if (deviation > 0 && strike > 0)
@@ -141,6 +156,7 @@ static void value_contract(const reverse *r, const cva_contract *c, cva_span lef
             keep[1][l] = shoal_pick(digital, 0, shoal_pick(put, -pays, pays) * forward[l]);
             keep[2][l] = 0;
         }
+    CVA_EACH(l) keep[3][l] = keep[0][l];
 }
 
 /* b(x) and b(growth) of an asset. */
@@ -154,7 +170,7 @@ static void add_price(const reverse *r, int64_t a, cva_span left, const double *
 static void reverse_contract(const reverse *r, const cva_contract *c, cva_span left,
                              const double *bar, lanes *keep) {
     lanes x;
-    CVA_EACH(l) x[l] = -bar[l] * keep[0][l];
+    CVA_EACH(l) x[l] = -bar[l] * keep[3][l];
     add_span(r, CVA_BY_RATE, 0, left, x);
     if (c->form & CVA_ANY_SIGN) {
         const double discount = cva_discount_over(r->job, left);
@@ -170,6 +186,8 @@ static void reverse_contract(const reverse *r, const cva_contract *c, cva_span l
     }
     CVA_EACH(l) x[l] = bar[l] * keep[1][l];
     add_price(r, c->asset[0], left, x);
+    if (c->kind == CVA_AMERICAN)
+        CVA_EACH(l) r->log[r->g->place[c->asset[0]]][l] += bar[l] * keep[4][l];
     if (!(left.years > 0)) return;
     CVA_EACH(l) x[l] = bar[l] * keep[2][l];
     add_deviation(r, r->g->place[c->asset[0]], left, x);
@@ -233,20 +251,38 @@ static void go_to_edge(const reverse *r, int64_t k, int64_t mine, double edge, d
     CVA_EACH(l) r->edge[mine][l] = edge;
 }
 
+/* The prices of date k. */
+static void see_prices(const reverse *r, int64_t k) {
+    const int64_t d = r->job->assets, each = CVA_WIDTH * d;
+    for (int64_t i = 0; i < r->g->useds; i++)
+        for (int l = 0; l < CVA_WIDTH; l++)
+            r->price[i][l] = r->spot[k * each + l * d + r->g->used[i]];
+    if (r->moved >= 0) CVA_EACH(l) r->price[r->moved][l] *= r->times;
+}
+
+#include "cva/early.h"
+
+/* The value of a contract that is held at date k, at prices [used asset]; of an option also its derivatives. */
+static void value_at(const reverse *r, const cva_contract *c, int64_t k, lanes *price,
+                     lanes *keep) {
+    value_contract(r, c, cva_rest(r->job, c, k), price, keep);
+    if (c->kind == CVA_AMERICAN && k < c->last) value_early(r, c, k, price, keep);
+}
+
 /* The jump of the exposure of the contracts first .. end - 1, a set, at the edge of one of them. */
 static void jump_at(const reverse *r, int64_t k, int64_t first, int64_t end, int64_t at,
                     double share) {
     const cva_job *job = r->job;
-    const cva_contract *c = &job->contract[job->european[at]];
+    const cva_contract *c = &job->contract[r->g->contract[at]];
     const int64_t mine = r->g->place[c->asset[0]];
     const double edge = edge_of(job, c, k);
     lanes move, above, below, high, low, slope, keep[KEPT];
     for (int64_t i = first; i < at; i++)
-        if (is_edge(job, &job->contract[job->european[i]], k, c->asset[0], edge)) return;
+        if (is_edge(job, &job->contract[r->g->contract[i]], k, c->asset[0], edge)) return;
     go_to_edge(r, k, mine, edge, move);
     CVA_EACH(l) above[l] = below[l] = 0;
     for (int64_t i = first; i < end; i++) {
-        const cva_contract *other = &job->contract[job->european[i]];
+        const cva_contract *other = &job->contract[r->g->contract[i]];
         const double quantity = other->quantity;
         if (cva_left(job, other, k) < 0) continue;
         if (is_edge(job, other, k, c->asset[0], edge)) { /* one of both */
@@ -254,7 +290,9 @@ static void jump_at(const reverse *r, int64_t k, int64_t first, int64_t end, int
             CVA_EACH(l) to[l] += quantity;
             continue;
         }
-        value_contract(r, other, cva_rest(job, other, k), r->edge, keep);
+        const uint32_t here = alive_at(r, other, k);
+        value_at(r, other, k, r->edge, keep);
+        CVA_EACH(l) keep[0][l] = shoal_pick(here >> l & 1, keep[0][l], 0);
         CVA_EACH(l) above[l] = fma(quantity, keep[0][l], above[l]);
         CVA_EACH(l) below[l] = fma(quantity, keep[0][l], below[l]);
     }
@@ -272,33 +310,38 @@ static void jump_at(const reverse *r, int64_t k, int64_t first, int64_t end, int
 
 static void reverse_date(const reverse *r, int64_t k) {
     const cva_job *job = r->job;
+    const cva_greeks *g = r->g;
     const int64_t e = job->exposure[k - 1];
     memset(r->exposure, 0, (size_t)job->parties * sizeof *r->exposure);
-    for (int64_t first = 0, end; first < job->europeans; first = end) {
-        const int64_t set = job->contract[job->european[first]].set, party = job->party_of[set];
+    for (int64_t first = 0, end; first < g->contracts; first = end) {
+        const int64_t set = job->contract[g->contract[first]].set, party = job->party_of[set];
         const double share = job->share[party * job->exposures + e];
         lanes worth, exposure, slope, bar;
         CVA_EACH(l) worth[l] = 0;
-        for (end = first; end < job->europeans; end++) {
-            const cva_contract *c = &job->contract[job->european[end]];
+        for (end = first; end < g->contracts; end++) {
+            const cva_contract *c = &job->contract[g->contract[end]];
             const double quantity = c->quantity;
             lanes *keep = r->kept + KEPT * (end - first);
             if (c->set != set) break;
             if (cva_left(job, c, k) < 0) continue;
-            value_contract(r, c, cva_rest(job, c, k), r->price, keep);
-            CVA_EACH(l) worth[l] = fma(quantity, keep[0][l], worth[l]);
+            const uint32_t here = alive_at(r, c, k);
+            value_at(r, c, k, r->price, keep);
+            CVA_EACH(l)
+            worth[l] = fma(quantity, shoal_pick(here >> l & 1, keep[0][l], 0), worth[l]);
         }
         expose(job, set, worth, exposure, slope);
         CVA_EACH(l) r->exposure[party][l] += exposure[l];
         for (int64_t i = first; i < end; i++) {
-            const cva_contract *c = &job->contract[job->european[i]];
+            const cva_contract *c = &job->contract[g->contract[i]];
             const double weight = share * c->quantity;
             if (cva_left(job, c, k) < 0) continue;
-            CVA_EACH(l) bar[l] = weight * slope[l];
+            const uint32_t here = alive_at(r, c, k);
+            CVA_EACH(l) bar[l] = shoal_pick(here >> l & 1, weight * slope[l], 0);
             reverse_contract(r, c, cva_rest(job, c, k), bar, r->kept + KEPT * (i - first));
+            if (c->kind == CVA_AMERICAN) reverse_premium(r, c, k, bar);
         }
-        for (int64_t i = first; i < end && r->g->jumps; i++)
-            if (edge_of(job, &job->contract[job->european[i]], k) > 0)
+        for (int64_t i = first; i < end && g->jumps; i++)
+            if (edge_of(job, &job->contract[g->contract[i]], k) > 0)
                 jump_at(r, k, first, end, i, share);
     }
     for (int64_t party = 0; party < job->parties && r->by; party++)
@@ -373,18 +416,18 @@ static void forward_paths(const reverse *r, uint64_t first) {
     }
 }
 
-/* The prices of date k. */
-static void see_prices(const reverse *r, int64_t k) {
-    const int64_t d = r->job->assets, each = CVA_WIDTH * d;
-    for (int64_t i = 0; i < r->g->useds; i++)
-        for (int l = 0; l < CVA_WIDTH; l++)
-            r->price[i][l] = r->spot[k * each + l * d + r->g->used[i]];
+/* A step back: what it moved is that of the step after. */
+static void step_back(reverse *r, int64_t k) {
+    lanes *normal = r->next, *inner = r->next_inner;
+    r->next = r->normal, r->next_inner = r->inner, r->normal = normal, r->inner = inner;
+    see_prices(r, k);
 }
 
 /* Second derivatives by the spots of used assets i >= n: d/dS_i of b(log S_n) / S_n, and the other way round; their mean. */
 static void second_order(const reverse *r) {
     const cva_greeks *g = r->g;
-    const double *s0 = r->job->s0;
+    const cva_job *job = r->job;
+    const double *s0 = job->s0;
     reverse lean = *r;
     lean.by = NULL;
     for (int64_t i = 0; i < g->useds; i++)
@@ -392,12 +435,14 @@ static void second_order(const reverse *r) {
             const double times = shoal_exp(sign * g->bump[i]);
             const double width = (shoal_exp(g->bump[i]) - shoal_exp(-g->bump[i])) * s0[g->used[i]];
             memset(r->log, 0, (size_t)g->useds * sizeof *r->log);
+            lean.moved = i, lean.times = times;
+            forward_early(&lean);
             for (int64_t k = r->end; k > 0; k--) {
-                if (r->job->exposure[k - 1] < 0) continue;
-                see_prices(r, k);
-                CVA_EACH(l) r->price[i][l] *= times;
-                if (g->jumps) take_step(r, k);
-                reverse_date(&lean, k);
+                if (job->exposure[k - 1] < 0 && !job->americans) continue;
+                step_back(&lean, k);
+                if (g->jumps || job->americans) take_step(&lean, k);
+                if (job->exposure[k - 1] >= 0) reverse_date(&lean, k);
+                reverse_exercise(&lean, k);
             }
             for (int64_t n = 0; n < g->useds; n++) {
                 const int64_t low = n < i ? n : i, high = n < i ? i : n;
@@ -408,7 +453,8 @@ static void second_order(const reverse *r) {
         }
 }
 
-static void one_block(const reverse *r, uint64_t first) {
+static void one_block(const reverse *all, uint64_t first) {
+    reverse own = *all, *r = &own;
     const cva_job *job = r->job;
     const cva_greeks *g = r->g;
     memset(r->by, 0, (size_t)g->begin[CVA_BY_HAZARD] * sizeof *r->by);
@@ -417,10 +463,12 @@ static void one_block(const reverse *r, uint64_t first) {
     memset(r->shift, 0, (size_t)g->useds * sizeof *r->shift);
     memset(r->later, 0, (size_t)job->parties * sizeof *r->later);
     forward_paths(r, first);
+    forward_early(r);
     for (int64_t k = r->end; k > 0; k--) {
-        see_prices(r, k);
+        step_back(r, k);
         take_step(r, k);
         if (job->exposure[k - 1] >= 0) reverse_date(r, k);
+        reverse_exercise(r, k);
         reverse_step(r, k);
     }
     for (int64_t i = 0; i < g->useds; i++) {
@@ -435,11 +483,27 @@ static void one_block(const reverse *r, uint64_t first) {
 static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_greeks *g,
                         int64_t first, int64_t paths, double *rows, int64_t width, int64_t at) {
     const int64_t end = job->exposed[job->exposures - 1], kept = (end + 1) * job->assets;
-    const int64_t counts[] = { kept,          kept,           g->begin[CVA_BY_HAZARD],
-                               g->parameters, g->useds,       g->useds,
-                               job->parties,  job->parties,   g->useds,
-                               g->useds,      KEPT * g->most, g->useds,
-                               g->useds };
+    const int64_t places = job->americans ? job->places : 0, sets = places ? job->sets : 0;
+    const int64_t bits = (2 * end * places + g->most + CVA_WIDTH) / (2 * CVA_WIDTH) + 1;
+    const int64_t counts[] = { kept,
+                               kept,
+                               g->begin[CVA_BY_HAZARD],
+                               g->parameters,
+                               g->useds,
+                               g->useds,
+                               job->parties,
+                               job->parties,
+                               g->useds,
+                               g->useds,
+                               KEPT * g->most,
+                               g->useds,
+                               g->useds,
+                               g->useds,
+                               g->useds,
+                               job->exposures * places,
+                               job->exposures * sets,
+                               bits,
+                               g->most / (CVA_WIDTH * (int64_t)sizeof(double)) + 1 };
     enum { ARRAYS = sizeof counts / sizeof *counts };
     int64_t all = 0;
     int failed = 0;
@@ -448,6 +512,7 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
     {
         lanes *room = malloc((size_t)all * sizeof *room), *next = room, *part[ARRAYS];
         for (int i = 0; i < ARRAYS; i++) part[i] = next, next += room ? counts[i] : 0;
+        uint32_t *bit = room ? (uint32_t *)(void *)part[17] : NULL;
         const reverse r = { .job = job,
                             .g = g,
                             .end = end,
@@ -463,7 +528,16 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
                             .inner = part[9],
                             .kept = part[10],
                             .edge = part[11],
-                            .shift = part[12] };
+                            .shift = part[12],
+                            .next = part[13],
+                            .next_inner = part[14],
+                            .held = part[15],
+                            .known = part[16],
+                            .exercised = bit,
+                            .alive = room ? bit + end * places : NULL,
+                            .after = room ? bit + 2 * end * places : NULL,
+                            .mine = (char *)part[18],
+                            .moved = -1 };
 #pragma omp atomic
         failed |= !room;
 #pragma omp for schedule(static)

@@ -31,18 +31,25 @@ static const struct {
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 
-/* What has no derivatives. */
+/* Why a contract has no derivatives; NULL: it has. */
+static const char *missing(const shoal_cva *p, const cva_contract *c) {
+    if (c->kind == CVA_NESTED) return "without a closed form";
+    if (c->form & CVA_BARRIER) return "with a barrier";
+    if (c->form & CVA_MEAN) return "on a mean";
+    if (c->kind != CVA_AMERICAN) return NULL;
+    if (p->estimator == SHOAL_CVA_BY_INNER) return "with early exercise by estimator inner";
+    return cva_is_line(c) ? NULL : "with early exercise on several assets";
+}
+
 static shoal_status check_contracts(shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         const cva_contract *c = &p->job.contract[i];
-        const int path_wise = (c->form & (CVA_BARRIER | CVA_MEAN)) != 0;
+        const char *why = c->kind == CVA_EXPIRED ? NULL : missing(p, c);
         if (c->kind == CVA_CLOSED) p->greeks.jumps |= (c->form & CVA_DIGITAL) != 0;
-        if (c->kind == CVA_EXPIRED || (c->kind == CVA_CLOSED && !path_wise)) continue;
-        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
-                          "contracts[%lld]: there are no sensitivities of a contract "
-                          "with early exercise, without a closed form, with a barrier or "
-                          "on a mean",
-                          (long long)i);
+        if (why)
+            return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                              "contracts[%lld]: there are no sensitivities of a contract %s",
+                              (long long)i, why);
     }
     return SHOAL_OK;
 }
@@ -345,6 +352,11 @@ shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK) s = find_used(p);
     if (s == SHOAL_OK) s = check_volatilities(p);
     if (s == SHOAL_OK) s = make_root(p);
+    if (s == SHOAL_OK && j->americans && j->integral && !g->root)
+        s = shoal_fail(
+            p->head.ctx, SHOAL_E_ARG,
+            "correlation of the contracts' assets is singular; with curves there are then no sensitivities "
+            "of contracts with early exercise");
     if (s == SHOAL_OK) s = make_shares(&k);
     if (s == SHOAL_OK && gammas) s = make_bumps(p);
     int64_t *first = malloc((size_t)(2 * g->useds + j->parties + 1) * sizeof *first);

@@ -66,9 +66,8 @@ static void make_interval(const cva_job *j, const cva_contract *c, const cva_rul
     if (end < points) to[1] = boundary(j, c, r, i, end, end - 1);
 }
 
-/* to := the discounted mean of `from` after a step of dt. */
-static void take_mean(const double *from, int points, double step, double dt, double discount,
-                      double *to) {
+void shoal_cva_line_mean(const double *from, int points, double step, double dt, double discount,
+                         double *to) {
     const int fine = dt > step * step, taps = fine ? (int)ceil(REACH * sqrt(dt) / step) : 1;
     const double side = 0.5 * dt / (step * step);
     double total = 0;
@@ -107,8 +106,8 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
         double *here = numbers + (i - 1) * each, *going_on = here + 2;
         const cva_span step = cva_between(j, i, i + 1);
         if (i < c->last - 1)
-            take_mean(best, r.basis.points, r.step, cva_clock(j, step, a),
-                      cva_discount_over(j, step), going_on);
+            shoal_cva_line_mean(best, r.basis.points, r.step, cva_clock(j, step, a),
+                                cva_discount_over(j, step), going_on);
         here[0] = here[1] = DBL_MAX;
         memcpy(best, going_on, (size_t)r.basis.points * sizeof *best);
         if (!c->may[i - 1]) continue;
@@ -121,8 +120,8 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
         s = shoal_cva_rule_room(p, r.basis.points, sizeof *now, &now);
         if (s != SHOAL_OK) return s;
         const cva_span step = cva_between(j, 0, 1);
-        take_mean(best, r.basis.points, r.step, cva_clock(j, step, a), cva_discount_over(j, step),
-                  now);
+        shoal_cva_line_mean(best, r.basis.points, r.step, cva_clock(j, step, a),
+                            cva_discount_over(j, step), now);
         r.today = now[half];
     }
     *to = r;

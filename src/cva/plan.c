@@ -536,9 +536,11 @@ static shoal_status make_lists(shoal_cva *p) {
     const int nested[CVA_KINDS] = {
         [CVA_NESTED] = 1, [CVA_AMERICAN] = p->estimator == SHOAL_CVA_BY_RULE
     };
+    const int any[CVA_KINDS] = { [CVA_CLOSED] = 1, [CVA_NESTED] = 1, [CVA_AMERICAN] = 1 };
     shoal_status s = list_by_set(p, european, &j->european, &j->europeans);
     if (s == SHOAL_OK) s = list_by_set(p, american, &j->american, &j->americans);
     if (s == SHOAL_OK) s = list_by_set(p, nested, &j->nested, &j->nesteds);
+    if (s == SHOAL_OK) s = list_by_set(p, any, &p->greeks.contract, &p->greeks.contracts);
     return s;
 }
 
@@ -675,6 +677,7 @@ static shoal_status fill_plan(shoal_cva *p, const shoal_cva_market *m,
     else if (s == SHOAL_OK && (o->estimator != SHOAL_CVA_BY_INNER || prices))
         s = shoal_cva_fit_rules(p, o->rule_paths);
     if (s != SHOAL_OK || o->rules_only) return s;
+    if (o->greeks || o->gammas) s = shoal_cva_make_tangents(p);
     if (prices) s = shoal_cva_make_prices(p);
     if (s == SHOAL_OK && p->where->ops) s = make_device(p);
     const int kinks = s == SHOAL_OK && o->estimator != SHOAL_CVA_BY_INNER && has_kinks(p);

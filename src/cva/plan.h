@@ -441,6 +441,14 @@ typedef struct cva_term { /* of an input: of which parameter, times what */
     double factor;
 } cva_term;
 
+/* Of a rule on one asset (tangent.c), by the parameters that it depends on: of the premium at a price, [date - 1]
+ * [point][column], and of the logarithms of the prices between which it exercises, [date - 1][low, high][column]. */
+typedef struct cva_tangent {
+    int64_t columns;
+    const int64_t *to; /* [column]: its parameter */
+    const double *premium, *edge;
+} cva_tangent;
+
 typedef struct cva_greeks {
     int64_t parameters; /* 0: no sensitivities */
     shoal_cva_sensitivity *parameter;
@@ -454,10 +462,13 @@ typedef struct cva_greeks {
     double *bare; /* [party][exposure]: share / (1 - recovery) */
     double *
         alive; /* the same, of no default up to the exposure in place of default since the last one */
-    int64_t most;  /* contracts of a set */
-    int jumps;     /* 1: some payoffs do */
-    int64_t gamma; /* the first parameter of the pairs of spots; 0: there are none */
-    double *bump;  /* [used asset]: of log S, in these                             */
+    const int64_t *contract; /* the numbers of all that have not expired, by netting set */
+    int64_t contracts;
+    cva_tangent *tangent; /* [place]: of contracts with early exercise */
+    int64_t most;         /* contracts of a set */
+    int jumps;            /* 1: some payoffs do */
+    int64_t gamma;        /* the first parameter of the pairs of spots; 0: there are none */
+    double *bump;         /* [used asset]: of log S, in these                             */
 } cva_greeks;
 
 /* Columns `at` of the rows of some paths. */
@@ -626,8 +637,13 @@ shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from);
 /* rule.c: memory of a plan, for threads that fit rules. */
 shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to);
 
-/* line.c: the rule of a contract on one asset. */
+/* line.c: the rule of a contract on one asset; to := the discounted mean of `from` after a step of dt. */
 shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to);
+void shoal_cva_line_mean(const double *from, int points, double step, double dt, double discount,
+                         double *to);
+
+/* tangent.c: how those rules depend on the parameters, when they are made. */
+shoal_status shoal_cva_make_tangents(shoal_cva *p);
 
 /* exercise.c: the contracts with early exercise at date k by regressions at every node, added to the values. */
 shoal_status shoal_cva_exercise(shoal_cva *p, const cva_job *j, int64_t k,

@@ -110,6 +110,26 @@ SHOAL_HD static inline double cva_line_value(const cva_job *job, const cva_contr
            black_value(forward, c->strike, cva_deviation(job, left, a), (c->form & CVA_DOWN) != 0);
 }
 
+/* Between four points of a grid, from `at` on: cubic; factors of the value, and of the slope per spacing. */
+typedef struct cva_cubic {
+    int at;
+    double value[4], slope[4];
+} cva_cubic;
+
+SHOAL_HD static inline cva_cubic cva_cubic_at(const cva_rule *r, double place) {
+    const int most = r->basis.points - 3;
+    const double sixth = 1.0 / 6;
+    cva_cubic to;
+    to.at = place < 1 ? 0 : place > most ? most - 1 : (int)place - 1;
+    const double x = place - (double)to.at - 1; /* from -1 to 2 are the points */
+    const double a = x + 1, b = x - 1, c = x - 2;
+    to.value[0] = -sixth * x * b * c, to.value[1] = 0.5 * a * b * c;
+    to.value[2] = -0.5 * a * x * c, to.value[3] = sixth * a * x * b;
+    to.slope[0] = -sixth * (b * c + x * (b + c)), to.slope[1] = 0.5 * (b * c + a * (b + c));
+    to.slope[2] = -0.5 * (x * c + a * (x + c)), to.slope[3] = sixth * (x * b + a * (x + b));
+    return to;
+}
+
 /* What exercise at date i is worth at date k, of a contract on one asset, whatever the price: the strike, the discount
  * from i back to k, and from i to maturity the discount, the growth of the price and its deviation. */
 typedef struct cva_line_terms {
@@ -130,12 +150,9 @@ SHOAL_HD static inline cva_line_terms cva_line_terms_of(const cva_job *job, cons
 /* The premium of going on at the point of the grid that is `place` points from its first one: cubic between four. */
 SHOAL_HD static inline double cva_premium(const cva_rule *r, int64_t k, double place) {
     const double *on = cva_rule_at(r, k) + 2;
-    const int most = r->basis.points - 3;
-    int at = place < 1 ? 0 : place > most ? most - 1 : (int)place - 1;
-    const double x = place - (double)at - 1; /* from -1 to 2 are the points */
-    const double a = x + 1, b = x - 1, c = x - 2, sixth = 1.0 / 6;
-    const double sum = -sixth * x * b * c * on[at] + 0.5 * a * b * c * on[at + 1] -
-                       0.5 * a * x * c * on[at + 2] + sixth * a * x * b * on[at + 3];
+    const cva_cubic c = cva_cubic_at(r, place);
+    const double sum = c.value[0] * on[c.at] + c.value[1] * on[c.at + 1] +
+                       c.value[2] * on[c.at + 2] + c.value[3] * on[c.at + 3];
     return sum > 0 ? sum : 0;
 }
 
