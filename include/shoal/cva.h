@@ -46,14 +46,7 @@ extern "C" {
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
-/* A term structure: value[i] is the mean of a rate from today to time[i]. Its integral, value[i] time[i], is
- * interpolated linearly between these times and continued beyond the last. So the forward rate is piecewise
- * constant. */
-typedef struct shoal_cva_curve {
-    int64_t count;      /* of points; 0: no curve       */
-    const double *time; /* years, ascending and above 0 */
-    const double *value;
-} shoal_cva_curve;
+typedef shoal_curve shoal_cva_curve; /* american.h */
 
 /* Heston's model in place of a volatility: dS = (rate - dividend) S dt + sqrt(v) S dW, dv = kappa (theta - v) dt + sigma
  * sqrt(v) dW'. The correlation of W and W' is rho, that of W' and the W of another asset rho times that of both W. */
