@@ -93,6 +93,13 @@ expect 0 gen smallsym spd --n 0 --count 3 -o z; check "n = 0" grep -aq "(3, 0, 0
 expect 0 gen smallsym spd --n 3 --count 0 -o y; check "count = 0" grep -aq "(0, 3, 3)" y-A.npy
 expect 74 gen smallsym spd --n 3 -o nowhere/t; said "nowhere/t"; silent out
 
+# --- the rule of auto: a condition number of 1e6, or the residue alone ---
+expect 0 gen smallsym regression --n 30 --count 8 --type f32 -o g
+expect 0 solve small -A g-A.npy -b g-b.npy -x x.npy --variant hhpcr --json $on; json; leaf redone=8; leaf warned=8; leaf rule=condition
+expect 0 solve small -A g-A.npy -b g-b.npy -x x.npy --variant hhpcr --rule residue --json $on; json
+leaf redone=0; leaf warned=0; leaf rule=residue
+expect 64 solve small -A g-A.npy -b g-b.npy -x x.npy --rule both; said "there are condition, residue"
+
 # --- answers ---
 expect 0 $on solve small $s -x x.npy --status st.npy --residual r.npy --json; json; silent err
 leaf "command=solve small"; leaf count=3; leaf n=5; leaf nrhs=1; leaf type=f64; leaf method=auto; leaf failed=0

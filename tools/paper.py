@@ -73,6 +73,10 @@ class Lab:
         self.run("bench", *problems, "--repeat", repeat, "--save", self.folder, "--name", name, "-q", *options)
         return Result(path)
 
+    def verify(self, *problems):
+        """The rows of `shoal verify`: errors, and no times."""
+        return self.ask("verify", *problems).items_of("rows")
+
     def study(self, *arguments):
         """`shoal study` writes to a new file: a Result."""
         path = self.path("study-%s.json" % "-".join(a.lstrip("-") for a in arguments if not a.isdigit()))
