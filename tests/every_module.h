@@ -15,9 +15,15 @@ static int32_t whole[ROOM];
 
 typedef shoal_status job(shoal_context *ctx, const char *method, const char *variant);
 
+/* NULL, or called before each step. */
+static void (*before_a_step)(void);
+
 /* Goes on only after success. */
 #define THEN(call)                                                                                 \
-    if (s == SHOAL_OK) s = (call)
+    if (s == SHOAL_OK) {                                                                           \
+        if (before_a_step) before_a_step();                                                        \
+        s = (call);                                                                                \
+    }
 
 static shoal_status tridiag(shoal_context *ctx, const char *method, const char *variant) {
     const shoal_tridiag_opts o = {
@@ -371,6 +377,64 @@ static shoal_status grids_and_data_sets(shoal_context *ctx, const char *method,
     return s;
 }
 
+/* Runs all units of a job on one device, and frees them. */
+static shoal_status run_units(shoal_context *ctx, shoal_status s, shoal_units *units) {
+    shoal_units_info info;
+    shoal_unit unit;
+    size_t size = sizeof a;
+    CHECK((s == SHOAL_OK) == (units != NULL));
+    THEN(shoal_units_describe(units, &info));
+    CHECK(s != SHOAL_OK || info.bytes <= sizeof a);
+    THEN(shoal_units_run(units, 0, 0, a, &size));
+    THEN(shoal_units_read(ctx, a, size, &unit));
+    THEN(shoal_units_work(&units, 1, NULL));
+    CHECK(s != SHOAL_OK || shoal_units_missing(units, 0) == info.units);
+    shoal_units_free(units);
+    return s;
+}
+
+/* Jobs of every kind, in units. */
+static shoal_status jobs_in_units(shoal_context *ctx, const char *method, const char *variant) {
+    const double hazard = 0.05;
+    const int64_t first = 0;
+    const shoal_units_opts two = { .units = 2 };
+    const shoal_heston model = shoal_heston_example();
+    const shoal_price_opts prices = price_opts(NULL, NULL);
+    const shoal_cva_market market = { .assets = 1, .s0 = hundred, .sigma = fifth };
+    const shoal_cva_counterparty party = { .pieces = 1, .hazard = &hazard };
+    const shoal_cva_contract put = { .payoff = SHOAL_CVA_PUT,
+                                     .strike = 100,
+                                     .maturity = 1,
+                                     .quantity = 1,
+                                     .assets = 1,
+                                     .asset = &first };
+    shoal_dataset_opts ranges = { .samples = 2, .most_paths = 1024 };
+    shoal_price *price = NULL;
+    shoal_dataset *set = NULL;
+    shoal_units *units = NULL;
+    (void)method, (void)variant;
+    shoal_status s = shoal_price_heston(ctx, &model, &prices, &price);
+    THEN(shoal_units_price(price, 40, NULL, &units));
+    THEN(run_units(ctx, s, units));
+    shoal_price_free(price);
+    for (int sums = 0; sums < 2 && s == SHOAL_OK; sums++) {
+        const shoal_cva_opts o = { .dates = 3, .outer = 8, .quantile_error = sums ? 0.5 : 0 };
+        shoal_cva *plan = NULL;
+        s = shoal_cva_create(ctx, &market, &put, 1, &party, &o, &plan);
+        units = NULL;
+        THEN(shoal_units_cva(plan, 8, &two, &units));
+        THEN(run_units(ctx, s, units));
+        shoal_cva_free(plan);
+    }
+    shoal_dataset_ranges(&ranges);
+    THEN(shoal_dataset_create(ctx, &ranges, &set));
+    units = NULL;
+    THEN(shoal_units_dataset(set, 2, &two, &units));
+    THEN(run_units(ctx, s, units));
+    shoal_dataset_free(set);
+    return s;
+}
+
 static shoal_status networks(shoal_context *ctx, const char *method, const char *variant) {
     enum { ROWS = 40 };
     static const char *const names[] = { "strike", "maturity" };
@@ -423,6 +487,7 @@ static inline void each_job(shoal_context *ctx, visitor *visit) {
                  { "(calibration)", calibration },
                  { "(cva)", books },
                  { "(pde, dataset)", grids_and_data_sets },
+                 { "(units)", jobs_in_units },
                  { "(surrogate)", networks } };
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
         for (int i = 0, alone = *jobs[j].name == '('; i == 0 || !alone; i++) {

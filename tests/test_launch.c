@@ -24,6 +24,16 @@ static void refuse_in_turn(shoal_context *ctx, const char *name, job *run, const
 
 TEST(every_launch_may_fail) { each_job(targets[0].ctx, refuse_in_turn); }
 
+static void succeed(shoal_context *ctx, const char *name, job *run, const char *method,
+                    const char *variant) {
+    before_a_step = simt_leave_error;
+    CHECK_MSG(run(ctx, method, variant) == SHOAL_OK, "%s: %s", name, shoal_message(ctx));
+    before_a_step = NULL;
+}
+
+/* No function reports an error that was there before it was called. */
+TEST(errors_of_before_are_not_reported) { each_job(targets[0].ctx, succeed); }
+
 /* A GPU on which nothing runs is not opened. */
 TEST(the_first_launch_may_fail) {
     const shoal_options o = { .backend = "cuda" };
@@ -42,6 +52,7 @@ int main(int argc, char **argv) {
     target_count = 1;
     TEST_BEGIN(argc, argv);
     RUN(every_launch_may_fail);
+    RUN(errors_of_before_are_not_reported);
     RUN(the_first_launch_may_fail);
     close_targets();
     return TEST_END();

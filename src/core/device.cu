@@ -73,7 +73,9 @@ static shoal_status device_open(shoal_context *ctx) {
     return SHOAL_OK;
 }
 
+/* Every public function begins with it: errors of the caller's own calls before are not ours to report. */
 static shoal_status device_use(shoal_context *ctx) {
+    cudaGetLastError();
     TRY(cudaSetDevice(ctx->device), "cudaSetDevice");
     return SHOAL_OK;
 }

@@ -21,7 +21,6 @@ __global__ static void note_method(int32_t *method, int64_t count, int32_t row) 
 }
 
 static shoal_status batch_run(shoal_recur *plan, const recur_job *given) {
-    cudaGetLastError(); /* an error of before is not ours to report */
     const recur_method *method = (const recur_method *)plan->chosen.cell;
     cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     recur_job job = *given;

@@ -56,7 +56,6 @@ static shoal_status clear_lists(shoal_smallsym *plan, smallsym_totals *totals) {
 }
 
 static shoal_status batch_begin(shoal_smallsym *plan) {
-    cudaGetLastError(); /* an earlier error is not ours to report */
     const bool is_captured = plan->head.ctx->ops->captures(plan->head.ctx);
     const bool is_clear = !is_captured && plan->next_is_clear;
     if (!is_captured) plan->turn = !plan->turn, plan->next_is_clear = 0;

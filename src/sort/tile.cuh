@@ -25,7 +25,6 @@ namespace {
 /* launch(bytes of a value), 0, 4 or 8, as a constant; then what the launches reported. */
 template <class launcher>
 inline shoal_status by_value_bytes(sort_plan *plan, const char *name, const launcher &launch) {
-    cudaGetLastError(); /* an earlier error is not reported here */
     if (plan->job.value_bytes == 0)
         launch(std::integral_constant<int, 0>());
     else if (plan->job.value_bytes == 4)

@@ -99,7 +99,6 @@ static unsigned line_blocks(const shoal_symindef *plan, int64_t n) {
 }
 
 static shoal_status triangle_begin(shoal_symindef *plan, const symindef_job *job) {
-    cudaGetLastError(); /* an error of before is not ours to report */
     void *stream = plan->head.ctx->stream;
     SHOAL_LAUNCH(clear_kernel, dim3(1), dim3(1), 0, stream, job->state);
     SHOAL_LAUNCH(begin_kernel, dim3(line_blocks(plan, job->shape.n)), dim3(BLOCK), 0, stream, *job);
@@ -388,7 +387,6 @@ static shoal_status triangle_solve(shoal_symindef *plan, const symindef_job *job
     void *stream = plan->head.ctx->stream;
     const int wide = nrhs < FEW ? 1 : WIDTH;
     const dim3 grid(shoal_blocks(job->shape.n * wide, BLOCK)), block(BLOCK);
-    cudaGetLastError(); /* an error of before is not ours to report */
     for (int64_t first = 0; first < nrhs; first += wide) {
         const int width = nrhs - first < wide ? (int)(nrhs - first) : wide;
         SHOAL_LAUNCH(gather_kernel, grid, block, 0, stream, *job, (const real *)b, nrhs, first,

@@ -142,7 +142,6 @@ extern "C" void R(tridiag_transpose)(const shoal_tridiag *plan, tridiag_job *job
 }
 
 static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
-    cudaGetLastError(); /* an error of before is not ours to report */
     tridiag_job job = *given;
     R(tridiag_transpose)(plan, &job);
     const shoal_status status = solve_all(plan, &job);

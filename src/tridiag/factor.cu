@@ -183,8 +183,7 @@ static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
     lu f;
     lay_out(&job, (char *)job.factors, &f);
-    cudaGetLastError(); /* an error of before is not ours to report */
-    job.rcond = NULL;   /* not estimated: A^T is not made for it */
+    job.rcond = NULL; /* not estimated: A^T is not made for it */
     R(tridiag_transpose)(plan, &job);
     job.rcond = given->rcond;
     job.nrhs = 1;
@@ -193,10 +192,7 @@ static shoal_status factor(shoal_tridiag *plan, const tridiag_job *given) {
     if (status != SHOAL_OK) return status;
     set_unknown(&job, (cudaStream_t)plan->head.ctx->stream);
     job.residual = NULL;
-    if (job.n == 0)
-        cudaMemsetAsync(f.status, 0, (size_t)job.count * sizeof(int32_t),
-                        (cudaStream_t)plan->head.ctx->stream);
-    else
+    if (job.n > 0)
         SHOAL_LAUNCH(factor_kernel, dim3(shoal_blocks(job.count, BLOCK)), dim3(BLOCK), 0,
                      plan->head.ctx->stream, job, f);
     return shoal_launched(plan->head.ctx, "factor");
@@ -206,7 +202,6 @@ static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
     tridiag_job job = *given;
     lu f;
     lay_out(&job, (char *)job.factors, &f);
-    cudaGetLastError();
     shoal_status status = R(tridiag_begin)(plan, &job);
     if (status != SHOAL_OK) return status;
     set_unknown(&job, (cudaStream_t)plan->head.ctx->stream);

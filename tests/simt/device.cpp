@@ -139,6 +139,8 @@ long simt_refuse_launch(long number) {
     return before;
 }
 
+void simt_leave_error(void) { last_error = cudaErrorInvalidValue; }
+
 const char *cudaGetErrorName(cudaError_t error) {
     const ErrorText *found = text_of(error);
     return found ? found->name : "unrecognized error code";
