@@ -42,9 +42,9 @@ list(REMOVE_ITEM SHOAL_COMMON ${algorithm_files})
 set(SHOAL_KERNELS_TOGETHER
     "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
      tridiag/qr tridiag/paper/pscheme"
-    "recur recur/batch recur/serial recur/paper/pscheme recur/paper/pcr"
+    "recur recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr"
     "symindef symindef/triangle symindef/complete"
-    "models models/heston models/expou models/bullet models/pde"
+    "models rng/fill models/heston models/expou models/bullet models/pde"
     "surrogate surrogate/surrogate surrogate/layers"
     "sort sort/mergepath sort/batchmerge"
     "smallsym smallsym/batch smallsym/factor smallsym/wide"
