@@ -192,7 +192,7 @@ g++|emulator|C++: kernels are tested on the CPU|$no_cxx
 libopenblas-dev|lapack|OpenBLAS: a peer in the benches, an oracle in the tests|no OpenBLAS: no LAPACK peer, no LAPACK oracle
 libhdf5-dev|hdf5|matrices in .h5 files|no HDF5: .npy and .mtx files only
 libopenmpi-dev|mpi|several processes under mpirun|no MPI: one process
-clang|clang|second compiler of the arithmetic test|no clang
+clang|clang|second compiler: checks all C files, arithmetic test|no clang
 lld|linker|LLVM's: test programs are linked in a third of the time|the linker of the compiler
 librandom123-dev|random123|an oracle in the tests|no Random123: known answers only
 pkg-config|pkg-config|used by the install test|no pkg-config

@@ -18,12 +18,13 @@ if(NOT SHOAL_TIER MATCHES "^(quick|all)$")
 endif()
 
 # Flavours of the emulator that run few cases; in which the kernels run at 99 KiB, too; in which the bench's tests run.
-# Tests of the library that run over fewer sizes.
+# Tests of the library that run over fewer sizes. Whether clang checks the files for f32 beside those for f64.
 if(SHOAL_TIER STREQUAL "quick")
     set(tier_few_cases asan tsan)
     set(SIMT_FEW_CASES ON)
     set(tier_99)
     set(tier_bench_flavours)
+    set(tier_clang)
     set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym
                    smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range bullet
                    tridiag_factor tridiag_pscheme symindef rng
@@ -33,6 +34,7 @@ else()
     set(tier_few_cases)
     set(tier_99 plain)
     set(tier_bench_flavours plain asan)
+    set(tier_clang single)
     set(tier_small)
 endif()
 
