@@ -123,6 +123,10 @@ TEST(counterparties_and_options) {
         REFUSED(c.counterparty.hazard = negative + 1, "hazard[0] is -0.1");
         REFUSED(c.counterparty.recovery = 1.5, "recovery is 1.5");
         REFUSED((c.opts.csas = 1, c.opts.csa = &below), "csa[0]: threshold is -1");
+        REFUSED((c.counterparty.collateral = 1, c.counterparty.threshold = -1),
+                "threshold is -1; it must be at least 0");
+        REFUSED((c.counterparty.collateral = 1, c.counterparty.threshold = NAN),
+                "threshold is nan; it must be at least 0");
         REFUSED(c.opts.csas = 1, "csa is NULL");
         REFUSED((c.opts.csas = 5, c.opts.csa = periods, c.contract[0].set = 4),
                 "csa[4]: period is 0.5; there can be 4 different ones");
@@ -165,6 +169,26 @@ TEST(counterparties_and_options) {
                       "%s", shoal_message(ctx));
             shoal_cva_free(plan);
         }
+    }
+}
+
+/* Numbers behind the counts of arrays do not matter. */
+TEST(arrays_end_at_their_counts) {
+    static const double when[] = { 0.3, 0.6, 0.9 },
+                        ends[][3] = { { 0.03, 0.05, 0.1 }, { 0.03, 0.05, -0.2 } };
+    static const double cash[][3] = { { 2, 3, 4 }, { 2, 3, 40 } };
+    for (int t = 0; t < target_count; t++) {
+        double found[2];
+        for (int i = 0; i < 2; i++) {
+            const shoal_cva_curve curve = { 2, when, ends[i] }, paid = { 2, when, cash[i] };
+            const double rates[] = { 0.02, 0.04, i };
+            cva_case c = one_case(SHOAL_CVA_PUT, 2, 16);
+            c.market.rates = curve, c.market.dividends = &curve, c.market.cash = &paid;
+            c.counterparty.pieces = 2, c.counterparty.hazard = rates, c.counterparty.until = when;
+            c.opts.time = when;
+            found[i] = cva_of(targets[t].ctx, &c).value.cva;
+        }
+        CHECK_MSG(found[0] > 0 && found[0] == found[1], "%.17g, %.17g", found[0], found[1]);
     }
 }
 
@@ -270,12 +294,15 @@ TEST(dates_and_inner_paths) {
               "%g, not %g", out.profile[2].epe, other.profile[2].epe);
 }
 
-/* A plan with the rules of another one, which is freed, has its samples; it must be of the same book. */
+/* A plan with the rules of another one, which is freed, has its samples; it must be of the same book. Rules of one asset
+ * and of two, bought, decide at every date. */
 TEST(rules_of_another_plan) {
-    enum { PATHS = 8 };
+    enum { PATHS = 32 };
     for (int t = 0; t < target_count; t++) {
         shoal_context *ctx = targets[t].ctx;
         cva_case c = mixed_case(PATHS);
+        c.contract[1].american = 1, c.contract[1].quantity = 1, c.contract[3].quantity = 1;
+        c.contract[1].payoff = SHOAL_CVA_BASKET_PUT;
         double *wanted = NULL;
         for (int i = 0; i < 3; i++) { /* none; those of a plan; those of a plan that cannot run */
             shoal_cva *first = NULL, *plan;
@@ -316,6 +343,7 @@ int main(int argc, char **argv) {
     RUN(markets);
     RUN(contracts);
     RUN(counterparties_and_options);
+    RUN(arrays_end_at_their_counts);
     RUN(runs_and_results);
     RUN(results_of_given_samples);
     RUN(dates_and_inner_paths);

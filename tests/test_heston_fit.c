@@ -171,6 +171,52 @@ TEST(bounds_and_fixed_parameters) {
     CHECK_MSG(fit.condition > 1e6 || fit.at_bound, "condition %g", fit.condition);
 }
 
+/* The first start is the caller's, where that has a number: quotes of its own model fit at once. */
+TEST(the_start_is_the_callers) {
+    shoal_heston start = models[1];
+    shoal_heston_fit fit;
+    make_surface(&models[1]);
+    calibrate(price, NULL, &(shoal_fit_opts){ .start = &start, .iterations = 1 }, &fit, NULL);
+    CHECK_MSG(fit.rms < 1e-8 && fit.iterations == 1, "rms %g", fit.rms);
+    start.v0 = NAN, start.kappa *= 1.01; /* the others stay */
+    calibrate(price, NULL, &(shoal_fit_opts){ .start = &start, .iterations = 3 }, &fit, NULL);
+    CHECK_MSG(fit.rms < 1e-6, "rms %g", fit.rms);
+}
+
+/* The largest change of a parameter from one model to the next: relative, of rho absolute. */
+static double change_of(const shoal_heston *before, const shoal_heston *after) {
+    double x[FREE], y[FREE], largest = 0;
+    numbers_of(before, x), numbers_of(after, y);
+    for (int k = 0; k < FREE; k++)
+        largest = fmax(largest, fabs(y[k] - x[k]) / (k == 4 ? 1 : fabs(x[k])));
+    return largest;
+}
+
+/* The search ends with the first step whose change is below tol. Fits of fewer iterations have the models before: of the
+ * step to the last but two, tol is just above the change, then just below. */
+TEST(the_search_ends_by_the_relative_change) {
+    for (size_t i = 0; i < sizeof models / sizeof *models; i += 2) {
+        shoal_heston_fit fit, before, after;
+        make_surface(&models[i]);
+        calibrate(price, NULL, NULL, &fit, NULL);
+        CHECK(fit.converged && fit.iterations > 4);
+        shoal_fit_opts o = { .iterations = fit.iterations - 3 };
+        calibrate(price, NULL, &o, &before, NULL);
+        o.iterations++;
+        calibrate(price, NULL, &o, &after, NULL);
+        CHECK(!before.converged && !after.converged);
+        const double change = change_of(&before.model, &after.model);
+        for (int above = 0; above < 2; above++) {
+            calibrate(price, NULL, &(shoal_fit_opts){ .tol = change * (above ? 1.001 : 0.999) },
+                      &fit, NULL);
+            CHECK(fit.converged);
+            CHECK_MSG((fit.iterations == after.iterations) == above,
+                      "model %zu, change %g: %lld iterations, not %lld", i, change,
+                      (long long)fit.iterations, (long long)after.iterations);
+        }
+    }
+}
+
 TEST(mistakes) {
     shoal_heston_fit fit;
     double own[QUOTES], weight[QUOTES];
@@ -215,6 +261,8 @@ int main(int argc, char **argv) {
     RUN(the_fit_is_a_minimum);
     RUN(standard_errors);
     RUN(bounds_and_fixed_parameters);
+    RUN(the_start_is_the_callers);
+    RUN(the_search_ends_by_the_relative_change);
     RUN(mistakes);
     shoal_close(ctx);
     return TEST_END();

@@ -102,6 +102,26 @@ TEST(csv_cells) {
     }
 }
 
+/* A text stays on its line; it is quoted if it would not come back without quotes. */
+TEST(csv_texts_stay_on_their_line) {
+    static const char *const texts[][2] = { { "plain", "plain" },     { "", "" },
+                                            { "a\nb", "\"a b\"" },    { "a\rb", "\"a b\"" },
+                                            { "a\r\nb", "\"a  b\"" }, { "a,b", "\"a,b\"" },
+                                            { "a\"b", "\"a\"\"b\"" }, { " a", "\" a\"" },
+                                            { "a ", "\"a \"" },       { "a b", "a b" } };
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        char *written = NULL;
+        size_t size;
+        FILE *file = open_memstream(&written, &size);
+        CHECK(file != NULL);
+        if (!file) return;
+        io_csv_text(file, texts[k][0]);
+        fclose(file);
+        CHECK_MSG(strcmp(written, texts[k][1]) == 0, "'%s', expected '%s'", written, texts[k][1]);
+        free(written);
+    }
+}
+
 TEST(csv_rows_have_lines) {
     static const char text[] = "\xEF\xBB\xBF\na,b\n1,2\n\n \r\n3,4\n";
     FILE *file = fopen(in_dir("lines.csv"), "wb");
@@ -140,6 +160,7 @@ int main(int argc, char **argv) {
     RUN(csv_tables);
     RUN(utf8);
     RUN(csv_cells);
+    RUN(csv_texts_stay_on_their_line);
     RUN(csv_rows_have_lines);
     RUN(csv_errors_name_the_column);
     remove_dir();

@@ -306,6 +306,41 @@ TEST(a_file_that_cannot_be_written_stays_as_it_was) {
     CHECK(io_h5_write("/nowhere/at/all.h5", twice, 1, &e) == IO_E_WRITE);
 }
 
+/* An array in pieces: what is written comes back. A piece beyond its end fails, and the file stays as it was. */
+TEST(an_array_in_pieces) {
+    enum { SIDE = 5 };
+    static const int64_t shape[2] = { SIDE, SIDE };
+    static const struct {
+        int64_t first, count;
+        int status;
+    } last[] = { { 0, 3, IO_OK }, { 4, 2, IO_E_WRITE }, { 5, 1, IO_E_WRITE } };
+    const char *path = in_dir("pieces.h5");
+    double data[SIDE * SIDE];
+    io_h5_pieces *pieces;
+    for (int i = 0; i < SIDE * SIDE; i++) data[i] = i + 1;
+    for (int k = 0; k < 3; k++) {
+        CHECK(io_h5_open_pieces(path, "values", 2, shape, &pieces, &e) == IO_OK);
+        CHECK(io_h5_write_piece(pieces, 3, 2, data + 3 * SIDE, &e) == IO_OK);
+        const int status = io_h5_write_piece(pieces, last[k].first, last[k].count, data, &e);
+        CHECK(status == last[k].status);
+        CHECK_MSG(k == 0 || strstr(e.text, "pieces.h5: cannot write: "), "%s", e.text);
+        CHECK(io_h5_close_pieces(pieces, status, &e) == last[k].status);
+        double *back = read_whole(path, "values", SIDE);
+        CHECK(memcmp(back, data, sizeof data) == 0);
+        free(back);
+    }
+    const struct {
+        const char *path, *name, *message;
+    } bad[] = { { "/nowhere/at/all.h5", "values", "all.h5" },
+                { "/dev/null", "values", "plain files" },
+                { in_dir("no.h5"), "", "no.h5: cannot write: " } };
+    for (int k = 0; k < 3; k++) {
+        CHECK(io_h5_open_pieces(bad[k].path, bad[k].name, 2, shape, &pieces, &e) == IO_E_WRITE);
+        CHECK_MSG(pieces == NULL && strstr(e.text, bad[k].message), "%s", e.text);
+    }
+    CHECK(files_in_dir(".shoal-") == 0 && files_in_dir("no.h5") == 0);
+}
+
 int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     if (!make_dir()) return 1;
@@ -318,6 +353,7 @@ int main(int argc, char **argv) {
     RUN(errors_are_told_once);
     RUN(several_arrays_in_one_file);
     RUN(a_file_that_cannot_be_written_stays_as_it_was);
+    RUN(an_array_in_pieces);
     remove_dir();
     return TEST_END();
 }

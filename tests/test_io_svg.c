@@ -167,6 +167,43 @@ TEST(names_stand_beside_their_lines) {
     free(svg);
 }
 
+/* The area between a line and its base: the line forth, the base back. Points with an end that a scale does not have are
+ * not of it. */
+TEST(areas_lie_between_a_line_and_its_base) {
+    static const double x[] = { 1, 2, 4, 8 }, y[] = { 10, 40, 80, 100 }, base[] = { 0, 5, 20, 60 };
+    static const double gone[] = { 1, NAN, 20, 60 };
+    for (int c = 0; c < 2; c++) {
+        const io_series series = {
+            .name = "s", .count = 4, .x = x, .y = y, .base = c ? gone : base, .no_markers = true
+        };
+        const io_chart chart = { .series_count = 1, .series = &series };
+        char *svg = NULL;
+        size_t size;
+        io_error e;
+        FILE *file = open_memstream(&svg, &size);
+        CHECK(file && io_svg_lines(file, &chart, &e) == IO_OK);
+        fclose(file);
+        const char *line = strstr(svg, "<path class=\"l s1\""),
+                   *at = strstr(svg, "<path class=\"f1\"");
+        double at_x[4], at_y[4];
+        for (int i = 0; i < 4; i++)
+            at_x[i] = number_at(&line, i ? "L" : "M"), at_y[i] = number_at(&line, " ");
+        at = strstr(at, " d=");
+        for (int i = 0; i < 4; i++) {
+            near(number_at(&at, i ? "L" : "M"), at_x[i], "forth, x");
+            near(number_at(&at, " "), at_y[i], "forth, y");
+        }
+        const double scale = (at_y[0] - at_y[3]) / 90; /* pixels per unit of y */
+        for (int i = 3; i >= 0; i--) {
+            if (isnan(series.base[i])) continue;
+            near(number_at(&at, "L"), at_x[i], "back, x");
+            near(number_at(&at, " "), at_y[i] + (y[i] - series.base[i]) * scale, "back, y");
+        }
+        CHECK_MSG(strncmp(at, "Z\"/>", 4) == 0, "%.20s", at);
+        free(svg);
+    }
+}
+
 /* Axes begin and end near the values: a line over x from 50 to 60 and y from 1000 to 1100 is as
  * wide as the axis, and as high as the grid. */
 TEST(axes_follow_the_values) {
@@ -328,6 +365,7 @@ int main(int argc, char **argv) {
     RUN(bars_are_as_long_as_their_values);
     RUN(points_stand_at_their_values);
     RUN(names_stand_beside_their_lines);
+    RUN(areas_lie_between_a_line_and_its_base);
     RUN(axes_follow_the_values);
     RUN(axes_have_round_ticks);
     RUN(pictures_stay_as_they_are);

@@ -267,8 +267,8 @@ static void settle_block(const cva_fit *f, int64_t block, int64_t i) {
     memcpy(column, w.psi, (size_t)b->functions * sizeof *column);
     make_hedges(b, (const double(*)[CVA_WIDTH])gain, CVA_WIDTH, column);
     cva_make_hold(&f->rule, i, &w);
-    const double *out = cva_region_at(&f->rule, i, 0) + 2 * b->variables;
-    const double *in = cva_region_at(&f->rule, i, 1) + 2 * b->variables;
+    const double *out = cva_numbers_of(&f->rule, i, 0) + 2 * b->variables;
+    const double *in = cva_numbers_of(&f->rule, i, 1) + 2 * b->variables;
     for (int n = b->functions; n < cva_columns(b); n++) EACH(l, CVA_WIDTH)
     cash[l] = fma(-shoal_pick(w.gain[l] > 0, in[n], out[n]), column[n][l], cash[l]);
     if (f->c.may[i - 1]) EACH(l, CVA_WIDTH)

@@ -69,12 +69,9 @@ SHOAL_HD static inline int cva_region_numbers(const cva_basis *b) {
 SHOAL_HD static inline int cva_rule_numbers(const cva_basis *b) {
     return b->kind == CVA_LINE ? 2 + b->points : 2 * cva_region_numbers(b);
 }
-/* The numbers of a date, and those of a region: 0 is out of the money. */
+/* The numbers of a date. */
 SHOAL_HD static inline const double *cva_rule_at(const cva_rule *r, int64_t k) {
     return r->at + (k - 1) * cva_rule_numbers(&r->basis);
-}
-SHOAL_HD static inline const double *cva_region_at(const cva_rule *r, int64_t k, int region) {
-    return cva_rule_at(r, k) + region * cva_region_numbers(&r->basis);
 }
 
 /* How a GPU follows a rule: on one asset; with a basis of few assets, or a linear one, that kernels know; any other. */

@@ -126,6 +126,7 @@ typedef double cva_number;
 CVA_CALL const double *cva_numbers_at(const cva_rule *r, int64_t k) { return cva_rule_at(r, k); }
 CVA_CALL real cva_weight(const cva_contract *c, int n) { return (real)c->weight[n]; }
 #endif
+/* Of a region: 0 is out of the money. */
 CVA_CALL const cva_number *cva_numbers_of(const cva_rule *r, int64_t k, int region) {
     return cva_numbers_at(r, k) + region * cva_region_numbers(&r->basis);
 }

@@ -227,11 +227,11 @@ static void set_errors(int64_t c, double *backward, double *forward, const doubl
 static shoal_status refine_all(refinement *f, const shoal_stage *stage, int64_t nrhs, const void *b,
                                void *x, double *backward, double *forward) {
     shoal_symindef *plan = f->s.plan;
-    const int64_t n = plan->job.shape.n, all = n * nrhs;
-    double *all_b = malloc((size_t)(2 * all) * sizeof *all_b);
+    const int64_t n = plan->job.shape.n, all = n * nrhs, numbers = 2 * all;
+    double *all_b = malloc((size_t)numbers * sizeof *all_b);
     if (!all_b)
         return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld numbers",
-                          (long long)(2 * all));
+                          (long long)numbers);
     double *all_x = all_b + all;
     shoal_status status = shoal_symindef_to_host(plan, all, all_b, b);
     if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, all, all_x, x);
