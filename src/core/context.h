@@ -79,8 +79,7 @@ shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *for
 #endif
     ;
 
-/* SHOAL_OK if the context can work; else its own message stands. Makes its device current, and
- * forgets CUDA's errors of before. */
+/* SHOAL_OK if the context can work; else its own message stands. Makes its device current, clears CUDA's error. */
 shoal_status shoal_ready(shoal_context *ctx);
 
 /* Work of a context without a stream goes to one of its own, which does not wait for other contexts of the device:
