@@ -90,6 +90,13 @@ same "without it" "$(value_of incremental.cva_before)" "$whole" 1e-12
 expect 0 cva both.csv ${run#cva book.csv} --json; json
 same "the book with it" "$(value_of cva)" "$after" 1e-12
 same "an exact difference" "$(awk -v a="$after" -v b="$whole" 'BEGIN { printf "%.17g", a - b }')" "$change" 1e-12
+expect 0 $run --own-hazard 0.02 --borrowing 0.01 --lending 0.01 --add add.csv --json; json
+for k in dva fva; do
+    check "$k has an error of the difference" awk -v e="$(value_of incremental.${k}_stderr)" -v w="$(value_of ${k}_stderr)" 'BEGIN { exit !(e > 0 && e < w) }'
+done
+expect 0 $run --add add.csv --own-hazard 0.02 --borrowing 0.01 --report page.html
+check "both are printed" [ "$(grep -c '^ *of the [DF]VA ' out)" = 2 ]
+check "both are on the page" grep -q 'DVA changes by .*FVA changes by ' page.html
 expect 0 $run --add add.csv --report page.html; check "it is printed" grep -q '^incremental .* of the CVA is that of 1 contract in add.csv; without' out
 check "the page has it" grep -q '<h2>What is added</h2>' page.html
 printf 'payoff,assets,strike,maturity\nput,A,95,1\n' >plain.csv

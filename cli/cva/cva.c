@@ -423,7 +423,10 @@ int cva_compute(cli *c, const cva_options *o, const cva_book *b, const char *bar
                                                        r->check))
                         : cli_no_memory();
     }
-    shoal_cva_free(plan);
+    if (o->add)
+        r->plan = plan;
+    else
+        shoal_cva_free(plan);
     return code;
 }
 
@@ -431,6 +434,7 @@ void cva_result_free(cva_result *r) {
     free(r->party), free(r->set), free(r->party_profile), free(r->set_profile);
     free(r->trade), free(r->trade_profile), free(r->totals), free(r->before);
     free(r->check), free(r->greek);
+    shoal_cva_free(r->plan);
     if (!r->units && !r->part) free(r->samples);
     shoal_units_free(r->units);
     free(r->part);
@@ -517,6 +521,23 @@ static void notes(cli *c, const cva_options *o, const cva_book *b, const cva_res
                    : "more paths for the exercise rules (--rule-paths)");
 }
 
+/* The differences of all rows have the differences of what is linear in them, and their errors. */
+static int difference(cli *c, const cva_options *o, const cva_book *b, cva_result *r,
+                      const cva_result *before) {
+    const int64_t numbers = r->outer * r->width;
+    double *rows = malloc((size_t)numbers * sizeof *rows);
+    shoal_cva_adjustments d = { 0 };
+    if (!rows) return cli_no_memory();
+    for (int64_t i = 0; i < numbers; i++) rows[i] = r->samples[i] - before->samples[i];
+    const int code =
+        status_of(c, o, b, shoal_cva_adjust(r->plan, rows, r->outer, SHOAL_CVA_BOOK, 0, &d, NULL));
+    free(rows);
+    d.pv = r->all.pv - before->all.pv;
+    d.cva = cva_mean(r, before, r->outer, &d.cva_error);
+    r->more = d;
+    return code;
+}
+
 /* What the added contracts change: the same paths again, with none of them. */
 static int subtract(cli *c, const cva_options *o, const cva_book *b, cva_result *r) {
     cva_book without = *b;
@@ -531,9 +552,7 @@ static int subtract(cli *c, const cva_options *o, const cva_book *b, cva_result 
     if (code == CLI_OK) code = cva_compute(c, o, &without, "outer paths", &before);
     if (code == CLI_OK && before.outer == r->outer) {
         *r->before = before.all;
-        r->more.cva = cva_mean(r, &before, r->outer, &r->more.cva_error);
-        r->more.dva = r->all.dva - before.all.dva, r->more.fva = r->all.fva - before.all.fva;
-        r->more.pv = r->all.pv - before.all.pv;
+        code = difference(c, o, b, r, &before);
     } else {
         free(r->before), r->before = NULL;
     }

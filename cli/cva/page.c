@@ -260,9 +260,10 @@ static void incremental(FILE *file, const cva_options *o, const cva_book *b, con
             CLI_ROUNDED(r->before->cva, r->before->cva_error),
             CLI_ROUNDED(r->value.cva, r->value.error));
     if (isfinite(r->more.pv)) fprintf(file, " Value today: %.6g.", r->more.pv);
-    if (o->own.pieces) fprintf(file, " DVA changes by %.3g.", r->more.dva);
+    if (o->own.pieces)
+        fprintf(file, " DVA changes by %s.", measured(text, r->more.dva, r->more.dva_error));
     if (o->opts.borrowing.count || o->opts.lending.count)
-        fprintf(file, " FVA changes by %.3g.", r->more.fva);
+        fprintf(file, " FVA changes by %s.", measured(text, r->more.fva, r->more.fva_error));
     fputs("</p>\n", file);
 }
 

@@ -41,8 +41,8 @@ static const cli_option value_results[] = {
     { 0 }
 };
 static const cli_option more_results[] = {
-    RESULT("cva", more.cva), RESULT("cva_stderr", more.cva_error), RESULT("dva", more.dva), RESULT("fva", more.fva),
-    RESULT("pv", more.pv),
+    RESULT("cva", more.cva), RESULT("cva_stderr", more.cva_error), RESULT("dva", more.dva), RESULT("dva_stderr", more.dva_error),
+    RESULT("fva", more.fva), RESULT("fva_stderr", more.fva_error), RESULT("pv", more.pv),
     { 0 }
 };
 #define SCORE(name, member) CLI_RESULT(name, shoal_cva_validation, member)
@@ -306,6 +306,10 @@ int cva_print(cli *c, const cva_options *o, const cva_book *b, const cva_result 
                CLI_MEASURED(r->more.cva, r->more.cva_error),
                CLI_COUNT(b->count - b->own, "contract"), o->add,
                CLI_MEASURED(r->before->cva, r->before->cva_error));
+    if (r->before && o->own.pieces)
+        printf("              of the DVA    %s\n", CLI_MEASURED(r->more.dva, r->more.dva_error));
+    if (r->before && (o->opts.borrowing.count || o->opts.lending.count))
+        printf("              of the FVA    %s\n", CLI_MEASURED(r->more.fva, r->more.fva_error));
     if (r->check) print_validation(o, b, r);
     if (o->report) {
         const shoal_cva_date *top = cva_peak(r);

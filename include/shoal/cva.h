@@ -48,8 +48,9 @@ extern "C" {
 
 typedef shoal_curve shoal_cva_curve; /* american.h */
 
-/* Heston's model in place of a volatility: dS = (rate - dividend) S dt + sqrt(v) S dW, dv = kappa (theta - v) dt + sigma
- * sqrt(v) dW'. The correlation of W and W' is rho, that of W' and the W of another asset rho times that of both W. */
+/* Heston's model in place of a volatility: dS = (rate - dividend) S dt + sqrt(v) S dW, dv = kappa (theta - v) dt +
+ * sigma sqrt(v) dW'. The correlation of W and W' is rho, that of W' and the W of another asset rho times that of both
+ * W. */
 typedef struct shoal_cva_heston {
     double v0, kappa, theta, sigma, rho; /* sigma 0: the asset has its volatility */
 } shoal_cva_heston;
@@ -68,9 +69,9 @@ typedef struct shoal_cva_market {
     const shoal_cva_curve *sigmas;
     /* cash dividends per asset: their times and amounts; a price falls by the amount; NULL: none */
     const shoal_cva_curve *cash;
-    /* per asset; NULL: none. These assets allow puts, calls and forwards, and early exercise of puts, calls and baskets.
-     * Each takes two of SHOAL_CVA_ASSETS. Not with SHOAL_CVA_BY_INNER, nested, sensitivities, a curve or cash dividends
-     * of the same asset. */
+    /* per asset; NULL: none. These assets allow puts, calls and forwards, and early exercise of puts, calls and
+     * baskets. Each takes two of SHOAL_CVA_ASSETS. Not with SHOAL_CVA_BY_INNER, nested, sensitivities, a curve or cash
+     * dividends of the same asset. */
     const shoal_cva_heston *heston;
 } shoal_cva_market;
 
