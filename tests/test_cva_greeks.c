@@ -335,14 +335,15 @@ TEST(margin_periods) {
     for (int t = 0; t < target_count; t++)
         for (int curves = 0; curves < 2; curves++) {
             bumped b;
-            make_bumped(&b, curves, small ? 4096 : 1 << 18);
+            make_bumped(&b, curves, small ? 1024 : 1 << 18);
             b.csa[0] = (shoal_cva_csa){
                 .collateral = 1, .threshold = 2, .independent = 0.5, .period = 0.4
             };
             b.csa[1] = (shoal_cva_csa){ .collateral = 1, .period = 0.1 };
             b.c.opts.csas = 3, b.c.opts.greeks = 1;
             greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
-            for (int64_t i = 0; i < g.count; i++) compare(targets[t].ctx, &b, &g, i);
+            for (int64_t i = curves; i < g.count; i += small ? 2 : 1)
+                compare(targets[t].ctx, &b, &g, i);
             free(g.rows);
         }
 }
