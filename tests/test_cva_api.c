@@ -146,7 +146,9 @@ TEST(counterparties_and_options) {
             "contracts[0]: there are no sensitivities of a contract with early exercise by "
             "estimator inner");
         REFUSED((c.opts.greeks = 1, c.counterparty.volatility = 1), "with wrong-way risk");
-        REFUSED((c.opts.greeks = 1, c.opts.csas = 1, c.opts.csa = periods), "a margin period");
+        REFUSED(
+            (c.opts.greeks = 1, c.opts.csas = 1, c.opts.csa = periods, c.contract[0].american = 1),
+            "with early exercise, with a margin period");
         REFUSED((c.opts.greeks = 1, c.market.sigma = &none_at_all), "sigma[0] is 0 from 0 to 0.25");
         REFUSED(c.opts.dates = 0, "dates is 0");
         REFUSED(c.opts.outer = 0, "outer is 0");

@@ -329,6 +329,25 @@ static void compare_mean(shoal_context *ctx, bumped *b, const greeks *g, int64_t
     free(up.rows), free(down.rows);
 }
 
+/* The same with margin calls before the exposures, one of them today: collateral of both sides, thresholds, payments since
+ * the call. */
+TEST(margin_periods) {
+    for (int t = 0; t < target_count; t++)
+        for (int curves = 0; curves < 2; curves++) {
+            bumped b;
+            make_bumped(&b, curves, small ? 1024 : 1 << 18);
+            b.csa[0] = (shoal_cva_csa){
+                .collateral = 1, .threshold = 2, .independent = 0.5, .period = 0.4
+            };
+            b.csa[1] = (shoal_cva_csa){ .collateral = 1, .period = 0.1 };
+            b.c.opts.csas = 3, b.c.opts.greeks = 1;
+            greeks g = greeks_of(targets[t].ctx, &b.c, b.parties, b.c.opts.outer);
+            for (int64_t i = curves; i < g.count; i += small ? 2 : 1)
+                compare(targets[t].ctx, &b, &g, i);
+            free(g.rows);
+        }
+}
+
 /* Digital options netted with a forward, with others at the same strike, and with an asset that moves with theirs; with
  * collateral. Their bumps jump where a path passes a strike, so that only means agree. */
 TEST(jumps) {
@@ -611,6 +630,7 @@ int main(int argc, char **argv) {
     RUN(closed_forms);
     RUN(netted_jump);
     RUN(bumps);
+    RUN(margin_periods);
     RUN(jumps);
     RUN(gammas);
     RUN(gammas_of_a_short_step_and_a_long_one);

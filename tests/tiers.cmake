@@ -61,7 +61,7 @@ set(plain_cases_quick_smallsym !at_all_sizes !answer_depends_on !outcomes_depend
 set(plain_cases_quick_smallsym_estimate !near_the_truth !failures_are !of_diagonal)
 set(plain_cases_quick_smallsym_gram !several_parts)
 set(plain_cases_quick_smallsym_verdict !disturb_nobody !of_zeros)
-set(plain_cases_quick_cva_greeks !bumps !jumps !second_differences !bermudan_gammas !seeds) # the reverse pass runs on the CPU
+set(plain_cases_quick_cva_greeks !bumps !jumps !second_differences !bermudan !margin_periods) # the reverse pass runs on the CPU
 set(plain_cases_quick_american_exact backends quantlib limits bounds)
 set(plain_cases_quick_american_pde backends arguments)
 set(plain_cases_quick_cva_dividends curves bermudan max_call_of bits)

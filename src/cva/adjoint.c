@@ -33,7 +33,7 @@
  * multiplied by e^h and e^-h, and exposures and closed forms done again. Where an exposure has a kink, its slope
  * jumps, in a share h of the paths.
  *
- * Contracts with early exercise: early.h.
+ * Contracts with early exercise: early.h. Margin periods: calls.h.
  *
  * The pass repeats the paths of a block of CVA_WIDTH, which gives the same prices as run.c's; it keeps those of all
  * dates, 16 bytes per asset, date and lane. Its cost does not depend on the number of parameters, except for d^2
@@ -78,7 +78,9 @@ typedef struct reverse { /* of a block */
     uint32_t *exercised,
         *alive;          /* [date][place]: would be exercised there if it is held; is held */
     lanes *held, *known; /* [exposure][place]: worth if held; [exposure][set]: of all others      */
-    uint32_t *after;     /* [contract of a set]                                                  */
+    lanes *called,
+        *owed;       /* [date][set]: b of its value at a margin call, and of payments (calls.h) */
+    uint32_t *after; /* [contract of a set]                                                  */
     char *mine;
     int64_t moved; /* a used asset whose prices are multiplied; -1: none */
     double times;
@@ -252,13 +254,13 @@ static void go_to_edge(const reverse *r, int64_t k, int64_t mine, double edge, d
 }
 
 /* The prices of date k. */
-static void see_prices(const reverse *r, int64_t k) {
+static void prices_at(const reverse *r, int64_t k, lanes *to) {
     const int64_t d = r->job->assets, each = CVA_WIDTH * d;
     for (int64_t i = 0; i < r->g->useds; i++)
-        for (int l = 0; l < CVA_WIDTH; l++)
-            r->price[i][l] = r->spot[k * each + l * d + r->g->used[i]];
-    if (r->moved >= 0) CVA_EACH(l) r->price[r->moved][l] *= r->times;
+        for (int l = 0; l < CVA_WIDTH; l++) to[i][l] = r->spot[k * each + l * d + r->g->used[i]];
+    if (r->moved >= 0) CVA_EACH(l) to[r->moved][l] *= r->times;
 }
+static void see_prices(const reverse *r, int64_t k) { prices_at(r, k, r->price); }
 
 #include "cva/early.h"
 
@@ -268,6 +270,8 @@ static void value_at(const reverse *r, const cva_contract *c, int64_t k, lanes *
     value_contract(r, c, cva_rest(r->job, c, k), price, keep);
     if (c->kind == CVA_AMERICAN && k < c->last) value_early(r, c, k, price, keep);
 }
+
+#include "cva/calls.h"
 
 /* The jump of the exposure of the contracts first .. end - 1, a set, at the edge of one of them. */
 static void jump_at(const reverse *r, int64_t k, int64_t first, int64_t end, int64_t at,
@@ -329,7 +333,10 @@ static void reverse_date(const reverse *r, int64_t k) {
             CVA_EACH(l)
             worth[l] = fma(quantity, shoal_pick(here >> l & 1, keep[0][l], 0), worth[l]);
         }
-        expose(job, set, worth, exposure, slope);
+        if (cva_period_of(job, set))
+            expose_called(r, first, end, k, share, worth, exposure, slope);
+        else
+            expose(job, set, worth, exposure, slope);
         CVA_EACH(l) r->exposure[party][l] += exposure[l];
         for (int64_t i = first; i < end; i++) {
             const cva_contract *c = &job->contract[g->contract[i]];
@@ -409,6 +416,7 @@ static void forward_paths(const reverse *r, uint64_t first) {
     cva_job block = *r->job;
     block.first = first, block.paths = CVA_WIDTH, block.log_hazard = NULL;
     memset(r->brownian, 0, (size_t)each * sizeof *r->brownian);
+    for (int64_t i = 0; i < each; i++) r->spot[i] = r->job->s0[i % r->job->assets];
     for (int64_t k = 1; k <= r->end; k++) {
         block.brownian = r->brownian + k * each, block.spot = r->spot + k * each;
         memcpy(block.brownian, block.brownian - each, (size_t)each * sizeof *r->brownian);
@@ -421,6 +429,27 @@ static void step_back(reverse *r, int64_t k) {
     lanes *normal = r->next, *inner = r->next_inner;
     r->next = r->normal, r->next_inner = r->inner, r->normal = normal, r->inner = inner;
     see_prices(r, k);
+}
+
+/* What earlier dates have of later ones: nothing yet. */
+static void clear_calls(const reverse *r) {
+    const size_t rows = r->job->periods ? (size_t)((r->end + 1) * r->job->sets) : 0;
+    memset(r->called, 0, rows * sizeof *r->called);
+    memset(r->owed, 0, rows * sizeof *r->owed);
+}
+
+/* All that belongs to date k but the step to it. */
+static void visit(const reverse *r, int64_t k) {
+    if (r->job->exposure[k - 1] >= 0) reverse_date(r, k);
+    reverse_calls(r, k);
+    reverse_exercise(r, k);
+}
+
+/* A margin call today. */
+static void visit_today(reverse *r) {
+    if (!r->job->periods) return;
+    see_prices(r, 0);
+    reverse_calls(r, 0);
 }
 
 /* Second derivatives by the spots of used assets i >= n: d/dS_i of b(log S_n) / S_n, and the other way round; their mean. */
@@ -437,13 +466,14 @@ static void second_order(const reverse *r) {
             memset(r->log, 0, (size_t)g->useds * sizeof *r->log);
             lean.moved = i, lean.times = times;
             forward_early(&lean);
+            clear_calls(&lean);
             for (int64_t k = r->end; k > 0; k--) {
-                if (job->exposure[k - 1] < 0 && !job->americans) continue;
+                if (job->exposure[k - 1] < 0 && !job->americans && !job->periods) continue;
                 step_back(&lean, k);
                 if (g->jumps || job->americans) take_step(&lean, k);
-                if (job->exposure[k - 1] >= 0) reverse_date(&lean, k);
-                reverse_exercise(&lean, k);
+                visit(&lean, k);
             }
+            visit_today(&lean);
             for (int64_t n = 0; n < g->useds; n++) {
                 const int64_t low = n < i ? n : i, high = n < i ? i : n;
                 const double factor = sign * (n == i ? 1 / times : 0.5) / (width * s0[g->used[n]]);
@@ -464,13 +494,14 @@ static void one_block(const reverse *all, uint64_t first) {
     memset(r->later, 0, (size_t)job->parties * sizeof *r->later);
     forward_paths(r, first);
     forward_early(r);
+    clear_calls(r);
     for (int64_t k = r->end; k > 0; k--) {
         step_back(r, k);
         take_step(r, k);
-        if (job->exposure[k - 1] >= 0) reverse_date(r, k);
-        reverse_exercise(r, k);
+        visit(r, k);
         reverse_step(r, k);
     }
+    visit_today(r);
     for (int64_t i = 0; i < g->useds; i++) {
         const double one = 1 / job->s0[g->used[i]];
         double *spot = r->by[g->begin[CVA_BY_SPOT] + i];
@@ -484,6 +515,7 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
                         int64_t first, int64_t paths, double *rows, int64_t width, int64_t at) {
     const int64_t end = job->exposed[job->exposures - 1], kept = (end + 1) * job->assets;
     const int64_t places = job->americans ? job->places : 0, sets = places ? job->sets : 0;
+    const int64_t waiting = job->periods ? (end + 1) * job->sets : 0;
     const int64_t bits = (2 * end * places + g->most + CVA_WIDTH) / (2 * CVA_WIDTH) + 1;
     const int64_t counts[] = { kept,
                                kept,
@@ -503,7 +535,9 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
                                job->exposures * places,
                                job->exposures * sets,
                                bits,
-                               g->most / (CVA_WIDTH * (int64_t)sizeof(double)) + 1 };
+                               g->most / (CVA_WIDTH * (int64_t)sizeof(double)) + 1,
+                               waiting,
+                               waiting };
     enum { ARRAYS = sizeof counts / sizeof *counts };
     int64_t all = 0;
     int failed = 0;
@@ -537,6 +571,8 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
                             .alive = room ? bit + end * places : NULL,
                             .after = room ? bit + 2 * end * places : NULL,
                             .mine = (char *)part[18],
+                            .called = part[19],
+                            .owed = part[20],
                             .moved = -1 };
 #pragma omp atomic
         failed |= !room;

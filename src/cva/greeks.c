@@ -36,7 +36,10 @@ static const char *missing(const shoal_cva *p, const cva_contract *c) {
     if (c->kind == CVA_NESTED) return "without a closed form";
     if (c->form & CVA_BARRIER) return "with a barrier";
     if (c->form & CVA_MEAN) return "on a mean";
+    if (cva_period_of(&p->job, c->set) && c->form & CVA_DIGITAL)
+        return "that jumps, with a margin period";
     if (c->kind != CVA_AMERICAN) return NULL;
+    if (cva_period_of(&p->job, c->set)) return "with early exercise, with a margin period";
     if (p->estimator == SHOAL_CVA_BY_INNER) return "with early exercise by estimator inner";
     return cva_is_line(c) ? NULL : "with early exercise on several assets";
 }
@@ -75,14 +78,19 @@ static shoal_status check_volatilities(const shoal_cva *p) {
             if (j->contract[i].kind != CVA_EXPIRED)
                 s = check_span(p, j->contract[i].asset[0],
                                cva_rest(j, &j->contract[i], j->exposed[e]));
+    for (int64_t i = 0; i < j->contracts; i++)
+        for (int64_t e = 0; e < j->periods * j->exposures && s == SHOAL_OK; e++)
+            if (j->contract[i].kind != CVA_EXPIRED)
+                s = check_span(p, j->contract[i].asset[0],
+                               cva_rest(j, &j->contract[i], p->call_date[e]));
     return s;
 }
 
 static shoal_status check(shoal_cva *p) {
     const cva_job *j = &p->job;
-    const char *what = j->wrong_way ? "wrong-way risk" : j->periods ? "a margin period" : NULL;
-    if (what)
-        return shoal_fail(p->head.ctx, SHOAL_E_ARG, "there are no sensitivities with %s", what);
+    if (j->wrong_way)
+        return shoal_fail(p->head.ctx, SHOAL_E_ARG,
+                          "there are no sensitivities with wrong-way risk");
     return check_contracts(p);
 }
 
@@ -346,7 +354,7 @@ shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
                                    const shoal_cva_counterparty *c, int gammas) {
     const cva_job *j = &p->job;
     cva_greeks *g = &p->greeks;
-    g->slots = j->integral ? j->moments : 1;
+    g->slots = j->integral ? j->moments : 1, g->call = p->call_date;
     maker k = { .p = p, .m = m, .party = c };
     shoal_status s = check(p);
     if (s == SHOAL_OK) s = find_used(p);

@@ -466,6 +466,7 @@ typedef struct cva_greeks {
     const int64_t *contract; /* the numbers of all that have not expired, by netting set */
     int64_t contracts;
     cva_tangent *tangent; /* [place]: of contracts with early exercise */
+    const int64_t *call;  /* [margin period][exposure]: the date of the margin call */
     int64_t most;         /* contracts of a set */
     int jumps;            /* 1: some payoffs do */
     int64_t gamma;        /* the first parameter of the pairs of spots; 0: there are none */
