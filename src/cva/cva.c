@@ -70,67 +70,46 @@ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
     return p->prices + (stop - job->ahead) * numbers;
 }
 
-/* What exercise at a stop needs of a contract on one asset, whatever the price. */
-typedef struct line_terms {
-    double strike, back; /* back: the discount from the stop to the date of the paths */
-    double discount, growth,
-        deviation; /* from there to maturity                                    */
-} line_terms;
-
 /* The last date at which a path may be exercised before it is worth the European value. */
 static int64_t line_end(const cva_job *job, const cva_contract *c) {
     return job->control ? c->last - 1 : c->last;
 }
 
-static void fill_line_terms(const cva_job *job, const cva_contract *c, int64_t k, line_terms *to) {
-    const int64_t a = c->asset[0], end = line_end(job, c);
-    for (int64_t at = job->ahead; at < job->stops && job->stop[at] <= end; at++, to++) {
-        const int64_t i = job->stop[at];
-        const cva_span left = cva_rest(job, c, i);
-        to->strike = cva_strike_at(c, i);
-        to->back = cva_discount_over(job, cva_between(job, k, i));
-        to->discount = cva_discount_over(job, left);
-        to->growth = shoal_exp(cva_growth(job, left, a));
-        to->deviation = cva_deviation(job, left, a);
-    }
+static void fill_line_terms(const cva_job *job, const cva_contract *c, int64_t k,
+                            cva_line_terms *to) {
+    const int64_t end = line_end(job, c);
+    for (int64_t at = job->ahead; at < job->stops && job->stop[at] <= end; at++)
+        *to++ = cva_line_terms_of(job, c, k, job->stop[at]);
 }
 
 /* Of paths that are exercised: the stop and the price, then what the value needs. */
 typedef struct line_lanes {
     real alive[CVA_WIDTH], price[CVA_WIDTH], stop[CVA_WIDTH];
-    double strike[CVA_WIDTH], back[CVA_WIDTH], discount[CVA_WIDTH], forward[CVA_WIDTH],
-        deviation[CVA_WIDTH], over[CVA_WIDTH];
+    real strike[CVA_WIDTH], back[CVA_WIDTH], discount[CVA_WIDTH], forward[CVA_WIDTH];
+    real deviation[CVA_WIDTH], over[CVA_WIDTH];
 } line_lanes;
-
-/* black_value() without a branch. */
-static inline double european_value(double forward, double strike, double deviation, int put) {
-    const int moves = (deviation > 0) & (strike > 0);
-    const double value =
-        black_curve(forward, shoal_pick(moves, strike, 1), shoal_pick(moves, deviation, 1), put);
-    return shoal_pick(moves, value, black_payoff(forward, strike, put));
-}
 
 /* over := the European value; one loop per side: the compiler drops half of the formula. A function of its own, with all
  * that it calls: otherwise the compiler calls the distribution function lane by lane. */
-__attribute__((noinline, flatten)) static void make_european_values(line_lanes *w, double strike,
+__attribute__((noinline, flatten)) static void make_european_values(line_lanes *w, real strike,
                                                                     int put) {
     if (put) {
         EACH(l, CVA_WIDTH)
-        w->over[l] = w->discount[l] * european_value(w->forward[l], strike, w->deviation[l], 1);
+        w->over[l] = w->discount[l] * real_black(w->forward[l], strike, w->deviation[l], 1);
     } else {
         EACH(l, CVA_WIDTH)
-        w->over[l] = w->discount[l] * european_value(w->forward[l], strike, w->deviation[l], 0);
+        w->over[l] = w->discount[l] * real_black(w->forward[l], strike, w->deviation[l], 0);
     }
 }
 
 /* On one asset: a path is exercised between two prices. y := what the lanes are worth. */
 static void follow_line(const cva_job *job, const cva_contract *c, int64_t k, const double *spot,
-                        const line_terms *terms, cva_paths *paths, line_lanes *w, double *y) {
+                        const cva_line_terms *terms, cva_paths *paths, line_lanes *w, double *y) {
     const cva_rule *r = &c->rule[0];
     const int64_t a = c->asset[0], end = line_end(job, c);
     const int down = (c->form & CVA_DOWN) != 0;
     const double start = job->control ? cva_line_value(job, c, spot[a], k) : 0;
-    const double weight = cva_weight_in(c, 0);
+    const real weight = (real)cva_weight_in(c, 0);
     EACH(l, CVA_WIDTH) w->alive[l] = 1, w->price[l] = 0, w->stop[l] = 0;
     for (int64_t at = job->ahead; at < job->stops && cva_any(w->alive); at++) {
         const int64_t i = job->stop[at];
@@ -150,21 +129,22 @@ static void follow_line(const cva_job *job, const cva_contract *c, int64_t k, co
     EACH(l, CVA_WIDTH) y[l] = start;
     int ended = 0;
     for (int l = 0; l < CVA_WIDTH; l++) {
-        const line_terms *t = &terms[(int)w->stop[l]];
+        const cva_line_terms *t = &terms[(int)w->stop[l]];
         const int ends = !(w->alive[l] > 0);
         ended |= ends;
-        w->strike[l] = ends ? t->strike : 0, w->back[l] = ends ? t->back : 0;
-        w->discount[l] = ends ? t->discount : 1, w->deviation[l] = ends ? t->deviation : 0;
-        w->forward[l] = ends ? weight * (double)w->price[l] * t->growth : 0;
+        w->strike[l] = ends ? (real)t->strike : 0, w->back[l] = ends ? (real)t->back : 0;
+        w->discount[l] = ends ? (real)t->discount : 1;
+        w->deviation[l] = ends ? (real)t->deviation : 0;
+        w->forward[l] = ends ? weight * w->price[l] * (real)t->growth : 0;
     }
     if (!ended) return;
     EACH(l, CVA_WIDTH) w->over[l] = 0;
-    if (job->control) make_european_values(w, c->strike, down);
+    if (job->control) make_european_values(w, (real)c->strike, down);
     EACH(l, CVA_WIDTH) {
-        const double b = weight * (double)w->price[l];
-        const double gain = shoal_pick(down, w->strike[l] - b, b - w->strike[l]);
-        const double worth = start + w->back[l] * (shoal_pick(gain > 0, gain, 0) - w->over[l]);
-        y[l] = shoal_pick(w->alive[l] > 0, y[l], worth);
+        const real b = weight * w->price[l];
+        const real gain = real_pick(down, w->strike[l] - b, b - w->strike[l]);
+        const real more = w->back[l] * (real_pick(gain > 0, gain, 0) - w->over[l]);
+        y[l] = shoal_pick(w->alive[l] > 0, y[l], start + (double)more);
     }
 }
 
@@ -178,7 +158,7 @@ typedef struct worker {
 } worker;
 
 /* terms: [contract][stop] */
-static void follow_item(const cva_job *job, int64_t k, int64_t at, const line_terms *terms,
+static void follow_item(const cva_job *job, int64_t k, int64_t at, const cva_line_terms *terms,
                         worker *w) {
     const cva_item *item = &job->item[at];
     const double *spot = job->spot + item->path * job->assets;
@@ -207,7 +187,7 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     const int64_t stops = job->stops - job->ahead;
     const size_t bytes = sizeof(worker) + (size_t)(stops * job->assets * CVA_WIDTH) * sizeof(real);
     const int64_t threads = ctx->threads < job->items ? ctx->threads : job->items;
-    line_terms *terms = malloc((size_t)(job->americans * stops + 1) * sizeof *terms);
+    cva_line_terms *terms = malloc((size_t)(job->americans * stops + 1) * sizeof *terms);
     if (!terms) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for inner paths");
     for (int64_t i = 0; i < job->americans; i++)
         if (job->contract[job->american[i]].rule[0].basis.kind == CVA_LINE)

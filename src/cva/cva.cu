@@ -158,9 +158,9 @@ __device__ static inline const real *cva_prices_at(cva_paths *p, int64_t stop) {
 
 namespace {
 
-/* The sum of the lanes of an item: in lane 0. */
-__device__ static inline double fold_item(const cva_item *item, int lane, double y) {
-    double sum = lane < item->lanes ? y : 0.0;
+/* The sum of so many lanes: in lane 0. */
+__device__ static inline double fold(int lanes, int lane, double y) {
+    double sum = lane < lanes ? y : 0.0;
     for (int distance = CVA_LANES / 2; distance > 0; distance /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, distance);
     return sum;
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
             double sum = 0;
             if (left.years > 0 && cva_is_seen(&job, c)) {
                 cva_nest_pay(&job, c, job.spot + item->path * job.assets, left, &b);
-                sum = cva_discount_over(&job, left) * fold_item(item, lane, (double)b.all[0]);
+                sum = cva_discount_over(&job, left) * fold(item->lanes, lane, (double)b.all[0]);
             }
             if (lane == 0) job.sums[at * job.places + c->place] = sum;
         }
@@ -223,8 +223,11 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
 __global__ void __launch_bounds__(FOLLOW_BLOCK)
     table_kernel(const __grid_constant__ cva_job job, int64_t k) {
     const int64_t rows = (job.assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
-    SHOAL_GRID_STRIDE(i, (job.stops - job.ahead) * rows)
+    const int64_t stops = job.stops - job.ahead;
+    SHOAL_GRID_STRIDE(i, stops * rows)
     cva_fill_table(&job, k, job.ahead + i / rows, (int)(i % rows));
+    SHOAL_GRID_STRIDE(i, stops * job.americans)
+    line_fill_terms(&job, i / stops, k, job.ahead + i % stops);
 }
 
 /* keeps: a task is an item, else an item and a contract. Contracts whose rules have a form without a bit in `forms` are
@@ -258,9 +261,9 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK, FOLLOW_BLOCKS)
                 continue;
             }
             const double y = c->rule_form == CVA_ON_LINE
-                                 ? follow_line(&job, c, k, &paths, counts, start)
+                                 ? follow_line(&job, c, from + n, &paths, counts, start)
                                  : follow_many(&job, c, k, &paths, counts, path_start(&paths));
-            const double sum = fold_item(item, lane, y);
+            const double sum = fold(item->lanes, lane, y);
             if (lane == 0) *to = sum;
         }
     }
@@ -291,7 +294,7 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
         double y;
         begin_paths(&paths, item, lane, n, 1, 1u << CVA_ANY);
         cva_follow_many(&job, c, k, path_start(&paths), &paths, &lanes, &outcome, &y);
-        const double sum = fold_item(item, lane, y);
+        const double sum = fold(item->lanes, lane, y);
         if (lane == 0) *to = sum;
     }
 }
@@ -300,14 +303,16 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
 template <int STEPS>
 __global__ void __launch_bounds__(LINE_BLOCK)
     line_kernel(const __grid_constant__ cva_job job, int64_t k) {
-    SHOAL_SHARED(double, shared);
+    SHOAL_SHARED(line_item, shared);
     const int lane = (int)threadIdx.x % CVA_LANES, warp = (int)threadIdx.x / CVA_LANES;
     const int64_t chunks = (job.items + LINE_ITEMS - 1) / LINE_ITEMS;
     line_room room;
-    room.exponent = (real *)shared + warp * LINE_PATHS;
-    room.numbers = (real *)shared + LINE_WARPS * LINE_PATHS;
+    real *const reals = (real *)(shared + LINE_WARPS * LINE_ITEMS);
+    room.item = shared + warp * LINE_ITEMS;
+    room.exponent = reals + warp * LINE_PATHS;
+    room.numbers = reals + LINE_WARPS * LINE_PATHS;
     room.row = line_row(job.stops - job.ahead);
-    room.date = (int *)(room.numbers + room.row * (job.assets + LINE_NUMBERS)) + warp * LINE_PATHS;
+    room.ended = (int *)(room.numbers + room.row * (job.assets + LINE_NUMBERS)) + warp * LINE_PATHS;
     for (int64_t n = 0; n < job.americans; n++) {
         const cva_contract *c = &job.contract[job.american[n]];
         if (c->rule_form != CVA_ON_LINE) continue;
@@ -316,9 +321,13 @@ __global__ void __launch_bounds__(LINE_BLOCK)
         __syncthreads();
         for (int64_t chunk = (int64_t)blockIdx.x * LINE_WARPS + warp; chunk < chunks;
              chunk += (int64_t)gridDim.x * LINE_WARPS) {
-            line_walk<STEPS>(&job, c, &room, stops, chunk * LINE_ITEMS, lane);
+            const int64_t begin = chunk * LINE_ITEMS, left = job.items - begin;
+            const int items = left < LINE_ITEMS ? (int)left : (int)LINE_ITEMS;
+            if (lane < items) line_begin_item(&job, c, k, begin + lane, &room.item[lane]);
             __syncwarp();
-            line_sum(&job, c, k, &room, chunk * LINE_ITEMS, lane);
+            line_walk<STEPS>(&job, c, &room, stops, items, lane);
+            __syncwarp();
+            line_sum(&job, c, line_terms_at(&job, n), &room, begin, items, lane);
             __syncwarp();
         }
     }
@@ -349,7 +358,8 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     size_t bytes = row_bytes(job, stops, &stride);
     const size_t single_bytes = row_bytes(job, 1, &single_stride);
     const size_t table = (size_t)(line_row(stops) * (job->assets + LINE_NUMBERS)) * sizeof(real);
-    const size_t line_bytes = LINE_BLOCK * LINE_ITEMS * (sizeof(real) + sizeof(int)) + table;
+    const size_t line_bytes = LINE_WARPS * LINE_ITEMS * sizeof(line_item) +
+                              LINE_BLOCK * LINE_ITEMS * (sizeof(real) + sizeof(int)) + table;
     const int keeps = lines + known > 1 && bytes <= SHOAL_USUAL_SHARED;
     const int apart = !keeps && lines > 0 && line_bytes <= SHOAL_USUAL_SHARED;
     if (!keeps) bytes = single_bytes, stride = single_stride;

@@ -9,16 +9,34 @@ __device__ static inline bool any_lane(real alive) { return __any_sync(ALL_LANES
 
 /* ---- one asset ---------------------------------------------------------------------------------- */
 
-/* What a path is worth that is exercised at price s of a date; date 0: it is not. start: line_start(). */
-__device__ static inline double line_outcome(const cva_job *job, const cva_contract *c, int64_t k,
-                                             double start, real s, int date) {
-    if (date == 0) return start;
-    const double weight = cva_weight_in(c, 0), price = (double)s;
-    const double strike = cva_strike_at(c, date);
-    const double gain = c->form & CVA_DOWN ? strike - weight * price : weight * price - strike;
-    const double over = job->control ? cva_line_value(job, c, price, date) : 0;
-    return start +
-           cva_discount_over(job, cva_between(job, k, date)) * ((gain > 0 ? gain : 0) - over);
+/* cva_line_terms in the type of the paths. */
+struct line_terms {
+    real strike, back, discount, growth, deviation;
+};
+
+/* Those of the american contract n, by stop from job.ahead on. */
+__device__ static inline line_terms *line_terms_at(const cva_job *job, int64_t n) {
+    return (line_terms *)job->terms + n * (job->stops - job->ahead);
+}
+
+__device__ static inline void line_fill_terms(const cva_job *job, int64_t n, int64_t k,
+                                              int64_t stop) {
+    const cva_contract *c = &job->contract[job->american[n]];
+    if (c->rule_form != CVA_ON_LINE || job->stop[stop] > c->last) return;
+    const cva_line_terms t = cva_line_terms_of(job, c, k, job->stop[stop]);
+    line_terms_at(job, n)[stop - job->ahead] = { (real)t.strike, (real)t.back, (real)t.discount,
+                                                 (real)t.growth, (real)t.deviation };
+}
+
+/* What a path is worth that is exercised at price s of a stop. start: line_start(). */
+__device__ static inline double line_outcome(const cva_job *job, const cva_contract *c,
+                                             const line_terms *t, double start, real s) {
+    const bool down = c->form & CVA_DOWN;
+    const real sum = (real)cva_weight_in(c, 0) * s, gain = down ? t->strike - sum : sum - t->strike;
+    const real over = job->control ? t->discount * real_black(sum * t->growth, (real)c->strike,
+                                                              t->deviation, down)
+                                   : 0;
+    return start + (double)(t->back * ((gain > 0 ? gain : 0) - over));
 }
 
 __device__ static inline double line_start(const cva_job *job, const cva_contract *c, int64_t k,
@@ -31,11 +49,12 @@ __device__ static inline int64_t line_end(const cva_job *job, const cva_contract
     return job->control ? c->last - 1 : c->last;
 }
 
-__device__ static double follow_line(const cva_job *job, const cva_contract *c, int64_t k,
+/* n: the number of the contract among those with early exercise. */
+__device__ static double follow_line(const cva_job *job, const cva_contract *c, int64_t n,
                                      cva_paths *paths, int counts, double start) {
     const int64_t end = line_end(job, c), a = c->asset[0];
     real alive = counts ? 1 : 0, price = 0;
-    int date = 0;
+    int64_t ended = -1;
     for (int64_t at = job->ahead; at < job->stops && any_lane(alive); at++) {
         const int64_t i = job->stop[at];
         if (i > end) break;
@@ -44,18 +63,29 @@ __device__ static double follow_line(const cva_job *job, const cva_contract *c, 
         const real low = numbers ? (real)numbers[0] : 0;
         const real high = numbers ? (real)numbers[1] : REAL_MAX;
         const real s = cva_prices_at(paths, at)[a];
-        if ((alive > 0) & (s >= low) & (s <= high)) price = s, date = (int)i, alive = 0;
+        if ((alive > 0) & (s >= low) & (s <= high)) price = s, ended = at - job->ahead, alive = 0;
     }
-    return line_outcome(job, c, k, start, price, date);
+    if (ended < 0) return start;
+    return line_outcome(job, c, line_terms_at(job, n) + ended, start, price);
 }
 
 /* ---- one asset alone ---------------------------------------------------------------------------- */
 
-/* Of a warp: exponents e of the prices spot exp(e) and dates of exercise by path; date 0: there is none. Of the block:
- * numbers by stop, those of one kind in a row. */
+/* What the paths of an item begin with: the first one's number, the price, its logarithm with the error above and below,
+ * and how many there are (0: the contract is not held); line_start(). */
+struct line_item {
+    uint64_t first;
+    double start;
+    real spot, above, below;
+    int lanes;
+};
+
+/* Of a warp: items; by path exponents e of the prices spot exp(e), and 1 + the stop of exercise, 0: there is none. Of the
+ * block: numbers by stop, those of one kind in a row. */
 struct line_room {
+    line_item *item;
     real *exponent, *numbers;
-    int *date, row;
+    int *ended, row;
 };
 
 /* Numbers of a stop, before a factor per normal. A path that is at u = log spot + sigma B is exercised between LOWEST and
@@ -120,34 +150,41 @@ __device__ static inline int line_table(const cva_job *job, const cva_contract *
     return stops;
 }
 
-/* A path of a lane. */
-struct line_path {
-    int number,
-        stop; /* the number among those of the warp's items, or -1; the stop that comes next */
-    uint64_t first;
-    real spot, brownian;
-    real above, below; /* the logarithm of spot, with its error */
-};
-
-__device__ static inline void begin_line(const cva_job *job, const cva_contract *c,
-                                         const line_room *room, int stops, const cva_item *item,
-                                         int number, line_path *p) {
-    const int64_t a = c->asset[0];
-    const bool held = job->holds[c->place * job->paths + item->path] != 0;
-    room->date[number] = 0;
-    if (!held || number % CVA_LANES >= item->lanes || stops == 0) return;
-    const double spot = job->spot[item->path * job->assets + a], here = log(spot);
+__device__ static inline void line_begin_item(const cva_job *job, const cva_contract *c, int64_t k,
+                                              int64_t at, line_item *to) {
+    const cva_item *item = &job->item[at];
+    const double *spots = job->spot + item->path * job->assets;
+    const double spot = spots[c->asset[0]], here = log(spot);
     const double error = LINE_EPSILONS * REAL_EPSILON * fabs(here);
     const bool is_usual = fabs(here) < LINE_FAR;
-    p->number = number, p->stop = 0, p->brownian = 0, p->spot = (real)spot;
-    p->first = cva_first(job, item) + (uint64_t)(number % CVA_LANES);
-    p->above = is_usual ? (real)(here + error) : (real)INFINITY;
-    p->below = is_usual ? (real)(here - error) : -(real)INFINITY;
+    const bool is_held = job->holds[c->place * job->paths + item->path] != 0;
+    to->first = cva_first(job, item), to->start = is_held ? line_start(job, c, k, spots) : 0;
+    to->spot = (real)spot, to->lanes = is_held ? item->lanes : 0;
+    to->above = is_usual ? (real)(here + error) : (real)INFINITY;
+    to->below = is_usual ? (real)(here - error) : -(real)INFINITY;
 }
 
-/* A path at a stop, which may end there: its exponent and its date are kept. */
-__device__ static inline void line_visit(const cva_job *job, const line_room *room, line_path *p,
-                                         int stop, real sigma) {
+/* A path of a lane: its number among those of the warp's items, or -1; the stop that comes next. */
+struct line_path {
+    int number, stop;
+    uint64_t first;
+    real spot, brownian, above, below;
+};
+
+__device__ static inline void begin_line(const line_room *room, int stops, int number,
+                                         line_path *p) {
+    const line_item *item = &room->item[number / CVA_LANES];
+    const int lane = number % CVA_LANES;
+    room->ended[number] = 0;
+    if (lane >= item->lanes || stops == 0) return;
+    p->number = number, p->stop = 0, p->brownian = 0, p->spot = item->spot;
+    p->first = item->first + (uint64_t)lane;
+    p->above = item->above, p->below = item->below;
+}
+
+/* A path at a stop, which may end there: its exponent and the stop are kept. */
+__device__ static inline void line_visit(const line_room *room, line_path *p, int stop,
+                                         real sigma) {
     const real above = real_fma(sigma, p->brownian, p->above);
     const real below = real_fma(sigma, p->brownian, p->below);
     const real lowest = line_numbers(room, LINE_LOWEST)[stop];
@@ -161,18 +198,17 @@ __device__ static inline void line_visit(const cva_job *job, const line_room *ro
         if (!(s >= line_numbers(room, LINE_LOW)[stop] && s <= line_numbers(room, LINE_HIGH)[stop]))
             return;
     }
-    room->exponent[p->number] = e, room->date[p->number] = (int)job->stop[job->ahead + stop];
+    room->exponent[p->number] = e, room->ended[p->number] = 1 + stop;
     p->number = -1;
 }
 
-/* Walks the paths of the items from `begin` on, STEPS stops at a time, which share a Philox block: a lane that is done
+/* Walks the paths of the items, STEPS stops at a time, which share a Philox block: a lane that is done
  * takes the next one. */
 template <int STEPS>
 __device__ static inline void line_walk(const cva_job *job, const cva_contract *c,
-                                        const line_room *room, int stops, int64_t begin, int lane) {
+                                        const line_room *room, int stops, int items, int lane) {
     const int a = (int)c->asset[0], blocks = (int)cva_blocks(job), steps = (int)cva_steps(job);
-    const int64_t left = job->items - begin;
-    const int all = (left < LINE_ITEMS ? (int)left : (int)LINE_ITEMS) * CVA_LANES;
+    const int all = items * CVA_LANES;
     const real sigma = (real)job->sigma[a];
     int next = 0;
     line_path p;
@@ -182,8 +218,7 @@ __device__ static inline void line_walk(const cva_job *job, const cva_contract *
         if (idle == ALL_LANES && next >= all) return;
         if (p.number < 0) {
             const int number = next + __popc(idle & ((1u << lane) - 1));
-            if (number < all)
-                begin_line(job, c, room, stops, &job->item[begin + number / CVA_LANES], number, &p);
+            if (number < all) begin_line(room, stops, number, &p);
         }
         next += __popc(idle);
         if (p.number < 0) continue;
@@ -198,7 +233,7 @@ __device__ static inline void line_walk(const cva_job *job, const cva_contract *
 #pragma unroll 1
                 for (int e = 0; e < 2; e++, stop++, z = other) {
                     p.brownian = real_fma(line_numbers(room, LINE_LOADS)[stop], z, p.brownian);
-                    line_visit(job, room, &p, stop, sigma);
+                    line_visit(room, &p, stop, sigma);
                 }
             }
         } else {
@@ -215,29 +250,27 @@ __device__ static inline void line_walk(const cva_job *job, const cva_contract *
                         p.brownian = real_fma(line_numbers(room, LINE_LOADS + b + e)[p.stop], z[e],
                                               p.brownian);
             }
-            line_visit(job, room, &p, p.stop, sigma);
+            line_visit(room, &p, p.stop, sigma);
         }
         p.stop += STEPS;
         if (p.stop >= stops) p.number = -1;
     }
 }
 
-/* The sums of these items. */
-__device__ static inline void line_sum(const cva_job *job, const cva_contract *c, int64_t k,
-                                       const line_room *room, int64_t begin, int lane) {
-    double starts = 0;
-    if (lane < LINE_ITEMS && begin + lane < job->items)
-        starts = line_start(job, c, k, job->spot + job->item[begin + lane].path * job->assets);
-    for (int i = 0; i < LINE_ITEMS && begin + i < job->items; i++) {
-        const cva_item *item = &job->item[begin + i];
-        const double start = __shfl_sync(ALL_LANES, starts, i);
-        const int path = i * CVA_LANES + lane, date = room->date[path];
-        const real spot = (real)job->spot[item->path * job->assets + c->asset[0]];
-        const real price = date ? spot * real_exp(room->exponent[path]) : 0;
-        const double y = line_outcome(job, c, k, start, price, date);
-        const double sum = fold_item(item, lane, y);
-        const int held = job->holds[c->place * job->paths + item->path] != 0;
-        if (lane == 0) job->sums[(begin + i) * job->places + c->place] = held ? sum : 0;
+/* The sums of the items from `begin` on. */
+__device__ static inline void line_sum(const cva_job *job, const cva_contract *c,
+                                       const line_terms *terms, const line_room *room,
+                                       int64_t begin, int items, int lane) {
+    for (int i = 0; i < items; i++) {
+        const line_item *item = &room->item[i];
+        const int path = i * CVA_LANES + lane, ended = room->ended[path];
+        double y = item->start;
+        if (ended) {
+            const real price = item->spot * real_exp(room->exponent[path]);
+            y = line_outcome(job, c, terms + ended - 1, y, price);
+        }
+        const double sum = fold(item->lanes, lane, y);
+        if (lane == 0) job->sums[(begin + i) * job->places + c->place] = sum;
     }
 }
 

@@ -198,6 +198,7 @@ typedef struct cva_job {
     double *row;             /* [path][width] */
     int64_t width;
     void *table;  /* GPU: what inner paths need to move to a stop: [stop][cva_table_numbers]      */
+    void *terms;  /* GPU: what exercise needs at a stop: [contract with early exercise][stop]    */
     double *cube; /* GPU: numbers of some contracts, [contract][path] */
     int64_t cube_room;
     /* with margin periods: what has been paid before the date, discounted, and at it; else NULL: [path][rule][set] */

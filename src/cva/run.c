@@ -7,7 +7,7 @@
  * per contract on a mean, three per netting set, and its row; with results by trade two more per contract.
  */
 #include "core/loops.h"
-#include "cva/span.h"
+#include "cva/values.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +132,7 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
                   { device ? j->cube_room : 0, sizeof(double), &j->cube },
                   { walks ? j->stops * cva_table_numbers(j->assets) : 0, sizeof(double),
                     &j->table },
+                  { walks ? j->americans * j->stops : 0, sizeof(cva_line_terms), &j->terms },
                   { paths, sizeof(cva_node), &j->node },
                   { 1, sizeof(int64_t), &j->groups },
                   { calls, sizeof(double), &j->flow },
