@@ -150,6 +150,7 @@ typedef struct tridiag_driver {
 /* The variants, in the order of the table. */
 enum { THOMAS_THREAD, THOMAS_BLOCK };
 enum { PCR_STRIDE, PCR_PERMUTE };
+enum { QR_GIVENS, QR_ROOTFREE };
 enum { SCHEME_BLOCKED, SCHEME_REARRANGED, SCHEME_PRINTED, SCHEME_LOOKBACK }; /* of pscheme */
 
 /* SHOAL_E_ARG and a sentence for negative sizes, no right-hand side, sizes whose product

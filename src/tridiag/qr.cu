@@ -3,6 +3,7 @@
  * qr.cu - QR factorisation by Givens rotations on the GPU. The algorithm of qr.c, one thread per solve
  * (upper.cuh).
  */
+#include "tridiag/rootfree.h"
 #include "tridiag/upper.cuh"
 
 namespace {
@@ -22,10 +23,25 @@ struct rotation {
     }
 };
 
+struct rootfree_rotation { /* growth is PROBE times the weight */
+    __device__ static upper_row reduce(const equation &e, real &p, real &q, real &y, real &growth) {
+        const rootfree r = rootfree_of(p, e.dl, growth / PROBE);
+        const upper_row row = { r.inverse, r.first * q + r.second * e.d, r.second * e.du,
+                                r.first * y + r.second * e.b };
+        p = r.next * e.d - r.minus * q;
+        q = r.next * e.du;
+        y = r.next * e.b - r.minus * y;
+        growth = PROBE * r.weight;
+        return row;
+    }
+};
+
 } // namespace
 
 static shoal_status qr_run(shoal_tridiag *plan, const tridiag_job *job) {
-    return upper_run<rotation>(plan, job, "qr");
+    const int variant = job->todo ? plan->rescue.variant : plan->first.variant;
+    return variant == QR_ROOTFREE ? upper_run<rootfree_rotation>(plan, job, "qr")
+                                  : upper_run<rotation>(plan, job, "qr");
 }
 
 extern "C" const tridiag_cuda_method R(tridiag_qr) = { upper_bytes, qr_run };

@@ -53,7 +53,9 @@ static const shoal_method methods[] = {
                     [SCHEME_REARRANGED] = { "rearranged", SHOAL_ON_BOTH | SHOAL_CAN_PARTS },
                     [SCHEME_PRINTED] = { "printed", SHOAL_ON_BOTH | SHOAL_CAN_PARTS },
                     [SCHEME_LOOKBACK] = { "lookback", SHOAL_ON_BOTH } } },
-    { .name = "qr", CELLS(tridiag_qr), .flags = SHOAL_CAN_OFFSETS | SHOAL_CAN_PIVOT },
+    { .name = "qr", CELLS(tridiag_qr), .flags = SHOAL_CAN_OFFSETS | SHOAL_CAN_PIVOT,
+      .variants = { [QR_GIVENS] = { "givens", SHOAL_ON_BOTH },
+                    [QR_ROOTFREE] = { "rootfree", SHOAL_ON_BOTH } } },
 };
 
 static const shoal_method automatic = {
