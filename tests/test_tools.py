@@ -149,7 +149,7 @@ class Performance(Case):
         text = self.page("performance", with_pictures=True)
         self.has(text, "## Test 1\n\n- CPU: Test 1, 2 threads, instruction level v3\n- copy bandwidth on cuda: 2000 GB/s",
                  "- peer: cuSOLVER 1: a note\n", "- `bench/results/one.json`, measured today\n", "## Test 2\n",
-                 "### smallsym, cuda, f32, full, one system after another, spd matrices\n", "n^2 + 2 n nrhs",
+                 "### smallsym, cuda, f32, full, one system after another, spd matrices\n", "Full: n^2 + 2 n",
                  "### smallsym, cuda, f32, regressions of 20 samples, one system after another\n", "-spd-30.svg",
                  "| 8 | 50 | `ldlt/team outcome=1` | 2 | - | 0.025 | 1 | - | - | - |\n",
                  "| 8 | 50 | cuSOLVER ldlt/team | - | - | 0.025 | 1 | - | - | - (fails the check) |\n")
