@@ -147,9 +147,9 @@ static void finish(const bench_session *s, bench_row *row, bench_place *place) {
     row->share = rate > 0 ? row->bytes / row->time.median / rate : 0;
 }
 
-/* An answer that its status owns up to is timed, as a failing peer's is: its row says that it is not verified. */
+/* Inaccurate answers that their status warns of are timed, as a failing peer's are: the row says that it is not verified. */
 static bool is_honest(const bench_check *check) {
-    return check->passed || (check->wrong == 0 && check->tolerance > 0);
+    return check->passed || (check->wrong == 0 && check->failed == 0 && check->tolerance > 0);
 }
 
 int bench_add_row(bench_session *s, const bench_problem *p, bench_place *place,

@@ -122,6 +122,7 @@ static const struct {
     { "tridiag:hidinner18", 22.8363309054 },
     { "tridiag:hidinner1", -9.84494645804 },
     { "tridiag:fig1", -60.639319161 },
+    { "tridiag:copy1", -9.8449464580373878 },
     { "recur:decay", -92.1140289474 },
     { "recur:unit", -69.0157010116 },
     { "recur:sum", -30.7477223089 },

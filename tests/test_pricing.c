@@ -214,12 +214,16 @@ TEST(euler_below_zero) {
     static const double next[] = { [EULER_FULL] = -0.04, [EULER_PLUS] = 0, [EULER_ABS] = 0.04 };
     for (int variant = 0; variant < 3; variant++) {
         real v = -0.05, x = 0.7;
-        heston_step(&n, variant, 1.5, -0.5, &v, &x);
+        heston_step(&n, variant, 0, 1.5, -0.5, &v, &x);
         CHECK_MSG(fabs(v - next[variant]) < 1e-16 && x == 0.7, "%d: v %g, x %g", variant, v, x);
         v = 0.04; /* v' = v + 0.01 - 0.3 v + 0.2 sqrt(v) 1.5 */
-        heston_step(&n, variant, 1.5, -0.5, &v, &x);
+        heston_step(&n, variant, 0, 1.5, -0.5, &v, &x);
         CHECK_MSG(fabs(v - 0.098) < 1e-16, "%d: v %.17g", variant, v);
         CHECK_MSG(fabs(x - (0.7 - 0.002 - 0.03 - 0.02)) < 2e-16, "%d: x %.17g", variant, x);
+        v = 0.04, x = 0.25; /* equation (4) of the sheet: S' = S (1 - 0.03 - 0.02), S = 1 + x */
+        heston_step(&n, variant, 1, 1.5, -0.5, &v, &x);
+        CHECK_MSG(fabs(v - 0.098) < 1e-16 && fabs(1 + x - 1.25 * 0.95) < 4e-16, "%d: S %.17g",
+                  variant, 1 + x);
     }
 }
 

@@ -14,8 +14,8 @@ bench/results` writes those files: no number is typed by hand.
 
 - A peer is another library, or a plain loop in C, measured in the same run.
 
-- Every answer is checked before it is timed. If ours fails, it is not timed. If a peer's fails, it is timed and
-marked.
+- Every answer is checked before it is timed. If ours is wrong without a warning, it is not timed. Other answers that
+fail are timed and marked.
 
 - "ms" is the median of at least 20 samples and 0.3 seconds. "+-" is half the distance between the quartiles.
 
