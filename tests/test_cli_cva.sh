@@ -385,7 +385,7 @@ said "bad.csv:2: column spot: '0' is not above 0"; said "bad.csv:2: column volat
 said "bad.csv:3: column volatility: '-1' is below 0"
 market 'asset,spot,vol,A,B\nA,1,0.2,2,0.5\nB,1,0.2,0.4,1\n' "bad.csv:2: column A: '2' is not from -1 to 1"
 said "bad.csv:3: column A: '0.4' is not what the other asset's line has"
-market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "bad.csv:1: unknown column 'divident'; the columns are asset, spot, volatility, dividend, A. Did you mean 'dividend'?"
+market 'asset,spot,volatility,divident\nA,1,0.2,0\n' "bad.csv:1: unknown column 'divident'; the columns are asset, spot, volatility, dividend, v0, kappa, theta, xi, rho, A. Did you mean 'dividend'?"
 market 'asset,spot,volatility\n' "has 0 assets"
 market 'asset,spot,volatility,A,B,C\nA,1,0.2,1,0.9,-0.9\nB,1,0.2,0.9,1,0.9\nC,1,0.2,-0.9,0.9,1\n' "bad.csv: correlation is not positive semidefinite: A, B and C have impossible correlations"
 market 'asset,spot,volatility,A,B,C,D\nA,1,0.2,1,-0.3,-0.3,-0.5\nB,1,0.2,-0.3,1,-0.3,-0.5\nC,1,0.2,-0.3,-0.3,1,-0.5\nD,1,0.2,-0.5,-0.5,-0.5,1\n' "the correlations of D with the assets before it do not fit"

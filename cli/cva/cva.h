@@ -200,9 +200,9 @@ typedef struct cva_result {
     int64_t *totals, total_count;
     const int64_t *sums;           /* in place of samples, with --quantile-error; else NULL */
     shoal_cva_adjustments *before; /* of the book without what --add adds; NULL: nothing is added */
-    shoal_cva_adjustments more; /* the difference, by path: pv, cva, dva, fca, fba, fva alone */
-    shoal_cva *plan;            /* with --add: of the results                                 */
-    cva_greek *greek;                       /* NULL without --greeks and --gammas */
+    shoal_cva_adjustments more;    /* the difference, by path: pv, cva, dva, fca, fba, fva alone */
+    shoal_cva *plan;               /* with --add: of the results                                 */
+    cva_greek *greek;              /* NULL without --greeks and --gammas */
     int64_t greeks;
     double estimate; /* of the seconds of the outer paths, made from the first of them; 0: none */
     double seconds, rules; /* all of it; of these, the plan: exercise rules and the pilot run */
