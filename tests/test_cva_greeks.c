@@ -335,7 +335,7 @@ TEST(margin_periods) {
     for (int t = 0; t < target_count; t++)
         for (int curves = 0; curves < 2; curves++) {
             bumped b;
-            make_bumped(&b, curves, small ? 1024 : 1 << 18);
+            make_bumped(&b, curves, small ? 1024 : 1 << 14);
             b.csa[0] = (shoal_cva_csa){
                 .collateral = 1, .threshold = 2, .independent = 0.5, .period = 0.4
             };
