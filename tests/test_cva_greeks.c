@@ -335,7 +335,7 @@ TEST(margin_periods) {
     for (int t = 0; t < target_count; t++)
         for (int curves = 0; curves < 2; curves++) {
             bumped b;
-            make_bumped(&b, curves, small ? 1024 : 1 << 18);
+            make_bumped(&b, curves, small ? 1024 : 1 << 14);
             b.csa[0] = (shoal_cva_csa){
                 .collateral = 1, .threshold = 2, .independent = 0.5, .period = 0.4
             };
@@ -549,7 +549,7 @@ TEST(bermudan_bumps) {
     for (int t = 0; t < target_count; t++)
         for (int variant = small; variant < 3; variant++) {
             bumped b;
-            make_early(&b, variant == 1, small ? 12288 : 1 << 18);
+            make_early(&b, variant == 1, small ? 12288 : 1 << 16);
             if (variant == 1) /* exercise between the exposures alone */
                 b.c.contract[2].exercises = 2, b.c.contract[2].exercise = between;
             if (variant == 2) { /* twins, and a digital option at a date of exercise */

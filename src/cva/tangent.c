@@ -224,9 +224,12 @@ static shoal_status make_columns(shoal_cva *p, int64_t used, maker *k) {
 shoal_status shoal_cva_make_tangents(shoal_cva *p) {
     const cva_job *j = &p->job;
     cva_greeks *g = &p->greeks;
+    const shoal_stage stage = shoal_stage_begin(p->head.ctx, "sensitivities of exercise rules");
     shoal_status s = shoal_plan_host(&p->head, j->places, sizeof *g->tangent, &g->tangent);
     for (int64_t i = 0; i < j->americans && s == SHOAL_OK; i++) {
         const cva_contract *c = &j->contract[j->american[i]];
+        s = shoal_stage_step(p->head.ctx, &stage, (double)i, (double)(i + 1), (double)j->americans);
+        if (s != SHOAL_OK) break;
         int64_t twin = 0;
         while (j->contract[j->american[twin]].rule[0].at != c->rule[0].at) twin++;
         if (twin < i) {
@@ -237,5 +240,5 @@ shoal_status shoal_cva_make_tangents(shoal_cva *p) {
         s = make_columns(p, k.used, &k);
         if (s == SHOAL_OK) s = make_tangent(p, &k, &g->tangent[c->place]);
     }
-    return s;
+    return shoal_stage_end(p->head.ctx, &stage, s);
 }
