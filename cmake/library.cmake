@@ -21,7 +21,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      models/heston models/expou models/bullet models/pde american/american surrogate/surrogate
                      cva/cva)
 # The same for those that compute in double alone.
-set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset cva/outer american/exact)
+set(SHOAL_DOUBLE_ALGORITHMS surrogate/dataset cva/outer american/exact american/pde)
 set(SHOAL_SINGLE_KERNELS rng/fill models/heston)
 # The same for those that have no kernels, or theirs in a file of several methods: a .c alone.
 set(SHOAL_CPU_ALGORITHMS smallsym/eigen smallsym/paper/stages)
@@ -48,7 +48,7 @@ set(SHOAL_KERNELS_TOGETHER
     "surrogate surrogate/surrogate surrogate/layers"
     "sort sort/mergepath sort/batchmerge"
     "smallsym smallsym/batch smallsym/factor smallsym/wide"
-    "double surrogate/dataset american/exact"
+    "double surrogate/dataset american/exact american/pde"
     "common core/device models/exact"
     # where nvcc only checks that they compile
     "peers ../bench/peers_cub ../bench/peers_cub_sort")

@@ -138,6 +138,43 @@ SHOAL_API shoal_status shoal_vanilla_implied(shoal_context *ctx, const shoal_van
                                              int64_t count, const shoal_vanilla_opts *opts,
                                              const double *price, double *sigma, int32_t *status);
 
+/* ---- the same with exercise dates, cash dividends and curves, by finite differences ---------------- */
+
+/* A term structure: value[i] is the mean of a rate from today to time[i]. Its integral, value[i] time[i], is
+ * interpolated linearly between these times and continued beyond the last. So the forward rate is piecewise
+ * constant. */
+typedef struct shoal_curve {
+    int64_t count;      /* of points; 0: no curve       */
+    const double *time; /* years, ascending and above 0 */
+    const double *value;
+} shoal_curve;
+
+typedef struct shoal_vanilla_pde_opts { /* zero = default; NULL: all defaults               */
+    int64_t dates;                /* above 0: exercise at i maturity / dates, i = 1 .. dates      */
+    int64_t exercises;            /* above 0: exercise at these times and at maturity; those after
+                               an option's maturity do not count. Neither: at any time      */
+    const double *exercise;       /* years, ascending and above 0                                 */
+    shoal_curve rates, dividends; /* instead of the rate and the dividend of every option   */
+    shoal_curve sigmas;           /* instead of sigma: volatilities of options with these
+                               maturities; sigma^2 time must not fall                       */
+    shoal_curve cash;             /* cash dividends: value[i] is paid at time[i] by the asset     */
+    int64_t nodes;                /* of the grid, 41 to 6401                                [801] */
+    int64_t steps;                /* time steps to maturity, 8 to 65536; 8 at least between dates
+                                                                                      [400] */
+} shoal_vanilla_pde_opts;
+
+/* The values of `count` options; the boundary is not computed and becomes NaN. A price is extrapolated from this grid
+ * and one with half the nodes and steps; its error (or NULL) is the difference between the two. vega and rho are
+ * derivatives in shifts of the whole curve. Cash dividends follow the escrowed model of cva.h: sigma is the volatility
+ * of the price without the value of all later dividends. Exercise at a dividend's date is after it is paid. More options
+ * are SHOAL_VANILLA_INVALID than without the grid: sigma sqrt(maturity) below 1e-4 or below a 30th of (|rate| +
+ * |dividend|) maturity; dividends worth more than the asset or the strike. Exercise at any time is
+ * SHOAL_VANILLA_TWO_BOUNDARIES also where a curve or cash dividends meet negative dividend yields. */
+SHOAL_API shoal_status shoal_vanilla_pde(shoal_context *ctx, const shoal_vanilla *options,
+                                         int64_t count, const shoal_vanilla_pde_opts *opts,
+                                         const shoal_vanilla_values *values, double *error,
+                                         int32_t *status);
+
 #ifdef __cplusplus
 }
 #endif

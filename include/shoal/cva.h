@@ -46,14 +46,7 @@ extern "C" {
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
-/* A term structure: value[i] is the mean of a rate from today to time[i]. Its integral, value[i] time[i], is
- * interpolated linearly between these times and continued beyond the last. So the forward rate is piecewise
- * constant. */
-typedef struct shoal_cva_curve {
-    int64_t count;      /* of points; 0: no curve       */
-    const double *time; /* years, ascending and above 0 */
-    const double *value;
-} shoal_cva_curve;
+typedef shoal_curve shoal_cva_curve; /* american.h */
 
 /* Each asset is dS = (rate - dividend) S dt + sigma S dW; arrays have one number or curve per asset. A curve replaces
  * the number. SHOAL_CVA_BY_INNER refuses curves. */

@@ -4,6 +4,7 @@
  * table, the basis, Cholesky's factor of the correlation.
  */
 #include "american/exact.h"
+#include "american/pde.h"
 #include "american/plan.h"
 #include <float.h>
 #include <math.h>
@@ -14,17 +15,22 @@ SHOAL_DECLARE_CPU(american_method, american_paths)
 SHOAL_DECLARE_CUDA(american_method, american_paths)
 SHOAL_DECLARE_CPU(exact_method, american_exact)
 SHOAL_DECLARE_CUDA(exact_cuda_method, american_exact)
+SHOAL_DECLARE_CPU(pde_method, american_pde)
+SHOAL_DECLARE_CUDA(pde_cuda_method, american_pde)
 
 #define CELLS .cpu = SHOAL_CPU_CELLS(american_paths), .cuda = SHOAL_CUDA_CELLS(american_paths)
-enum { AMERICAN_LSM, AMERICAN_DUAL, AMERICAN_EXACT };
+enum { AMERICAN_LSM, AMERICAN_DUAL, AMERICAN_EXACT, AMERICAN_PDE };
 
-/* dual is priced by the regressions of lsm, and shares its cell. exact has no plan: exact_plan.c. */
+/* dual is priced by the regressions of lsm, and shares its cell. exact and pde have no plan: exact_plan.c, pde_plan.c. */
 static const shoal_method methods[] = {
     [AMERICAN_LSM] = { .name = "lsm", CELLS, .flags = SHOAL_CAN_WALK },
     [AMERICAN_DUAL] = { .name = "dual", CELLS, .flags = SHOAL_CAN_WALK | SHOAL_CAN_NEST },
     [AMERICAN_EXACT] = { .name = "exact",
                          .cpu = SHOAL_CPU_DOUBLE_CELLS(american_exact),
                          .cuda = SHOAL_CUDA_DOUBLE_CELLS(american_exact) },
+    [AMERICAN_PDE] = { .name = "pde",
+                       .cpu = SHOAL_CPU_DOUBLE_CELLS(american_pde),
+                       .cuda = SHOAL_CUDA_DOUBLE_CELLS(american_pde) },
 };
 
 static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK };

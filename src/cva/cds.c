@@ -43,7 +43,7 @@ static double phi2(double x) {
 
 /* The integrals of the rate, and of the hazard rate, from 0. */
 static double rate_to(const bootstrap *b, double t) {
-    return t > 0 ? shoal_cva_integral(b->rates, 0, b->rate, t) : 0;
+    return t > 0 ? shoal_curve_integral(b->rates, 0, b->rate, t) : 0;
 }
 static double hazard_to(const bootstrap *b, double t) {
     double sum = 0, from = 0;
@@ -151,8 +151,7 @@ shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate, const shoal_cv
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "rate", -1, rate, -1e3, 1e3);
     if (s == SHOAL_OK) s = shoal_check_number(ctx, "recovery", -1, recovery, 0, 1 - 1e-9);
-    if (s == SHOAL_OK)
-        s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, b.rates, 0), "rates", -1, "");
+    if (s == SHOAL_OK) s = shoal_fail_at(ctx, shoal_check_curve(ctx, b.rates, 0), "rates", -1, "");
     const shoal_stage stage = shoal_stage_begin(ctx, "hazard rates");
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
         s = shoal_stage_step(ctx, &stage, (double)i, (double)i + 1, (double)count);

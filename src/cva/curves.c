@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POINTS = 1 << 16 };
-
 static const shoal_cva_curve none;
 
 static const shoal_cva_curve *curve_of(const shoal_cva_curve *list, int64_t a) {
@@ -21,37 +19,15 @@ static const shoal_cva_curve *curve_of(const shoal_cva_curve *list, int64_t a) {
 
 /* ---- checks ------------------------------------------------------------------------------------ */
 
-shoal_status shoal_cva_check_curve(shoal_context *ctx, const shoal_cva_curve *c, int squared) {
-    const shoal_array given[] = { { "time", c->time, c->count == 0 },
-                                  { "value", c->value, c->count == 0 } };
-    shoal_status s = shoal_check_count(ctx, "count", c->count, 0, MAX_POINTS);
-    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
-    double before = 0, variance = 0;
-    for (int64_t i = 0; i < c->count && s == SHOAL_OK; i++) {
-        const double t = c->time[i], now = c->value[i] * c->value[i] * t;
-        s = shoal_check_number(ctx, "value", i, c->value[i], squared ? 0 : -1e3, 1e3);
-        if (s == SHOAL_OK && (!(t > before) || !(t <= 1e6)))
-            s = shoal_fail(ctx, SHOAL_E_ARG, "time[%lld] is %g; it must be above %g, up to 1e6",
-                           (long long)i, t, before);
-        if (s == SHOAL_OK && squared && now < variance * (1 - CVA_SAME))
-            s = shoal_fail(
-                ctx, SHOAL_E_ARG,
-                "value[%lld] is %g; with a variance that does not fall it is at least %g",
-                (long long)i, c->value[i], sqrt(variance / t));
-        before = t, variance = now;
-    }
-    return s;
-}
-
 shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m) {
-    shoal_status s = shoal_cva_check_curve(ctx, &m->rates, 0);
+    shoal_status s = shoal_check_curve(ctx, &m->rates, 0);
     if (s != SHOAL_OK) return shoal_fail_at(ctx, s, "rates", -1, "");
     for (int64_t a = 0; a < m->assets && s == SHOAL_OK; a++) {
-        s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, curve_of(m->dividends, a), 0),
-                          "dividends", a, "");
+        s = shoal_fail_at(ctx, shoal_check_curve(ctx, curve_of(m->dividends, a), 0), "dividends", a,
+                          "");
         if (s == SHOAL_OK)
-            s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, curve_of(m->sigmas, a), 1), "sigmas",
-                              a, "");
+            s = shoal_fail_at(ctx, shoal_check_curve(ctx, curve_of(m->sigmas, a), 1), "sigmas", a,
+                              "");
     }
     return s;
 }
@@ -86,32 +62,21 @@ int64_t shoal_cva_knots(const shoal_cva_market *m, double end, double *to) {
 
 /* ---- integrals --------------------------------------------------------------------------------- */
 
-double shoal_cva_integral(const shoal_cva_curve *c, int squared, double flat, double t) {
-    double from = 0, before = 0, slope = squared ? flat * flat : flat;
-    for (int64_t i = 0; i < c->count; i++) {
-        const double here = (squared ? c->value[i] * c->value[i] : c->value[i]) * c->time[i];
-        slope = (here - before) / (c->time[i] - from);
-        if (t <= c->time[i]) break;
-        before = here, from = c->time[i];
-    }
-    return fma(slope, t - from, before);
-}
-
 int shoal_cva_is_steady(const shoal_cva_market *m, int64_t a, double end) {
     const shoal_cva_curve *dividend = curve_of(m->dividends, a), *sigma = curve_of(m->sigmas, a);
     const shoal_cva_curve *const curves[] = { &m->rates, dividend, sigma };
     const double yield = m->dividend ? m->dividend[a] : 0;
-    const double variance = shoal_cva_integral(sigma, 1, m->sigma[a], end);
-    const double growth = shoal_cva_integral(&m->rates, 0, m->rate, end) -
-                          shoal_cva_integral(dividend, 0, yield, end);
+    const double variance = shoal_curve_integral(sigma, 1, m->sigma[a], end);
+    const double growth = shoal_curve_integral(&m->rates, 0, m->rate, end) -
+                          shoal_curve_integral(dividend, 0, yield, end);
     for (int i = 0; i < 3; i++)
         for (int64_t point = 0; point < curves[i]->count; point++) {
             const double t = curves[i]->time[point];
             if (t >= end) break;
             const double part =
-                variance > 0 ? shoal_cva_integral(sigma, 1, m->sigma[a], t) / variance : t / end;
-            const double grown = shoal_cva_integral(&m->rates, 0, m->rate, t) -
-                                 shoal_cva_integral(dividend, 0, yield, t);
+                variance > 0 ? shoal_curve_integral(sigma, 1, m->sigma[a], t) / variance : t / end;
+            const double grown = shoal_curve_integral(&m->rates, 0, m->rate, t) -
+                                 shoal_curve_integral(dividend, 0, yield, t);
             if (!(fabs(grown - part * growth) <= CVA_SAME * (fabs(growth) + 1e-3))) return 0;
         }
     return 1;
@@ -169,17 +134,17 @@ shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m) {
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->moments * numbers, sizeof *table, &table);
     if (s != SHOAL_OK) return s;
     for (int64_t k = 0; k < j->moments; k++) {
-        const double t = j->time[k], rate = shoal_cva_integral(&m->rates, 0, m->rate, t);
+        const double t = j->time[k], rate = shoal_curve_integral(&m->rates, 0, m->rate, t);
         double *to = table + k * numbers;
         *to++ = rate, last = fmax(last, t);
         for (int64_t a = 0; a < d; a++, to += CVA_OF_ASSET) {
             to[CVA_GROWTH] =
-                rate - shoal_cva_integral(curve_of(m->dividends, a), 0, j->dividend[a], t);
-            to[CVA_VARIANCE] = shoal_cva_integral(curve_of(m->sigmas, a), 1, m->sigma[a], t);
+                rate - shoal_curve_integral(curve_of(m->dividends, a), 0, j->dividend[a], t);
+            to[CVA_VARIANCE] = shoal_curve_integral(curve_of(m->sigmas, a), 1, m->sigma[a], t);
         }
     }
     for (int64_t a = 0; a < d && last > 0; a++)
-        sigma[a] = sqrt(shoal_cva_integral(curve_of(m->sigmas, a), 1, m->sigma[a], last) / last);
+        sigma[a] = sqrt(shoal_curve_integral(curve_of(m->sigmas, a), 1, m->sigma[a], last) / last);
     j->integral = table;
     return SHOAL_OK;
 }

@@ -21,38 +21,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_CASH = 4096 };
-
 static const shoal_cva_curve *dividends_of(const shoal_cva_market *m, int64_t a) {
     return m->cash && m->cash[a].count > 0 ? &m->cash[a] : NULL;
 }
 
 shoal_status shoal_cva_check_cash(shoal_context *ctx, const shoal_cva_market *m) {
     shoal_status s = SHOAL_OK;
-    for (int64_t a = 0; a < m->assets && m->cash && s == SHOAL_OK; a++) {
-        const shoal_cva_curve *c = &m->cash[a];
-        const shoal_array given[] = { { "time", c->time, c->count == 0 },
-                                      { "value", c->value, c->count == 0 } };
-        s = shoal_check_count(ctx, "count", c->count, 0, MAX_CASH);
-        if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
-        for (int64_t i = 0; i < c->count && s == SHOAL_OK; i++) {
-            const double t = c->time[i], before = i ? c->time[i - 1] : 0;
-            s = shoal_check_number(ctx, "value", i, c->value[i], 0, 1e30);
-            if (s == SHOAL_OK && (!(t > before) || !(t <= 1e6)))
-                s = shoal_fail(ctx, SHOAL_E_ARG, "time[%lld] is %g; it must be above %g, up to 1e6",
-                               (long long)i, t, before);
-        }
-        s = shoal_fail_at(ctx, s, "cash", a, "");
-    }
+    for (int64_t a = 0; a < m->assets && m->cash && s == SHOAL_OK; a++)
+        s = shoal_fail_at(ctx, shoal_check_cash(ctx, &m->cash[a]), "cash", a, "");
     return s;
 }
 
 /* r - q, integrated from 0. */
 static double growth_to(const shoal_cva_market *m, int64_t a, double t) {
     static const shoal_cva_curve none;
-    return shoal_cva_integral(&m->rates, 0, m->rate, t) -
-           shoal_cva_integral(m->dividends ? &m->dividends[a] : &none, 0,
-                              m->dividend ? m->dividend[a] : 0, t);
+    return shoal_curve_integral(&m->rates, 0, m->rate, t) -
+           shoal_curve_integral(m->dividends ? &m->dividends[a] : &none, 0,
+                                m->dividend ? m->dividend[a] : 0, t);
 }
 
 double shoal_cva_escrow(const shoal_cva_market *m, int64_t a, double t) {

@@ -77,9 +77,9 @@ static shoal_status check_counterparties(shoal_context *ctx, const shoal_cva_cou
         s = shoal_fail_at(ctx, check_counterparty(ctx, o->own, assets), "own", -1, "");
     if (s == SHOAL_OK) s = shoal_cva_check_csas(ctx, o);
     if (s == SHOAL_OK)
-        s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, &o->borrowing, 0), "borrowing", -1, "");
+        s = shoal_fail_at(ctx, shoal_check_curve(ctx, &o->borrowing, 0), "borrowing", -1, "");
     if (s == SHOAL_OK)
-        s = shoal_fail_at(ctx, shoal_cva_check_curve(ctx, &o->lending, 0), "lending", -1, "");
+        s = shoal_fail_at(ctx, shoal_check_curve(ctx, &o->lending, 0), "lending", -1, "");
     return s;
 }
 
@@ -311,7 +311,7 @@ static void fill_funding(const cva_job *j, const shoal_cva_counterparty *c,
     double before = 0, last = 0;
     for (int64_t date = 0; date < j->exposures; date++) {
         const int64_t k = j->exposed[date];
-        const double here = shoal_cva_integral(spread, 0, 0, cva_time(j, k));
+        const double here = shoal_curve_integral(spread, 0, 0, cva_time(j, k));
         const double both =
             shoal_cva_hazard_to(c, last) + (own ? shoal_cva_hazard_to(own, last) : 0);
         share[date] = exp(-both - cva_rate(j, cva_between(j, 0, k))) * (here - before);

@@ -8,6 +8,7 @@
 #include "american/plan.h"
 #include "core/math.h"
 #include "cva/payoff.h"
+#include "pricing/curve.h"
 #include "rng/sobol.h"
 #include <math.h>
 #include <shoal/cva.h>
@@ -238,7 +239,7 @@ typedef struct cva_job {
 SHOAL_HD static inline double cva_time(const cva_job *job, int64_t k) { return job->time[k]; }
 
 /* Times that differ by less, relatively, are the same. */
-#define CVA_SAME 1e-9
+#define CVA_SAME CURVE_SAME
 
 /* What is left of a contract at date k: 0 on its last day, below 0 later. */
 SHOAL_HD static inline double cva_left(const cva_job *job, const cva_contract *c, int64_t k) {
@@ -538,9 +539,6 @@ int shoal_cva_form(shoal_cva_payoff payoff);
 
 /* curves.c: checks, and the integrals of the curves of a market at all moments; the moments that are no dates. */
 shoal_status shoal_cva_check_curves(shoal_context *ctx, const shoal_cva_market *m);
-/* squared: values are volatilities, and the integral is that of the variance; `flat` without points. */
-shoal_status shoal_cva_check_curve(shoal_context *ctx, const shoal_cva_curve *c, int squared);
-double shoal_cva_integral(const shoal_cva_curve *c, int squared, double flat, double t);
 shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m);
 /* Whether drift and variance of log S are proportional up to `end`. */
 int shoal_cva_is_steady(const shoal_cva_market *m, int64_t a, double end);
