@@ -27,15 +27,15 @@ enum {
     MAX_STEPS = 1 << 16
 };
 enum { MAX_DATES = 1 << 20 };
-#define MAX_RANGE   60.0      /* of |r| + |q| + sigma^2, integrated      */
-#define MIN_WIDTH   1e-4      /* of sigma sqrt T                         */
-#define MAX_DRIFT   30.0      /* of |r| + |q|, integrated, over that     */
-#define MAX_NUMBER  1e30      /* of prices                               */
-#define REACH       5.0       /* of the grid, in deviations of log S     */
-#define DENSE       0.2       /* b in widths of the price about the strike */
-#define BUMP_SIGMA  0.02      /* of sigma: vega                          */
-#define BUMP_RATE   1e-3      /* rho                                     */
-#define DEVICE_ROOM (1 << 30) /* bytes of a GPU's memory at a time */
+#define MAX_RANGE   60.0                           /* of |r| + |q| + sigma^2, integrated      */
+#define MIN_WIDTH   1e-4                           /* of sigma sqrt T                         */
+#define MAX_DRIFT   30.0                           /* of |r| + |q|, integrated, over that     */
+#define MAX_NUMBER  1e30                           /* of prices                               */
+#define REACH       5.0                            /* of the grid, in deviations of log S     */
+#define DENSE       0.2                            /* b in widths of the price about the strike */
+#define BUMP_SIGMA  (is_american(m) ? 0.02 : 1e-3) /* of sigma: vega                  */
+#define BUMP_RATE   1e-3                           /* rho                                     */
+#define DEVICE_ROOM (1 << 30)                      /* bytes of a GPU's memory at a time */
 
 enum {
     GRIDS = 3,
@@ -256,8 +256,12 @@ static void put_step(const terms *m, const line *l, writer *w, const law *from, 
     w->date.alpha = PDE_NEVER;
 }
 
-/* Steps after a date that are made of two implicit ones: more where the first steps are short. */
-static int64_t halves_of(const terms *m) { return is_american(m) ? 4 : 2; }
+/* Whether step j of an interval is made of two implicit ones: after a date, more where the first steps are short; and
+ * at the end, where they damp what the moving boundary has left in gamma. */
+static int is_damped(const terms *m, int64_t j, int64_t steps, double begin) {
+    if (!is_american(m)) return j <= 2;
+    return j <= 4 || (begin == 0 && j > steps - 2);
+}
 
 /* From the date `end` back to `begin`. */
 static void put_interval(const terms *m, const line *l, writer *w, int fine, double begin,
@@ -267,24 +271,24 @@ static void put_interval(const terms *m, const line *l, writer *w, int fine, dou
     if (steps < MIN_STEPS / FINEST) steps = MIN_STEPS / FINEST;
     steps *= fine;
     if (!w->to) {
-        w->count += steps + halves_of(m);
+        w->count += steps + 6;
         return;
     }
     const double cash = later_cash(m, l, begin, 0);
-    const int64_t halves = halves_of(m);
     law from = law_at(m, l, end);
     double later = end;
     for (int64_t j = 1; j <= steps; j++) {
         const double part = (double)j / (double)steps;
+        const int damped = is_damped(m, j, steps, begin);
         const double t = j == steps ? begin : end - length * part * (is_american(m) ? part : 1);
         const law at = law_at(m, l, t);
-        if (j <= halves) {
+        if (damped) {
             const law middle = law_at(m, l, 0.5 * (t + later));
             const payoff pays = payoff_at(l, &middle, cash);
             put_step(m, l, w, &from, &at, 0.5, 0, &pays);
         }
         const payoff pays = payoff_at(l, &at, cash);
-        put_step(m, l, w, &from, &at, j <= halves ? 0.5 : 1, j > halves, &pays);
+        put_step(m, l, w, &from, &at, damped ? 0.5 : 1, !damped, &pays);
         from = at, later = t;
     }
 }
@@ -372,7 +376,8 @@ static void store(const terms *m, const line *l, const double *near, int64_t i,
         if (l[k].status || !isfinite(before) || !isfinite(fine->price))
             failed = SHOAL_VANILLA_INVALID;
         if (k) continue;
-        off = fabs(bumped[BASE] - before) + fabs(fine->price - coarse->price) / 3;
+        off = 1.5 * fabs(bumped[BASE] - before) +
+              fabs(fine->price - coarse->price) / (is_american(m) ? 3 : 20);
         now.delta = both(fine->delta, coarse->delta), now.gamma = both(fine->gamma, coarse->gamma);
         now.price = bumped[BASE];
     }
