@@ -106,6 +106,32 @@ void bind_prices(nb::module_ &m) {
                                                      &values, flags);
         });
     });
+    /* the same by finite differences; curves: of rates, dividends, volatilities and cash */
+    m.def("vanilla_pde", [](Context &context, nb::dict settings, nb::dict curves, int64_t count,
+                            Array s0, Array strike, Array rate, Array sigma, Array maturity,
+                            Array dividend, Array call, nb::list results, Array status) {
+        Keep keep;
+        auto doubles = [](const Array &array) { return static_cast<double *>(array.data); };
+        auto opts = filled<shoal_vanilla_pde_opts>(settings, keep);
+        opts.rates = filled<shoal_curve>(curves["rates"], keep);
+        opts.dividends = filled<shoal_curve>(curves["dividends"], keep);
+        opts.sigmas = filled<shoal_curve>(curves["sigmas"], keep);
+        opts.cash = filled<shoal_curve>(curves["cash"], keep);
+        const shoal_vanilla options = { doubles(s0),
+                                        doubles(strike),
+                                        doubles(rate),
+                                        doubles(sigma),
+                                        doubles(maturity),
+                                        doubles(dividend),
+                                        static_cast<int32_t *>(call.data) };
+        double *to[8] = {}; /* the values without the boundary, and the error */
+        for (size_t i = 0; i < results.size(); i++) to[i] = doubles(nb::cast<Array>(results[i]));
+        const shoal_vanilla_values values = { to[0], to[1], to[2], to[3], to[4], to[5], to[6] };
+        auto *const flags = static_cast<int32_t *>(status.data);
+        context.run([&] {
+            return shoal_vanilla_pde(context.handle, &options, count, &opts, &values, to[7], flags);
+        });
+    });
     /* arrays of doubles, one number per option, puts int32; a gradient has the members of the model in their order */
     m.def("heston_prices", [](Context &context, nb::dict model, int64_t count, Array strike,
                               Array maturity, Array put, Array price, Array gradient) {

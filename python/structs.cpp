@@ -122,6 +122,8 @@ ROWS(shoal_american, FIELD(payoff), FIELD(strike), FIELD(rate), FIELD(maturity),
 ROWS(shoal_american_opts, FIELD(assets), FIELD(dates), FIELD(degree), FIELD(raw), FIELD(fit_paths),
      FIELD(solver), FIELD(cond), FIELD(type), FIELD(seed), FIELD(control), FIELD(inner))
 ROWS(shoal_vanilla_opts, FIELD(nodes), FIELD(european))
+ROWS(shoal_vanilla_pde_opts, FIELD(dates), FIELD(exercises), FIELD(exercise), FIELD(nodes),
+     FIELD(steps))
 ROWS(shoal_american_fit, FIELD(price), FIELD(error), FIELD(systems), FIELD(empty), FIELD(warned),
      FIELD(truncated), FIELD(refined), FIELD(failed))
 ROWS(shoal_price_opts, FIELD(method), FIELD(variant), FIELD(type), FIELD(math), FIELD(seed),

@@ -289,6 +289,18 @@ static shoal_status american(shoal_context *ctx, const char *method, const char 
     return s;
 }
 
+static shoal_status vanillas(shoal_context *ctx, const char *method, const char *variant) {
+    const double strike[] = { 90, 110 }, five[] = { 0.05, 0.05 }, year[] = { 1, 1 };
+    const double when = 0.5, amount = 2;
+    const shoal_vanilla options = { hundred, strike, five, fifth, year, NULL, NULL };
+    double price[2], vega[2];
+    const shoal_vanilla_values values = { .price = price, .vega = vega };
+    const shoal_vanilla_pde_opts o = { .nodes = 41, .steps = 12, .cash = { 1, &when, &amount } };
+    (void)method, (void)variant;
+    const shoal_status s = shoal_vanilla_pde(ctx, &options, 2, &o, &values, NULL, NULL);
+    return s == SHOAL_OK ? shoal_vanilla_value(ctx, &options, 2, NULL, &values, NULL) : s;
+}
+
 static shoal_status books(shoal_context *ctx, const char *method, const char *variant) {
     const double hazard = 0.05;
     const int64_t first = 0, inner = 64;
@@ -420,6 +432,7 @@ static inline void each_job(shoal_context *ctx, visitor *visit) {
                  { "(tridiag)", tridiag_forms },
                  { "(smallsym)", smallsym_forms },
                  { "(american)", american },
+                 { "(american on one asset)", vanillas },
                  { "(calibration)", calibration },
                  { "(cva)", books },
                  { "(pde, dataset)", grids_and_data_sets },

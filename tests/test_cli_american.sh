@@ -28,9 +28,9 @@ expect 64 price american --assets 2 --payoff max-call --correlation 2 $on; said 
 expect 64 price american --assets 3 --payoff max-call --correlation=-0.9 $on; said "not positive semidefinite"
 expect 64 price american --assets 2 $on; said "a put is on one asset"
 expect 64 price american --assets 9 --payoff max-call --basis poly:3 $on; said "more than 64 functions"
-expect 64 price american --greeks --dates 9; said "--greeks"
+expect 64 price american --greeks --dates 9 --method lsm; said "--greeks"
 expect 64 price american --put --payoff call; said "exclude each other"
-expect 64 price american --dates 9 -o x; said "-o needs --shard"
+expect 64 price american --dates 9 --paths 9 -o x; said "-o needs --shard"
 expect 64 price american --sigma=-1 $on; said "sigma is -1"
 
 # --- prices ---
@@ -97,9 +97,13 @@ check "a line per strike" test "$(grep -c "^ *1 *\(90\|100\) " out)" = 2
 check "and names" grep -q "^ *maturity .* theta *rho$" out
 expect 0 $exact --put --seed 3 --type f32; said "--seed has no effect"; said "--type f32 has no effect: exact computes in f64"
 
-for foreign in "--dates 9" "--basis linear" --raw-basis "--solver ldlt" "--fit-paths 9" --upper "--weights 1" "--correlation 0" \
+for dated in "--dates 9" "--exercise 0.5" "--cash 3m:1" "--rates 1:0.1" "--dividends 1:0.1" "--sigmas 1:0.1"; do
+    expect 64 $exact $dated; said "${dated%% *} does not apply to --method exact: use --method pde"
+    expect 0 price american $dated --nodes 65 --json $on; json; leaf method=pde
+done
+for foreign in "--basis linear" --raw-basis "--solver ldlt" "--fit-paths 9" --upper "--weights 1" "--correlation 0" \
     "--paths 9" "--steps 9" "--target-se 1" --control --no-control "--plot p.svg" "--shard 1/2 -o x"; do
-    expect 64 $exact $foreign; said "${foreign%% *} does not apply to --method exact: exercise is continuous"
+    expect 64 $exact $foreign; said "${foreign%% *} does not apply to --method exact: nothing is simulated"
 done
 expect 64 $exact --payoff max-call; said "--method exact prices a put or a call on one asset"
 expect 64 $exact --s0 1,2; said "--method exact prices a put or a call on one asset"
@@ -107,7 +111,7 @@ expect 64 $exact --strike 1,0; said "--strike is 0; it must be above 0"
 expect 64 $exact --maturity=-1; said "--maturity is -1; it must be 0 or above"
 expect 64 $exact --sigma=-1; said "--sigma is -1; it must be 0 or above"
 expect 64 $exact --nodes 4; said "--nodes"
-expect 64 price american --nodes 12 --method lsm; said "--greeks, --nodes, --european and --options need --method exact"
+expect 64 price american --nodes 12 --method lsm; said "--greeks, --nodes, --european and --options need --method exact or pde"
 expect 64 price american --method exat; said "Did you mean 'exact'?"
 expect 74 $exact -o nowhere/p.csv; said "nowhere"
 expect 1 $exact --rate=-0.01 --dividend=-0.02 --strike 90,100 --json; said "2 of 2 options without a price: there are two exercise boundaries"
@@ -118,11 +122,39 @@ check "a dash for no price" grep -q "^ *1e+06 *100 *- " out
 # --- exact is the default for one asset; what is simulated keeps lsm ---
 expect 0 price american --s0 36 --strike 40 --rate 0.06 --json $on; json; leaf method=exact
 expect 0 price american --method auto --payoff call --json $on; json; leaf method=exact
-for simulated in "--dates 2" "--upper --outer 2 --inner 9" "--no-control" "--basis linear"; do
+for simulated in "--dates 2 --no-control" "--upper --outer 2 --inner 9" "--no-control" "--basis linear"; do
     expect 0 price american $simulated --paths 256 --fit-paths 256 --json $on; json; leaf method=lsm
 done
 expect 0 price american --target-se 1 --fit-paths 256 --json $on; json; leaf method=lsm
 expect 0 price american --payoff basket-put --assets 2 --dates 2 --paths 256 --fit-paths 256 --json $on; json; leaf method=lsm
+
+# --- finite differences: dates, dividends, curves ---
+pde="price american --method pde --nodes 201 --steps 64 --json $on"
+expect 0 $pde --s0 36 --strike 40 --rate 0.06; json
+check "any time" near "$(number price)" 4.486674 2e-4
+check "an error" near "$(number error)" 0 2e-3
+expect 0 $pde --s0 36 --strike 40 --rate 0.06 --dates 4; json; leaf dates=4
+check "dates are worth less" awk -v p="$(number price)" 'BEGIN { exit !(p > 4.2 && p < 4.48) }'
+expect 0 $pde --put --strike 102 --rate 0.03 --dividend 0.01 --sigma 0.25 --cash 91d:2.5,274d:4 --greeks \
+    --exercise 0.1643835616438356,0.2465753424657534,0.4986301369863014,0.7479452054794521,0.821917808219178; json
+check "with dividends, as by QuantLib" near "$(number price)" 13.1715936 2e-4
+leaf cash=91d:2.5,274d:4; leaf implied_vol=null
+expect 0 $pde --payoff call --strike 95 --rates 182d:0.01,365d:0.04,730d:0.05 --dividends 2:0.05 \
+    --sigmas 182d:0.35,365d:0.3,730d:0.25 --maturity 2 --exercise 0.4986301369863014,1,1.4986301369863014; json
+check "with curves, as by QuantLib" near "$(number price)" 15.0881912 4e-4
+printf 'strike,call\n95,1\n105,0\n' >pair.csv
+expect 0 price american --method pde --nodes 65 --options pair.csv -o pde.csv $on
+check "two prices" test "$(wc -l <pde.csv)" = 3
+printf 'strike,price\n95,9\n' >quote.csv
+expect 66 price american --method pde --options quote.csv $on; said "the column price needs --method exact"
+expect 64 price american --method pde --european; said "use --dates 1"
+expect 64 price american --method pde --nodes 40 $on; said "nodes is 40"
+expect 64 price american --method pde --paths 9; said "--paths does not apply to --method pde"
+expect 64 price american --nodes 33; said "with --method exact it must be 6 to 32"
+expect 64 price american --cash 3m; said "--cash: '3m' must be times and numbers"
+expect 64 price american --cash 3m:1 --method lsm; said "--cash needs --method pde"
+expect 64 price american --exercise 0.5 --dates 2; said "--dates"
+expect 1 price american --sigma 0 --dates 2 $on; said "1 of 1 options without a price"
 
 # --- many options, one per line ---
 awk 'BEGIN { OFS = ","; print "strike,s0,rate,sigma,call"; for (i = 0; i < 10000; i++) print 90 + i % 20, 100, 0.05, 0.1 + i / 20000, i % 2 }' >many.csv

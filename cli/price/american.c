@@ -2,6 +2,7 @@
  *
  * american.c - `shoal price american`.
  */
+#include "cli/cva/cva.h"
 #include "price.h"
 
 #include <math.h>
@@ -15,6 +16,8 @@ enum { S0, SIGMA, DIVIDEND, WEIGHT, CORRELATION, LISTS };
 static const char *const list_options[LISTS] = { "--s0", "--sigma", "--dividend", "--weights",
                                                  "--correlation" };
 
+enum { RATES, YIELDS, SIGMAS, CASH, CURVES };
+
 typedef struct arguments {
     price_options o;
     price_list list[LISTS];
@@ -26,8 +29,10 @@ typedef struct arguments {
     bool merging;
     bool upper;
     int64_t inner, outer;
-    price_exact_opts exact; /* of method exact, without sigma */
-    price_outcome above;    /* of the upper bounds */
+    price_exact_opts exact; /* of methods exact and pde, without sigma */
+    price_list exercise;
+    const char *points[CURVES];
+    price_outcome above; /* of the upper bounds */
 } arguments;
 
 static void parse_basis(struct argp_state *state, const cli_option *row, const char *text,
@@ -48,6 +53,12 @@ static char *basis_text(const void *of) {
     return degree ? strdup(text) : NULL;
 }
 
+static shoal_curve *curve_at(arguments *a, int which) {
+    shoal_vanilla_pde_opts *o = &a->exact.grid;
+    shoal_curve *const all[] = { &o->rates, &o->dividends, &o->sigmas, &o->cash };
+    return all[which];
+}
+
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
@@ -60,7 +71,13 @@ static const cli_option options[] = {
     { "weights",     OPT_REALS,  AT(list[WEIGHT]),      "W,..", 1, "weights of the assets in a basket", .usual = "1/D each", .in = IN_PART | IN_JSON_SET },
     { "correlation", OPT_REALS,  AT(list[CORRELATION]), "R,..", 1, "correlations, or one for all pairs: of assets 2 1, 3 1, 3 2, 4 1, ...", .usual = "0", .in = IN_PART },
     { "rate",        OPT_REAL,   AT(rate),              "X",    1, "interest rate", .in = IN_BOTH },
-    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "exercise dates, i T/N for i = 1 .. N; not with --method exact, whose exercise is continuous", 1, 1 << 20, .usual = "50", .in = IN_BOTH },
+    { "dates",       OPT_INT,    AT(opts.dates),        "N",    1, "exercise dates, i T/N for i = 1 .. N", 1, 1 << 20, .usual = "exact, pde: exercise at any time; lsm: 50", .in = IN_BOTH },
+    { "exercise",    OPT_REALS,  AT(exercise),          "T,..", 1, "with --method pde: times of exercise, beside maturity", .unit = "years", .usual = "--dates", .without = "dates", .in = IN_JSON_SET },
+    { "cash",        OPT_TEXT,   AT(points[CASH]),      "T:D,..", 1, "with --method pde: cash dividends, amounts at times (3m:0.8,9m:0.8)", .usual = "none", .in = IN_JSON_SET,
+      .more = "The volatility is that of the price without the value of all later dividends." },
+    { "rates",       OPT_TEXT,   AT(points[RATES]),     "T:R,..", 1, "with --method pde: zero rates, instead of --rate", .in = IN_JSON_SET },
+    { "dividends",   OPT_TEXT,   AT(points[YIELDS]),    "T:Q,..", 1, "with --method pde: dividend yields to these times, instead of --dividend", .in = IN_JSON_SET },
+    { "sigmas",      OPT_TEXT,   AT(points[SIGMAS]),    "T:V,..", 1, "with --method pde: volatilities of options with these maturities, instead of --sigma", .in = IN_JSON_SET },
     { "basis",       OPT_OTHER,  AT(opts.degree),       "B",    1, "basis of the regressions: linear, or poly:DEGREE", .usual = "poly:3, less with many assets", .suggest = "linear|poly:2|poly:3|poly:4|poly:5", .parse = parse_basis, .text = basis_text, .in = IN_PART,
       .more = "Up to 64 functions." },
     { "raw-basis",   OPT_FLAG,   AT(opts.raw),          NULL,   1, "polynomials of the prices themselves, neither centred nor scaled", .in = IN_BOTH },
@@ -69,25 +86,27 @@ static const cli_option options[] = {
     { "upper",       OPT_FLAG,   AT(upper),             NULL,   1, "also an upper bound, by nested simulation", .without = "shard" },
     { "inner",       OPT_INT,    AT(inner),             "N",    1, "with --upper: inner paths per date of an outer path, rounded up to a multiple of 256", 1, 1 << 24, .usual = "512" },
     { "outer",       OPT_INT,    AT(outer),             "N",    1, "with --upper: outer paths", 1, INT32_MAX, .usual = "512" },
-    { "greeks",      OPT_FLAG,   AT(o.opts.greeks),     NULL,   1, "with --method exact: also delta, gamma, vega, theta and rho" },
-    { "nodes",       OPT_INT,    AT(exact.nodes),       "N",    1, "with --method exact: points of the exercise boundary", 6, 32, .usual = "24" },
+    { "greeks",      OPT_FLAG,   AT(o.opts.greeks),     NULL,   1, "with --method exact or pde: also delta, gamma, vega, theta and rho" },
+    { "nodes",       OPT_INT,    AT(exact.nodes),       "N",    1, "with --method exact: points of the exercise boundary, 6 to 32; pde: nodes of the grid, 41 to 6401", 6, 6401, .usual = "24; pde: 801" },
     { "european",    OPT_FLAG,   AT(exact.european),    NULL,   1, "with --method exact: exercise at maturity only", .in = IN_JSON },
-    { "options",     OPT_INPUT,  AT(exact.file),        "F.csv", 1, "with --method exact: many options, one per line; columns s0, strike, rate, sigma, maturity, dividend, call (1 or 0); give those that differ. A column price in place of sigma: the volatilities that give these prices" },
+    { "options",     OPT_INPUT,  AT(exact.file),        "F.csv", 1, "with --method exact or pde: many options, one per line; columns s0, strike, rate, sigma, maturity, dividend, call (1 or 0); give those that differ. A column price in place of sigma (exact): the volatilities that give these prices" },
     { 0 }
 };
 
 static const char doc[] =
-    "Prices American options in the Black-Scholes model. The default for a put or a call on one asset is exact: an integral "
-    "equation, with exercise at any time and without sampling error. Several assets, exercise dates and other options of "
-    "simulations are priced by lsm: as Bermudan options, by the least-squares Monte Carlo method of Longstaff and "
-    "Schwartz. An exercise rule is fitted on one set of paths and priced on another: the price is a lower bound, up to its "
-    "standard error. Several strikes and maturities are fitted together. Methods: exact, lsm and "
-    "dual (the same as --upper). --method exact refuses --dates and options of simulations.\vIn the money the payoffs of puts, calls and baskets are "
+    "Prices American options in the Black-Scholes model. The default for a put or a call on one asset has no sampling error: "
+    "an integral equation (exact) for exercise at any time, finite differences (pde) with exercise dates, cash dividends or "
+    "curves. Several assets and options of simulations are priced by lsm: as Bermudan options, by the least-squares Monte Carlo "
+    "method of Longstaff and Schwartz. An exercise rule is fitted on one set of paths and priced on another: the price is a lower "
+    "bound, up to its standard error. Several strikes and maturities are fitted together. Methods: exact, pde, lsm and dual (the "
+    "same as --upper).\vIn the money the payoffs of puts, calls and baskets are "
     "linear in the prices. The payoff of a max-call is one more basis function beside the polynomials; there are up to 64 "
     "functions.\n\n"
     "Example:\n"
     "  shoal price american --s0 36 --strike 36,40,44 --rate 0.06 -o prices.csv\n"
     "  shoal price american --s0 36 --strike 40 --rate 0.06 --dates 50\n"
+    "  shoal price american --strike 95,100 --cash 3m:0.8,9m:0.8 --greeks\n"
+    "  shoal price american --s0 36 --strike 40 --rate 0.06 --dates 50 --method lsm\n"
     "  shoal price american --payoff max-call --s0 100,100 --dividend 0.1 --dates 9\n"
     "  shoal price american --payoff basket-put --assets 5 --strike 90,100,110";
 /* clang-format on */
@@ -98,15 +117,21 @@ static bool is_exact(const arguments *a) {
     return method && !(shoal_method_flags("american", method, NULL) & SHOAL_CAN_WALK);
 }
 
-/* exact is the default for a put or a call on one asset, unless an option of simulations is given. */
+static bool is_pde(const arguments *a) {
+    return a->o.opts.method && strcmp(a->o.opts.method, "pde") == 0;
+}
+
+/* exact is the default for a put or a call on one asset, with dates, dividends or curves pde, unless an option of
+ * simulations is given. */
 static void choose(arguments *a) {
     char name[CLI_NAME];
     int64_t most = a->opts.assets;
+    const cli_command *of = &price_american_command;
     for (int i = 0; i < CORRELATION; i++)
         if (a->list[i].count > most) most = a->list[i].count;
     if (!a->merging && most <= 1 && a->payoff <= SHOAL_CALL &&
-        !cli_given_among(&price_american_command, a, price_simulated, name))
-        price_default_method(&a->o, "exact");
+        !cli_given_among(of, a, price_simulated, name))
+        price_default_method(&a->o, cli_given_among(of, a, price_dated, name) ? "pde" : "exact");
 }
 
 static void check(void *of, struct argp_state *state) {
@@ -117,10 +142,13 @@ static void check(void *of, struct argp_state *state) {
     if (a->o.opts.put && a->payoff >= 0 && !a->merging)
         argp_error(state, "--put and --payoff exclude each other");
     if (a->o.output && !a->o.shards && !is_exact(a))
-        argp_error(state, "-o needs --shard or --method exact");
+        argp_error(state, "-o needs --shard, --method exact or pde");
     const price_exact_opts *e = &a->exact;
     if ((a->o.opts.greeks || e->nodes || e->european || e->file) && !is_exact(a))
-        argp_error(state, "--greeks, --nodes, --european and --options need --method exact");
+        argp_error(state, "--greeks, --nodes, --european and --options need --method exact or pde");
+    char name[CLI_NAME];
+    const char *curve = cli_given_among(&price_american_command, a, price_curves, name);
+    if (curve && !is_exact(a)) argp_error(state, "%s needs --method pde", curve);
     if ((a->inner || a->outer) && !a->upper) argp_error(state, "--inner and --outer need --upper");
     if (a->upper && a->o.shards) argp_error(state, "--method dual and --shard exclude each other");
     int64_t *d = &a->opts.assets;
@@ -165,8 +193,27 @@ static int make_matrix(arguments *a) {
 
 static int check_exact(const cli *c, const arguments *a) {
     if (a->opts.assets > 1 || a->payoff > SHOAL_CALL)
-        return cli_fail(CLI_USAGE, "--method exact prices a put or a call on one asset");
-    return price_exact_check(c, a, &a->o);
+        return cli_fail(CLI_USAGE, "--method %s prices a put or a call on one asset",
+                        a->o.opts.method);
+    return price_exact_check(c, a, &a->o, &a->exact);
+}
+
+/* What pde takes besides numbers. */
+static int settle_grid(arguments *a) {
+    static const char *const names[] = { "rates", "dividends", "sigmas", "cash" };
+    shoal_vanilla_pde_opts *o = &a->exact.grid;
+    int code = CLI_OK;
+    o->dates = a->opts.dates, o->exercises = a->exercise.count, o->exercise = a->exercise.values;
+    o->nodes = a->exact.nodes, o->steps = a->o.opts.steps;
+    for (int i = 0; i < CURVES && code == CLI_OK; i++) {
+        if (!a->points[i]) continue;
+        code = cva_curve_points(a->points[i], 0, curve_at(a, i));
+        if (code == CLI_INPUT || (code == CLI_OK && curve_at(a, i)->count == 0))
+            code = cli_fail(CLI_USAGE,
+                            "--%s: '%s' must be times and numbers, ascending: 3m:0.8,1y:0.9",
+                            names[i], a->points[i]);
+    }
+    return code;
 }
 
 /* Fills in what was not said. */
@@ -175,12 +222,17 @@ static int settle(cli *c, const char *who, arguments *a) {
     const int64_t d = a->opts.assets;
     price_default_method(o, "lsm");
     int code = cli_check_method(who, "american", o->opts.method, NULL);
+    a->exact.pde = is_pde(a);
     if (code == CLI_OK && is_exact(a)) code = check_exact(c, a);
+    if (code == CLI_OK && a->exact.pde) {
+        if (!a->exact.nodes) a->exact.nodes = 801;
+        code = settle_grid(a);
+    }
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
-    if (!a->opts.dates) a->opts.dates = 50;
+    if (!a->opts.dates && !is_exact(a)) a->opts.dates = 50;
     if (!a->exact.nodes) a->exact.nodes = 24;
-    if (o->opts.steps && !a->merging)
+    if (o->opts.steps && !a->merging && !a->exact.pde)
         cli_note(c, "--steps has no effect: a path has one step per date, %lld",
                  (long long)a->opts.dates);
     if (c->fast_math && !a->merging) cli_note(c, "--math fast has no effect on american");
@@ -358,6 +410,8 @@ static int command(cli *c, int argc, char **argv) {
     if (code == CLI_OK) code = cli_open(c);
     if (code == CLI_OK) code = run(c, &a);
     for (int i = 0; i < LISTS; i++) free(a.list[i].values);
+    for (int i = 0; i < CURVES; i++) cva_curve_free(curve_at(&a, i));
+    free(a.exercise.values);
     free(a.matrix);
     price_options_free(&a.o);
     return code;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exact.c - `shoal price american --method exact`: puts and calls on one asset, without paths.
+ * exact.c - `shoal price american --method exact` and pde: puts and calls on one asset, without paths.
  */
 #include "io/csv.h"
 #include "price.h"
@@ -9,19 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options of simulations and of several assets. */
+/* clang-format off */
 const char price_simulated[] =
-    "dates basis raw-basis solver fit-paths upper inner outer weights correlation paths steps "
-    "target-se control no-control plot shard checkpoint units scale scale-plot";
+    "basis raw-basis solver fit-paths upper inner outer weights correlation paths steps target-se control no-control plot "
+    "shard checkpoint units scale scale-plot";
+const char price_dated[] = "dates exercise cash rates dividends sigmas";
+const char price_curves[] = "exercise cash rates dividends sigmas";
+/* clang-format on */
 
 /* In the order of shoal_vanilla_status. */
 static const struct {
     const char *name, *reason;
 } states[] = {
     { "ok", "" },
-    { "invalid", "a number is too large: (|rate| + |dividend| + sigma^2) maturity is up to 60" },
+    { "invalid", "a number is too large: (|rate| + |dividend| + sigma^2) maturity is up to 60; by "
+                 "pde also: sigma sqrt(maturity) is below 1e-4 or below 1/30 of (|rate| + "
+                 "|dividend|) maturity, or dividends are worth more than the asset or the strike" },
     { "two boundaries", "there are two exercise boundaries: a put has dividend < rate < 0, or a "
-                        "call rate < dividend < 0" },
+                        "call rate < dividend < 0; by pde, dividend yields below 0 meet curves or "
+                        "cash dividends" },
     { "unsettled", "Newton's method did not converge" },
     { "too low", "no volatility gives so low a price, or more than one does" },
     { "too high", "no volatility gives so high a price" },
@@ -30,7 +36,7 @@ static const struct {
 /* clang-format off */
 enum { /* arrays of one number per option, for the library; the first are columns of a file */
     S0, STRIKE, RATE, SIGMA, MATURITY, DIVIDEND, CALL, QUOTE, INPUTS,
-    PRICE = INPUTS, COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
+    PRICE = INPUTS, COARSE, ERROR = COARSE, VOL, BOUNDARY, DELTA, GAMMA, VEGA, THETA, RHO, ARRAYS
 };
 static const struct {
     const char *name;
@@ -61,15 +67,24 @@ static const cli_option outputs[VALUES + 1] = {
 
 /* ---- what is refused ---------------------------------------------------------------------------- */
 
-int price_exact_check(const cli *c, const void *arguments, const price_options *o) {
+int price_exact_check(const cli *c, const void *arguments, const price_options *o,
+                      const price_exact_opts *e) {
     char name[CLI_NAME];
-    const char *given = cli_given_among(&price_american_command, arguments, price_simulated, name);
+    const cli_command *of = &price_american_command;
+    const char *given = cli_given_among(of, arguments, e->pde ? "nothing" : price_dated, name);
     if (given)
-        return cli_fail(
-            CLI_USAGE,
-            "%s does not apply to --method exact: exercise is continuous, and nothing is simulated",
-            given);
-    if (o->opts.type == SHOAL_F32) cli_note(c, "--type f32 has no effect: exact computes in f64");
+        return cli_fail(CLI_USAGE, "%s does not apply to --method exact: use --method pde", given);
+    given = cli_given_among(of, arguments, price_simulated, name);
+    if (given && !(e->pde && strcmp(given, "--steps") == 0))
+        return cli_fail(CLI_USAGE, "%s does not apply to --method %s: nothing is simulated", given,
+                        o->opts.method);
+    if (e->pde && e->european)
+        return cli_fail(CLI_USAGE, "--european does not apply to --method pde: use --dates 1");
+    if (!e->pde && e->nodes > 32)
+        return cli_fail(CLI_USAGE, "--nodes is %lld; with --method exact it must be 6 to 32",
+                        (long long)e->nodes);
+    if (o->opts.type == SHOAL_F32)
+        cli_note(c, "--type f32 has no effect: %s computes in f64", o->opts.method);
     cli_note_no_seed(c);
     return CLI_OK;
 }
@@ -131,7 +146,7 @@ static const char *input_name(const void *of, int k) {
 }
 
 /* One option per line: columns of `inputs`, the options of the command where there are none. */
-static int read_book(book *b, const char *path, const price_options *o, double sigma) {
+static int read_book(book *b, const char *path, const price_options *o, double sigma, bool pde) {
     io_table table;
     io_error err;
     int code = cli_io(io_csv_read(path, &table, &err), &err);
@@ -147,6 +162,8 @@ static int read_book(book *b, const char *path, const price_options *o, double s
         }
         b->shown[c] = k == QUOTE ? SIGMA : k, b->showing = c + 1; /* names of columns differ */
         if (k == QUOTE) b->quoted = true;
+        if (k == QUOTE && pde)
+            code = cli_fail(CLI_INPUT, "%s: the column price needs --method exact", path);
         for (int64_t i = 0; i < table.rows && code == CLI_OK; i++) {
             const double x = b->at[k][i] = table.data[i * table.cols + c];
             if (!(inputs[k].above ? x > inputs[k].min : x >= inputs[k].min) ||
@@ -183,26 +200,52 @@ static shoal_status imply(cli *c, book *b, const shoal_vanilla *all, const shoal
     return s;
 }
 
-static int compute(cli *c, book *b, const price_exact_opts *e, result *to) {
+/* By finite differences; no volatility is implied where the forward price is not that of the numbers. */
+static shoal_status differ(cli *c, book *b, const shoal_vanilla *all, const price_exact_opts *e,
+                           const shoal_vanilla_values *values) {
+    const shoal_vanilla_opts black = { .european = 1 };
+    const shoal_vanilla_pde_opts *grid = &e->grid;
+    shoal_status s =
+        shoal_vanilla_pde(c->ctx, all, b->count, grid, values, b->at[ERROR], b->status);
+    if (grid->rates.count || grid->dividends.count || grid->cash.count)
+        for (int64_t i = 0; i < b->count; i++) b->at[VOL][i] = (double)NAN;
+    else if (s == SHOAL_OK)
+        s = shoal_vanilla_implied(c->ctx, all, b->count, &black, b->at[PRICE], b->at[VOL], NULL);
+    return s;
+}
+
+/* By integral equations: the error is the change from fewer nodes. */
+static shoal_status integrate(cli *c, book *b, const shoal_vanilla *all, const price_exact_opts *e,
+                              const shoal_vanilla_values *values) {
+    double **at = b->at;
+    const shoal_vanilla_opts fine = { .nodes = e->nodes, .european = e->european };
+    const shoal_vanilla_opts coarse = { .nodes = fewer(e->nodes), .european = e->european };
+    const shoal_vanilla_opts black = { .european = 1 };
+    const shoal_vanilla_values price = { .price = at[COARSE] };
+    shoal_status s = b->quoted
+                         ? imply(c, b, all, &fine, values)
+                         : shoal_vanilla_value(c->ctx, all, b->count, &fine, values, b->status);
+    if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, all, b->count, &coarse, &price, NULL);
+    if (s == SHOAL_OK)
+        s = shoal_vanilla_implied(c->ctx, all, b->count, &black, at[PRICE], at[VOL], NULL);
+    for (int64_t i = 0; i < b->count && s == SHOAL_OK; i++)
+        at[ERROR][i] = fabs(at[PRICE][i] - at[COARSE][i]);
+    return s;
+}
+
+static int compute(cli *c, book *b, const price_options *o, const price_exact_opts *e, result *to) {
     double **at = b->at;
     for (int64_t i = 0; i < b->count; i++) b->call[i] = at[CALL][i] != 0;
     const shoal_vanilla all = { at[S0],       at[STRIKE],   at[RATE], at[SIGMA],
                                 at[MATURITY], at[DIVIDEND], b->call };
-    const shoal_vanilla_opts fine = { .nodes = e->nodes, .european = e->european };
-    const shoal_vanilla_opts coarse = { .nodes = fewer(e->nodes), .european = e->european };
-    const shoal_vanilla_opts black = { .european = 1 };
-    const shoal_vanilla_values values = { at[PRICE], at[DELTA], at[GAMMA],   at[VEGA],
-                                          at[THETA], at[RHO],   at[BOUNDARY] };
-    const shoal_vanilla_values price = { .price = at[COARSE] };
-    shoal_status s = b->quoted
-                         ? imply(c, b, &all, &fine, &values)
-                         : shoal_vanilla_value(c->ctx, &all, b->count, &fine, &values, b->status);
-    if (s == SHOAL_OK) s = shoal_vanilla_value(c->ctx, &all, b->count, &coarse, &price, NULL);
-    if (s == SHOAL_OK)
-        s = shoal_vanilla_implied(c->ctx, &all, b->count, &black, at[PRICE], at[VOL], NULL);
+    shoal_vanilla_values values = { at[PRICE], at[DELTA], at[GAMMA],   at[VEGA],
+                                    at[THETA], at[RHO],   at[BOUNDARY] };
+    if (e->pde && !o->opts.greeks) values.vega = values.rho = NULL; /* they cost four more prices */
+    const shoal_status s =
+        e->pde ? differ(c, b, &all, e, &values) : integrate(c, b, &all, e, &values);
     for (int64_t i = 0; i < b->count && s == SHOAL_OK; i++) {
         to[i] = (result){ .price = at[PRICE][i],
-                          .error = fabs(at[PRICE][i] - at[COARSE][i]),
+                          .error = at[ERROR][i],
                           .implied_vol = at[VOL][i],
                           .boundary = at[BOUNDARY][i],
                           .delta = at[DELTA][i],
@@ -250,11 +293,18 @@ static void print_table(const cli *c, const price_options *o, const price_exact_
     else
         printf("option        %s at %g, rate %g, dividend %g, volatility %g, exercise at %s\n",
                o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, e->sigma,
-               e->european ? "maturity" : "any time");
-    printf("method        exact, on %s, %s\n", c->machine.backend, c->machine.device);
+               e->european          ? "maturity"
+               : e->grid.dates == 1 ? "maturity"
+               : e->grid.dates      ? CLI_COUNT(e->grid.dates, "date")
+               : e->grid.exercises  ? "maturity and given times"
+                                    : "any time");
+    printf("method        %s, on %s, %s\n", o->opts.method, c->machine.backend, c->machine.device);
     printf(
-        "nodes         %lld; the error is the change from %lld nodes, there is no sampling error\n",
-        (long long)e->nodes, (long long)fewer(e->nodes));
+        e->pde
+            ? "nodes         %lld; the error is estimated from %lld grids, there is no sampling error\n"
+            : "nodes         %lld; the error is the change from %lld nodes, there is no sampling "
+              "error\n",
+        (long long)e->nodes, e->pde ? 3LL : (long long)fewer(e->nodes));
     for (int64_t i = table ? -1 : 0; i < b->count && !cli_enough_rows(&late); i++) { /* -1: names */
         if (table) putchar('\n');
         for (const cli_option *k = table ? columns : columns + b->showing; k->name; k++) {
@@ -275,7 +325,9 @@ static int print_json(cli *c, const void *arguments, const price_options *o,
     io_json *j = cli_json_begin(c, "price american");
     cli_row row;
     for (int i = 0; (row = cli_row_at(&price_american_command, c, arguments, i)).option; i++)
-        if (row.option->in & IN_JSON && !cli_among(price_simulated, row.option->name))
+        if ((row.option->in & IN_JSON || (row.option->in & IN_JSON_SET && cli_option_set(&row))) &&
+            !cli_among(price_simulated, row.option->name) &&
+            !(strcmp(row.option->name, "dates") == 0 && !e->grid.dates))
             cli_option_json(j, &row);
     io_json_string(j, "method", o->opts.method);
     io_json_int(j, "nodes", e->nodes);
@@ -294,14 +346,14 @@ int price_exact(cli *c, const void *arguments, const price_options *o, const pri
     result *results = NULL;
     int code = check_numbers(o, e->sigma);
     if (code == CLI_OK && e->file)
-        code = read_book(&b, e->file, o, e->sigma);
+        code = read_book(&b, e->file, o, e->sigma, e->pde);
     else if (code == CLI_OK) {
         code = book_create(&b, o->strike.count * o->maturity.count);
         if (code == CLI_OK) set_defaults(&b, o, e->sigma);
     }
     if (code == CLI_OK && !(results = calloc((size_t)b.count + 1, sizeof *results)))
         code = cli_no_memory();
-    if (code == CLI_OK) code = compute(c, &b, e, results);
+    if (code == CLI_OK) code = compute(c, &b, o, e, results);
     name_columns(&b, o->opts.greeks, columns);
     if (code == CLI_OK && o->output)
         code = cli_csv_result_list(o->output, columns, results, sizeof *results, b.count);

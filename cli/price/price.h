@@ -105,18 +105,21 @@ int price_plot(const char *path, const char *model, const price_options *o,
 int price_plot_density(const char *path, const char *model, int count, const double *x,
                        const double *y);
 
-/* Puts or calls on one asset without paths, `price american --method exact`: CLI_USAGE, naming an option that does not
- * belong to it; and the values, of a boundary of so many nodes, of the options of a file unless it is NULL. */
-int price_exact_check(const cli *c, const void *arguments, const price_options *o);
+/* Puts or calls on one asset without paths, `price american --method exact` or pde: CLI_USAGE, naming an option that
+ * does not belong to it; and the values of the options of a file, unless it is NULL. */
 typedef struct price_exact_opts {
     double sigma;
-    int64_t nodes;
+    int64_t nodes; /* of the boundary; of the grid */
     bool european;
     const char *file;
+    bool pde; /* by finite differences: */
+    shoal_vanilla_pde_opts grid;
 } price_exact_opts;
+int price_exact_check(const cli *c, const void *arguments, const price_options *o,
+                      const price_exact_opts *e);
 int price_exact(cli *c, const void *arguments, const price_options *o, const price_exact_opts *e);
-/* The options of simulations, which exact does not have. */
-extern const char price_simulated[];
+/* The options of simulations, which neither has; those of pde alone, and those that lsm does not have. */
+extern const char price_simulated[], price_dated[], price_curves[];
 
 /* The values of a plan without paths. */
 int price_by_formula(cli *c, shoal_price *plan, shoal_price_value *values);

@@ -376,10 +376,8 @@ def bullet(
     return PriceResult(np.concatenate(rows), shape, strike[()], maturity[()], info, samples)
 
 
-def _vanilla(
-    prices: Any, payoff: str, numbers: dict[str, Any], nodes: int, european: bool, device: Any = "cpu"
-) -> tuple[Any, Any]:
-    """The columns _VANILLA, or the volatilities that give the prices, and the statuses; all arrays have one shape."""
+def _one_shape(payoff: str, numbers: dict[str, Any], prices: Any = None) -> tuple[Any, list[Any], Any, Any]:
+    """The shape of all arrays, the arrays (with prices, if any), room for the kind and the status of every option."""
     if payoff not in ("put", "call"):
         raise ValueError(f"payoff is {payoff!r}; one asset has a put or a call")
     names = ("s0", "strike", "rate", "sigma", "maturity", "dividend")
@@ -388,15 +386,48 @@ def _vanilla(
         given["price"] = _array("price", prices)
     batch_of(list(given), [a.shape for a in given.values()], [0] * len(given))
     arrays = np.broadcast_arrays(*given.values())
-    shape = arrays[0].shape
-    s0, strike, rate, sigma, maturity, dividend, *known = (np.ascontiguousarray(a).reshape(-1) for a in arrays)
+    flat = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
+    size = flat[0].size
+    return arrays[0].shape, flat, np.full(size, payoff == "call", np.int32), np.empty(size, np.int32)
+
+
+def _vanilla(
+    prices: Any, payoff: str, numbers: dict[str, Any], nodes: int, european: bool, device: Any = "cpu"
+) -> tuple[Any, Any]:
+    """The columns _VANILLA, or the volatilities that give the prices, and the statuses; all arrays have one shape."""
+    shape, (s0, strike, rate, sigma, maturity, dividend, *known), call, status = _one_shape(payoff, numbers, prices)
     found = [np.empty(s0.size) for _ in (_VANILLA if prices is None else ("sigma",))]
-    call, status = np.full(s0.size, payoff == "call", np.int32), np.empty(s0.size, np.int32)
     pointers = [0 if a is None else a.ctypes.data
                 for a in (s0, strike, rate, sigma, maturity, dividend, call, known[0] if known else None)]  # fmt: skip
     settings = {"nodes": nodes, "european": int(european)}
     _core.vanilla(context(device_number(device)), settings, s0.size, *pointers, [a.ctypes.data for a in found], status.ctypes.data)
     return [a.reshape(shape) for a in found], _STATUS[status].reshape(shape)
+
+
+def _points(name: str, value: Any) -> dict[str, Any]:
+    """A curve: a mapping of times to numbers, or pairs of both."""
+    if value is None:
+        return {"count": 0}
+    pairs = sorted(value.items() if hasattr(value, "items") else value)
+    table = _array(name, pairs)
+    if table.ndim != 2 or table.shape[1] != 2:
+        raise ValueError(f"{name} must have times and numbers: {{0.25: 0.8, 0.75: 0.8}}")
+    return {"count": len(pairs), "time": table[:, 0].tolist(), "value": table[:, 1].tolist()}
+
+
+def _pde(
+    payoff: str, numbers: dict[str, Any], settings: dict[str, Any], curves: dict[str, Any], greeks: bool, device: Any
+) -> tuple[dict[str, Any], Any]:
+    """The columns _VANILLA and `error` (vega and rho with greeks), and the statuses; all arrays have one shape."""
+    shape, arrays, call, status = _one_shape(payoff, numbers)
+    size = arrays[0].size
+    names = [*_VANILLA, "error"]
+    found = {name: np.full(size, np.nan) for name in names}
+    skipped = () if greeks else ("vega", "rho")
+    pointers = [0 if name in skipped else found[name].ctypes.data for name in names]
+    _core.vanilla_pde(context(device_number(device)), settings, curves, size, *(a.ctypes.data for a in arrays),
+                      call.ctypes.data, pointers, status.ctypes.data)  # fmt: skip
+    return {name: a.reshape(shape) for name, a in found.items()}, _STATUS[status].reshape(shape)
 
 
 class ImpliedVol(NamedTuple):
@@ -436,23 +467,34 @@ def implied_vol(
 
 
 def _exact(
-    strike: Any, maturity: Any, shape: Any, payoff: str, numbers: dict[str, Any], nodes: int, device: Any
-) -> PriceResult:
+    strike: Any, maturity: Any, shape: Any, payoff: str, numbers: dict[str, Any], nodes: int, device: Any,
+    grid: Any = None, greeks: bool = False,
+) -> PriceResult:  # fmt: skip
+    """By method exact, or pde with a grid: settings and curves."""
+    method = "pde" if grid else "exact"
     for name, value in numbers.items():
         if np.ndim(value) and np.size(value) != 1:
-            raise ValueError(f"{name} has {np.size(value)} numbers; method 'exact' has one asset")
+            raise ValueError(f"{name} has {np.size(value)} numbers; method {method!r} has one asset")
         numbers[name] = np.reshape(value, ())
     years = maturity.reshape(-1, 1)
     options = {**numbers, "strike": strike.reshape(-1), "maturity": years}
-    found, status = _vanilla(None, payoff, options, nodes, False, device)
-    table = dict(zip(_VANILLA, found))
+    info: dict[str, Any] = {"method": method, "variant": "", "deterministic": 1}
+    if grid:
+        table, status = _pde(payoff, options, *grid, greeks, device)
+        info["error"] = table.pop("error").reshape(shape)[()]
+    else:
+        found, status = _vanilla(None, payoff, options, nodes, False, device)
+        table = dict(zip(_VANILLA, found))
+        info["boundary"] = table["boundary"].reshape(shape)[()]
     black = {**numbers, "strike": strike.reshape(-1), "maturity": years, "sigma": 0.0}
     table["implied_vol"] = _vanilla(table["price"], payoff, black, 0, True)[0][0]
+    if grid and any(grid[1][name]["count"] for name in ("rates", "dividends", "cash")):
+        table["implied_vol"] = np.full(status.shape, np.nan)
     none = np.zeros(status.shape)
     values = np.stack([table.get(name, none) for name in _COLUMNS], axis=-1).reshape(-1, len(_COLUMNS))
-    info = {"method": "exact", "variant": "", "deterministic": 1, "boundary": table["boundary"].reshape(shape)[()],
-            "greeks": {name: table[name].reshape(shape)[()] for name in ("theta", "rho")},
-            "status": status.reshape(shape)[()]}  # fmt: skip
+    more = [name for name in ("theta", "rho") if not np.isnan(table[name]).all()]
+    info["greeks"] = {name: table[name].reshape(shape)[()] for name in more}
+    info["status"] = status.reshape(shape)[()]
     return PriceResult(values, shape, strike[()], maturity[()], info, 0)
 
 
@@ -470,6 +512,12 @@ def american(
     weights: Any = None,
     correlation: Any = None,
     dates: int | None = None,
+    exercise: Any = None,
+    cash: Any = None,
+    rates: Any = None,
+    dividends: Any = None,
+    sigmas: Any = None,
+    greeks: bool = False,
     paths: int | None = None,
     target: float | None = None,
     seed: int = 1,
@@ -488,44 +536,63 @@ def american(
     checkpoint: Any = None,
     units: int | None = None,
 ) -> PriceResult:
-    """American options: puts and calls on one asset exactly, others by the regressions of Longstaff and Schwartz.
+    """American and Bermudan options: puts and calls on one asset without sampling error, others by the regressions of
+    Longstaff and Schwartz.
 
-    method: "auto" is "exact" for a put or call on one asset, unless an argument of simulations is given, else "lsm".
-    Those are dates (default 50), paths (262144), target, weights, correlation and fit_paths to inner.
+    method: "auto" is "exact" for a put or call on one asset, "pde" with dates, exercise, cash or a curve, and "lsm" with
+    several assets or an argument of simulations: paths, target, weights, correlation and fit_paths to inner.
 
     payoff: "put", "call" of one asset; "max-call", "basket-put", "basket-call" of several. s0, sigma and dividend have
-    one number per asset, or one for all. correlation is a matrix. All strikes and maturities are fitted as one batch.
-    The price is a lower bound, up to its standard error; inner > 0 computes the upper bound of Andersen and Broadie.
-    `info["fits"]` has the statuses of the regressions.
+    one number per asset, or one for all. correlation is a matrix. dates: exercise at i maturity / dates (lsm: default
+    50). All strikes and maturities are fitted as one batch. The price of lsm is a lower bound, up to its standard error;
+    inner > 0 computes the upper bound of Andersen and Broadie. `info["fits"]` has the statuses of the regressions.
 
-    method="exact" is an integral equation: exercise at any time, no sampling error. `nodes` sets its accuracy (default 12). `greeks` also has theta and rho, `info` the exercise boundary
-    and a status per option; options with a status other than "ok" are NaN.
+    "exact" is an integral equation for exercise at any time; `nodes` sets its accuracy (default 12). "pde" is finite
+    differences; `nodes` is the size of the grid (default 801). exercise: times of exercise beside maturity. cash: cash
+    dividends; rates, dividends, sigmas: curves; each a mapping of times to numbers. `info["error"]` has the errors of the
+    prices. Both: `greeks` also has theta and rho ("pde": vega and rho with greeks=True), `info` a status per option;
+    options with a status other than "ok" are NaN.
 
     >>> import shoal
+    >>> r = shoal.price.american([95.0, 100.0], 1.0, cash={0.25: 0.8, 0.75: 0.8})
+    >>> r.method, bool((r.info["error"] < 1e-3).all())
+    ('pde', True)
     >>> r = shoal.price.american([36.0, 40.0], 1.0, s0=36.0, rate=0.06, paths=16384, fit_paths=8192)
     >>> bool(4.3 < r.price[1] < 4.6)
     True
     """
     if payoff not in _PAYOFFS:
         raise ValueError(f"payoff is {payoff!r}; it must be one of {', '.join(_PAYOFFS)}")
-    if method not in ("auto", "lsm", "exact"):
-        raise ValueError(f"method is {method!r}; it must be auto, lsm or exact")
+    if method not in ("auto", "lsm", "exact", "pde"):
+        raise ValueError(f"method is {method!r}; it must be auto, exact, pde or lsm")
+    given_points = {"cash": cash, "rates": rates, "dividends": dividends, "sigmas": sigmas}
+    dated = [name for name, value in {"exercise": exercise, **given_points}.items() if value is not None]
     if method == "auto":
-        simulated = (dates, paths, target, weights, correlation, solver, control) != (None,) * 7
+        simulated = (paths, target, weights, correlation, solver, control) != (None,) * 6
         simulated = simulated or any((fit_paths, degree, raw, cond, inner))
         many = any(np.size(v) > 1 for v in (s0, sigma, dividend))
-        method = "lsm" if simulated or many or payoff not in ("put", "call") else "exact"
+        alone = not (simulated or many) and payoff in ("put", "call")
+        method = "lsm" if not alone else "pde" if dated or dates is not None else "exact"
+    if dated and method != "pde":
+        raise ValueError(f"{dated[0]} needs method 'pde': a put or a call on one asset, and no argument of simulations")
+    if dates is not None and method == "exact":
+        raise ValueError("dates needs method 'pde' or 'lsm': exercise is possible at any time with method 'exact'")
+    grid = None
+    if method == "pde":
+        when = [] if exercise is None else np.sort(_numbers("exercise", exercise).reshape(-1)).tolist()
+        settings_of = {"dates": dates or 0, "exercises": len(when), "exercise": when, "nodes": nodes}
+        grid = (settings_of, {name: _points(name, value) for name, value in given_points.items()})
     dates, paths = 50 if dates is None else dates, 262144 if paths is None else paths
     strike, maturity, shape = _grid(strike, maturity)
     if 0 in shape:
         return _none(shape, strike, maturity, method)
-    if method == "exact":
+    if method in ("exact", "pde"):
         if Units(executor, checkpoint, units, devices).wanted():
             raise ValueError(
-                "method 'exact' simulates no paths: omit devices, executor, checkpoint and units, or pass method='lsm'"
+                f"method {method!r} simulates no paths: omit devices, executor, checkpoint and units, or pass method='lsm'"
             )
         numbers = {"s0": s0, "sigma": sigma, "rate": rate, "dividend": 0.0 if dividend is None else dividend}
-        return _exact(strike, maturity, shape, payoff, numbers, nodes, device)
+        return _exact(strike, maturity, shape, payoff, numbers, nodes, device, grid, greeks)
     given = {"s0": _numbers("s0", s0), "sigma": _numbers("sigma", sigma)}
     if dividend is not None:
         given["dividend"] = _numbers("dividend", dividend)
