@@ -196,7 +196,7 @@ TEST(european) {
             CHECK(shoal_vanilla_value(ctx, &a, 3, &(shoal_vanilla_opts){ .european = 1 }, &v,
                                       NULL) == SHOAL_OK);
             for (int i = 0; i < 3; i++) {
-                CHECK_MSG(fabs(b.price[i] - black.price[i]) < 2e-8 * 100 && b.error[i] < 1e-6,
+                CHECK_MSG(fabs(b.price[i] - black.price[i]) < 2e-8 * 100 && b.error[i] < 1e-6 * 100,
                           "%d %d: %.12g, not %.12g +- %.2g", way, i, b.price[i], black.price[i],
                           b.error[i]);
                 CHECK(fabs(b.delta[i] - black.delta[i]) < 1e-8);

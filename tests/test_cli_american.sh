@@ -154,7 +154,7 @@ expect 64 price american --nodes 33; said "with --method exact it must be 6 to 3
 expect 64 price american --cash 3m; said "--cash: '3m' must be times and numbers"
 expect 64 price american --cash 3m:1 --method lsm; said "--cash needs --method pde"
 expect 64 price american --exercise 0.5 --dates 2; said "--dates"
-expect 1 price american --sigma 0 --dates 2 $on; said "1 of 1 options without a price"
+expect 1 price american --sigma 0 --dates 2 $on; said "1 of 1 option without a price"
 
 # --- many options, one per line ---
 awk 'BEGIN { OFS = ","; print "strike,s0,rate,sigma,call"; for (i = 0; i < 10000; i++) print 90 + i % 20, 100, 0.05, 0.1 + i / 20000, i % 2 }' >many.csv

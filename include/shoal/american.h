@@ -164,10 +164,10 @@ typedef struct shoal_vanilla_pde_opts { /* zero = default; NULL: all defaults   
 } shoal_vanilla_pde_opts;
 
 /* The values of `count` options; the boundary is not computed and becomes NaN. A price is extrapolated from this grid
- * and one with half the nodes and steps; its error (or NULL) is the difference between the two. vega and rho are
+ * and one with half the nodes and steps; its error (or NULL) is estimated from these and a third one. vega and rho are
  * derivatives in shifts of the whole curve. Cash dividends follow the escrowed model of cva.h: sigma is the volatility
- * of the price without the value of all later dividends. Exercise at a dividend's date is after it is paid. More options
- * are SHOAL_VANILLA_INVALID than without the grid: sigma sqrt(maturity) below 1e-4 or below a 30th of (|rate| +
+ * of the price without the value of all later dividends. Exercise at a dividend's date is after it is paid. More
+ * options are SHOAL_VANILLA_INVALID than without a grid: sigma sqrt(maturity) below 1e-4 or below a 30th of (|rate| +
  * |dividend|) maturity; dividends worth more than the asset or the strike. Exercise at any time is
  * SHOAL_VANILLA_TWO_BOUNDARIES also where a curve or cash dividends meet negative dividend yields. */
 SHOAL_API shoal_status shoal_vanilla_pde(shoal_context *ctx, const shoal_vanilla *options,

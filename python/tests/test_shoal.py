@@ -709,6 +709,32 @@ def test_bullet_and_american_prices():
         shoal.price.american(payoff="forward")
 
 
+def test_american_prices_by_finite_differences():
+    strikes, years = np.array([36.0, 40.0]), [0.5, 1.0]
+    exact = shoal.price.american(strikes, years, s0=36.0, rate=0.06, method="exact")
+    pde = shoal.price.american(strikes, years, s0=36.0, rate=0.06, method="pde", greeks=True)
+    assert pde.method == "pde" and pde.price.shape == (2, 2) and (pde.info["status"] == "ok").all()
+    assert (abs(pde.price - exact.price) < pde.info["error"] + 1e-8).all() and (pde.info["error"] < 1e-3).all()
+    for name in ("delta", "gamma", "vega", "theta", "rho"):
+        assert np.allclose(pde.greeks[name], exact.greeks[name], rtol=2e-3, atol=1e-3), name
+    assert "vega" not in shoal.price.american(method="pde").greeks
+    dated = shoal.price.american(40.0, 1.0, s0=36.0, rate=0.06, dates=4)
+    times = shoal.price.american(40.0, 1.0, s0=36.0, rate=0.06, exercise=[0.75, 0.25, 0.5])
+    assert dated.method == times.method == "pde" and abs(dated.price - times.price) < 1e-9 < exact.price[1, 1] - dated.price
+    cash = shoal.price.american(102.0, 1.0, rate=0.03, dividend=0.01, sigma=0.25, cash=[(91 / 365, 2.5), (274 / 365, 4.0)],
+                                exercise=np.array([60, 90, 182, 273, 300]) / 365)  # fmt: skip
+    assert abs(cash.price - 13.1715936) < 1e-5 and np.isnan(cash.implied_vol)  # QuantLib 1.44
+    flat = shoal.price.american(rates={1: 0.05, 2: 0.05}, dividends={1: 0.0}, sigmas={0.5: 0.2}, rate=0.0, sigma=0.1)
+    assert abs(flat.price - shoal.price.american(method="pde").price) < 1e-9
+    for wrong, how in (({"cash": {1: 1.0}, "method": "lsm"}, "cash needs method 'pde'"),
+                       ({"dates": 3, "method": "exact"}, "dates needs method"),
+                       ({"cash": [1.0, 2.0]}, "cash must have times")):  # fmt: skip
+        with pytest.raises((ValueError, TypeError), match=how):
+            shoal.price.american(**wrong)
+    with pytest.raises(ValueError, match="dates and exercises exclude"):
+        shoal.price.american(dates=3, exercise=[0.5])
+
+
 def test_exact_american_prices_and_implied_volatilities():
     strikes, years = np.array([36.0, 40.0, 42.0]), [0.5, 1.0]
     exact = shoal.price.american(strikes, years, s0=36.0, rate=0.06, method="exact")
@@ -731,8 +757,8 @@ def test_exact_american_prices_and_implied_volatilities():
     assert both.info["status"] == "two boundaries" and np.isnan(both.price)
     call = shoal.price.american(payoff="call", method="exact", rate=0.05)
     assert abs(call.implied_vol - 0.2) < 1e-12  # never exercised early: European
-    with pytest.raises(ValueError, match="method is 'pde'"):
-        shoal.price.american(method="pde")
+    with pytest.raises(ValueError, match="method is 'tree'"):
+        shoal.price.american(method="tree")
     with pytest.raises(ValueError, match="one asset"):
         shoal.price.american(payoff="max-call", method="exact")
     with pytest.raises(ValueError, match="sigma has 2 numbers"):
