@@ -290,9 +290,9 @@ static shoal_status american(shoal_context *ctx, const char *method, const char 
 }
 
 static shoal_status vanillas(shoal_context *ctx, const char *method, const char *variant) {
-    const double strike[] = { 90, 110 }, five[] = { 0.05, 0.05 }, year[] = { 1, 1 };
+    const double strikes[] = { 90, 110 }, five[] = { 0.05, 0.05 }, year[] = { 1, 1 };
     const double when = 0.5, amount = 2;
-    const shoal_vanilla options = { hundred, strike, five, fifth, year, NULL, NULL };
+    const shoal_vanilla options = { hundred, strikes, five, fifth, year, NULL, NULL };
     double price[2], vega[2];
     const shoal_vanilla_values values = { .price = price, .vega = vega };
     const shoal_vanilla_pde_opts o = { .nodes = 41, .steps = 12, .cash = { 1, &when, &amount } };
