@@ -12,10 +12,12 @@ static long blocks;         /* allocated and not freed */
 
 extern void *__real_malloc(size_t), *__real_calloc(size_t, size_t);
 extern void *__real_realloc(void *, size_t);
+extern void *__real_aligned_alloc(size_t, size_t);
 extern int __real_posix_memalign(void **, size_t, size_t);
 extern void __real_free(void *);
 extern void *__wrap_malloc(size_t), *__wrap_calloc(size_t, size_t);
 extern void *__wrap_realloc(void *, size_t);
+extern void *__wrap_aligned_alloc(size_t, size_t);
 extern int __wrap_posix_memalign(void **, size_t, size_t);
 extern void __wrap_free(void *);
 
@@ -28,6 +30,9 @@ static void *counted(void *memory) {
 void *__wrap_malloc(size_t size) { return fails() ? NULL : counted(__real_malloc(size)); }
 void *__wrap_calloc(size_t count, size_t size) {
     return fails() ? NULL : counted(__real_calloc(count, size));
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
 }
 int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
     const int error = fails() ? ENOMEM : __real_posix_memalign(memory, alignment, size);
