@@ -248,7 +248,7 @@ TEST(what_is_refused) {
              c.contract[0].fixing = late),
             "fixings is 1");
     REFUSED(c.contract[0].american = 1, "asian-call has no early exercise");
-    REFUSED(c.opts.greeks = 1, "with a barrier or on a mean");
+    REFUSED(c.opts.greeks = 1, "there are no sensitivities of a contract on a mean");
     REFUSED(c.counterparty.jump = &fall, "contracts on a mean have no jump at default");
 }
 
