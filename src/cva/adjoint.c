@@ -542,7 +542,7 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
     int64_t all = 0;
     int failed = 0;
     for (int i = 0; i < ARRAYS; i++) all += counts[i];
-#pragma omp parallel num_threads(ctx->threads)
+#pragma omp parallel num_threads(ctx->threads) reduction(| : failed)
     {
         lanes *room = malloc((size_t)all * sizeof *room), *next = room, *part[ARRAYS];
         for (int i = 0; i < ARRAYS; i++) part[i] = next, next += room ? counts[i] : 0;
@@ -574,7 +574,6 @@ static shoal_status run(const shoal_context *ctx, const cva_job *job, const cva_
                             .called = part[19],
                             .owed = part[20],
                             .moved = -1 };
-#pragma omp atomic
         failed |= !room;
 #pragma omp for schedule(static)
         for (int64_t from = 0; from < paths; from += CVA_WIDTH) {

@@ -361,7 +361,8 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
         s = task[i].status;
         if (s == SHOAL_OK) continue;
-        snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", task[i].message);
+        if (task[i].message[0]) /* else the plan's own */
+            snprintf(p->head.ctx->message, sizeof p->head.ctx->message, "%s", task[i].message);
         s = shoal_fail_at(p->head.ctx, s, "contracts", task[i].contract, "");
     }
     for (int64_t i = 0; i < contracts && s == SHOAL_OK; i++) {
