@@ -168,7 +168,8 @@ enum { WORTH_SAYING = 10 };      /* seconds */
 enum { MOST_FOR_TARGET = 1 << 24, BEYOND_TARGET = 4096 };
 
 /* A correlation matrix that is none: three assets whose correlations are impossible together, else the first row. */
-static int blame_correlation(const cva_options *o, const cva_book *b, const char *message) {
+static int report_invalid_correlation(const cva_options *o, const cva_book *b,
+                                      const char *message) {
     const int64_t d = b->assets;
     long long row = 0;
     for (int64_t i = 0; i < d; i++)
@@ -239,7 +240,7 @@ static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_stat
         return cli_fail(CLI_INPUT, "%s: counterparty %s: %s", o->parties ? o->parties : o->book,
                         b->party[i], shoal_message(c->ctx) + length);
     if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "correlation", 11) == 0)
-        return blame_correlation(o, b, shoal_message(c->ctx));
+        return report_invalid_correlation(o, b, shoal_message(c->ctx));
     return cli_status(c, status);
 }
 
