@@ -40,7 +40,7 @@ endif()
 
 # Left to `all`: statistics that need many draws, the program over an emulated GPU where that takes long, and the site,
 # for which Sphinx is installed (the links of the documents themselves: test docs).
-set(tier_all_only site rng_law rng_streams cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
+set(tier_all_only clang site rng_law rng_streams cli_price_plain cli_study_plain cli_sort_plain cli_rng_plain
                   cli_forms_plain cli_american_plain)
 
 # FLAVOUR_cases_TEST: the cases of a test in a flavour, where all of them would take minutes: every kernel once.
@@ -121,6 +121,7 @@ set(tsan_cases_surrogate_cells few_rows)
 set(asan_cases_quick_recur no_first_values in_place)
 set(asan_cases_quick_tridiag a_long bad_right_hand_side)
 set(asan_cases_quick_tridiag_long several_levels)
+set(asan_cases_quick_tridiag_gspike blocks_of_any_size)
 set(asan_cases_quick_tridiag_gspike_blocks sizes)
 set(asan_cases_quick_tridiag_pscheme any_number)
 set(asan_cases_quick_tridiag_rcond any_scale)

@@ -9,7 +9,8 @@
  *     row in hand     sqrt(weight) / h (p (dl, d, du | b) - dl (p, q, 0 | y))
  *
  * are those of a rotation. Powers of two take the place of both factors of h: row i of U is within a factor of 2
- * of its length, and the weight takes the rest, which keeps it between 1/2 and 2. One division.
+ * of its length, and the weight takes the rest, which keeps it between 1/2 and 2. One division. Where dl is 0 there is
+ * no rotation: row i of U is the row in hand, with the bits of the last row of a system.
  */
 #ifndef SHOAL_TRIDIAG_ROOTFREE_H
 #define SHOAL_TRIDIAG_ROOTFREE_H
@@ -28,7 +29,8 @@ SHOAL_HD static inline rootfree rootfree_of(real p, real dl, real weight) {
     const real large = real_max(real_max(real_abs(p), real_abs(dl)), REAL_MIN);
     const real power = power_of_two(-exponent_of(large)); /* inputs are scaled: below 4 */
     const real a = p * power, b = dl * power;
-    const real square = weight * a * a + b * b, one = 1 / square, rest = weight * one;
+    const int none = dl == 0;
+    const real square = weight * a * a + b * b, one = 1 / (none ? a : square), rest = weight * one;
     const real g = square > 2 ? (real)0.5 : 1;
     const real f = rest > 2             ? (real)2
                    : rest < (real)0.125 ? (real)0.25
@@ -38,10 +40,10 @@ SHOAL_HD static inline rootfree rootfree_of(real p, real dl, real weight) {
                       : rest < (real)0.125 ? (real)16
                       : rest < (real)0.5   ? (real)4
                                            : 1;
-    r.first = g * weight * a, r.second = g * b;
-    r.next = f * a, r.minus = f * b;
-    r.weight = rest * back;
-    r.inverse = one * (square > 2 ? (real)2 : 1) * power;
+    r.first = none ? 1 : g * weight * a, r.second = none ? 0 : g * b;
+    r.next = none ? 1 : f * a, r.minus = none ? 0 : f * b;
+    r.weight = none ? 1 : rest * back;
+    r.inverse = one * (!none && square > 2 ? (real)2 : 1) * power;
     return r;
 }
 
