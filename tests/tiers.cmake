@@ -24,7 +24,6 @@ if(SHOAL_TIER STREQUAL "quick")
     set(SIMT_FEW_CASES ON)
     set(tier_99)
     set(tier_bench_flavours)
-    set(tier_clang)
     set(tier_small tridiag tridiag_status tridiag_long tridiag_gspike tridiag_verdict smallsym
                    smallsym_eig smallsym_ldltp smallsym_factor sort sort_merge recur_range bullet
                    tridiag_factor tridiag_pscheme symindef symindef_eig rng
@@ -34,7 +33,6 @@ else()
     set(tier_few_cases)
     set(tier_99 plain)
     set(tier_bench_flavours plain asan)
-    set(tier_clang single)
     set(tier_small)
 endif()
 
