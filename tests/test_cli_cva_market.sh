@@ -63,6 +63,13 @@ check "the page has the model" grep -q "Heston's model of A: v0 0.04, kappa 1.5,
 for i in 1 2; do expect 0 cva $heston --shard $i/2 -o heston$i.part; done
 expect 0 merge-parts heston1.part heston2.part --json
 check "parts have the model" [ "$(number cva)" = "$was" ]
+# A correlation above 0: high powers of the price have no mean. A put is worth no more than its strike.
+printf 'asset,spot,v0,kappa,theta,xi,rho\nB,90,0.09,1,0.05,0.8,0.5\n' >fat.csv
+printf 'payoff,assets,strike,maturity,style\nput,B,100,5,american\n' >fatput.csv
+for estimator in rule amc; do
+    expect 0 cva fatput.csv --market fat.csv --rate 0.03 --dates 5 --outer 256 --inner 32 --rule-paths 4096 --estimator $estimator --json $on
+    check "a cva of $estimator" awk -v x="$(sed -n 's/^ *"cva": \([^,]*\),*/\1/p' out)" 'BEGIN { exit !(x > 0.5 && x < 1.5) }'
+done
 expect 0 cva $heston --outer 16 --compare; said "it has no Heston model"
 expect 64 cva $heston --greeks; said "heston.csv: there is no Heston model with sensitivities"
 expect 64 cva $heston --estimator inner; said "heston.csv: there is no Heston model with estimator inner"

@@ -161,6 +161,11 @@ check "names" grep -q '^correlation,A,B,' tables/greeks/sensitivities.csv
 check "a point of a hazard rate" grep -q '^hazard,Bergen,,1,' tables/greeks/sensitivities.csv
 check "they are printed" grep -q '^hazard  *Bergen  *later ' out
 expect 0 $greeks --report page.html; check "the page has them" grep -q '<h2>Sensitivities</h2>' page.html
+# An American call without dividends is kept, so no boundary moves: its change with the dividend is that of the European one.
+printf 'payoff,assets,strike,maturity,style\ncall,A,100,1,american\n' >kept.csv
+printf 'asset,spot,volatility,dividend\nA,100,0.2,0\n' >still.csv
+expect 0 cva kept.csv --market still.csv --dates 5 --outer 1024 --greeks $on
+check "no boundary" awk '$1 == "dividend" && $2 == "A" { exit !($4 < -1 && $4 > -2.5) }' out
 gammas="${greeks% --greeks*} --gammas $on"
 expect 0 $gammas --tables tables/gammas; check "gammas are printed" grep -q '^cross-gamma  *A  *B ' out
 check "as with --greeks, two gammas and a cross gamma" [ "$(wc -l <tables/gammas/sensitivities.csv)" -eq 17 ]

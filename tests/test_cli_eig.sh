@@ -243,6 +243,9 @@ npy '<f8' '(2, 2)' "$two" "$nan" "$one" "$two" >A.npy
 expect 0 $on eig dense A.npy -w w.npy -v V.npy --method jjacobi --full --triangle lower; silent err; near w.npy 1e-15 1 3
 check "its table" grep -q "eigenvalues    2 positive, 0 negative, 0 zero" out; pairs A.npy w.npy V.npy 1 2 f64
 expect 0 $on eig dense P.npy -w y.npy --packed; check "packed, the same values" cmp -s w.npy y.npy
+printf '%%%%MatrixMarket matrix array real symmetric\n2 2\n2e-308\n1e-308\n2e-308\n' >T.mtx
+expect 0 $on eig dense T.mtx -w tw.npy --json; json
+check "a tiny matrix" awk -v x="$(sed -n 's/.*"largest": \([^,]*\),.*/\1/p' out)" 'BEGIN { exit !(x > 2.999999e-308 && x < 3.000001e-308) }'
 expect 0 $on gen symindef clement --n 40 -o C; expect 0 $on eig dense C.npy -w cw.npy -v cV.npy; pairs C.npy cw.npy cV.npy 1 40 f64
 expect 0 $on eig dense C.npy -w cw.npy -v cV.npy --type f32 --pivot rook --json --force; json; leaf type=f32; leaf pivot=rook
 leaf status=ok; leaf rank=40; leaf inertia.0=20; leaf inertia.1=20; leaf files.A=C.npy; leaf files.values=cw.npy

@@ -133,7 +133,7 @@ def spike_lengths(matrices):
         own, other = times["gspike", n], times["twocarry", n]
         return "At n = %.0f g-Spike's time differs by %.0f %% between the matrices%s; `twocarry` is %.1f times as fast." % (
             n, 100 * (max(own) / min(own) - 1), ": it does not depend on the matrix, as the paper says"
-            if max(own) < 1.25 * min(own) else "; on a CPU branches depend on the matrix" if not lab.has_gpu else "",
+            if max(own) < 1.25 * min(own) else "; that includes the noise of this machine" if not lab.has_gpu else "",
             min(own) / min(other))
     return show
 

@@ -56,6 +56,26 @@ typedef struct answer {
 
 static bool failed(const answer *out) { return out->info.status < 0; }
 
+static void multiply(io_array *array, int power) {
+    for (int64_t k = 0; k < io_array_count(array); k++) {
+        if (array->type == IO_F4)
+            ((float *)array->data)[k] = ldexpf(((float *)array->data)[k], power);
+        else
+            ((double *)array->data)[k] = ldexp(((double *)array->data)[k], power);
+    }
+}
+
+/* Brings a tiny matrix near 1 by a power of two: products of its entries would underflow. Returns the power. */
+static int scale_up(factor_matrix *m) {
+    double most = 0;
+    for (int64_t k = 0; k < io_array_count(&m->file.a); k++)
+        most = fmax(most, fabs(io_array_get(&m->file.a, k)));
+    const double enough = m->type == SHOAL_F32 ? 0x1p-40 : 0x1p-400;
+    if (!(most > 0 && most < enough)) return 0;
+    multiply(&m->file.a, -ilogb(most));
+    return -ilogb(most);
+}
+
 static int compute(cli *c, const factor_matrix *m, const shoal_symindef_opts *opts, answer *out) {
     cli_place places[] = {
         { .from = m->file.a.data, .bytes = m->bytes },
@@ -132,13 +152,15 @@ static void print_table(const cli *c, const factor_matrix *m, const answer *out)
            CLI_TIME(out->factor_seconds));
 }
 
-static int run(cli *c, const eig_arguments *a, const factor_matrix *m, answer *out) {
+static int run(cli *c, const eig_arguments *a, factor_matrix *m, answer *out) {
     shoal_symindef_opts opts = a->matrix.opts;
     opts.n = m->n, opts.type = m->type;
     opts.storage = m->form.packed ? SHOAL_PACKED : SHOAL_FULL;
+    const int power = opts.tol > 0 ? 0 : scale_up(m);
     if (!(opts.tol > 0)) opts.tol = m->type == SHOAL_F32 ? (double)FLT_MIN : DBL_MIN;
     int code = compute(c, m, &opts, out);
     if (code != CLI_OK) return code;
+    if (power) multiply(&out->values, -power);
     find_sizes(out);
     code = cli_array_write(a->values, &out->values);
     if (code == CLI_OK) code = cli_array_write(a->vectors, &out->vectors);

@@ -548,9 +548,9 @@ def american(
     inner > 0 computes the upper bound of Andersen and Broadie. `info["fits"]` has the statuses of the regressions.
 
     "exact" is an integral equation for exercise at any time; `nodes` sets its accuracy (default 12). "pde" is finite
-    differences; `nodes` is the size of the grid (default 801). exercise: times of exercise beside maturity. cash: cash
-    dividends; rates, dividends, sigmas: curves; each a mapping of times to numbers. `info["error"]` has the errors of the
-    prices. Both: `greeks` also has theta and rho ("pde": vega and rho with greeks=True), `info` a status per option;
+    differences; `nodes` is the size of the grid (default 801). exercise: times of exercise before maturity; later ones have
+    no effect. cash: cash dividends, also those after maturity, which are part of the spot price (escrowed model); rates,
+    dividends, sigmas: curves; each a mapping of times to numbers. `info["error"]` has the errors of the prices. Both: `greeks` also has theta and rho ("pde": vega and rho with greeks=True), `info` a status per option;
     options with a status other than "ok" are NaN.
 
     >>> import shoal
@@ -575,6 +575,14 @@ def american(
         method = "lsm" if not alone else "pde" if dated or dates is not None else "exact"
     if dated and method != "pde":
         raise ValueError(f"{dated[0]} needs method 'pde': a put or a call on one asset, and no argument of simulations")
+    idle = {"paths": paths, "target": target, "weights": weights, "correlation": correlation, "solver": solver,
+            "control": control, "fit_paths": fit_paths or None, "degree": degree or None, "raw": raw or None,
+            "cond": cond or None, "inner": inner or None}  # fmt: skip
+    for name, value in idle.items():
+        if method in ("exact", "pde") and value is not None:
+            raise ValueError(f"{name} needs method 'lsm': method {method!r} simulates no paths")
+    if method in ("exact", "pde") and dtype_name(dtype) != "float64":
+        raise ValueError(f"method {method!r} computes in float64; dtype needs method 'lsm'")
     if dates is not None and method == "exact":
         raise ValueError("dates needs method 'pde' or 'lsm': exercise is possible at any time with method 'exact'")
     grid = None

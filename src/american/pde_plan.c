@@ -379,7 +379,7 @@ static void store(const terms *m, const line *l, const double *near, int64_t i,
         off = 1.5 * fabs(bumped[BASE] - before) +
               fabs(fine->price - coarse->price) / (is_american(m) ? 3 : 20);
         now.delta = both(fine->delta, coarse->delta), now.gamma = both(fine->gamma, coarse->gamma);
-        now.price = bumped[BASE];
+        now.price = fmax(bumped[BASE], 0); /* rounding may leave it below */
     }
     if (!failed && (!l->lives || (is_american(m) && now.price <= pays + off))) { /* exercised now */
         now = (outcome){ fmax(pays, 0), pays > 0 ? (l->call ? 1 : -1) : 0, 0 };

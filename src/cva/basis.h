@@ -103,8 +103,9 @@ CVA_CONSTANT int cva_is_linear(const cva_basis *b) {
 }
 
 CVA_CONSTANT int cva_rule_form(const cva_basis *b, int assets) {
-    if (assets > 1 && assets <= CVA_FEW &&
-        b->functions == cva_basis_of(b->kind, assets, 0, CVA_FUNCTIONS).functions)
+    const cva_basis known = cva_basis_of(b->kind, assets, 0, CVA_FUNCTIONS);
+    if (assets > 1 && assets <= CVA_FEW && b->functions == known.functions &&
+        b->hedges == known.hedges)
         return CVA_KNOWN;
     return cva_is_linear(b) ? CVA_LINEAR : CVA_ANY;
 }

@@ -381,10 +381,24 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
     cva_make_variables(c, &r->basis, k, s, &w);
     cva_make_psi(r, k, &w);
     cva_make_hold(r, k, &w);
+    double
+        most = 0,
+        share =
+            0; /* with variances what an option is worth at most: a number, or a share of the price */
+    const int bounded = job->hestons > 0 && r->basis.kind == CVA_BASKET;
+    if (bounded) {
+        const cva_terms t = cva_terms_of(job, c, cva_rest(job, c, k));
+        const double price = t.discount * t.growth, strike = cva_strike_at(c, k);
+        if (c->form & CVA_DOWN)
+            most = strike * (t.discount > 1 ? t.discount : 1);
+        else
+            share = price > 1 ? price : 1;
+    }
     for (int l = 0; l < CVA_WIDTH; l++) {
         now[l] = w.gain[l] > 0 && w.gain[l] >= w.hold[l];
         /* infinity: the rule knows nothing of such paths. It holds, and that is worth at least what exercise pays */
-        const double hold = w.hold[l] <= CVA_MOST_HOLD ? w.hold[l] : w.gain[l];
+        double hold = w.hold[l] <= CVA_MOST_HOLD ? w.hold[l] : w.gain[l];
+        if (bounded && hold > fma(share, w.u[0][l], most)) hold = fma(share, w.u[0][l], most);
         if (going_on) going_on[l] = hold > 0 ? hold : 0;
     }
 }

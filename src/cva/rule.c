@@ -48,13 +48,25 @@ static int are_equal(const cva_job *j, const cva_contract *c) {
     return equal;
 }
 
+static int count_hestons(const cva_job *j, const cva_contract *c) {
+    int count = 0;
+    for (int n = 0; n < c->assets; n++) count += c->asset[n] >= j->prices;
+    return count;
+}
+
 /* rule: 0, or 1 for the one to compare with. */
 static cva_basis basis_of(const cva_job *j, const cva_contract *c, int rule, int64_t paths) {
     const int sum = c->form & CVA_OF_SUM;
     const int64_t room = paths / RULE_PER_FUNCTION;
     const int most = room < CVA_FUNCTIONS ? (int)room : CVA_FUNCTIONS;
     const int ranks = c->assets > CVA_DIRECTIONS || are_equal(j, c);
-    return cva_basis_of(sum ? CVA_BASKET : ranks ? CVA_RANKS : CVA_LARGEST, c->assets, rule, most);
+    cva_basis b = cva_basis_of(sum     ? CVA_BASKET
+                               : ranks ? CVA_RANKS
+                                       : CVA_LARGEST,
+                               c->assets, rule, most);
+    /* in Heston's model powers of the price may have no variance; a hedge by them would add as much noise */
+    if (count_hestons(j, c)) b.hedges = 0;
+    return b;
 }
 
 /* ---- one date ---------------------------------------------------------------------------------- */
@@ -145,12 +157,6 @@ static void take_integrals(const cva_job *j, const cva_contract *c, double *to) 
         for (int n = 0; n < c->assets; n++, to += CVA_OF_ASSET)
             memcpy(to, from + 1 + CVA_OF_ASSET * c->asset[n], CVA_OF_ASSET * sizeof *to);
     }
-}
-
-static int count_hestons(const cva_job *j, const cva_contract *c) {
-    int count = 0;
-    for (int n = 0; n < c->assets; n++) count += c->asset[n] >= j->prices;
-    return count;
 }
 
 /* Of the contract's assets: its variances are the last of them. */

@@ -154,11 +154,13 @@ static void make_edges(const maker *k, int64_t i, const double *premium, double 
         double slope = 0;
         for (int e = 0; e < 4; e++) slope += cubic.slope[e] * row[cubic.at + e];
         const double apart = pays - s.by_price - slope / spacing;
+        /* else both sides are worth the same up to rounding, as far in the money of a call that is kept */
+        const int is_boundary = fabs(apart) > 1e-9 * fabs(pays);
         for (int64_t n = 0; n < k->columns; n++) {
             double moved = european_by(k, &s, n);
             for (int e = 0; e < 4; e++)
                 moved += cubic.value[e] * premium[(cubic.at + e) * k->columns + n];
-            to[n] = apart != 0 ? moved / apart : 0;
+            to[n] = is_boundary ? moved / apart : 0;
         }
     }
 }

@@ -14,8 +14,10 @@ static size_t serial_bytes(const shoal_recur *plan) {
 }
 
 static shoal_status serial_run(shoal_recur *plan, const recur_job *job) {
-    const int64_t first_share = job->count / plan->head.ctx->threads + 1;
-#pragma omp parallel for num_threads(plan->head.ctx->threads) schedule(static)
+    const int most = plan->head.ctx->threads;
+    const int threads = job->count >= most ? most : job->count > 1 ? (int)job->count : 1;
+    const int64_t first_share = job->count / threads + 1;
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t k = 0; k < job->count; k++)
         if (!shoal_is_cancelled(plan->head.ctx, k, first_share)) walk_segment(job, k);
     return SHOAL_OK;
