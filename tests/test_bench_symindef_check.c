@@ -220,8 +220,7 @@ TEST(product_of_some_rows) {
         for (int row = 0; row < WIDE; row += WIDE - 1) {
             a[permutation[row] * (WIDE + 1)] += 0x1p-12;
             const double found = bench_product_error(&p);
-            CHECK_MSG(found == 0x1p-12 / norm, "form %d, row %d: %g",
-                      form, row, found);
+            CHECK_MSG(found == 0x1p-12 / norm, "form %d, row %d: %g", form, row, found);
             a[permutation[row] * (WIDE + 1)] -= 0x1p-12;
         }
     }
@@ -256,7 +255,8 @@ TEST(factors_in_128_bits) {
         for (int j = 0; j <= i; j++) {
             bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
             const double u = (double)(bits >> 11) * 0x1p-53 - 0.5;
-            a[i * N + j] = a[j * N + i] = i == j ? u / 100 : u; /* small diagonals: pivots of order 2 */
+            a[i * N + j] = a[j * N + i] =
+                i == j ? u / 100 : u; /* small diagonals: pivots of order 2 */
         }
     const double error = bench_quad_error(a, N);
     CHECK_MSG(error > 0 && error < 1e-31, "%g", error);

@@ -140,7 +140,7 @@ shoal_status shoal_cva_make_curves(shoal_cva *p, const shoal_cva_market *m) {
         for (int64_t a = 0; a < d; a++, to += CVA_OF_ASSET) {
             const int priced = a < j->prices; /* variances have no curves */
             to[CVA_GROWTH] = rate - shoal_curve_integral(priced ? curve_of(m->dividends, a) : &none,
-                                                       0, j->dividend[a], t);
+                                                         0, j->dividend[a], t);
             to[CVA_VARIANCE] =
                 priced ? shoal_curve_integral(curve_of(m->sigmas, a), 1, j->sigma[a], t) : 0;
         }

@@ -83,8 +83,7 @@ static void pack_rows(pair *p, int64_t r0) {
     for (int c = 0; c < SIDE; c += VEC)
         for (int r = 0; r < TILE; r += VEC) {
             vec rows[VEC];
-            for (int l = 0; l < VEC; l++)
-                rows[l] = vec_load(p->column[c + l] + r0 + r);
+            for (int l = 0; l < VEC; l++) rows[l] = vec_load(p->column[c + l] + r0 + r);
             vec_transpose(rows);
             for (int l = 0; l < VEC; l++) vec_store(p->some + (r + l) * SIDE + c, rows[l]);
         }
