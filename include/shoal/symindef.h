@@ -158,6 +158,7 @@ SHOAL_API shoal_status shoal_symindef_gjgtf(shoal_symindef *plan, const float *A
  * Relative errors of the eigenvalues, the small ones too, are about epsilon times the condition
  * number of G with columns scaled to length 1, if the factorization dropped no pivot: create the plan
  * with method "complete" and opts.tol = DBL_MIN (float: FLT_MIN). Zero pivots give eigenvalues 0. Waits.
+ * Scale a matrix whose entries are all below 1e-120 (float 1e-12) by a power of two: products may underflow.
  *   - values (n): ascending.
  *   - vectors (n, n): column k belongs to values[k], has length 1, orthogonal to the others. NULL: none.
  *   - info: NULL: skipped. If status is below 0, values and vectors are NaN.
