@@ -23,6 +23,7 @@ static const cva_fitter *const fitters[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_
 
 enum { RULE_PATHS = 1 << 16, LEAST_PATHS = 1 << 13, ALL_PATHS = 1 << 20 };
 enum { RULE_PER_FUNCTION = 64, PATHS_PER_COLUMN = 8 };
+enum { REGIONS = 2 }; /* out of the money, in the money */
 #define NO_GAIN                                                                                    \
     1e-10 /* of the strike: gains over a step below it are rounding errors, not noise to be hedged */
 
@@ -90,41 +91,59 @@ static void make_ranges(const cva_fit *f, int64_t i) {
     }
 }
 
-/* The factors of both regions, of columns that are scaled to a mean square of 1. A region with few
- * paths has those of the first functions alone. One without paths, or without an answer, has 0 as its value of going on, and is not exercised: in the money, infinity. */
+/* The regression of a region, from its sums: columns scaled to a mean square of 1, those without a scale left out. A region
+ * with few paths has the first functions alone; one without paths has nothing but zeros. */
+static void scale_region(const cva_fit *f, double *gram, double *rhs, double *scale) {
+    const cva_basis *b = &f->rule.basis;
+    const int columns = cva_columns(b);
+    const double noise = NO_GAIN * fabs(f->c.strike);
+    const double paths = gram[0], few = ceil(paths / PATHS_PER_COLUMN);
+    for (int n = 0; n < columns; n++) {
+        const double square = gram[n * (n + 1) / 2 + n];
+        const double least = n < b->functions ? 0 : noise * noise * paths;
+        const int fits = few >= columns || (n < b->functions && n < few);
+        scale[n] = square > least && fits ? 1 / sqrt(square) : 0;
+    }
+    for (int n = 0; n < columns; n++) {
+        for (int m = 0; m <= n; m++) gram[n * (n + 1) / 2 + m] *= scale[n] * scale[m];
+        rhs[n] *= scale[n];
+    }
+}
+
+/* Room for the regressions of a date: of both regions the matrices, then the right-hand sides, then the answers. */
+static int64_t solve_numbers(int columns) { return REGIONS * (cva_gram_numbers(columns) + columns); }
+
+/* The factors of both regions. A region without paths, or without an answer, has 0 as its value of going on, and is not
+ * exercised: in the money, infinity. */
 static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double *room, int64_t i) {
     const cva_basis *b = &f->rule.basis;
     const int columns = cva_columns(b);
     const int64_t numbers = cva_gram_numbers(columns), triangle = numbers - columns;
     const int64_t tasks = (f->blocks + CVA_FIT_TASK - 1) / CVA_FIT_TASK;
-    for (int region = 0; region < 2; region++) {
+    double scale[REGIONS][CVA_COLUMNS], *rhs = room + REGIONS * triangle;
+    double *answers = rhs + REGIONS * columns;
+    int answered[REGIONS];
+    memset(room, 0, (size_t)(REGIONS * numbers) * sizeof *room);
+    for (int region = 0; region < REGIONS; region++) {
+        double *gram = room + region * triangle, *mine = rhs + region * columns;
+        for (int64_t task = 0; task < tasks; task++) {
+            const double *from = f->gram + (REGIONS * task + region) * numbers;
+            for (int64_t e = 0; e < triangle; e++) gram[e] += from[e];
+            for (int e = 0; e < columns; e++) mine[e] += from[triangle + e];
+        }
+        answered[region] = gram[0] > 0; /* so many paths */
+        if (answered[region]) scale_region(f, gram, mine, scale[region]);
+    }
+    const shoal_status s = shoal_smallsym_solve(solver, room, rhs, answers);
+    if (s != SHOAL_OK) return s;
+    for (int region = 0; region < REGIONS; region++, answers += columns) {
         double *x = f->numbers + (i - 1) * cva_rule_numbers(b) + region * cva_region_numbers(b) +
                     2 * b->variables;
-        memset(room, 0, (size_t)numbers * sizeof *room);
-        for (int64_t task = 0; task < tasks; task++)
-            for (int64_t e = 0; e < numbers; e++)
-                room[e] += f->gram[(2 * task + region) * numbers + e];
-        const double noise = NO_GAIN * fabs(f->c.strike);
-        int answered = room[0] > 0; /* so many paths */
-        const double few = ceil(room[0] / PATHS_PER_COLUMN);
-        if (answered) {
-            double scale[CVA_COLUMNS], *b_of = room + triangle;
-            for (int n = 0; n < columns; n++) {
-                const double square = room[n * (n + 1) / 2 + n];
-                const double least = n < b->functions ? 0 : noise * noise * room[0];
-                const int fits = few >= columns || (n < b->functions && n < few);
-                scale[n] = square > least && fits ? 1 / sqrt(square) : 0;
-            }
-            for (int n = 0; n < columns; n++) {
-                for (int m = 0; m <= n; m++) room[n * (n + 1) / 2 + m] *= scale[n] * scale[m];
-                b_of[n] *= scale[n];
-            }
-            const shoal_status s = shoal_smallsym_solve(solver, room, b_of, x);
-            if (s != SHOAL_OK) return s;
-            for (int n = 0; n < columns; n++) x[n] *= scale[n];
+        for (int n = 0; n < columns && answered[region]; n++) {
+            x[n] = answers[n] * scale[region][n];
+            answered[region] = isfinite(x[n]) != 0;
         }
-        for (int n = 0; n < columns; n++) answered &= isfinite(x[n]) != 0;
-        if (answered) continue;
+        if (answered[region]) continue;
         memset(x, 0, (size_t)columns * sizeof *x);
         if (region) x[0] = INFINITY;
     }
@@ -258,9 +277,9 @@ static shoal_status fit_rule(shoal_cva *p, shoal_context *host, const cva_contra
     if (s != SHOAL_OK) return s;
     s = make_fit(p, host, scratch, c, rule, paths, &f);
     const int columns = s == SHOAL_OK ? cva_columns(&f.rule.basis) : 1;
-    if (s == SHOAL_OK) s = shoal_plan_host(scratch, cva_gram_numbers(columns), sizeof *room, &room);
+    if (s == SHOAL_OK) s = shoal_plan_host(scratch, solve_numbers(columns), sizeof *room, &room);
     const shoal_smallsym_opts opts = {
-        .n = columns, .count = 1, .nrhs = 1, .storage = SHOAL_PACKED, .method = "eigdc"
+        .n = columns, .count = REGIONS, .nrhs = 1, .storage = SHOAL_PACKED, .method = "eigdc"
     };
     if (s == SHOAL_OK) s = shoal_smallsym_create(host, &opts, &solver);
     const shoal_stage stage = shoal_stage_begin(host, "exercise rules");
