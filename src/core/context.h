@@ -79,6 +79,9 @@ shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *for
 #endif
     ;
 
+/* return SHOAL_NO_MEMORY(ctx, "%d nodes", n); */
+#define SHOAL_NO_MEMORY(ctx, ...) shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for " __VA_ARGS__)
+
 /* SHOAL_OK if the context can work; else its own message stands. Makes its device current, clears CUDA's error. */
 shoal_status shoal_ready(shoal_context *ctx);
 

@@ -25,9 +25,7 @@ static void *load_pointer(const void *from) {
     return pointer;
 }
 
-static shoal_status no_memory(shoal_context *ctx) {
-    return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-}
+static shoal_status no_memory(shoal_context *ctx) { return SHOAL_NO_MEMORY(ctx, "a plan"); }
 
 shoal_status shoal_plan_new(shoal_context *ctx, size_t size, const void *opts, void *result) {
     if (result) store_pointer(result, NULL);

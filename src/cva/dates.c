@@ -260,7 +260,7 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
     moments m = { malloc((size_t)most * sizeof *m.at), 0 };
     double *room = malloc((size_t)(knots + 1) * sizeof *room);
     shoal_status s = SHOAL_OK;
-    if (!m.at || !room) s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
+    if (!m.at || !room) s = SHOAL_NO_MEMORY(p->head.ctx, "dates");
     if (s == SHOAL_OK) {
         gather(j, from, o, beyond, step, &m);
         merge(&m);
@@ -268,7 +268,7 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
         add_knots(market, room, &m);
         merge(&m);
         if (j->hestons && !add_steps(CVA_HESTON_STEP, &m))
-            s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
+            s = SHOAL_NO_MEMORY(p->head.ctx, "dates");
         if (s == SHOAL_OK) s = make_lists(p, from, o, &m);
     }
     free(m.at), free(room);

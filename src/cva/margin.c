@@ -99,8 +99,7 @@ shoal_status shoal_cva_make_slots(shoal_cva *p) {
     if (!j->periods) return SHOAL_OK;
     const int64_t calls = j->periods * j->exposures;
     int64_t *end = malloc((size_t)(j->dates + 1) * sizeof *end); /* of a slot: its last use */
-    shoal_status s =
-        end ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for margin calls");
+    shoal_status s = end ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "margin calls");
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, calls, sizeof *end, &p->call_date);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, calls, sizeof *end, &p->call_slot);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->dates + 1, sizeof *end, &p->slot_at);

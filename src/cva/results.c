@@ -277,9 +277,7 @@ static shoal_status make_profile(const cva_source *s, shoal_cva_date *profile) {
     if (at_once > DATES) at_once = DATES;
     while (at_once > 1 && each * at_once * workers > ROOM) at_once--;
     double *room = malloc((size_t)(each * at_once * workers + 1) * sizeof *room);
-    if (!room)
-        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld exposures",
-                          (long long)s->paths);
+    if (!room) return SHOAL_NO_MEMORY(p->head.ctx, "%lld exposures", (long long)s->paths);
 #pragma omp parallel for num_threads(workers) schedule(static, 1)
     for (int worker = 0; worker < workers; worker++)
         for (int64_t k = worker * at_once; k < dates; k += workers * at_once)
@@ -476,7 +474,7 @@ static shoal_status adjust(cva_source *s, shoal_cva_part part, int64_t index,
         if (part == SHOAL_CVA_SET ? i == index : j->party_of[i] == index) set[s->sets++] = i;
     if (part != SHOAL_CVA_BOOK) s->set = set;
     s->number = before[part] + index;
-    if (!set || !room || !dates) status = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for results");
+    if (!set || !room || !dates) status = SHOAL_NO_MEMORY(ctx, "results");
     if (status == SHOAL_OK) status = make_profile(s, dates);
     if (status == SHOAL_OK) make_adjustments(s, s->number, dates, room, result);
     if (!profile) free(dates);
@@ -584,7 +582,7 @@ shoal_status shoal_cva_trades(const shoal_cva *plan, const int64_t *totals, int6
         for (int64_t set = 0; set < j->sets; set++)
             allot_effective(plan, set, all, room, reached, trades);
     } else
-        s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for results by trade");
+        s = SHOAL_NO_MEMORY(ctx, "results by trade");
     free(own), free(room), free(reached);
     return s;
 }

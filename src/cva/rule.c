@@ -359,8 +359,7 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     const int64_t contracts = p->job.contracts;
     int64_t *twin = malloc((size_t)(contracts + 1) * sizeof *twin);
     rule_task *task = malloc((size_t)(2 * contracts + 1) * sizeof *task);
-    shoal_status s =
-        twin && task ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for rules");
+    shoal_status s = twin && task ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "rules");
     const int64_t count = s == SHOAL_OK ? list_tasks(p, twin, task, &paths) : 0;
     const shoal_stage stage = shoal_stage_begin(p->head.ctx, "exercise rules");
     make_rules(p, task, count, paths);

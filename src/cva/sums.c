@@ -188,7 +188,7 @@ shoal_status shoal_cva_add_sums(const shoal_cva *plan, const double *samples, in
     if (s == SHOAL_OK) s = shoal_cva_has_sums(plan);
     if (s != SHOAL_OK) return s;
     int64_t *set = malloc((size_t)(plan->job.sets + 1) * sizeof *set);
-    if (!set) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for sums");
+    if (!set) return SHOAL_NO_MEMORY(ctx, "sums");
     for (int64_t at = 0; at < paths && s == SHOAL_OK; at += BATCH)
         s = add_batch(plan, samples + at * shoal_cva_width(plan),
                       paths - at < BATCH ? paths - at : BATCH, set, sums);

@@ -66,9 +66,8 @@ static shoal_status simulate(shoal_cva *p, cva_job *j) {
     char *holds = malloc((size_t)j->places + 1);
     const int64_t count = p->present ? 1 + j->parties + j->sets : 0;
     double *parts = calloc((size_t)(ITEMS * count) + 1, sizeof *parts);
-    shoal_status s = item && sums && holds && parts
-                         ? SHOAL_OK
-                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for prices");
+    shoal_status s =
+        item && sums && holds && parts ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "prices");
     for (int32_t i = 0; i < ITEMS && s == SHOAL_OK; i++)
         item[i] = (cva_item){ .from = i * CVA_LANES, .lanes = CVA_LANES };
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++)

@@ -179,7 +179,7 @@ static void add_level(trapezoids *t) {
 static shoal_status trapezoids_begin(shoal_context *ctx, trapezoids *t) {
     const int64_t room = (MOST_STEPS + 2 * HESTON_LANES) << HALVINGS;
     t->numbers = malloc(HESTON_ARRAYS * (size_t)room * sizeof *t->numbers);
-    if (!t->numbers) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for the analytic prices");
+    if (!t->numbers) return SHOAL_NO_MEMORY(ctx, "the analytic prices");
     t->nodes = nodes_in(t->numbers, room);
     t->method = method_of(ctx);
     return SHOAL_OK;
@@ -542,8 +542,7 @@ shoal_status shoal_heston_prices(shoal_context *ctx, const shoal_heston *model,
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, &given, 1);
     if (s != SHOAL_OK || count == 0) return s;
     int64_t *order = shoal_heston_order(options->maturity, count);
-    if (!order)
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
+    if (!order) return SHOAL_NO_MEMORY(ctx, "%lld options", (long long)count);
     const shoal_stage stage = shoal_stage_begin(ctx, "prices");
     s = price_all(ctx, model, options, order, count, price, gradient);
     free(order);
