@@ -96,6 +96,17 @@ shoal_status shoal_check_waits(shoal_context *ctx);
 /* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY if a kernel cannot reach it; names the argument. */
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);
 
+/* min <= value <= max; INT64_MAX: any. */
+shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t min,
+                               int64_t max);
+
+typedef struct shoal_count {
+    const char *name;
+    int64_t value, min, max;
+} shoal_count;
+
+shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -144,6 +144,11 @@ static int add_steps(double most, moments *m) {
     return 1;
 }
 
+double shoal_cva_call_time(double exposure, double period) {
+    const double t = exposure - period;
+    return t > CVA_SAME * exposure ? t : 0;
+}
+
 int64_t shoal_cva_date_of(const cva_job *j, double time) {
     int64_t first = 1, end = j->dates;
     while (first < end) {

@@ -76,11 +76,6 @@ shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_opts *o) {
 
 /* ---- slots --------------------------------------------------------------------------------------- */
 
-double shoal_cva_call_time(double exposure, double period) {
-    const double t = exposure - period;
-    return t > CVA_SAME * exposure ? t : 0;
-}
-
 /* slot_at[date] := the last exposure date that sees a call there, or -1. */
 static void find_uses(shoal_cva *p) {
     const cva_job *j = &p->job;

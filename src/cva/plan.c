@@ -394,7 +394,7 @@ static shoal_status make_parties(shoal_cva *p, const shoal_cva_counterparty *c,
 static void make_units(shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         cva_contract *c = &p->contracts[i];
-        const double size = fabs(c->quantity) * shoal_cva_size(&p->job, c);
+        const double size = fabs(c->quantity) * cva_size(&p->job, c);
         c->unit = CVA_SIZE_UNIT / (size > 0 ? exp2(ceil(log2(size))) : 1);
     }
 }

@@ -131,13 +131,6 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
     return SHOAL_OK;
 }
 
-shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to) {
-    shoal_status s;
-    LOOP_PRAGMA(omp critical(cva_rule_room))
-    s = shoal_plan_host(&p->head, count, size, to);
-    return s;
-}
-
 /* ---- one contract ------------------------------------------------------------------------------ */
 
 /* A seed for a contract's assets and one of its rules. */

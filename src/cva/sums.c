@@ -79,7 +79,7 @@ shoal_status shoal_cva_make_sums(shoal_cva *p, const shoal_cva_opts *o) {
         const cva_contract *c = &j->contract[i];
         const int64_t of[] = { 0, 1 + j->party_of[c->set], 1 + j->parties + c->set };
         for (int n = 0; n < (j->list_by_set ? 3 : 1); n++)
-            p->unit[of[n]] += fabs(c->quantity) * shoal_cva_size(j, c);
+            p->unit[of[n]] += fabs(c->quantity) * cva_size(j, c);
     }
     for (int64_t i = 0; s == SHOAL_OK && i < sources(p); i++)
         p->unit[i] = p->unit[i] > 0 ? exp2(-ceil(log2(p->unit[i]))) : 1;

@@ -183,16 +183,6 @@ shoal_status shoal_cva_make_prices(shoal_cva *p) {
 
 /* ---- scores ------------------------------------------------------------------------------------- */
 
-double shoal_cva_size(const cva_job *j, const cva_contract *c) {
-    double all = 0;
-    if (c->form & CVA_DIGITAL) return 1;
-    for (int i = 0; i < c->assets; i++) {
-        const double s = j->s0[c->asset[i]];
-        all = c->form & CVA_OF_SUM ? all + fabs(c->weight[i]) * s : fmax(all, s);
-    }
-    return fmax(c->strike, all);
-}
-
 /* Of the column x of rows. */
 static shoal_cva_check check_of(const double *x, int64_t width, int64_t paths, const double *price,
                                 double size) {
@@ -232,7 +222,7 @@ shoal_status shoal_cva_validate(const shoal_cva *plan, const double *samples, in
             shoal_cva_check check = { 0 };
             if (j->contract[i].kind != CVA_EXPIRED) {
                 check = check_of(column, width, paths, plan->price + CVA_PRICE_NUMBERS * i,
-                                 shoal_cva_size(j, &j->contract[i]));
+                                 cva_size(j, &j->contract[i]));
                 result->scores++;
             }
             if (checks) checks[i * dates + k] = check;
