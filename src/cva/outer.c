@@ -5,15 +5,9 @@
 #define CVA_WIDTH   32
 #define CVA_LANE(l) (l)
 #include "pricing/lanes.h"
-#include <stdlib.h>
-
-static inline double cva_fold(double *x) {
-    for (int distance = CVA_WIDTH / 2; distance > 0; distance /= 2)
-        for (int l = 0; l < distance; l++) x[l] += x[l + distance];
-    return x[0];
-}
 
 #include "cva/exposure.h"
+#include <stdlib.h>
 
 static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
     (void)k;
