@@ -183,7 +183,7 @@ int main(int argc, char **argv) {
     snprintf(version, sizeof version, "shoal %s", shoal_version());
     argp_program_version = version;
 
-    cli c = { .backend = "auto", .seed = CLI_SEED, .start = cli_now() };
+    cli c = { .root = &shoal_command, .backend = "auto", .seed = CLI_SEED, .start = cli_now() };
     ranks_begin();
     if (ranks_own() > 0) return freopen("/dev/null", "w", stdout) ? units_serve(&c) : CLI_OUTPUT;
     if (ranks_count() > 1) atexit(units_dismiss);

@@ -106,8 +106,8 @@ check "auto refines before it truncates" awk -v a="$(run_of auto raw f64 13)" -v
 for method in ldlt ldltp hhpcr eigdc; do
     check "$method agrees with auto" near "$(run_of $method centred f64 5)" "$(run_of auto centred f64 5)" "$(run_of $method centred f64 6)"
 done
-expect 64 cva put.csv --market market.csv --compare --solver ldlt; said "--compare has no --solver"
-expect 64 cva put.csv --market market.csv --compare --report x.html; said "--compare has no --report"
+expect 64 cva put.csv --market market.csv --compare --solver ldlt; said "--compare and --solver exclude each other"
+expect 64 cva put.csv --market market.csv --compare --report x.html; said "--compare and --report exclude each other"
 
 # --- estimators ---
 expect 0 $put --estimator inner --report page/cva.html $on
@@ -117,7 +117,7 @@ json; leaf estimator=inner; leaf control=false
 check "inner paths that are not hedged exercise late" awk -v r="$cva" -v i="$(number cva)" 'BEGIN { exit !(i > r) }'
 expect 64 $put --estimator never; said "--estimator: unknown value 'never'"
 expect 64 $put --stopping rule; said "--stopping is now --estimator rule|amc|inner"
-expect 64 $put --compare --estimator amc; said "--compare has no --estimator"
+expect 64 $put --compare --estimator amc; said "--compare and --estimator exclude each other"
 expect 0 $put --estimator amc --json $on; json; leaf inner_paths=0; leaf systems=0
 expect 64 $put --rule-paths 0; said "--rule-paths"
 expect 0 $put --estimator inner --no-control --dates 10 --outer 1024 --inner 32 $on; said "the bias may be"

@@ -120,7 +120,7 @@ expect 64 $run --cube cube.npy --add add.csv; said "--add and --cube exclude eac
 expect 64 $run --cube cube.npy --mpor 2w --threshold 1; said "--cube: not with a margin period"
 expect 64 $run --cube cube.txt; said "cube.txt"
 expect 74 $run --cube none/cube.npy; said "none/cube.npy"
-expect 64 $run --compare --tables t; said "--compare has no --tables"
+expect 64 $run --compare --tables t; said "--compare and --tables exclude each other"
 
 # --- books as JSON ---
 cat >book.json <<'JSON'
@@ -176,8 +176,8 @@ expect 0 $greeks --json; grep -v seconds out >whole
 for i in 1 2; do expect 0 $greeks --shard $i/2 -o $i.part; done
 expect 0 merge-parts 2.part 1.part --json $on; grep -v seconds out >joined
 check "parts have the sensitivities of one run" cmp -s whole joined
-expect 64 $run --compare --greeks; said "--compare has no --greeks"
-expect 64 $run --compare --gammas; said "--compare has no --gammas"
+expect 64 $run --compare --greeks; said "--compare and --greeks exclude each other"
+expect 64 $run --compare --gammas; said "--compare and --gammas exclude each other"
 expect 0 $call --greeks --mpor 2w --threshold 1; check "its delta" grep -q "\"parameter\": \"spot\"" out
 printf 'payoff,assets,strike,maturity,style\ncall,A,100,1,\nput,A,100,1,american\n' >early.csv
 expect 0 cva early.csv --market market.csv --greeks --dates 4 --outer 64 $on; check "its vega" grep -q "^volatility  *A" out

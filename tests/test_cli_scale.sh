@@ -116,7 +116,7 @@ for key in peak_pfe95 peak_pfe99 peak_es95 peak_es99; do near $key 0.01; done
 for with in "--validate" "--greeks" "--gammas" "--compare" "--target-se 1" "--cube c.npy" "--add book.csv"; do
     expect 64 $cva --quantile-error 0.01 $with; said "--quantile-error and ${with%% *} exclude each other"
 done
-expect 64 $cva --quantile-error 1e-6; said "--quantile-error is 1e-06; it must be 1e-5 to 0.5"
+expect 64 $cva --quantile-error 1e-6; said "--quantile-error: 1e-6 is less than 1e-05"
 expect 0 $dataset --units 3 --checkpoint dataset.dir -o again.csv; said "dataset.dir: continuing after 3 of 3 units"
 check "the rows of one process" cmp -s one.csv again.csv
 expect 0 $cva --checkpoint cva.dir --units 3 --scale r.json; cp r.json out; json; leaf units_before=3; leaf bytes=0

@@ -18,9 +18,9 @@ study="study symindef"
 # --- usage ---
 expect 0 study --help
 for option in output count part n matrix; do check "--help names --$option" grep -q -e "--$option" out; done
-expect 64 study smallsym --part alpha; said "--part, --n and --matrix need symindef"
-expect 64 study smallsym --n 20; said "need symindef"
-expect 64 $study --count 3; said "--count needs smallsym"
+expect 64 study smallsym --part alpha; said "--part does not apply to study 'smallsym'"
+expect 64 study smallsym --n 20; said "--n does not apply to study 'smallsym'"
+expect 64 $study --count 3; said "--count does not apply to study 'symindef'"
 expect 64 $study --part beta; said "--part: unknown value 'beta'; there are alpha, sizes, read"
 expect 64 $study --n 9; said "--n"
 expect 64 $study --matrix a.mtx --part sizes; said "--matrix needs --part alpha"

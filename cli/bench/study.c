@@ -26,12 +26,12 @@ typedef struct arguments {
 static const cli_option options[] = {
     { NULL,     OPT_TEXT,   AT(what),   "WHAT", 0, "which study", .words = "smallsym|symindef", .needed = "smallsym or symindef" },
     { "output", OPT_MADE,   AT(output), "FILE", 1, "the results, FILE.json; folders are created", .letter = 'o', .usual = "out/WHAT-study.json", .ends = "json" },
-    { "count",  OPT_INT,    AT(count),  "N",    2, "smallsym: systems per family", 1, 1000000, .usual = "4000" },
-    { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: only alpha, sizes or read; the other parts of an existing file stay", .usual = "all", .words = "alpha|sizes|read",
+    { "count",  OPT_INT,    AT(count),  "N",    2, "smallsym: systems per family", 1, 1000000, .usual = "4000", .of = "smallsym" },
+    { "part",   OPT_TEXT,   AT(part),   "P",    3, "symindef: only alpha, sizes or read; the other parts of an existing file stay", .usual = "all", .words = "alpha|sizes|read", .of = "symindef",
       .more = "The others must have been measured on the same device (exit 66)." },
-    { "n",      OPT_INT,    AT(n),      "N",    3, "symindef: the largest order", 10, INT32_MAX, .usual = "1000, on a GPU 10000", .without = "matrix",
+    { "n",      OPT_INT,    AT(n),      "N",    3, "symindef: the largest order", 10, INT32_MAX, .usual = "1000, on a GPU 10000", .of = "symindef", .without = "matrix",
       .more = "alpha has up to 3000 rows, sizes takes N/10, 2N/10 .. N, read N/8, N/4, N/2, N [read 8000]." },
-    { "matrix", OPT_INPUT,  AT(matrix), "FILE", 3, "symindef: part alpha with the matrix of this .npy, .mtx or .h5 file; its rows are added to the others" },
+    { "matrix", OPT_INPUT,  AT(matrix), "FILE", 3, "symindef: part alpha with the matrix of this .npy, .mtx or .h5 file; its rows are added to the others", .of = "symindef" },
     { 0 }
 };
 static const char doc[] =
@@ -52,10 +52,7 @@ typedef struct measurement {
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    const bool symindef = strcmp(a->what, "symindef") == 0;
-    if (a->count && symindef) argp_error(state, "--count needs smallsym");
-    if ((a->part || a->n || a->matrix) && !symindef)
-        argp_error(state, "--part, --n and --matrix need symindef");
+    cli_check_belongs(state, "study", a->what);
     if (a->matrix && a->part && strcmp(a->part, "alpha") != 0)
         argp_error(state, "--matrix needs --part alpha");
 }

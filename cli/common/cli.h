@@ -63,18 +63,19 @@ struct cli {
     bool json, quiet, force;
     bool fast_math; /* --math fast                                          */
     /* of this run */
-    shoal_context *ctx;    /* NULL before cli_open                               */
-    shoal_machine machine; /* filled by cli_open; zeroed before                  */
-    double start;          /* cli_now() when the program began                   */
-    double opened;         /* seconds that opening the context took              */
-    char command[64];      /* as dispatched: "solve tridiag"                    */
-    io_json out;           /* the one object on stdout                           */
-    bool out_begun;        /* cli_json_begin was called                          */
-    cli_progress stage;    /* of the library                                     */
-    const void *parts;     /* of merge-parts: what stands for a simulation       */
-    bool is_spread;        /* the command uses all devices and processes         */
-    bool is_serving;       /* it computes for rank 0 of mpirun                   */
-    double planned;        /* cli_now() when its units could begin               */
+    const cli_command *root; /* the program itself                                     */
+    shoal_context *ctx;      /* NULL before cli_open                               */
+    shoal_machine machine;   /* filled by cli_open; zeroed before                  */
+    double start;            /* cli_now() when the program began                   */
+    double opened;           /* seconds that opening the context took              */
+    char command[64];        /* as dispatched: "solve tridiag"                    */
+    io_json out;             /* the one object on stdout                           */
+    bool out_begun;          /* cli_json_begin was called                          */
+    cli_progress stage;      /* of the library                                     */
+    const void *parts;       /* of merge-parts: what stands for a simulation       */
+    bool is_spread;          /* the command uses all devices and processes         */
+    bool is_serving;         /* it computes for rank 0 of mpirun                   */
+    double planned;          /* cli_now() when its units could begin               */
 };
 
 #define CLI_SEED 1

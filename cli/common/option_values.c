@@ -81,6 +81,7 @@ static double arg_real(struct argp_state *state, const cli_option *o, const char
     double value = 0;
     if (o->kind == OPT_POSITIVE) {
         value = cli_arg_positive(state, option, text);
+        if (value < o->min) argp_error(state, "%s: %s is less than %g", option, text, o->min);
         if (o->max > 0 && value >= o->max)
             argp_error(state, "%s: %s is not below %g", option, text, o->max);
         return value;
@@ -89,6 +90,8 @@ static double arg_real(struct argp_state *state, const cli_option *o, const char
         value = cli_arg_double(state, option, text);
     else if (!io_text_double(text, strlen(text), &value))
         argp_error(state, "%s: '%s' is not a number", option, text);
+    if (o->min < o->max && o->max >= 1e300 && value < o->min)
+        argp_error(state, "%s: %s is less than %g", option, text, o->min);
     if (o->min < o->max && !(value >= o->min && value <= o->max))
         argp_error(state, "%s: %s is not between %g and %g", option, text, o->min, o->max);
     return value;

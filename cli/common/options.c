@@ -251,9 +251,10 @@ static void check_files(const parsing *p, struct argp_state *state) {
     }
 }
 
-/* Whether the option of that name, or that letter, was given; `name` becomes what it is called. */
+/* Whether the option of that name, or that letter, was given; `name` becomes what it is called, "" if there is none. */
 static bool was_given(const parsing *p, const char *word, size_t length, char name[CLI_NAME]) {
     const cli_option *o;
+    *name = 0;
     for (int i = 0; i < ROWS && (o = cli_row_at(p->k, p->c, p->arguments, i).option); i++) {
         const bool named = o->name && strlen(o->name) == length && !strncmp(o->name, word, length);
         if (!named && !(length == 1 && o->letter == *word)) continue;
@@ -263,13 +264,25 @@ static bool was_given(const parsing *p, const char *word, size_t length, char na
     return false;
 }
 
+static bool any_given(const parsing *p, const char *words) {
+    char name[CLI_NAME];
+    for (size_t length; *words; words += length + (words[length] == ' ')) {
+        length = strcspn(words, " ");
+        if (was_given(p, words, length, name)) return true;
+    }
+    return false;
+}
+
 /* Options that need others, and those that exclude others. */
 static void check_relations(const parsing *p, struct argp_state *state) {
     char name[CLI_NAME], other[CLI_NAME];
     const cli_option *o;
+    const int sides = p->c->parts ? 1 : 2; /* the words of a part contain defaults */
     for (int i = 0; i < ROWS && (o = cli_row_at(p->k, p->c, p->arguments, i).option); i++) {
         cli_option_name(o, name);
-        for (int side = 0; side < 2 && p->taken[i]; side++) {
+        if (o->needed && o->unless && !p->taken[i] && !any_given(p, o->unless))
+            argp_error(state, "%s is missing: %s", name, o->needed);
+        for (int side = 0; side < sides && p->taken[i]; side++) {
             const char *at = side ? o->without : o->with;
             for (size_t length; at && *at; at += length + (at[length] == ' ')) {
                 length = strcspn(at, " ");
@@ -285,7 +298,7 @@ static void check_needed(const parsing *p, struct argp_state *state) {
     char name[CLI_NAME];
     cli_row row;
     for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option; i++)
-        if (row.option->needed && !cli_option_set(&row) &&
+        if (row.option->needed && !row.option->unless && !cli_option_set(&row) &&
             !(p->c->parts && row.option->kind == OPT_OUTPUT)) /* inputs of units name no outputs */
             argp_error(state, "%s is missing%s%s", cli_option_name(row.option, name),
                        *row.option->needed ? ": " : "", row.option->needed);
@@ -326,27 +339,41 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
+/* ". Not with --add, --compare": those of the command that .without names. */
+static void write_excluded(FILE *to, const parsing *p, const cli_option *o) {
+    char name[CLI_NAME];
+    const char *between = o->more ? " Not with" : ". Not with";
+    for (size_t length = 0, i = 0; o->without && o->without[i];
+         i += length + (o->without[i + length] == ' ')) {
+        length = strcspn(o->without + i, " ");
+        was_given(p, o->without + i, length, name);
+        if (*name) fprintf(to, "%s %s", between, name), between = ",";
+    }
+    if (*between == ',') fputc('.', to);
+}
+
 /* The help of a row, with its unit, its range and its default: from malloc. SHOAL_HELP=long in the environment, which
- * docs/options.sh and cli/man.sh set, adds .more. */
-static char *help_of(const cli_row *row) {
-    enum { ROOM = 256 };
+ * docs/options.sh and cli/man.sh set, adds .more and .without. */
+static char *help_of(const parsing *p, const cli_row *row) {
     const cli_option *o = row->option;
-    const char *which = getenv("SHOAL_HELP"),
-               *more = which && strcmp(which, "long") == 0 ? o->more : NULL;
-    if (!o->help) return NULL;
-    const size_t size = strlen(o->help) + (more ? strlen(more) : 0) + ROOM;
-    char *help = malloc(size), *value = NULL;
-    if (!help) return NULL; /* an option without an explanation */
-    if (o->kind == OPT_HEADING) return strcpy(help, o->help);
-    int used = snprintf(help, size, "%s", o->help);
-    if (o->unit) used += snprintf(help + used, size - (size_t)used, ", in %s", o->unit);
+    const char *which = getenv("SHOAL_HELP");
+    char *help = NULL, *value = NULL;
+    size_t size;
+    FILE *to = o->help ? open_memstream(&help, &size) : NULL;
+    if (!to) return NULL; /* an option without an explanation */
+    fputs(o->help, to);
+    if (o->unit) fprintf(to, ", in %s", o->unit);
     if (o->max < 1e6 && o->min < o->max && o->kind != OPT_POSITIVE)
-        used += snprintf(help + used, size - (size_t)used, " (%g to %g)", o->min, o->max);
+        fprintf(to, " (%g to %g)", o->min, o->max);
     if (!o->usual && o->kind != OPT_FLAG) value = cli_option_text(row);
     const char *usual = o->usual && *o->usual ? o->usual : value;
-    if (usual) used += snprintf(help + used, size - (size_t)used, " [%s]", usual);
-    if (more) snprintf(help + used, size - (size_t)used, ". %s", more);
+    if (usual) fprintf(to, " [%s]", usual);
+    if (which && strcmp(which, "long") == 0) {
+        if (o->more) fprintf(to, ". %s", o->more);
+        write_excluded(to, p, o);
+    }
     free(value);
+    fclose(to);
     return help;
 }
 
@@ -374,7 +401,7 @@ static struct argp_option *make_options(const parsing *p) {
                                                        : o->arg ? o->arg
                                                                 : o->words,
                                                 .flags = o->help ? 0 : OPTION_HIDDEN,
-                                                .doc = help_of(&row),
+                                                .doc = help_of(p, &row),
                                                 .group = o->group };
     }
     for (size_t i = 0; i < sizeof last / sizeof *last && options; i++) {

@@ -39,7 +39,7 @@ typedef enum cli_kind {
     OPT_REAL,     /* double: finite, and from min to max if these differ; of a result
                      also float, or an array of double                                  */
     OPT_ANY_REAL, /* double, also NaN: the library checks it                            */
-    OPT_POSITIVE, /* double: finite and above 0, and below max if that is not 0         */
+    OPT_POSITIVE, /* double: finite, above 0, at least min, and below max if that is not 0 */
     OPT_CHOICE,   /* bool, enum, char: .value plus the place of the word in .words      */
     OPT_TEXT,     /* const char *: one of .words, if there are some                     */
     OPT_INPUT,    /* const char *: a file that is read                                  */
@@ -85,8 +85,9 @@ struct cli_option {
     const char *key;     /* of the JSON object [name, _ for -]; "!key": not                     */
     size_t given;        /* of a bool that becomes true with the option; 0: none                */
     const char *needed;  /* the option must be given: what it is, for the message               */
+    const char *unless;  /* "psi y": .needed only if none of these is given                     */
     const char *with;    /* "b x": options that must be given with it                           */
-    const char *without; /* "packed full": options that must not                                */
+    const char *without; /* "packed full": options that must not; docs/cli.md lists them       */
     const char *ends;    /* "npy|h5": endings of the file's name; "|npy": or no ending          */
     const char
         *of; /* "tridiag recur": first plain arguments that the option belongs to; NULL: all */

@@ -229,14 +229,15 @@ static const cli_option *option_of(const cli_command *command, const char *word)
 
 enum { MOST_WORDS = 4096 };
 
-/* Commands whose inputs can be read again. */
-static const cli_command *const commands[] = { &price_heston_command,
-                                               &price_expou_command,
-                                               &price_bullet_command,
-                                               &price_american_command,
-                                               &cva_command,
-                                               &dataset_expou_command,
-                                               NULL };
+/* The command of that name, among those that run in units. */
+static const cli_command *command_of(const cli_command *k, const char *name) {
+    const cli_command *found = NULL;
+    for (const cli_command *const *below = k->below; below && *below && !found; below++)
+        found = command_of(*below, name);
+    for (const cli_table *t = k->tables; t->rows && !found; t++)
+        if (t->rows == unit_options && strcmp(k->name, name) == 0) found = k;
+    return found;
+}
 
 /* A command line as it is run. */
 typedef struct words {
@@ -244,15 +245,13 @@ typedef struct words {
     int argc;
 } words;
 
-static int read_words(const char *path, const char *at, const char *end, words *w,
+static int read_words(const cli *c, const char *path, const char *at, const char *end, words *w,
                       const cli_command **command, const char *text[UNIT_TEXTS]) {
-    const cli_command *const *k = commands;
     const char *first = next_word(&at, end), *name = next_word(&at, end);
     const int count = first ? atoi(first) : 0;
     if (!name || count < 1 || count > MOST_WORDS) return bad_part(path, "it names no command");
-    while (*k && strcmp(name, (*k)->name) != 0) k++;
-    if (!*k) return bad_part(path, "this program has no such command");
-    *command = *k;
+    *command = command_of(c->root, name);
+    if (!*command) return bad_part(path, "this program has no such command");
     snprintf(w->name, sizeof w->name, "shoal %.*s", CLI_NAME, name);
     w->argv[w->argc++] = w->name;
     for (int i = 1; i < count; i++) {
@@ -274,7 +273,7 @@ int units_replay(cli *c, const char *path, const char *inputs, size_t size, unit
     const cli_command *command = NULL;
     words *w = calloc(1, sizeof *w);
     int code =
-        w ? read_words(path, inputs, inputs + size, w, &command, files->text) : cli_no_memory();
+        w ? read_words(c, path, inputs, inputs + size, w, &command, files->text) : cli_no_memory();
     for (; code == CLI_OK && *more; more++) w->argv[w->argc++] = (char *)(uintptr_t)*more;
     if (code == CLI_OK) {
         snprintf(c->command, sizeof c->command, "%s", command->name);

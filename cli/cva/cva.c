@@ -24,14 +24,14 @@ static void parse_stopping(struct argp_state *state, const cli_option *row, cons
 static const cli_option options[] = {
     { "book",        OPT_INPUT,    AT(book),             "FILE.csv", 1, "the contracts, instead of BOOK", .in = IN_BOTH },
     { "market",      OPT_INPUT,    AT(market),           "FILE.csv", 1, "the assets: columns asset, spot, volatility (or v0, kappa, theta, xi, rho of Heston's model), dividend, and correlations under the assets' names", .in = IN_BOTH, .needed = "" },
-    { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .in = IN_BOTH },
+    { "rate",        OPT_REAL,     AT(rate),             "R",        1, "interest rate", .given = offsetof(cva_options, rate_given), .without = "rates", .in = IN_BOTH },
     { "rates",       OPT_OTHER,    AT(rates_words),      "T:R,..|F.csv", 1, "zero rates, continuously compounded, instead of --rate: T1:R1,T2:R2,.. or a file with columns tenor and rate", .usual = "--rate", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_rates_text,
       .more = "Forward rates are constant between the times; the last one continues." },
     { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, as in 2026-11-19; then times may also be dates, which count in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
     { "dividends",   OPT_OTHER,    AT(dividends_words),  "ASSET:T:AMOUNT,..|F.csv", 1, "cash dividends: a list, or a file with columns asset, date and amount", .usual = "none", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_dividends_text,
       .more = "The price of the asset falls by the amount at its time. The volatility is that of the price without the present value of all dividends that are given. Not with --estimator inner, --default-jump, --greeks, --gammas, barriers." },
     { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
-    { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .parse = cva_keep_words,
+    { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .without = "hazard", .parse = cva_keep_words,
       .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the swaps end on standard dates, 20 June or 20 December." },
     { "counterparties", OPT_INPUT, AT(parties),          "FILE.csv", 2, "counterparties of the book's column counterparty: columns counterparty, and maybe hazard, cds, recovery, threshold, in place of these options", .in = IN_BOTH,
       .more = "hazard is a number or points like 1y:0.02 3y:0.05; cds has points of spreads. A field that is empty is that of the options. Without this file all counterparties have the options." },
@@ -48,8 +48,8 @@ static const cli_option options[] = {
       .more = "Payments that are due in the period are not made by either side. Every date of exposure gets one more date, that of the margin call. Not with --estimator inner; --breakdown then has no contributions of trades." },
     { "one-way",     OPT_CHOICE,   AT(csa.one_way),      NULL,       2, "the only side that posts collateral; no: both sides", .words = "no|counterparty|us", .in = IN_PART },
     { "hazard-vol",  OPT_POSITIVE, AT(party.volatility), "V",        2, "volatility of the hazard rate, lognormal around --hazard, which keeps the default probabilities", .max = 10, .usual = "the hazard rate is known", .in = IN_PART | IN_JSON_SET },
-    { "hazard-reversion", OPT_POSITIVE, AT(party.reversion), "A",    2, "mean reversion of the logarithm of the hazard rate", .max = 1000, .usual = "none", .in = IN_PART | IN_JSON_SET },
-    { "hazard-correlation", OPT_OTHER, AT(correlation_words), "RHO|ASSET:RHO,..", 2, "correlation of the hazard rate with all assets, or with some", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_correlation_text },
+    { "hazard-reversion", OPT_POSITIVE, AT(party.reversion), "A",    2, "mean reversion of the logarithm of the hazard rate", .max = 1000, .usual = "none", .with = "hazard-vol", .in = IN_PART | IN_JSON_SET },
+    { "hazard-correlation", OPT_OTHER, AT(correlation_words), "RHO|ASSET:RHO,..", 2, "correlation of the hazard rate with all assets, or with some", .usual = "0", .with = "hazard-vol", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_correlation_text },
     { "default-jump", OPT_OTHER,   AT(jump_words),       "J|ASSET:J,..", 2, "jump of all assets, or of some, when the counterparty defaults: -0.2 is a fall by 20 percent", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_jump_text,
       .more = "Before default the drift of the assets makes up for the jump, so forward prices stay the same. For one counterparty only. Not with --estimator inner; --breakdown then has no contributions of trades." },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "no netting: the exposure of every contract counts separately", .in = IN_PART },
@@ -57,8 +57,8 @@ static const cli_option options[] = {
       .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
     { "horizon",     OPT_OTHER,    AT(horizon_words),    "T",        3, "the last date of exposure: years, 18m, 2y or a date", .usual = "the last maturity or date", .in = IN_PART, .parse = cva_keep_words, .text = cva_horizon_text },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths; with --target-se the least number of them", 1, SHOAL_CVA_OUTER, .given = offsetof(cva_options, outer_given), .in = IN_PART },
-    { "target-se",   OPT_POSITIVE, AT(opts.target),      "E",        3, "choose outer paths, inner paths and their levels so that the standard error of the CVA is at most E, in the least time", .usual = "--outer paths", .in = IN_PART | IN_JSON_SET,
-      .more = "A pilot run measures variances; the choice depends on the seed only. --inner fixes the inner paths. If the standard error is still above E, more outer paths are added. If that takes more than 2^24 outer paths, the run ends with a message that gives the time it would take. Not with --compare, --shard, --checkpoint." },
+    { "target-se",   OPT_POSITIVE, AT(opts.target),      "E",        3, "choose outer paths, inner paths and their levels so that the standard error of the CVA is at most E, in the least time", .usual = "--outer paths", .without = "compare shard checkpoint units scale scale-plot", .in = IN_PART | IN_JSON_SET,
+      .more = "A pilot run measures variances; the choice depends on the seed only. --inner fixes the inner paths. If the standard error is still above E, more outer paths are added. If that takes more than 2^24 outer paths, the run ends with a message that gives the time it would take." },
     { "inner",       OPT_INTS,     AT(opts.inner_count), "M,..",     3, "inner paths per outer path and date: one number, or one per date; rounded up to an even number", 1, SHOAL_CVA_INNER, .usual = "sqrt(outer), or chosen by --target-se", .in = IN_PART },
     { "exposure",    OPT_CHOICE,   AT(opts.nested),      NULL,       3, "values of European contracts: by closed forms if available, or always by inner paths", .words = "closed|nested", .in = IN_BOTH },
     { "estimator",   OPT_CHOICE,   AT(opts.estimator),   NULL,       3, "how American contracts are valued. rule: on inner paths that follow an exercise rule, fitted once on paths from today's prices. amc: by the regression of that rule. inner: by regressions on the inner paths of every outer path and date", .words = CVA_ESTIMATORS, .given = offsetof(cva_options, estimator_given), .in = IN_BOTH,
@@ -73,27 +73,27 @@ static const cli_option options[] = {
     { "solver",      OPT_TEXT,     AT(opts.solver),      "M",        4, "solver of the regressions: auto or a method of small symmetric systems", .usual = "auto", .methods = "smallsym", .in = IN_BOTH },
     { "cond",        OPT_POSITIVE, AT(opts.cond),        "C",        4, "condition number beyond which eigenvalues are discarded", .in = IN_PART },
     { "type",        OPT_CHOICE,   AT(opts.type),        "T",        4, "arithmetic of inner paths and regressions: f32 or f64", .words = CLI_TYPES, .given = offsetof(cva_options, type_given), .in = IN_BOTH },
-    { "validate",    OPT_FLAG,     AT(opts.validate),    NULL,       3, "the martingale test: at every date, the value and the earlier cash flows of each contract must give its price today; exit code 70 if not", .in = IN_PART,
-      .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs. Not with --compare, --not-stopped." },
+    { "validate",    OPT_FLAG,     AT(opts.validate),    NULL,       3, "the martingale test: at every date, the value and the earlier cash flows of each contract must give its price today; exit code 70 if not", .without = "compare not-stopped", .in = IN_PART,
+      .more = "Prints z, the difference in standard errors, per contract and date. A correct program exceeds the limit of |z| in 1 of 1000 runs." },
     { "greeks",      OPT_FLAG,     AT(opts.greeks),      NULL,       3, "all first-order sensitivities of the CVA: spots, volatilities, dividends, rates, correlations, hazard rates, recovery; also with --report and --tables", .in = IN_PART,
-      .more = "One reverse pass over the same paths, on the CPU. No options on several assets but forwards, no barriers, no Asian options; early exercise with --estimator rule or amc and without --mpor. Not with --compare, --hazard-vol, --default-jump, --exposure nested." },
+      .more = "One reverse pass over the same paths, on the CPU. No options on several assets but forwards, no barriers, no Asian options; early exercise with --estimator rule or amc and without --mpor. Not with --hazard-vol, --default-jump, --exposure nested." },
     { "gammas",      OPT_FLAG,     AT(opts.gammas),      NULL,       3, "--greeks, and the second-order sensitivities by spots: gammas, and cross gammas of all pairs of assets", .in = IN_PART,
       .more = "Two more reverse passes per asset, with its price moved. As --greeks otherwise." },
     { "breakdown",   OPT_FLAG,     AT(breakdown),        NULL,       3, "results by counterparty, netting set and trade; also with --report and --tables", .in = IN_BOTH,
-      .more = "Trades have contributions, which add up to the netting set. Not with --compare." },
-    { "add",         OPT_INPUT,    AT(add),              "TRADE.csv", 3, "incremental CVA: add these contracts to the book, and print what they change on the same paths", .in = IN_JSON_SET,
-      .more = "The file has the columns of a book. Not with --compare, --shard, --checkpoint, --target-se." },
-    { "quantile-error", OPT_POSITIVE, AT(opts.quantile_error), "E", 3, "keep sums over outer paths in place of their rows: PFE and expected shortfall have the relative error E, as 0.001; memory, units and parts do not grow with --outer", .max = 0.5, .usual = "exact quantiles", .in = IN_PART | IN_JSON_SET,
-      .more = "From 1e-5. A unit has about 280 / E bytes per date, and 140 / E more per counterparty and per netting set if they have results. Means and errors are exact. Not with --add, --compare, --cube, --greeks, --gammas, --target-se, --validate." },
-    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times",
-      .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis. Not with --estimator, --solver, --raw-basis, --type, --plot, --report." },
-    { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts",
-      .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market. Not with --compare, --plot, --report." },
+      .more = "Trades have contributions, which add up to the netting set." },
+    { "add",         OPT_INPUT,    AT(add),              "TRADE.csv", 3, "incremental CVA: add these contracts to the book, and print what they change on the same paths", .without = "compare cube shard checkpoint units scale scale-plot target-se", .in = IN_JSON_SET,
+      .more = "The file has the columns of a book." },
+    { "quantile-error", OPT_POSITIVE, AT(opts.quantile_error), "E", 3, "keep sums over outer paths in place of their rows: PFE and expected shortfall have the relative error E, as 0.001; memory, units and parts do not grow with --outer", 1e-5, 0.5, .usual = "exact quantiles", .without = "add compare cube greeks gammas target-se validate", .in = IN_PART | IN_JSON_SET,
+      .more = "A unit has about 280 / E bytes per date, and 140 / E more per counterparty and per netting set if they have results. Means and errors are exact." },
+    { "compare",     OPT_FLAG,     AT(compare),          NULL,       4, "compute the same CVA by every estimator, in f64 and f32, and with every solver of inner; print differences on the same outer paths, and times", .without = "estimator solver raw-basis type plot report breakdown greeks gammas tables cube",
+      .more = "24 runs; inner with auto, ldlt, ldltp, hhpcr and eigdc, each with the centred and the raw basis." },
+    { "shard",       OPT_SHARD,    AT(shard),            "I/N",      3, "simulate part I of N of the outer paths, from 1, and write it to -o; see merge-parts", .with = "output", .without = "compare plot report tables",
+      .more = "The part contains its rows, 6 N + 3 numbers per path, and the texts of book and market." },
     { "output",      OPT_OUTPUT,   AT(output),           "FILE",     5, "write the profile as .csv, one line per date; with --compare, one line per run; with --shard, the part", .letter = 'o' },
     { "tables",      OPT_TEXT,     AT(tables),           "DIR",      5, "write results by counterparty, netting set and trade: DIR/counterparties.csv, sets.csv, trades.csv, profiles.csv; with --greeks or --gammas sensitivities.csv",
-      .more = "DIR is created if needed. Not with --compare, --shard." },
-    { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .ends = "npy|h5",
-      .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come. Not with --add, --compare, --shard, --checkpoint, --target-se." },
+      .more = "DIR is created if needed." },
+    { "cube",        OPT_OUTPUT,   AT(cube),             "FILE.npy|.h5", 5, "write the value of every contract on every outer path and date: an array [path][contract][date]", .without = "shard checkpoint units scale scale-plot target-se", .ends = "npy|h5",
+      .more = "Values include the quantity and payments on the date; they are not discounted. The array is written as the paths come." },
     { "plot",        OPT_OUTPUT,   AT(plot),             "F.svg",    5, "draw the profile", .ends = "svg" },
     { "report",      OPT_MADE,     AT(report),           "F.html",   5, "write an HTML page: CVA, DVA, FVA, exposures, tables by counterparty, netting set and trade, assumptions, diagnostics", .ends = "html",
       .more = "The page is self-contained. Missing folders are created. stdout then has at most ten lines." },
@@ -115,42 +115,8 @@ static const char doc[] =
     "  shoal cva book.csv --market market.csv --degree 2 --outer 256 --compare";
 /* clang-format on */
 
-#define LEAST_QUANTILE_ERROR 1e-5
-
 static void check(void *arguments, struct argp_state *state) {
     const cva_options *o = arguments;
-    char name[CLI_NAME];
-    const char *other =
-        cli_given_among(&cva_command, o, "estimator solver raw-basis type plot report", name);
-    if (o->compare && other) argp_error(state, "--compare has no %s", other);
-    if (o->cds_words && o->hazard_words) argp_error(state, "--cds and --hazard exclude each other");
-    if (o->rate != 0 && o->rates_words) argp_error(state, "--rate and --rates exclude each other");
-    if (!(o->party.volatility > 0) && (o->party.reversion > 0 || o->correlation_words))
-        argp_error(state, "--hazard-%s needs --hazard-vol",
-                   o->correlation_words ? "correlation" : "reversion");
-    other = cli_given_among(&cva_command, o, "breakdown greeks gammas tables add cube", name);
-    if (o->compare && other) argp_error(state, "--compare has no %s", other);
-    other =
-        cli_given_among(&cva_command, o, "shard checkpoint units scale scale-plot target-se", name);
-    if (o->add && other) argp_error(state, "--add and %s exclude each other", other);
-    if (o->cube && other) argp_error(state, "--cube and %s exclude each other", other);
-    if (o->add && o->cube) argp_error(state, "--add and --cube exclude each other");
-    other =
-        cli_given_among(&cva_command, o, "add compare cube greeks gammas target-se validate", name);
-    if (o->opts.quantile_error > 0 && other)
-        argp_error(state, "--quantile-error and %s exclude each other", other);
-    if (o->opts.quantile_error > 0 && o->opts.quantile_error < LEAST_QUANTILE_ERROR)
-        argp_error(state, "--quantile-error is %g; it must be 1e-5 to 0.5", o->opts.quantile_error);
-    other = cli_given_among(&cva_command, o, "compare not-stopped", name);
-    if (o->opts.validate && other) argp_error(state, "--validate and %s exclude each other", other);
-    other =
-        cli_given_among(&cva_command, o, "compare shard checkpoint units scale scale-plot", name);
-    if (o->opts.target > 0 && other)
-        argp_error(state, "--target-se and %s exclude each other", other);
-    other = cli_given_among(&cva_command, o, "compare plot report tables", name);
-    if (o->shards && other)
-        argp_error(state, "--shard and %s exclude each other: a part is not the whole", other);
-    if (o->shards && !o->output) argp_error(state, "--shard needs -o: where to write the part");
     if (o->output && !o->shards && strchr(o->output, '.') && !cli_ends_in(o->output, ".csv"))
         argp_error(state, "-o: '%s' does not end in .csv", o->output);
 }

@@ -62,7 +62,7 @@ static shoal_curve *curve_at(arguments *a, int which) {
 /* clang-format off */
 #define AT(member) CLI_AT(arguments, member)
 static const cli_option options[] = {
-    { "payoff",      OPT_CHOICE, AT(payoff),            "P",    1, "put, call, max-call, basket-put or basket-call", .words = "put|call|max-call|basket-put|basket-call", .usual = "put", .in = IN_BOTH },
+    { "payoff",      OPT_CHOICE, AT(payoff),            "P",    1, "put, call, max-call, basket-put or basket-call", .words = "put|call|max-call|basket-put|basket-call", .usual = "put", .without = "put", .in = IN_BOTH },
     { "strike",      OPT_REALS,  AT(o.strike),          "K,..", 1, "strikes", .usual = "the first of --s0: 100", .in = IN_BOTH },
     { "assets",      OPT_INT,    AT(opts.assets),       "D",    1, "number of assets", 1, SHOAL_AMERICAN_ASSETS, .usual = "the count of --s0, --sigma or --dividend", .in = IN_BOTH },
     { "s0",          OPT_REALS,  AT(list[S0]),          "X,..", 1, "prices of the assets today, or one for all", .usual = "100", .in = IN_BOTH },
@@ -139,8 +139,6 @@ static void check(void *of, struct argp_state *state) {
     choose(a);
     if (shoal_method_flags("american", a->o.opts.method, NULL) & SHOAL_CAN_NEST)
         a->upper = true, a->o.opts.method = "lsm";
-    if (a->o.opts.put && a->payoff >= 0 && !a->merging)
-        argp_error(state, "--put and --payoff exclude each other");
     if (a->o.output && !a->o.shards && !is_exact(a))
         argp_error(state, "-o needs --shard, --method exact or pde");
     const price_exact_opts *e = &a->exact;

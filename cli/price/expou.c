@@ -22,7 +22,7 @@ static const cli_option options[] = {
     { "alpha",    OPT_REAL,     AT(m.alpha), "X",  1, "speed of mean reversion", .in = IN_MODEL },
     { "m",        OPT_REAL,     AT(m.m),     "X",  1, "long-run logarithm of the volatility", .in = IN_MODEL },
     { "beta",     OPT_REAL,     AT(m.beta),  "X",  1, "volatility of the logarithm", .in = IN_MODEL },
-    { "nu2",      OPT_REAL,     AT(nu2),     "X",  1, "instead of --beta: the stationary variance of the logarithm", .usual = "", .without = "beta", .given = offsetof(arguments, nu2_given) },
+    { "nu2",      OPT_REAL,     AT(nu2),     "X",  1, "instead of --beta: the stationary variance of the logarithm", 0, 1e300, .usual = "", .without = "beta", .given = offsetof(arguments, nu2_given) },
     { "nu2-form", OPT_CHOICE,   AT(paper),   "F",  1, "how beta follows from nu2: usual is sqrt(2 alpha nu2), paper is that times 1 - e^m", .words = "usual|paper", .with = "nu2" },
     { "scheme",   OPT_CHOICE,   AT(in_s),    "S",  2, "euler: what is stepped, log S, or s: S itself, equation (6) of the project sheet", .words = "log|s" },
     { "y0",       OPT_REAL,     AT(m.y0),    "X",  1, "logarithm of the volatility today", .usual = "log 0.1", .in = IN_MODEL },
@@ -42,7 +42,6 @@ static const char doc[] =
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    if (a->nu2_given && a->nu2 < 0) argp_error(state, "--nu2: %g is less than 0", a->nu2);
     if (a->o.output && !a->o.shards)
         argp_error(state, a->merging ? "-o applies to parts of price bullet" : "-o needs --shard");
 }

@@ -24,7 +24,7 @@ typedef struct arguments {
 static const cli_option options[] = {
     { "s",        OPT_INPUT,  AT(s),            "FILE|X[,X..]", 1, "coefficients", .needed = "the coefficients",
       .more = "Shape (n) or (count,n); for orders R above 1 with one more axis of R at the end." },
-    { "t",        OPT_INPUT,  AT(t),            "FILE|X",       2, "the term that is added", .without = "moebius" },
+    { "t",        OPT_INPUT,  AT(t),            "FILE|X",       2, "the term that is added", .without = "moebius", .needed = "the term that is added", .unless = "moebius" },
     { "w0",       OPT_INPUT,  AT(w0),           "FILE|X[,X..]", 3, "the values before the first row, w[-1] first", .usual = "0" },
     { "output",   OPT_OUTPUT, AT(w),            "FILE",         4, "write w here, in the shape of t", .letter = 'o', .key = "w", .needed = "where to write w", .ends = CLI_ARRAY_ENDS },
     { "order",    OPT_INT,    AT(opts.order),   "R",            5, "order of the recurrence: for R > 1 s has one more axis of R at the end", 1, SHOAL_RECUR_ORDERS },
@@ -55,9 +55,8 @@ static const char doc[] =
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    const bool moebius = a->opts.form == SHOAL_RECUR_MOEBIUS;
-    if (!a->t && !moebius) argp_error(state, "--t is missing: the term that is added");
-    if (moebius && a->opts.order != 1) argp_error(state, "--moebius has order 1");
+    if (a->opts.form == SHOAL_RECUR_MOEBIUS && a->opts.order != 1)
+        argp_error(state, "--moebius has order 1");
 }
 
 enum { S, T, W0, INPUTS, W = INPUTS, STATUS, ARRAYS, MAX_NUMBERS = 4 };

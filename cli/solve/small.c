@@ -27,7 +27,7 @@ const cli_option small_matrix_options[] = {
     { 0 }
 };
 static const cli_option options[] = {
-    { NULL,         OPT_INPUT,    AT(in[A]),         "FILE", 1, "matrices; one triangle is read, the other may contain anything", .letter = 'A', .with = "b", .without = "psi y" },
+    { NULL,         OPT_INPUT,    AT(in[A]),         "FILE", 1, "matrices; one triangle is read, the other may contain anything", .letter = 'A', .with = "b", .without = "psi y", .needed = "the matrices", .unless = "psi y" },
     { NULL,         OPT_INPUT,    AT(in[B]),         "FILE", 2, "right-hand sides", .letter = 'b', .with = "A", .without = "psi y",
       .more = "Shape (count,n), for one matrix (n), with or without one more axis at the end." },
     { "psi",        OPT_INPUT,    AT(psi),           "FILE", 3, "instead of -A and -b, least squares: the regressors", .with = "y", .without = "packed triangle",
@@ -69,7 +69,6 @@ static const char doc[] =
 
 static void check(void *of, struct argp_state *state) {
     const small_arguments *a = of;
-    if (!a->psi && !a->in[A]) argp_error(state, "-A is missing: the matrices");
     if (a->opts.team &&
         !(shoal_method_flags("smallsym", a->opts.method, a->opts.variant) & SHOAL_CAN_TEAM))
         argp_error(state, "--team needs --variant hybrid of ldlt or hhpcr");

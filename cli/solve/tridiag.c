@@ -34,7 +34,7 @@ typedef struct arguments {
 static const cli_option options[] = {
     { "dl",       OPT_INPUT,    AT(in[DL]),        "FILE", 1, "lower diagonal; the first entry of each system is ignored", .with = "d du", .without = "A",
       .more = "The diagonals have shape (n) or (count,n), all three of length n." },
-    { "d",        OPT_INPUT,    AT(in[D]),         "FILE", 2, "diagonal", .with = "dl du", .without = "A" },
+    { "d",        OPT_INPUT,    AT(in[D]),         "FILE", 2, "diagonal", .with = "dl du", .without = "A", .needed = "give --dl, --d and --du, or -A", .unless = "A" },
     { "du",       OPT_INPUT,    AT(in[DU]),        "FILE", 3, "upper diagonal; the last entry of each system is ignored", .with = "dl d", .without = "A" },
     { NULL,       OPT_INPUT,    AT(matrix),        "FILE", 4, "instead: one tridiagonal Matrix Market matrix", .letter = 'A',
       .more = "It is square with n rows; b has shape (n) or (n,nrhs)." },
@@ -73,12 +73,6 @@ static const char doc[] =
     "  shoal solve tridiag --dl dl.npy --d d.npy --du du.npy -b b.npy -x x.npy\n"
     "  shoal solve tridiag -A A.mtx -b b.npy -x x.npy --method lupp";
 /* clang-format on */
-
-static void check(void *of, struct argp_state *state) {
-    const arguments *a = of;
-    if (!a->matrix && !a->in[D])
-        argp_error(state, "--d is missing: give --dl, --d and --du, or -A");
-}
 
 /* ---- files ------------------------------------------------------------------------------------ */
 
@@ -318,10 +312,6 @@ static int command(cli *c, int argc, char **argv) {
 }
 
 const cli_command solve_tridiag_command = {
-    "solve tridiag",
-    "tridiagonal: dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]",
-    .doc = doc,
-    .run = command,
-    .tables = { { options, 0 } },
-    .check = check
+    "solve tridiag", "tridiagonal: dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1] = b[i]", .doc = doc,
+    .run = command, .tables = { { options, 0 } }
 };

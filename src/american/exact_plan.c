@@ -155,7 +155,7 @@ static shoal_status run_cpu(shoal_context *ctx, const exact_job *j, const exact_
     const int64_t workers = packs < ctx->threads ? packs : ctx->threads;
     const size_t each = (size_t)EXACT_LANES * (size_t)exact_numbers(j->rule.n, j->rule.l);
     double *work = aligned_alloc(64, (size_t)workers * each * sizeof *work);
-    if (!work) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %d nodes", j->rule.n);
+    if (!work) return SHOAL_NO_MEMORY(ctx, "%d nodes", j->rule.n);
     ON_THREADS((int)workers, static)
     for (int64_t w = 0; w < workers; w++)
         for (int64_t i = w; i < packs && !shoal_is_cancelled(ctx, i, packs); i += workers)
@@ -238,7 +238,7 @@ static shoal_status run(shoal_context *ctx, exact_job *j, int64_t nodes) {
     j->greeks = v->delta || v->gamma || v->vega || v->theta || v->rho;
     if (j->price) j->rule.settled = TIGHT; /* the price must not jump where a pass more is taken */
     if (!numbers)
-        s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %d nodes", (int)nodes);
+        s = SHOAL_NO_MEMORY(ctx, "%d nodes", (int)nodes);
     else
         s = ctx->ops ? run_cuda(ctx, j, cell) : run_cpu(ctx, j, cell);
     free((void *)(uintptr_t)numbers);

@@ -109,8 +109,7 @@ static shoal_status make_fits(american_plan *a) {
     double *value = malloc((size_t)(2 * k + 1) * sizeof *value);
     shoal_status s = count && value ? shoal_copy(a->p.head.ctx, count, a->job.count,
                                                  (size_t)(k * FIT_COUNTS) * sizeof *count)
-                                    : shoal_fail(a->p.head.ctx, SHOAL_E_NOMEM,
-                                                 "no memory for %lld options", (long long)k);
+                                    : SHOAL_NO_MEMORY(a->p.head.ctx, "%lld options", (long long)k);
     if (s == SHOAL_OK) s = shoal_plan_host(&a->p.head, k, sizeof *a->fits, &a->fits);
     if (s == SHOAL_OK)
         s = shoal_copy(a->p.head.ctx, value, a->job.value, (size_t)(2 * k) * sizeof *value);

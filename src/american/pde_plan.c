@@ -492,9 +492,7 @@ static shoal_status run_cpu(shoal_context *ctx, const run_of *r, const pde_metho
             if (!run_pack(r, pde, i * PDE_LANES, work + w * room, work + w * room + each))
                 failed = 1;
     free(work);
-    return failed
-               ? shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld nodes", (long long)r->m->nodes)
-               : SHOAL_OK;
+    return failed ? SHOAL_NO_MEMORY(ctx, "%lld nodes", (long long)r->m->nodes) : SHOAL_OK;
 }
 
 /* As many lines at a time as DEVICE_ROOM holds. */
@@ -502,7 +500,7 @@ static shoal_status run_cuda(shoal_context *ctx, const run_of *r, const pde_cuda
     const terms *m = r->m;
     const int64_t cash = m->opts->cash.count;
     double *present = malloc((size_t)(r->lines * cash + 1) * sizeof *present);
-    if (!present) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for dividends");
+    if (!present) return SHOAL_NO_MEMORY(ctx, "dividends");
     ON_THREADS(ctx->threads, static)
     for (int64_t i = 0; i < r->lines; i++) make_lines(r, i, 1, present + i * cash);
     const int64_t most = most_records(m, r->line, r->lines, FINEST);
@@ -515,7 +513,7 @@ static shoal_status run_cuda(shoal_context *ctx, const run_of *r, const pde_cuda
     shoal_status s =
         host ? shoal_alloc(ctx, (size_t)(at_once * (most * PDE_NUMBERS + fixed)) * sizeof *host,
                            &memory)
-             : shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld steps", (long long)most);
+             : SHOAL_NO_MEMORY(ctx, "%lld steps", (long long)most);
     for (int64_t first = 0; first < r->lines && s == SHOAL_OK; first += at_once)
         for (int g = 0, fine = 1; g < GRIDS && s == SHOAL_OK; g++, fine *= 2) {
             if (shoal_is_cancelled(ctx, first, r->lines)) break;
@@ -607,7 +605,7 @@ shoal_status shoal_vanilla_pde(shoal_context *ctx, const shoal_vanilla *options,
     const void *cell = shoal_cell(ctx, method, SHOAL_F64);
     const shoal_stage stage = shoal_stage_begin(ctx, "options");
     if (!r.line || !r.near)
-        s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
+        s = SHOAL_NO_MEMORY(ctx, "%lld options", (long long)count);
     else
         s = ctx->ops ? run_cuda(ctx, &r, cell) : run_cpu(ctx, &r, cell);
     s = shoal_stage_end(ctx, &stage, s);

@@ -234,8 +234,7 @@ static shoal_status make_contracts(american_plan *p, const shoal_american *optio
     double *prices = number + count * numbers;
     shoal_status s = contracts && number
                          ? SHOAL_OK
-                         : shoal_fail(p->p.head.ctx, SHOAL_E_NOMEM, "no memory for %lld options",
-                                      (long long)count);
+                         : SHOAL_NO_MEMORY(p->p.head.ctx, "%lld options", (long long)count);
     for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
         s = fill_contract(p->p.head.ctx, &options[i], o, &contracts[i], number + i * numbers);
         if (!spot) memcpy(prices + i * d, options[i].s0, (size_t)d * sizeof *prices);
@@ -370,7 +369,7 @@ static shoal_status read_batch(const american_plan *p, double *const price[],
     const int64_t at_once = p->at_once;
     int64_t count[FIT_COUNTS] = { 0 };
     double *value = malloc(bytes + 1);
-    if (!value) return shoal_fail(p->p.head.ctx, SHOAL_E_NOMEM, "no memory for a batch");
+    if (!value) return SHOAL_NO_MEMORY(p->p.head.ctx, "a batch");
     shoal_status s = shoal_copy(p->p.head.ctx, value, j->value, bytes);
     if (s == SHOAL_OK) s = shoal_copy(p->p.head.ctx, count, j->count, sizeof count);
     const double *from = value;

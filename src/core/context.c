@@ -6,7 +6,7 @@
  * "auto" tries the GPU and, after any error, continues with the CPU: gpu_line then contains the reason.
  */
 #include "core/isa.h"
-#include "core/plan.h"
+#include "core/context.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,6 +251,23 @@ shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const cha
 
 #define CASE(name, value, text)                                                                    \
     case name: return text;
+
+shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t min,
+                               int64_t max) {
+    if (value >= min && value <= max) return SHOAL_OK;
+    if (max == INT64_MAX)
+        return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be at least %lld", name,
+                          (long long)value, (long long)min);
+    return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", name,
+                      (long long)value, (long long)min, (long long)max);
+}
+
+shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count) {
+    shoal_status status = SHOAL_OK;
+    for (const shoal_count *c = counts; c < counts + count && status == SHOAL_OK; c++)
+        status = shoal_check_count(ctx, c->name, c->value, c->min, c->max);
+    return status;
+}
 
 const char *shoal_status_text(shoal_status status) {
     switch (status) { SHOAL_STATUS_LIST(CASE) }

@@ -79,6 +79,9 @@ shoal_status shoal_fail(shoal_context *ctx, shoal_status status, const char *for
 #endif
     ;
 
+/* return SHOAL_NO_MEMORY(ctx, "%d nodes", n); */
+#define SHOAL_NO_MEMORY(ctx, ...) shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for " __VA_ARGS__)
+
 /* SHOAL_OK if the context can work; else its own message stands. Makes its device current, clears CUDA's error. */
 shoal_status shoal_ready(shoal_context *ctx);
 
@@ -92,6 +95,17 @@ shoal_status shoal_check_waits(shoal_context *ctx);
 
 /* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY if a kernel cannot reach it; names the argument. */
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);
+
+/* min <= value <= max; INT64_MAX: any. */
+shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t min,
+                               int64_t max);
+
+typedef struct shoal_count {
+    const char *name;
+    int64_t value, min, max;
+} shoal_count;
+
+shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count);
 
 #ifdef __cplusplus
 }

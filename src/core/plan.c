@@ -2,7 +2,7 @@
  *
  * plan.c - plans and their memory, checks of arguments.
  */
-#include "core/staged.h"
+#include "core/plan.h"
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +25,7 @@ static void *load_pointer(const void *from) {
     return pointer;
 }
 
-static shoal_status no_memory(shoal_context *ctx) {
-    return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for a plan");
-}
+static shoal_status no_memory(shoal_context *ctx) { return SHOAL_NO_MEMORY(ctx, "a plan"); }
 
 shoal_status shoal_plan_new(shoal_context *ctx, size_t size, const void *opts, void *result) {
     if (result) store_pointer(result, NULL);
@@ -62,8 +60,8 @@ static void free_block(shoal_plan *head, shoal_plan_block *block) {
 void shoal_plan_free(void *plan) {
     shoal_plan *head = plan;
     if (head && head->close) head->close(plan);
-    if (head && head->staged) shoal_staged_free(head);
-    if (head) shoal_replay_free(head);
+    if (head && head->staged) head->end_staged(head);
+    if (head && head->replay) head->end_replay(head);
     while (head && head->memory) {
         shoal_plan_block *block = head->memory;
         head->memory = block->next;
@@ -323,23 +321,6 @@ shoal_status shoal_check_bounds(shoal_context *ctx, const shoal_bound *bounds, i
     shoal_status status = SHOAL_OK;
     for (const shoal_bound *b = bounds; b < bounds + count && status == SHOAL_OK; b++)
         status = shoal_check_number(ctx, b->name, -1, b->value, b->min, b->max);
-    return status;
-}
-
-shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t min,
-                               int64_t max) {
-    if (value >= min && value <= max) return SHOAL_OK;
-    if (max == INT64_MAX)
-        return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be at least %lld", name,
-                          (long long)value, (long long)min);
-    return shoal_fail(ctx, SHOAL_E_ARG, "%s is %lld; it must be %lld to %lld", name,
-                      (long long)value, (long long)min, (long long)max);
-}
-
-shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count) {
-    shoal_status status = SHOAL_OK;
-    for (const shoal_count *c = counts; c < counts + count && status == SHOAL_OK; c++)
-        status = shoal_check_count(ctx, c->name, c->value, c->min, c->max);
     return status;
 }
 

@@ -29,7 +29,8 @@ typedef struct shoal_plan {
     void *stream;                    /* of the last call                                          */
     shoal_staged *staged;            /* staged.h; NULL: arrays are in the context's memory        */
     shoal_replay *replay;            /* replay.c; NULL: no calls were kept                        */
-    int called;                      /* 1: the last call succeeded, there is something to sum up  */
+    void (*end_staged)(struct shoal_plan *head), (*end_replay)(struct shoal_plan *head);
+    int called; /* 1: the last call succeeded, there is something to sum up  */
 } shoal_plan;
 
 /* ---- plans ------------------------------------------------------------------------------------ */
@@ -77,7 +78,6 @@ typedef shoal_status shoal_plan_queue(void *plan, const void *with);
  * such calls allocates. Not in a capture. */
 shoal_status shoal_plan_repeat(shoal_plan *head, shoal_plan_queue *queue, const void *with,
                                size_t bytes);
-void shoal_replay_free(shoal_plan *head);
 
 /* What a module fills of an outcome beside status and method. */
 enum { SHOAL_FILLS_RESIDUAL = 1, SHOAL_FILLS_RCOND = 2, SHOAL_FILLS_INERTIA = 4 }; /* and rank */
@@ -149,17 +149,6 @@ shoal_status shoal_check_bounds(shoal_context *ctx, const shoal_bound *bounds, i
 /* The same of one number; index >= 0: of an array. */
 shoal_status shoal_check_number(shoal_context *ctx, const char *name, int64_t index, double value,
                                 double min, double max);
-/* min <= value <= max; INT64_MAX: any. */
-shoal_status shoal_check_count(shoal_context *ctx, const char *name, int64_t value, int64_t min,
-                               int64_t max);
-
-typedef struct shoal_count {
-    const char *name;
-    int64_t value, min, max;
-} shoal_count;
-
-shoal_status shoal_check_counts(shoal_context *ctx, const shoal_count *counts, int count);
-
 /* Puts "list[i]: ", or "list: " if i is below 0, and `where` before the context's message, unless `status` is SHOAL_OK. Returns `status`. */
 shoal_status shoal_fail_at(shoal_context *ctx, shoal_status status, const char *list, int64_t i,
                            const char *where);

@@ -50,11 +50,20 @@ static void record(shoal_plan *head, call *c) {
     ctx->stream = current;
 }
 
+static void end_replay(shoal_plan *head) {
+    if (shoal_ready(head->ctx) == SHOAL_OK) {
+        for (int i = 0; i < KEPT; i++) forget(head, &head->replay->calls[i]);
+        if (head->replay->stream) head->ctx->ops->close_stream(head->ctx, head->replay->stream);
+    }
+    free(head->replay);
+}
+
 shoal_status shoal_plan_repeat(shoal_plan *head, shoal_plan_queue *queue, const void *with,
                                size_t bytes) {
     if (bytes > MOST_BYTES || !head->ctx->ops) return queue(head, with);
     if (!head->replay) head->replay = calloc(1, sizeof *head->replay);
     if (!head->replay) return queue(head, with);
+    head->end_replay = end_replay;
     for (call *c = head->replay->calls; c < head->replay->calls + KEPT; c++) {
         if (c->queue != queue || c->bytes != bytes || memcmp(c->with, with, bytes) != 0) continue;
         if (!c->graph && !c->refused) record(head, c);
@@ -65,13 +74,4 @@ shoal_status shoal_plan_repeat(shoal_plan *head, shoal_plan_queue *queue, const 
     c->queue = queue, c->bytes = bytes;
     memcpy(c->with, with, bytes);
     return queue(head, with);
-}
-
-void shoal_replay_free(shoal_plan *head) {
-    if (!head->replay) return;
-    if (shoal_ready(head->ctx) == SHOAL_OK) {
-        for (int i = 0; i < KEPT; i++) forget(head, &head->replay->calls[i]);
-        if (head->replay->stream) head->ctx->ops->close_stream(head->ctx, head->replay->stream);
-    }
-    free(head->replay);
 }

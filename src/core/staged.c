@@ -77,21 +77,6 @@ shoal_status shoal_staged_refuse(shoal_plan *head, int given, const char *option
                  : SHOAL_OK;
 }
 
-shoal_status shoal_staged_create(shoal_plan *head, const shoal_staged_kind *kind, const void *opts,
-                                 int64_t count) {
-    shoal_staged *s;
-    shoal_status status = shoal_plan_host(head, 1, sizeof *s, &s);
-    if (status != SHOAL_OK) return status;
-    s->kind = kind, s->count = count;
-    status = shoal_plan_host(head, 1, kind->opts, &s->opts);
-    if (status == SHOAL_OK) status = shoal_plan_host(head, 1, kind->info, &s->info);
-    if (status != SHOAL_OK) return status;
-    memcpy(s->opts, opts, kind->opts);
-    head->staged = s;
-    status = make_plan(head, count < 1 ? count : 1, &s->probe);
-    return status == SHOAL_OK ? kind->add(s->probe, s->info) : status;
-}
-
 static void free_lanes(shoal_plan *head) {
     shoal_staged *s = head->staged;
     const shoal_device_ops *ops = head->ctx->ops;
@@ -106,9 +91,24 @@ static void free_lanes(shoal_plan *head) {
     s->tail = NULL, s->piece = 0, s->room = 0;
 }
 
-void shoal_staged_free(shoal_plan *head) {
+static void end_staged(shoal_plan *head) {
     free_lanes(head);
     shoal_plan_free(head->staged->probe);
+}
+
+shoal_status shoal_staged_create(shoal_plan *head, const shoal_staged_kind *kind, const void *opts,
+                                 int64_t count) {
+    shoal_staged *s;
+    shoal_status status = shoal_plan_host(head, 1, sizeof *s, &s);
+    if (status != SHOAL_OK) return status;
+    s->kind = kind, s->count = count;
+    status = shoal_plan_host(head, 1, kind->opts, &s->opts);
+    if (status == SHOAL_OK) status = shoal_plan_host(head, 1, kind->info, &s->info);
+    if (status != SHOAL_OK) return status;
+    memcpy(s->opts, opts, kind->opts);
+    head->staged = s, head->end_staged = end_staged;
+    status = make_plan(head, count < 1 ? count : 1, &s->probe);
+    return status == SHOAL_OK ? kind->add(s->probe, s->info) : status;
 }
 
 const void *shoal_staged_opts(const shoal_plan *head) { return head->staged->opts; }

@@ -59,7 +59,6 @@ shoal_status shoal_staged_create(shoal_plan *head, const shoal_staged_kind *kind
                                  int64_t count);
 /* Replaces a word by a copy that the plan owns. */
 shoal_status shoal_staged_word(shoal_plan *head, const char **word);
-void shoal_staged_free(shoal_plan *head);
 /* SHOAL_E_ARG with this option's name, unless `given` is 0. */
 shoal_status shoal_staged_refuse(shoal_plan *head, int given, const char *option);
 

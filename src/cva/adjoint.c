@@ -42,16 +42,11 @@
 #define CVA_WIDTH   32
 #define CVA_LANE(l) (l)
 #include "pricing/lanes.h"
+
+#include "cva/exposure.h"
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
-
-static inline double cva_fold(double *x) {
-    (void)x; /* of nodes: not here */
-    return 0;
-}
-
-#include "cva/exposure.h"
 
 /* Of a contract: value; of the part that is a formula of the forward price dv/dx, dv/d deviation, and that part; dv/dx of
  * the rest. */

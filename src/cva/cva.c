@@ -190,7 +190,7 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     const size_t bytes = sizeof(worker) + (size_t)(stops * job->assets * CVA_WIDTH) * sizeof(real);
     const int64_t threads = ctx->threads < job->items ? ctx->threads : job->items;
     cva_line_terms *terms = malloc((size_t)(job->americans * stops + 1) * sizeof *terms);
-    if (!terms) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for inner paths");
+    if (!terms) return SHOAL_NO_MEMORY(ctx, "inner paths");
     for (int64_t i = 0; i < job->americans; i++)
         if (job->contract[job->american[i]].rule[0].basis.kind == CVA_LINE)
             fill_line_terms(job, &job->contract[job->american[i]], k, terms + i * stops);
@@ -207,7 +207,7 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
         free(w);
     }
     free(terms);
-    return failed ? shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for inner paths") : SHOAL_OK;
+    return failed ? SHOAL_NO_MEMORY(ctx, "inner paths") : SHOAL_OK;
 }
 
 const cva_walker R(cva_walker) = { .nest = nest, .follow = follow };

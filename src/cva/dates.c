@@ -144,6 +144,11 @@ static int add_steps(double most, moments *m) {
     return 1;
 }
 
+double shoal_cva_call_time(double exposure, double period) {
+    const double t = exposure - period;
+    return t > CVA_SAME * exposure ? t : 0;
+}
+
 int64_t shoal_cva_date_of(const cva_job *j, double time) {
     int64_t first = 1, end = j->dates;
     while (first < end) {
@@ -260,7 +265,7 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
     moments m = { malloc((size_t)most * sizeof *m.at), 0 };
     double *room = malloc((size_t)(knots + 1) * sizeof *room);
     shoal_status s = SHOAL_OK;
-    if (!m.at || !room) s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
+    if (!m.at || !room) s = SHOAL_NO_MEMORY(p->head.ctx, "dates");
     if (s == SHOAL_OK) {
         gather(j, from, o, beyond, step, &m);
         merge(&m);
@@ -268,7 +273,7 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
         add_knots(market, room, &m);
         merge(&m);
         if (j->hestons && !add_steps(CVA_HESTON_STEP, &m))
-            s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dates");
+            s = SHOAL_NO_MEMORY(p->head.ctx, "dates");
         if (s == SHOAL_OK) s = make_lists(p, from, o, &m);
     }
     free(m.at), free(room);

@@ -104,8 +104,7 @@ shoal_status shoal_cva_make_strikes(shoal_cva *p, const shoal_cva_market *m) {
     const cva_job *j = &p->job;
     if (!m->cash) return SHOAL_OK;
     double *escrow = malloc((size_t)((j->dates + 1) * m->assets) * sizeof *escrow);
-    shoal_status s =
-        escrow ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for dividends");
+    shoal_status s = escrow ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "dividends");
     for (int64_t at = 0; at < (j->dates + 1) * m->assets && escrow; at++)
         escrow[at] = shoal_cva_escrow(m, at % m->assets, cva_time(j, at / m->assets));
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {

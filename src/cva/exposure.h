@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * exposure.h - what a node loses at default, for both compilers: the values of contracts added up by netting set, less
- * collateral, on all levels of inner paths; and the share of each trade in it. After outer.h, with its threads and
- * lanes.
+ * collateral, on all levels of inner paths; and the share of each trade in it.
  *
  * Collateral covers what a set was worth at the last margin call, V_c, beyond what an agreement leaves uncovered, H of
  * them and h of us, and independent amounts I and i cover in any case:
@@ -16,6 +15,22 @@
 #define SHOAL_CVA_EXPOSURE_H
 
 #include "cva/outer.h"
+
+/* The sum of the numbers of a group's lanes: by halves, for both compilers. */
+#if CVA_WIDTH == 1
+__device__ static inline double cva_fold(const double *x) {
+    double sum = x[0];
+    for (int distance = CVA_LANES / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(0xffffffffu, sum, distance);
+    return __shfl_sync(0xffffffffu, sum, 0);
+}
+#else
+static inline double cva_fold(double *x) {
+    for (int distance = CVA_WIDTH / 2; distance > 0; distance /= 2)
+        for (int l = 0; l < distance; l++) x[l] += x[l + distance];
+    return x[0];
+}
+#endif
 
 /* What a set is worth at the date, at the margin call, and after the jump. */
 typedef struct cva_worth {

@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * follow.cuh - follow_line() of cva.c and cva_follow_many() of walk.h for a warp, whose lanes stay together: the same
- * numbers with less work. Part of cva.cu, inside its namespace. Rules of the form CVA_ANY take the code of walk.h.
+ * numbers with less work. Rules of the form CVA_ANY take the code of walk.h.
  */
+#ifndef SHOAL_CVA_FOLLOW_CUH
+#define SHOAL_CVA_FOLLOW_CUH
+
+#include "cva/paths.cuh"
+
+/* Contracts on one asset alone: items of a warp; numbers of a stop besides those of normals; stops in a row of them. */
+enum { LINE_BLOCK = 128, LINE_WARPS = LINE_BLOCK / CVA_LANES, LINE_ITEMS = 8, LINE_NUMBERS = 6 };
+enum { LINE_PATHS = LINE_ITEMS * CVA_LANES };
+
+namespace {
 
 /* Whether some lane of the warp still has a path. */
 __device__ static inline bool any_lane(real alive) { return __any_sync(ALL_LANES, alive > 0); }
@@ -510,3 +520,7 @@ __device__ static double follow_many(const cva_job *job, const cva_contract *c, 
     CVA_SHAPES(CVA_RANKS)
     return 0;
 }
+
+} /* namespace */
+
+#endif

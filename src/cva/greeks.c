@@ -105,8 +105,7 @@ static shoal_status find_used(shoal_cva *p) {
     shoal_status s = shoal_plan_host(&p->head, j->assets, sizeof *g->used, &g->used);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->assets, sizeof *g->place, &g->place);
     int64_t *in_set = calloc((size_t)j->sets + 1, sizeof *in_set);
-    if (s == SHOAL_OK && !in_set)
-        s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    if (s == SHOAL_OK && !in_set) s = SHOAL_NO_MEMORY(p->head.ctx, "contracts");
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         const cva_contract *c = &j->contract[i];
         if (c->kind == CVA_EXPIRED) continue;
@@ -129,7 +128,7 @@ static shoal_status make_root(shoal_cva *p) {
     const int64_t d = g->useds;
     double *root, *c = malloc((size_t)(d * d + 1) * sizeof *c);
     shoal_status s = c ? shoal_plan_host(&p->head, d * (d + 1) / 2, sizeof *root, &root)
-                       : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for correlations");
+                       : SHOAL_NO_MEMORY(p->head.ctx, "correlations");
     for (int64_t i = 0; i < d * d && s == SHOAL_OK; i++)
         c[i] = j->correlation[g->used[i / d] * j->assets + g->used[i % d]];
     if (s == SHOAL_OK) s = shoal_correlation_factor(p->head.ctx, c, d, root);
@@ -369,8 +368,7 @@ shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
     if (s == SHOAL_OK && gammas) s = make_bumps(p);
     int64_t *first = malloc((size_t)(2 * g->useds + j->parties + 1) * sizeof *first);
     k.volatility = first, k.dividend = first + g->useds, k.counterparty = first + 2 * g->useds;
-    if (s == SHOAL_OK && !first)
-        s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for sensitivities");
+    if (s == SHOAL_OK && !first) s = SHOAL_NO_MEMORY(p->head.ctx, "sensitivities");
     if (s == SHOAL_OK) s = make_tables(&k);
     free(first);
     return s;

@@ -128,7 +128,7 @@ static shoal_status make_load(shoal_cva *p, const shoal_cva_counterparty *c, dou
                               double *rest) {
     const int64_t d = p->job.prices, all = p->job.assets, e = d + 1;
     double *C = calloc((size_t)(e * e + e * (e + 1) / 2), sizeof *C), *L = C ? C + e * e : NULL;
-    if (!C) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for correlations");
+    if (!C) return SHOAL_NO_MEMORY(p->head.ctx, "correlations");
     for (int64_t a = 0; a < e; a++)
         for (int64_t b = 0; b < e; b++) {
             const int64_t of = a < d ? a : b;
@@ -171,8 +171,8 @@ static shoal_status make_steps(shoal_cva *p, const shoal_cva_counterparty *c, do
     const double a = c->reversion, nu = c->volatility;
     double rest = 1, before = 0, known = 0; /* before: the variance of y */
     grid *b = calloc(1, sizeof *b);
-    shoal_status s = b ? make_load(p, c, load, &rest)
-                       : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for hazard rates");
+    shoal_status s =
+        b ? make_load(p, c, load, &rest) : SHOAL_NO_MEMORY(p->head.ctx, "hazard rates");
     for (int i = 0; i < POINTS && s == SHOAL_OK; i++) b->g[i] = 1;
     for (int64_t k = 1; k <= j->dates && s == SHOAL_OK; k++) {
         const double dt = j->time[k] - j->time[k - 1], decay = exp(-a * dt);

@@ -247,9 +247,8 @@ static shoal_status make_surface(shoal_cva *p, const turns *turn, cva_surface *s
     }
     s->at = at;
     if (!failed) return SHOAL_OK;
-    return shoal_is_cancelled(p->head.ctx, 0, 1)
-               ? SHOAL_E_CANCELLED
-               : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for closed forms");
+    return shoal_is_cancelled(p->head.ctx, 0, 1) ? SHOAL_E_CANCELLED
+                                                 : SHOAL_NO_MEMORY(p->head.ctx, "closed forms");
 }
 
 /* The surface of a contract's asset and maturity, among those that there are, or a new one. */
@@ -280,8 +279,7 @@ shoal_status shoal_cva_make_surfaces(shoal_cva *p) {
         if (heston && !(c->form & CVA_ANY_SIGN)) c->surface = 1 + surface_of(j, list, c);
     }
     turns *turn = j->surfaces ? malloc(sizeof *turn) : NULL;
-    if (j->surfaces && !turn)
-        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for closed forms");
+    if (j->surfaces && !turn) return SHOAL_NO_MEMORY(p->head.ctx, "closed forms");
     if (turn) make_turns(turn);
     for (int i = 0; i < j->surfaces && s == SHOAL_OK; i++) s = make_surface(p, turn, &list[i]);
     free(turn);

@@ -15,6 +15,7 @@
  *
  * Cost: 4 (REACH POINTS)^2 n^1.5 multiply-adds for n dates, up to MOST_STEPS.
  */
+#include "core/loops.h"
 #include "cva/values.h"
 #include <float.h>
 #include <math.h>
@@ -83,6 +84,13 @@ void shoal_cva_line_mean(const double *from, int points, double step, double dt,
         for (int p = low; p < high; p++) to[p] += factor * from[p + t];
         for (int p = high; p < points; p++) to[p] += factor * from[points - 1];
     }
+}
+
+shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to) {
+    shoal_status s;
+    LOOP_PRAGMA(omp critical(cva_rule_room))
+    s = shoal_plan_host(&p->head, count, size, to);
+    return s;
 }
 
 shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *to) {

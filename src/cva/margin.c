@@ -76,11 +76,6 @@ shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_opts *o) {
 
 /* ---- slots --------------------------------------------------------------------------------------- */
 
-double shoal_cva_call_time(double exposure, double period) {
-    const double t = exposure - period;
-    return t > CVA_SAME * exposure ? t : 0;
-}
-
 /* slot_at[date] := the last exposure date that sees a call there, or -1. */
 static void find_uses(shoal_cva *p) {
     const cva_job *j = &p->job;
@@ -99,8 +94,7 @@ shoal_status shoal_cva_make_slots(shoal_cva *p) {
     if (!j->periods) return SHOAL_OK;
     const int64_t calls = j->periods * j->exposures;
     int64_t *end = malloc((size_t)(j->dates + 1) * sizeof *end); /* of a slot: its last use */
-    shoal_status s =
-        end ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for margin calls");
+    shoal_status s = end ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "margin calls");
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, calls, sizeof *end, &p->call_date);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, calls, sizeof *end, &p->call_slot);
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, j->dates + 1, sizeof *end, &p->slot_at);

@@ -63,6 +63,14 @@ static shoal_status value_view(shoal_cva *p, const cva_job *j, int64_t k,
     return s == SHOAL_OK ? p->cell->add(p->where, j, k) : s;
 }
 
+void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k) {
+    const shoal_words seed =
+        shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
+    j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
+    if (j->ahead > 0 && p->job.stop[j->ahead - 1] > k) j->ahead = 0;
+    while (j->ahead < p->job.stops && p->job.stop[j->ahead] <= k) j->ahead++;
+}
+
 /* The job in another view. */
 static cva_job in_view(const shoal_cva *p, const cva_job *j, const cva_view *v) {
     cva_job view = *j;

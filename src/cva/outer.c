@@ -5,15 +5,9 @@
 #define CVA_WIDTH   32
 #define CVA_LANE(l) (l)
 #include "pricing/lanes.h"
-#include <stdlib.h>
-
-static inline double cva_fold(double *x) {
-    for (int distance = CVA_WIDTH / 2; distance > 0; distance /= 2)
-        for (int l = 0; l < distance; l++) x[l] += x[l + distance];
-    return x[0];
-}
 
 #include "cva/exposure.h"
+#include <stdlib.h>
 
 static shoal_status begin(shoal_context *ctx, const cva_job *job, int64_t k) {
     (void)k;
@@ -47,7 +41,7 @@ static void take_prices(const cva_job *job, int64_t from, double *s) {
 
 static shoal_status value(shoal_context *ctx, const cva_job *job, int64_t k) {
     cva_terms *terms = malloc((size_t)(job->europeans + 1) * sizeof *terms);
-    if (!terms) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for closed forms");
+    if (!terms) return SHOAL_NO_MEMORY(ctx, "closed forms");
     for (int64_t i = 0; i < job->europeans; i++) {
         const cva_contract *c = &job->contract[job->european[i]];
         cva_span left = cva_rest(job, c, k);

@@ -11,13 +11,6 @@
 #include "core/launch.cuh"
 #include "core/real.h"
 
-__device__ static inline double cva_fold(double *x) {
-    double sum = x[0];
-    for (int distance = 16; distance > 0; distance /= 2)
-        sum += __shfl_down_sync(0xffffffffu, sum, distance);
-    return __shfl_sync(0xffffffffu, sum, 0);
-}
-
 #include "cva/exposure.h"
 
 enum { OUTER_BLOCK = 128, TILE = 512, SCAN_BLOCK = 1024 };

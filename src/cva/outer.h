@@ -17,8 +17,7 @@
  *
  * Functions on paths take CVA_WIDTH of them, from path `from` on, and their prices s, [asset][lane]. Functions on nodes
  * take one, whose items or contracts are shared by CVA_LANES lanes: on the CPU the turns of a loop, on the GPU the
- * threads of a warp. The includer defines CVA_LANE(l), the lane of turn l, and cva_fold(x), the sum of all lanes by
- * halves.
+ * threads of a warp. The includer defines CVA_LANE(l), the lane of turn l.
  */
 #ifndef SHOAL_CVA_OUTER_H
 #define SHOAL_CVA_OUTER_H

@@ -140,7 +140,7 @@ shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks) {
     const int64_t paths = o->target > 0 ? PILOT_FOR_TARGET : PILOT, dates = p->job.exposures;
     double *samples = malloc((size_t)(paths * shoal_cva_width(p)) * sizeof *samples);
     measured m;
-    if (!samples) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for a pilot run");
+    if (!samples) return SHOAL_NO_MEMORY(p->head.ctx, "a pilot run");
     shoal_status s = run(p, paths, samples, &m);
     free(samples);
     if (s != SHOAL_OK) return s;

@@ -394,7 +394,7 @@ static shoal_status make_parties(shoal_cva *p, const shoal_cva_counterparty *c,
 static void make_units(shoal_cva *p) {
     for (int64_t i = 0; i < p->job.contracts; i++) {
         cva_contract *c = &p->contracts[i];
-        const double size = fabs(c->quantity) * shoal_cva_size(&p->job, c);
+        const double size = fabs(c->quantity) * cva_size(&p->job, c);
         c->unit = CVA_SIZE_UNIT / (size > 0 ? exp2(ceil(log2(size))) : 1);
     }
 }
@@ -495,15 +495,12 @@ static shoal_status make_device(shoal_cva *p) {
     cva_surface *surfaces = malloc((size_t)(p->job.surfaces + 1) * sizeof *surfaces);
     pack k = { 0 };
     void *memory = NULL;
-    shoal_status s = contracts && surfaces
-                         ? SHOAL_OK
-                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    shoal_status s = contracts && surfaces ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "contracts");
     if (s == SHOAL_OK) add_job(&k, &p->job, contracts, surfaces, &p->device);
     const size_t bytes = k.used;
     if (s == SHOAL_OK) s = shoal_plan_alloc(&p->head, bytes, &memory);
     k = (pack){ .host = malloc(bytes + 1), .base = (uintptr_t)memory };
-    if (s == SHOAL_OK && !k.host)
-        s = shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    if (s == SHOAL_OK && !k.host) s = SHOAL_NO_MEMORY(p->head.ctx, "contracts");
     if (s == SHOAL_OK) {
         add_job(&k, &p->job, contracts, surfaces, &p->device);
         s = shoal_copy(p->head.ctx, memory, k.host, bytes);
@@ -517,7 +514,7 @@ static shoal_status list_by_set(shoal_cva *p, const int kinds[CVA_KINDS], const 
                                 int64_t *count) {
     const cva_job *j = &p->job;
     int64_t *to, *at = calloc((size_t)j->sets + 1, sizeof *at);
-    if (!at) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for contracts");
+    if (!at) return SHOAL_NO_MEMORY(p->head.ctx, "contracts");
     const shoal_status s = shoal_plan_host(&p->head, j->contracts, sizeof *to, &to);
     *count = 0, *list = to;
     for (int64_t i = 0; i < j->contracts; i++)

@@ -332,6 +332,17 @@ SHOAL_HD static inline double cva_strike_at(const cva_contract *c, int64_t k) {
 /* Numbers of a date, of contracts on a mean: the dividend in the price, dividends in the prices of later fixings; per
  * later fixing, how its price grows, and the deviation of its logarithm that it shares with the geometric mean. */
 enum { CVA_MEAN_HERE, CVA_MEAN_LATER, CVA_MEAN_HEAD };
+/* The size of what it pays. */
+static inline double cva_size(const cva_job *j, const cva_contract *c) {
+    double all = 0;
+    if (c->form & CVA_DIGITAL) return 1;
+    for (int i = 0; i < c->assets; i++) {
+        const double s = j->s0[c->asset[i]];
+        all = c->form & CVA_OF_SUM ? all + fabs(c->weight[i]) * s : fmax(all, s);
+    }
+    return fmax(c->strike, all);
+}
+
 SHOAL_HD static inline int64_t cva_mean_numbers(int64_t fixings) {
     return CVA_MEAN_HEAD + 2 * fixings;
 }
@@ -605,16 +616,15 @@ shoal_status shoal_cva_make_means(shoal_cva *p, const shoal_cva_market *m);
 shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *m,
                                   const shoal_cva_contract *from, const shoal_cva_opts *o);
 
-/* dates.c: the date of a time that is one. */
+/* dates.c: the date of a time that is one; the time of the margin call before an exposure, 0: today. */
 int64_t shoal_cva_date_of(const cva_job *j, double time);
+double shoal_cva_call_time(double exposure, double period);
 
 /* margin.c: the collateral of netting sets, before the dates; the slots of margin calls, when dates are known. */
 shoal_status shoal_cva_make_csas(shoal_cva *p, const shoal_cva_counterparty *c,
                                  const shoal_cva_opts *o);
 shoal_status shoal_cva_check_csas(shoal_context *ctx, const shoal_cva_opts *o);
 shoal_status shoal_cva_make_slots(shoal_cva *p);
-/* The time of the margin call before an exposure; 0: today. */
-double shoal_cva_call_time(double exposure, double period);
 /* Numbers of a slot, and the arrays in it. */
 int64_t shoal_cva_slot_numbers(const cva_job *j);
 cva_view shoal_cva_slot(const cva_job *j, int64_t slot);
@@ -633,7 +643,7 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths);
 /* rule.c: copies those of another plan, and what its pilot run has chosen. */
 shoal_status shoal_cva_copy_rules(shoal_cva *p, const shoal_cva *from);
 
-/* rule.c: memory of a plan, for threads that fit rules. */
+/* line.c: memory of a plan, for threads that fit rules. */
 shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to);
 
 /* line.c: the rule of a contract on one asset; to := the discounted mean of `from` after a step of dt. */
@@ -655,30 +665,29 @@ shoal_status shoal_cva_pilot(shoal_cva *p, const shoal_cva_opts *o, int kinks);
 /* validate.c: prices today, of other paths than the outer ones. */
 shoal_status shoal_cva_make_prices(shoal_cva *p);
 enum { CVA_PRICE, CVA_PRICE_ERROR, CVA_UPPER, CVA_UPPER_ERROR, CVA_PRICE_NUMBERS };
-/* The size of what a contract pays. */
-double shoal_cva_size(const cva_job *j, const cva_contract *c);
 
-/* run.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
+/* rows.c: the mean of at[i stride], less less[i stride] unless that is NULL, and its standard error. */
 double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
                       double *error);
 
-/* run.c: random numbers and stops of the inner paths from date k; and all that belongs to an exposure there. */
-void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k);
+/* run.c: what belongs to an exposure at date k. */
 void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k);
 
-/* run.c: lists of a row before those of netting sets. */
+/* rows.c: lists of a row before those of netting sets; where in it sensitivities are. */
 int64_t shoal_cva_lists(const shoal_cva *p);
+int64_t shoal_cva_greeks_at(const shoal_cva *p);
 
 /* run.c: shoal_cva_run() without its checks. */
 shoal_status shoal_cva_run_paths(shoal_cva *p, int64_t first, int64_t paths, double *samples,
                                  shoal_cva_counts *counts);
 
-/* greeks.c: what sensitivities are of, and their terms; where in a row they are. */
+/* greeks.c: what sensitivities are of, and their terms. */
 shoal_status shoal_cva_make_greeks(shoal_cva *p, const shoal_cva_market *m,
                                    const shoal_cva_counterparty *c, int gammas);
-int64_t shoal_cva_greeks_at(const shoal_cva *p);
 
-/* nodes.c: all contracts that are not closed forms at date k, by rules; exposures into the rows. */
+/* nodes.c: random numbers and stops of the inner paths from date k. */
+void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k);
+/* All contracts that are not closed forms at date k, by rules; exposures into the rows. */
 shoal_status shoal_cva_nodes(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_counts *counts);
 
 #ifdef __cplusplus

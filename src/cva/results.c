@@ -13,25 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double shoal_cva_mean(const double *at, const double *less, int64_t stride, int64_t paths,
-                      double *error) {
-    double mean = 0, squares = 0;
-    for (int round = 0; round < 2; round++) {
-        shoal_pair sum = { 0, 0 };
-        for (int64_t i = 0; i < paths; i++) {
-            const double x = at[i * stride] - (less ? less[i * stride] : 0);
-            const shoal_pair next = shoal_two_sum(sum.hi, round ? (x - mean) * (x - mean) : x);
-            sum.hi = next.hi, sum.lo += next.lo;
-        }
-        if (round)
-            squares = sum.hi + sum.lo;
-        else
-            mean = (sum.hi + sum.lo) / (double)paths;
-    }
-    *error = paths > 1 ? sqrt(squares / (double)paths / (double)(paths - 1)) : NAN;
-    return mean;
-}
-
 /* 95 %: of the error, and of a bias as large as it is estimated. */
 static void make_interval(double value, double error, double bias, double *low, double *high) {
     const double half = 1.959964 * sqrt(error * error + bias * bias);
@@ -120,51 +101,10 @@ static double shortfall(ordered *all, int64_t hundredths, double value) {
 
 /* ---- exposures of a date ------------------------------------------------------------------------- */
 
-/* Lists of rows that have it; -1: none. */
-static const struct {
-    int book, set;
-} lists[] = { { CVA_LIST_OURS, CVA_SET_OURS }, { CVA_LIST_THEIRS, CVA_SET_THEIRS },
-              { CVA_LIST_RULE, -1 },           { CVA_LIST_RULE_THEIRS, -1 },
-              { CVA_LIST_LOSS, CVA_SET_LOSS }, { CVA_LIST_WHOLE, CVA_SET_WHOLE },
-              { CVA_LIST_HALF, CVA_SET_WHOLE } };
-
-double shoal_cva_at_date(const cva_source *s, const double *row, int64_t k, int what) {
-    const cva_job *j = &s->p->job;
-    const double *at = row + CVA_ROW_HEAD + k;
-    if (what == CVA_AT_LOSS && !j->wrong_way) return 0;
-    if (what == CVA_AT_RULE && !s->set && s->p->estimator == SHOAL_CVA_BY_INNER)
-        return at[CVA_LIST_HALF * j->exposures] - at[CVA_LIST_WHOLE * j->exposures];
-    if (!s->set) return at[lists[what].book * j->exposures];
-    double sum = 0;
-    for (int64_t n = 0; n < s->sets && lists[what].set >= 0; n++)
-        sum += row[cva_set_list(j, s->set[n]) + lists[what].set * j->exposures + k];
-    return sum;
-}
-
-/* Whether it is a list of the rows. */
-static int is_list(const cva_source *s, int what) {
-    const int differs = what == CVA_AT_RULE && s->p->estimator == SHOAL_CVA_BY_INNER;
-    return !s->set && !differs && (what != CVA_AT_LOSS || s->p->job.wrong_way);
-}
-
-/* A number of all paths at some dates, [date][path]: rows are long, and their parts that memory hands out have several
- * dates. */
-static void take(const cva_source *s, int64_t k, int64_t dates, int what, double *to) {
-    if (is_list(s, what)) {
-        const double *at = s->samples + CVA_ROW_HEAD + lists[what].book * s->p->job.exposures + k;
-        for (int64_t i = 0; i < s->paths; i++, at += s->width)
-            for (int64_t e = 0; e < dates; e++) to[e * s->paths + i] = at[e];
-        return;
-    }
-    for (int64_t i = 0; i < s->paths; i++)
-        for (int64_t e = 0; e < dates; e++)
-            to[e * s->paths + i] = shoal_cva_at_date(s, s->samples + i * s->width, k + e, what);
-}
-
 /* The means of a number at some dates; room: one per path and date, for rows. */
 static void means_at(const cva_source *s, int64_t k, int64_t dates, int what, double *room,
                      double *mean, double *error) {
-    if (s->samples) take(s, k, dates, what, room);
+    if (s->samples) shoal_cva_take(s, k, dates, what, room);
     for (int64_t e = 0; e < dates; e++)
         mean[e] = s->samples ? shoal_cva_mean(room + e * s->paths, NULL, 1, s->paths, &error[e])
                              : shoal_cva_sum_at_date(s, k + e, what, &error[e]);
@@ -260,8 +200,8 @@ static void make_dates(const cva_source *s, int64_t k, int64_t dates, double *ro
     if (by_rule) means_at(s, k, dates, CVA_AT_RULE_THEIRS, room, mean, error);
     for (int64_t e = 0; e < dates && by_rule; e++) to[e].ene_bias = fabs(mean[e]);
     for (int64_t e = 0; e < dates; e++) complete_date(s, k + e, room, &to[e]);
-    if (s->samples) take(s, k, dates, CVA_AT_WHOLE, room);
-    if (s->samples) take(s, k, dates, CVA_AT_HALF, room + half);
+    if (s->samples) shoal_cva_take(s, k, dates, CVA_AT_WHOLE, room);
+    if (s->samples) shoal_cva_take(s, k, dates, CVA_AT_HALF, room + half);
     for (int64_t e = 0; e < dates; e++) {
         double *mine = s->samples ? room + e * s->paths : room;
         make_ranks(in_order(s, k + e, CVA_AT_WHOLE, mine),
@@ -277,9 +217,7 @@ static shoal_status make_profile(const cva_source *s, shoal_cva_date *profile) {
     if (at_once > DATES) at_once = DATES;
     while (at_once > 1 && each * at_once * workers > ROOM) at_once--;
     double *room = malloc((size_t)(each * at_once * workers + 1) * sizeof *room);
-    if (!room)
-        return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for %lld exposures",
-                          (long long)s->paths);
+    if (!room) return SHOAL_NO_MEMORY(p->head.ctx, "%lld exposures", (long long)s->paths);
 #pragma omp parallel for num_threads(workers) schedule(static, 1)
     for (int worker = 0; worker < workers; worker++)
         for (int64_t k = worker * at_once; k < dates; k += workers * at_once)
@@ -398,29 +336,6 @@ static double effective_sum(const cva_source *s, const shoal_cva_date *profile, 
     return sum;
 }
 
-/* The adjustments of a path: shares of sums over dates, and over the sets of the source. */
-void shoal_cva_of_path(const cva_source *s, const double *row, double *x) {
-    const shoal_cva *p = s->p;
-    const cva_job *j = &p->job;
-    const int64_t dates = j->exposures, count = s->set ? s->sets : j->list_by_set ? j->sets : 1;
-    memset(x, 0, CVA_OF_PATH * sizeof *x);
-    x[CVA_OF_LEVELS] = row[CVA_ROW_CVA] - row[CVA_ROW_PLAIN], x[CVA_OF_RULE] = row[CVA_ROW_RULE];
-    if (!s->set) x[CVA_OF_CVA] = row[CVA_ROW_CVA];
-    for (int64_t n = 0; n < count; n++) {
-        const int64_t set = s->set ? s->set[n] : n;
-        const int64_t party = j->sets > 0 ? j->party_of[set] : 0;
-        const double *ours = row + (j->list_by_set ? cva_set_list(j, set) : CVA_ROW_HEAD);
-        const double *theirs = ours + dates, *borrow = p->borrow + party * dates;
-        const double *lend = p->lend + party * dates;
-        if (s->set) x[CVA_OF_CVA] += row[cva_set_share(j, set)];
-        for (int64_t k = 0; k < dates; k++) {
-            x[CVA_OF_DVA] += p->own[k] * theirs[k];
-            x[CVA_OF_FCA] += borrow[k] * ours[k], x[CVA_OF_FBA] += lend[k] * theirs[k];
-        }
-    }
-    x[CVA_OF_FVA] = x[CVA_OF_FCA] - x[CVA_OF_FBA];
-}
-
 static void make_adjustments(const cva_source *s, int64_t part, const shoal_cva_date *profile,
                              double *room, shoal_cva_adjustments *a) {
     const shoal_cva *p = s->p;
@@ -476,7 +391,7 @@ static shoal_status adjust(cva_source *s, shoal_cva_part part, int64_t index,
         if (part == SHOAL_CVA_SET ? i == index : j->party_of[i] == index) set[s->sets++] = i;
     if (part != SHOAL_CVA_BOOK) s->set = set;
     s->number = before[part] + index;
-    if (!set || !room || !dates) status = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for results");
+    if (!set || !room || !dates) status = SHOAL_NO_MEMORY(ctx, "results");
     if (status == SHOAL_OK) status = make_profile(s, dates);
     if (status == SHOAL_OK) make_adjustments(s, s->number, dates, room, result);
     if (!profile) free(dates);
@@ -584,7 +499,7 @@ shoal_status shoal_cva_trades(const shoal_cva *plan, const int64_t *totals, int6
         for (int64_t set = 0; set < j->sets; set++)
             allot_effective(plan, set, all, room, reached, trades);
     } else
-        s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for results by trade");
+        s = SHOAL_NO_MEMORY(ctx, "results by trade");
     free(own), free(room), free(reached);
     return s;
 }

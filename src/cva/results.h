@@ -27,9 +27,10 @@ enum { CVA_AT_OURS, CVA_AT_THEIRS, CVA_AT_RULE, CVA_AT_RULE_THEIRS, CVA_AT_LOSS,
 /* Per date in order: our exposure by all inner paths, and of the book by half of them. */
 enum { CVA_AT_WHOLE = CVA_AT_MEANS, CVA_AT_HALF };
 
-/* results.c: all of a row, CVA_OF_PATH; one at date of exposure k. */
+/* rows.c: all of a row, CVA_OF_PATH; one at date of exposure k; that of all paths at some dates, [date][path]. */
 void shoal_cva_of_path(const cva_source *s, const double *row, double *x);
 double shoal_cva_at_date(const cva_source *s, const double *row, int64_t k, int what);
+void shoal_cva_take(const cva_source *s, int64_t k, int64_t dates, int what, double *to);
 
 /* sums.c: numbers of a date in order: `bin` of the sums. */
 typedef struct cva_bins {

@@ -150,13 +150,6 @@ static shoal_status solve_date(const cva_fit *f, shoal_smallsym *solver, double 
     return SHOAL_OK;
 }
 
-shoal_status shoal_cva_rule_room(shoal_cva *p, int64_t count, size_t size, void *to) {
-    shoal_status s;
-    LOOP_PRAGMA(omp critical(cva_rule_room))
-    s = shoal_plan_host(&p->head, count, size, to);
-    return s;
-}
-
 /* ---- one contract ------------------------------------------------------------------------------ */
 
 /* A seed for a contract's assets and one of its rules. */
@@ -378,8 +371,7 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
     const int64_t contracts = p->job.contracts;
     int64_t *twin = malloc((size_t)(contracts + 1) * sizeof *twin);
     rule_task *task = malloc((size_t)(2 * contracts + 1) * sizeof *task);
-    shoal_status s =
-        twin && task ? SHOAL_OK : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for rules");
+    shoal_status s = twin && task ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "rules");
     const int64_t count = s == SHOAL_OK ? list_tasks(p, twin, task, &paths) : 0;
     const shoal_stage stage = shoal_stage_begin(p->head.ctx, "exercise rules");
     make_rules(p, task, count, paths);

@@ -31,33 +31,11 @@ shoal_status shoal_cva_describe(const shoal_cva *plan, shoal_cva_info *info) {
     return SHOAL_OK;
 }
 
-int64_t shoal_cva_lists(const shoal_cva *p) {
-    return cva_lists(&p->job) + (p->validates ? p->job.contracts : 0);
-}
-
 int64_t shoal_cva_totals(const shoal_cva *plan) {
     return plan && plan->by_trade ? plan->job.contracts * cva_total_numbers(&plan->job) : 0;
 }
 
-int64_t shoal_cva_greeks_at(const shoal_cva *p) {
-    const cva_job *j = &p->job;
-    return j->list_by_set ? cva_set_share(j, j->sets)
-                          : CVA_ROW_HEAD + shoal_cva_lists(p) * j->exposures;
-}
-
-int64_t shoal_cva_width(const shoal_cva *plan) {
-    return plan ? shoal_cva_greeks_at(plan) + plan->greeks.parameters : 0;
-}
-
 /* ---- runs ------------------------------------------------------------------------------------- */
-
-void shoal_cva_look_from(const shoal_cva *p, cva_job *j, int64_t k) {
-    const shoal_words seed =
-        shoal_philox_at(p->american.seed, (uint64_t)k, 0, PRICE_PURPOSE, PRICE_CVA_INNER, 1);
-    j->walk_normals = shoal_stream_of(shoal_half(&seed, 0), 0, PRICE_PURPOSE, PRICE_CVA_INNER);
-    if (j->ahead > 0 && p->job.stop[j->ahead - 1] > k) j->ahead = 0;
-    while (j->ahead < p->job.stops && p->job.stop[j->ahead] <= k) j->ahead++;
-}
 
 void shoal_cva_begin_date(const shoal_cva *p, cva_job *j, int64_t k) {
     shoal_cva_look_from(p, j, k);

@@ -79,7 +79,7 @@ shoal_status shoal_cva_make_sums(shoal_cva *p, const shoal_cva_opts *o) {
         const cva_contract *c = &j->contract[i];
         const int64_t of[] = { 0, 1 + j->party_of[c->set], 1 + j->parties + c->set };
         for (int n = 0; n < (j->list_by_set ? 3 : 1); n++)
-            p->unit[of[n]] += fabs(c->quantity) * shoal_cva_size(j, c);
+            p->unit[of[n]] += fabs(c->quantity) * cva_size(j, c);
     }
     for (int64_t i = 0; s == SHOAL_OK && i < sources(p); i++)
         p->unit[i] = p->unit[i] > 0 ? exp2(-ceil(log2(p->unit[i]))) : 1;
@@ -188,7 +188,7 @@ shoal_status shoal_cva_add_sums(const shoal_cva *plan, const double *samples, in
     if (s == SHOAL_OK) s = shoal_cva_has_sums(plan);
     if (s != SHOAL_OK) return s;
     int64_t *set = malloc((size_t)(plan->job.sets + 1) * sizeof *set);
-    if (!set) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for sums");
+    if (!set) return SHOAL_NO_MEMORY(ctx, "sums");
     for (int64_t at = 0; at < paths && s == SHOAL_OK; at += BATCH)
         s = add_batch(plan, samples + at * shoal_cva_width(plan),
                       paths - at < BATCH ? paths - at : BATCH, set, sums);

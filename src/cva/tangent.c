@@ -172,7 +172,7 @@ static shoal_status make_tangent(shoal_cva *p, const maker *k, cva_tangent *to) 
     double *premium, *edge, *best = malloc((size_t)(2 * row + 1) * sizeof *best);
     shoal_status s = best
                          ? shoal_plan_host(&p->head, (c->last - 1) * row, sizeof *premium, &premium)
-                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for sensitivities");
+                         : SHOAL_NO_MEMORY(p->head.ctx, "sensitivities");
     if (s == SHOAL_OK) s = shoal_plan_host(&p->head, (c->last - 1) * 2 * n, sizeof *edge, &edge);
     for (int64_t i = c->last - 1; i > 0 && s == SHOAL_OK; i--) {
         double *here = premium + (i - 1) * row, *mean = best + row;
@@ -197,7 +197,7 @@ static shoal_status make_columns(shoal_cva *p, int64_t used, maker *k) {
     const cva_greeks *g = &p->greeks;
     int64_t *to, *column = malloc((size_t)(g->parameters + 1) * sizeof *column);
     double *all;
-    if (!column) return shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for sensitivities");
+    if (!column) return SHOAL_NO_MEMORY(p->head.ctx, "sensitivities");
     for (int64_t i = 0; i < g->parameters; i++) column[i] = -1;
     shoal_status s = shoal_plan_host(&p->head, g->parameters, sizeof *to, &to);
     for (int pass = 0; pass < 2 && s == SHOAL_OK; pass++) {

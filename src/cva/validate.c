@@ -66,9 +66,8 @@ static shoal_status simulate(shoal_cva *p, cva_job *j) {
     char *holds = malloc((size_t)j->places + 1);
     const int64_t count = p->present ? 1 + j->parties + j->sets : 0;
     double *parts = calloc((size_t)(ITEMS * count) + 1, sizeof *parts);
-    shoal_status s = item && sums && holds && parts
-                         ? SHOAL_OK
-                         : shoal_fail(p->head.ctx, SHOAL_E_NOMEM, "no memory for prices");
+    shoal_status s =
+        item && sums && holds && parts ? SHOAL_OK : SHOAL_NO_MEMORY(p->head.ctx, "prices");
     for (int32_t i = 0; i < ITEMS && s == SHOAL_OK; i++)
         item[i] = (cva_item){ .from = i * CVA_LANES, .lanes = CVA_LANES };
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++)
@@ -184,16 +183,6 @@ shoal_status shoal_cva_make_prices(shoal_cva *p) {
 
 /* ---- scores ------------------------------------------------------------------------------------- */
 
-double shoal_cva_size(const cva_job *j, const cva_contract *c) {
-    double all = 0;
-    if (c->form & CVA_DIGITAL) return 1;
-    for (int i = 0; i < c->assets; i++) {
-        const double s = j->s0[c->asset[i]];
-        all = c->form & CVA_OF_SUM ? all + fabs(c->weight[i]) * s : fmax(all, s);
-    }
-    return fmax(c->strike, all);
-}
-
 /* Of the column x of rows. */
 static shoal_cva_check check_of(const double *x, int64_t width, int64_t paths, const double *price,
                                 double size) {
@@ -233,7 +222,7 @@ shoal_status shoal_cva_validate(const shoal_cva *plan, const double *samples, in
             shoal_cva_check check = { 0 };
             if (j->contract[i].kind != CVA_EXPIRED) {
                 check = check_of(column, width, paths, plan->price + CVA_PRICE_NUMBERS * i,
-                                 shoal_cva_size(j, &j->contract[i]));
+                                 cva_size(j, &j->contract[i]));
                 result->scores++;
             }
             if (checks) checks[i * dates + k] = check;

@@ -185,9 +185,7 @@ static bullet_start start_of(const bullet_plan *b, const shoal_bullet_point *at,
 static shoal_status make_starts(bullet_plan *b, const shoal_price_opts *o) {
     const size_t bytes = (size_t)b->p.groups * sizeof(bullet_start);
     bullet_start *starts = malloc(bytes + 1);
-    if (!starts)
-        return shoal_fail(b->p.head.ctx, SHOAL_E_NOMEM, "no memory for %lld points",
-                          (long long)b->p.groups);
+    if (!starts) return SHOAL_NO_MEMORY(b->p.head.ctx, "%lld points", (long long)b->p.groups);
     for (int64_t i = 0; i < b->p.groups; i++) starts[i] = start_of(b, &b->points[i], o);
     const shoal_status s = shoal_plan_copy(&b->p.head, starts, bytes, &b->job.start);
     free(starts);

@@ -43,6 +43,7 @@
 #include "models/plan.h"
 #include "pricing/black.h"
 #include <complex.h>
+#include <float.h>
 #include <stdlib.h>
 
 SHOAL_DECLARE_CPU(heston_sums, heston_sums)
@@ -179,7 +180,7 @@ static void add_level(trapezoids *t) {
 static shoal_status trapezoids_begin(shoal_context *ctx, trapezoids *t) {
     const int64_t room = (MOST_STEPS + 2 * HESTON_LANES) << HALVINGS;
     t->numbers = malloc(HESTON_ARRAYS * (size_t)room * sizeof *t->numbers);
-    if (!t->numbers) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for the analytic prices");
+    if (!t->numbers) return SHOAL_NO_MEMORY(ctx, "the analytic prices");
     t->nodes = nodes_in(t->numbers, room);
     t->method = method_of(ctx);
     return SHOAL_OK;
@@ -450,6 +451,50 @@ shoal_status shoal_heston_analytic(const shoal_price *plan, const shoal_heston *
     return s;
 }
 
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+shoal_status shoal_heston_check_model(shoal_context *ctx, const shoal_heston *m) {
+    const shoal_bound all[] = {
+        { "s0", m->s0, DBL_MIN, 1e300 },        { "rate", m->rate, -1e3, 1e3 },
+        { "dividend", m->dividend, -1e3, 1e3 }, { "v0", m->v0, 0, 1e6 },
+        { "kappa", m->kappa, 0, 1e6 },          { "theta", m->theta, 0, 1e6 },
+        { "sigma", m->sigma, 0, 1e6 },          { "rho", m->rho, -1, 1 },
+    };
+    return shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
+}
+
+shoal_status shoal_heston_check(shoal_context *ctx, const shoal_heston *model,
+                                const shoal_heston_options *options, int64_t count) {
+    if (!ctx) return SHOAL_E_ARG;
+    const int none = count == 0;
+    const shoal_array given[] = { { "model", model, 0 }, { "options", options, 0 } };
+    shoal_status s = shoal_ready(ctx);
+    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
+    if (s == SHOAL_OK) s = shoal_heston_check_model(ctx, model);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "count", count, 0, INT64_MAX / 4096);
+    if (s != SHOAL_OK) return s;
+    const shoal_array arrays[] = { { "strike", options->strike, none },
+                                   { "maturity", options->maturity, none } };
+    s = shoal_check_pointers(ctx, arrays, 2);
+    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
+        const double rate = options->rate ? options->rate[i] : model->rate;
+        const double dividend = options->dividend ? options->dividend[i] : model->dividend;
+        const double growth = (fabs(rate) + fabs(dividend)) * options->maturity[i];
+        if (!(options->strike[i] >= 0 && options->strike[i] <= 1e300))
+            s = shoal_fail(ctx, SHOAL_E_ARG, "strike[%lld] is %g; it must be at least 0 and finite",
+                           (long long)i, options->strike[i]);
+        else if (!(options->maturity[i] >= 0 && options->maturity[i] <= 1e300))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "maturity[%lld] is %g; it must be at least 0 and finite", (long long)i,
+                           options->maturity[i]);
+        else if (!(growth < 600))
+            s = shoal_fail(ctx, SHOAL_E_ARG,
+                           "rate %g or dividend %g of option %lld is too large for maturity %g",
+                           rate, dividend, (long long)i, options->maturity[i]);
+    }
+    return s;
+}
+
 /* ---- prices and gradients of many options ----------------------------------------------------------- */
 
 /* The integrals of an option; with `without`, their value alone: there is no integral. */
@@ -542,8 +587,7 @@ shoal_status shoal_heston_prices(shoal_context *ctx, const shoal_heston *model,
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, &given, 1);
     if (s != SHOAL_OK || count == 0) return s;
     int64_t *order = shoal_heston_order(options->maturity, count);
-    if (!order)
-        return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld options", (long long)count);
+    if (!order) return SHOAL_NO_MEMORY(ctx, "%lld options", (long long)count);
     const shoal_stage stage = shoal_stage_begin(ctx, "prices");
     s = price_all(ctx, model, options, order, count, price, gradient);
     free(order);

@@ -271,9 +271,7 @@ static shoal_status search_all(fit *f, const char *solver) {
     double *a = numbers, *b = a + starts * MATRIX, *step = b + starts * FREE;
     shoal_smallsym *plan = NULL;
     shoal_status s =
-        numbers && status
-            ? SHOAL_OK
-            : shoal_fail(f->ctx, SHOAL_E_NOMEM, "no memory for %lld starts", (long long)f->starts);
+        numbers && status ? SHOAL_OK : SHOAL_NO_MEMORY(f->ctx, "%lld starts", (long long)f->starts);
     if (s == SHOAL_OK) {
         s = shoal_smallsym_create(f->cpu, &opts, &plan);
         if (s == SHOAL_OK) s = shoal_smallsym_outcome(plan, &(shoal_outcome){ .status = status });

@@ -4,7 +4,6 @@
  * table.
  */
 #include "models/plan.h"
-#include <float.h>
 
 SHOAL_DECLARE_CPU(price_method, heston_paths)
 SHOAL_DECLARE_CUDA(price_method, heston_paths)
@@ -45,50 +44,6 @@ enum { MOST_LEGS = 8 }; /* whose own steps the bias distinguishes             */
 shoal_heston shoal_heston_example(void) {
     return (
         shoal_heston){ .s0 = 1, .v0 = 0.1, .kappa = 0.5, .theta = 0.1, .sigma = 0.3, .rho = -0.7 };
-}
-
-/* ---- checks ---------------------------------------------------------------------------------- */
-
-static shoal_status check_model(shoal_context *ctx, const shoal_heston *m) {
-    const shoal_bound all[] = {
-        { "s0", m->s0, DBL_MIN, 1e300 },        { "rate", m->rate, -1e3, 1e3 },
-        { "dividend", m->dividend, -1e3, 1e3 }, { "v0", m->v0, 0, 1e6 },
-        { "kappa", m->kappa, 0, 1e6 },          { "theta", m->theta, 0, 1e6 },
-        { "sigma", m->sigma, 0, 1e6 },          { "rho", m->rho, -1, 1 },
-    };
-    return shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
-}
-
-shoal_status shoal_heston_check(shoal_context *ctx, const shoal_heston *model,
-                                const shoal_heston_options *options, int64_t count) {
-    if (!ctx) return SHOAL_E_ARG;
-    const int none = count == 0;
-    const shoal_array given[] = { { "model", model, 0 }, { "options", options, 0 } };
-    shoal_status s = shoal_ready(ctx);
-    if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 2);
-    if (s == SHOAL_OK) s = check_model(ctx, model);
-    if (s == SHOAL_OK) s = shoal_check_count(ctx, "count", count, 0, INT64_MAX / 4096);
-    if (s != SHOAL_OK) return s;
-    const shoal_array arrays[] = { { "strike", options->strike, none },
-                                   { "maturity", options->maturity, none } };
-    s = shoal_check_pointers(ctx, arrays, 2);
-    for (int64_t i = 0; i < count && s == SHOAL_OK; i++) {
-        const double rate = options->rate ? options->rate[i] : model->rate;
-        const double dividend = options->dividend ? options->dividend[i] : model->dividend;
-        const double growth = (fabs(rate) + fabs(dividend)) * options->maturity[i];
-        if (!(options->strike[i] >= 0 && options->strike[i] <= 1e300))
-            s = shoal_fail(ctx, SHOAL_E_ARG, "strike[%lld] is %g; it must be at least 0 and finite",
-                           (long long)i, options->strike[i]);
-        else if (!(options->maturity[i] >= 0 && options->maturity[i] <= 1e300))
-            s = shoal_fail(ctx, SHOAL_E_ARG,
-                           "maturity[%lld] is %g; it must be at least 0 and finite", (long long)i,
-                           options->maturity[i]);
-        else if (!(growth < 600))
-            s = shoal_fail(ctx, SHOAL_E_ARG,
-                           "rate %g or dividend %g of option %lld is too large for maturity %g",
-                           rate, dividend, (long long)i, options->maturity[i]);
-    }
-    return s;
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
@@ -301,7 +256,7 @@ shoal_status shoal_price_heston(shoal_context *ctx, const shoal_heston *model,
     if (s != SHOAL_OK) return s;
     heston_plan *h = (heston_plan *)*plan;
     h->model = *model;
-    s = check_model(ctx, model);
+    s = shoal_heston_check_model(ctx, model);
     if (s == SHOAL_OK) s = fill_plan(h, opts);
     return shoal_plan_made(s, plan);
 }

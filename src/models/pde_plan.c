@@ -247,7 +247,7 @@ static shoal_status fill_plan(shoal_pde *p, const shoal_bullet *options, const s
     p->job.counts = 1;
     for (int64_t i = 0; i < p->count; i++)
         if (options[i].p2 + 1 > p->job.counts) p->job.counts = options[i].p2 + 1;
-    const shoal_bullet none = shoal_bullet_example();
+    static const shoal_bullet none = { .maturity = 1, .dates = 1 };
     p->d = bullet_dates_of(p->count ? options : &none);
     p->head.type = o->type;
     p->method = choice->cell;

@@ -156,7 +156,8 @@ static inline double price_trapezoid(double x) {
 
 #define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
 
-/* heston_plan.c: SHOAL_E_ARG, naming the number, unless the model and these options are allowed. */
+/* heston_analytic.c: SHOAL_E_ARG, naming the number, unless the model, and these options, are allowed. */
+shoal_status shoal_heston_check_model(shoal_context *ctx, const shoal_heston *model);
 shoal_status shoal_heston_check(shoal_context *ctx, const shoal_heston *model,
                                 const shoal_heston_options *options, int64_t count);
 /* heston_analytic.c: the places of these maturities in ascending order, from malloc; NULL: no memory. */

@@ -90,9 +90,7 @@ static shoal_status make_points(shoal_rng *plan, const shoal_rng_opts *o) {
     const size_t dims = (size_t)o->dimensions, words = dims * SHOAL_SOBOL_BITS;
     const size_t bytes = dims * sizeof(uint64_t) + words * sizeof(uint32_t);
     uint64_t *host = malloc(bytes);
-    if (!host)
-        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM,
-                          "no memory for the directions of Sobol points");
+    if (!host) return SHOAL_NO_MEMORY(plan->head.ctx, "the directions of Sobol points");
     shoal_sobol_directions(o->dimensions, plan->choice.variant, o->seed, (uint32_t *)(host + dims),
                            host);
     const shoal_status status = shoal_plan_copy(&plan->head, host, bytes, &plan->job.shift);

@@ -130,9 +130,7 @@ static shoal_status make_list(sort_plan *plan, const int64_t *offsets) {
         shoal_plan_host(&plan->head, count, sizeof *plan->lengths, &plan->lengths);
     if (status != SHOAL_OK) return status;
     listed *list = malloc(((size_t)count + 1) * sizeof *list);
-    if (!list)
-        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for a list of %lld rows",
-                          (long long)count);
+    if (!list) return SHOAL_NO_MEMORY(plan->head.ctx, "a list of %lld rows", (long long)count);
     for (int64_t k = 0; k < count; k++) list[k] = (listed){ offsets[k + 1] - offsets[k], k };
     qsort(list, (size_t)count, sizeof *list, longest_first);
     int64_t *rows = (int64_t *)list; /* in place: row i is read before its place is written */

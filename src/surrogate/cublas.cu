@@ -56,7 +56,7 @@ extern "C" shoal_status shoal_surrogate_open_blas(shoal_context *ctx, size_t siz
     if (!file)
         return shoal_fail(ctx, SHOAL_E_BACKEND, "gemm is 'cublas'; libcublas.so was not found");
     surrogate_blas *b = (surrogate_blas *)calloc(1, sizeof *b);
-    if (!b) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for cuBLAS");
+    if (!b) return SHOAL_NO_MEMORY(ctx, "cuBLAS");
     int (*create)(void **) = (int (*)(void **))dlsym(file, "cublasCreate_v2");
     b->size = size;
     b->destroy = (int (*)(void *))dlsym(file, "cublasDestroy_v2");

@@ -51,7 +51,7 @@ shoal_status shoal_surrogate_put(shoal_context *ctx, size_t size, int64_t count,
                                  void *to) {
     if (size == sizeof(double)) return shoal_copy(ctx, to, from, (size_t)count * size);
     float *rounded = malloc((size_t)count * sizeof *rounded);
-    if (!rounded) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for weights");
+    if (!rounded) return SHOAL_NO_MEMORY(ctx, "weights");
     for (int64_t i = 0; i < count; i++) rounded[i] = (float)from[i];
     const shoal_status s = shoal_copy(ctx, to, rounded, (size_t)count * size);
     free(rounded);

@@ -34,9 +34,7 @@ static shoal_status open_solver(solver *s, shoal_symindef *plan, const void *a) 
     *s = (solver){ .plan = plan, .job = plan->job, .device = plan->job.vectors };
     s->job.a = (void *)a;
     s->x = malloc((size_t)n * (4 * sizeof *s->x + sizeof *s->signs));
-    if (!s->x)
-        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for vectors of %lld numbers",
-                          (long long)n);
+    if (!s->x) return SHOAL_NO_MEMORY(plan->head.ctx, "vectors of %lld numbers", (long long)n);
     s->answer = s->x + n, s->r = s->answer + n, s->size = s->r + n;
     s->signs = (signed char *)(s->size + n);
     return SHOAL_OK;
@@ -229,9 +227,7 @@ static shoal_status refine_all(refinement *f, const shoal_stage *stage, int64_t 
     shoal_symindef *plan = f->s.plan;
     const int64_t n = plan->job.shape.n, all = n * nrhs, numbers = 2 * all;
     double *all_b = malloc((size_t)numbers * sizeof *all_b);
-    if (!all_b)
-        return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld numbers",
-                          (long long)numbers);
+    if (!all_b) return SHOAL_NO_MEMORY(plan->head.ctx, "%lld numbers", (long long)numbers);
     double *all_x = all_b + all;
     shoal_status status = shoal_symindef_to_host(plan, all, all_b, b);
     if (status == SHOAL_OK) status = shoal_symindef_to_host(plan, all, all_x, x);

@@ -24,8 +24,7 @@ shoal_status shoal_symindef_wait(shoal_symindef *plan) {
 /* ---- copies ---- */
 
 static shoal_status no_memory(shoal_symindef *plan, int64_t count) {
-    return shoal_fail(plan->head.ctx, SHOAL_E_NOMEM, "no memory for %lld numbers",
-                      (long long)count);
+    return SHOAL_NO_MEMORY(plan->head.ctx, "%lld numbers", (long long)count);
 }
 
 shoal_status shoal_symindef_to_host(shoal_symindef *plan, int64_t count, double *to,

@@ -180,7 +180,7 @@ shoal_status shoal_units_keep(shoal_units *units, const char *folder) {
         s = shoal_fail(ctx, SHOAL_E_ARG, "choose one folder, before any unit is added");
     if (s != SHOAL_OK) return s;
     units->folder = strdup(folder);
-    if (!units->folder) return shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for units");
+    if (!units->folder) return SHOAL_NO_MEMORY(ctx, "units");
     s = lock_folder(units);
     if (s == SHOAL_OK) s = read_folder(units);
     if (s != SHOAL_OK) shoal_units_close(units);

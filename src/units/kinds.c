@@ -30,7 +30,7 @@ static shoal_status create(void *plan, shoal_units_job job, kind_job user,
     kind_job *own = malloc(sizeof *own);
     if (!own) {
         *units = NULL;
-        return shoal_fail(context_of(plan), SHOAL_E_NOMEM, "no memory for units");
+        return SHOAL_NO_MEMORY(context_of(plan), "units");
     }
     *own = user, own->plan = plan;
     job.user = own, job.close = free;
@@ -126,7 +126,7 @@ static shoal_status run_cva(shoal_context *ctx, void *user, int64_t first, int64
     shoal_status s = SHOAL_OK;
     if (job->sums &&
         !(room = malloc((size_t)((most < rows ? most : rows) * job->width) * sizeof *room)))
-        s = shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld rows", (long long)most);
+        s = SHOAL_NO_MEMORY(ctx, "%lld rows", (long long)most);
     const shoal_stage stage = shoal_stage_begin(ctx, "outer paths");
     for (int64_t at = 0; at < rows && s == SHOAL_OK; at += most) {
         const int64_t here = rows - at < most ? rows - at : most;
@@ -183,9 +183,7 @@ static shoal_status run_dataset(shoal_context *ctx, void *user, int64_t first, i
     void *parameters = NULL, *values = NULL;
     double *design = malloc((size_t)most * in);
     (void)counts;
-    shoal_status s =
-        design ? SHOAL_OK
-               : shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for %lld rows", (long long)most);
+    shoal_status s = design ? SHOAL_OK : SHOAL_NO_MEMORY(ctx, "%lld rows", (long long)most);
     if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)most * in, &parameters);
     if (s == SHOAL_OK) s = shoal_alloc(ctx, (size_t)most * out, &values);
     const shoal_stage stage = shoal_stage_begin(ctx, "rows");

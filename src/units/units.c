@@ -99,8 +99,7 @@ static shoal_status check_job(shoal_context *ctx, const shoal_units_job *job,
                                    { "units", o->units, 0, SHOAL_UNITS_MOST } };
     if (s == SHOAL_OK) s = shoal_check_counts(ctx, counts, 5);
     if (s == SHOAL_OK && job->rows > INT64_MAX / 4 / (int64_t)(job->row_bytes + 1))
-        s = shoal_fail(ctx, SHOAL_E_NOMEM, "not enough memory: %lld rows of %zu bytes",
-                       (long long)job->rows, job->row_bytes);
+        s = SHOAL_NO_MEMORY(ctx, "%lld rows of %zu bytes", (long long)job->rows, job->row_bytes);
     return s;
 }
 
@@ -320,9 +319,8 @@ shoal_status shoal_units_insert(shoal_units *u, const shoal_unit *unit) {
     if (!u->take && !u->rows && u->job.rows > 0 && u->job.row_bytes > 0) {
         u->rows = malloc((size_t)u->job.rows * u->job.row_bytes);
         if (!u->rows)
-            return shoal_fail(u->head.ctx, SHOAL_E_NOMEM,
-                              "not enough memory: %lld rows of %zu bytes", (long long)u->job.rows,
-                              u->job.row_bytes);
+            return SHOAL_NO_MEMORY(u->head.ctx, "%lld rows of %zu bytes", (long long)u->job.rows,
+                                   u->job.row_bytes);
     }
     for (int64_t i = 0; i < u->job.counts; i++) /* those of a caller may be any */
         u->count[i] = (int64_t)((uint64_t)u->count[i] + (uint64_t)unit->counts[i]);

@@ -178,9 +178,7 @@ static shoal_status begin(crew *c, worker *w, shoal_units *const *units, int cou
         w[i] = (worker){ .crew = c, .units = units[i], .call = watch->call, .user = watch->user };
         w[i].number = i;
         w[i].bytes = malloc(info.bytes);
-        if (!w[i].bytes)
-            s = shoal_fail(units[0]->head.ctx, SHOAL_E_NOMEM, "no memory for a unit of %zu bytes",
-                           info.bytes);
+        if (!w[i].bytes) s = SHOAL_NO_MEMORY(units[0]->head.ctx, "a unit of %zu bytes", info.bytes);
     }
     return s;
 }
@@ -195,8 +193,7 @@ shoal_status shoal_units_work(shoal_units *const *workers, int count, int *lost)
     if (!*trace) *trace = malloc((size_t)workers[0]->units * sizeof **trace);
     for (int64_t i = 0; *trace && i < workers[0]->units; i++)
         (*trace)[i] = (shoal_units_trace){ .worker = -1 };
-    shoal_status s =
-        w && c.taken && *trace ? SHOAL_OK : shoal_fail(ctx, SHOAL_E_NOMEM, "no memory for units");
+    shoal_status s = w && c.taken && *trace ? SHOAL_OK : SHOAL_NO_MEMORY(ctx, "units");
     if (s == SHOAL_OK) s = check_workers(workers, count);
     if (s == SHOAL_OK) s = begin(&c, w, workers, count);
     pthread_mutex_init(&c.lock, NULL);

@@ -85,16 +85,17 @@ static const cli_option cva_words[] = { FLAG("no-netting"), FLAG("not-stopped"),
                                         VALUE("inner"),     VALUE("exposure"),   VALUE("estimator"),
                                         VALUE("degree"),    VALUE("solver"),     VALUE("type"),
                                         OTHER("report"),    OTHER("output"),     { 0 } };
-#define PRICE(model)                                                                               \
-    {                                                                                              \
-        model, .run = use_parts, .tables = { { price_words, 0 } }                                  \
+#define COMMAND(name, words)                                                                       \
+    &(const cli_command) {                                                                         \
+        name, .run = use_parts, .tables = { { words, 0 }, { unit_options, 0 } }                    \
     }
-const cli_command price_heston_command = PRICE("price heston");
-const cli_command price_expou_command = PRICE("price expou");
-const cli_command price_bullet_command = PRICE("price bullet");
-const cli_command price_american_command = PRICE("price american");
-const cli_command dataset_expou_command = PRICE("dataset expou");
-const cli_command cva_command = { "cva", .run = use_parts, .tables = { { cva_words, 0 } } };
+static const cli_command root = {
+    .below =
+        (const cli_command *const[]){
+            COMMAND("price heston", price_words), COMMAND("price expou", price_words),
+            COMMAND("price bullet", price_words), COMMAND("price american", price_words),
+            COMMAND("dataset expou", price_words), COMMAND("cva", cva_words), NULL }
+};
 
 /* No option of merge-parts names a method, and no context is opened. */
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant) {
@@ -164,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         argv[i + 1] = file[i].path;
         seal(&file[i]);
     }
-    cli c = { .backend = "cpu", .seed = CLI_SEED };
+    cli c = { .root = &root, .backend = "cpu", .seed = CLI_SEED };
     if (count > 0) merge_parts_command.run(&c, count + 1, argv);
     for (int i = 0; i < count; i++) fuzz_file_close(&file[i]);
     return 0;
