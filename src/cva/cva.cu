@@ -12,13 +12,8 @@
  * larger baskets are linear but for powers of the basket, which needs no memory for functions. All others take the code
  * of walk.h.
  *
- * Contracts on one asset, where there are no others: a thread whose path is exercised takes the next path of the warp.
- * If the market has no other asset, a thread goes as many stops at a time as a Philox block has normals. A path has an
- * exponential only at its end: decisions compare logarithms, and prices only where rounding could matter.
- *
  * Limits: per path, stop and asset half a Philox block and Box-Muller (about 200 instructions in f64, 60 in f32), an
- * exponential (40, 25); per contract and stop two multiply-adds per function of its rule. Contracts on the only asset:
- * per path and stop half a Box-Muller and half a Philox block, in f32 a quarter, and three multiply-adds.
+ * exponential (40, 25); per contract and stop two multiply-adds per function of its rule.
  */
 #include "cva/follow.cuh"
 
@@ -37,13 +32,13 @@ __device__ static inline bool is_held(const cva_job *job, const cva_contract *c,
 
 /* The paths of an item, before the first stop, with the assets that some of these contracts need. */
 __device__ static inline void begin_paths(cva_paths *p, const cva_item *item, int lane,
-                                          int64_t from, int64_t count, unsigned forms) {
+                                          int64_t from, int64_t count, bool any) {
     const cva_job *job = p->job;
     p->spot = job->spot + item->path * job->assets, p->made = job->ahead, p->assets = 0;
     p->first = cva_first(job, item) + (uint64_t)lane;
     for (int64_t i = 0; i < count; i++) {
-        const cva_contract *c = &job->contract[job->american[from + i]];
-        if (!is_held(job, c, item) || !(forms >> c->rule_form & 1)) continue;
+        const cva_contract *c = &job->contract[job->followed[from + i]];
+        if (!is_held(job, c, item) || (c->rule_form == CVA_ANY) != any) continue;
         for (int n = 0; n < c->assets; n++)
             p->assets = c->asset[n] >= p->assets ? (int)c->asset[n] + 1 : p->assets;
     }
@@ -52,12 +47,6 @@ __device__ static inline void begin_paths(cva_paths *p, const cva_item *item, in
 #ifdef SHOAL_SINGLE
     for (int a = 0; a < p->assets; a++) p->row[p->assets + a] = (real)p->spot[a];
 #endif
-}
-
-/* line_start() of a contract. */
-__device__ static inline double lane_start(const cva_paths *p, int64_t i, int64_t end) {
-    const cva_contract *c = i < end ? &p->job->contract[p->job->american[i]] : NULL;
-    return c && c->rule_form == CVA_ON_LINE ? line_start(p->job, c, p->k, p->spot) : 0;
 }
 
 __global__ void __launch_bounds__(FOLLOW_BLOCK)
@@ -89,18 +78,15 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
     const int64_t stops = job.stops - job.ahead;
     SHOAL_GRID_STRIDE(i, stops * rows)
     cva_fill_table(&job, k, job.ahead + i / rows, (int)(i % rows));
-    SHOAL_GRID_STRIDE(i, stops * job.americans)
-    line_fill_terms(&job, i / stops, k, job.ahead + i % stops);
 }
 
-/* keeps: a task is an item, else an item and a contract. Contracts whose rules have a form without a bit in `forms` are
- * left out. */
+/* keeps: a task is an item, else an item and a contract. Contracts whose rules have no form of their own are
+ * left to any_kernel. */
 __global__ void __launch_bounds__(FOLLOW_BLOCK, FOLLOW_BLOCKS)
-    follow_kernel(const __grid_constant__ cva_job job, int64_t k, int keeps, unsigned forms,
-                  int stride) {
+    follow_kernel(const __grid_constant__ cva_job job, int64_t k, int keeps, int stride) {
     SHOAL_SHARED(real, rows);
     const int lane = (int)threadIdx.x % CVA_LANES;
-    const int64_t each = keeps ? 1 : job.americans, count = keeps ? job.americans : 1;
+    const int64_t each = keeps ? 1 : job.follows, count = keeps ? job.follows : 1;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
     cva_paths paths;
     paths.job = &job, paths.keeps = keeps, paths.k = k;
@@ -111,22 +97,16 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK, FOLLOW_BLOCKS)
         const int64_t at = task / each, from = task % each;
         const cva_item *item = &job.item[at];
         const int counts = lane < item->lanes;
-        begin_paths(&paths, item, lane, from, count, forms);
-        double starts = 0;
+        begin_paths(&paths, item, lane, from, count, false);
         for (int64_t n = 0; n < count; n++) {
-            const cva_contract *c = &job.contract[job.american[from + n]];
+            const cva_contract *c = &job.contract[job.followed[from + n]];
             double *to = &job.sums[at * job.places + c->place];
-            if (n % CVA_LANES == 0) /* a lane has a contract */
-                starts = lane_start(&paths, from + n + lane, from + count);
-            const double start = __shfl_sync(ALL_LANES, starts, (int)(n % CVA_LANES));
-            if (!(forms >> c->rule_form & 1)) continue;
+            if (c->rule_form == CVA_ANY) continue;
             if (!is_held(&job, c, item)) { /* so all of the warp do */
                 if (lane == 0) *to = 0;
                 continue;
             }
-            const double y = c->rule_form == CVA_ON_LINE
-                                 ? follow_line(&job, c, from + n, &paths, counts, start)
-                                 : follow_many(&job, c, k, &paths, counts, path_start(&paths));
+            const double y = follow_many(&job, c, k, &paths, counts, path_start(&paths));
             const double sum = fold(item->lanes, lane, y);
             if (lane == 0) *to = sum;
         }
@@ -144,10 +124,10 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
     paths.row = rows + (int64_t)threadIdx.x * stride;
     paths.state = paths.row + stride - 2 * job.hestons;
     for (int64_t task = (int64_t)blockIdx.x * WARPS + threadIdx.x / CVA_LANES;
-         task < job.items * job.americans; task += warps) {
-        const int64_t at = task / job.americans, n = task % job.americans;
+         task < job.items * job.follows; task += warps) {
+        const int64_t at = task / job.follows, n = task % job.follows;
         const cva_item *item = &job.item[at];
-        const cva_contract *c = &job.contract[job.american[n]];
+        const cva_contract *c = &job.contract[job.followed[n]];
         double *to = &job.sums[at * job.places + c->place];
         if (c->rule_form != CVA_ANY) continue;
         if (!is_held(&job, c, item)) { /* so all of the warp do */
@@ -157,44 +137,10 @@ __global__ void __launch_bounds__(FOLLOW_BLOCK)
         cva_lanes lanes;
         cva_outcome outcome;
         double y;
-        begin_paths(&paths, item, lane, n, 1, 1u << CVA_ANY);
+        begin_paths(&paths, item, lane, n, 1, true);
         cva_follow_many(&job, c, k, path_start(&paths), &paths, &lanes, &outcome, &y);
         const double sum = fold(item->lanes, lane, y);
         if (lane == 0) *to = sum;
-    }
-}
-
-/* Contracts on one asset, one after the other: a warp has LINE_ITEMS items. */
-template <int STEPS>
-__global__ void __launch_bounds__(LINE_BLOCK)
-    line_kernel(const __grid_constant__ cva_job job, int64_t k) {
-    SHOAL_SHARED(line_item, shared);
-    const int lane = (int)threadIdx.x % CVA_LANES, warp = (int)threadIdx.x / CVA_LANES;
-    const int64_t chunks = (job.items + LINE_ITEMS - 1) / LINE_ITEMS;
-    line_room room;
-    real *const reals = (real *)(shared + LINE_WARPS * LINE_ITEMS);
-    room.item = shared + warp * LINE_ITEMS;
-    room.exponent = reals + warp * LINE_PATHS;
-    room.numbers = reals + LINE_WARPS * LINE_PATHS;
-    room.row = line_row(job.stops - job.ahead);
-    room.ended = (int *)(room.numbers + room.row * (job.assets + LINE_NUMBERS)) + warp * LINE_PATHS;
-    for (int64_t n = 0; n < job.americans; n++) {
-        const cva_contract *c = &job.contract[job.american[n]];
-        if (c->rule_form != CVA_ON_LINE) continue;
-        __syncthreads();
-        const int stops = line_table(&job, c, &room);
-        __syncthreads();
-        for (int64_t chunk = (int64_t)blockIdx.x * LINE_WARPS + warp; chunk < chunks;
-             chunk += (int64_t)gridDim.x * LINE_WARPS) {
-            const int64_t begin = chunk * LINE_ITEMS, left = job.items - begin;
-            const int items = left < LINE_ITEMS ? (int)left : (int)LINE_ITEMS;
-            if (lane < items) line_begin_item(&job, c, k, begin + lane, &room.item[lane]);
-            __syncwarp();
-            line_walk<STEPS>(&job, c, &room, stops, items, lane);
-            __syncwarp();
-            line_sum(&job, c, line_terms_at(&job, n), &room, begin, items, lane);
-            __syncwarp();
-        }
     }
 }
 
@@ -215,7 +161,7 @@ static size_t row_bytes(const cva_job *job, int64_t slots, int64_t *stride) {
 
 static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     const int64_t rows = (job->assets + CVA_TILE - 1) / CVA_TILE * CVA_TILE;
-    const int64_t stops = job->stops - job->ahead, lines = job->forms[CVA_ON_LINE];
+    const int64_t stops = job->stops - job->ahead;
     const int64_t known = job->forms[CVA_KNOWN] + job->forms[CVA_LINEAR];
     if (stops > 0)
         SHOAL_LAUNCH(table_kernel, dim3(shoal_blocks(stops * rows, FOLLOW_BLOCK)),
@@ -223,35 +169,20 @@ static shoal_status follow(shoal_context *ctx, const cva_job *job, int64_t k) {
     int64_t stride, single_stride;
     size_t bytes = row_bytes(job, stops, &stride);
     const size_t single_bytes = row_bytes(job, 1, &single_stride);
-    const size_t table = (size_t)(line_row(stops) * (job->assets + LINE_NUMBERS)) * sizeof(real);
-    const size_t line_bytes = LINE_WARPS * LINE_ITEMS * sizeof(line_item) +
-                              LINE_BLOCK * LINE_ITEMS * (sizeof(real) + sizeof(int)) + table;
-    const int keeps = lines + known > 1 && bytes <= SHOAL_USUAL_SHARED;
-    const int apart = !keeps && lines > 0 && line_bytes <= SHOAL_USUAL_SHARED;
+    const int keeps = known > 1 && bytes <= SHOAL_USUAL_SHARED;
     if (!keeps) bytes = single_bytes, stride = single_stride;
     const shoal_status s = shoal_check_shared(ctx, "cva, inner paths", bytes);
     if (s != SHOAL_OK) return s;
-    if (apart) {
-        const int64_t warps = (job->items + LINE_ITEMS - 1) / LINE_ITEMS;
-        const dim3 grid(shoal_blocks(warps * CVA_LANES, LINE_BLOCK));
-        if (job->assets == 1)
-            SHOAL_LAUNCH(line_kernel<CVA_NORMALS>, grid, dim3(LINE_BLOCK), line_bytes, ctx->stream,
-                         *job, k);
-        else
-            SHOAL_LAUNCH(line_kernel<1>, grid, dim3(LINE_BLOCK), line_bytes, ctx->stream, *job, k);
-    }
-    if (known > 0 || (lines > 0 && !apart)) {
-        const int64_t tasks = job->items * (keeps ? 1 : job->americans);
-        const unsigned forms =
-            1u << CVA_KNOWN | 1u << CVA_LINEAR | (apart ? 0u : 1u << CVA_ON_LINE);
+    if (known > 0) {
+        const int64_t tasks = job->items * (keeps ? 1 : job->follows);
         shoal_allow_shared(ctx, follow_kernel, bytes);
         SHOAL_LAUNCH(follow_kernel, dim3(shoal_blocks(tasks * CVA_LANES, FOLLOW_BLOCK)),
-                     dim3(FOLLOW_BLOCK), bytes, ctx->stream, *job, k, keeps, forms, (int)stride);
+                     dim3(FOLLOW_BLOCK), bytes, ctx->stream, *job, k, keeps, (int)stride);
     }
     if (job->forms[CVA_ANY] > 0) {
         shoal_allow_shared(ctx, any_kernel, single_bytes);
         SHOAL_LAUNCH(any_kernel,
-                     dim3(shoal_blocks(job->items * job->americans * CVA_LANES, FOLLOW_BLOCK)),
+                     dim3(shoal_blocks(job->items * job->follows * CVA_LANES, FOLLOW_BLOCK)),
                      dim3(FOLLOW_BLOCK), single_bytes, ctx->stream, *job, k, (int)single_stride);
     }
     return shoal_launched(ctx, "cva, inner paths");

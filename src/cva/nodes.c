@@ -56,7 +56,7 @@ static shoal_status value_view(shoal_cva *p, const cva_job *j, int64_t k,
     if (j->kinds[CVA_NESTED] > 0) s = p->walker->nest(p->where, j, k);
     if (s == SHOAL_OK && j->kinds[CVA_NESTED] > 0) s = shoal_wait(p->where);
     const double half = shoal_price_seconds();
-    const int follows = j->americans > 0 && p->estimator == SHOAL_CVA_BY_RULE;
+    const int follows = j->follows > 0 && p->estimator == SHOAL_CVA_BY_RULE;
     if (s == SHOAL_OK && follows) s = p->walker->follow(p->where, j, k);
     if (s == SHOAL_OK && follows) s = shoal_wait(p->where);
     counts->seconds[1] += half - start, counts->seconds[2] += shoal_price_seconds() - half;

@@ -429,7 +429,7 @@ typedef struct cva_settled {
 /* Going on is today's value at date 0, when nobody exercises. */
 CVA_CALL void cva_settle(const cva_job *job, const cva_contract *c, int64_t from, int64_t k,
                          const double *s, cva_settled *to) {
-    const int amc = job->estimator == SHOAL_CVA_BY_AMC, last = k >= c->last, today = k == 0;
+    const int known = !cva_is_walked(job, c), last = k >= c->last, today = k == 0;
     const int may = !last && !today && c->may[k - 1], same = c->rule[0].at == c->rule[1].at;
     const int ends = !job->kept || last;
     char now[CVA_RULES][CVA_WIDTH];
@@ -438,7 +438,7 @@ CVA_CALL void cva_settle(const cva_job *job, const cva_contract *c, int64_t from
         now[0][l] = now[1][l] = 0, going_on[l] = today ? cva_value_today(job, c) : 0;
     cva_pay_lanes(c, k, s, pays);
     if (!last && !today)
-        cva_decide(job, c, &c->rule[0], k, s, now[0], amc || !same ? going_on : NULL);
+        cva_decide(job, c, &c->rule[0], k, s, now[0], known || !same ? going_on : NULL);
     if (!last && !today && !same) cva_decide(job, c, &c->rule[1], k, s, now[1], NULL);
     for (int l = 0; l < CVA_WIDTH && from + l < job->paths; l++) {
         const int64_t path = from + l;
@@ -451,15 +451,15 @@ CVA_CALL void cva_settle(const cva_job *job, const cva_contract *c, int64_t from
         }
         double paid, would;
         const int held = cva_settle_one(job, last || (may && now[0][l]), pays[l], exercised, &paid);
-        const double known = held ? going_on[l] : paid;
-        *holds = (char)(held && !amc);
-        if (paid > 0 || amc) cva_note(job, c, k, path, known, !held);
-        to[l].adds = c->quantity * (amc ? known : paid);
+        const double worth = held ? going_on[l] : paid;
+        *holds = (char)(held && !known);
+        if (paid > 0 || known) cva_note(job, c, k, path, worth, !held);
+        to[l].adds = c->quantity * (known ? worth : paid);
         to[l].paid[0] = to[l].paid[1] = ends ? c->quantity * paid : 0;
         if (same) continue;
         const int kept = cva_settle_one(job, last || (may && now[1][l]), pays[l],
                                         exercised + job->paths, &would);
-        to[l].differs = c->quantity * ((kept ? going_on[l] : would) - known);
+        to[l].differs = c->quantity * ((kept ? going_on[l] : would) - worth);
         to[l].paid[1] = ends ? c->quantity * would : 0;
     }
 }

@@ -485,6 +485,7 @@ static void add_job(pack *k, const cva_job *from, cva_contract *contracts, cva_s
     to->chance = add(k, from->chance, shares, sizeof *to->chance);
     to->european = add(k, from->european, from->europeans, sizeof *to->european);
     to->american = add(k, from->american, from->americans, sizeof *to->american);
+    to->followed = add(k, from->followed, from->follows, sizeof *to->followed);
     to->nested = add(k, from->nested, from->nesteds, sizeof *to->nested);
 }
 
@@ -509,35 +510,49 @@ static shoal_status make_device(shoal_cva *p) {
     return s;
 }
 
-/* The contracts of some kinds, by netting set, and in a set in their order. */
-static shoal_status list_by_set(shoal_cva *p, const int kinds[CVA_KINDS], const int64_t **list,
-                                int64_t *count) {
+static int is_european(const cva_job *job, const cva_contract *c) {
+    (void)job;
+    return c->kind == CVA_CLOSED || c->kind == CVA_NESTED;
+}
+
+static int is_american(const cva_job *job, const cva_contract *c) {
+    (void)job;
+    return c->kind == CVA_AMERICAN;
+}
+
+static int is_followed(const cva_job *job, const cva_contract *c) {
+    (void)job;
+    return cva_is_followed(c);
+}
+
+static int is_any(const cva_job *job, const cva_contract *c) {
+    return is_european(job, c) || is_american(job, c);
+}
+
+/* The contracts that belong to a list, by netting set, and in a set in their order. */
+static shoal_status list_by_set(shoal_cva *p, int (*belongs)(const cva_job *, const cva_contract *),
+                                const int64_t **list, int64_t *count) {
     const cva_job *j = &p->job;
     int64_t *to, *at = calloc((size_t)j->sets + 1, sizeof *at);
     if (!at) return SHOAL_NO_MEMORY(p->head.ctx, "contracts");
     const shoal_status s = shoal_plan_host(&p->head, j->contracts, sizeof *to, &to);
     *count = 0, *list = to;
     for (int64_t i = 0; i < j->contracts; i++)
-        if (kinds[j->contract[i].kind]) at[j->contract[i].set + 1]++, ++*count;
+        if (belongs(j, &j->contract[i])) at[j->contract[i].set + 1]++, ++*count;
     for (int64_t set = 0; set < j->sets; set++) at[set + 1] += at[set];
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++)
-        if (kinds[j->contract[i].kind]) to[at[j->contract[i].set]++] = i;
+        if (belongs(j, &j->contract[i])) to[at[j->contract[i].set]++] = i;
     free(at);
     return s;
 }
 
 static shoal_status make_lists(shoal_cva *p) {
     cva_job *j = &p->job;
-    const int european[CVA_KINDS] = { [CVA_CLOSED] = 1, [CVA_NESTED] = 1 };
-    const int american[CVA_KINDS] = { [CVA_AMERICAN] = 1 };
-    const int nested[CVA_KINDS] = {
-        [CVA_NESTED] = 1, [CVA_AMERICAN] = p->estimator == SHOAL_CVA_BY_RULE
-    };
-    const int any[CVA_KINDS] = { [CVA_CLOSED] = 1, [CVA_NESTED] = 1, [CVA_AMERICAN] = 1 };
-    shoal_status s = list_by_set(p, european, &j->european, &j->europeans);
-    if (s == SHOAL_OK) s = list_by_set(p, american, &j->american, &j->americans);
-    if (s == SHOAL_OK) s = list_by_set(p, nested, &j->nested, &j->nesteds);
-    if (s == SHOAL_OK) s = list_by_set(p, any, &p->greeks.contract, &p->greeks.contracts);
+    shoal_status s = list_by_set(p, is_european, &j->european, &j->europeans);
+    if (s == SHOAL_OK) s = list_by_set(p, is_american, &j->american, &j->americans);
+    if (s == SHOAL_OK) s = list_by_set(p, cva_is_walked, &j->nested, &j->nesteds);
+    if (s == SHOAL_OK) s = list_by_set(p, is_followed, &j->followed, &j->follows);
+    if (s == SHOAL_OK) s = list_by_set(p, is_any, &p->greeks.contract, &p->greeks.contracts);
     return s;
 }
 

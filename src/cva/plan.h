@@ -77,7 +77,7 @@ SHOAL_HD static inline const double *cva_rule_at(const cva_rule *r, int64_t k) {
 }
 
 /* How a GPU follows a rule: on one asset; with a basis of few assets, or a linear one, that kernels know; any other. */
-enum { CVA_ON_LINE, CVA_KNOWN, CVA_LINEAR, CVA_ANY, CVA_FORMS };
+enum { CVA_KNOWN, CVA_LINEAR, CVA_ANY, CVA_FORMS };
 
 /* Heston's model of an asset. Its variance v is one more asset, without a volatility: its spot is v, its row of L that of
  * dW'. A contract with early exercise has it among its assets, with the weight 0. */
@@ -188,12 +188,13 @@ typedef struct cva_job {
     const int64_t *stop;      /* [stop]: its date                                                 */
     int64_t kinds[CVA_KINDS]; /* contracts of a kind                                            */
     const cva_contract *contract;
-    /* numbers of contracts, by netting set: European ones, those with early exercise, those valued on inner paths */
-    const int64_t *european, *american, *nested;
-    int64_t europeans, americans, nesteds;
+    /* numbers of contracts, by netting set: European ones, those with early exercise, of these those whose rules inner paths
+     * follow, and all that are valued on inner paths */
+    const int64_t *european, *american, *followed, *nested;
+    int64_t europeans, americans, follows, nesteds;
     const int64_t *averaged; /* [sum]: its contract */
     int64_t sums_fixed;
-    int64_t forms[CVA_FORMS]; /* of americans: how many have rules of a form */
+    int64_t forms[CVA_FORMS]; /* of those followed: how many have rules of a form */
     const int *sign;      /* [set]: 1, -1: never worth less, more than 0; 0: either               */
     const int64_t *inner; /* [exposure]                                                         */
     const cva_csa *csa;   /* [set]; NULL: no set has collateral                                 */
@@ -217,7 +218,6 @@ typedef struct cva_job {
     double *row;             /* [path][width] */
     int64_t width;
     void *table;  /* GPU: what inner paths need to move to a stop: [stop][cva_table_numbers]      */
-    void *terms;  /* GPU: what exercise needs at a stop: [contract with early exercise][stop]    */
     double *cube; /* GPU: numbers of some contracts, [contract][path] */
     int64_t cube_room;
     /* with margin periods: what has been paid before the date, discounted, and at it; else NULL: [path][rule][set] */
@@ -300,10 +300,21 @@ SHOAL_HD static inline int64_t cva_items(const cva_job *job) {
     return (job->paths_inner + CVA_LANES - 1) / CVA_LANES;
 }
 
+/* Whether a contract is a put or a call on one asset. */
+SHOAL_HD static inline int cva_is_line(const cva_contract *c) {
+    return c->assets == 1 && (!(c->form & CVA_OF_SUM) || c->weight[0] > 0);
+}
+
+/* Whether what a contract with early exercise is worth takes inner paths that follow its rule. On one asset it is known
+ * (line.c). */
+SHOAL_HD static inline int cva_is_followed(const cva_contract *c) {
+    return c->kind == CVA_AMERICAN && !cva_is_line(c);
+}
+
 /* Whether a contract is valued on inner paths before its end. */
 SHOAL_HD static inline int cva_is_walked(const cva_job *job, const cva_contract *c) {
     return c->kind == CVA_NESTED ||
-           (c->kind == CVA_AMERICAN && job->estimator == SHOAL_CVA_BY_RULE);
+           (job->estimator == SHOAL_CVA_BY_RULE && cva_is_followed(c));
 }
 
 /* The payoff of a contract with early exercise for american.h. */
@@ -312,11 +323,6 @@ static inline shoal_payoff cva_american_payoff(const cva_contract *c) {
     if (c->form & CVA_OF_SUM) return down ? SHOAL_BASKET_PUT : SHOAL_BASKET_CALL;
     if (c->assets > 1) return SHOAL_MAX_CALL;
     return down ? SHOAL_PUT : SHOAL_CALL;
-}
-
-/* Whether a contract is a put or a call on one asset. */
-SHOAL_HD static inline int cva_is_line(const cva_contract *c) {
-    return c->assets == 1 && (!(c->form & CVA_OF_SUM) || c->weight[0] > 0);
 }
 
 /* The weight of an asset in the sum; 1 where there is none. */

@@ -389,7 +389,8 @@ shoal_status shoal_cva_fit_rules(shoal_cva *p, int64_t paths) {
             memcpy(c->rule, p->contracts[twin[i]].rule, sizeof c->rule);
         else if (cva_is_line(c))
             c->rule[1] = c->rule[0];
-        c->rule_form = cva_is_line(c) ? CVA_ON_LINE : cva_rule_form(&c->rule[0].basis, c->assets);
+        if (!cva_is_followed(c)) continue;
+        c->rule_form = cva_rule_form(&c->rule[0].basis, c->assets);
         p->job.forms[c->rule_form]++;
     }
     free(twin), free(task);

@@ -80,7 +80,7 @@ typedef struct totals {
 static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
     const int64_t paths = j->paths, device = p->where->ops != NULL;
     const int64_t here = t->sum ? paths * j->contracts : 0;
-    const int walks = device && j->americans > 0 && p->estimator == SHOAL_CVA_BY_RULE;
+    const int walks = device && j->follows > 0 && p->estimator == SHOAL_CVA_BY_RULE;
     const int64_t worth = p->validates ? paths * j->contracts : 0;
     const int64_t slots = p->slots, calls = slots > 0 ? paths * CVA_RULES * j->sets : 0;
     const int64_t jumps = j->jump ? paths : 0, hazards = j->hazard ? j->parties * paths : 0;
@@ -110,7 +110,6 @@ static shoal_status make_arrays(shoal_cva *p, cva_job *j, const totals *t) {
                   { device ? j->cube_room : 0, sizeof(double), &j->cube },
                   { walks ? j->stops * cva_table_numbers(j->assets) : 0, sizeof(double),
                     &j->table },
-                  { walks ? j->americans * j->stops : 0, sizeof(cva_line_terms), &j->terms },
                   { paths, sizeof(cva_node), &j->node },
                   { 1, sizeof(int64_t), &j->groups },
                   { calls, sizeof(double), &j->flow },

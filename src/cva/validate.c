@@ -72,10 +72,10 @@ static shoal_status simulate(shoal_cva *p, cva_job *j) {
         item[i] = (cva_item){ .from = i * CVA_LANES, .lanes = CVA_LANES };
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++)
         if (j->contract[i].kind >= CVA_NESTED)
-            holds[j->contract[i].place] = !cva_is_line(&j->contract[i]);
+            holds[j->contract[i].place] = 1;
     j->item = item, j->items = ITEMS, j->sums = sums, j->holds = holds, j->spot = (double *)j->s0;
     if (s == SHOAL_OK && j->kinds[CVA_NESTED]) s = p->host_walker->nest(&p->host, j, 0);
-    if (s == SHOAL_OK && j->kinds[CVA_AMERICAN]) s = p->host_walker->follow(&p->host, j, 0);
+    if (s == SHOAL_OK && j->follows) s = p->host_walker->follow(&p->host, j, 0);
     for (int64_t i = 0; i < j->contracts && s == SHOAL_OK; i++) {
         const cva_contract *c = &j->contract[i];
         double *price = p->price + CVA_PRICE_NUMBERS * i;

@@ -130,23 +130,6 @@ SHOAL_HD static inline cva_cubic cva_cubic_at(const cva_rule *r, double place) {
     return to;
 }
 
-/* What exercise at date i is worth at date k, of a contract on one asset, whatever the price: the strike, the discount
- * from i back to k, and from i to maturity the discount, the growth of the price and its deviation. */
-typedef struct cva_line_terms {
-    double strike, back, discount, growth, deviation;
-} cva_line_terms;
-
-SHOAL_HD static inline cva_line_terms cva_line_terms_of(const cva_job *job, const cva_contract *c,
-                                                        int64_t k, int64_t i) {
-    const int64_t a = c->asset[0];
-    const cva_span left = cva_rest(job, c, i);
-    cva_line_terms t;
-    t.strike = cva_strike_at(c, i), t.back = cva_discount_over(job, cva_between(job, k, i));
-    t.discount = cva_discount_over(job, left), t.growth = shoal_exp(cva_growth(job, left, a));
-    t.deviation = cva_deviation(job, left, a);
-    return t;
-}
-
 /* The premium of going on at the point of the grid that is `place` points from its first one: cubic between four. */
 SHOAL_HD static inline double cva_premium(const cva_rule *r, int64_t k, double place) {
     const double *on = cva_rule_at(r, k) + 2;

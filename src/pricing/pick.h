@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pick.h - functions of core/math.h for the type real: a choice without a branch, the exponential; black_value() of
- * black.h.
+ * pick.h - functions of core/math.h for the type real: a choice without a branch, the exponential.
  */
 #ifndef SHOAL_PRICING_PICK_H
 #define SHOAL_PRICING_PICK_H
@@ -24,37 +23,6 @@ SHOAL_HD static inline real real_exp(real x) {
 #else
     return shoal_exp(x);
 #endif
-}
-
-SHOAL_HD static inline real real_log(real x) {
-#ifdef SHOAL_SINGLE
-    return shoal_logf(x);
-#else
-    return shoal_log(x);
-#endif
-}
-
-SHOAL_HD static inline real real_normcdf(real x) {
-#ifdef SHOAL_SINGLE
-    return shoal_normcdff(x);
-#else
-    return shoal_normcdf(x);
-#endif
-}
-
-/* black_value() without a branch, in f64 with its bits. An error of d changes the value in second order only, so that
- * the error is a few epsilon of F and K, also for small s. */
-SHOAL_HD static inline real real_black(real forward, real strike, real s, int put) {
-    const int moves = (s > 0) & (strike > 0) & (forward > 0);
-    const real gain = real_pick(put, strike - forward, forward - strike);
-    const real of = real_pick(moves, s, 1), ratio = real_pick(moves, forward / strike, 1);
-    const real d = real_log(ratio) / of + (real)0.5 * of, e = of - d;
-    const real more = real_normcdf(real_pick(put, e, d)),
-               less = real_normcdf(-real_pick(put, d, e));
-    const real value =
-        real_fma(real_pick(put, strike, forward), more, -(real_pick(put, forward, strike) * less));
-    const real best = real_pick(moves, value, gain);
-    return real_pick(best > 0, best, 0); /* far out of the money it may round below 0 */
 }
 
 #endif
