@@ -21,8 +21,8 @@
  * Default does not depend on the assets, unless a counterparty has wrong-way risk. The dates of exposure are those of
  * the options and every maturity up to the horizon. The dates of exercise are a separate list.
  *
- * The value of a contract is a closed form if there is one. Otherwise it is a mean over inner paths that
- * start at the outer path's prices. The value of a contract with early exercise is that just before the
+ * The value of a contract is a closed form if there is one, and with early exercise on one asset a value of a grid.
+ * Otherwise it is a mean over inner paths that start at the outer path's prices. The value of a contract with early exercise is that just before the
  * decision: the payoff if it is exercised, otherwise the continuation value. After exercise it is 0.
  * shoal_cva_estimator selects how continuation values are computed. If a set may be worth more or less
  * than 0, it gets inner paths on several levels, so that noise does not bias its positive part.
@@ -195,7 +195,8 @@ SHOAL_API shoal_status shoal_cds_bootstrap(shoal_context *ctx, double rate,
 /* How a contract with early exercise is valued at an outer path and date. */
 typedef enum shoal_cva_estimator {
     SHOAL_CVA_BY_RULE, /* an exercise rule that create fits on paths from today's prices exercises outer
-                          paths, and inner paths follow it: unbiased for that rule                   */
+                          paths, and inner paths follow it: unbiased for that rule. On one asset what
+                          the rule is worth is known: no inner paths                                 */
     SHOAL_CVA_BY_AMC,  /* the same rule; its regression gives the continuation value. No inner
                           paths                                                                      */
     SHOAL_CVA_BY_INNER /* regressions on the inner paths of every outer path and date value and

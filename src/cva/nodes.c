@@ -4,8 +4,8 @@
  * exposures there.
  *
  * A contract with early exercise that its rule exercises now pays; otherwise it is worth a mean over inner paths
- * that follow the rule (`rule`), what the regression of the rule says (`amc`), or what regressions at
- * the node say (`inner`; exercise.c).
+ * that follow the rule (`rule`), what the regression of the rule predicts (`amc`), or what regressions at
+ * the node predict (`inner`; exercise.c). On one asset `rule`, too, has the value of the rule's grid (line.c).
  *
  * The positive part. The value V of a netting set is known with noise, and a positive part of it would be too large
  * in the mean. Sets that are never worth less than 0, or never more, have no such part: their exposure is V itself, or
