@@ -107,6 +107,10 @@ void bind_cva(nb::module_ &m) {
     });
     m.attr("cva_check_columns") = names_of<shoal_cva_check>();
     m.attr("cva_dates") = SHOAL_CVA_DATES;
+    m.attr("cva_usual_dates") = SHOAL_CVA_USUAL_DATES;
+    m.attr("cva_usual_outer") = SHOAL_CVA_USUAL_OUTER;
+    m.attr("cva_usual_hazard") = SHOAL_CVA_USUAL_HAZARD;
+    m.attr("cva_usual_recovery") = SHOAL_CVA_USUAL_RECOVERY;
     m.attr("cva_credit") = std::vector<int>{ SHOAL_CVA_HAZARD, SHOAL_CVA_RECOVERY };
     m.def("cva_payoffs", [] { return listed(shoal_cva_payoffs); });
 }

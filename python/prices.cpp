@@ -68,6 +68,11 @@ static void price_values(Plan &plan, Array sums, int64_t samples, Array values) 
 void bind_prices(nb::module_ &m) {
     m.def("price", price_plan);
     m.def("american", american_plan);
+    m.attr("price_paths") = SHOAL_PRICE_PATHS;
+    m.attr("american_dates") = SHOAL_AMERICAN_DATES;
+    m.def("american_method", [](int payoff, int64_t assets, bool simulated, bool dated) {
+        return shoal_american_method((shoal_payoff)payoff, assets, simulated, dated);
+    });
     m.def("price_simulate", price_simulate);
     m.def("price_describe", [](Plan &plan) {
         shoal_price_info info = {};

@@ -312,6 +312,11 @@ TEST(most_assets) {
     CHECK(shoal_american_functions(D, 0, SHOAL_BASKET_PUT) == SHOAL_AMERICAN_BASIS);
     CHECK(shoal_american_functions(2, 0, SHOAL_MAX_CALL) == 11);
     CHECK(shoal_american_functions(1, 3, SHOAL_PUT) == 4);
+    CHECK(strcmp(shoal_american_method(SHOAL_PUT, 1, 0, 0), "exact") == 0);
+    CHECK(strcmp(shoal_american_method(SHOAL_CALL, 1, 0, 1), "pde") == 0);
+    CHECK(strcmp(shoal_american_method(SHOAL_CALL, 1, 1, 1), "lsm") == 0);
+    CHECK(strcmp(shoal_american_method(SHOAL_PUT, 2, 0, 1), "lsm") == 0);
+    CHECK(strcmp(shoal_american_method(SHOAL_MAX_CALL, 1, 0, 0), "lsm") == 0);
     const shoal_american m = { .payoff = SHOAL_BASKET_PUT,
                                .strike = 100,
                                .rate = 0.02,

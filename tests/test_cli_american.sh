@@ -155,6 +155,9 @@ expect 64 price american --cash 3m; said "--cash: '3m' must be times and numbers
 expect 64 price american --cash 3m:1 --method lsm; said "--cash needs --method pde"
 expect 64 price american --exercise 0.5 --dates 2; said "--dates"
 expect 1 price american --sigma 0 --dates 2 $on; said "1 of 1 option without a price"
+expect 1 price american --strike 1e40 $on; said "strike is 1e+40; it must be 1e-30 to 1e+30"
+expect 0 price american --exercise 0.5,1.5 $on; said "--exercise: 1.5 is after the last maturity, 1, and has no effect"
+expect 0 price american --rates 1:0.03 $on; check "the header names the curve" grep -q "rate by a curve" out
 
 # --- many options, one per line ---
 awk 'BEGIN { OFS = ","; print "strike,s0,rate,sigma,call"; for (i = 0; i < 10000; i++) print 90 + i % 20, 100, 0.05, 0.1 + i / 20000, i % 2 }' >many.csv

@@ -143,6 +143,7 @@ expect 0 $on solve small -A N.npy -b nb.npy -x x.npy -q; silent err
 npy '<i4' '(2, 2)' "$i4two" "$i4one" "$i4one" "$i4two" >I.npy
 expect 0 $on solve small -A I.npy -b b.npy -x x.npy; said "I.npy: i4 converted to f8"
 check "integers" test "$(floats x.npy)" = "2 0"
+expect 0 $on solve small -A A.npy -b b.npy -x x.npy --method ldlt --rule residue; said "--rule has no effect on ldlt"
 expect 0 $on solve small -A A.npy -b b.npy -x x.npy --seed 4 --math fast; said "--seed has no effect"; said "--math fast"
 for e in z y; do
     expect 0 gen smallsym spd --n "$([ $e = z ] && echo 0 || echo 3)" --count "$([ $e = z ] && echo 3 || echo 0)" -o $e

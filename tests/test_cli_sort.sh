@@ -105,6 +105,7 @@ npy huge.npy f8 "0, 9223372036854775807" # which NumPy cannot load, so it is not
 expect 66 sort huge.npy -o h.npy $on; said "huge.npy: shape (0, 9223372036854775807) of f8 overflows"
 npy wide.npy f8 "0, 1152921504606846975"; expect 0 sort wide.npy -o h.npy $on; check "empty" cmp wide.npy h.npy
 expect 0 merge a.npy none.npy -o m.npy $on; check "an empty array" cmp a.npy m.npy
+expect 0 merge none.npy none.npy -o m.npy --path none.svg $on; said "--path: there are no keys to draw"
 
 # --- problems ---
 expect 0 verify sort:batchsort::all:n=70,count=5,values=0+4 $on; check "verified" grep -q "batchsort" out

@@ -141,6 +141,33 @@ static int is_emulated(void) {
     return emulated;
 }
 
+TEST(messages_name_their_argument) {
+    const double matrix[9] = { 1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1 };
+    const double s0[3] = { 1, 1, 1 }, sigma[3] = { 0.2, 0.2, 0.2 };
+    const shoal_american option = { .payoff = SHOAL_MAX_CALL,
+                                    .strike = 1,
+                                    .maturity = 1,
+                                    .s0 = s0,
+                                    .sigma = sigma,
+                                    .correlation = matrix };
+    shoal_context *ctx = NULL;
+    shoal_price *plan;
+    CHECK(shoal_open(&(shoal_options){ .threads = -5 }, &ctx) == SHOAL_E_ARG);
+    shoal_argument a = shoal_message_argument(ctx);
+    CHECK(strcmp(a.name, "threads") == 0 && a.index == -1);
+    CHECK(strncmp(a.reason, "is -5; it must be", 17) == 0);
+    shoal_close(ctx);
+    a = shoal_message_argument(NULL);
+    CHECK(!*a.name && a.index == -1 && !*a.reason);
+    CHECK(shoal_open(&(shoal_options){ .backend = "cpu" }, &ctx) == SHOAL_OK);
+    const shoal_american_opts o = { .assets = 3, .dates = 2 };
+    CHECK(shoal_price_american(ctx, &option, 1, &o, &plan) == SHOAL_E_ARG);
+    a = shoal_message_argument(ctx);
+    CHECK(strcmp(a.name, "correlation") == 0 && a.index == 2);
+    CHECK(strncmp(a.reason, "not positive semidefinite", 25) == 0);
+    shoal_close(ctx);
+}
+
 /* A GPU that the build has no code for, in the emulator: cuda fails with the command that mends it, auto takes the CPU
  * and keeps the reason. One whose capability is too low gets no command. */
 TEST(a_gpu_without_code_is_named) {
@@ -284,6 +311,7 @@ int main(int argc, char **argv) {
     RUN(every_level_opens_and_says_so);
     RUN(the_environment_chooses_a_level);
     RUN(failed_contexts_carry_their_message);
+    RUN(messages_name_their_argument);
     RUN(a_gpu_without_code_is_named);
     RUN(auto_always_opens);
     RUN(null_is_refused);

@@ -136,6 +136,9 @@ const char *cli_method_name(const void *module, int i);
 /* CLI_OK, or CLI_USAGE with a sentence, for a method and a variant (NULL: the default) of a module;
  * "auto" is always a method. */
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant);
+/* The same, of an option --WHAT that is not called --method. */
+int cli_check_method_of(const char *who, const char *what, const char *module, const char *method,
+                        const char *variant);
 /* The first method of a module with all of these flags, SHOAL_CAN_...; NULL: there is none. */
 const char *cli_method_with(const char *module, unsigned flags);
 /* The same for a kind of test matrix. */

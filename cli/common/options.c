@@ -421,8 +421,8 @@ static int check_methods(const parsing *p, const char *who) {
         if (row.option->name && strcmp(row.option->name, "variant") == 0) variant = *name_at(&row);
     for (int i = 0; (row = cli_row_at(p->k, p->c, p->arguments, i)).option && code == CLI_OK; i++)
         if (row.option->methods)
-            code = cli_check_method(who, row.option->methods, *name_at(&row),
-                                    strcmp(row.option->name, "method") == 0 ? variant : NULL);
+            code = cli_check_method_of(who, row.option->name, row.option->methods, *name_at(&row),
+                                       strcmp(row.option->name, "method") == 0 ? variant : NULL);
     return code;
 }
 

@@ -55,9 +55,14 @@ static const char *variant_name(const void *of, int i) {
 }
 
 int cli_check_method(const char *who, const char *module, const char *method, const char *variant) {
+    return cli_check_method_of(who, "method", module, method, variant);
+}
+
+int cli_check_method_of(const char *who, const char *what, const char *module, const char *method,
+                        const char *variant) {
     if (!method) method = "auto";
     if (!contains(method, cli_method_name, module))
-        return cli_unknown(who, "method", method, cli_method_name, module);
+        return cli_unknown(who, what, method, cli_method_name, module);
     if (!variant) return CLI_OK;
     const char *const pair[] = { module, method };
     if (!shoal_variants(module, method, 0)) {
@@ -65,9 +70,9 @@ int cli_check_method(const char *who, const char *module, const char *method, co
         return CLI_USAGE;
     }
     if (!contains(variant, variant_name, pair)) {
-        char what[64];
-        snprintf(what, sizeof what, "variant of method '%s':", method);
-        return cli_unknown(who, what, variant, variant_name, pair);
+        char of[64];
+        snprintf(of, sizeof of, "variant of method '%s':", method);
+        return cli_unknown(who, of, variant, variant_name, pair);
     }
     return CLI_OK;
 }

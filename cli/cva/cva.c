@@ -30,7 +30,7 @@ static const cli_option options[] = {
     { "valuation-date", OPT_OTHER, AT(today),            "DATE",     1, "today, as in 2026-11-19; then times may also be dates, which count in days over 365", .usual = "no dates", .in = IN_PART, .parse = cva_parse_today, .text = cva_today_text },
     { "dividends",   OPT_OTHER,    AT(dividends_words),  "ASSET:T:AMOUNT,..|F.csv", 1, "cash dividends: a list, or a file with columns asset, date and amount", .usual = "none", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_dividends_text,
       .more = "The price of the asset falls by the amount at its time. The volatility is that of the price without the present value of all dividends that are given. Not with --estimator inner, --default-jump, --greeks, --gammas, barriers." },
-    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .usual = "0.05", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
+    { "hazard",      OPT_OTHER,    AT(hazard_words),     "H|T:H,..|F.csv", 2, "hazard rate of the counterparty; or T1:H1,T2:H2,..: H1 up to T1, then H2, and so on; or a file with columns tenor and rate", .in = IN_PART, .parse = cva_keep_words, .text = cva_hazard_text },
     { "cds",         OPT_OTHER,    AT(cds_words),        "T:S,..|F.csv", 2, "spreads of credit default swaps on the counterparty, instead of --hazard: 1y:0.01,5y:0.02; or a file with columns tenor and rate", .usual = "--hazard", .without = "hazard", .parse = cva_keep_words,
       .more = "Hazard rates are piecewise constant up to the maturities, by the ISDA standard model. With --valuation-date the swaps end on standard dates, 20 June or 20 December." },
     { "counterparties", OPT_INPUT, AT(parties),          "FILE.csv", 2, "counterparties of the book's column counterparty: columns counterparty, and maybe hazard, cds, recovery, threshold, in place of these options", .in = IN_BOTH,
@@ -53,7 +53,7 @@ static const cli_option options[] = {
     { "default-jump", OPT_OTHER,   AT(jump_words),       "J|ASSET:J,..", 2, "jump of all assets, or of some, when the counterparty defaults: -0.2 is a fall by 20 percent", .usual = "0", .in = IN_PART | IN_JSON_SET, .parse = cva_keep_words, .text = cva_jump_text,
       .more = "Before default the drift of the assets makes up for the jump, so forward prices stay the same. For one counterparty only. Not with --estimator inner; --breakdown then has no contributions of trades." },
     { "no-netting",  OPT_FLAG,     AT(no_netting),       NULL,       2, "no netting: the exposure of every contract counts separately", .in = IN_PART },
-    { "dates",       OPT_OTHER,    AT(dates_words),      "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .usual = "10", .in = IN_PART, .parse = cva_keep_words, .text = cva_dates_text,
+    { "dates",       OPT_OTHER,    AT(dates_words),      "N|STEP|LIST|F.csv", 3, "dates of exposure up to the horizon: how many, a step (1w, 1m, 3m, 1y), times (0.5,1,2y), or a file with a column time; all maturities are dates, too", .in = IN_PART, .parse = cva_keep_words, .text = cva_dates_text,
       .more = "They are also the dates of default. American contracts can be exercised at them, too, unless the book's column exercise gives other times." },
     { "horizon",     OPT_OTHER,    AT(horizon_words),    "T",        3, "the last date of exposure: years, 18m, 2y or a date", .usual = "the last maturity or date", .in = IN_PART, .parse = cva_keep_words, .text = cva_horizon_text },
     { "outer",       OPT_INT,      AT(opts.outer),       "M",        3, "outer paths; with --target-se the least number of them", 1, SHOAL_CVA_OUTER, .given = offsetof(cva_options, outer_given), .in = IN_PART },
@@ -134,10 +134,8 @@ enum { WORTH_SAYING = 10 };      /* seconds */
 enum { MOST_FOR_TARGET = 1 << 24, BEYOND_TARGET = 4096 };
 
 /* A correlation matrix that is none: three assets whose correlations are impossible together, else the first row. */
-static int report_invalid_correlation(const cva_options *o, const cva_book *b,
-                                      const char *message) {
+static int report_invalid_correlation(const cva_options *o, const cva_book *b, int64_t row) {
     const int64_t d = b->assets;
-    long long row = 0;
     for (int64_t i = 0; i < d; i++)
         for (int64_t j = 0; j < i; j++)
             for (int64_t k = 0; k < j; k++) {
@@ -153,60 +151,46 @@ static int report_invalid_correlation(const cva_options *o, const cva_book *b,
                                 b->asset[i], z, b->asset[k], b->asset[j], b->asset[j], b->asset[i],
                                 middle - room, middle + room, x);
             }
-    if (sscanf(message, "correlation is not positive semidefinite: row %lld", &row) == 1 &&
-        row >= 0 && row < d)
-        return cli_fail(CLI_INPUT,
-                        "%s: correlation is not positive semidefinite: the correlations of %s with "
-                        "the assets before it do not fit to those among these",
-                        o->market, b->asset[row]);
-    return cli_fail(CLI_INPUT, "%s: %s", o->market, message);
+    return cli_fail(CLI_INPUT,
+                    "%s: correlation is not positive semidefinite: the correlations of %s with the "
+                    "assets before it do not fit to those among these",
+                    o->market, b->asset[row]);
 }
 
 /* Messages of the library about a contract are about a line of the book; numbers of assets and correlations are the
  * market's. */
 static int status_of(cli *c, const cva_options *o, const cva_book *b, shoal_status status) {
     static const struct {
-        const char *begins, *column;
-    } columns[] = { { "s0[%lld]%n", "spot" },
-                    { "sigma[%lld]%n", "volatility" },
-                    { "dividend[%lld]%n", "dividend" },
-                    { "sigmas[%lld]%n", "volatility" },
-                    { "dividends[%lld]%n", "dividend" } };
-    long long i;
-    int length = 0;
-    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "rates: ", 7) == 0)
-        return cli_fail(CLI_INPUT, "--%s", shoal_message(c->ctx));
-    for (int k = 0; k < 5 && status == SHOAL_E_ARG; k++)
-        if (sscanf(shoal_message(c->ctx), columns[k].begins, &i, &length) == 1 && length > 0 &&
-            i >= 0 && i < b->assets)
-            return cli_fail(CLI_INPUT, "%s: column %s of asset %s%s", o->market, columns[k].column,
-                            b->asset[i], shoal_message(c->ctx) + length);
-    if (status == SHOAL_E_ARG &&
-        sscanf(shoal_message(c->ctx), "cash[%lld]: %n", &i, &length) == 1 && i >= 0 &&
-        i < b->assets)
-        return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", b->asset[i],
-                        shoal_message(c->ctx) + length);
-    if (status == SHOAL_E_ARG &&
-        sscanf(shoal_message(c->ctx), "heston[%lld] is given; %n", &i, &length) == 1 && i >= 0 &&
-        i < b->assets)
-        return cli_fail(CLI_INPUT, "%s: asset %s: %s", o->market, b->asset[i],
-                        shoal_message(c->ctx) + length);
-    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "heston is given; ", 17) == 0)
-        return cli_fail(CLI_USAGE, "%s: %s", o->market, shoal_message(c->ctx) + 17);
-    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "cash is given; ", 15) == 0)
-        return cli_fail(CLI_USAGE, "--dividends: %s", shoal_message(c->ctx) + 15);
-    if (status == SHOAL_E_ARG &&
-        sscanf(shoal_message(c->ctx), "contracts[%lld]: %n", &i, &length) == 1 && i >= 0 &&
-        i < b->count)
-        return cli_fail(CLI_INPUT, "%s:%lld: %s", cva_file_of(o, b, i), (long long)b->line[i],
-                        shoal_message(c->ctx) + length);
-    if (status == SHOAL_E_ARG &&
-        sscanf(shoal_message(c->ctx), "counterparty[%lld]: %n", &i, &length) == 1 && i >= 0 &&
-        i < b->parties)
+        const char *list, *column, *colon; /* of the market; that of curves */
+    } columns[] = { { "s0", "spot", "" },
+                    { "sigma", "volatility", "" },
+                    { "dividend", "dividend", "" },
+                    { "sigmas", "volatility", ":" },
+                    { "dividends", "dividend", ":" } };
+    const shoal_argument at = shoal_message_argument(c->ctx);
+    const char *asset = at.index >= 0 && at.index < b->assets ? b->asset[at.index] : NULL;
+#define IS(list) (strcmp(at.name, list) == 0)
+    if (status != SHOAL_E_ARG) return cli_status(c, status);
+    for (int k = 0; k < 5 && asset; k++)
+        if (IS(columns[k].list))
+            return cli_fail(CLI_INPUT, "%s: column %s of asset %s%s %s", o->market,
+                            columns[k].column, asset, columns[k].colon, at.reason);
+    if (IS("cash") && asset)
+        return cli_fail(CLI_INPUT, "--dividends: asset %s: %s", asset, at.reason);
+    if (IS("heston") && asset)
+        return cli_fail(CLI_INPUT, "%s: asset %s: %s", o->market, asset, at.reason);
+    if (IS("correlation") && asset) return report_invalid_correlation(o, b, at.index);
+    if (IS("correlation")) return cli_fail(CLI_INPUT, "%s: %s", o->market, shoal_message(c->ctx));
+    if (IS("rates")) return cli_fail(CLI_INPUT, "--%s", shoal_message(c->ctx));
+    if (IS("heston")) return cli_fail(CLI_USAGE, "%s: %s", o->market, at.reason);
+    if (IS("cash")) return cli_fail(CLI_USAGE, "--dividends: %s", at.reason);
+    if (IS("contracts") && at.index >= 0 && at.index < b->count)
+        return cli_fail(CLI_INPUT, "%s:%lld: %s", cva_file_of(o, b, at.index),
+                        (long long)b->line[at.index], at.reason);
+    if (IS("counterparty") && at.index >= 0 && at.index < b->parties)
         return cli_fail(CLI_INPUT, "%s: counterparty %s: %s", o->parties ? o->parties : o->book,
-                        b->party[i], shoal_message(c->ctx) + length);
-    if (status == SHOAL_E_ARG && strncmp(shoal_message(c->ctx), "correlation", 11) == 0)
-        return report_invalid_correlation(o, b, shoal_message(c->ctx));
+                        b->party[at.index], at.reason);
+#undef IS
     return cli_status(c, status);
 }
 
@@ -566,10 +550,15 @@ static int add_book(cli *c, const cva_options *o, cva_book *b, cva_book *more) {
 }
 
 static int command(cli *c, int argc, char **argv) {
-    static const double hazard = 0.05;
-    cva_options o = { .own = { .recovery = 0.4 },
-                      .party = { .pieces = 1, .hazard = &hazard, .recovery = 0.4, .threshold = -1 },
-                      .opts = { .dates = 10, .outer = 4096, .control = 1 } };
+    static const double hazard = SHOAL_CVA_USUAL_HAZARD;
+    cva_options o = {
+        .own = { .recovery = SHOAL_CVA_USUAL_RECOVERY },
+        .party = { .pieces = 1,
+                   .hazard = &hazard,
+                   .recovery = SHOAL_CVA_USUAL_RECOVERY,
+                   .threshold = -1 },
+        .opts = { .dates = SHOAL_CVA_USUAL_DATES, .outer = SHOAL_CVA_USUAL_OUTER, .control = 1 }
+    };
     cva_book book = { 0 }, more = { 0 };
     int code = cli_parse(c, &cva_command, argc, argv, &o);
     if (!o.opts.solver) o.opts.solver = "auto";

@@ -121,17 +121,16 @@ static bool is_pde(const arguments *a) {
     return a->o.opts.method && strcmp(a->o.opts.method, "pde") == 0;
 }
 
-/* exact is the default for a put or a call on one asset, with dates, dividends or curves pde, unless an option of
- * simulations is given. */
 static void choose(arguments *a) {
     char name[CLI_NAME];
-    int64_t most = a->opts.assets;
+    int64_t assets = a->opts.assets;
     const cli_command *of = &price_american_command;
     for (int i = 0; i < CORRELATION; i++)
-        if (a->list[i].count > most) most = a->list[i].count;
-    if (!a->merging && most <= 1 && a->payoff <= SHOAL_CALL &&
-        !cli_given_among(of, a, price_simulated, name))
-        price_default_method(&a->o, cli_given_among(of, a, price_dated, name) ? "pde" : "exact");
+        if (a->list[i].count > assets) assets = a->list[i].count;
+    const bool simulated = a->merging || cli_given_among(of, a, price_simulated, name);
+    const bool dated = cli_given_among(of, a, price_dated, name);
+    const shoal_payoff payoff = a->payoff < 0 ? SHOAL_PUT : (shoal_payoff)a->payoff;
+    price_default_method(&a->o, shoal_american_method(payoff, assets, simulated, dated));
 }
 
 static void check(void *of, struct argp_state *state) {
@@ -218,17 +217,16 @@ static int settle_grid(arguments *a) {
 static int settle(cli *c, const char *who, arguments *a) {
     price_options *o = &a->o;
     const int64_t d = a->opts.assets;
-    price_default_method(o, "lsm");
     int code = cli_check_method(who, "american", o->opts.method, NULL);
     a->exact.pde = is_pde(a);
     if (code == CLI_OK && is_exact(a)) code = check_exact(c, a);
     if (code == CLI_OK && a->exact.pde) {
-        if (!a->exact.nodes) a->exact.nodes = 801;
+        if (!a->exact.nodes) a->exact.nodes = SHOAL_VANILLA_PDE_NODES;
         code = settle_grid(a);
     }
     if (code == CLI_OK) code = price_check_plot(o, false);
     if (code != CLI_OK) return code;
-    if (!a->opts.dates && !is_exact(a)) a->opts.dates = 50;
+    if (!a->opts.dates && !is_exact(a)) a->opts.dates = SHOAL_AMERICAN_DATES;
     if (!a->exact.nodes) a->exact.nodes = 24;
     if (o->opts.steps && !a->merging && !a->exact.pde)
         cli_note(c, "--steps has no effect: a path has one step per date, %lld",
@@ -237,7 +235,7 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (a->payoff < 0) a->payoff = SHOAL_PUT;
     o->opts.put = a->payoff == SHOAL_PUT || a->payoff == SHOAL_BASKET_PUT;
     o->opts.steps = a->opts.dates;
-    if (!o->paths) o->paths = PRICE_PATHS;
+    if (!o->paths) o->paths = SHOAL_PRICE_PATHS;
     if (!o->strike.count)
         code = widen(&o->strike, 1, a->list[S0].count ? a->list[S0].values[0] : 100);
     if (code == CLI_OK) code = widen(&a->list[S0], d, 100);

@@ -344,7 +344,7 @@ static int settle(cli *c, const char *who, bullet_arguments *a) {
     if (code == CLI_OK) code = price_check_plot(o, bullet_can(a, SHOAL_CAN_SURFACE));
     if (code != CLI_OK) return code;
     if (!a->merging) notes(c, a);
-    if (!o->paths) o->paths = bullet_can(a, SHOAL_CAN_POINTS) ? 4096 : PRICE_PATHS;
+    if (!o->paths) o->paths = bullet_can(a, SHOAL_CAN_POINTS) ? 4096 : SHOAL_PRICE_PATHS;
     if (!a->outer && (bullet_can(a, SHOAL_CAN_NEST) || a->compare)) a->outer = 16;
     if (!bullet_can(a, SHOAL_CAN_SURFACE)) o->opts.variant = NULL;
     o->opts.steps = 1, o->opts.put = 0;

@@ -282,17 +282,25 @@ static const char *number(char text[32], const cli_option *column, const result 
     return text;
 }
 
+static const char *or_curve(char text[32], double value, const shoal_curve *curve) {
+    if (curve->count) return "by a curve";
+    snprintf(text, 32, "%g", value);
+    return text;
+}
+
 static void print_table(const cli *c, const price_options *o, const price_exact_opts *e,
                         const cli_option *columns, const result *results, const book *b) {
     const bool table = b->count > 1 || e->file;
     int64_t late = 0;
-    char text[32];
+    char text[32], rate[32], dividend[32], sigma[32];
     if (e->file)
         printf("options       %s of %s%s\n", CLI_COUNT(b->count, "option"), e->file,
                e->european ? ", European" : "");
     else
-        printf("option        %s at %g, rate %g, dividend %g, volatility %g, exercise at %s\n",
-               o->opts.put ? "put" : "call", o->s0, o->rate, o->dividend, e->sigma,
+        printf("option        %s at %g, rate %s, dividend %s, volatility %s, exercise at %s\n",
+               o->opts.put ? "put" : "call", o->s0, or_curve(rate, o->rate, &e->grid.rates),
+               or_curve(dividend, o->dividend, &e->grid.dividends),
+               or_curve(sigma, e->sigma, &e->grid.sigmas),
                e->european          ? "maturity"
                : e->grid.dates == 1 ? "maturity"
                : e->grid.dates      ? CLI_COUNT(e->grid.dates, "date")
@@ -339,8 +347,33 @@ static int print_json(cli *c, const void *arguments, const price_options *o,
     return cli_json_end(c, code);
 }
 
+/* Why an option has no price. */
+static const char *reason_of(char text[CLI_NUMBER], const result *r) {
+    for (int k = S0; k <= STRIKE && r->state == SHOAL_VANILLA_INVALID; k++) {
+        const double x = r->input[k];
+        if (x >= 1 / SHOAL_VANILLA_LARGE && x <= SHOAL_VANILLA_LARGE) continue;
+        snprintf(text, CLI_NUMBER, "%s is %g; it must be %g to %g", inputs[k].name, x,
+                 1 / SHOAL_VANILLA_LARGE, SHOAL_VANILLA_LARGE);
+        return text;
+    }
+    return states[r->state].reason;
+}
+
+/* Times of exercise that no option reaches. */
+static void note_exercise(const cli *c, const book *b, const shoal_vanilla_pde_opts *grid) {
+    double last = 0;
+    for (int64_t i = 0; i < b->count; i++) last = fmax(last, b->at[MATURITY][i]);
+    for (int64_t i = 0; i < grid->exercises; i++)
+        if (grid->exercise[i] > last) {
+            cli_note(c, "--exercise: %g is after the last maturity, %g, and has no effect",
+                     grid->exercise[i], last);
+            return;
+        }
+}
+
 int price_exact(cli *c, const void *arguments, const price_options *o, const price_exact_opts *e) {
     int64_t failed = 0, first = 0;
+    char text[CLI_NUMBER];
     cli_option columns[INPUTS + VALUES + 1];
     book b = { 0 };
     result *results = NULL;
@@ -353,6 +386,7 @@ int price_exact(cli *c, const void *arguments, const price_options *o, const pri
     }
     if (code == CLI_OK && !(results = calloc((size_t)b.count + 1, sizeof *results)))
         code = cli_no_memory();
+    if (code == CLI_OK) note_exercise(c, &b, &e->grid);
     if (code == CLI_OK) code = compute(c, &b, o, e, results);
     name_columns(&b, o->opts.greeks, columns);
     if (code == CLI_OK && o->output)
@@ -362,7 +396,7 @@ int price_exact(cli *c, const void *arguments, const price_options *o, const pri
             if (results[i].state) failed++, first = i;
         if (failed > 0)
             code = cli_fail(CLI_FAILED, "%lld of %s without a price: %s", (long long)failed,
-                            CLI_COUNT(b.count, "option"), states[results[first].state].reason);
+                            CLI_COUNT(b.count, "option"), reason_of(text, &results[first]));
         if (c->json)
             code = print_json(c, arguments, o, e, columns, results, &b, code);
         else

@@ -80,7 +80,7 @@ static int settle(cli *c, const char *who, arguments *a) {
     if (a->nu2_given) a->m.beta = shoal_expou_beta(a->m.alpha, a->m.m, a->nu2, a->paper);
     if (!a->merging) notes(c, a);
     o->s0 = a->m.s0, o->rate = a->m.rate;
-    if (!o->paths) o->paths = PRICE_PATHS;
+    if (!o->paths) o->paths = SHOAL_PRICE_PATHS;
     return price_default_lists(o);
 }
 

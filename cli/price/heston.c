@@ -107,7 +107,7 @@ static int settle(cli *c, const char *who, arguments *a) {
         if (analytic) cli_note_no_seed(c);
     }
     o->s0 = a->m.s0, o->rate = a->m.rate, o->dividend = a->m.dividend;
-    if (!o->paths) o->paths = PRICE_PATHS;
+    if (!o->paths) o->paths = SHOAL_PRICE_PATHS;
     if (!o->opts.steps && a->compare) o->opts.steps = PRICE_STEPS;
     if (analytic && o->shards) return cli_fail(CLI_USAGE, "--shard: analytic simulates no paths");
     const bool at_the_money = a->compare && o->strike.count == 0;

@@ -9,7 +9,7 @@
 #include "cli/common/units.h"
 #include "io/svg.h"
 
-enum { PRICE_PATHS = 262144, PRICE_STEPS = 1000 }; /* steps: of --compare */
+enum { PRICE_STEPS = 1000 }; /* of --compare */
 
 typedef struct price_list { /* of strikes or maturities */
     int64_t count;

@@ -9,6 +9,7 @@
 #include "small.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { A, B, INPUTS };
 
@@ -383,6 +384,8 @@ static int command(cli *c, int argc, char **argv) {
     cli_totals t = { .verb = "solve", .noun = "system", .redoes = true };
     int code = cli_begin(c, &solve_small_command, argc, argv, &a);
     if (code != CLI_OK) return code;
+    if (a.opts.rule && strcmp(a.opts.method, "auto") != 0)
+        cli_note(c, "--rule has no effect on %s", a.opts.method);
     code = small_read(c, &batch);
     if (code == CLI_OK) code = create_answer(&batch);
     if (code == CLI_OK) code = small_run(c, &batch, &t, print_table);

@@ -373,7 +373,10 @@ static int finish_merge(cli *c, const merge_arguments *a, const merge_batch *b) 
     if (code == CLI_OK && cli_interrupted()) code = CLI_INTERRUPTED;
     if (code == CLI_OK) code = cli_array_write(a->output, &b->keys);
     if (code == CLI_OK) code = cli_array_write(a->values, &b->values);
-    if (code == CLI_OK && a->path && b->o.count > 0) code = draw_path(a->path, b);
+    if (code == CLI_OK && a->path && b->o.count > 0 && b->o.na + b->o.nb > 0)
+        code = draw_path(a->path, b);
+    else if (code == CLI_OK && a->path)
+        cli_note(c, "--path: there are no keys to draw");
     if (code != CLI_OK) return code;
     if (!c->json)
         printf("pairs         %lld with %lld and %lld keys, %s%s\n", (long long)r.count,

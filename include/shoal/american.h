@@ -93,6 +93,12 @@ SHOAL_API shoal_status shoal_american_value(shoal_context *ctx, const shoal_amer
                                             shoal_price_value *values);
 /* fits[option]; SHOAL_E_ARG for plans of other models. */
 SHOAL_API shoal_status shoal_american_fits(const shoal_price *plan, shoal_american_fit *fits);
+/* The method by default: lsm for several assets, other payoffs than puts and calls, or if an option of simulations is
+ * given; else pde with exercise dates, cash dividends or curves (`dated`), and exact without. */
+SHOAL_API const char *shoal_american_method(shoal_payoff payoff, int64_t assets, int simulated,
+                                            int dated);
+#define SHOAL_AMERICAN_DATES                                                                       \
+    50 /* exercise dates of lsm in the program and the Python package, by default */
 /* Number of basis functions for this many assets; degree 0: the default. */
 SHOAL_API int64_t shoal_american_functions(int64_t assets, int64_t degree, shoal_payoff payoff);
 
@@ -111,10 +117,12 @@ typedef struct shoal_vanilla_opts { /* zero = default; NULL: all defaults       
     int european;                   /* 1: exercise at maturity only                     [0] */
 } shoal_vanilla_opts;
 
+#define SHOAL_VANILLA_LARGE 1e30 /* largest s0 and strike; the smallest are 1 / this */
+
 /* The result for an option. Unless it is SHOAL_VANILLA_OK, its results are NaN. */
 typedef enum shoal_vanilla_status {
     SHOAL_VANILLA_OK,
-    SHOAL_VANILLA_INVALID, /* not finite, negative, or (|rate| + |dividend| + sigma^2) maturity > 60 */
+    SHOAL_VANILLA_INVALID, /* not finite, negative, too large, or (|rate| + |dividend| + sigma^2) maturity > 60 */
     SHOAL_VANILLA_TWO_BOUNDARIES, /* a put with dividend < rate < 0, a call with rate < dividend < 0 */
     SHOAL_VANILLA_UNSETTLED, /* Newton's method did not converge                              */
     SHOAL_VANILLA_TOO_LOW,   /* the price is too low: no volatility gives it, or more than one */
@@ -149,6 +157,7 @@ typedef struct shoal_curve {
     const double *value;
 } shoal_curve;
 
+#define SHOAL_VANILLA_PDE_NODES 801
 typedef struct shoal_vanilla_pde_opts { /* zero = default; NULL: all defaults               */
     int64_t dates;                /* above 0: exercise at i maturity / dates, i = 1 .. dates      */
     int64_t exercises;            /* above 0: exercise at these times and at maturity; those after
@@ -158,7 +167,7 @@ typedef struct shoal_vanilla_pde_opts { /* zero = default; NULL: all defaults   
     shoal_curve sigmas;           /* instead of sigma: volatilities of options with these
                                maturities; sigma^2 time must not fall                       */
     shoal_curve cash;             /* cash dividends: value[i] is paid at time[i] by the asset     */
-    int64_t nodes;                /* of the grid, 41 to 6401                                [801] */
+    int64_t nodes;                /* of the grid, 41 to 6401            [SHOAL_VANILLA_PDE_NODES] */
     int64_t steps;                /* time steps to maturity, 8 to 65536; 8 at least between dates
                                                                                       [400] */
 } shoal_vanilla_pde_opts;

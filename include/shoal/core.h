@@ -115,6 +115,16 @@ SHOAL_API void shoal_close(shoal_context *ctx);
 
 /* The message of the last error of this context; "" if there was none. */
 SHOAL_API const char *shoal_message(const shoal_context *ctx);
+
+/* The argument that it begins with: "contracts[3]: maturity is -1; it must be ..." has the name
+ * "contracts", index 3 and the reason "maturity is -1; it must be ...". */
+typedef struct shoal_argument {
+    char name[48];      /* "": no argument                                               */
+    int64_t index;      /* -1: not an element of a list, or one of a matrix              */
+    const char *reason; /* what follows the argument and ": ", " is given; " or " "      */
+} shoal_argument;
+SHOAL_API shoal_argument shoal_message_argument(const shoal_context *ctx);
+
 SHOAL_API const char *shoal_status_text(shoal_status status);
 SHOAL_API const char *shoal_system_text(int32_t system_status);
 

@@ -46,6 +46,12 @@ extern "C" {
 #define SHOAL_CVA_METHODS 8           /* of smallsym that are counted */
 #define SHOAL_CVA_DECADES 20          /* of condition numbers      */
 
+/* What the program and the Python package take by default. */
+#define SHOAL_CVA_USUAL_DATES    10
+#define SHOAL_CVA_USUAL_OUTER    4096
+#define SHOAL_CVA_USUAL_HAZARD   0.05
+#define SHOAL_CVA_USUAL_RECOVERY 0.4
+
 typedef shoal_curve shoal_cva_curve; /* american.h */
 
 /* Heston's model in place of a volatility: dS = (rate - dividend) S dt + sqrt(v) S dW, dv = kappa (theta - v) dt +

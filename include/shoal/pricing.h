@@ -38,8 +38,9 @@
 extern "C" {
 #endif
 
-#define SHOAL_PRICE_UNIT 65536       /* samples per unit, see above        */
-#define SHOAL_PRICE_MOST (1LL << 40) /* samples of a plan                  */
+#define SHOAL_PRICE_UNIT  65536  /* samples per unit, see above        */
+#define SHOAL_PRICE_PATHS 262144 /* that the program and the Python package simulate by default */
+#define SHOAL_PRICE_MOST  (1LL << 40) /* samples of a plan                  */
 
 /* dS = (rate - dividend) S dt + sqrt(v) S dZ,  dv = kappa (theta - v) dt + sigma sqrt(v) dW. The
  * correlation of Z and W is rho. v0 and theta are variances. */

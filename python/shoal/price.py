@@ -218,7 +218,7 @@ def heston(
     put: bool = False,
     method: str = "auto",
     variant: str | None = None,
-    paths: int = 262144,
+    paths: int = _core.price_paths,
     target: float | None = None,
     seed: int = 1,
     steps: int = 0,
@@ -280,7 +280,7 @@ def expou(
     rho: float = 0.0,
     put: bool = False,
     method: str = "auto",
-    paths: int = 262144,
+    paths: int = _core.price_paths,
     target: float | None = None,
     seed: int = 1,
     steps: int = 0,
@@ -332,7 +332,7 @@ def bullet(
     count: str = "A",
     method: str = "auto",
     variant: str | None = None,
-    paths: int = 262144,
+    paths: int = _core.price_paths,
     target: float | None = None,
     seed: int = 1,
     antithetic: bool = False,
@@ -571,8 +571,8 @@ def american(
         simulated = (paths, target, weights, correlation, solver, control) != (None,) * 6
         simulated = simulated or any((fit_paths, degree, raw, cond, inner))
         many = any(np.size(v) > 1 for v in (s0, sigma, dividend))
-        alone = not (simulated or many) and payoff in ("put", "call")
-        method = "lsm" if not alone else "pde" if dated or dates is not None else "exact"
+        is_dated = bool(dated) or dates is not None
+        method = _core.american_method(_PAYOFFS.index(payoff), 2 if many else 1, simulated, is_dated)
     if dated and method != "pde":
         raise ValueError(f"{dated[0]} needs method 'pde': a put or a call on one asset, and no argument of simulations")
     idle = {"paths": paths, "target": target, "weights": weights, "correlation": correlation, "solver": solver,
@@ -590,7 +590,7 @@ def american(
         when = [] if exercise is None else np.sort(_numbers("exercise", exercise).reshape(-1)).tolist()
         settings_of = {"dates": dates or 0, "exercises": len(when), "exercise": when, "nodes": nodes}
         grid = (settings_of, {name: _points(name, value) for name, value in given_points.items()})
-    dates, paths = 50 if dates is None else dates, 262144 if paths is None else paths
+    dates, paths = _core.american_dates if dates is None else dates, _core.price_paths if paths is None else paths
     strike, maturity, shape = _grid(strike, maturity)
     if 0 in shape:
         return _none(shape, strike, maturity, method)

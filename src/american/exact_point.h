@@ -13,10 +13,11 @@
 #include "core/math.h"
 #include <float.h>
 
-enum { EXACT_ROUNDS = 200 };  /* of an implied volatility                                         */
-#define EXACT_RANGE     60.0  /* of (|r| + |q| + sigma^2) T                                       */
-#define EXACT_FAR       10.0  /* standard deviations                                              */
-#define EXACT_LARGE     1e30  /* of prices                                                        */
+enum { EXACT_ROUNDS = 200 }; /* of an implied volatility                                         */
+#define EXACT_RANGE 60.0     /* of (|r| + |q| + sigma^2) T                                       */
+#define EXACT_FAR   10.0     /* standard deviations                                              */
+#define EXACT_LARGE                                                                                \
+    SHOAL_VANILLA_LARGE       /* of prices                                                        */
 #define EXACT_NO_NOISE  1e-12 /* of sigma sqrt T: below, S follows its drift                      */
 #define EXACT_PRECISION 1e-14 /* of an implied volatility: its last step, in parts of it          */
 #define EXACT_ROUNDING  1e-12 /* a step so small that does not bring the price nearer is rounding */

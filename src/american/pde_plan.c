@@ -18,19 +18,12 @@
 
 extern const shoal_module shoal_american_module;
 
-enum {
-    NODES = 801,
-    MIN_NODES = 41,
-    MAX_NODES = 6401,
-    STEPS = 400,
-    MIN_STEPS = 12,
-    MAX_STEPS = 1 << 16
-};
+enum { MIN_NODES = 41, MAX_NODES = 6401, STEPS = 400, MIN_STEPS = 12, MAX_STEPS = 1 << 16 };
 enum { MAX_DATES = 1 << 20 };
 #define MAX_RANGE   60.0                           /* of |r| + |q| + sigma^2, integrated      */
 #define MIN_WIDTH   1e-4                           /* of sigma sqrt T                         */
 #define MAX_DRIFT   30.0                           /* of |r| + |q|, integrated, over that     */
-#define MAX_NUMBER  1e30                           /* of prices                               */
+#define MAX_NUMBER  SHOAL_VANILLA_LARGE            /* of prices                               */
 #define REACH       5.0                            /* of the grid, in deviations of log S     */
 #define DENSE       0.2                            /* b in widths of the price about the strike */
 #define BUMP_SIGMA  (is_american(m) ? 0.02 : 1e-3) /* of sigma: vega                  */
@@ -557,7 +550,8 @@ static shoal_status check_opts(shoal_context *ctx, const shoal_vanilla_pde_opts 
     static const char *const names[] = { "rates", "dividends", "sigmas" };
     const shoal_count counts[] = { { "dates", o->dates, 0, MAX_DATES },
                                    { "exercises", o->exercises, 0, MAX_DATES },
-                                   { "nodes", o->nodes ? o->nodes : NODES, MIN_NODES, MAX_NODES },
+                                   { "nodes", o->nodes ? o->nodes : SHOAL_VANILLA_PDE_NODES,
+                                     MIN_NODES, MAX_NODES },
                                    { "steps", o->steps ? o->steps : STEPS, MIN_STEPS, MAX_STEPS } };
     shoal_status s = shoal_check_counts(ctx, counts, 4);
     if (s == SHOAL_OK && o->dates && o->exercises)
@@ -594,7 +588,7 @@ shoal_status shoal_vanilla_pde(shoal_context *ctx, const shoal_vanilla *options,
     shoal_status s = check(ctx, options, count, &o, values);
     if (s != SHOAL_OK || count == 0) return s;
     terms m = { .options = options, .opts = &o, .kinds = 1 };
-    m.nodes = (o.nodes ? o.nodes : NODES) / FINEST + 1,
+    m.nodes = (o.nodes ? o.nodes : SHOAL_VANILLA_PDE_NODES) / FINEST + 1,
     m.steps = (o.steps ? o.steps : STEPS) / FINEST;
     if (values->vega) m.kind[m.kinds++] = SIGMA_DOWN, m.kind[m.kinds++] = SIGMA_UP;
     if (values->rho) m.kind[m.kinds++] = RATE_DOWN, m.kind[m.kinds++] = RATE_UP;

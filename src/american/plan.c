@@ -43,6 +43,14 @@ enum { DEGREE = 3, FIT_PATHS = 65536 }; /* by default */
 #define MAX_FIT_PATHS   (1LL << 31)
 #define ROUNDING_OF_ONE 1e-10 /* of a correlation that has been rounded to be singular */
 
+const char *shoal_american_method(shoal_payoff payoff, int64_t assets, int simulated, int dated) {
+    const int is_plain = payoff == SHOAL_PUT || payoff == SHOAL_CALL;
+    return methods[!is_plain || assets > 1 || simulated ? AMERICAN_LSM
+                   : dated                              ? AMERICAN_PDE
+                                                        : AMERICAN_EXACT]
+        .name;
+}
+
 /* ---- the basis -------------------------------------------------------------------------------- */
 
 /* Monomials of degree <= `degree` of so many variables, (assets + degree over degree); past the
@@ -157,18 +165,18 @@ shoal_status shoal_correlation_factor(shoal_context *ctx, const double *c, int64
             for (int64_t k = 0; k < j; k++) sum -= row[k] * above[k];
             if (i == j && sum < -ROUNDING_OF_ONE)
                 return shoal_fail(ctx, SHOAL_E_ARG,
-                                  "correlation is not positive semidefinite: row %lld does not fit "
-                                  "to those before it",
-                                  (long long)i);
+                                  "correlation[%lld]: not positive semidefinite: row %lld does not "
+                                  "fit to those before it",
+                                  (long long)i, (long long)i);
             if (i == j)
                 L[i * (i + 1) / 2 + j] = sum > ROUNDING_OF_ONE ? sqrt(sum) : 0;
             else
                 L[i * (i + 1) / 2 + j] = above[j] > 0 ? sum / above[j] : 0;
             if (i != j && above[j] == 0 && fabs(sum) > sqrt(ROUNDING_OF_ONE))
                 return shoal_fail(ctx, SHOAL_E_ARG,
-                                  "correlation is not positive semidefinite: row %lld does not fit "
-                                  "to those before it: [%lld] is %g",
-                                  (long long)i, (long long)j, entry);
+                                  "correlation[%lld]: not positive semidefinite: row %lld does not "
+                                  "fit to those before it: [%lld] is %g",
+                                  (long long)i, (long long)i, (long long)j, entry);
         }
     return SHOAL_OK;
 }

@@ -148,6 +148,24 @@ void shoal_close(shoal_context *ctx) {
 
 const char *shoal_message(const shoal_context *ctx) { return ctx ? ctx->message : ""; }
 
+shoal_argument shoal_message_argument(const shoal_context *ctx) {
+    static const char *const separators[] = { ": ", " is given; ", " " };
+    const char *const message = shoal_message(ctx), *end = message;
+    const size_t length = strspn(message, "abcdefghijklmnopqrstuvwxyz_.0123456789");
+    shoal_argument a = { .index = -1, .reason = message };
+    if (length == 0 || length >= sizeof a.name) return a;
+    for (end += length; *end == '['; end++) { /* an entry of a matrix has two numbers */
+        a.index = end == message + length ? atoll(end + 1) : -1;
+        end += strcspn(end, "]");
+        if (!*end) return a;
+    }
+    memcpy(a.name, message, length);
+    for (int i = 2; i >= 0; i--)
+        if (strncmp(end, separators[i], strlen(separators[i])) == 0)
+            a.reason = end + strlen(separators[i]);
+    return a;
+}
+
 shoal_status shoal_ready(shoal_context *ctx) {
     if (!ctx) return SHOAL_E_ARG;
     if (!ctx->usable) return SHOAL_E_BACKEND;

@@ -5,11 +5,11 @@
  *
  * Every kind leaves NaN in dl[0] and du[n-1], which a solver has to ignore. b is drawn at random,
  * uniform in (-1, 1), unless the kind defines it. All is made in double; float is double,
- * rounded. The kinds of the g-Spike paper, with b = A x for a known x, are in generate_paper.c.
+ * rounded. The kinds of the g-Spike paper, with b = A x for a known x, are in paper/generate.c.
  */
 #include "core/progress.h"
 #include "rng/normal.h"
-#include "tridiag/generate_paper.h"
+#include "tridiag/paper/generate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -98,8 +98,9 @@ static const cli_command root = {
 };
 
 /* No option of merge-parts names a method, and no context is opened. */
-int cli_check_method(const char *who, const char *module, const char *method, const char *variant) {
-    (void)who, (void)module, (void)method, (void)variant;
+int cli_check_method_of(const char *who, const char *what, const char *module, const char *method,
+                        const char *variant) {
+    (void)who, (void)what, (void)module, (void)method, (void)variant;
     abort();
 }
 int cli_open(cli *c) {

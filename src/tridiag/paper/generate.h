@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * generate_paper.h - the test systems of the g-Spike paper (Venetis, Kouris, Sobczyk, Gallopoulos
+ * generate.h - the test systems of the g-Spike paper (Venetis, Kouris, Sobczyk, Gallopoulos
  * and Sameh, Parallel Computing 2015), as generate.c uses them.
  *
  * A system is made in pieces of TRIDIAG_PIECE rows, each by itself. x is standard normal and
  * b = A x, as in the paper. All kinds draw from the same addresses: #4, #5, #12 and the implants in
  * #1 are the #1 of the same seed and system except for what they change, and x is the same for all.
  */
-#ifndef SHOAL_TRIDIAG_GENERATE_PAPER_H
-#define SHOAL_TRIDIAG_GENERATE_PAPER_H
+#ifndef SHOAL_TRIDIAG_PAPER_GENERATE_H
+#define SHOAL_TRIDIAG_PAPER_GENERATE_H
 
 #include "rng/philox.h"
 #include "tridiag/plan.h"

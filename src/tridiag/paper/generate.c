@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * generate_paper.c - the matrices of the g-Spike paper: its collection #1 to #21 (Table A.1), the singular
+ * generate.c - the matrices of the g-Spike paper: its collection #1 to #21 (Table A.1), the singular
  * blocks of its Tables 3 to 5, its Figure 1, and the table of all these kinds.
  *
  * Indices here begin with 0, so that row i is MATLAB's row i + 1. The functions of MATLAB's gallery
  * are written out below. The paper runs #1 to #21 at n = 4096; condition numbers in the texts are
  * for that order, and for a random kind those of the paper's own draw or a range over draws.
  */
-#include "tridiag/generate_paper.h"
+#include "tridiag/paper/generate.h"
 #include "rng/normal.h"
 #include <math.h>
 
