@@ -16,7 +16,7 @@ set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pc
                      tridiag/qr tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
-                     symindef/triangle symindef/complete symindef/blocked symindef/jacobi
+                     symindef/triangle symindef/complete symindef/jacobi
                      sort/mergepath sort/batchmerge sort/batchsort
                      models/heston models/expou models/bullet models/pde american/american surrogate/surrogate
                      cva/cva)
@@ -42,12 +42,13 @@ list(REMOVE_ITEM SHOAL_COMMON ${algorithm_files})
 set(SHOAL_KERNELS_TOGETHER
     "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
      tridiag/qr tridiag/paper/pscheme"
+    "tridiag_hybrid tridiag/hybrid tridiag/twocarry"
     "recur recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr"
-    "symindef symindef/triangle symindef/complete symindef/jacobi"
+    "symindef_surrogate symindef/triangle symindef/complete symindef/jacobi surrogate/surrogate surrogate/layers"
     "models rng/fill models/heston models/expou models/bullet models/pde"
-    "surrogate surrogate/surrogate surrogate/layers"
-    "sort sort/mergepath sort/batchmerge"
+    "sort sort/mergepath sort/batchmerge sort/batchsort"
     "smallsym smallsym/batch smallsym/factor smallsym/wide"
+    "smallsym_ldltp smallsym/ldltp smallsym/careful"
     "double surrogate/dataset american/exact american/pde"
     "common core/device models/exact"
     # where nvcc only checks that they compile
