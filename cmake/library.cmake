@@ -42,12 +42,13 @@ list(REMOVE_ITEM SHOAL_COMMON ${algorithm_files})
 set(SHOAL_KERNELS_TOGETHER
     "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
      tridiag/qr tridiag/paper/pscheme"
+    "tridiag_hybrid tridiag/hybrid tridiag/twocarry"
     "recur recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr"
-    "symindef symindef/triangle symindef/complete symindef/jacobi"
+    "symindef_surrogate symindef/triangle symindef/complete symindef/jacobi surrogate/surrogate surrogate/layers"
     "models rng/fill models/heston models/expou models/bullet models/pde"
-    "surrogate surrogate/surrogate surrogate/layers"
-    "sort sort/mergepath sort/batchmerge"
+    "sort sort/mergepath sort/batchmerge sort/batchsort"
     "smallsym smallsym/batch smallsym/factor smallsym/wide"
+    "smallsym_ldltp smallsym/ldltp smallsym/careful"
     "double surrogate/dataset american/exact american/pde"
     "common core/device models/exact"
     # where nvcc only checks that they compile
@@ -76,6 +77,10 @@ else()
 endif()
 string(REPLACE ";" ", " levels "${SHOAL_LEVELS}")
 shoal_feature(levels on "of CPU instructions: ${levels} of ${CMAKE_SYSTEM_PROCESSOR}")
+
+# Files that gcc's -O3 makes longer to compile and no faster, or slower; loops are vectorized as -O3 does.
+set_source_files_properties(src/smallsym/hhpcr.c src/cva/outer.c PROPERTIES COMPILE_OPTIONS
+    "$<$<AND:$<CONFIG:Release>,$<C_COMPILER_ID:GNU>>:-O2;-ftree-vectorize;-fvect-cost-model=dynamic>")
 
 set(SHOAL_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
 set(SHOAL_INCLUDES ${SHOAL_ROOT}/include ${SHOAL_ROOT}/src)
@@ -121,7 +126,7 @@ function(shoal_join_kernels list_name)
             set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
             file(STRINGS ${file} included REGEX "^#include")
             list(APPEND headers ${included})
-            string(MAKE_C_IDENTIFIER ${name} space)
+            string(MAKE_C_IDENTIFIER ${name}.cu space)
             string(APPEND bodies "namespace ${space} {\n#include \"${name}.cu\"\n}\n")
         endforeach()
         list(REMOVE_DUPLICATES headers)
