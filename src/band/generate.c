@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Purposes of the generator (philox.h), beside those of the other modules. */
-enum { PURPOSE_ROW = 0xe0, PURPOSE_SYSTEM = 0xf0, DRAW_RHS = BAND_COLUMNS };
+enum { PURPOSE_ROW = 0xe0, PURPOSE_SYSTEM = 0xf0, DRAW_RHS = BAND_COLUMNS, DRAWS = 4000 };
 
 typedef struct row { /* entries of a row, complex */
     uint64_t system;
@@ -147,7 +147,7 @@ static void make_system(const family *f, int64_t first, int64_t k) {
         for (int64_t j = 0; j < o->nrhs; j++) {
             const shoal_words w =
                 shoal_philox_at(f->seed, r.system, (uint32_t)r.i, PURPOSE_ROW + (uint32_t)f->kind,
-                                DRAW_RHS + (uint32_t)j, 0);
+                                DRAW_RHS + (uint32_t)(j % DRAWS), (uint32_t)(j / DRAWS));
             for (int c = 0; c < r.parts; c++)
                 put(f, f->b, (at * o->nrhs + j) * r.parts + c,
                     r.scale * symmetric(&w, c) + (j == 0 ? r.poison : 0));

@@ -28,7 +28,7 @@
 
 #if defined(__CUDACC__) || defined(SHOAL_EMULATED)
 enum { BAND_LANES = 1, BAND_TILE = 2 };
-#define BAND_EACH(l, lanes) for (int l = 0; l < 1; l++)
+#define BAND_EACH(l, lanes) for (int l = 0; l < (lanes); l++)
 #else
 enum { BAND_LANES = 64 / sizeof(real), BAND_TILE = 8 };
 #define BAND_PRAGMA(text)   _Pragma(#text)
@@ -36,9 +36,11 @@ enum { BAND_LANES = 64 / sizeof(real), BAND_TILE = 8 };
 #endif
 #ifdef __CUDACC__
 #define BAND_INLINE SHOAL_HD __forceinline__ static
+#define BAND_APART  SHOAL_HD __noinline__ static
 #define BAND_UNROLL _Pragma("unroll")
 #else
 #define BAND_INLINE static inline __attribute__((always_inline))
+#define BAND_APART  static inline
 #define BAND_UNROLL
 #endif
 
@@ -440,31 +442,30 @@ SHOAL_HD static inline twice less_exactly(twice s, real u, int row, real v, int 
 }
 
 /* The residual of lane l once more, if its rounding or underflow could turn the verdict. */
-SHOAL_HD static inline float exact_residual_of(const band_view *v, const band_sink *x, int l,
-                                               int width, int parts) {
-    const real *b = v->b + v->rhs[l], *at = x->at + x->first[l];
+BAND_APART float exact_residual_of(const band_view v, const band_sink x, int l, int width,
+                                   int parts) {
+    const real *b = v.b + v.rhs[l], *at = x.at + x.first[l];
     real most = 0, worst = 0;
-    for (int64_t i = 0; i < v->n; i++)
-        for (int c = 0; c < parts; c++)
-            most = real_max(real_abs(at[i * x->row + c * x->part]), most);
+    for (int64_t i = 0; i < v.n; i++)
+        for (int c = 0; c < parts; c++) most = real_max(real_abs(at[i * x.row + c * x.part]), most);
     if (most == 0) {
-        for (int64_t i = 0; i < v->n; i++)
+        for (int64_t i = 0; i < v.n; i++)
             for (int c = 0; c < parts; c++)
-                if (b[i * v->rhs_row + c] != 0) return INFINITY;
+                if (b[i * v.rhs_row + c] != 0) return INFINITY;
         return 0;
     }
     const int exponent = ilogb((double)most);
-    for (int64_t i = 0; i < v->n; i++) {
+    for (int64_t i = 0; i < v.n; i++) {
         real largest = 0;
         for (int pass = 0; pass < 2; pass++) { /* the row's exponent; its residual */
             const int row = largest > 0 ? ilogb((double)largest) : 0;
             for (int c = 0; c < parts && (pass || c == 0); c++) {
-                twice r = twice_of(pass ? scaled_by(b[i * v->rhs_row + c], -row - exponent) : 0);
+                twice r = twice_of(pass ? scaled_by(b[i * v.rhs_row + c], -row - exponent) : 0);
                 for (int e = 0; e <= 2 * width; e++) {
                     const int64_t column = i + e - width;
-                    if (column < 0 || column >= v->n) continue;
-                    const real *a = v->a[e] + v->first[l] + i * v->row;
-                    const real *with = at + column * x->row;
+                    if (column < 0 || column >= v.n) continue;
+                    const real *a = v.a[e] + v.first[l] + i * v.row;
+                    const real *with = at + column * x.row;
                     if (pass == 0) {
                         for (int p = 0; p < parts; p++) largest = real_max(real_abs(a[p]), largest);
                         continue;
@@ -474,7 +475,7 @@ SHOAL_HD static inline float exact_residual_of(const band_view *v, const band_si
                         continue;
                     }
                     const real re = with[0],
-                               im = with[x->part]; /* of a x: re re - im im, re im + im re */
+                               im = with[x.part]; /* of a x: re re - im im, re im + im re */
                     r = less_exactly(r, a[0], row, c ? im : re, exponent);
                     r = less_exactly(r, c ? a[1] : -a[1], row, c ? re : im, exponent);
                 }
@@ -510,7 +511,7 @@ SHOAL_HD static inline int32_t judge(const band_job *job, const band_findings *f
     if (job->residual) {
         *residual = band_residual(f, l, (2 * width + 1) * parts);
         if (is_doubtful(*residual, job->tol) || f->x[l] == 0)
-            *residual = exact_residual_of(v, x, l, width, parts);
+            *residual = exact_residual_of(*v, *x, l, width, parts);
     }
     return ill || (job->residual && !((double)*residual <= job->tol)) ? SHOAL_SYSTEM_ILL
                                                                       : SHOAL_SYSTEM_OK;

@@ -16,9 +16,10 @@ enum {
 }; /* bounds of threads, of threads * n */
 
 static int64_t threads_of(const band_job *job) {
-    const int64_t fit = LUPP_ROWS / (job->n > 0 ? job->n : 1);
-    const int64_t most = fit < 32 ? 32 : fit > LUPP_THREADS ? LUPP_THREADS : fit;
-    return job->count < most ? job->count : most;
+    int64_t threads = LUPP_ROWS / (job->n > 0 ? job->n : 1);
+    if (threads > LUPP_THREADS) threads = LUPP_THREADS;
+    if (threads < 32) threads = 32;
+    return job->count < threads ? job->count : threads;
 }
 
 static size_t lupp_bytes(const shoal_band *plan) {
