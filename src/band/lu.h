@@ -29,10 +29,12 @@
 #if defined(__CUDACC__) || defined(SHOAL_EMULATED)
 enum { BAND_LANES = 1, BAND_TILE = 2 };
 #define BAND_EACH(l, lanes) for (int l = 0; l < (lanes); l++)
+#define BAND_PREFETCH(at) /* rows that follow are in flight: other threads' */
 #else
 enum { BAND_LANES = 64 / sizeof(real), BAND_TILE = 8 };
 #define BAND_PRAGMA(text)   _Pragma(#text)
 #define BAND_EACH(l, lanes) BAND_PRAGMA(omp simd) for (int l = 0; l < (lanes); l++)
+#define BAND_PREFETCH(at)   __builtin_prefetch(at)
 #endif
 #ifdef __CUDACC__
 #define BAND_INLINE SHOAL_HD __forceinline__ static
@@ -180,21 +182,24 @@ BAND_INLINE void zero_row(band_row *r, const int parts, const int lanes) {
  * the cache drops them. */
 BAND_INLINE void read_rows(band_row *tile, const band_view *v, int64_t i, const int width,
                            const int parts, const int lanes) {
+    const int inside = i >= width && i + BAND_TILE + width <= v->n;
     BAND_UNROLL
-    for (int r = 0; r < BAND_TILE; r++) zero_row(&tile[r], parts, lanes);
+    for (int r = 0; r < BAND_TILE; r++) {
+        if (!inside) zero_row(&tile[r], parts, lanes);
+        lanes_zero(&tile[r].f[FIELD_PROBE], parts, lanes);
+    }
     BAND_UNROLL
     for (int e = 0; e <= 2 * width + 1; e++) { /* the last one: b */
-        const int is_b = e == 2 * width + 1, shift = is_b ? 0 : e - width;
+        const int is_b = e == 2 * width + 1, f = is_b ? FIELD_B : e, shift = is_b ? 0 : e - width;
         const real *from = is_b ? v->b : v->a[e];
         const int64_t row = is_b ? v->rhs_row : v->row, *first = is_b ? v->rhs : v->first;
         for (int l = 0; l < lanes; l++) {
+            const real *at = from + first[l] + i * row;
+            BAND_PREFETCH(at + BAND_TILE * row);
             BAND_UNROLL
-            for (int r = 0; r < BAND_TILE; r++) {
-                const int64_t at = i + r;
-                if (at >= v->n || at + shift < 0 || at + shift >= v->n) continue;
-                for (int c = 0; c < parts; c++)
-                    tile[r].f[is_b ? FIELD_B : e].part[c][l] = from[first[l] + at * row + c];
-            }
+            for (int r = 0; r < BAND_TILE; r++)
+                if (inside || (i + r < v->n && i + r + shift >= 0 && i + r + shift < v->n))
+                    for (int c = 0; c < parts; c++) tile[r].f[f].part[c][l] = at[r * row + c];
         }
     }
 }
