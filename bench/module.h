@@ -46,8 +46,8 @@ typedef struct bench_module {
     const char *checked_key; /* "systems_checked"                                  */
 } bench_module;
 
-extern const bench_module bench_tridiag, bench_rng, bench_smallsym, bench_recur, bench_symindef,
-    bench_sort, bench_heston, bench_expou, bench_bullet;
+extern const bench_module bench_tridiag, bench_band, bench_rng, bench_smallsym, bench_recur,
+    bench_symindef, bench_sort, bench_heston, bench_expou, bench_bullet;
 
 const bench_module *bench_module_of(const char *name); /* NULL: no such module */
 

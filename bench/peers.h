@@ -56,7 +56,7 @@ bool bench_open_cuda(bench_session *s, bench_cuda_library which, char letter,
 void bench_close_cuda(bench_library *lib);
 
 /* Fresh copies of what a peer overwrites: `work` has `sets` of them, `source` is what they are made from. */
-enum { BENCH_FRESH = 4 };
+enum { BENCH_FRESH = 6 };
 typedef struct bench_fresh {
     const bench_arrays *data;
     int arrays;

@@ -2,6 +2,7 @@
  *
  * peers_none.c - in the place of peers that a build does not have: no rows. Without any (SHOAL_PEERS=OFF) bench_run() adds a remark.
  */
+#include "bench/band.h"
 #include "bench/smallsym.h"
 #include "bench/symindef.h"
 #include "bench/pricing.h"
@@ -17,6 +18,8 @@
 #if !BENCH_HAS_PEERS
 NONE(bench_peer_lapack, bench_arrays *)
 NONE(bench_peer_cusparse, bench_arrays *)
+NONE(bench_band_lapack, bench_arrays *)
+NONE(bench_band_cusparse, bench_arrays *)
 NONE(bench_peer_libm, const bench_numbers *)
 NONE(bench_peer_curand, const bench_numbers *)
 NONE(bench_peers_smallsym, bench_arrays *)

@@ -52,7 +52,7 @@ typedef struct bench_problem {
     int64_t n, count, nrhs, team, refine;
     int64_t gram;  /* 0, or the samples of a regression, from which a system is formed    */
     int64_t block; /* rows of a block of "gspike", 0: the default                               */
-    int form;      /* of a recurrence: its place among linear and Moebius       */
+    int form;      /* of a recurrence: its place among linear and Moebius; of band: band.h */
     int64_t order, threads, groups; /* of a recurrence; T and G of its P-scheme, 0: the default */
     int constant;                   /* bit 0: s is, bit 1: t is                                 */
     int phase;                      /* 0: all of pscheme; else a shoal_recur_phase to stop after */

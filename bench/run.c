@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const bench_module *const modules[] = { &bench_tridiag, &bench_rng,      &bench_smallsym,
-                                               &bench_recur,   &bench_symindef, &bench_sort,
-                                               &bench_heston,  &bench_expou,    &bench_bullet };
+static const bench_module *const modules[] = { &bench_tridiag,  &bench_band,   &bench_rng,
+                                               &bench_smallsym, &bench_recur,  &bench_symindef,
+                                               &bench_sort,     &bench_heston, &bench_expou,
+                                               &bench_bullet };
 
 const bench_grammar *bench_grammar_at(int i) {
     const int count = (int)(sizeof modules / sizeof *modules);

@@ -82,7 +82,7 @@ int bench_room(bench_session *s, const bench_place *place, size_t inside, size_t
 
 /* The arrays of a problem. Inputs have one copy on the host and `sets` copies in the context's memory. Outputs, bits of
  * `outputs`, have a place on the host for what one set contains after a call. Zeroed to begin. */
-enum { BENCH_ARRAYS = 6 };
+enum { BENCH_ARRAYS = 7 };
 typedef struct bench_arrays {
     bench_problem problem;
     bench_place *place;

@@ -17,7 +17,7 @@ typedef const cli_command *const commands[];
 
 static const cli_command solve_command = {
     "solve", "solve many linear systems: tridiagonal, or small and symmetric", .noun = "module", .task = "Solve equations",
-    .below = (commands){ &solve_small_command, &solve_tridiag_command, NULL },
+    .below = (commands){ &solve_band_command, &solve_small_command, &solve_tridiag_command, NULL },
     .doc = "Solves many independent systems of equations."
 };
 static const cli_command eig_command = {

@@ -14,6 +14,7 @@ set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cubla
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
                      tridiag/qr tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
+                     band/lupp
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
                      symindef/triangle symindef/complete symindef/blocked symindef/jacobi

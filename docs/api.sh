@@ -20,8 +20,8 @@ cat <<'END_OF_HEAD'
 
 Generated from the public headers by [api.sh](api.sh) (`make docs`); do not edit. `#include <shoal/shoal.h>` includes
 all of them. Begin with [first-ten-minutes.md](first-ten-minutes.md). [design.md](design.md#api) has the rules for all
-functions. Each module has a page: [tridiag](tridiag.md), [smallsym](smallsym.md), [symindef](symindef.md),
-[recur](recur.md), [sort](sort.md), [rng](rng.md), [pricing](pricing.md), [american and cva](cva.md),
+functions. Each module has a page: [tridiag](tridiag.md), [band](band.md), [smallsym](smallsym.md),
+[symindef](symindef.md), [recur](recur.md), [sort](sort.md), [rng](rng.md), [pricing](pricing.md), [american and cva](cva.md),
 [dataset](surrogate.md), [surrogate](surrogate-network.md), [units](design.md#units).
 In a comment `[x]` at the end is the default.
 END_OF_HEAD

@@ -14,7 +14,16 @@
 
 #define IO_MAX_DIM 8
 
-typedef enum io_type { IO_F4, IO_F8, IO_I4, IO_U4, IO_I8, IO_U8 } io_type;
+typedef enum io_type {
+    IO_F4,
+    IO_F8,
+    IO_I4,
+    IO_U4,
+    IO_I8,
+    IO_U8,
+    IO_C8, /* pairs of f4, of f8: real and imaginary part */
+    IO_C16
+} io_type;
 
 typedef struct io_array {
     io_type type;
@@ -33,10 +42,10 @@ void io_array_free(io_array *array);
 /* Product of the shape (1 when ndim is 0). Only for shapes that passed io_shape_bytes. */
 int64_t io_array_count(const io_array *array);
 
-/* Element i in C order as double (64-bit integers are rounded). */
+/* Element i in C order as double: 64-bit integers are rounded, of complex numbers it is the real part. */
 double io_array_get(const io_array *array, int64_t i);
 
-/* "f4" "f8" "i4" "u4" "i8" "u8", and bytes per element. */
+/* "f4" "f8" "i4" "u4" "i8" "u8" "c8" "c16", and bytes per element. */
 const char *io_type_name(io_type type);
 size_t io_type_size(io_type type);
 

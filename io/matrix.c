@@ -13,11 +13,13 @@
 #include "npy.h"
 
 const char *io_type_name(io_type type) {
-    static const char *const names[] = { "f4", "f8", "i4", "u4", "i8", "u8" };
+    static const char *const names[] = { "f4", "f8", "i4", "u4", "i8", "u8", "c8", "c16" };
     return names[type];
 }
 
-size_t io_type_size(io_type type) { return io_type_name(type)[1] == '4' ? 4 : 8; }
+size_t io_type_size(io_type type) {
+    return type == IO_C16 ? 16 : io_type_name(type)[1] == '4' ? 4 : 8;
+}
 
 int io_shape_bytes(io_type type, int ndim, const int64_t *shape, int64_t *count, int64_t *bytes) {
     if (ndim < 0 || ndim > IO_MAX_DIM) return IO_E_SIZE;
@@ -70,6 +72,8 @@ double io_array_get(const io_array *array, int64_t i) {
     case IO_U4: return ((const uint32_t *)array->data)[i];
     case IO_I8: return (double)((const int64_t *)array->data)[i];
     case IO_U8: return (double)((const uint64_t *)array->data)[i];
+    case IO_C8: return ((const float *)array->data)[2 * i];
+    case IO_C16: return ((const double *)array->data)[2 * i];
     }
     return 0;
 }

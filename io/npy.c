@@ -78,7 +78,8 @@ static bool take_string(cursor *c, const char **text, size_t *length) {
     return true;
 }
 
-static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
+/* Types up to `last` are read. */
+static int parse_descr(cursor *c, const char *name, io_type last, layout *to, io_error *err) {
     const char *text;
     size_t length;
     char quoted[IO_QUOTE_SIZE];
@@ -89,17 +90,18 @@ static int parse_descr(cursor *c, const char *name, layout *to, io_error *err) {
         return io_fail(err, IO_E_FORMAT, "%s: header: 'descr' is not a string", name);
     if (length == 2 && text[1] == 'O')
         return io_fail(err, IO_E_FORMAT, "%s: arrays of Python objects are not supported", name);
-    if (length == 3 && (text[0] == '<' || text[0] == '>' || text[0] == '=')) {
-        for (int type = IO_F4; type <= IO_U8; type++) {
-            if (memcmp(text + 1, io_type_name((io_type)type), 2) != 0) continue;
+    if (length >= 3 && (text[0] == '<' || text[0] == '>' || text[0] == '=')) {
+        for (int type = IO_F4; type <= (int)last; type++) {
+            const char *known = io_type_name((io_type)type);
+            if (strlen(known) != length - 1 || memcmp(text + 1, known, length - 1) != 0) continue;
             to->type = (io_type)type;
             to->swap = text[0] == (host_is_little() ? '>' : '<');
             return IO_OK;
         }
     }
     return io_fail(err, IO_E_FORMAT,
-                   "%s: element type '%s' is not supported; supported are f4, f8, i4, u4, i8, u8",
-                   name, io_quote(text, length, quoted));
+                   "%s: element type '%s' is not supported; supported are f4, f8, i4, u4, i8, u8%s",
+                   name, io_quote(text, length, quoted), last > IO_U8 ? ", c8, c16" : "");
 }
 
 static int parse_shape(cursor *c, const char *name, layout *to, io_error *err) {
@@ -134,7 +136,7 @@ static int parse_shape(cursor *c, const char *name, layout *to, io_error *err) {
     return IO_OK;
 }
 
-static int parse_header(const char *name, const char *text, size_t size, layout *to,
+static int parse_header(const char *name, const char *text, size_t size, io_type last, layout *to,
                         io_error *err) {
     static const char *const keys[] = { "descr", "fortran_order", "shape" };
     bool seen[3] = { false, false, false };
@@ -159,7 +161,7 @@ static int parse_header(const char *name, const char *text, size_t size, layout 
 
         int status = IO_OK;
         if (which == 0)
-            status = parse_descr(&c, name, to, err);
+            status = parse_descr(&c, name, last, to, err);
         else if (which == 2)
             status = parse_shape(&c, name, to, err);
         else if (take_word(&c, "True"))
@@ -250,7 +252,8 @@ static int finish(const char *name, const layout *header, void *data, int64_t by
                   io_array *array, io_error *err) {
     size_t width = io_type_size(header->type);
     int64_t count = bytes / (int64_t)width;
-    if (header->swap) swap_bytes(data, count, width);
+    const int parts = header->type >= IO_C8 ? 2 : 1; /* of a number */
+    if (header->swap) swap_bytes(data, count * parts, width / (size_t)parts);
     if (header->fortran && header->ndim > 1 && count > 1) {
         void *ordered = malloc((size_t)bytes);
         if (ordered) reorder(header, data, ordered, count);
@@ -299,7 +302,8 @@ static int open_input(const char *path, int64_t limit, input *in, io_error *err)
 
 /* Reads the header and leaves the stream at the first element. That the file contains all *bytes of
  * them has been checked. */
-static int begin(const input *in, const char *name, layout *header, int64_t *bytes, io_error *err) {
+static int begin(const input *in, const char *name, io_type last, layout *header, int64_t *bytes,
+                 io_error *err) {
     char first[START_SIZE];
     size_t start = 0, length = 0, have = fread(first, 1, sizeof first, in->file);
     int status = find_header(name, first, have, in->size, &start, &length, err);
@@ -309,16 +313,17 @@ static int begin(const input *in, const char *name, layout *header, int64_t *byt
     if (fseek(in->file, (long)start, SEEK_SET) != 0 || fread(text, 1, length, in->file) != length)
         status = io_fail(err, IO_E_SIZE, "%s: file ends inside its header", name);
     else
-        status = parse_header(name, text, length, header, err);
+        status = parse_header(name, text, length, last, header, err);
     free(text);
     if (status != IO_OK) return status;
     return check_size(name, header, in->size - (int64_t)(start + length), bytes, err);
 }
 
-static int read_array(const input *in, const char *name, io_array *array, io_error *err) {
+static int read_array(const input *in, const char *name, io_type last, io_array *array,
+                      io_error *err) {
     layout header;
     int64_t bytes = 0;
-    int status = begin(in, name, &header, &bytes, err);
+    int status = begin(in, name, last, &header, &bytes, err);
     if (status != IO_OK) return status;
     void *data = malloc(bytes > 0 ? (size_t)bytes : 1);
     if (!data) return io_fail(err, IO_E_MEMORY, "%s: no memory for %" PRId64 " bytes", name, bytes);
@@ -341,18 +346,26 @@ int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *arr
     input in = { NULL, 0, NULL };
     memset(array, 0, sizeof *array);
     int status = open_image(name, bytes, size, &in, err);
-    if (status == IO_OK) status = read_array(&in, name, array, err);
+    if (status == IO_OK) status = read_array(&in, name, IO_U8, array, err);
+    close_input(&in);
+    return status;
+}
+
+static int read_file(const char *path, io_type last, io_array *array, io_error *err) {
+    input in;
+    memset(array, 0, sizeof *array);
+    int status = open_input(path, INT64_MAX, &in, err);
+    if (status == IO_OK) status = read_array(&in, path, last, array, err);
     close_input(&in);
     return status;
 }
 
 int io_npy_read(const char *path, io_array *array, io_error *err) {
-    input in;
-    memset(array, 0, sizeof *array);
-    int status = open_input(path, INT64_MAX, &in, err);
-    if (status == IO_OK) status = read_array(&in, path, array, err);
-    close_input(&in);
-    return status;
+    return read_file(path, IO_U8, array, err);
+}
+
+int io_npy_read_complex(const char *path, io_array *array, io_error *err) {
+    return read_file(path, IO_C16, array, err);
 }
 
 /* ---- one triangle -----------------------------------------------------------------------------
@@ -419,7 +432,7 @@ int io_npy_read_triangle(const char *path, const io_triangle *t, int64_t limit, 
     layout header;
     memset(array, 0, sizeof *array);
     int status = open_input(path, limit, &in, err);
-    if (status == IO_OK) status = begin(&in, path, &header, &bytes, err);
+    if (status == IO_OK) status = begin(&in, path, IO_U8, &header, &bytes, err);
     if (status == IO_OK) status = find_order(path, header.ndim, header.shape, n, err);
     if (status == IO_OK)
         status = io_triangle_create(t, header.type == IO_F4 ? IO_F4 : IO_F8, *n, path, limit, array,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * npy.h - NumPy .npy files: versions 1.0, 2.0, 3.0; element types f4 f8 i4 u4 i8 u8.
+ * npy.h - NumPy .npy files: versions 1.0, 2.0, 3.0; element types f4 f8 i4 u4 i8 u8,
+ * and c8 c16 if asked for.
  *
  * Reading accepts little- and big-endian data and both orders: the result is always host-endian
  * and in C order (Fortran order is transposed). Bytes after the data are ignored, as NumPy does.
@@ -18,7 +19,10 @@
  * array->data is NULL. IO_E_OPEN, IO_E_FORMAT, IO_E_SIZE, IO_E_MEMORY. */
 int io_npy_read(const char *path, io_array *array, io_error *err);
 
-/* The same for a file image in memory; `name` stands for the file in messages. */
+/* The same for files that may also contain complex numbers: c8, c16. */
+int io_npy_read_complex(const char *path, io_array *array, io_error *err);
+
+/* As io_npy_read for a file image in memory; `name` stands for the file in messages. */
 int io_npy_parse(const char *name, const void *bytes, size_t size, io_array *array, io_error *err);
 
 /* Reads one triangle of a symmetric matrix, of shape (n, n), or (n(n+1)/2,): the rows of that

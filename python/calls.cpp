@@ -196,6 +196,7 @@ void bind_calls(nb::module_ &m) {
     m.def("tridiag_in_place", tridiag_in_place, "plan"_a, "device"_a, "bands"_a, "rhs"_a,
           "values"_a, "out"_a.none());
     CALL(tridiag, solve);
+    CALL(band, solve);
     CALL(smallsym, solve), CALL(smallsym, gram), CALL(smallsym, factor), CALL(smallsym, resolve),
         CALL(smallsym, eig);
     CALL(recur, solve);
@@ -204,9 +205,9 @@ void bind_calls(nb::module_ &m) {
     CALL_PLAIN(symindef, inverse, inversef), CALL_PLAIN(symindef, rcond, rcondf);
     CALL_PLAIN(symindef, order, order), CALL_PLAIN(symindef, eig, eigf);
     CALL_PLAIN(rng, fill, fillf), CALL_PLAIN(rng, fillu, fillu);
-    LAST(tridiag, tridiag), LAST(smallsym, smallsym), LAST(recur, recur), LAST(sort, sort),
+    LAST(tridiag, tridiag), LAST(band, band), LAST(smallsym, smallsym), LAST(recur, recur), LAST(sort, sort),
         LAST(merge, merge);
     LAST(symindef, symindef), LAST(rng, rng);
-    FAILED(tridiag), FAILED(smallsym), FAILED(recur), FAILED(rng);
+    FAILED(tridiag), FAILED(band), FAILED(smallsym), FAILED(recur), FAILED(rng);
     CALL_PLAIN(surrogate, predict, predict), CALL_PLAIN(surrogate, outside, outside);
 }

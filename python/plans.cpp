@@ -112,5 +112,5 @@ void bind_plans(nb::module_ &m) {
         .def_rw("progress", &Context::progress, nb::for_setter(nb::arg().none()))
         .def("wait", [](Context &self) { self.run([&] { return shoal_wait(self.handle); }); });
     nb::class_<Plan>(m, "Plan").def("close", &Plan::free);
-    PLAN(tridiag), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
+    PLAN(tridiag), PLAN(band), PLAN(smallsym), PLAN(recur), PLAN(sort), PLAN(merge), PLAN(symindef), PLAN(rng);
 }

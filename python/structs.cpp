@@ -80,6 +80,10 @@ ROWS(shoal_tridiag_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD
      FIELD(delta), FIELD(no_split), FIELD(block), FIELD(waits))
 ROWS(shoal_tridiag_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned), FIELD(redone),
      FIELD(max_residual), FIELD(tol), FIELD(delta), FIELD(cond), FIELD(bytes))
+ROWS(shoal_band_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(width), FIELD(is_complex),
+     FIELD(type), FIELD(layout), FIELD(method), FIELD(tol), FIELD(cond))
+ROWS(shoal_band_info, FIELD(method), FIELD(failed), FIELD(warned), FIELD(max_residual), FIELD(tol),
+     FIELD(cond), FIELD(bytes))
 ROWS(shoal_smallsym_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
      FIELD(storage), FIELD(triangle), FIELD(method), FIELD(variant), FIELD(refine), FIELD(estimate),
      FIELD(tol), FIELD(cond), FIELD(gram), FIELD(waits), FIELD(rule))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 extern const shoal_module shoal_american_module;
+extern const shoal_module shoal_band_module;
 extern const shoal_module shoal_bullet_module;
 extern const shoal_module shoal_expou_module;
 extern const shoal_module shoal_heston_module;
@@ -16,11 +17,11 @@ extern const shoal_module shoal_sort_module;
 extern const shoal_module shoal_symindef_module;
 extern const shoal_module shoal_tridiag_module;
 
-static const shoal_module *const modules[] = { &shoal_american_module, &shoal_bullet_module,
-                                               &shoal_expou_module,    &shoal_heston_module,
-                                               &shoal_recur_module,    &shoal_rng_module,
-                                               &shoal_smallsym_module, &shoal_sort_module,
-                                               &shoal_symindef_module, &shoal_tridiag_module };
+static const shoal_module *const modules[] = {
+    &shoal_american_module, &shoal_band_module,     &shoal_bullet_module, &shoal_expou_module,
+    &shoal_heston_module,   &shoal_recur_module,    &shoal_rng_module,    &shoal_smallsym_module,
+    &shoal_sort_module,     &shoal_symindef_module, &shoal_tridiag_module
+};
 
 static const shoal_module *find_module(const char *name) {
     for (size_t i = 0; name && i < sizeof modules / sizeof *modules; i++)

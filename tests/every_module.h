@@ -137,6 +137,30 @@ static shoal_status symindef(shoal_context *ctx, const char *method, const char 
     return s;
 }
 
+/* Every shape. */
+static shoal_status bands(shoal_context *ctx, const char *method, const char *variant) {
+    shoal_status s = variant ? SHOAL_E_METHOD : SHOAL_OK;
+    for (int shape = 0; shape < 3 && s == SHOAL_OK; shape++) {
+        const shoal_band_opts o = { .n = 8,
+                                    .count = COUNT,
+                                    .nrhs = 1,
+                                    .width = shape == 1 ? 1 : 2,
+                                    .is_complex = shape > 0,
+                                    .method = method };
+        const size_t each = 8 * COUNT * 2;
+        shoal_band *plan = NULL;
+        shoal_band_info info;
+        s = shoal_band_generate(ctx, "dominant", 1, 0, &o, a, a + each, a + 2 * each, b, b + each,
+                                b + 2 * each);
+        THEN(shoal_band_create(ctx, &o, &plan));
+        THEN(shoal_band_outcome(plan, &(shoal_outcome){ .status = (int32_t *)whole }));
+        THEN(shoal_band_solve(plan, a, a + each, a + 2 * each, b, b + each, b + 2 * each, c));
+        THEN(shoal_band_last(plan, &info));
+        shoal_band_free(plan);
+    }
+    return s;
+}
+
 static shoal_status recur(shoal_context *ctx, const char *method, const char *variant) {
     const shoal_recur_opts o = {
         .n = N, .count = COUNT, .order = 1, .method = method, .variant = variant
@@ -487,6 +511,7 @@ static inline void each_job(shoal_context *ctx, visitor *visit) {
         const char *name; /* a module, whose methods are tried one by one; in brackets: one job */
         job *run;
     } jobs[] = { { "tridiag", tridiag },
+                 { "band", bands },
                  { "smallsym", smallsym },
                  { "symindef", symindef },
                  { "recur", recur },

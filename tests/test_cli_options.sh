@@ -103,7 +103,7 @@ expect 0 completion bash +gen +symindef +--c; silent out
 expect 0 completion bash +gen +--la; offers --layout,--lambda,
 expect 0 completion bash +nonsense +; silent out
 expect 0 completion bash +help +so; offers solve,sort,
-expect 0 completion bash +help +solve +; offers small,tridiag,
+expect 0 completion bash +help +solve +; offers band,small,tridiag,
 expect 0 completion bash +solve +tridiag +-x +; offers :files,
 expect 0 completion bash +price +american +--solver +ld; offers ldlt,ldltp,
 expect 0 completion bash +verify +tridiag:pc; offers tridiag:pcr:,

@@ -37,6 +37,26 @@ static total tridiag_total(const char *kind) {
     return t;
 }
 
+/* Of all shapes. */
+static total band_total(const char *kind) {
+    enum { N = 11, COUNT = 2, RHS = 2, ROWS = 2 * N * COUNT };
+    total t = { 0, 0 };
+    for (int shape = 0; shape < 3; shape++) {
+        static double v[5][ROWS], b[ROWS * RHS];
+        const int width = shape == 1 ? 1 : 2, parts = shape > 0 ? 2 : 1;
+        const shoal_band_opts o = {
+            .n = N, .count = COUNT, .nrhs = RHS, .width = width, .is_complex = shape > 0
+        };
+        CHECK(shoal_band_generate(targets[0].ctx, kind, 11, 3, &o, v[0], v[1], v[2], v[3], v[4],
+                                  b) == SHOAL_OK);
+        for (int k = 0; k < COUNT; k++)
+            for (int e = -width; e <= width; e++)
+                add(&t, v[2 + e] + (k * N + (e < 0 ? -e : 0)) * parts, (N - abs(e)) * parts);
+        add(&t, b, N * COUNT * RHS * parts);
+    }
+    return t;
+}
+
 /* Of all orders, the last of them with its own form of s. */
 static total recur_total(const char *kind) {
     enum { N = 21, COUNT = 2 };
@@ -123,6 +143,13 @@ static const struct {
     { "tridiag:hidinner1", -9.84494645804 },
     { "tridiag:fig1", -60.639319161 },
     { "tridiag:copy1", -9.8449464580373878 },
+    { "band:dominant", -59.664003241385721 },
+    { "band:laplace", -130.57351018249778 },
+    { "band:random", 22.717448393141151 },
+    { "band:zerodiag", -137.64767305883046 },
+    { "band:scaled", 488.14946814739386 },
+    { "band:singular", -124.39142351897495 },
+    { "band:nonfinite", -93.213609956332732 },
     { "recur:decay", -92.1140289474 },
     { "recur:unit", -69.0157010116 },
     { "recur:sum", -30.7477223089 },
@@ -184,6 +211,7 @@ static void check_kinds(const char *module, const char *(*name)(int), total_of *
 }
 
 TEST(tridiagonal_systems) { check_kinds("tridiag", shoal_tridiag_kind, tridiag_total); }
+TEST(band_systems) { check_kinds("band", shoal_band_kind, band_total); }
 TEST(recurrences) { check_kinds("recur", shoal_recur_kind, recur_total); }
 TEST(small_systems) { check_kinds("smallsym", shoal_smallsym_kind, smallsym_total); }
 TEST(indefinite_matrices) { check_kinds("symindef", shoal_symindef_kind, symindef_total); }
@@ -192,6 +220,7 @@ int main(int argc, char **argv) {
     if (!open_targets(&argc, argv)) return 77;
     TEST_BEGIN(argc, argv);
     RUN(tridiagonal_systems);
+    RUN(band_systems);
     RUN(recurrences);
     RUN(small_systems);
     RUN(indefinite_matrices);

@@ -80,6 +80,21 @@ TEST(smallsym) {
     shoal_smallsym_free(NULL);
 }
 
+TEST(band) {
+    const shoal_band_opts o = { .n = 1, .count = 1, .nrhs = 1 };
+    shoal_band *plan = (shoal_band *)x;
+    shoal_band_info info;
+    REFUSED(shoal_band_create(NULL, &o, &plan));
+    CHECK(plan == NULL);
+    REFUSED(shoal_band_solve(NULL, x, x, x, x, x, x, x));
+    REFUSED(shoal_band_solvef(NULL, f, f, f, f, f, f, f));
+    REFUSED(shoal_band_outcome(NULL, NULL));
+    REFUSED(shoal_band_last(NULL, &info));
+    REFUSED(shoal_band_generate(NULL, "random", 1, 0, &o, x, x, x, x, x, x));
+    REFUSED(shoal_band_generatef(NULL, "random", 1, 0, &o, f, f, f, f, f, f));
+    shoal_band_free(NULL);
+}
+
 TEST(symindef) {
     const shoal_symindef_opts o = { .n = 1 };
     shoal_symindef *plan = (shoal_symindef *)x;
@@ -281,6 +296,7 @@ TEST(plans_that_nobody_gets) {
         shoal_tridiag_create(ctx, &(shoal_tridiag_opts){ .n = 1, .count = 1, .nrhs = 1 }, NULL));
     REFUSED(
         shoal_smallsym_create(ctx, &(shoal_smallsym_opts){ .n = 1, .count = 1, .nrhs = 1 }, NULL));
+    REFUSED(shoal_band_create(ctx, &(shoal_band_opts){ .n = 1, .count = 1, .nrhs = 1 }, NULL));
     REFUSED(shoal_symindef_create(ctx, &(shoal_symindef_opts){ .n = 1 }, NULL));
     REFUSED(shoal_recur_create(ctx, &(shoal_recur_opts){ .n = 1, .count = 1, .order = 1 }, NULL));
     REFUSED(shoal_rng_create(ctx, &(shoal_rng_opts){ .method = "normal" }, NULL));
@@ -305,6 +321,7 @@ int main(int argc, char **argv) {
     RUN(contexts);
     RUN(tridiag);
     RUN(smallsym);
+    RUN(band);
     RUN(symindef);
     RUN(recur_and_rng);
     RUN(sort);

@@ -239,6 +239,44 @@ TEST(regressions) {
     }
 }
 
+TEST(band_systems) {
+    NEEDS_GPU;
+    for (int form = 0; form < 12; form++) {
+        const int narrow = form % 3 == 1, parts = form % 3 ? 2 : 1;
+        const shoal_band_opts o = { .n = 20,
+                                    .count = COUNT,
+                                    .nrhs = form & 1 ? 2 : 1,
+                                    .width = narrow ? 1 : 2,
+                                    .is_complex = parts == 2,
+                                    .layout = form < 6 ? SHOAL_INTERLEAVED : SHOAL_SYSTEM_MAJOR };
+        const size_t numbers = (size_t)(20 * COUNT * parts), all = numbers * (size_t)o.nrhs;
+        double *const a[] = { dl, dl + numbers, d, d + numbers, du };
+        CHECK(shoal_band_generate(plain, "dominant", 1, 0, &o, a[0], a[1], a[2], a[3], a[4], b) ==
+              SHOAL_OK);
+        d[50] = INFINITY;
+        for (int i = 0; i < CONTEXTS; i++) {
+            shoal_band *plan;
+            shoal_band_info info;
+            void *at[5] = { NULL };
+            memset(&here, 0, sizeof here);
+            memcpy(here.more, b, all * sizeof(double));
+            CHECK(shoal_band_create(context(i), &o, &plan) == SHOAL_OK);
+            for (int e = narrow; e < 5 - narrow; e++) at[e] = give(i, a[e], numbers * sizeof *b);
+            void *rhs = give(i, here.more, all * sizeof *b);
+            void *x = form & 2 ? rhs : give(i, here.x, all * sizeof *b);
+            const shoal_outcome where = outcome(i, &here, true);
+            CHECK(shoal_band_outcome(plan, &where) == SHOAL_OK);
+            CHECK_MSG(shoal_band_solve(plan, at[0], at[1], at[2], at[3], at[4], rhs, x) == SHOAL_OK,
+                      "%s", shoal_message(context(i)));
+            CHECK(shoal_band_last(plan, &info) == SHOAL_OK && info.failed == 1);
+            here.max_residual = info.max_residual;
+            shoal_band_free(plan);
+            take_back(i);
+            compare(i, "band");
+        }
+    }
+}
+
 TEST(recurrences) {
     NEEDS_GPU;
     for (int form = 0; form < 32; form++) {
@@ -441,6 +479,7 @@ int main(int argc, char **argv) {
     RUN(tridiagonal_systems);
     RUN(small_systems);
     RUN(regressions);
+    RUN(band_systems);
     RUN(recurrences);
     RUN(rows_of_keys);
     RUN(more_than_the_memory_of_the_gpu);

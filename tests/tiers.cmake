@@ -117,6 +117,7 @@ set(tsan_cases_surrogate what_is_refused cannot_use)
 set(tsan_cases_surrogate_cells few_rows)
 
 set(asan_cases_quick_recur no_first_values in_place)
+set(asan_cases_quick_band failures_disturb)
 set(asan_cases_quick_tridiag a_long bad_right_hand_side)
 set(asan_cases_quick_tridiag_long several_levels)
 set(asan_cases_quick_tridiag_gspike blocks_of_any_size)

@@ -18,6 +18,13 @@ int cli_array_read(cli_array *array, const char *path) {
     return cli_io(io_npy_read(path, &array->a, &err), &err);
 }
 
+int cli_array_read_complex(cli_array *array, const char *path) {
+    io_error err;
+    array->path = path;
+    if (cli_interrupted()) return CLI_INTERRUPTED;
+    return cli_io(io_npy_read_complex(path, &array->a, &err), &err);
+}
+
 bool cli_triangles_differ(const io_array *array, int64_t from, int64_t n, bool upper) {
     const double epsilon = array->type == IO_F4 ? FLT_EPSILON : DBL_EPSILON;
     double largest = 0; /* fmax: NaN does not count */

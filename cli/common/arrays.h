@@ -16,6 +16,9 @@ typedef struct cli_array {
 /* Reads a .npy file. CLI_OK or an exit code, its message printed. */
 int cli_array_read(cli_array *array, const char *path);
 
+/* The same of a file that may contain complex numbers. */
+int cli_array_read_complex(cli_array *array, const char *path);
+
 /* For the help of --triangle. */
 #define CLI_TRIANGLE_RULE                                                                          \
     "The other may contain anything. Without the option, a note names a matrix that is not "       \

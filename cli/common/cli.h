@@ -83,12 +83,12 @@ struct cli {
 /* --- the commands (main.c) --- */
 
 extern const cli_command shoal_command; /* the program itself */
-extern const cli_command info_command, gen_command, solve_small_command, solve_tridiag_command,
-    eig_dense_command, eig_small_command, eig_tridiag_command, factor_command, recur_command,
-    merge_command, sort_command, price_heston_command, price_expou_command, price_bullet_command,
-    price_american_command, calibrate_heston_command, cva_command, dataset_expou_command,
-    train_command, predict_command, merge_parts_command, verify_command, bench_command,
-    study_command, report_command, completion_command;
+extern const cli_command info_command, gen_command, solve_band_command, solve_small_command,
+    solve_tridiag_command, eig_dense_command, eig_small_command, eig_tridiag_command,
+    factor_command, recur_command, merge_command, sort_command, price_heston_command,
+    price_expou_command, price_bullet_command, price_american_command, calibrate_heston_command,
+    cva_command, dataset_expou_command, train_command, predict_command, merge_parts_command,
+    verify_command, bench_command, study_command, report_command, completion_command;
 
 /* "heston" of "price heston". */
 const char *cli_last_word(const char *name);

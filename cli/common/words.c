@@ -9,6 +9,7 @@
 /* clang-format off */
 const cli_module cli_modules[] = {
     { "tridiag",  shoal_tridiag_kind,  shoal_tridiag_kind_text,  gen_batch_check, gen_tridiag, true, true, false },
+    { "band",     shoal_band_kind,     shoal_band_kind_text,     gen_batch_check, gen_band, true, false, false },
     { "smallsym", shoal_smallsym_kind, shoal_smallsym_kind_text, gen_batch_check, gen_smallsym, true, false, false },
     { "symindef", gen_symindef_kind,   gen_symindef_kind_text,   gen_symindef_check, gen_symindef, true, true, true },
     { "recur",    shoal_recur_kind,    shoal_recur_kind_text,    gen_batch_check, gen_recur, true, false, false },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batch.c - test problems that come in batches, several files each: `shoal gen tridiag`, `smallsym` and `recur`.
+ * batch.c - test problems that come in batches, several files each: `shoal gen tridiag`, `band`, `smallsym`
+ * and `recur`.
  *
  * The files are written slice by slice, so memory stays small whatever the count; an interleaved
  * batch is one slice. The numbers are made on the host and depend on kind, seed, n and system alone.
@@ -14,7 +15,7 @@
 
 enum { SLICE = 1 << 23 }; /* bytes of the largest array of a slice, about */
 
-enum { FILES = 5 };
+enum { FILES = 6 };
 
 typedef struct batch_kind {
     int files;
@@ -35,6 +36,10 @@ static const cli_option size_results[] = {
 };
 static const cli_option tridiag_details[] = {
     RESULT("nrhs", nrhs), CHOICE("type", type, CLI_TYPES), CHOICE("layout", layout, CLI_LAYOUTS), { 0 }
+};
+static const cli_option band_details[] = {
+    CHOICE("form", form, GEN_FORMS), RESULT("nrhs", nrhs), CHOICE("type", type, CLI_TYPES),
+    CHOICE("layout", layout, CLI_LAYOUTS), { 0 }
 };
 static const cli_option smallsym_details[] = {
     RESULT("nrhs", nrhs), CHOICE("type", type, CLI_TYPES), CHOICE("storage", storage, "full|packed"),
@@ -194,6 +199,43 @@ int gen_tridiag(cli *c, const gen_arguments *a) {
     const shoal_tridiag_opts nothing = { .nrhs = 1 }; /* asks whether x is known, and no more */
     const bool known = shoal_tridiag_exact(c->ctx, a->kind, 0, 0, &nothing, NULL) == SHOAL_OK;
     return run_batch(c, a, known ? &solved : &batch);
+}
+
+/* ---- band: the diagonals and b ---------------------------------------------------------------- */
+
+static bool is_tridiagonal(const gen_arguments *a) { return a->form == 1; }
+static bool is_complex(const gen_arguments *a) { return a->form > 0; }
+
+static void shape_band(const gen_arguments *a, int i, gen_file *f) {
+    const int rhs = is_tridiagonal(a) ? 3 : 5;
+    shape_tridiag(a, i < rhs ? 0 : RHS, f);
+    if (is_complex(a)) f->type = a->type == SHOAL_F32 ? IO_C8 : IO_C16;
+}
+
+static shoal_status make_band(cli *c, const gen_arguments *a, int64_t first, int64_t systems,
+                              void *const *m) {
+    const bool narrow = is_tridiagonal(a);
+    const shoal_band_opts opts = { .n = a->n,
+                                   .count = systems,
+                                   .nrhs = a->nrhs,
+                                   .width = narrow ? 1 : 2,
+                                   .is_complex = is_complex(a),
+                                   .type = a->type,
+                                   .layout = a->layout };
+    void *const *inner = m + !narrow; /* dl, d, du */
+    return CLI_BY_TYPE(a->type, shoal_band_generate, c->ctx, a->kind, c->seed, first, &opts,
+                       narrow ? NULL : m[0], inner[0], inner[1], inner[2], narrow ? NULL : m[4],
+                       narrow ? m[3] : m[5]);
+}
+
+int gen_band(cli *c, const gen_arguments *a) {
+    static const batch_kind narrow = {
+        4, { "-dl", "-d", "-du", "-b" }, shape_band, make_band, band_details
+    };
+    static const batch_kind wide = {
+        6, { "-dl2", "-dl", "-d", "-du", "-du2", "-b" }, shape_band, make_band, band_details
+    };
+    return run_batch(c, a, is_tridiagonal(a) ? &narrow : &wide);
 }
 
 /* ---- smallsym: two files ---------------------------------------------------------------------- */

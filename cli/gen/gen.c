@@ -19,14 +19,15 @@ static const cli_option options[] = {
     { NULL,      OPT_TEXT,   AT(kind),     "KIND", 0, "kind of problem", .suggest = "@kinds" },
     { NULL,      OPT_INPUT,  AT(input),    "FILE", 0, "symindef triplets: the file to convert" },
     { "output",  OPT_TEXT,   AT(stem),     "STEM", 1, "the beginning of the files' names; - for symindef and rng: standard output", .letter = 'o' },
-    { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (default: one, in arrays without that axis), or of random numbers", GIVEN(count), .usual = "", .of = "tridiag smallsym recur rng" },
-    { "from",    OPT_INT,    AT(from),     "K",    2, "number of the first system: to write a batch of tridiag, smallsym or recur in parts", .of = "tridiag smallsym recur" },
+    { "count",   OPT_INT,    AT(count),    "C",    2, "number of systems (default: one, in arrays without that axis), or of random numbers", GIVEN(count), .usual = "", .of = "tridiag band smallsym recur rng" },
+    { "from",    OPT_INT,    AT(from),     "K",    2, "number of the first system: to write a batch of tridiag, band, smallsym or recur in parts", .of = "tridiag band smallsym recur" },
     { "n",       OPT_INT,    AT(n),        "N",    3, "unknowns per system, or coordinates per Sobol point", GIVEN(n), .usual = "" },
     { "type",    OPT_CHOICE, AT(type),     "T",    4, "f32 or f64", GIVEN(type), .words = CLI_TYPES },
     { "list",    OPT_FLAG,   AT(list),     NULL,   5, "list the kinds and write nothing" },
     { .kind = OPT_HEADING, .group = 6, .help = "tridiag, which writes STEM-dl.npy, STEM-d.npy, STEM-du.npy and STEM-b.npy:" },
-    { "nrhs",    OPT_INT,    AT(nrhs),     "R",    6, "right-hand sides; adds an axis at the end of b", 1, GIVEN(nrhs), .usual = "1, no axis", .of = "tridiag smallsym" },
-    { "layout",  OPT_CHOICE, AT(layout),   "L",    6, "shape of the arrays: system is (count,n), interleaved is (n,count)", .words = CLI_LAYOUTS, .of = "tridiag recur" },
+    { "nrhs",    OPT_INT,    AT(nrhs),     "R",    6, "right-hand sides; adds an axis at the end of b", 1, GIVEN(nrhs), .usual = "1, no axis", .of = "tridiag band smallsym" },
+    { "layout",  OPT_CHOICE, AT(layout),   "L",    6, "shape of the arrays: system is (count,n), interleaved is (n,count)", .words = CLI_LAYOUTS, .of = "tridiag band recur" },
+    { "form",    OPT_CHOICE, AT(form),     "F",    6, "band, which also writes STEM-dl2.npy and STEM-du2.npy: penta is real and pentadiagonal, cpenta complex, ctridiag complex and tridiagonal", .words = GEN_FORMS, .of = "band" },
     { .kind = OPT_HEADING, .group = 7, .help = "smallsym, which writes STEM-A.npy and STEM-b.npy (--nrhs as above):" },
     { "packed",  OPT_FLAG,   AT(storage),  NULL,   7, "one triangle, row after row: A of shape (count,n(n+1)/2)", .value = SHOAL_PACKED, .of = "smallsym" },
     { "triangle", OPT_CHOICE, AT(triangle), "T",   7, "the triangle that is filled: lower or upper", .words = CLI_TRIANGLES, .of = "smallsym" },
@@ -137,7 +138,9 @@ int gen_file_close(gen_file *f, int code) {
 }
 
 void gen_print_files(const gen_file *files, int count) {
-    static const char *const names[] = { [IO_F4] = "f32", [IO_F8] = "f64", [IO_U4] = "u32" };
+    static const char *const names[] = {
+        [IO_F4] = "f32", [IO_F8] = "f64", [IO_U4] = "u32", [IO_C8] = "c64", [IO_C16] = "c128"
+    };
     char shape[96];
     for (int i = 0; i < count; i++)
         printf("%-*s  %s %s\n", (int)strlen(files[0].path), files[i].path, names[files[i].type],

@@ -13,6 +13,8 @@
 #include "cli/common/arrays.h"
 #include "io/file.h"
 
+#define GEN_FORMS "penta|ctridiag|cpenta"
+
 typedef struct gen_arguments {
     const char *module, *kind, *stem;
     const char *input; /* the file that is converted; only kinds of symindef take one */
@@ -24,6 +26,7 @@ typedef struct gen_arguments {
     shoal_storage storage;
     double parameter; /* NaN: the kind's default */
     int64_t order;
+    int form; /* of band: the place among GEN_FORMS */
     shoal_rng_opts rng; /* of rng: variant, parameters of the law, stream */
     uint64_t first;
     struct { /* options without which a file has another shape, or there is none */
@@ -59,6 +62,7 @@ void gen_print_files(const gen_file *files, int count);
  * the program with CLI_USAGE if they make no sense. */
 void gen_batch_check(const gen_arguments *a, struct argp_state *state);
 int gen_tridiag(cli *c, const gen_arguments *a);
+int gen_band(cli *c, const gen_arguments *a);
 int gen_smallsym(cli *c, const gen_arguments *a);
 void gen_symindef_check(const gen_arguments *a, struct argp_state *state);
 int gen_symindef(cli *c, const gen_arguments *a);

@@ -156,13 +156,21 @@ static int check_shapes(batch *s) {
     return CLI_OK;
 }
 
+static int read_real(cli_array *array, const char *path) {
+    const int code = cli_array_read_complex(array, path);
+    if (code != CLI_OK || array->a.type < IO_C8) return code;
+    return cli_fail(CLI_INPUT,
+                    "%s contains complex numbers: complex systems are solved by `shoal solve band'",
+                    path);
+}
+
 static int read_batch(const cli *c, batch *s) {
     const arguments *a = s->a;
     s->layout = a->opts.layout;
-    int code = cli_array_read(&s->in[B], a->in[B]);
+    int code = read_real(&s->in[B], a->in[B]);
     if (code == CLI_OK && a->matrix) code = read_matrix(c, a->matrix, s);
     for (int i = DL; i <= DU && !a->matrix && code == CLI_OK; i++)
-        code = cli_array_read(&s->in[i], a->in[i]);
+        code = read_real(&s->in[i], a->in[i]);
     if (code == CLI_OK) code = check_shapes(s);
     if (code == CLI_OK && a->offsets) code = read_offsets(a->offsets, s);
     if (code == CLI_OK && a->matrix) code = cli_array_widen(c, &s->in[B]); /* text has no type */

@@ -99,7 +99,7 @@ typedef struct shoal_options { /* zero = default */
     int device;                /* CUDA device number                                      [0] */
     int threads;               /* CPU threads, at most 1024   [OMP_NUM_THREADS, else all cores] */
     int unchecked;             /* 1: skip the pointer checks before a solve               [0] */
-    /* CUDA, above 0: plans of tridiag, smallsym, recur and sort take arrays on the host, outcomes
+    /* CUDA, above 0: plans of tridiag, band, smallsym, recur, sort take arrays on the host, outcomes
      * included. A call sends the batch through the GPU in pieces of this many bytes (1: 64 MiB), copies
      * and solves overlapped, and returns when all is done: a batch may be larger than the GPU's memory.
      * Systems of different sizes, and tridiag's kept factors, are refused. [0] */

@@ -6,6 +6,7 @@
 #define SHOAL_SHOAL_H
 
 #include <shoal/american.h>
+#include <shoal/band.h>
 #include <shoal/core.h>
 #include <shoal/cva.h>
 #include <shoal/dataset.h>

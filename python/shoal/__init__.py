@@ -13,6 +13,7 @@ function.
 
 from . import calibrate, price
 from ._core import version as _version
+from ._band import solve_pentadiagonal, solve_pentadiagonal_ex
 from ._cva import CvaResult, CvaValidation, cva
 from ._dataset import dataset
 from ._linalg import (
@@ -68,6 +69,8 @@ __all__ = [
     "set_num_threads",
     "solve",
     "solve_ex",
+    "solve_pentadiagonal",
+    "solve_pentadiagonal_ex",
     "solve_tridiagonal",
     "solve_tridiagonal_ex",
     "sort",

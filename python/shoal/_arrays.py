@@ -21,10 +21,15 @@ _names: dict[Any, str] = {}  # numpy and torch take microseconds to tell the nam
 READY = 0x101  # numpy's flags: C contiguous, aligned
 
 
+class ComplexError(TypeError):
+    """A function for real numbers was given complex ones."""
+
+
 def bad_type(name: str, dtype: str) -> TypeError:
     if dtype.startswith("complex"):
-        advice = "Shoal computes with real numbers; a complex system of n unknowns is a real one of 2n"
-    elif dtype == "object":
+        advice = "this function computes with real numbers; a complex system of n unknowns is a real one of 2n"
+        return ComplexError(f"{name}: {dtype} numbers are not supported; {advice}")
+    if dtype == "object":
         advice = "convert it to numbers, for example by numpy.asarray(values, dtype=float)"
     elif dtype in ("float16", "bfloat16") or dtype.startswith("float8"):
         advice = "convert it to float32"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, _runtime
-from ._arrays import TYPES, Door, Torch, _doors, check_out, check_overlap, common_type, door_of, prepare, takes
+from ._arrays import TYPES, ComplexError, Door, Torch, _doors, check_out, check_overlap, common_type, door_of, prepare, takes
 from ._autograd import module_for
 from ._devices import device_number, dtype_name, placed, whole
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
@@ -289,6 +289,18 @@ BANDS = _Solver(
 )  # fmt: skip
 
 
+def _complex_bands(
+    error: TypeError, values: Any, options: Any, fields: int, device: Any, files: Any, waits: bool
+) -> Any:
+    """The same for complex numbers, which fewer options take."""
+    from . import _band
+
+    periodic, method, variant, transposed, matrix_rhs, _, tol, cond = options
+    if periodic or transposed or variant or method not in ("auto", "lupp") or files is not None:
+        raise ValueError(f"{error.args[0].split(':')[0]} is complex: only matrix_rhs, rcond, tol, cond and device are there")
+    return _band.solve(values, matrix_rhs, tol, cond, device, fields, waits)
+
+
 def solve_tridiagonal_ex(
     dl: Any,
     d: Any,
@@ -316,6 +328,8 @@ def solve_tridiagonal_ex(
     transposed=True solves with the transposed matrices. rcond=True estimates the condition, at the cost of 4 to 10
     solves. device, and out to units for arrays in files: as in `solve_ex`.
 
+    The arrays may be complex: then method, periodic, transposed and files are not there, and rcond costs nothing.
+
     >>> import numpy as np, shoal
     >>> dl, d, du = np.full(4, -1.0), np.full(4, 2.0), np.full(4, -1.0)
     >>> r = shoal.solve_tridiagonal_ex(dl, d, du, np.array([1.0, 0.0, 0.0, 1.0]), rcond=True)
@@ -325,7 +339,10 @@ def solve_tridiagonal_ex(
     files = None if out is executor is checkpoint is units is None else (out, executor, checkpoint, units)
     options = (periodic, method, variant, transposed, matrix_rhs, rcond, tol, cond)
     fields = _VERDICT | RCOND if rcond else _VERDICT
-    result: Result = BANDS.call((dl, d, du, b), options, fields, device, files, False)
+    try:
+        result: Result = BANDS.call((dl, d, du, b), options, fields, device, files, False)
+    except ComplexError as error:
+        result = _complex_bands(error, (dl, d, du, b), options, fields, device, files, False)
     return result
 
 
@@ -357,7 +374,10 @@ def solve_tridiagonal(
     files = None if out is executor is checkpoint is units is None else (out, executor, checkpoint, units)
     options = (periodic, "auto", None, transposed, matrix_rhs, False, 0.0, 0.0)
     fields = STATUS if files is None else _VERDICT
-    return BANDS.call((dl, d, du, b), options, fields, device, files, True)
+    try:
+        return BANDS.call((dl, d, du, b), options, fields, device, files, True)
+    except ComplexError as error:
+        return _complex_bands(error, (dl, d, du, b), options, fields, device, files, True)
 
 
 class TridiagonalPlan:

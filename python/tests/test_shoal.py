@@ -168,6 +168,61 @@ def test_tridiagonal_agrees_with_numpy(dtype, periodic):
     xt = shoal.solve_tridiagonal(dl, d, du, b[..., None], periodic, transposed=True, matrix_rhs=True)
     np.testing.assert_allclose(A.swapaxes(-1, -2) @ xt, b[..., None], atol=10 * tol)
 
+def band_matrix(diagonals):
+    """The dense matrix of one system; diagonals from the lowest."""
+    width = len(diagonals) // 2
+    n = len(diagonals[0])
+    A = np.zeros((n, n), np.result_type(*diagonals))
+    for e, diagonal in enumerate(diagonals):
+        for i in range(n):
+            if 0 <= i + e - width < n:
+                A[i, i + e - width] = diagonal[i]
+    return A
+
+
+@pytest.mark.parametrize("dtype", (np.float64, np.float32, np.complex128, np.complex64))
+def test_pentadiagonal_agrees_with_numpy(dtype):
+    rng = np.random.default_rng(1)
+    imaginary = 1j if np.issubdtype(dtype, np.complexfloating) else 0
+    draw = lambda *shape: (rng.normal(size=shape) + imaginary * rng.normal(size=shape)).astype(dtype)  # noqa: E731
+    diagonals, b = [draw(7, 20) for _ in range(5)], draw(20, 3)
+    r = shoal.solve_pentadiagonal_ex(*diagonals, b, matrix_rhs=True)
+    assert r.x.dtype == dtype and r.x.shape == (7, 20, 3) and set(r.method_names) == {"lupp"}
+    assert r.ok.all() and (r.rcond > 0).all() and (r.residual < 100 * np.finfo(dtype).eps).all()
+    for k in range(7):
+        exact = np.linalg.solve(band_matrix([a[k] for a in diagonals]), b)
+        assert np.abs(r.x[k] - exact).max() < 20 * np.finfo(dtype).eps / r.rcond[k] * np.abs(exact).max()
+    assert (shoal.solve_pentadiagonal(*diagonals, b, matrix_rhs=True) == r.x).all()
+
+
+@pytest.mark.parametrize("dtype", (np.complex128, np.complex64))
+def test_complex_tridiagonal_agrees_with_numpy(dtype):
+    rng = np.random.default_rng(2)
+    draw = lambda *shape: (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)  # noqa: E731
+    diagonals, b = [draw(5, 12) for _ in range(3)], draw(5, 12)
+    r = shoal.solve_tridiagonal_ex(*diagonals, b, rcond=True)
+    for k in range(5):
+        exact = np.linalg.solve(band_matrix([a[k] for a in diagonals]), b[k])
+        assert np.abs(r.x[k] - exact).max() < 20 * np.finfo(dtype).eps / r.rcond[k] * np.abs(exact).max()
+    assert (shoal.solve_tridiagonal(*diagonals, b) == r.x).all()
+    real = shoal.solve_tridiagonal(*(a.real for a in diagonals), b)  # a complex b alone
+    assert real.dtype == dtype
+    with pytest.raises(ValueError, match="dl is complex: only matrix_rhs"):
+        shoal.solve_tridiagonal(*diagonals, b, periodic=True)
+    diagonals[1][3] = diagonals[0][3] = diagonals[2][3] = 0
+    with pytest.raises(shoal.LinAlgError, match=r"system \[3\] has no answer: singular"):
+        shoal.solve_tridiagonal(*diagonals, b)
+
+
+def test_pentadiagonal_arguments():
+    one = np.ones(4)
+    with pytest.raises(ValueError, match="du2 has 3 rows per system, dl2 has 4"):
+        shoal.solve_pentadiagonal(one, one, one, one, one[:3], one)
+    with pytest.raises(TypeError, match="b: float16"):
+        shoal.solve_pentadiagonal(one, one, one, one, one, one.astype(np.float16))
+    assert shoal.solve_pentadiagonal(*[[0, 0, 0]] * 2, [1, 2, 4], *[[0, 0, 0]] * 2, [1, 2, 4]).tolist() == [1, 1, 1]
+    assert shoal.solve_pentadiagonal(*np.ones((6, 3, 0))).shape == (3, 0)
+
 
 def test_ends_of_the_bands_are_not_read():
     dl, d, du = bands(5)
