@@ -47,6 +47,7 @@ class Jax(Numpy):
         return np.asarray(a)
 
 
+_TRACER = jax.core.Tracer
 _DOOR = Door(Jax, lambda a, name="": a, lambda a: a)
 
 
@@ -144,7 +145,7 @@ _solve.defvjp(_solve_forward, _solve_back)
 
 
 def _is_traced(*values: Any) -> bool:
-    return any(isinstance(value, jax.core.Tracer) for value in values)
+    return any(isinstance(value, _TRACER) for value in values)
 
 
 def _answered(module: str, call: Any, *arguments: Any) -> Any:
@@ -186,8 +187,8 @@ def solve_ex(
     options = (method, variant, _linalg._triangle(triangle), refine, int(estimate), tol, cond)
     fields = STATUS | RESIDUAL | RCOND | METHOD
     x, block = _eager_solve(A, b, options, fields)
-    batch = np.broadcast_shapes(np.shape(A)[:-2], np.shape(b)[:-2])
-    return _result(x, "smallsym", block, fields, batch, np.ndim(b) > 1)
+    has_columns = np.ndim(b) > 1
+    return _result(x, "smallsym", block, fields, x.shape[: -2 if has_columns else -1], has_columns)
 
 
 # ---- tridiagonal systems ----------------------------------------------------------------------------

@@ -83,6 +83,9 @@ class Result:
             self._room = self._room.numbers()  # no other call may write there from now on
         return self._room[self._first + first : self._first + first + count]
 
+    def __reduce__(self) -> Any:
+        return Result, (self.x, self.module, self._door, self._block, self._fields, self._batch)
+
     @property
     def _block(self) -> Any:
         """The outcomes alone."""
