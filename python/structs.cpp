@@ -77,7 +77,7 @@ ROWS(shoal_machine, FIELD(backend), FIELD(device), FIELD(isa), FIELD(gpu), FIELD
      FIELD(multiprocessors), FIELD(memory))
 ROWS(shoal_tridiag_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
      FIELD(method), FIELD(variant), FIELD(tol), FIELD(periodic), FIELD(transposed), FIELD(cond),
-     FIELD(delta), FIELD(no_split), FIELD(block), FIELD(waits))
+     FIELD(delta), FIELD(no_split), FIELD(block), FIELD(waits), FIELD(replays))
 ROWS(shoal_tridiag_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned), FIELD(redone),
      FIELD(max_residual), FIELD(tol), FIELD(delta), FIELD(cond), FIELD(bytes))
 ROWS(shoal_band_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(width), FIELD(is_complex),
@@ -86,7 +86,7 @@ ROWS(shoal_band_info, FIELD(method), FIELD(failed), FIELD(warned), FIELD(max_res
      FIELD(cond), FIELD(bytes))
 ROWS(shoal_smallsym_opts, FIELD(n), FIELD(count), FIELD(nrhs), FIELD(type), FIELD(layout),
      FIELD(storage), FIELD(triangle), FIELD(method), FIELD(variant), FIELD(refine), FIELD(estimate),
-     FIELD(tol), FIELD(cond), FIELD(gram), FIELD(waits), FIELD(rule))
+     FIELD(tol), FIELD(cond), FIELD(gram), FIELD(waits), FIELD(replays), FIELD(rule))
 ROWS(shoal_smallsym_info, FIELD(method), FIELD(variant), FIELD(failed), FIELD(warned),
      FIELD(redone), FIELD(max_residual), FIELD(tol), FIELD(cond), FIELD(bytes))
 ROWS(shoal_recur_opts, FIELD(n), FIELD(count), FIELD(order), FIELD(form), FIELD(reverse),

@@ -2,14 +2,18 @@
  *
  * xla.cpp - calls from XLA, the compiler of JAX.
  *
- * XLA calls one handler per kind of device, without Python. A call has buffers and four attributes: "call", the name of a BufferCall; "settings", of which Python makes a plan; "system", the numbers per
- * system in the first buffer, which tell how many systems there are; "fields", of the outcomes in the last buffer.
+ * XLA calls one handler per kind of device, without Python. A call has buffers and five attributes: "call", the name of a
+ * BufferCall; "settings", of which Python makes a plan; "system", the numbers per system in the first buffer, which tell
+ * how many systems there are; "fields", of the outcomes in the last buffer; "waits", 1 for a call that waits and counts
+ * the systems that fail, so that Python need not copy the outcomes from a GPU.
  */
 #include "calls.h"
 #include "xla.h"
 
 #include <map>
 #include <stdexcept>
+
+static std::atomic<int64_t> failed_systems; /* of all calls that wait */
 
 /* The plans of all threads of XLA: by settings, number of systems, device and stream. */
 struct XlaPlans {
@@ -62,7 +66,7 @@ static XlaPlans *xla_plans = new XlaPlans; /* outlives Python, which clears it *
 
 static void xla_serve(xla::Frame &frame, bool on_gpu) {
     std::string_view word, settings;
-    int64_t system = 1, fields = 0;
+    int64_t system = 1, fields = 0, waits = 0;
     for (int64_t i = 0; i < frame.attributes.count; i++) {
         const xla::Span &span = *frame.attributes.names[i];
         const std::string_view name(span.data, span.size);
@@ -70,8 +74,10 @@ static void xla_serve(xla::Frame &frame, bool on_gpu) {
         if (name == "call" || name == "settings") {
             const auto &text = *static_cast<xla::Span *>(value);
             (name == "call" ? word : settings) = { text.data, text.size };
-        } else if (name == "system" || name == "fields") {
-            (name == "system" ? system : fields) =
+        } else if (name == "system" || name == "fields" || name == "waits") {
+            (name == "system"   ? system
+             : name == "fields" ? fields
+                                : waits) =
                 *static_cast<int64_t *>(static_cast<xla::Scalar *>(value)->value);
         }
     }
@@ -105,7 +111,12 @@ static void xla_serve(xla::Frame &frame, bool on_gpu) {
     const shoal_status status = entry.plan->context->attempt(message, [&] {
         if (entry.plan->destroy != call->destroy) return SHOAL_E_ARG;
         if (on_gpu) shoal_set_stream(entry.plan->context->handle, stream);
-        return call->run(*entry.plan, buffers.data(), buffers.size(), (unsigned)fields);
+        int64_t failed = 0;
+        shoal_status done =
+            call->run(*entry.plan, buffers.data(), buffers.size(), (unsigned)fields);
+        if (done == SHOAL_OK && waits) done = call->failed(*entry.plan, &failed);
+        failed_systems += failed;
+        return done;
     });
     xla_plans->give(entry);
     if (status == SHOAL_OK) return;
@@ -144,6 +155,7 @@ void bind_xla(nb::module_ &m) {
             xla_plans->make = make;
         },
         nb::arg().none());
+    m.def("xla_failed", [] { return failed_systems.load(); });
     m.def("xla_clear", [] { xla_plans->clear(); });
     m.def("xla_forget", [] { /* in a forked child: the plans belong to threads that are gone */
                              auto *fresh = new XlaPlans;

@@ -72,6 +72,10 @@ typedef struct shoal_smallsym_opts { /* sizes are required; zero elsewhere = def
                                         captured in a CUDA graph: its calls are refused there
                                                                                            [0] */
     shoal_smallsym_rule rule;        /* "auto": what has a system redone   [SHOAL_RULE_CONDITION] */
+    int replays;                     /* 1, on "cuda": calls of "auto" with the arrays of a recent
+                                        call are launched as one CUDA graph: less time of the
+                                        host. The second of such calls allocates the graph. A
+                                        plan with .waits always does this                  [0] */
 } shoal_smallsym_opts;
 
 typedef struct shoal_smallsym_info { /* what the last call did                                */

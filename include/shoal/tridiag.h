@@ -67,10 +67,13 @@ typedef struct shoal_tridiag_opts { /* sizes are required; zero elsewhere = defa
     /* "gspike" only; other methods accept 0 only: */
     double delta; /* a block is singular if |R_mm| <= delta |R|, delta < 1   [sqrt(epsilon)] */
     int no_split; /* 1: do not split blocks at reducible rows, nor scale rows               [0] */
-    int block; /* rows per block, 2 to 4096; p = ceil(n / block) blocks                    [32] */
-    int waits; /* 1, on "cuda": a call returns when x is there, and "auto" starts its second
+    int block;   /* rows per block, 2 to 4096; p = ceil(n / block) blocks                    [32] */
+    int waits;   /* 1, on "cuda": a call returns when x is there, and "auto" starts its second
                      method only if a system needs it: faster for a few systems. Such a plan
                      cannot be captured in a CUDA graph: its calls are refused there       [0] */
+    int replays; /* 1, on "cuda": calls of "auto" with the arrays of a recent call are launched
+                     as one CUDA graph: less time of the host. The second of such calls allocates
+                     the graph. A plan with .waits always does this                        [0] */
 } shoal_tridiag_opts;
 
 typedef struct shoal_tridiag_info { /* result of the last solve                               */

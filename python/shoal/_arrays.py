@@ -110,6 +110,11 @@ class Cupy(Numpy):
         return a.data.ptr, dtype is F64, device, cuda.get_current_stream().ptr + 1, a.shape
 
     @staticmethod
+    def is_capturing() -> bool:
+        cuda = sys.modules["cupy"].cuda
+        return bool(cuda.runtime.streamIsCapturing(cuda.get_current_stream().ptr))
+
+    @staticmethod
     def device(a: Any) -> int:
         return int(a.data.device_id)
 
@@ -118,7 +123,9 @@ class Cupy(Numpy):
         import cupy
 
         a = a.astype(dtype, copy=False)
-        return cupy.ascontiguousarray(a if shape is None else cupy.broadcast_to(a, shape))
+        if shape is not None and a.shape != tuple(shape):
+            a = cupy.broadcast_to(a, shape)
+        return cupy.ascontiguousarray(a)
 
     @staticmethod
     def empty(shape: Any, dtype: str, device: int) -> Any:
@@ -348,7 +355,7 @@ def door_of(value: Any, name: str) -> Door:
         found = _doors[kind] = Door(Cupy, _same, _same)
         if kind is sys.modules["cupy"].ndarray:
             like = sys.modules["cupy"].empty_like
-            _core.read_arrays(kind, None, Cupy.describe, Cupy.pointer, like, Cupy.empty, None)
+            _core.read_arrays(kind, None, Cupy.describe, Cupy.pointer, like, Cupy.empty, Cupy.is_capturing)
     elif "jax" in sys.modules and isinstance(value, sys.modules["jax"].Array):
         if value.devices().copy().pop().platform == "cpu":
             return Door(Numpy, _to_numpy, _jax_back)

@@ -47,6 +47,7 @@ class Jax(Numpy):
         return np.asarray(a)
 
 
+_TRACER = jax.core.Tracer
 _DOOR = Door(Jax, lambda a, name="": a, lambda a: a)
 
 
@@ -71,12 +72,15 @@ def _int32(shape: Any) -> Any:
     return jax.ShapeDtypeStruct(shape, np.int32)
 
 
-def _call(name: str, fields: int, core: int, settings: str, like: tuple[Any, ...], *arrays: Any) -> tuple[Any, ...]:
-    """A function of the library on buffers. `core`: the dimensions of one system in the first one; vmap adds others."""
+def _call(
+    name: str, fields: int, core: int, settings: str, like: tuple[Any, ...], *arrays: Any, waits: int = 0
+) -> tuple[Any, ...]:
+    """A function of the library on buffers. `core`: the dimensions of one system in the first one; vmap adds others.
+    waits: until the systems that failed are counted."""
     shapes = tuple(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in like)
     system = np.int64(_size(arrays[0].shape[arrays[0].ndim - core :]))
     call = jax.ffi.ffi_call("shoal", shapes, vmap_method="broadcast_all")
-    return tuple(call(*arrays, call=name, settings=settings, system=system, fields=np.int64(fields)))
+    return tuple(call(*arrays, call=name, settings=settings, system=system, fields=np.int64(fields), waits=np.int64(waits)))
 
 
 def _settings(kind: Kind, *values: Any) -> str:
@@ -94,15 +98,15 @@ def _kind(a: Any) -> int:
 # ---- symmetric systems ------------------------------------------------------------------------------
 
 
-@partial(jax.jit, static_argnums=(2, 3))
-def _raw_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
+@partial(jax.jit, static_argnums=(2, 3, 4))
+def _raw_solve(A: Any, b: Any, options: Any, fields: int, waits: int) -> Any:
     """x and outcomes: of the batch's shape if they are statuses alone, as traced calls need them."""
     batch = A.shape[:-2]
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
     if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    settings = _settings(_linalg._SMALLSYM, b.shape[-2], b.shape[-1], _kind(b), *options, 0, 0)
-    return _call("smallsym_solve", fields, 2, settings, (b, _int32(block)), A, b)
+    settings = _settings(_linalg._SMALLSYM, b.shape[-2], b.shape[-1], _kind(b), *options, 0, waits, 1)
+    return _call("smallsym_solve", fields, 2, settings, (b, _int32(block)), A, b, waits=waits)
 
 
 def _systems(A: Any, b: Any) -> tuple[Any, Any, bool]:
@@ -115,16 +119,16 @@ def _systems(A: Any, b: Any) -> tuple[Any, Any, bool]:
     return jnp.broadcast_to(A, (*batch, *A.shape[-2:])), jnp.broadcast_to(b, (*batch, *b.shape[-2:])), vector
 
 
-@partial(jax.jit, static_argnums=(2, 3))
-def _eager_solve(A: Any, b: Any, options: Any, fields: int) -> Any:
+@partial(jax.jit, static_argnums=(2, 3, 4))
+def _eager_solve(A: Any, b: Any, options: Any, fields: int, waits: int = 0) -> Any:
     A, b, vector = _systems(A, b)
-    x, block = _raw_solve(A, b, options, fields)
+    x, block = _raw_solve(A, b, options, fields, waits)
     return x[..., 0] if vector else x, block
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _solve(A: Any, b: Any, options: Any) -> Any:
-    return _raw_solve(A, b, options, STATUS)[0]
+    return _raw_solve(A, b, options, STATUS, 0)[0]
 
 
 def _solve_forward(A: Any, b: Any, options: Any) -> Any:
@@ -141,12 +145,16 @@ _solve.defvjp(_solve_forward, _solve_back)
 
 
 def _is_traced(*values: Any) -> bool:
-    return any(isinstance(value, jax.core.Tracer) for value in values)
+    return any(isinstance(value, _TRACER) for value in values)
 
 
-def _raise(module: str, x: Any, status: Any) -> Any:
-    status = np.asarray(status)
-    if (status < 0).any():
+def _answered(module: str, call: Any, *arguments: Any) -> Any:
+    """x of a call that waits; raises if a system failed."""
+    before = _core.xla_failed()
+    x, status = call(*arguments, 1)
+    status.block_until_ready()
+    if _core.xla_failed() != before:  # of this call, or of another thread
+        status = np.asarray(status)
         Result(x, module, NUMPY, status.reshape(-1), STATUS, status.shape).raise_for_status()
     return x
 
@@ -154,7 +162,7 @@ def _raise(module: str, x: Any, status: Any) -> Any:
 def solve(A: Any, b: Any, *, method: str = "auto", triangle: str = "lower", **_: Any) -> Any:
     options = (method, None, _linalg._triangle(triangle), 0, 0, 0.0, 0.0)
     if not _is_traced(A, b):
-        return _raise("smallsym", *_eager_solve(A, b, options, STATUS))
+        return _answered("smallsym", _eager_solve, A, b, options, STATUS)
     A, b, vector = _systems(A, b)
     x = _solve(A, b, options)
     return x[..., 0] if vector else x
@@ -179,21 +187,21 @@ def solve_ex(
     options = (method, variant, _linalg._triangle(triangle), refine, int(estimate), tol, cond)
     fields = STATUS | RESIDUAL | RCOND | METHOD
     x, block = _eager_solve(A, b, options, fields)
-    batch = np.broadcast_shapes(np.shape(A)[:-2], np.shape(b)[:-2])
-    return _result(x, "smallsym", block, fields, batch, np.ndim(b) > 1)
+    has_columns = np.ndim(b) > 1
+    return _result(x, "smallsym", block, fields, x.shape[: -2 if has_columns else -1], has_columns)
 
 
 # ---- tridiagonal systems ----------------------------------------------------------------------------
 
 
-@partial(jax.jit, static_argnums=(4, 5))
-def _raw_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int) -> Any:
+@partial(jax.jit, static_argnums=(4, 5, 6))
+def _raw_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int, waits: int) -> Any:
     batch = d.shape[:-1]
     block = batch if fields == STATUS else (WIDTHS[fields] * _size(batch),)
     if 0 in b.shape:
         return b, jnp.zeros(block, jnp.int32)
-    settings = _settings(_linalg._TRIDIAG, b.shape[-2], b.shape[-1], _kind(b), *options, 0)
-    return _call("tridiag_solve", fields, 1, settings, (b, _int32(block)), dl, d, du, b)
+    settings = _settings(_linalg._TRIDIAG, b.shape[-2], b.shape[-1], _kind(b), *options, waits, 1)
+    return _call("tridiag_solve", fields, 1, settings, (b, _int32(block)), dl, d, du, b, waits=waits)
 
 
 def _same_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> Any:
@@ -206,15 +214,17 @@ def _same_rows(dl: Any, d: Any, du: Any, b: Any, matrix_rhs: bool) -> Any:
     return dl, d, du, jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
 
 
-@partial(jax.jit, static_argnums=(4, 5, 6))
-def _eager_bands(dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int, matrix_rhs: bool) -> Any:
-    x, block = _raw_bands(*_same_rows(dl, d, du, b, matrix_rhs), options, fields)
+@partial(jax.jit, static_argnums=(4, 5, 6, 7))
+def _eager_bands(
+    dl: Any, d: Any, du: Any, b: Any, options: Any, fields: int, matrix_rhs: bool, waits: int = 0
+) -> Any:
+    x, block = _raw_bands(*_same_rows(dl, d, du, b, matrix_rhs), options, fields, waits)
     return x if matrix_rhs else x[..., 0], block
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(4, 5))
 def _bands(dl: Any, d: Any, du: Any, b: Any, periodic: bool, transposed: bool) -> Any:
-    return _raw_bands(dl, d, du, b, ("auto", None, int(periodic), int(transposed), 0.0, 0.0), STATUS)[0]
+    return _raw_bands(dl, d, du, b, ("auto", None, int(periodic), int(transposed), 0.0, 0.0), STATUS, 0)[0]
 
 
 def _bands_forward(dl: Any, d: Any, du: Any, b: Any, periodic: bool, transposed: bool) -> Any:
@@ -241,7 +251,7 @@ def solve_tridiagonal(
 ) -> Any:  # fmt: skip
     if not _is_traced(dl, d, du, b):
         options = ("auto", None, int(periodic), int(transposed), 0.0, 0.0)
-        return _raise("tridiag", *_eager_bands(dl, d, du, b, options, STATUS, matrix_rhs))
+        return _answered("tridiag", _eager_bands, dl, d, du, b, options, STATUS, matrix_rhs)
     x = _bands(*_same_rows(dl, d, du, b, matrix_rhs), periodic, transposed)
     return x if matrix_rhs else x[..., 0]
 
@@ -312,7 +322,7 @@ def _raw_eigh(A: Any, triangle: int) -> Any:
     w, status = jax.ShapeDtypeStruct(A.shape[:-1], A.dtype), _int32(A.shape[:-2])
     if 0 in A.shape:
         return jnp.zeros(w.shape, w.dtype), A, jnp.zeros(status.shape, status.dtype)
-    settings = _settings(_linalg._SMALLSYM, A.shape[-1], 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0, 0.0, 0, 0)
+    settings = _settings(_linalg._SMALLSYM, A.shape[-1], 1, _kind(A), "eigdc", None, triangle, 0, 0, 0.0, 0.0, 0, 0, 0)
     return _call("smallsym_eig", STATUS, 2, settings, (w, A, status), A)
 
 

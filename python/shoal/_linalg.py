@@ -19,11 +19,11 @@ from ._units import Units
 
 _SMALLSYM = Kind(
     _core.smallsym, "n", "count", "nrhs", "type", "method", "variant", "triangle", "refine", "estimate", "tol", "cond",
-    "gram", "waits",
+    "gram", "waits", "replays",
 )  # fmt: skip
 _TRIDIAG = Kind(
     _core.tridiag, "n", "count", "nrhs", "type", "method", "variant", "periodic", "transposed", "tol", "cond",
-    "waits",
+    "waits", "replays",
 )  # fmt: skip
 _RECUR = Kind(_core.recur, "n", "count", "order", "reverse", "type", "method", "variant")
 _SYMINDEF = Kind(_core.symindef, "n", "type", "method", "alpha", "tol", "growth")
@@ -169,7 +169,7 @@ def _square_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, o
     rows = shapes[1][len(shapes[0]) - 2 :]  # (n,) or (n, k)
     nrhs = rows[1] if len(rows) > 1 else 1
     return plan(_SMALLSYM, device, stream, rows[0], _size(batch), nrhs or 1, TYPES[kind], method, variant,
-                _triangle(triangle), refine, int(estimate), tol, cond, 0, waits)  # fmt: skip
+                _triangle(triangle), refine, int(estimate), tol, cond, 0, waits, 1)  # fmt: skip
 
 
 SMALL = _Solver(
@@ -279,7 +279,7 @@ def _band_plan(shapes: Any, kind: str, device: int, stream: int, batch: Any, opt
     periodic, method, variant, transposed, matrix_rhs, _, tol, cond = options
     nrhs = shapes[3][-1] if matrix_rhs else 1
     return plan(_TRIDIAG, device, stream, shapes[1][-1], _size(batch), nrhs or 1, TYPES[kind], method, variant,
-                int(periodic), int(transposed), tol, cond, waits)  # fmt: skip
+                int(periodic), int(transposed), tol, cond, waits, 1)  # fmt: skip
 
 
 BANDS = _Solver(

@@ -74,14 +74,22 @@ class Result:
     def __init__(
         self, x: Any, module: str, door: Door, room: Any, fields: int, batch: tuple[int, ...], first: int = 0
     ) -> None:
-        """room: numbers of int32, those of the outcomes from number `first` on."""
+        """room: an array of int32, or a _core.Room, with the outcomes from number `first` on."""
         self.x, self.module, self._door, self._room = x, module, door, room
         self._fields, self._batch, self._first = fields, batch, first
+
+    def _numbers(self, first: int, count: int) -> Any:
+        if type(self._room) is _core.Room:
+            self._room = self._room.numbers()  # no other call may write there from now on
+        return self._room[self._first + first : self._first + first + count]
+
+    def __reduce__(self) -> Any:
+        return Result, (self.x, self.module, self._door, self._block, self._fields, self._batch)
 
     @property
     def _block(self) -> Any:
         """The outcomes alone."""
-        return self._room[self._first : self._first + WIDTHS[self._fields] * math.prod(self._batch)]
+        return self._numbers(0, WIDTHS[self._fields] * math.prod(self._batch))
 
     def _field(self, bit: int) -> Any:
         """In the library that worked on it."""
@@ -89,8 +97,7 @@ class Result:
         if not self._fields >> bit & 1:
             return None
         count = math.prod(self._batch)
-        first = self._first + WIDTHS[self._fields & ((1 << bit) - 1)] * count
-        row = self._room[first : first + width * count]
+        row = self._numbers(WIDTHS[self._fields & ((1 << bit) - 1)] * count, width * count)
         if dtype != "int32":
             row = self._door.library.view(row, dtype)
         return row.reshape(self._batch + ((width,) if width > 1 else ()))

@@ -124,7 +124,7 @@ def test_an_error_of_compiled_code_is_raised():
     from shoal import _jax, _linalg
 
     A, b = symmetric(2, 3, 3), jnp.ones((2, 3, 1))
-    settings = _jax._settings(_linalg._SMALLSYM, 3, 1, 0, "auto", None, 0, 0, 0, 0.0, 0.0, 0, 0)
+    settings = _jax._settings(_linalg._SMALLSYM, 3, 1, 0, "auto", None, 0, 0, 0, 0.0, 0.0, 0, 0, 0)
     wrong = json.dumps({**json.loads(settings), "refine": -1})
     for name, given, words in (("smallsym_solve", wrong, "refine is -1"), ("nosuch", settings, "unknown"),
                                ("tridiag_solve", settings, "not allowed")):  # fmt: skip

@@ -234,6 +234,13 @@ shoal_status shoal_wait(shoal_context *ctx) {
     return status == SHOAL_OK && ctx->ops ? ctx->ops->wait(ctx) : status;
 }
 
+/* A stream's end is known some microseconds later. After a while the driver waits: a stream that has failed ends there. */
+shoal_status shoal_wait_for(shoal_context *ctx, const int *is_there) {
+    for (int looks = 0; looks < 1 << 15; looks++)
+        if (__atomic_load_n(is_there, __ATOMIC_ACQUIRE)) return SHOAL_OK;
+    return shoal_wait(ctx);
+}
+
 shoal_status shoal_check_waits(shoal_context *ctx) {
     if (!ctx->ops || !ctx->ops->captures(ctx)) return SHOAL_OK;
     return shoal_fail(ctx, SHOAL_E_ARG,

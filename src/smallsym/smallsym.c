@@ -103,8 +103,9 @@ static shoal_status check_options(shoal_context *ctx, const shoal_smallsym_opts 
                                  SHOAL_FLAG("estimate", o->estimate),
                                  SHOAL_FLAG("gram", o->gram),
                                  SHOAL_FLAG("waits", o->waits),
+                                 SHOAL_FLAG("replays", o->replays),
                                  SHOAL_FLAG("rule", o->rule) };
-    shoal_status status = shoal_check_flags(ctx, flags, 8);
+    shoal_status status = shoal_check_flags(ctx, flags, 9);
     if (status == SHOAL_OK) status = shoal_check_count(ctx, "team", o->team, 0, INT64_MAX);
     if (status == SHOAL_OK) status = shoal_check_count(ctx, "refine", o->refine, 0, 100);
     if (status != SHOAL_OK) return status;
@@ -267,6 +268,7 @@ static shoal_status fill_plan(shoal_smallsym *plan, const shoal_smallsym_opts *o
     plan->totals = plan->work;
     plan->gram = opts->gram;
     plan->waits = opts->waits && plan->head.ctx->ops;
+    plan->replays = opts->replays || opts->waits;
     if (status == SHOAL_OK && plan->waits)
         status = shoal_plan_pinned(&plan->head, sizeof *plan->told, &plan->told);
     if (status != SHOAL_OK || !plan->gram) return status;
@@ -300,7 +302,7 @@ static const shoal_staged_kind pieces = { sizeof(shoal_smallsym_opts), sizeof(sh
 
 static shoal_status stage_plan(shoal_smallsym *plan, const shoal_smallsym_opts *opts) {
     shoal_smallsym_opts kept = *opts;
-    kept.waits = 0; /* the call itself does; its pieces must not */
+    kept.waits = kept.replays = 0; /* the call itself waits; its pieces must not */
     plan->head.type = opts->type;
     shoal_status status = shoal_staged_refuse(&plan->head, opts->groups != NULL, "groups");
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);

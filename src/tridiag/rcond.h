@@ -55,7 +55,7 @@ typedef struct rcond_arrays { /* all in one piece of memory */
 static inline shoal_tridiag rcond_plan(const shoal_tridiag *plan) {
     shoal_tridiag inner = *plan;
     inner.job.nrhs = 1;
-    inner.waits = inner.is_told = inner.next_is_clear = 0; /* it has totals of its own */
+    inner.waits = inner.replays = inner.is_told = inner.next_is_clear = 0; /* it has totals of its own */
     return inner;
 }
 

@@ -76,11 +76,12 @@ shoal_status shoal_tridiag_check_sizes(shoal_context *ctx, const shoal_tridiag_o
     const shoal_flag flags[] = { SHOAL_TYPE_FLAG(o), SHOAL_LAYOUT_FLAG(o),
                                  SHOAL_FLAG("periodic", o->periodic),
                                  SHOAL_FLAG("transposed", o->transposed),
-                                 SHOAL_FLAG("waits", o->waits) };
+                                 SHOAL_FLAG("waits", o->waits),
+                                 SHOAL_FLAG("replays", o->replays) };
     shoal_status status = shoal_check_sizes(ctx, "", sizeof(double), sizes, 3);
     if (status == SHOAL_OK && o->nrhs == 0)
         return shoal_fail(ctx, SHOAL_E_ARG, "nrhs is 0; there must be a right-hand side");
-    if (status == SHOAL_OK) status = shoal_check_flags(ctx, flags, 5);
+    if (status == SHOAL_OK) status = shoal_check_flags(ctx, flags, 6);
     if (status == SHOAL_OK && !(o->tol < INFINITY))
         return shoal_fail(ctx, SHOAL_E_ARG, "tol is %g; it must be finite", o->tol);
     return status;
@@ -229,6 +230,7 @@ static shoal_status fill_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opt
     status = choose_parts(plan, opts);
     if (status == SHOAL_OK && !is_empty(&plan->job)) status = allocate(plan);
     plan->waits = opts->waits && plan->head.ctx->ops && !is_empty(&plan->job);
+    plan->replays = opts->replays || opts->waits;
     if (status == SHOAL_OK && plan->waits)
         status = shoal_plan_pinned(&plan->head, sizeof *plan->told, &plan->told);
     if (status == SHOAL_OK && opts->offsets)
@@ -264,7 +266,7 @@ static const shoal_staged_kind pieces = { sizeof(shoal_tridiag_opts), sizeof(sho
 
 static shoal_status stage_plan(shoal_tridiag *plan, const shoal_tridiag_opts *opts) {
     shoal_tridiag_opts kept = *opts;
-    kept.waits = 0; /* the call itself does; its pieces must not */
+    kept.waits = kept.replays = 0; /* the call itself waits; its pieces must not */
     plan->head.type = opts->type, plan->job.periodic = opts->periodic;
     shoal_status status = shoal_staged_refuse(&plan->head, opts->offsets != NULL, "offsets");
     if (status == SHOAL_OK) status = shoal_staged_word(&plan->head, &kept.method);
